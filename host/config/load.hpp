@@ -1,0 +1,60 @@
+// From files, environment and flags to a Config: find the sources, read each into a Fragment, merge
+// purely, compile. See merge.hpp for the rules.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+
+namespace patchbay::config {
+
+// Everything the outside world contributes, so that tests can bring their own.
+struct Environment {
+    std::string working_directory;
+    std::string home;                       // where the project search stops
+    std::string config_home;                // $XDG_CONFIG_HOME or ~/.config
+    std::string enterprise_directory = "/etc/patchbay";
+    std::vector<std::string> config_files;  // --config FILE, in order
+    std::vector<std::string> sets;          // --set key=value, in order
+    // getenv, or a fake. Empty optional: not set.
+    std::function<std::optional<std::string>(const std::string&)> variable;
+
+    static Environment of_this_process();
+};
+
+// One place that was looked at; for `config paths`.
+struct Candidate {
+    Scope scope;
+    std::string path;
+    enum class Found { Absent, Read, Unreadable, Broken, Ignored } found = Found::Absent;
+    std::string note;                       // why it was ignored or broken
+};
+
+struct PluginFragment {                     // [servers.*] of one plugin manifest
+    std::string manifest_path;
+    std::string text;                       // the manifest, TOML
+};
+
+struct Loaded {
+    Config config;
+    std::vector<Candidate> candidates;      // in order of search, strongest last
+};
+
+// Never fails as a whole: what is broken is a diagnostic, and the rest is loaded.
+Loaded load(const Environment& environment, const std::vector<PluginFragment>& plugins = {});
+
+// Only this file, as if it stood alone in `scope`; for `config check FILE`.
+Config check_file(const std::string& path, Scope scope = Scope::User);
+
+// The second pass when plugins are known: unknown transports and settings that the plugin's schema
+// refuses become diagnostics, and those servers leave `config.servers`.
+void check_transports(Config& config, const std::vector<KnownTransport>& known);
+
+// `${VAR}`, `${VAR:-default}`, `$${` and secret references in the settings of `server` (command,
+// args, cwd, env, url, headers), once, at connect time. The error names the missing variable.
+// Values that came from secret references are registered with core::log::mask.
+Result<boost::json::object> expand(const Server& server, const Environment& environment);
+
+}  // namespace patchbay::config

@@ -1,0 +1,65 @@
+// The one event loop. Its thread owns all host state; everything else reaches that state by post().
+//
+// Owns:    watches, timers, queued work. Callbacks own what they capture.
+// Threads: [loop] is the thread that runs the loop: the one that called run(), run_until() or
+//          run_for() last. post() is [any]; everything else is [loop].
+// Errors:  watch() fails when the descriptor cannot be polled; nothing else fails.
+// Order:   deferred work runs when the current callback returns, before the loop polls again, so
+//          a call that begins and ends on this thread costs no wake-up.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "core/result.hpp"
+
+namespace patchbay::core {
+
+using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC
+
+class Loop {
+public:
+    using WatchId = std::uint64_t;  // never 0, never reused
+    using TimerId = std::uint64_t;  // never 0, never reused
+    enum Events : unsigned { kReadable = 1, kWritable = 2 };
+
+    Loop();
+    ~Loop();  // queued work is dropped, not run
+    Loop(const Loop&) = delete;
+    Loop& operator=(const Loop&) = delete;
+
+    // Level-triggered: `ready` is called again while the descriptor stays ready. The descriptor
+    // stays the caller's, who calls unwatch() before closing it. [loop]
+    Result<WatchId> watch(int fd, unsigned events, std::function<void(unsigned events)> ready);
+    // Changes what is waited for; 0 pauses the watch. [loop]
+    void modify(WatchId id, unsigned events);
+    // After this `ready` is not called again, not even for an event already seen. [loop]
+    void unwatch(WatchId id);
+
+    // Calls `fired` once, `delay` from now. [loop]
+    TimerId after(std::chrono::nanoseconds delay, std::function<void()> fired);
+    void cancel(TimerId id);  // unknown or fired: ignored [loop]
+
+    // Runs `work` when the current callback has returned, in order. [loop]
+    void defer(std::function<void()> work);
+    // The same from any thread; wakes the loop. [any]
+    void post(std::function<void()> work);
+
+    // Runs until stop(). Callable again afterwards.
+    void run();
+    void stop();  // [any]
+    // Pumps until `done()` is true or `deadline` has passed; false in the second case. `done` is
+    // asked after every batch of callbacks. This is how a synchronous caller waits: no hand-off.
+    bool run_until(const std::function<bool()>& done, Clock::time_point deadline = Clock::time_point::max());
+
+    bool on_loop_thread() const;  // [any]
+    void assert_here() const;     // aborts on another thread, in debug builds only
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace patchbay::core

@@ -1,0 +1,29 @@
+// Small words about text that every room needs: nearest names for "did you mean", and making
+// foreign text safe to show.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace patchbay::core {
+
+// The candidates within a third of `wanted`'s length in edits, best first, at most `most`.
+std::vector<std::string> nearest(std::string_view wanted, const std::vector<std::string>& candidates,
+                                 std::size_t most = 3);
+
+// `; did you mean "a" or "b"?`, or nothing when no candidate is near.
+std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& candidates);
+
+// Foreign text for people: control characters (except newline and tab when `lines`), invalid
+// UTF-8 and bidirectional overrides are replaced by U+FFFD; cut at a code point to `most_bytes`.
+std::string printable(std::string_view text, std::size_t most_bytes, bool lines = false);
+
+// The longest prefix of at most `most_bytes` that does not cut a code point.
+std::string_view utf8_prefix(std::string_view text, std::size_t most_bytes);
+
+bool valid_utf8(std::string_view text);
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+
+}  // namespace patchbay::core

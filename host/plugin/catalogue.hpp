@@ -1,0 +1,89 @@
+// Which plugins there are, where each was found or why it was refused, and the transports they
+// provide. Manifests are read first; a library is mapped on first use and never unmapped.
+//
+// Owns:    manifests, loaded libraries (for the life of the process) and the host services handed
+//          to them. Borrows `loop`, which must outlive it.
+// Threads: [loop].
+// Errors:  a plugin that cannot be used is a visible state in list(), with a reason; others go on.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/loop.hpp"
+#include "plugin/channel.hpp"
+
+namespace patchbay::plugin {
+
+struct SearchPlace {
+    std::string kind;  // "--plugin-dir", "PATCHBAY_PLUGIN_PATH", "config", "user", "system", "built-in"
+    std::string directory;
+};
+
+// In the order of the ABI document, section 3.8.
+struct SearchOptions {
+    std::vector<std::string> flag_directories;    // --plugin-dir
+    std::vector<std::string> config_directories;  // [plugins] directories
+    std::vector<std::string> disabled;            // plugin ids
+    bool built_in = true;
+};
+std::vector<SearchPlace> search_places(const SearchOptions& options);
+
+enum class PluginState { Available, Loaded, Refused, Shadowed, Disabled, Misbehaved };
+const char* name_of(PluginState state);
+
+struct Provided {
+    std::string kind;  // "transport" | "auth"
+    std::string name;
+    std::string schema_text;
+};
+
+struct PluginInfo {
+    std::string id, name, version, license;
+    std::string manifest_path, library_path, sha256;
+    SearchPlace place;
+    PluginState state = PluginState::Available;
+    std::string reason;                    // for every state but Available and Loaded
+    std::vector<Provided> provides;
+    std::vector<std::string> requires_extensions, wants_extensions;
+    std::map<std::string, bool> grants;
+    bool has_servers = false;              // the manifest brings [servers.*]
+};
+
+// One thing that was looked at, in order; for `plugin doctor`.
+struct Looked {
+    SearchPlace place;
+    std::string path;                      // directory or manifest
+    std::string finding;                   // "not there", "ok: stdio 0.1.0", or the refusal
+    bool ok = true;
+};
+
+class Catalogue {
+public:
+    Catalogue(core::Loop& loop, SearchOptions options);
+    ~Catalogue();  // shuts loaded plugins down; libraries stay mapped
+    Catalogue(const Catalogue&) = delete;
+
+    const std::vector<PluginInfo>& list() const;
+    const std::vector<Looked>& looked() const;
+    // By plugin id or by the name of something it provides. NotFound offers the nearest.
+    Result<PluginInfo> info(std::string_view name) const;
+
+    // Names of the transports of usable plugins, sorted.
+    std::vector<std::string> transports() const;
+    Result<std::string> schema_of(std::string_view transport) const;
+
+    // Loads the plugin if needed and opens a channel. `events` must outlive the channel.
+    Result<std::unique_ptr<Channel>> open(std::string_view transport, ChannelOptions options,
+                                          ChannelEvents& events);
+    // Like open() without the channel: errors of loading, for `plugin doctor --load`.
+    Result<PluginInfo> load(std::string_view plugin_id);
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace patchbay::plugin

@@ -1,0 +1,56 @@
+# Everything that is a flag: build type, language, warnings, sanitizers, ccache. Targets link
+# patchbay::flags and nothing else sets options.
+option(PATCHBAY_TESTS "Build the tests, the example server and the benchmarks" ON)
+option(PATCHBAY_WERROR "Treat warnings as errors (our presets only)" OFF)
+option(PATCHBAY_LINT "Run clang-tidy on every source" OFF)
+set(PATCHBAY_SANITIZE "" CACHE STRING "Value for -fsanitize=, e.g. address,undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_ENABLE_EXPORTS OFF)
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+    set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+if(PATCHBAY_LINT)
+    find_program(CLANG_TIDY_PROGRAM NAMES clang-tidy clang-tidy-14 REQUIRED)
+    set(CMAKE_CXX_CLANG_TIDY ${CLANG_TIDY_PROGRAM} --quiet --extra-arg=-Wno-unknown-warning-option)
+endif()
+
+add_library(patchbay_flags INTERFACE)
+add_library(patchbay::flags ALIAS patchbay_flags)
+target_compile_options(patchbay_flags INTERFACE -Wall -Wextra -Wshadow -Wpointer-arith
+    $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> $<$<BOOL:${PATCHBAY_WERROR}>:-Werror>)
+if(PATCHBAY_SANITIZE)
+    add_compile_options(-fsanitize=${PATCHBAY_SANITIZE} -fno-omit-frame-pointer -g1)
+    add_link_options(-fsanitize=${PATCHBAY_SANITIZE})
+    if(PATCHBAY_SANITIZE MATCHES undefined)
+        add_compile_options(-fno-sanitize-recover=undefined)
+    endif()
+    add_compile_definitions(PATCHBAY_SANITIZED=1)
+else()
+    add_compile_options(-fstack-protector-strong)
+endif()
+
+# One static library per room of the host: patchbay_room(core SOURCES a.cpp LINKS x y).
+# Rooms that may be included are exactly those that are linked: the layer table, spelled in CMake.
+function(patchbay_room name)
+    cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+    add_library(patchbay_${name} STATIC ${ROOM_SOURCES})
+    add_library(patchbay::${name} ALIAS patchbay_${name})
+    target_include_directories(patchbay_${name} PUBLIC ${PROJECT_SOURCE_DIR}/host)
+    target_link_libraries(patchbay_${name} PUBLIC ${ROOM_LINKS}
+        PRIVATE patchbay::flags ${ROOM_PRIVATE_LINKS})
+endfunction()

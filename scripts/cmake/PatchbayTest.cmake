@@ -1,0 +1,18 @@
+# patchbay_test(name SOURCES .. LINKS .. [TIMEOUT seconds] [LABELS ..]): one GoogleTest program, each
+# TEST a CTest case of its own, with a deadline. Inherits ${PATCHBAY_TEST_SUPPORT} include folder.
+include(GoogleTest)
+
+function(patchbay_test name)
+    cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;LINKS;LABELS;ENVIRONMENT" ${ARGN})
+    if(NOT TEST_TIMEOUT)
+        set(TEST_TIMEOUT 60)
+    endif()
+    add_executable(${name} ${TEST_SOURCES})
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/host)
+    target_link_libraries(${name} PRIVATE ${TEST_LINKS} patchbay::flags GTest::gmock GTest::gtest
+        GTest::gtest_main Threads::Threads)
+    target_compile_definitions(${name} PRIVATE
+        PATCHBAY_SOURCE_DIR="${PROJECT_SOURCE_DIR}" PATCHBAY_BUILD_DIR="${PROJECT_BINARY_DIR}")
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+        PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABELS}" ENVIRONMENT "${TEST_ENVIRONMENT}")
+endfunction()

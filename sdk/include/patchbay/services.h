@@ -1,0 +1,103 @@
+/* patchbay/services.h - what a plugin may ask of the host, each by its own extension id.
+ * Asynchronous calls follow one rule: a negative status means refused and the callback never
+ * comes; otherwise it comes exactly once, on any thread, also after cancel (E_CANCELLED). A plugin
+ * ends its open operations before it reports closed. */
+#ifndef PATCHBAY_SERVICES_H
+#define PATCHBAY_SERVICES_H
+#include "plugin.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+typedef uint64_t patchbay_op;      /* never 0 */
+
+#define PATCHBAY_HOST_BUFFERS "patchbay.host.buffers/1" /* pooled, 64 bytes of readable padding */
+typedef struct patchbay_host_buffers { uint32_t struct_size, reserved;
+  /* Writable until handed over; release gives it back unused. [any] */
+  PATCHBAY_FN(patchbay_status, take)(const patchbay_host *, size_t min_capacity, patchbay_buf *out) PATCHBAY_NX;
+} patchbay_host_buffers;
+
+#define PATCHBAY_HOST_REACTOR "patchbay.host.reactor/1" /* NULL where the platform has none */
+typedef struct patchbay_host_reactor { uint32_t struct_size, reserved;
+  /* events: 1 readable, 2 writable. Level-triggered; calls for one watch never overlap. [any] */
+  PATCHBAY_FN(patchbay_status, watch)(const patchbay_host *, intptr_t fd, uint32_t events, void *ctx,
+    PATCHBAY_FN(void, ready)(void *ctx, uint32_t events) PATCHBAY_NX, patchbay_op *out) PATCHBAY_NX;
+  PATCHBAY_FN(patchbay_status, after)(const patchbay_host *, uint64_t delay_ns, void *ctx,
+    PATCHBAY_FN(void, fired)(void *ctx, patchbay_status) PATCHBAY_NX, patchbay_op *out) PATCHBAY_NX;
+  /* When it returns on another thread than the callback's, the callback is over. [any] */
+  PATCHBAY_FN(void, cancel)(const patchbay_host *, patchbay_op) PATCHBAY_NX;
+  /* Other events for a watch; 0 pauses it. [any] */
+  PATCHBAY_FN(patchbay_status, modify)(const patchbay_host *, patchbay_op, uint32_t events) PATCHBAY_NX;
+  /* Calls fn(ctx) once on the reactor's thread: at the end of the current round when called there
+   * (before the reactor waits again), else as soon as it wakes. Cannot be cancelled. [any] */
+  PATCHBAY_FN(patchbay_status, post)(const patchbay_host *, void *ctx,
+    PATCHBAY_FN(void, fn)(void *ctx) PATCHBAY_NX) PATCHBAY_NX;
+} patchbay_host_reactor;
+
+/* Children: argv only, no shell; empty environment plus a short list (HOME, PATH, ..) plus env; own
+ * session; no descriptors but 0, 1, 2; a supervisor beside each child ends its whole tree when
+ * the host is gone, whatever killed it. Needs the manifest grant "spawn". */
+#define PATCHBAY_HOST_PROCESS "patchbay.host.process/1"
+typedef struct patchbay_process_params { uint32_t struct_size, reserved;
+  const patchbay_str *argv; size_t argc;     /* argv[0] is looked up in the child's PATH */
+  patchbay_str cwd;                          /* empty: the host's */
+  const patchbay_kv *env; size_t env_count;  /* added to the short list, stronger than it */
+} patchbay_process_params;
+typedef struct patchbay_process { uint32_t struct_size, reserved;
+  patchbay_op op;
+  int64_t pid;                               /* of the program itself */
+  intptr_t stdin_fd, stdout_fd, stderr_fd;   /* non-blocking, close-on-exec; the plugin closes them */
+} patchbay_process;
+typedef struct patchbay_host_process { uint32_t struct_size, reserved;
+  /* Starts a program. A missing or not executable file is an error here, with text. exited comes
+   * exactly once after OK, when the program AND all its descendants are gone: code 0..255, or
+   * 256 + signal. [any] */
+  PATCHBAY_FN(patchbay_status, spawn)(const patchbay_host *, const patchbay_process_params *, void *ctx,
+    PATCHBAY_FN(void, exited)(void *ctx, int32_t code) PATCHBAY_NX, patchbay_process *out,
+    patchbay_error *error) PATCHBAY_NX;
+  /* Ends a program: waits grace_ms for it to leave by itself, then TERM to the tree, grace_ms
+   * again, then KILL to the tree. Descendants left behind by a program that has exited are killed
+   * in any case. The plugin closes stdin first. [any] */
+  PATCHBAY_FN(void, stop)(const patchbay_host *, patchbay_op, uint32_t grace_ms) PATCHBAY_NX;
+} patchbay_host_process;
+
+#define PATCHBAY_HOST_HTTP "patchbay.host.http/1" /* proxy, CA and TLS policy of the host apply */
+typedef struct patchbay_http_request { uint32_t struct_size, timeout_ms;
+  patchbay_str method, url; const patchbay_kv *headers; size_t header_count; patchbay_str body;
+  uint64_t max_response; } patchbay_http_request;
+typedef struct patchbay_http_response { uint32_t struct_size, status;
+  const patchbay_kv *headers; size_t header_count; patchbay_str body, url; } patchbay_http_response;
+typedef struct patchbay_host_http { uint32_t struct_size, reserved;
+  PATCHBAY_FN(patchbay_status, fetch)(const patchbay_host *, const patchbay_http_request *, void *ctx,
+    PATCHBAY_FN(void, done)(void *ctx, patchbay_status, const patchbay_http_response *, const patchbay_error *) PATCHBAY_NX,
+    patchbay_op *out) PATCHBAY_NX;                                                       /* [any] */
+  PATCHBAY_FN(void, cancel)(const patchbay_host *, patchbay_op) PATCHBAY_NX;             /* [any] */
+} patchbay_host_http;
+
+#define PATCHBAY_HOST_CONSENT "patchbay.host.consent/1" /* browser, loopback redirect, prompts */
+typedef struct patchbay_host_consent { uint32_t struct_size, reserved;
+  /* Reserve a loopback redirect URI, show url ("{redirect}" is replaced), return the callback's
+   * query string. The host owns the listener, the window text and the time limit. [any] */
+  PATCHBAY_FN(patchbay_status, authorize)(const patchbay_host *, patchbay_str server, patchbay_str url, void *ctx,
+    PATCHBAY_FN(void, done)(void *ctx, patchbay_status, patchbay_str query, patchbay_str redirect_uri) PATCHBAY_NX,
+    patchbay_op *out) PATCHBAY_NX;
+  PATCHBAY_FN(void, cancel)(const patchbay_host *, patchbay_op) PATCHBAY_NX;             /* [any] */
+} patchbay_host_consent;
+
+#define PATCHBAY_HOST_SECRETS "patchbay.host.secrets/1" /* key space: plugin id + server name */
+typedef struct patchbay_host_secrets { uint32_t struct_size, reserved;
+  PATCHBAY_FN(patchbay_status, get)(const patchbay_host *, patchbay_str server, patchbay_str key, void *ctx,
+    PATCHBAY_FN(void, done)(void *ctx, patchbay_status, patchbay_str value) PATCHBAY_NX, patchbay_op *out) PATCHBAY_NX;
+  PATCHBAY_FN(patchbay_status, put)(const patchbay_host *, patchbay_str server, patchbay_str key, patchbay_str value, void *ctx,
+    PATCHBAY_FN(void, done)(void *ctx, patchbay_status) PATCHBAY_NX, patchbay_op *out) PATCHBAY_NX; /* empty: erase */
+  PATCHBAY_FN(void, mask)(const patchbay_host *, patchbay_str value) PATCHBAY_NX; /* in logs [any] */
+} patchbay_host_secrets;
+
+#define PATCHBAY_HOST_CLOCK "patchbay.host.clock/1" /* one clock for deadlines, fakes in the kit */
+typedef struct patchbay_host_clock { uint32_t struct_size, reserved;
+  PATCHBAY_FN(uint64_t, monotonic_ns)(const patchbay_host *) PATCHBAY_NX;                /* [any] */
+  PATCHBAY_FN(uint64_t, unix_ms)(const patchbay_host *) PATCHBAY_NX;                     /* [any] */
+} patchbay_host_clock;
+#ifdef __cplusplus
+}
+#endif
+#endif
