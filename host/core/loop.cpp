@@ -183,7 +183,7 @@ void Loop::cancel(TimerId id) {
             if (impl_->timers.count(impl_->deadlines.top().id)) kept.push_back(impl_->deadlines.top());
             impl_->deadlines.pop();
         }
-        impl_->deadlines = {std::greater<>{}, std::move(kept)};
+        impl_->deadlines = decltype(impl_->deadlines)(std::greater<>{}, std::move(kept));
     }
 }
 

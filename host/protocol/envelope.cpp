@@ -1,0 +1,271 @@
+#include "protocol/envelope.hpp"
+
+#include <boost/json/basic_parser_impl.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include <vector>
+
+namespace patchbay::protocol {
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::string_view kSpace = " \t\r\n";
+
+// One member of the outermost object. The value's end is where the next key (or the object) ends.
+struct Member {
+    std::string_view key;
+    std::string_view value;
+};
+
+enum class Watched { None, Method, ResultType, IsError };
+
+// Notes top-level keys by their address in the input and the few scalars that routing reads.
+struct Scan {
+    static constexpr std::size_t max_object_size = std::size_t(-1);
+    static constexpr std::size_t max_array_size = std::size_t(-1);
+    static constexpr std::size_t max_key_size = std::size_t(-1);
+    static constexpr std::size_t max_string_size = std::size_t(-1);
+    using error_code = json::error_code;
+    using string_view = json::string_view;
+
+    std::string_view input;
+    std::vector<std::string_view>* keys = nullptr;
+    int depth = 0;
+    bool top_is_object = false;
+    bool escaped_key = false;
+    bool key_in_parts = false;
+    bool in_result = false;  // the current top-level member is `result`
+    Watched watched = Watched::None;
+    std::string method;
+    std::string result_type;
+    bool is_error = false;
+
+    bool on_document_begin(error_code&) { return true; }
+    bool on_document_end(error_code&) { return true; }
+    bool on_object_begin(error_code&) {
+        if (depth++ == 0) top_is_object = true;
+        watched = Watched::None;
+        return true;
+    }
+    bool on_object_end(std::size_t, error_code&) { return --depth, true; }
+    bool on_array_begin(error_code&) {
+        ++depth;
+        watched = Watched::None;
+        return true;
+    }
+    bool on_array_end(std::size_t, error_code&) { return --depth, true; }
+    bool on_key_part(string_view, std::size_t, error_code&) {
+        key_in_parts = true;
+        return true;
+    }
+    bool on_key(string_view key, std::size_t, error_code&) {
+        const bool whole = !std::exchange(key_in_parts, false) && key.data() >= input.data() &&
+                           key.data() + key.size() <= input.data() + input.size();
+        watched = Watched::None;
+        if (depth == 1) {
+            if (!whole) escaped_key = true;
+            keys->push_back({key.data(), key.size()});
+            in_result = key == "result";
+            if (key == "method") watched = Watched::Method;
+        } else if (depth == 2 && in_result) {
+            if (key == "resultType") watched = Watched::ResultType;
+            if (key == "isError") watched = Watched::IsError;
+        }
+        return true;
+    }
+    bool on_string_part(string_view text, std::size_t, error_code&) { return take(text); }
+    bool on_string(string_view text, std::size_t, error_code&) { return take(text); }
+    bool on_number_part(string_view, error_code&) { return true; }
+    bool on_int64(std::int64_t, string_view, error_code&) { return true; }
+    bool on_uint64(std::uint64_t, string_view, error_code&) { return true; }
+    bool on_double(double, string_view, error_code&) { return true; }
+    bool on_bool(bool value, error_code&) {
+        if (watched == Watched::IsError) is_error = value;
+        return true;
+    }
+    bool on_null(error_code&) { return true; }
+    bool on_comment_part(string_view, error_code&) { return true; }
+    bool on_comment(string_view, error_code&) { return true; }
+
+private:
+    bool take(string_view text) {
+        if (watched == Watched::Method) method.append(text.data(), text.size());
+        if (watched == Watched::ResultType) result_type.append(text.data(), text.size());
+        return true;
+    }
+};
+
+std::string_view trim(std::string_view text) {
+    const auto first = text.find_first_not_of(kSpace);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+// From the top-level keys' addresses to raw values. `inside` runs from after `{` to before `}`.
+void cut_members(std::string_view inside, const std::vector<std::string_view>& keys,
+                 std::vector<Member>& members) {
+    const char* const end = inside.data() + inside.size();
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        const char* from = keys[i].data() + keys[i].size() + 1;  // after the closing quote
+        const char* to = i + 1 < keys.size() ? keys[i + 1].data() - 1 : end;
+        auto value = trim({from, static_cast<std::size_t>(to - from)});
+        value = trim(value.substr(1));                                    // the colon
+        if (i + 1 < keys.size()) value = trim(value.substr(0, value.size() - 1));  // the comma
+        members.push_back({keys[i], value});
+    }
+}
+
+Error syntax_error(const json::error_code& error, std::size_t offset) {
+    if (error == json::error::too_deep) {
+        return {ErrorCode::Limit, "message is nested too deep (limit json_depth)"};
+    }
+    return {ErrorCode::Protocol,
+            "message is not valid JSON: " + error.message() + " at byte " + std::to_string(offset)};
+}
+
+Result<std::vector<Member>> scan_object(std::string_view text, std::size_t depth, Scan& scan) {
+    static thread_local std::vector<std::string_view> keys;
+    keys.clear();
+    json::parse_options options;
+    options.max_depth = depth;
+    json::basic_parser<Scan> parser(options);
+    Scan& handler = parser.handler();
+    handler.input = text;
+    handler.keys = &keys;
+    json::error_code error;
+    const std::size_t used = parser.write_some(false, text.data(), text.size(), error);
+    if (!error && used < text.size()) error = json::error::extra_data;
+    if (error) return syntax_error(error, used);
+    if (!handler.top_is_object) {
+        return Error{ErrorCode::Protocol, "message is not a JSON object"};
+    }
+    if (handler.escaped_key) {
+        return Error{ErrorCode::Protocol, "message has an escaped top-level key"};
+    }
+    std::vector<Member> members;
+    members.reserve(keys.size());
+    const auto body = trim(text);
+    cut_members(body.substr(1, body.size() - 2), keys, members);
+    scan = std::move(handler);
+    return members;
+}
+
+std::optional<std::int64_t> integer(std::string_view raw) {
+    if (raw.empty() || raw.size() > 19) return std::nullopt;
+    std::int64_t value = 0;
+    std::size_t i = raw[0] == '-' ? 1 : 0;
+    if (i == raw.size()) return std::nullopt;
+    for (; i < raw.size(); ++i) {
+        if (raw[i] < '0' || raw[i] > '9') return std::nullopt;
+        if (__builtin_mul_overflow(value, 10, &value)) return std::nullopt;
+        if (__builtin_add_overflow(value, raw[i] - '0', &value)) return std::nullopt;
+    }
+    return raw[0] == '-' ? -value : value;
+}
+
+Error malformed(const char* why) {
+    return {ErrorCode::Protocol, std::string("not a JSON-RPC 2.0 message: ") + why};
+}
+
+}  // namespace
+
+Result<Envelope> parse_envelope(std::string_view message, std::size_t depth) {
+    Scan scan;
+    auto members = scan_object(message, depth, scan);
+    if (!members) return members.error();
+    Envelope envelope;
+    std::string_view version, method, id;
+    const auto claim = [](std::string_view& slot, std::string_view value) {
+        if (slot.data() != nullptr) return false;
+        slot = value;
+        return true;
+    };
+    for (const auto& [key, value] : *members) {
+        bool once = true;
+        if (key == "jsonrpc") once = claim(version, value);
+        else if (key == "id") once = claim(id, value);
+        else if (key == "method") once = claim(method, value);
+        else if (key == "params") once = claim(envelope.params, value);
+        else if (key == "result") once = claim(envelope.result, value);
+        else if (key == "error") once = claim(envelope.error, value);
+        if (!once) return malformed("a top-level key is repeated");
+    }
+    if (version != "\"2.0\"") return malformed("\"jsonrpc\" is not \"2.0\"");
+    if (!id.empty() && id != "null") {
+        const char first = id.front();
+        if (first == '{' || first == '[' || first == 't' || first == 'f') {
+            return malformed("the id is neither a string nor a number");
+        }
+        envelope.id = id;
+        envelope.number_id = integer(id);
+    }
+    if (!method.empty()) {
+        if (method.front() != '"') return malformed("the method is not a string");
+        if (!envelope.result.empty() || !envelope.error.empty()) {
+            return malformed("both a method and a result or error");
+        }
+        if (!envelope.params.empty() && envelope.params.front() != '{' &&
+            envelope.params.front() != '[' && envelope.params != "null") {
+            return malformed("params is not an object");
+        }
+        envelope.method = std::move(scan.method);
+        envelope.kind = envelope.id.empty() ? MessageKind::Notification : MessageKind::Request;
+        return envelope;
+    }
+    if (envelope.result.empty() == envelope.error.empty()) {
+        return malformed("neither a method nor exactly one of result and error");
+    }
+    if (!envelope.error.empty()) {
+        envelope.kind = MessageKind::Error;
+        return envelope;
+    }
+    if (envelope.id.empty()) return malformed("a result without an id");
+    envelope.kind = MessageKind::Result;
+    envelope.is_error = scan.is_error;
+    if (!scan.result_type.empty() && scan.result_type != "complete") {
+        envelope.result_type = scan.result_type == "input_required" ? ResultType::InputRequired
+                                                                    : ResultType::Unknown;
+    }
+    return envelope;
+}
+
+Result<Params> split_params(std::string_view object, std::size_t depth) {
+    Scan scan;
+    const auto members = scan_object(object, depth, scan);
+    if (!members) return members.error();
+    Params params;
+    bool has_meta = false;
+    for (const auto& [key, value] : *members) {
+        if (key == "_meta") {
+            if (has_meta) return malformed("_meta is repeated");
+            if (value.size() < 2 || value.front() != '{') return malformed("_meta is not an object");
+            has_meta = true;
+            params.meta = trim(value.substr(1, value.size() - 2));
+            continue;
+        }
+        if (!params.members.empty()) params.members += ',';
+        params.members.append("\"").append(key).append("\":").append(value);
+    }
+    return params;
+}
+
+Result<RpcError> parse_rpc_error(std::string_view error) {
+    json::error_code failed;
+    const auto value = json::parse({error.data(), error.size()}, failed);
+    const auto* object = value.if_object();
+    if (failed || !object) return malformed("error is not an object");
+    RpcError parsed;
+    const auto* code = object->if_contains("code");
+    if (code && code->is_int64()) parsed.code = code->get_int64();
+    else if (code && code->is_double()) parsed.code = static_cast<std::int64_t>(code->get_double());
+    else return malformed("error.code is not an integer");
+    if (const auto* message = object->if_contains("message"); message && message->is_string()) {
+        parsed.message = message->get_string().c_str();
+    }
+    if (const auto* data = object->if_contains("data")) parsed.data = json::serialize(*data);
+    return parsed;
+}
+
+}  // namespace patchbay::protocol

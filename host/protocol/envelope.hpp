@@ -1,0 +1,54 @@
+// One pass over a JSON-RPC 2.0 message: full syntax and UTF-8 check, no tree, and the bounds of the
+// members that routing needs. Everything else stays bytes that are handed on as they came.
+//
+// A top-level key that is escaped, or one of ours that repeats, is refused: two readers that take
+// different members of one message is how requests are smuggled.
+//
+// Threads: [value]; an Envelope borrows the bytes it was parsed from.
+// Errors:  Protocol, with the byte offset; Limit for nesting deeper than `depth`.
+// Source:  https://www.jsonrpc.org/specification, MCP basic/index "Messages" of each revision.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/result.hpp"
+
+namespace patchbay::protocol {
+
+enum class MessageKind { Request, Notification, Result, Error };
+
+// What a result says of itself; a missing resultType is Complete (servers before 2026-07-28).
+enum class ResultType { Complete, InputRequired, Unknown };
+
+struct Envelope {
+    MessageKind kind = MessageKind::Notification;
+    std::string_view id;                    // raw JSON, `7` or `"a"`; empty: none, or null
+    std::optional<std::int64_t> number_id;  // when the id is an integer
+    std::string method;
+    std::string_view params, result, error; // raw JSON values; empty: absent
+    ResultType result_type = ResultType::Complete;
+    bool is_error = false;                  // result.isError is true (tools/call)
+};
+
+Result<Envelope> parse_envelope(std::string_view message, std::size_t depth = 128);
+
+// The members of one JSON object, as raw bytes, in order: for splicing params. `meta` is the inside
+// of `_meta` without its braces, `members` all the others joined by commas.
+struct Params {
+    std::string members;  // `"name":"echo","arguments":{}`, or empty
+    std::string meta;     // `"progressToken":1`, or empty
+};
+// Protocol error when `object` is not one JSON object, or has an escaped or repeated top key.
+Result<Params> split_params(std::string_view object, std::size_t depth = 128);
+
+struct RpcError {
+    std::int64_t code = 0;
+    std::string message;
+    std::string data;  // raw JSON; empty: none
+};
+Result<RpcError> parse_rpc_error(std::string_view error);
+
+}  // namespace patchbay::protocol

@@ -1,0 +1,179 @@
+#include "protocol/handshake.hpp"
+
+#include "core/text.hpp"
+#include "protocol/compose.hpp"
+
+namespace patchbay::protocol {
+namespace json = boost::json;
+
+namespace {
+
+constexpr const char* kDiscover = "server/discover";
+constexpr const char* kInitialize = "initialize";
+
+std::string text_of(const json::object& object, std::string_view key) {
+    const auto* value = object.if_contains(key);
+    return value && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+json::object object_of(const json::object& object, std::string_view key) {
+    const auto* value = object.if_contains(key);
+    return value && value->is_object() ? value->get_object() : json::object();
+}
+
+std::vector<std::string> strings_of(const json::value* value) {
+    std::vector<std::string> texts;
+    if (!value || !value->is_array()) return texts;
+    for (const auto& item : value->get_array()) {
+        if (item.is_string()) texts.emplace_back(item.get_string());
+    }
+    return texts;
+}
+
+// The codes that only a modern server sends (basic/index, "Error Codes").
+bool is_modern_error(std::int64_t code) { return code == -32020 || code == -32021 || code == -32022; }
+
+}  // namespace
+
+bool Session::can(std::string_view capability, std::string_view feature) const {
+    const auto* found = capabilities.if_contains(capability);
+    if (!found || !found->is_object()) return false;
+    const auto* flag = found->get_object().if_contains(feature);
+    return flag && flag->is_bool() && flag->get_bool();
+}
+
+std::string modern_meta(const ClientIdentity& identity) {
+    return "\"io.modelcontextprotocol/protocolVersion\":" + quoted(kModernVersion) +
+           ",\"io.modelcontextprotocol/clientInfo\":" + json::serialize(identity.info) +
+           ",\"io.modelcontextprotocol/clientCapabilities\":" +
+           json::serialize(identity.capabilities);
+}
+
+Handshake::Handshake(ClientIdentity identity, std::string protocol, std::string remembered)
+    : identity_(std::move(identity)),
+      protocol_(std::move(protocol)),
+      remembered_(std::move(remembered)) {}
+
+Handshake::Step Handshake::start() {
+    const bool automatic = protocol_ == "auto";
+    const auto& first = automatic ? remembered_ : protocol_;
+    if (!first.empty() && speaks(first) && era_of(first) == Era::Legacy) return initialize();
+    return discover();
+}
+
+Handshake::Step Handshake::discover() {
+    probe_pending_ = true;
+    return Send{kDiscover, {"", modern_meta(identity_)}};
+}
+
+Handshake::Step Handshake::initialize() {
+    initialize_sent_ = true;
+    const std::string version = protocol_ == "auto" ? std::string(kLegacyVersion) : protocol_;
+    return Send{kInitialize,
+                {"\"protocolVersion\":" + quoted(version) +
+                     ",\"capabilities\":" + json::serialize(identity_.capabilities) +
+                     ",\"clientInfo\":" + json::serialize(identity_.info),
+                 ""}};
+}
+
+Handshake::Step Handshake::fall_back() {
+    if (!initialize_sent_) return initialize();
+    if (!initialize_error_.empty()) return Error{ErrorCode::Protocol, initialize_error_};
+    return Wait{};
+}
+
+Handshake::Step Handshake::on_silence() {
+    if (settled_ || !probe_pending_ || initialize_sent_ || protocol_ != "auto") return Wait{};
+    return initialize();
+}
+
+Handshake::Step Handshake::on_result(std::string_view method, const json::object& result) {
+    if (settled_) return Wait{};  // the slower of two answers
+    if (method == kDiscover) {
+        probe_pending_ = false;
+        return settle_modern(result);
+    }
+    return settle_legacy(result);
+}
+
+Handshake::Step Handshake::on_error(std::string_view method, const RpcError& error) {
+    if (settled_) return Wait{};
+    const std::string told = "server answers " + std::string(method) + " with error " +
+                             std::to_string(error.code) + ": " +
+                             core::printable(error.message, 400);
+    if (method == kDiscover) {
+        probe_pending_ = false;
+        if (is_modern_error(error.code)) {
+            json::error_code ignored;
+            const auto data = json::parse(error.data.empty() ? "null" : error.data, ignored);
+            std::vector<std::string> supported;
+            if (const auto* object = data.if_object()) supported = strings_of(object->if_contains("supported"));
+            // A modern server of another revision may still offer one with a handshake.
+            for (const auto& version : supported) {
+                if (protocol_ == "auto" && speaks(version) && era_of(version) == Era::Legacy) {
+                    return fall_back();
+                }
+            }
+            if (!supported.empty()) return nothing_in_common(core::join(supported, ", "));
+            return Error{ErrorCode::Protocol, told};
+        }
+        if (protocol_ != "auto") {
+            return Error{ErrorCode::Unsupported,
+                         told + "; it does not speak " + protocol_ +
+                             ", which is pinned by `protocol`; remove that key or set \"auto\""};
+        }
+        return fall_back();
+    }
+    initialize_error_ = told;
+    if (probe_pending_) return Wait{};  // the probe may still be answered
+    // What was remembered is out of date: the server may have become a modern one.
+    if (protocol_ == "auto" && !remembered_.empty() && era_of(remembered_) == Era::Legacy) {
+        remembered_.clear();
+        return discover();
+    }
+    return Error{ErrorCode::Protocol, told};
+}
+
+Handshake::Step Handshake::settle_modern(const json::object& result) {
+    const auto* offered = result.if_contains("supportedVersions");
+    if (!offered || !offered->is_array()) {
+        if (protocol_ == "auto") return fall_back();  // some other method of that name
+        return Error{ErrorCode::Protocol, "server/discover result has no supportedVersions"};
+    }
+    const auto versions = strings_of(offered);
+    bool modern = false, legacy = false;
+    for (const auto& version : versions) {
+        if (version == kModernVersion) modern = true;
+        else if (speaks(version)) legacy = true;
+    }
+    if (!modern) {
+        if (legacy && protocol_ == "auto") return fall_back();
+        return nothing_in_common(core::join(versions, ", "));
+    }
+    settled_ = true;
+    const auto meta = object_of(result, "_meta");
+    return Done{{std::string(kModernVersion), Era::Modern,
+                 object_of(meta, "io.modelcontextprotocol/serverInfo"),
+                 object_of(result, "capabilities"), text_of(result, "instructions")}};
+}
+
+Handshake::Step Handshake::settle_legacy(const json::object& result) {
+    const std::string version = text_of(result, "protocolVersion");
+    if (version.empty()) {
+        return Error{ErrorCode::Protocol, "initialize result has no protocolVersion"};
+    }
+    const bool acceptable = speaks(version) && era_of(version) == Era::Legacy &&
+                            (protocol_ == "auto" || version == protocol_);
+    if (!acceptable) return nothing_in_common(version);
+    settled_ = true;
+    return Done{{version, Era::Legacy, object_of(result, "serverInfo"),
+                 object_of(result, "capabilities"), text_of(result, "instructions")}};
+}
+
+Error Handshake::nothing_in_common(const std::string& theirs) const {
+    const std::string ours = protocol_ == "auto" ? spoken_versions() : protocol_ + " (pinned)";
+    return {ErrorCode::Unsupported, "no protocol version in common: server speaks " +
+                                        core::printable(theirs, 200) + ", Patchbay speaks " + ours};
+}
+
+}  // namespace patchbay::protocol

@@ -1,0 +1,87 @@
+// How a host and a server agree on what they speak: a state machine without I/O or clock. Feed it
+// what came, do what it says.
+//
+//   auto    server/discover, and `initialize` beside it as soon as the server stays silent for a
+//           while; whichever answer identifies the server first counts
+//   pinned  that one revision, nothing else
+//
+// Threads: [value].
+// Errors:  in the step: the versions of both sides when they have none in common.
+// Source:  MCP 2026-07-28 basic/versioning, basic/transports/stdio "Backward Compatibility";
+//          MCP 2025-11-25 basic/lifecycle.
+#pragma once
+
+#include <boost/json.hpp>
+
+#include <string>
+#include <variant>
+
+#include "core/result.hpp"
+#include "protocol/envelope.hpp"
+#include "protocol/versions.hpp"
+
+namespace patchbay::protocol {
+
+// What we say of ourselves.
+struct ClientIdentity {
+    boost::json::object info;          // name, version, title?
+    boost::json::object capabilities;
+};
+
+// What was agreed, and what the server says of itself (data, never to be trusted).
+struct Session {
+    std::string version;
+    Era era = Era::Legacy;
+    boost::json::object server_info, capabilities;
+    std::string instructions;
+
+    bool can(std::string_view capability) const { return capabilities.contains(capability); }
+    // capabilities.<capability>.<feature> is true
+    bool can(std::string_view capability, std::string_view feature) const;
+};
+
+// The `_meta` members that every modern request carries, without braces.
+std::string modern_meta(const ClientIdentity& identity);
+
+class Handshake {
+public:
+    // `protocol`: "auto" or a revision we speak. `remembered`: the revision agreed last time, or
+    // empty; it only chooses what is tried first.
+    Handshake(ClientIdentity identity, std::string protocol, std::string remembered = {});
+
+    struct Send {          // send this request and report its answer with on_result / on_error
+        std::string method;
+        Params params;     // complete: `_meta` included
+    };
+    struct Wait {};        // an answer is still to come
+    struct Done { Session session; };
+    using Step = std::variant<Send, Wait, Done, Error>;
+
+    Step start();
+    // `method` is the one of the Send it answers.
+    Step on_result(std::string_view method, const boost::json::object& result);
+    Step on_error(std::string_view method, const RpcError& error);
+    // Nothing came for a while (the caller's clock); asks for `initialize` once, in auto.
+    Step on_silence();
+
+    // True while the probe is unanswered: a server that goes away now may be a legacy one that
+    // cannot stand the probe, and is to be tried again without it.
+    bool probing() const { return probe_pending_; }
+
+private:
+    Step discover();
+    Step initialize();
+    Step fall_back();
+    Step settle_modern(const boost::json::object& result);
+    Step settle_legacy(const boost::json::object& result);
+    Error nothing_in_common(const std::string& theirs) const;
+
+    ClientIdentity identity_;
+    std::string protocol_, remembered_;
+    bool probe_pending_ = false;
+    bool initialize_sent_ = false;
+    bool settled_ = false;
+    std::string initialize_error_;
+};
+
+}  // namespace patchbay::protocol

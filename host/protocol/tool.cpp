@@ -1,0 +1,93 @@
+#include "protocol/tool.hpp"
+
+#include "core/text.hpp"
+
+namespace patchbay::protocol {
+namespace json = boost::json;
+
+namespace {
+
+std::size_t depth_of(const json::value& value, std::size_t most) {
+    if (most == 0) return 1;
+    std::size_t deepest = 0;
+    if (const auto* object = value.if_object()) {
+        for (const auto& member : *object) deepest = std::max(deepest, depth_of(member.value(), most - 1));
+    } else if (const auto* array = value.if_array()) {
+        for (const auto& item : *array) deepest = std::max(deepest, depth_of(item, most - 1));
+    } else {
+        return 0;
+    }
+    return deepest + 1;
+}
+
+// Empty: fine.
+std::string trouble_with(const Tool& tool, const core::Limits& limits) {
+    if (tool.name.empty()) return "has an empty name";
+    const auto* schema = tool.input_schema();
+    if (!schema || !schema->is_object()) return "has no inputSchema object";
+    for (const auto* each : {schema, tool.output_schema()}) {
+        if (!each) continue;
+        if (json::serialize(*each).size() > limits.schema_bytes) {
+            return "has a schema over " + std::to_string(limits.schema_bytes) +
+                   " bytes (limit schema_bytes)";
+        }
+        if (depth_of(*each, limits.schema_depth + 1) > limits.schema_depth) {
+            return "has a schema nested deeper than " + std::to_string(limits.schema_depth) +
+                   " (limit schema_depth)";
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string Tool::text(std::string_view key) const {
+    const auto* value = raw.if_contains(key);
+    return value && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+bool Tool::hint(std::string_view hint_name) const {
+    const auto* annotations = raw.if_contains("annotations");
+    if (!annotations || !annotations->is_object()) return false;
+    const auto* value = annotations->get_object().if_contains(hint_name);
+    return value && value->is_bool() && value->get_bool();
+}
+
+Result<std::string> next_cursor(const json::object& result) {
+    const auto* cursor = result.if_contains("nextCursor");
+    if (!cursor || cursor->is_null()) return std::string();
+    if (!cursor->is_string()) return Error{ErrorCode::Protocol, "nextCursor is not a string"};
+    return std::string(cursor->get_string());
+}
+
+Result<ToolPage> parse_tool_page(const json::object& result, const core::Limits& limits) {
+    const auto* listed = result.if_contains("tools");
+    if (!listed || !listed->is_array()) {
+        return Error{ErrorCode::Protocol, "tools/list result has no \"tools\" array"};
+    }
+    ToolPage page;
+    auto cursor = next_cursor(result);
+    if (!cursor) return cursor.error();
+    page.next_cursor = std::move(*cursor);
+    if (const auto* ttl = result.if_contains("ttlMs"); ttl && ttl->is_int64()) {
+        page.ttl_ms = std::max<std::int64_t>(0, ttl->get_int64());
+    }
+    for (const auto& item : listed->get_array()) {
+        const auto* object = item.if_object();
+        const auto* name = object ? object->if_contains("name") : nullptr;
+        if (!name || !name->is_string()) {
+            page.notes.push_back("a tool without a name was left out");
+            continue;
+        }
+        Tool tool{std::string(name->get_string()), *object};
+        if (const auto trouble = trouble_with(tool, limits); !trouble.empty()) {
+            page.notes.push_back("tool \"" + core::printable(tool.name, 128) + "\" " + trouble +
+                                 " and was left out");
+            continue;
+        }
+        page.tools.push_back(std::move(tool));
+    }
+    return page;
+}
+
+}  // namespace patchbay::protocol
