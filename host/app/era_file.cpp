@@ -1,0 +1,63 @@
+#include "app/era_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+EraFile::EraFile(std::string path) : path_(std::move(path)) {}
+
+void EraFile::read() {
+    if (std::exchange(read_, true) || path_.empty()) return;
+    std::ifstream file(path_);
+    std::stringstream text;
+    text << file.rdbuf();
+    json::error_code failed;
+    const auto value = json::parse(text.str(), failed);
+    const auto* object = failed ? nullptr : value.if_object();
+    if (!object) return;
+    for (const auto& member : *object) {
+        if (member.value().is_string() && versions_.size() < kEntries) {
+            versions_.emplace(member.key(), member.value().get_string());
+        }
+    }
+}
+
+std::string EraFile::find(const std::string& definition_key) {
+    read();
+    const auto found = versions_.find(definition_key);
+    return found == versions_.end() ? std::string() : found->second;
+}
+
+void EraFile::remember(const std::string& definition_key, const std::string& version) {
+    read();
+    auto& known = versions_[definition_key];
+    if (known == version) return;
+    known = version;
+    if (versions_.size() > kEntries) versions_.erase(versions_.begin()->first == definition_key ? std::next(versions_.begin()) : versions_.begin());
+    if (!path_.empty()) write();
+}
+
+// Another host may write at the same time; the last one wins, which costs a probe at most.
+void EraFile::write() const {
+    std::error_code ignored;
+    std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
+    json::object object;
+    for (const auto& [key, version] : versions_) object[key] = version;
+    const std::string text = json::serialize(object);
+    const std::string fresh = path_ + "." + std::to_string(::getpid());
+    const int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) return;
+    const bool whole = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    ::close(fd);
+    if (!whole || ::rename(fresh.c_str(), path_.c_str()) != 0) ::unlink(fresh.c_str());
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,211 @@
+#include "app/host.hpp"
+
+#include <atomic>
+#include <fstream>
+#include <sstream>
+
+#include "app/era_file.hpp"
+#include "app/server_log.hpp"
+#include "core/log.hpp"
+#include "protocol/schema.hpp"
+#include "registry/server_spec.hpp"
+
+#ifndef PATCHBAY_VERSION
+#error "PATCHBAY_VERSION comes from CMake"
+#endif
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+// Our own words about ourselves, as [client] has them.
+protocol::ClientIdentity identity_of(const config::ClientSettings& client,
+                                     const connection::Responder& responder) {
+    json::object info{{"name", client.name},
+                      {"version", client.version.empty() ? PATCHBAY_VERSION : client.version}};
+    if (!client.title.empty()) info["title"] = client.title;
+    return {std::move(info), responder.capabilities()};
+}
+
+std::vector<config::PluginFragment> servers_of_plugins(const plugin::Catalogue& plugins) {
+    std::vector<config::PluginFragment> fragments;
+    for (const auto& info : plugins.list()) {
+        if (!info.has_servers || info.state != plugin::PluginState::Available) continue;
+        std::ifstream file(info.manifest_path);
+        std::stringstream text;
+        text << file.rdbuf();
+        fragments.push_back({info.manifest_path, text.str()});
+    }
+    return fragments;
+}
+
+// Only of transports that some server uses: a schema nobody needs is not parsed.
+std::vector<config::KnownTransport> known_transports(const config::Config& config,
+                                                     const plugin::Catalogue& plugins) {
+    std::vector<config::KnownTransport> known;
+    for (const auto& name : plugins.transports()) {
+        config::KnownTransport transport{name, nullptr};
+        for (const auto& server : config.servers) {
+            if (server.transport != name) continue;
+            json::error_code failed;
+            const auto text = plugins.schema_of(name);
+            if (text) transport.schema = json::parse(*text, failed);
+            if (failed) transport.schema = nullptr;
+            break;
+        }
+        known.push_back(std::move(transport));
+    }
+    return known;
+}
+
+std::vector<std::string> against_schema(const json::value& schema, const json::object& settings) {
+    std::vector<std::string> troubles;
+    const auto compiled = protocol::Schema::compile(schema);
+    if (!compiled) return {compiled.error().message};
+    for (const auto& error : compiled->validate(settings)) {
+        troubles.push_back(error.pointer.empty() ? error.message : error.pointer + ": " + error.message);
+    }
+    return troubles;
+}
+
+plugin::SearchOptions search_options(const HostOptions& options, const config::Config& config) {
+    plugin::SearchOptions search;
+    search.flag_directories = options.plugin_directories;
+    search.config_directories = config.plugins.directories;
+    search.disabled = config.plugins.disabled;
+    return search;
+}
+
+}  // namespace
+
+std::string default_state_directory(const config::Environment& environment) {
+    const auto home = environment.variable("XDG_STATE_HOME");
+    return (home && !home->empty() ? *home : environment.home + "/.local/state") + "/patchbay";
+}
+
+struct Host::Impl final : connection::ServerEvents {
+    explicit Impl(HostOptions given)
+        : options(std::move(given)),
+          loaded(config::load(options.environment)),
+          plugins(loop, search_options(options, loaded.config)),
+          logs(options.state_directory.empty() ? "" : options.state_directory + "/logs"),
+          eras(options.state_directory.empty() ? "" : options.state_directory + "/eras.json") {
+        if (auto fragments = servers_of_plugins(plugins); !fragments.empty()) {
+            loaded = config::load(options.environment, fragments);
+        }
+        auto& config = loaded.config;
+        core::log::set_level(core::log::level_from(config.log_level));
+        config::check_transports(config, known_transports(config, plugins), against_schema);
+        if (!options.long_lived) config.health.reconnect_attempts = 0;
+
+        responder = connection::make_responder(config.client, options.ask);
+        policy.emplace(config.permissions);
+        connections.emplace(connection::Context{
+            loop, plugins, *responder, *this, eras, identity_of(config.client, *responder),
+            config.health, config.limits, options.long_lived,
+            [this](const config::Server& server) {
+                return config::expand(server, options.environment);
+            }});
+        connections->apply(registry::specs_of(config));
+        router.emplace(*connections, *policy);
+    }
+
+    void on_notification(const std::string& server, const std::string& method,
+                         std::string_view params) override {
+        if (notified) notified(server, method, params);
+    }
+    void on_output(const std::string& server, bool stray, std::string_view line) override {
+        logs.add(server, stray, line);
+    }
+    void on_state(const std::string& server, connection::State state) override {
+        core::log::debug("server \"" + server + "\" is " + connection::name_of(state));
+    }
+    void on_tools_changed(const std::string&) override {
+        if (router) router->forget_index();
+    }
+
+    // Members are built in this order and destroyed in the reverse one.
+    HostOptions options;
+    core::Loop loop;
+    config::Loaded loaded;
+    plugin::Catalogue plugins;
+    ServerLog logs;
+    EraFile eras;
+    NotificationHandler notified;
+    std::unique_ptr<connection::Responder> responder;
+    std::optional<policy::Policy> policy;
+    std::optional<connection::ConnectionManager> connections;
+    std::optional<router::Router> router;
+    std::atomic<bool> interrupted{false};
+    bool closed = false;
+};
+
+Host::Host(HostOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+
+Host::~Host() { close(core::Clock::now() + std::chrono::seconds(10)); }
+
+core::Loop& Host::loop() { return impl_->loop; }
+const config::Config& Host::config() const { return impl_->loaded.config; }
+const std::vector<config::Candidate>& Host::candidates() const { return impl_->loaded.candidates; }
+plugin::Catalogue& Host::plugins() { return impl_->plugins; }
+connection::ConnectionManager& Host::connections() { return *impl_->connections; }
+router::Router& Host::router() { return *impl_->router; }
+
+std::vector<connection::Status> Host::statuses() const {
+    auto statuses = impl_->connections->statuses();
+    for (const auto& server : config().servers) {
+        if (server.enabled && !config().deny_all) continue;
+        connection::Status status;
+        status.id = server.id;
+        status.transport = server.transport;
+        status.place = server.place;
+        status.enabled = false;
+        status.state = connection::State::Disabled;
+        statuses.push_back(std::move(status));
+    }
+    // A server that a diagnostic took out is still one that the user asked for.
+    for (const auto& diagnostic : config().diagnostics) {
+        if (diagnostic.server.empty() || diagnostic.severity != config::Severity::Error) continue;
+        const bool there = std::any_of(statuses.begin(), statuses.end(), [&](const auto& status) {
+            return status.id == diagnostic.server;
+        });
+        if (there) continue;
+        connection::Status status;
+        status.id = diagnostic.server;
+        status.place = diagnostic.place;
+        status.state = connection::State::Error;
+        status.last_error = diagnostic.message;
+        statuses.push_back(std::move(status));
+    }
+    std::sort(statuses.begin(), statuses.end(),
+              [](const auto& a, const auto& b) { return a.id < b.id; });
+    return statuses;
+}
+
+void Host::set_notification_handler(NotificationHandler handler) {
+    impl_->notified = std::move(handler);
+}
+
+std::vector<std::string> Host::log_tail(const std::string& server, std::size_t most_lines) const {
+    return impl_->logs.tail(server, most_lines);
+}
+
+bool Host::run_until(const std::function<bool()>& done, core::Clock::time_point deadline) {
+    impl_->loop.run_until([&] { return impl_->interrupted || done(); }, deadline);
+    return done();
+}
+
+void Host::interrupt() {
+    impl_->interrupted = true;
+    impl_->loop.post([] {});
+}
+
+bool Host::close(core::Clock::time_point deadline) {
+    if (std::exchange(impl_->closed, true)) return true;
+    auto gone = std::make_shared<bool>(false);
+    impl_->connections->close([gone] { *gone = true; });
+    return impl_->loop.run_until([gone] { return *gone; }, deadline);
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,70 @@
+// Every part built and joined by hand, top to bottom: the table of contents of a running host.
+// Embedders and the command line use the same class.
+//
+// Owns:    everything below. Threads: the constructing thread runs the loop and owns all state.
+// Errors:  construction never fails; what is broken is a diagnostic or a server's status.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/load.hpp"
+#include "connection/connection_manager.hpp"
+#include "core/loop.hpp"
+#include "plugin/catalogue.hpp"
+#include "router/router.hpp"
+
+namespace patchbay::app {
+
+struct HostOptions {
+    config::Environment environment;               // where configuration comes from
+    std::vector<std::string> plugin_directories;   // --plugin-dir
+    std::string state_directory;                   // logs, remembered eras; empty: keep nothing
+    // Long-lived hosts reconnect and check health; a one-shot command does neither.
+    bool long_lived = true;
+    connection::AskPerson ask;                     // for elicitation = "ask"; may be empty
+};
+
+// $XDG_STATE_HOME/patchbay, default ~/.local/state/patchbay
+std::string default_state_directory(const config::Environment& environment);
+
+class Host {
+public:
+    using NotificationHandler =
+        std::function<void(const std::string& server, const std::string& method, std::string_view params)>;
+
+    explicit Host(HostOptions options);
+    ~Host();  // closes what is open, waits at most 10 s for it
+    Host(const Host&) = delete;
+
+    core::Loop& loop();
+    const config::Config& config() const;
+    const std::vector<config::Candidate>& candidates() const;  // for `config paths`
+    plugin::Catalogue& plugins();
+    connection::ConnectionManager& connections();
+    router::Router& router();
+
+    // Statuses of all configured servers, disabled and broken ones included, sorted by id.
+    std::vector<connection::Status> statuses() const;
+
+    void set_notification_handler(NotificationHandler handler);
+
+    // Last lines a server wrote to stderr (kept in memory, then from disk), oldest first.
+    std::vector<std::string> log_tail(const std::string& server, std::size_t most_lines) const;
+
+    // Pumps the loop until `done`. False: the deadline passed, or interrupt() was called.
+    bool run_until(const std::function<bool()>& done,
+                   core::Clock::time_point deadline = core::Clock::time_point::max());
+    void interrupt();  // [any], also from a signal handler's self-pipe: run_until returns false
+
+    // Closes every server; true when all were gone before the deadline.
+    bool close(core::Clock::time_point deadline);
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace patchbay::app

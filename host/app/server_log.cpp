@@ -1,0 +1,95 @@
+#include "app/server_log.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include "core/limits.hpp"
+#include "core/log.hpp"
+#include "core/text.hpp"
+
+namespace patchbay::app {
+
+namespace {
+
+std::string timestamp() {
+    const auto now = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text;
+}
+
+void append_lines(const std::string& path, std::deque<std::string>& lines, std::size_t most) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        lines.push_back(std::move(line));
+        if (lines.size() > most) lines.pop_front();
+    }
+}
+
+}  // namespace
+
+ServerLog::ServerLog(std::string directory) : directory_(std::move(directory)) {}
+
+std::string ServerLog::path_of(const std::string& server) const {
+    return directory_ + "/" + server + ".log";  // ids hold no path characters
+}
+
+void ServerLog::add(const std::string& server, bool stray, std::string_view line) {
+    auto& kept = kept_[server];
+    std::string text = timestamp() + (stray ? " stdout " : " stderr ") +
+                       core::log::masked(core::printable(line, core::Limits{}.stderr_line_bytes));
+    if (!directory_.empty() && !kept.refused) write(server, kept, text);
+    kept.lines.push_back(std::move(text));
+    if (kept.lines.size() > kLinesInMemory) kept.lines.pop_front();
+}
+
+void ServerLog::write(const std::string& server, Kept& kept, const std::string& line) {
+    const auto path = path_of(server);
+    if (!kept.file || kept.bytes > kFileBytes) {
+        std::error_code ignored;
+        std::filesystem::create_directories(directory_, ignored);
+        ::chmod(directory_.c_str(), 0700);
+        struct stat info {};
+        if (::lstat(path.c_str(), &info) == 0 && static_cast<std::size_t>(info.st_size) > kFileBytes) {
+            ::rename(path.c_str(), (path + ".1").c_str());
+            info.st_size = 0;
+        }
+        const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        kept.file.reset(fd < 0 ? nullptr : ::fdopen(fd, "a"));
+        if (!kept.file) {
+            kept.refused = true;
+            core::log::warn("cannot write " + path + ": " + std::strerror(errno) +
+                            "; server output is kept in memory only");
+            return;
+        }
+        std::setvbuf(kept.file.get(), nullptr, _IOLBF, 4096);
+        kept.bytes = static_cast<std::size_t>(info.st_size);
+    }
+    kept.bytes += line.size() + 1;
+    std::fputs((line + "\n").c_str(), kept.file.get());
+}
+
+std::vector<std::string> ServerLog::tail(const std::string& server, std::size_t most_lines) const {
+    std::deque<std::string> lines;
+    const auto found = kept_.find(server);
+    if (found != kept_.end()) {
+        lines = found->second.lines;
+    } else if (!directory_.empty()) {
+        append_lines(path_of(server) + ".1", lines, most_lines);
+        append_lines(path_of(server), lines, most_lines);
+    }
+    while (lines.size() > most_lines) lines.pop_front();
+    return {lines.begin(), lines.end()};
+}
+
+}  // namespace patchbay::app

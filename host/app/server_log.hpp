@@ -1,0 +1,45 @@
+// What servers write to stderr (and stray lines of stdout): the last lines in memory, and a bounded
+// file per server for `patchbay mcp logs`, which is another process.
+//
+// Owns:    the files it opened. Threads: [loop].
+// Errors:  a file that cannot be written is told once in the log; memory goes on.
+// Limits:  kLinesInMemory lines a server in memory; kFileBytes a file, one older generation kept.
+#pragma once
+
+#include <cstdio>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace patchbay::app {
+
+class ServerLog {
+public:
+    static constexpr std::size_t kLinesInMemory = 500;
+    static constexpr std::size_t kFileBytes = 1u << 20;
+
+    explicit ServerLog(std::string directory);  // empty: memory only
+
+    void add(const std::string& server, bool stray, std::string_view line);
+    // Oldest first; from memory, else from the files.
+    std::vector<std::string> tail(const std::string& server, std::size_t most_lines) const;
+
+private:
+    struct Kept {
+        std::deque<std::string> lines;
+        std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{nullptr, std::fclose};
+        std::size_t bytes = 0;
+        bool refused = false;
+    };
+
+    void write(const std::string& server, Kept& kept, const std::string& line);
+    std::string path_of(const std::string& server) const;
+
+    std::string directory_;
+    std::map<std::string, Kept> kept_;
+};
+
+}  // namespace patchbay::app

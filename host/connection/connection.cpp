@@ -1,0 +1,124 @@
+// The outer face: delegation, status, and the order in which things are torn down.
+#include "connection/connection.hpp"
+
+#include "connection/connection_impl.hpp"
+#include "core/text.hpp"
+
+namespace patchbay::connection {
+
+const char* name_of(State state) {
+    switch (state) {
+        case State::Disabled: return "disabled";
+        case State::Idle: return "idle";
+        case State::Connecting: return "connecting";
+        case State::AuthRequired: return "auth_required";
+        case State::Ready: return "ready";
+        case State::Error: return "error";
+        case State::Reconnecting: return "reconnecting";
+        case State::Stopped: return "stopped";
+        case State::Failed: return "failed";
+    }
+    return "error";
+}
+
+Connection::Connection(const Context& context, registry::ServerSpec spec)
+    : impl_(std::make_unique<Impl>(*this, context, std::move(spec))) {}
+
+Connection::~Connection() {
+    *impl_->alive = false;
+    for (const auto timer : {impl_->startup_timer, impl_->silence_timer, impl_->reconnect_timer,
+                             impl_->health_timer, impl_->listen_timer}) {
+        if (timer) impl_->context.loop.cancel(timer);
+    }
+    impl_->closing = true;
+    impl_->fail_all(impl_->named({ErrorCode::Unavailable, "the host is closing"}));
+}
+
+const registry::ServerSpec& Connection::spec() const { return impl_->spec; }
+State Connection::state() const { return impl_->state; }
+const std::vector<protocol::Tool>& Connection::tools() const { return impl_->tools; }
+
+const protocol::Session* Connection::session() const {
+    return impl_->session ? &*impl_->session : nullptr;
+}
+
+Status Connection::status() const {
+    Status status = impl_->shown;
+    status.id = impl_->spec.id();
+    status.transport = impl_->spec.config.transport;
+    status.place = impl_->spec.config.place;
+    status.state = impl_->state;
+    status.tools = impl_->tools.size();
+    status.pending = impl_->pending.size();
+    if (const auto& session = impl_->session) {
+        const auto text = [&](const char* key) {
+            const auto* value = session->server_info.if_contains(key);
+            return value && value->is_string()
+                       ? core::printable({value->get_string().data(), value->get_string().size()}, 128)
+                       : std::string();
+        };
+        status.protocol = session->version;
+        status.server_name = text("name");
+        status.server_version = text("version");
+        status.instructions =
+            core::printable(session->instructions, impl_->context.limits.description_bytes, true);
+        for (const auto& member : session->capabilities) {
+            status.capabilities.push_back(core::printable({member.key().data(), member.key().size()}, 64));
+        }
+    }
+    return status;
+}
+
+void Connection::connect(std::function<void()> settled) { impl_->connect(std::move(settled)); }
+RequestId Connection::request(Request request, ReplyHandler handler) {
+    return impl_->request(std::move(request), std::move(handler));
+}
+void Connection::cancel(RequestId id, const std::string& reason) { impl_->cancel(id, reason); }
+void Connection::notify(const std::string& method, const std::string& members) {
+    impl_->notify(method, members);
+}
+void Connection::close(std::function<void()> closed) { impl_->close(std::move(closed)); }
+
+void Connection::on_opened() {
+    impl_->drive(impl_->handshake->start());
+}
+void Connection::on_message(plugin::ExchangeId exchange, core::Buffer body) {
+    impl_->heard = true;
+    impl_->message(exchange, std::move(body));
+}
+void Connection::on_done(plugin::ExchangeId exchange, const plugin::Problem* problem) {
+    if (!problem) {
+        // A duplex transport only says that the bytes are out; a request-scoped one has ended the
+        // answer's stream, and an answer that is not there by now will never come.
+        if (!impl_->channel || !impl_->channel->request_scoped()) return;
+        const auto id = impl_->pending.id_of_wire(exchange);
+        if (id) {
+            impl_->finish(id, impl_->named({ErrorCode::Protocol, "the stream ended without an answer"}));
+        }
+        return;
+    }
+    if (const auto id = impl_->pending.id_of_wire(exchange)) {
+        Error error = problem->error;
+        error.message += problem->not_sent ? "; the request was not sent"
+                                           : "; the request may have been carried out";
+        impl_->finish(id, impl_->named(std::move(error)));
+    }
+}
+void Connection::on_writable() {
+    impl_->paused = false;
+    impl_->flush_outbox();
+}
+void Connection::on_challenge(const plugin::Problem& problem) {
+    impl_->shown.last_error = core::printable(problem.error.message, 1000);
+    impl_->set_state(State::AuthRequired);
+}
+void Connection::on_output(unsigned stream, std::string_view line) {
+    impl_->keep_line(stream != 1, line);
+}
+void Connection::on_fact(std::string_view name, std::string_view value) {
+    if (value.empty()) impl_->shown.facts.erase(std::string(name));
+    else impl_->shown.facts[core::printable(name, 32)] = core::printable(value, 128);
+}
+void Connection::on_closed(const plugin::Problem* problem) { impl_->channel_gone(problem); }
+
+}  // namespace patchbay::connection

@@ -1,0 +1,112 @@
+// The host side of one server: era, handshake, pending requests, catalogue, state.
+//
+// Owns:    its channel and everything waiting on it. Borrows the Context, which must outlive it.
+// Threads: [loop] throughout. Handlers are called from the loop, never from inside the call that
+//          registered them, and may call back into the connection.
+// Errors:  every request ends exactly once: with the server's answer, a time-out, or the reason the
+//          connection was lost, at once and not by its time-out.
+// Limits:  core::Limits queue_messages in flight and queue_bytes unanswered; over that a request
+//          is refused with ErrorCode::Limit.
+// Source:  MCP basic/lifecycle, basic/utilities/* (legacy), basic/patterns/* (2026-07-28).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "connection/era_memory.hpp"
+#include "connection/reply.hpp"
+#include "connection/responder.hpp"
+#include "connection/status.hpp"
+#include "core/loop.hpp"
+#include "plugin/catalogue.hpp"
+#include "protocol/handshake.hpp"
+#include "protocol/tool.hpp"
+#include "registry/server_spec.hpp"
+
+namespace patchbay::connection {
+
+// Hears what servers say unasked. Owned by whoever made the host.
+class ServerEvents {
+public:
+    virtual ~ServerEvents() = default;
+    // A notification other than progress and cancelled; raw params, empty when absent.
+    virtual void on_notification(const std::string& server, const std::string& method,
+                                 std::string_view params) = 0;
+    // A line of stderr or a stray line of stdout. Any bytes.
+    virtual void on_output(const std::string& server, bool stray, std::string_view line) = 0;
+    virtual void on_state(const std::string& server, State state) = 0;
+    virtual void on_tools_changed(const std::string& server) = 0;  // a new list is in tools()
+};
+
+// What every connection of one host shares.
+struct Context {
+    core::Loop& loop;
+    plugin::Catalogue& plugins;
+    Responder& responder;
+    ServerEvents& events;
+    EraMemory& eras;
+    protocol::ClientIdentity identity;
+    config::HealthSettings health;
+    core::Limits limits;
+    // Health checks, list subscriptions and reconnecting; a one-shot command wants none of them.
+    bool long_lived = true;
+    // `${...}` of a server's settings, just before it is opened.
+    std::function<Result<boost::json::object>(const config::Server&)> expand;
+};
+
+class Connection final : private plugin::ChannelEvents {
+public:
+    Connection(const Context& context, registry::ServerSpec spec);
+    ~Connection();  // ends every request with Unavailable, abandons an open channel
+    Connection(const Connection&) = delete;
+
+    const registry::ServerSpec& spec() const;
+    Status status() const;
+    State state() const;
+
+    // Begins to connect unless it is connecting or ready. `settled`: called once, when this attempt
+    // ended, well or not.
+    void connect(std::function<void()> settled);
+
+    // Sends a request, connecting first when necessary. `handler` is called exactly once.
+    RequestId request(Request request, ReplyHandler handler);
+    // Tells the server, then ends the request with ErrorCode::Cancelled. Ended ones are ignored.
+    void cancel(RequestId id, const std::string& reason = "");
+    void notify(const std::string& method, const std::string& members);
+
+    // Listed tools, filters of the config not applied. Stale or empty until Ready.
+    const std::vector<protocol::Tool>& tools() const;
+    // Calls back when tools() is fresh: at once, or after tools/list went through again.
+    void refresh_tools(std::function<void(Result<void>)> fresh);
+
+    // What was agreed; null until the handshake is through.
+    const protocol::Session* session() const;
+
+    // resources/subscribe and /unsubscribe in legacy, a reopened subscriptions/listen in modern.
+    void subscribe(const std::string& uri, bool wanted, ReplyHandler handler);
+
+    // logging/setLevel in legacy, `logLevel` in the `_meta` of every later request in modern.
+    void set_log_level(const std::string& level, ReplyHandler handler);
+
+    // Ends requests with Unavailable, closes the channel; `closed` follows when it is gone.
+    void close(std::function<void()> closed);
+
+private:
+    void on_opened() override;
+    void on_message(plugin::ExchangeId exchange, core::Buffer body) override;
+    void on_done(plugin::ExchangeId exchange, const plugin::Problem* problem) override;
+    void on_writable() override;
+    void on_challenge(const plugin::Problem& problem) override;
+    void on_output(unsigned stream, std::string_view line) override;
+    void on_fact(std::string_view name, std::string_view value) override;
+    void on_closed(const plugin::Problem* problem) override;
+
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace patchbay::connection

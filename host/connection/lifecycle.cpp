@@ -1,0 +1,306 @@
+// How a connection comes to life, is found dead, comes back, and ends.
+#include <algorithm>
+
+#include "connection/connection_impl.hpp"
+#include "core/log.hpp"
+#include "core/text.hpp"
+#include "protocol/compose.hpp"
+
+namespace patchbay::connection {
+namespace json = boost::json;
+
+namespace {
+
+// A silent server gets `initialize` beside the probe after this long. Short, because a legacy server
+// that drops unknown methods loses this much once per definition; long enough that a modern one
+// that is already running never sees the second question.
+constexpr std::chrono::milliseconds kProbeSilence{150};
+constexpr std::chrono::seconds kListenPause{1};   // between two subscriptions/listen
+constexpr std::chrono::seconds kSteady{30};       // ready for this long: past failures are forgiven
+constexpr std::size_t kStderrTail = 20;           // lines kept for error messages
+
+}  // namespace
+
+Connection::Impl::Impl(Connection& owner, const Context& shared, registry::ServerSpec server)
+    : self(owner),
+      context(shared),
+      spec(std::move(server)),
+      pending(shared.loop, [this](RequestId id) { expired(id); }) {}
+
+Error Connection::Impl::named(Error error) const {
+    return within("server \"" + spec.id() + "\"", std::move(error));
+}
+
+std::string Connection::Impl::with_stderr(std::string text) const {
+    if (stderr_tail.empty()) return text;
+    std::string tail;
+    const std::size_t from = stderr_tail.size() > 5 ? stderr_tail.size() - 5 : 0;
+    for (std::size_t i = from; i < stderr_tail.size(); ++i) {
+        if (!tail.empty()) tail += " | ";
+        tail += stderr_tail[i];
+    }
+    return text + "; stderr: " + core::log::masked(tail);
+}
+
+void Connection::Impl::keep_line(bool stray, std::string_view line) {
+    if (stray) {
+        ++shown.stray_lines;
+    } else {
+        stderr_tail.push_back(core::printable(line, 300));
+        if (stderr_tail.size() > kStderrTail) stderr_tail.pop_front();
+    }
+    context.events.on_output(spec.id(), stray, line);
+}
+
+void Connection::Impl::set_state(State next) {
+    if (state == next) return;
+    state = next;
+    context.events.on_state(spec.id(), next);
+}
+
+void Connection::Impl::settle() {
+    for (auto& handler : std::exchange(settled, {})) context.loop.defer(std::move(handler));
+}
+
+void Connection::Impl::connect(std::function<void()> when_settled) {
+    if (when_settled) settled.push_back(std::move(when_settled));
+    if (state == State::Ready) return settle();
+    if (closing) return settle();
+    if (channel || state == State::Connecting) return;  // this attempt's end will settle
+    if (reconnect_timer) context.loop.cancel(std::exchange(reconnect_timer, 0));
+    if (state == State::Failed || state == State::Error) attempts = 0;
+    open();
+}
+
+void Connection::Impl::open() {
+    set_state(attempts == 0 ? State::Connecting : State::Reconnecting);
+    lost_because.reset();
+    stderr_tail.clear();
+    shown.facts.clear();
+    auto settings = context.expand(spec.config);
+    if (!settings) return attempt_failed(settings.error(), false);
+
+    const std::string remembered =
+        try_first.empty() ? context.eras.find(spec.definition_key) : std::exchange(try_first, {});
+    handshake.emplace(context.identity, spec.config.protocol, remembered);
+    plugin::ChannelOptions options{spec.id(), std::move(*settings), {}};
+    startup_timer = context.loop.after(spec.config.startup_timeout, [this] {
+        startup_timer = 0;
+        lose({ErrorCode::Timeout,
+              with_stderr("no answer to the handshake within " +
+                          std::to_string(spec.config.startup_timeout.count() / 1000) +
+                          " s (startup_timeout_sec)")});
+    });
+    auto opened = context.plugins.open(spec.config.transport, std::move(options), self);
+    if (!opened) {
+        return attempt_failed(opened.error(), opened.error().code == ErrorCode::Io ||
+                                                  opened.error().code == ErrorCode::Timeout ||
+                                                  opened.error().code == ErrorCode::Unavailable);
+    }
+    channel = std::move(*opened);
+}
+
+void Connection::Impl::drive(protocol::Handshake::Step step) {
+    if (auto* send = std::get_if<protocol::Handshake::Send>(&step)) {
+        const std::string method = send->method;
+        send_now({method, std::move(send->params), {}, {}}, spec.config.startup_timeout,
+                 [this, method](Result<Reply> reply) { handshake_result(method, std::move(reply)); });
+        if (handshake->probing() && method == "server/discover" && !channel->request_scoped()) {
+            silence_timer = context.loop.after(kProbeSilence, [this] {
+                silence_timer = 0;
+                drive(handshake->on_silence());
+            });
+        }
+    } else if (auto* done = std::get_if<protocol::Handshake::Done>(&step)) {
+        established(std::move(done->session));
+    } else if (auto* error = std::get_if<Error>(&step)) {
+        lose({error->code, with_stderr(error->message)});
+    }
+}
+
+void Connection::Impl::handshake_result(const std::string& method, Result<Reply> reply) {
+    if (!handshake || session) return;  // the slower of two answers
+    if (!reply) {
+        // A lost channel reports itself; a time-out is the startup timer's to tell.
+        if (channel && channel->request_scoped() && !lost_because) lose(reply.error());
+        return;
+    }
+    if (!reply->error.empty()) {
+        auto error = protocol::parse_rpc_error(reply->error);
+        if (!error) return lose(error.error());
+        return drive(handshake->on_error(method, *error));
+    }
+    json::error_code failed;
+    const auto value = json::parse({reply->result.data(), reply->result.size()}, failed);
+    if (failed || !value.is_object()) {
+        return lose({ErrorCode::Protocol, "result of " + method + " is not an object"});
+    }
+    drive(handshake->on_result(method, value.get_object()));
+}
+
+void Connection::Impl::established(protocol::Session agreed) {
+    if (silence_timer) context.loop.cancel(std::exchange(silence_timer, 0));
+    session = std::move(agreed);
+    retried_without_probe = false;
+    const bool modern = session->era == protocol::Era::Modern;
+    meta = modern ? protocol::modern_meta(context.identity) : std::string();
+    context.eras.remember(spec.definition_key, session->version);
+    if (!modern) notify("notifications/initialized", {});
+    if (session->can("tools")) list_tools({});
+    else ready();
+}
+
+void Connection::Impl::ready() {
+    if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
+    misses = 0;
+    ready_at = core::Clock::now();
+    shown.last_connected = std::chrono::system_clock::now();
+    set_state(State::Ready);
+    for (const auto id : std::exchange(unsent, {})) {
+        if (auto* waiting = pending.find(id)) transmit(id, *waiting);
+    }
+    settle();
+    if (!context.long_lived) return;
+    listen();
+    if (context.health.ping_interval.count() > 0) {
+        health_timer = context.loop.after(context.health.ping_interval, [this] { check_health(); });
+    }
+}
+
+void Connection::Impl::check_health() {
+    health_timer = context.loop.after(context.health.ping_interval, [this] { check_health(); });
+    if (std::exchange(heard, false)) {
+        misses = 0;
+        return;
+    }
+    const char* method = session->era == protocol::Era::Modern ? "server/discover" : "ping";
+    send_now({method, {}, {}, {}}, context.health.ping_timeout, [this](Result<Reply> reply) {
+        if (reply || reply.error().code != ErrorCode::Timeout) return;
+        if (++misses >= context.health.misses) {
+            lose({ErrorCode::Unavailable, "no answer to " + std::to_string(misses) +
+                                              " health checks in a row (health.misses)"});
+        }
+    });
+}
+
+void Connection::Impl::listen() {
+    if (!session || session->era != protocol::Era::Modern) return;
+    if (listen_id) {
+        const auto before = std::exchange(listen_id, 0);
+        cancel(before, "subscription changes");
+    }
+    json::object wanted;
+    if (session->can("tools", "listChanged")) wanted["toolsListChanged"] = true;
+    if (session->can("prompts", "listChanged")) wanted["promptsListChanged"] = true;
+    if (session->can("resources", "listChanged")) wanted["resourcesListChanged"] = true;
+    if (!subscriptions.empty()) {
+        json::array uris(subscriptions.begin(), subscriptions.end());
+        wanted["resourceSubscriptions"] = std::move(uris);
+    }
+    if (wanted.empty()) return;
+    Request request{"subscriptions/listen", {"\"notifications\":" + json::serialize(wanted), ""}, {}, {}};
+    listen_id = send_now(std::move(request), std::chrono::milliseconds::max(), [this](Result<Reply> reply) {
+        if (!reply && reply.error().code == ErrorCode::Cancelled) return;
+        listen_id = 0;
+        if (state != State::Ready || (reply && !reply->error.empty())) return;
+        listen_timer = context.loop.after(kListenPause, [this] {
+            listen_timer = 0;
+            listen();
+        });
+    });
+}
+
+void Connection::Impl::lose(Error error) {
+    if (lost_because) return;
+    lost_because = std::move(error);
+    if (channel) channel->close();  // channel_gone() does the rest
+    else attempt_failed(*lost_because, true);
+}
+
+void Connection::Impl::channel_gone(const plugin::Problem* problem) {
+    for (auto* timer : {&startup_timer, &silence_timer, &health_timer, &listen_timer}) {
+        if (*timer) context.loop.cancel(std::exchange(*timer, 0));
+    }
+    // The channel is still delivering this very event: it goes when that has returned.
+    context.loop.defer([gone = std::shared_ptr<plugin::Channel>(std::move(channel))] {});
+    const bool was_probing = handshake && handshake->probing() && !session;
+    const bool was_ready = state == State::Ready;
+    session.reset();
+    meta.clear();
+    outbox.clear();
+    paused = false;
+    listen_id = 0;
+    tools_until.reset();
+    list_running = list_again = false;
+    shown.facts.erase("pid");
+
+    if (closing) {
+        fail_all(named({ErrorCode::Unavailable, "the connection was closed"}));
+        set_state(State::Stopped);
+        settle();
+        tools_done(named({ErrorCode::Unavailable, "the connection was closed"}));
+        for (auto& handler : std::exchange(closed, {})) context.loop.defer(std::move(handler));
+        return;
+    }
+    Error error = lost_because ? *lost_because
+                  : problem    ? Error{problem->error.code, with_stderr(problem->error.message)}
+                               : Error{ErrorCode::Unavailable, "the connection was closed"};
+    // Some legacy servers cannot stand the probe and leave: once more, without it.
+    if (was_probing && !lost_because && spec.config.protocol == "auto" && !retried_without_probe) {
+        retried_without_probe = true;
+        try_first = protocol::kLegacyVersion;
+        fail_all(named(error), Which::Sent);  // the probe itself; what waits for Ready goes on waiting
+        return open();
+    }
+    if (was_ready) {
+        // One that falls over right after each start counts its attempts on.
+        if (core::Clock::now() - ready_at >= kSteady) attempts = 0;
+        ++shown.restarts;
+        error = within("connection lost", std::move(error));
+    }
+    attempt_failed(std::move(error), true);
+}
+
+void Connection::Impl::attempt_failed(Error error, bool retryable) {
+    if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
+    error = named(std::move(error));
+    shown.last_error = core::log::masked(core::printable(error.message, 2000));
+    core::log::debug(shown.last_error);
+    unsent.clear();
+    handshake.reset();
+    retried_without_probe = false;
+    failed_at = core::Clock::now();
+    const bool again = retryable && context.long_lived && spec.config.restart &&
+                       attempts < context.health.reconnect_attempts;
+    if (error.code == ErrorCode::AuthRequired) set_state(State::AuthRequired);
+    else if (again) set_state(State::Reconnecting);
+    else set_state(retryable ? State::Failed : State::Error);
+    fail_all(error);
+    tools_done(error);
+    settle();
+    if (again) schedule_reconnect();
+}
+
+void Connection::Impl::schedule_reconnect() {
+    auto delay = context.health.reconnect_first * (1u << std::min(attempts, 16u));
+    ++attempts;
+    reconnect_timer = context.loop.after(std::min(delay, context.health.reconnect_most), [this] {
+        reconnect_timer = 0;
+        open();
+    });
+}
+
+void Connection::Impl::close(std::function<void()> when_closed) {
+    closed.push_back(std::move(when_closed));
+    if (reconnect_timer) context.loop.cancel(std::exchange(reconnect_timer, 0));
+    const bool first = !std::exchange(closing, true);
+    if (channel) {
+        if (first) channel->close();
+        return;
+    }
+    set_state(State::Stopped);
+    settle();
+    for (auto& handler : std::exchange(closed, {})) context.loop.defer(std::move(handler));
+}
+
+}  // namespace patchbay::connection

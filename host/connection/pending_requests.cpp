@@ -1,0 +1,91 @@
+#include "connection/pending_requests.hpp"
+
+#include <algorithm>
+
+namespace patchbay::connection {
+
+PendingRequests::PendingRequests(core::Loop& loop, std::function<void(RequestId)> expired)
+    : loop_(loop), expired_(std::move(expired)) {}
+
+PendingRequests::~PendingRequests() {
+    if (timer_) loop_.cancel(timer_);
+}
+
+PendingRequest& PendingRequests::add(RequestId id, PendingRequest pending) {
+    auto& added = pending_.emplace(id, std::move(pending)).first->second;
+    added.wire_id = id;
+    bytes_ += added.bytes;
+    touch(added);
+    return added;
+}
+
+PendingRequest* PendingRequests::find(RequestId id) {
+    const auto found = pending_.find(id);
+    return found == pending_.end() ? nullptr : &found->second;
+}
+
+RequestId PendingRequests::id_of_wire(RequestId wire_id) const {
+    if (!resent_.empty()) {
+        const auto found = resent_.find(wire_id);
+        if (found != resent_.end()) return found->second;
+    }
+    const auto found = pending_.find(wire_id);
+    // The first sending of a request that was sent again is no longer awaited.
+    return found != pending_.end() && found->second.wire_id == wire_id ? wire_id : 0;
+}
+
+void PendingRequests::set_wire_id(RequestId id, RequestId wire_id) {
+    auto& pending = pending_.at(id);
+    if (pending.wire_id != id) resent_.erase(pending.wire_id);
+    pending.wire_id = wire_id;
+    resent_[wire_id] = id;
+}
+
+void PendingRequests::touch(PendingRequest& pending) {
+    if (pending.idle.count() > 0) pending.idle_deadline = core::Clock::now() + pending.idle;
+    arm(pending.due());
+}
+
+PendingRequest PendingRequests::take(RequestId id) {
+    const auto found = pending_.find(id);
+    PendingRequest taken = std::move(found->second);
+    pending_.erase(found);
+    if (taken.wire_id != id) resent_.erase(taken.wire_id);
+    bytes_ -= taken.bytes;
+    return taken;
+}
+
+std::vector<RequestId> PendingRequests::ids() const {
+    std::vector<RequestId> ids;
+    ids.reserve(pending_.size());
+    for (const auto& [id, pending] : pending_) ids.push_back(id);
+    std::sort(ids.begin(), ids.end());
+    return ids;
+}
+
+void PendingRequests::arm(core::Clock::time_point due) {
+    if (due >= armed_for_ || due == core::Clock::time_point::max()) return;
+    if (timer_) loop_.cancel(timer_);
+    armed_for_ = due;
+    timer_ = loop_.after(std::max(due - core::Clock::now(), core::Clock::duration::zero()),
+                         [this] { sweep(); });
+}
+
+void PendingRequests::sweep() {
+    timer_ = 0;
+    armed_for_ = core::Clock::time_point::max();
+    const auto now = core::Clock::now();
+    auto next = core::Clock::time_point::max();
+    std::vector<RequestId> due;
+    for (const auto& [id, pending] : pending_) {
+        if (pending.due() <= now) due.push_back(id);
+        else next = std::min(next, pending.due());
+    }
+    arm(next);
+    std::sort(due.begin(), due.end());
+    for (const auto id : due) {
+        if (find(id)) expired_(id);
+    }
+}
+
+}  // namespace patchbay::connection

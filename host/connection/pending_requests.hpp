@@ -1,0 +1,65 @@
+// Requests on their way at one server, by id, with their deadlines. One timer for all of them.
+//
+// Owns:    the handlers. Threads: [loop]. Errors: none.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "connection/reply.hpp"
+#include "core/loop.hpp"
+
+namespace patchbay::connection {
+
+struct PendingRequest {
+    Request request;
+    ReplyHandler handler;
+    RequestId wire_id = 0;                   // changes when an input_required round sends it again
+    core::Clock::time_point deadline;        // wall clock; progress does not move it
+    std::chrono::milliseconds idle{0};       // 0: no idle limit
+    core::Clock::time_point idle_deadline = core::Clock::time_point::max();
+    std::chrono::milliseconds wall{0};       // for the message
+    unsigned rounds = 0;                     // input_required answers so far
+    bool sent = false;
+    std::size_t bytes = 0;                   // counted against queue_bytes
+
+    core::Clock::time_point due() const { return std::min(deadline, idle_deadline); }
+};
+
+class PendingRequests {
+public:
+    // `expired` is called with each id whose time is up; it is expected to take() it.
+    PendingRequests(core::Loop& loop, std::function<void(RequestId)> expired);
+    ~PendingRequests();
+    PendingRequests(const PendingRequests&) = delete;
+
+    PendingRequest& add(RequestId id, PendingRequest pending);
+    PendingRequest* find(RequestId id);
+    // By the id on the wire, which differs after a resend.
+    RequestId id_of_wire(RequestId wire_id) const;
+    PendingRequest* find_wire(RequestId wire_id) { return find(id_of_wire(wire_id)); }
+    void set_wire_id(RequestId id, RequestId wire_id);
+    // Progress came: the idle limit starts again.
+    void touch(PendingRequest& pending);
+    // Removes and returns it; id must be there.
+    PendingRequest take(RequestId id);
+    std::vector<RequestId> ids() const;      // ascending
+    std::size_t size() const { return pending_.size(); }
+    std::size_t bytes() const { return bytes_; }
+
+private:
+    void arm(core::Clock::time_point due);
+    void sweep();
+
+    core::Loop& loop_;
+    std::function<void(RequestId)> expired_;
+    std::unordered_map<RequestId, PendingRequest> pending_;
+    std::unordered_map<RequestId, RequestId> resent_;  // wire id -> id, only where they differ
+    std::size_t bytes_ = 0;
+    core::Loop::TimerId timer_ = 0;
+    core::Clock::time_point armed_for_ = core::Clock::time_point::max();
+};
+
+}  // namespace patchbay::connection

@@ -1,0 +1,103 @@
+#include "connection/responder.hpp"
+
+#include "core/text.hpp"
+#include "protocol/schema.hpp"
+
+namespace patchbay::connection {
+namespace json = boost::json;
+
+namespace {
+
+json::object action(const char* word) { return {{"action", word}}; }
+
+json::object accepted(json::object content) {
+    return {{"action", "accept"}, {"content", std::move(content)}};
+}
+
+// `file:///a/b` of an absolute path, percent-encoded; what is a URI already stays.
+std::string root_uri(const std::string& root) {
+    if (root.rfind("file://", 0) == 0) return root;
+    std::string uri = "file://";
+    for (const unsigned char c : root) {
+        const bool plain = std::isalnum(c) || std::string_view("/-._~").find(char(c)) != std::string_view::npos;
+        if (plain) {
+            uri += char(c);
+        } else {
+            constexpr char kHex[] = "0123456789ABCDEF";
+            uri += '%';
+            uri += kHex[c >> 4];
+            uri += kHex[c & 15];
+        }
+    }
+    return uri;
+}
+
+class ConfiguredResponder final : public Responder {
+public:
+    ConfiguredResponder(const config::ClientSettings& settings, AskPerson ask)
+        : settings_(settings), ask_(std::move(ask)) {}
+
+    void respond(const std::string& server, const std::string& method, const json::object& params,
+                 Answer answer) override {
+        if (method == "roots/list" && !settings_.roots.empty()) return answer(roots());
+        if (method == "elicitation/create" && settings_.elicitation != "refuse") {
+            return elicit(server, params, std::move(answer));
+        }
+        if (method == "sampling/createMessage" && settings_.sampling == "fixed") {
+            return answer(sampled());
+        }
+        answer(Error{ErrorCode::Unsupported, method + " is not offered by this client; see [client]"});
+    }
+
+    json::object capabilities() const override {
+        json::object offered = settings_.capabilities;
+        if (!settings_.roots.empty()) offered["roots"] = json::object();
+        if (settings_.elicitation != "refuse") offered["elicitation"] = {{"form", json::object()}};
+        if (settings_.sampling == "fixed") offered["sampling"] = json::object();
+        return offered;
+    }
+
+private:
+    json::object roots() const {
+        json::array list;
+        for (const auto& root : settings_.roots) list.push_back({{"uri", root_uri(root)}});
+        return {{"roots", std::move(list)}};
+    }
+
+    json::object sampled() const {
+        return {{"role", "assistant"},
+                {"content", {{"type", "text"}, {"text", settings_.sampling_text}}},
+                {"model", "patchbay-fixed"},
+                {"stopReason", "endTurn"}};
+    }
+
+    void elicit(const std::string& server, const json::object& params, Answer answer) {
+        // A URL is for a person's browser: no fixed answer can have visited it.
+        if (const auto* mode = params.if_contains("mode"); mode && *mode == "url") {
+            return answer(action("decline"));
+        }
+        if (settings_.elicitation == "fixed") return answer(accepted(settings_.elicitation_content));
+        if (settings_.elicitation == "ask") {
+            if (!ask_) return answer(action("cancel"));  // nobody is there
+            return ask_(server, params, [answer](std::optional<json::object> content) {
+                answer(content ? accepted(std::move(*content)) : action("decline"));
+            });
+        }
+        const auto* schema = params.if_contains("requestedSchema");
+        if (!schema || !schema->is_object()) return answer(accepted({}));
+        auto defaults = protocol::defaults_for(*schema);
+        if (!defaults) return answer(action("decline"));
+        answer(accepted(std::move(*defaults)));
+    }
+
+    config::ClientSettings settings_;
+    AskPerson ask_;
+};
+
+}  // namespace
+
+std::unique_ptr<Responder> make_responder(const config::ClientSettings& settings, AskPerson ask) {
+    return std::make_unique<ConfiguredResponder>(settings, std::move(ask));
+}
+
+}  // namespace patchbay::connection

@@ -1,0 +1,367 @@
+#include "router/router.hpp"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "core/text.hpp"
+#include "protocol/compose.hpp"
+#include "protocol/qualified_name.hpp"
+
+namespace patchbay::router {
+namespace json = boost::json;
+using connection::Connection;
+using connection::Reply;
+using connection::ReplyHandler;
+using connection::State;
+
+namespace {
+
+constexpr std::string_view kServerNeeds[][2] = {
+    {"tools/", "tools"},           {"resources/", "resources"}, {"prompts/", "prompts"},
+    {"completion/", "completions"}, {"logging/", "logging"},
+};
+
+// The capability that `method` needs of the server; empty: none.
+std::string_view capability_for(std::string_view method) {
+    for (const auto& [prefix, capability] : kServerNeeds) {
+        if (method.substr(0, prefix.size()) == prefix) return capability;
+    }
+    return {};
+}
+
+// The array that a list method's result carries.
+std::string_view list_member(std::string_view method) {
+    if (method == "resources/templates/list") return "resourceTemplates";
+    return method.substr(0, method.find('/'));
+}
+
+std::string text_member(const protocol::Params& params, std::string_view key) {
+    json::error_code failed;
+    const auto value = json::parse("{" + params.members + "}", failed);
+    const auto* object = failed ? nullptr : value.if_object();
+    const auto* member = object ? object->if_contains(key) : nullptr;
+    return member && member->is_string() ? std::string(member->get_string()) : std::string();
+}
+
+}  // namespace
+
+struct Router::Impl {
+    struct Entry {
+        std::string server;
+        Connection* connection;
+        const protocol::Tool* tool;
+        std::string quoted_name;       // the raw name as it goes on the wire
+        policy::Verdict for_local, for_agent;
+
+        const policy::Verdict& verdict(policy::Principal principal) const {
+            return principal == policy::Principal::LocalUser ? for_local : for_agent;
+        }
+    };
+    // A call on its way; the connection is known once the server is.
+    struct Flight {
+        Connection* connection = nullptr;
+        connection::RequestId request = 0;
+        ReplyHandler handler;
+    };
+
+    Impl(connection::ConnectionManager& manager, const policy::Policy& rules)
+        : connections(manager), policy(rules) {}
+
+    void build_index() {
+        if (index_valid) return;
+        index.clear();
+        protocol::NameTable names;
+        std::vector<Entry> entries;
+        for (const auto& id : connections.ids()) {
+            auto& owner = connections.find(id).value().get();
+            for (const auto& tool : owner.tools()) {
+                names.add(id, tool.name);
+                entries.push_back({id, &owner, &tool, protocol::quoted(tool.name), {}, {}});
+            }
+        }
+        for (auto& entry : entries) {
+            const auto name = names.public_name(entry.server, entry.tool->name);
+            policy::Question question{policy::Principal::LocalUser,
+                                      entry.connection->spec().config, entry.tool->name, name};
+            entry.for_local = policy.judge(question);
+            question.principal = policy::Principal::Agent;
+            entry.for_agent = policy.judge(question);
+            index.emplace(name, std::move(entry));
+        }
+        index_valid = true;
+    }
+
+    Entry* find(const std::string& name) {
+        build_index();
+        const auto found = index.find(name);
+        return found == index.end() ? nullptr : &found->second;
+    }
+
+    // Brings up whoever may own `name`, then says where it is.
+    void locate(const std::string& name, std::function<void(Result<Entry*>)> located) {
+        const auto servers = protocol::servers_for(name, connections.ids());
+        if (servers.empty()) {
+            std::string message = "no tool \"" + core::printable(name, 80) + "\": ";
+            message += connections.ids().empty() ? std::string("no MCP servers are configured")
+                                                : "no enabled server has this prefix" + nearest_names(name);
+            return located(Error{ErrorCode::NotFound, std::move(message)});
+        }
+        auto missing = std::make_shared<std::size_t>(servers.size());
+        for (const auto& id : servers) {
+            connections.find(id).value().get().refresh_tools(
+                [this, watch = alive, missing, name, servers, located](Result<void>) {
+                    if (--*missing != 0) return;
+                    if (!*watch) return located(Error{ErrorCode::Unavailable, "the host is closing"});
+                    if (auto* entry = find(name)) return located(entry);
+                    located(why_missing(name, servers));
+                });
+        }
+    }
+
+    std::string nearest_names(const std::string& name) {
+        build_index();
+        std::vector<std::string> names;
+        for (const auto& [known, entry] : index) {
+            if (entry.for_local.listed) names.push_back(known);
+        }
+        std::sort(names.begin(), names.end());
+        if (names.empty()) {
+            for (const auto& id : connections.ids()) names.push_back("mcp__" + id + "__");
+        }
+        return core::did_you_mean(name, names);
+    }
+
+    Error why_missing(const std::string& name, const std::vector<std::string>& servers) {
+        for (const auto& id : servers) {
+            const auto status = connections.find(id).value().get().status();
+            if (status.state != State::Ready) {
+                const auto code = status.state == State::AuthRequired ? ErrorCode::AuthRequired
+                                                                      : ErrorCode::Unavailable;
+                return {code, status.last_error.empty()
+                                  ? "server \"" + id + "\" is " + name_of(status.state)
+                                  : status.last_error};
+            }
+        }
+        return {ErrorCode::NotFound, "server \"" + servers.front() + "\" has no tool \"" +
+                                         core::printable(name, 80) + "\"" + nearest_names(name)};
+    }
+
+    CallId begin(ReplyHandler handler) {
+        const CallId id = ++last_id;
+        flights.emplace(id, Flight{nullptr, 0, std::move(handler)});
+        return id;
+    }
+
+    void end(CallId id, Result<Reply> outcome) {
+        const auto found = flights.find(id);
+        if (found == flights.end()) return;  // cancelled before it got a server
+        auto handler = std::move(found->second.handler);
+        flights.erase(found);
+        handler(std::move(outcome));
+    }
+
+    void end_soon(CallId id, Error error) {
+        connections.loop().defer([this, watch = alive, id, error = std::move(error)] {
+            if (*watch) end(id, error);
+        });
+    }
+
+    void send(CallId id, Connection& target, connection::Request request) {
+        const auto found = flights.find(id);
+        if (found == flights.end()) return;
+        found->second.connection = &target;
+        found->second.request = target.request(
+            std::move(request), [this, watch = alive, id](Result<Reply> reply) {
+                if (*watch) end(id, std::move(reply));
+            });
+    }
+
+    void send_call(CallId id, Entry& entry, Call& call) {
+        const auto& verdict = entry.verdict(call.principal);
+        if (!verdict.listed || !verdict.allowed) {
+            return end_soon(id, {verdict.listed ? ErrorCode::Denied : ErrorCode::NotFound, verdict.reason});
+        }
+        connection::Request request;
+        request.method = "tools/call";
+        request.params.members.reserve(entry.quoted_name.size() + call.arguments.size() + 32);
+        request.params.members.append("\"name\":").append(entry.quoted_name);
+        request.params.members.append(",\"arguments\":");
+        request.params.members.append(call.arguments.empty() ? "{}" : call.arguments);
+        request.params.meta = std::move(call.meta);
+        request.timeout = call.timeout;
+        request.on_progress = std::move(call.on_progress);
+        send(id, *entry.connection, std::move(request));
+    }
+
+    // The server is ready: what this request means in its era, and whether it can be asked.
+    void send_request(CallId id, Connection& target, ServerRequest& request) {
+        const auto* session = target.session();
+        const auto needed = capability_for(request.method);
+        if (session && !needed.empty() && !session->can(needed)) {
+            return end_soon(id, {ErrorCode::Unsupported, "server \"" + request.server + "\" does not offer " +
+                                                             std::string(needed) + " (no such capability)"});
+        }
+        const auto done = [this, watch = alive, id](Result<Reply> reply) {
+            if (*watch) end(id, std::move(reply));
+        };
+        const auto& method = request.method;
+        if (method == "resources/subscribe" || method == "resources/unsubscribe") {
+            return target.subscribe(text_member(request.params, "uri"),
+                                    method == "resources/subscribe", done);
+        }
+        if (method == "logging/setLevel") {
+            return target.set_log_level(text_member(request.params, "level"), done);
+        }
+        const bool modern = session && session->era == protocol::Era::Modern;
+        const bool ping = method == "ping" && modern;  // this era asks server/discover instead
+        send(id, target, {ping ? "server/discover" : method, std::move(request.params),
+                          request.timeout, std::move(request.on_progress)});
+    }
+
+    connection::ConnectionManager& connections;
+    const policy::Policy& policy;
+    std::unordered_map<std::string, Entry> index;
+    bool index_valid = false;
+    std::unordered_map<CallId, Flight> flights;
+    CallId last_id = 0;
+    std::shared_ptr<bool> alive = std::make_shared<bool>(true);
+};
+
+Router::Router(connection::ConnectionManager& connections, const policy::Policy& policy)
+    : impl_(std::make_unique<Impl>(connections, policy)) {}
+
+Router::~Router() {
+    *impl_->alive = false;
+    for (auto& [id, flight] : std::exchange(impl_->flights, {})) {
+        flight.handler(Error{ErrorCode::Unavailable, "the host is closing"});
+    }
+}
+
+CallId Router::call(Call call, ReplyHandler handler) {
+    const CallId id = impl_->begin(std::move(handler));
+    if (auto* entry = impl_->find(call.name); entry && entry->connection->state() == State::Ready) {
+        impl_->send_call(id, *entry, call);
+        return id;
+    }
+    impl_->locate(call.name, [this, watch = impl_->alive, id,
+                              call = std::make_shared<Call>(std::move(call))](auto entry) {
+        if (!*watch) return;
+        if (!entry) return impl_->end_soon(id, entry.error());
+        impl_->send_call(id, **entry, *call);
+    });
+    return id;
+}
+
+CallId Router::request(ServerRequest request, ReplyHandler handler) {
+    const CallId id = impl_->begin(std::move(handler));
+    auto found = impl_->connections.find(request.server);
+    if (!found) {
+        impl_->end_soon(id, found.error());
+        return id;
+    }
+    auto& target = found->get();
+    const std::string prefix = "mcp__" + request.server + "__";
+    const auto verdict = impl_->policy.judge({request.principal, target.spec().config, {}, prefix});
+    if (!verdict.allowed) {
+        impl_->end_soon(id, {ErrorCode::Denied, verdict.reason});
+        return id;
+    }
+    if (target.state() == State::Ready) {
+        impl_->send_request(id, target, request);
+        return id;
+    }
+    target.connect([this, watch = impl_->alive, id,
+                    waiting = std::make_shared<ServerRequest>(std::move(request))] {
+        if (!*watch) return;
+        auto again = impl_->connections.find(waiting->server);
+        if (!again) return impl_->end_soon(id, again.error());
+        if (again->get().state() == State::Ready) {
+            return impl_->send_request(id, again->get(), *waiting);
+        }
+        const auto status = again->get().status();
+        impl_->end_soon(id, {status.state == State::AuthRequired ? ErrorCode::AuthRequired
+                                                                 : ErrorCode::Unavailable,
+                             status.last_error});
+    });
+    return id;
+}
+
+void Router::cancel(CallId id, const std::string& reason) {
+    const auto found = impl_->flights.find(id);
+    if (found == impl_->flights.end()) return;
+    if (found->second.connection) return found->second.connection->cancel(found->second.request, reason);
+    impl_->end(id, Error{ErrorCode::Cancelled, "cancelled before it was sent"});
+}
+
+void Router::list_all(const std::string& server, const std::string& method,
+                      std::function<void(Result<json::array>)> listed) {
+    struct Listing {
+        json::array items;
+        std::set<std::string> cursors;
+    };
+    auto listing = std::make_shared<Listing>();
+    auto next = std::make_shared<std::function<void(std::string)>>();
+    // `next` keeps itself alive through the handler of the page that is on its way.
+    *next = [this, server, method, listed, listing, weak = std::weak_ptr(next)](std::string cursor) {
+        protocol::Params params;
+        if (!cursor.empty()) params.members = "\"cursor\":" + protocol::quoted(cursor);
+        ServerRequest page_request;
+        page_request.server = server;
+        page_request.method = method;
+        page_request.params = std::move(params);
+        request(std::move(page_request), [=, self = weak.lock()](Result<Reply> reply) {
+            if (!reply) return listed(reply.error());
+            const auto fail = [&](const std::string& why) {
+                listed(Error{ErrorCode::Protocol, "server \"" + server + "\": " + method + " " + why});
+            };
+            if (!reply->error.empty()) {
+                const auto error = protocol::parse_rpc_error(reply->error);
+                return fail("failed: " + (error ? core::printable(error->message, 500) : "unreadable error"));
+            }
+            json::error_code failed;
+            auto value = json::parse({reply->result.data(), reply->result.size()}, failed);
+            auto* page = failed ? nullptr : value.if_object();
+            auto* items = page ? page->if_contains(list_member(method)) : nullptr;
+            if (!items || !items->is_array()) return fail("result has no such list");
+            for (auto& item : items->get_array()) listing->items.push_back(std::move(item));
+            const auto* cursor_value = page->if_contains("nextCursor");
+            if (!cursor_value || !cursor_value->is_string()) return listed(std::move(listing->items));
+            const std::string following(cursor_value->get_string());
+            if (!listing->cursors.insert(following).second) {
+                return fail("repeats the cursor \"" + core::printable(following, 64) + "\"; its list has no end");
+            }
+            if (listing->cursors.size() >= core::Limits{}.pages_per_list) {
+                return fail("has more pages than the limit pages_per_list");
+            }
+            (*self)(following);
+        });
+    };
+    (*next)({});
+}
+
+std::vector<ListedTool> Router::tools(policy::Principal principal) {
+    impl_->build_index();
+    std::vector<ListedTool> tools;
+    for (const auto& [name, entry] : impl_->index) {
+        const auto& verdict = entry.verdict(principal);
+        if (verdict.listed) tools.push_back({name, entry.server, entry.tool, verdict.level});
+    }
+    std::sort(tools.begin(), tools.end(),
+              [](const auto& a, const auto& b) { return a.public_name < b.public_name; });
+    return tools;
+}
+
+void Router::find_tool(const std::string& public_name,
+                       std::function<void(Result<ListedTool>)> found) {
+    impl_->locate(public_name, [public_name, found = std::move(found)](auto entry) {
+        if (!entry) return found(entry.error());
+        const auto& verdict = (*entry)->for_local;
+        if (!verdict.listed) return found(Error{ErrorCode::NotFound, verdict.reason});
+        found(ListedTool{public_name, (*entry)->server, (*entry)->tool, verdict.level});
+    });
+}
+
+void Router::forget_index() { impl_->index_valid = false; }
+
+}  // namespace patchbay::router

@@ -1,0 +1,75 @@
+// The one way in: every call, list, read and complete, from wherever it comes, goes through here,
+// is judged by one policy and ends in one connection.
+//
+// Owns:    the index of public names. Borrows connections and policy, which must outlive it.
+// Threads: [loop]. Handlers are called exactly once, never from inside the call itself.
+// Errors:  NotFound with the nearest names, Denied with the rule, Unavailable with the server's own
+//          trouble; what a server answers, errors included, is a Reply.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "connection/connection_manager.hpp"
+#include "policy/policy.hpp"
+
+namespace patchbay::router {
+
+struct Call {
+    std::string name;                       // mcp__server__tool
+    std::string arguments;                  // raw JSON object; empty: {}
+    std::string meta;                       // raw members of `_meta` from the caller; may be empty
+    std::chrono::milliseconds timeout{0};   // 0: the server's tool_timeout_sec
+    policy::Principal principal = policy::Principal::LocalUser;
+    connection::ProgressHandler on_progress;
+};
+
+struct ServerRequest {                      // everything that is not tools/call
+    std::string server;                     // id
+    std::string method;                     // resources/read, prompts/get, completion/complete, ...
+    protocol::Params params;
+    std::chrono::milliseconds timeout{0};
+    policy::Principal principal = policy::Principal::LocalUser;
+    connection::ProgressHandler on_progress;
+};
+
+struct ListedTool {
+    std::string public_name;                // mcp__server__tool
+    std::string server;
+    const protocol::Tool* tool;             // good until the server lists its tools again
+    config::Level level;
+};
+
+using CallId = std::uint64_t;  // never 0
+
+class Router {
+public:
+    Router(connection::ConnectionManager& connections, const policy::Policy& policy);
+    ~Router();
+
+    // Connects what it needs to first. The handler may still come after cancel(), with Cancelled.
+    CallId call(Call call, connection::ReplyHandler handler);
+    CallId request(ServerRequest request, connection::ReplyHandler handler);
+    void cancel(CallId id, const std::string& reason = "");
+
+    // All pages of a list method ("resources/list", "prompts/list", ...) as one array, connected
+    // first. Stops at a repeated cursor with a Protocol error.
+    void list_all(const std::string& server, const std::string& method,
+                  std::function<void(Result<boost::json::array>)> listed);
+
+    // Listed tools of every ready server, in stable order; hidden ones left out.
+    std::vector<ListedTool> tools(policy::Principal principal = policy::Principal::LocalUser);
+    // By public name; connects the servers that may own it first. NotFound offers the nearest.
+    void find_tool(const std::string& public_name, std::function<void(Result<ListedTool>)> found);
+
+    // The index is rebuilt before its next use. Called when a server's tools changed.
+    void forget_index();
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace patchbay::router
