@@ -1,1 +1,58 @@
 #include "core/digest.hpp"
+
+#include <openssl/sha.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+// The low-level SHA-256 calls, because EVP's first use loads OpenSSL's providers and configuration,
+// which costs more than a whole host start. They are deprecated, not going away within 3.x.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+namespace patchbay::core {
+
+namespace {
+
+std::string hex_of(const unsigned char (&digest)[SHA256_DIGEST_LENGTH]) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    std::string text;
+    text.reserve(2 * sizeof digest);
+    for (const unsigned char byte : digest) {
+        text += kDigits[byte >> 4];
+        text += kDigits[byte & 15];
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string sha256_hex(std::string_view bytes) {
+    unsigned char digest[SHA256_DIGEST_LENGTH];
+    SHA256_CTX context;
+    SHA256_Init(&context);
+    SHA256_Update(&context, bytes.data(), bytes.size());
+    SHA256_Final(digest, &context);
+    return hex_of(digest);
+}
+
+Result<std::string> sha256_hex_of_descriptor(int fd) {
+    SHA256_CTX context;
+    SHA256_Init(&context);
+    std::vector<unsigned char> chunk(1u << 16);
+    off_t offset = 0;
+    for (;;) {
+        const ssize_t got = ::pread(fd, chunk.data(), chunk.size(), offset);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return Error{ErrorCode::Io, std::string("cannot read: ") + std::strerror(errno)};
+        if (got == 0) break;
+        SHA256_Update(&context, chunk.data(), static_cast<std::size_t>(got));
+        offset += got;
+    }
+    unsigned char digest[SHA256_DIGEST_LENGTH];
+    SHA256_Final(digest, &context);
+    return hex_of(digest);
+}
+
+}  // namespace patchbay::core

@@ -1,0 +1,118 @@
+#include "protocol/envelope.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "protocol/compose.hpp"
+
+namespace patchbay::protocol {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Envelope, CutsARequestIntoItsRawParts) {
+    const std::string text =
+        R"( {"jsonrpc":"2.0", "id" : 7 ,"method":"tools/call","params":{"name":"a","x":[1,{"id":9}]} } )";
+    const auto envelope = parse_envelope(text);
+    ASSERT_TRUE(envelope) << envelope.error().message;
+    EXPECT_EQ(envelope->kind, MessageKind::Request);
+    EXPECT_EQ(envelope->id, "7");
+    EXPECT_EQ(envelope->number_id, 7);
+    EXPECT_EQ(envelope->method, "tools/call");
+    EXPECT_EQ(envelope->params, R"({"name":"a","x":[1,{"id":9}]})");
+}
+
+TEST(Envelope, TellsTheFourKindsApart) {
+    struct Case { const char* text; MessageKind kind; };
+    const Case cases[] = {
+        {R"({"jsonrpc":"2.0","id":"a","method":"ping"})", MessageKind::Request},
+        {R"({"method":"notifications/x","jsonrpc":"2.0"})", MessageKind::Notification},
+        {R"({"jsonrpc":"2.0","id":1,"result":{}})", MessageKind::Result},
+        {R"({"error":{"code":-1,"message":"x"},"jsonrpc":"2.0","id":1})", MessageKind::Error},
+        {R"({"error":{"code":-32700,"message":"x"},"jsonrpc":"2.0","id":null})", MessageKind::Error}};
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.text);
+        const auto envelope = parse_envelope(c.text);
+        ASSERT_TRUE(envelope) << envelope.error().message;
+        EXPECT_EQ(envelope->kind, c.kind);
+    }
+}
+
+TEST(Envelope, ReadsWhatAResultSaysOfItself) {
+    const auto result = [](const std::string& body) {
+        return parse_envelope(R"({"jsonrpc":"2.0","id":1,"result":)" + body + "}").value();
+    };
+    EXPECT_EQ(result(R"({"content":[]})").result_type, ResultType::Complete);
+    EXPECT_EQ(result(R"({"resultType":"complete"})").result_type, ResultType::Complete);
+    EXPECT_EQ(result(R"({"resultType":"input\u005frequired"})").result_type, ResultType::InputRequired);
+    EXPECT_EQ(result(R"({"resultType":"later"})").result_type, ResultType::Unknown);
+    EXPECT_TRUE(result(R"({"content":[{"isError":false}],"isError":true})").is_error);
+    EXPECT_FALSE(result(R"({"structuredContent":{"isError":true}})").is_error);
+}
+
+TEST(Envelope, RefusesWhatTwoReadersCouldReadDifferently) {
+    struct Case { const char* text; const char* message; };
+    const Case cases[] = {
+        {R"({"jsonrpc":"2.0","id":1,"id":2,"method":"a"})", "repeated"},
+        {R"({"jsonrpc":"2.0","id":1,"method":"a","method":"b"})", "repeated"},
+        {R"({"jsonrpc":"2.0","\u0069d":1,"method":"a"})", "escaped"},
+        {R"({"jsonrpc":"2.0","id":1,"method":"a","result":{}})", "both a method"},
+        {R"({"jsonrpc":"2.0","id":1,"result":{},"error":{}})", "exactly one"},
+        {R"({"jsonrpc":"1.0","id":1,"result":{}})", "2.0"},
+        {R"({"jsonrpc":"2.0","id":{},"method":"a"})", "id is neither"},
+        {R"({"jsonrpc":"2.0","id":1,"method":7})", "not a string"},
+        {R"({"jsonrpc":"2.0","id":1,"method":"a"} x)", "not valid JSON"},
+        {R"({"jsonrpc":"2.0","id":1,"method":"a)", "not valid JSON"},
+        {"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}", "not valid JSON"},
+        {"[]", "not a JSON object"},
+        {"", "not valid JSON"}};
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.text);
+        const auto envelope = parse_envelope(c.text);
+        ASSERT_FALSE(envelope);
+        EXPECT_THAT(envelope.error().message, HasSubstr(c.message));
+    }
+}
+
+TEST(Envelope, StopsAtTheDepthLimit) {
+    const auto nested = [](int depth) {
+        return R"({"jsonrpc":"2.0","id":1,"result":)" + std::string(depth, '[') +
+               std::string(depth, ']') + "}";
+    };
+    EXPECT_TRUE(parse_envelope(nested(100), 128));
+    const auto refused = parse_envelope(nested(1'000'000), 128);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::Limit);
+    EXPECT_THAT(refused.error().message, HasSubstr("json_depth"));
+}
+
+TEST(SplitParams, TakesMetaApartAndKeepsTheRestAsItWas) {
+    const auto params = split_params(R"({ "name" : "a" , "_meta":{ "progressToken":1 }, "x":[ 1 ] })");
+    ASSERT_TRUE(params) << params.error().message;
+    EXPECT_EQ(params->members, R"("name":"a","x":[ 1 ])");
+    EXPECT_EQ(params->meta, R"("progressToken":1)");
+    EXPECT_FALSE(split_params(R"({"_meta":1})"));
+    EXPECT_FALSE(split_params(R"([1])"));
+}
+
+TEST(Compose, JoinsCallerAndEraMeta) {
+    EXPECT_EQ(request(3, "tools/call", {R"("name":"a")", R"("k":1)"}, R"("v":"2026-07-28")"),
+              R"({"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a","_meta":{"k":1,"v":"2026-07-28"}}})");
+    EXPECT_EQ(request(4, "ping", {}), R"({"jsonrpc":"2.0","id":4,"method":"ping"})");
+    EXPECT_EQ(notification("notifications/initialized", {}),
+              R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+    EXPECT_EQ(error_response("\"x\"", -32601, "no \"such\" method"),
+              R"({"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"no \"such\" method"}})");
+}
+
+TEST(RpcErrors, AreReadWithTheirData) {
+    const auto error = parse_rpc_error(R"({"code":-32022,"message":"no","data":{"supported":["x"]}})");
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code, -32022);
+    EXPECT_EQ(error->data, R"({"supported":["x"]})");
+    EXPECT_FALSE(parse_rpc_error(R"({"code":"x"})"));
+    EXPECT_FALSE(parse_rpc_error("7"));
+}
+
+}  // namespace
+}  // namespace patchbay::protocol
