@@ -1,8 +1,9 @@
 // Which plugins there are, where each was found or why it was refused, and the transports they
 // provide. Manifests are read first; a library is mapped on first use and never unmapped.
 //
-// Owns:    manifests, loaded libraries (for the life of the process) and the host services handed
-//          to them. Borrows `loop`, which must outlive it.
+// Owns:    manifests, and the use of loaded libraries: those themselves and the host services handed
+//          to them stay for the life of the process, for the next catalogue. Borrows `loop`, which
+//          must outlive it; its channels must be gone before it.
 // Threads: [loop].
 // Errors:  a plugin that cannot be used is a visible state in list(), with a reason; others go on.
 #pragma once

@@ -63,8 +63,6 @@ protected:
     ~ChannelEvents() = default;
 };
 
-class Transport;  // catalogue.hpp
-
 struct OutgoingMessage {
     MessageKind kind = MessageKind::Request;
     ExchangeId exchange = 0;

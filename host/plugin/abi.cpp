@@ -1,0 +1,97 @@
+#include "plugin/abi.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/text.hpp"
+
+namespace patchbay::plugin {
+namespace {
+
+constexpr std::size_t kMostHeaders = 128;
+constexpr std::size_t kHeaderBytes = 16u << 10;
+constexpr std::size_t kUrlBytes = 8u << 10;
+
+struct StatusName {
+    patchbay_status status;
+    ErrorCode code;
+    const char* name;
+};
+constexpr StatusName kStatuses[] = {
+    {PATCHBAY_E_INTERNAL, ErrorCode::Internal, "E_INTERNAL"},
+    {PATCHBAY_E_INVALID, ErrorCode::Invalid, "E_INVALID"},
+    {PATCHBAY_E_UNSUPPORTED, ErrorCode::Unsupported, "E_UNSUPPORTED"},
+    {PATCHBAY_E_CANCELLED, ErrorCode::Cancelled, "E_CANCELLED"},
+    {PATCHBAY_E_TIMEOUT, ErrorCode::Timeout, "E_TIMEOUT"},
+    {PATCHBAY_E_IO, ErrorCode::Io, "E_IO"},
+    {PATCHBAY_E_CLOSED, ErrorCode::Unavailable, "E_CLOSED"},
+    {PATCHBAY_E_AUTH, ErrorCode::AuthRequired, "E_AUTH"},
+    {PATCHBAY_E_PROTOCOL, ErrorCode::Protocol, "E_PROTOCOL"},
+    {PATCHBAY_E_LIMIT, ErrorCode::Limit, "E_LIMIT"},
+    {PATCHBAY_E_SESSION, ErrorCode::SessionLost, "E_SESSION"},
+    {PATCHBAY_E_DENIED, ErrorCode::Denied, "E_DENIED"},
+};
+
+}  // namespace
+
+ErrorCode code_of(patchbay_status status) {
+    for (const auto& known : kStatuses)
+        if (known.status == status) return known.code;
+    return ErrorCode::Internal;
+}
+
+std::string name_of_status(patchbay_status status) {
+    if (status == PATCHBAY_OK) return "OK";
+    for (const auto& known : kStatuses)
+        if (known.status == status) return known.name;
+    return "status " + std::to_string(status);
+}
+
+std::string text_of(const patchbay_error& error, patchbay_status status) {
+    const std::string_view text(error.message, ::strnlen(error.message, sizeof error.message));
+    return text.empty() ? name_of_status(status) : core::printable(text, sizeof error.message);
+}
+
+Problem problem_of(patchbay_status status, const patchbay_problem* problem) {
+    Problem made;
+    made.error.code = code_of(status);
+    if (!problem) {
+        made.error.message = name_of_status(status);
+        return made;
+    }
+    made.error.message = text_of(problem->error, status);
+    made.http_status = problem->http_status;
+    made.native_code = problem->error.native_code;
+    made.retryable = problem->error.flags & PATCHBAY_ERR_RETRYABLE;
+    made.not_sent = problem->error.flags & PATCHBAY_ERR_NOT_SENT;
+    made.retry_after_ms = problem->error.retry_after_ms;
+    made.url = core::printable(view(problem->url).substr(0, kUrlBytes), kUrlBytes);
+    const auto count = problem->headers ? std::min(problem->header_count, kMostHeaders) : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto& kv = problem->headers[i];
+        made.headers.push_back({std::string(view(kv.name).substr(0, kHeaderBytes)),
+                                std::string(view(kv.value).substr(0, kHeaderBytes)),
+                                (kv.flags & PATCHBAY_KV_SECRET) != 0, false});
+    }
+    return made;
+}
+
+void describe(const std::vector<Header>& headers, std::vector<patchbay_kv>& out) {
+    out.clear();
+    for (const auto& header : headers)
+        out.push_back({str(header.name), str(header.value),
+                       (header.secret ? std::uint32_t{PATCHBAY_KV_SECRET} : 0u) |
+                           (header.environment ? std::uint32_t{PATCHBAY_KV_ENV} : 0u),
+                       0});
+}
+
+void fill(patchbay_error* error, patchbay_status code, std::string_view text, int native_code) {
+    if (!error) return;
+    *error = {};
+    error->code = code;
+    error->native_code = native_code;
+    const auto cut = core::utf8_prefix(text, sizeof error->message - 1);
+    std::memcpy(error->message, cut.data(), cut.size());
+}
+
+}  // namespace patchbay::plugin

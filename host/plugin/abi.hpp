@@ -1,0 +1,57 @@
+// The C ABI as the host sees it, and small translations between its words and ours.
+//
+// Threads: [value].
+#pragma once
+
+// Set for the whole room by its CMakeLists.txt: without it clang turns a foreign exception into
+// terminate before our catch is asked.
+#ifndef PATCHBAY_HOST_CATCHES
+#error "link patchbay::plugin, which defines PATCHBAY_HOST_CATCHES"
+#endif
+#include <patchbay/plugin.h>
+#include <patchbay/services.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.hpp"
+#include "plugin/channel.hpp"
+
+namespace patchbay::plugin {
+
+inline std::string_view view(patchbay_str text) {
+    return text.data ? std::string_view(text.data, text.size) : std::string_view();
+}
+inline patchbay_str str(std::string_view text) { return {text.data(), text.size()}; }
+
+ErrorCode code_of(patchbay_status status);
+// "E_TIMEOUT", or the number.
+std::string name_of_status(patchbay_status status);
+
+// The plugin's text made safe to show, or the status's name when there is none.
+std::string text_of(const patchbay_error& error, patchbay_status status);
+
+Problem problem_of(patchbay_status status, const patchbay_problem* problem);
+
+// Points into `headers`.
+void describe(const std::vector<Header>& headers, std::vector<patchbay_kv>& out);
+
+// Fills `error` with a cut text; null is fine.
+void fill(patchbay_error* error, patchbay_status code, std::string_view text, int native_code = 0);
+
+// Runs a call into a plugin; false: something was thrown, told in `thrown`.
+template <class Call>
+bool guarded(std::string& thrown, Call&& call) {
+    try {
+        call();
+        return true;
+    } catch (const std::exception& error) {
+        thrown = error.what();
+    } catch (...) {
+        thrown = "something that is no std::exception";
+    }
+    return false;
+}
+
+}  // namespace patchbay::plugin

@@ -1,0 +1,191 @@
+#include "plugin/catalogue.hpp"
+
+#include <algorithm>
+
+#include "core/log.hpp"
+#include "core/text.hpp"
+#include "plugin/discovery.hpp"
+#include "plugin/open_channel.hpp"
+#include "plugin/resident.hpp"
+
+namespace patchbay::plugin {
+
+const char* name_of(PluginState state) {
+    switch (state) {
+        case PluginState::Available: return "available";
+        case PluginState::Loaded: return "loaded";
+        case PluginState::Refused: return "refused";
+        case PluginState::Shadowed: return "shadowed";
+        case PluginState::Disabled: return "disabled";
+        case PluginState::Misbehaved: return "misbehaved";
+    }
+    return "unknown";
+}
+
+struct Catalogue::Impl {
+    core::Loop& loop;
+    std::vector<SearchPlace> places;
+    std::vector<PluginInfo> plugins;
+    std::vector<Resident*> residents;  // one for each plugin; null: not loaded
+    std::vector<Looked> looked;
+
+    Impl(core::Loop& its_loop, const SearchOptions& options)
+        : loop(its_loop), places(search_places(options)) {
+        auto found = discover(places, options.disabled);
+        plugins = std::move(found.plugins);
+        looked = std::move(found.looked);
+        residents.resize(plugins.size());
+    }
+
+    ~Impl() {
+        for (auto* resident : residents)
+            if (resident) release_resident(*resident);
+    }
+
+    static bool usable(const PluginInfo& info) {
+        return info.state == PluginState::Available || info.state == PluginState::Loaded;
+    }
+
+    static bool provides(const PluginInfo& info, std::string_view transport) {
+        return std::any_of(info.provides.begin(), info.provides.end(), [&](const Provided& provided) {
+            return provided.kind == "transport" && provided.name == transport;
+        });
+    }
+
+    // Plugins are found bad on other threads too.
+    void refresh() {
+        for (std::size_t i = 0; i < plugins.size(); ++i) {
+            if (!residents[i] || plugins[i].state != PluginState::Loaded) continue;
+            auto why = residents[i]->services.misbehaviour();
+            if (why.empty()) continue;
+            plugins[i].state = PluginState::Misbehaved;
+            plugins[i].reason = std::move(why);
+        }
+    }
+
+    std::vector<std::string> transports() const {
+        std::vector<std::string> names;
+        for (const auto& info : plugins)
+            for (const auto& provided : info.provides)
+                if (usable(info) && provided.kind == "transport") names.push_back(provided.name);
+        std::sort(names.begin(), names.end());
+        names.erase(std::unique(names.begin(), names.end()), names.end());
+        return names;
+    }
+
+    // The plugin that provides `transport`: the first in order of search.
+    Result<std::size_t> provider(std::string_view transport) {
+        refresh();
+        for (std::size_t i = 0; i < plugins.size(); ++i)
+            if (usable(plugins[i]) && provides(plugins[i], transport)) return i;
+        const auto wanted = "transport \"" + core::printable(transport, 64) + "\"";
+        for (const auto& info : plugins)
+            if (provides(info, transport))
+                return Error{ErrorCode::Unavailable, wanted + ": plugin \"" + info.id + "\" is " +
+                                                         name_of(info.state) + ": " + info.reason};
+        const auto known = transports();
+        std::vector<std::string> searched;
+        for (const auto& place : places) searched.push_back(place.directory);
+        return Error{ErrorCode::NotFound,
+                     "unknown " + wanted + "; available: " +
+                         (known.empty() ? "none" : core::join(known, ", ")) +
+                         core::did_you_mean(transport, known) + "; looked in " +
+                         core::join(searched, ", ")};
+    }
+
+    Result<Resident*> load(std::size_t index) {
+        refresh();
+        auto& info = plugins[index];
+        if (info.state == PluginState::Loaded) return residents[index];
+        const auto named = "plugin \"" + info.id + "\"";
+        if (info.state != PluginState::Available)
+            return Error{ErrorCode::Unavailable,
+                         named + " is " + name_of(info.state) + ": " + info.reason};
+        auto resident = load_resident(loop, info);
+        if (!resident) {
+            info.state = PluginState::Refused;
+            info.reason = resident.error().message;
+            looked.push_back({info.place, info.manifest_path, "refused: " + info.reason, false});
+            core::log::error(named + " is refused: " + info.reason);
+            return within(named, resident.error());
+        }
+        info.state = PluginState::Loaded;
+        residents[index] = *resident;
+        core::log::debug(named + " " + info.version + " loaded from " + info.library_path);
+        return *resident;
+    }
+};
+
+Catalogue::Catalogue(core::Loop& loop, SearchOptions options)
+    : impl_(std::make_unique<Impl>(loop, options)) {}
+Catalogue::~Catalogue() = default;
+
+const std::vector<PluginInfo>& Catalogue::list() const {
+    impl_->refresh();
+    return impl_->plugins;
+}
+
+const std::vector<Looked>& Catalogue::looked() const { return impl_->looked; }
+
+Result<PluginInfo> Catalogue::info(std::string_view name) const {
+    const auto& plugins = list();
+    // The usable one first: a shadowed or refused namesake is seen in list().
+    for (const bool any : {false, true})
+        for (const auto& info : plugins)
+            if (info.id == name && (any || Impl::usable(info))) return info;
+    for (const bool any : {false, true})
+        for (const auto& info : plugins)
+            for (const auto& provided : info.provides)
+                if (provided.name == name && (any || Impl::usable(info))) return info;
+    std::vector<std::string> known;
+    for (const auto& info : plugins) {
+        known.push_back(info.id);
+        for (const auto& provided : info.provides) known.push_back(provided.name);
+    }
+    std::sort(known.begin(), known.end());
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    return Error{ErrorCode::NotFound, "no plugin \"" + core::printable(name, 128) + "\"" +
+                                          core::did_you_mean(name, known) +
+                                          "; `patchbay plugin doctor` shows where was looked"};
+}
+
+std::vector<std::string> Catalogue::transports() const {
+    impl_->refresh();
+    return impl_->transports();
+}
+
+Result<std::string> Catalogue::schema_of(std::string_view transport) const {
+    const auto index = impl_->provider(transport);
+    if (!index) return index.error();
+    for (const auto& provided : impl_->plugins[*index].provides)
+        if (provided.kind == "transport" && provided.name == transport) return provided.schema_text;
+    return Error{ErrorCode::Internal, "provider without the transport"};
+}
+
+Result<std::unique_ptr<Channel>> Catalogue::open(std::string_view transport, ChannelOptions options,
+                                                 ChannelEvents& events) {
+    const auto where = "server \"" + options.server + "\"";
+    const auto index = impl_->provider(transport);
+    if (!index) return within(where, index.error());
+    const auto resident = impl_->load(*index);
+    if (!resident) return within(where, resident.error());
+    const auto& plugin = *(*resident)->plugin;
+    const auto* table = std::find_if(plugin.transports, plugin.transports + plugin.transport_count,
+                                     [&](const patchbay_transport* each) { return each->name == transport; });
+    return open_channel(impl_->loop, (*resident)->services, **table, std::move(options), events);
+}
+
+Result<PluginInfo> Catalogue::load(std::string_view plugin_id) {
+    const auto& plugins = list();
+    const auto found = info(plugin_id);
+    if (!found) return found.error();
+    for (std::size_t i = 0; i < plugins.size(); ++i) {
+        if (plugins[i].id != found->id || plugins[i].manifest_path != found->manifest_path) continue;
+        const auto resident = impl_->load(i);
+        if (!resident) return resident.error();
+        return plugins[i];
+    }
+    return Error{ErrorCode::Internal, "a plugin that is listed and is not"};
+}
+
+}  // namespace patchbay::plugin

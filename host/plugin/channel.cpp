@@ -1,0 +1,471 @@
+// The host side of a channel is a patchbay_link. The plugin's events are queued in it on whatever
+// thread they come, and delivered by the loop; all judgement of the contract happens at delivery.
+#include "plugin/channel.hpp"
+
+#include <atomic>
+#include <cassert>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "core/log.hpp"
+#include "core/text.hpp"
+#include "plugin/exchange_set.hpp"
+#include "plugin/open_channel.hpp"
+#include "plugin/slow_call.hpp"
+#include "plugin/tables.hpp"
+
+namespace patchbay::plugin {
+namespace {
+
+constexpr std::size_t kPauseBytes = 1u << 20;            // queued, then message() answers PAUSE
+constexpr std::size_t kMostQueuedBytes = 64u << 20;      // a plugin that ignores PAUSE ends here
+constexpr std::size_t kMostQueuedEvents = 100'000;
+constexpr std::size_t kMostQueuedOutputs = 10'000;       // lines for people beyond are dropped
+constexpr std::size_t kOutputBytes = 8u << 10;
+constexpr std::size_t kFactBytes = 1u << 10;
+
+enum class Kind { Opened, Message, Done, Writable, Challenge, Output, Fact, Closed, Fault };
+
+struct Detail {
+    Problem problem;
+    std::string name, text;
+    unsigned stream = 0;
+};
+
+struct Event {
+    Kind kind;
+    patchbay_status status = PATCHBAY_OK;
+    ExchangeId exchange = 0;
+    core::Buffer body{};
+    std::unique_ptr<Detail> detail{};
+};
+
+core::Buffer copy_of(const patchbay_buf& body) {
+    auto* bytes = static_cast<char*>(std::malloc(body.size ? body.size : 1));
+    if (!bytes) throw std::bad_alloc();
+    std::memcpy(bytes, body.data, body.size);
+    return {bytes, body.size, [](void* owner) { std::free(owner); }, bytes};
+}
+
+}  // namespace
+}  // namespace patchbay::plugin
+
+using namespace patchbay;          // the link's name is fixed by the C header: it lives outside
+using namespace patchbay::plugin;
+
+struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
+    patchbay_link(core::Loop& its_loop, HostServices& its_services, const patchbay_transport& its_table,
+                  std::string its_server, ChannelEvents& its_events)
+        : loop(its_loop), services(its_services), table(its_table), server(std::move(its_server)), events(&its_events) {}
+
+    // ---- [any]: called by the plugin
+
+    // The one door from plugin threads. Bodies are released by the caller, outside the lock.
+    patchbay_status push(Event& event) {
+        const std::scoped_lock lock(mutex);
+        if (dropping) return PATCHBAY_OK;
+        const auto bytes = event.body.size();
+        if (event.kind == Kind::Output && queue.size() >= kMostQueuedOutputs) return PATCHBAY_OK;
+        if (event.kind != Kind::Closed &&
+            (queued_bytes + bytes > kMostQueuedBytes || queue.size() >= kMostQueuedEvents)) {
+            if (overflowed) return PATCHBAY_PAUSE;
+            overflowed = true;
+            event = fault_event("ignored PAUSE until " + std::to_string(queued_bytes) + " bytes in " +
+                                std::to_string(queue.size()) + " events were waiting");
+        }
+        queued_bytes += event.body.size();
+        const bool is_message = event.kind == Kind::Message;
+        queue.push_back(std::move(event));
+        schedule();
+        if (!is_message || (!paused && queued_bytes <= kPauseBytes)) return PATCHBAY_OK;
+        answered_pause = true;
+        return PATCHBAY_PAUSE;
+    }
+
+    static Event fault_event(std::string what) {
+        Event event{Kind::Fault};
+        event.detail = std::make_unique<Detail>();
+        event.detail->text = std::move(what);
+        return event;
+    }
+
+    // ---- [loop]
+
+    void deliver() {
+        const auto keep = shared_from_this();
+        drain_batch();  // what an outer delivery has left, when an event pumped the loop
+        {
+            const std::scoped_lock lock(mutex);
+            self = nullptr;
+            batch.swap(queue);
+            queued_bytes = 0;
+            scheduled = false;
+        }
+        drain_batch();
+        resume_if_drained();
+    }
+
+    void drain_batch() {
+        while (next < batch.size()) {
+            Event event = std::move(batch[next++]);
+            dispatch(event);
+        }
+        batch.clear();
+        next = 0;
+    }
+
+    void resume_if_drained() {
+        bool resume = false;
+        {
+            const std::scoped_lock lock(mutex);
+            resume = answered_pause && !paused;
+            if (resume) answered_pause = false;
+        }
+        if (resume && channel && !ended) call("resume", [&] { table.resume(channel); });
+    }
+
+    void dispatch(Event& event) {
+        if (faulted) {
+            if (event.kind == Kind::Closed) destroy();
+            return;
+        }
+        if (event.kind == Kind::Fault) return fault(event.detail->text);
+        if (closed) return fault(std::string(name_of_kind(event.kind)) + " after closed");
+        if (!events) return;
+        switch (event.kind) {
+            case Kind::Opened:
+                if (std::exchange(opened, true)) return fault("opened twice");
+                return events->on_opened();
+            case Kind::Message:
+                if (event.exchange != 0 && !exchanges.contains(event.exchange))
+                    return fault("a message for exchange " + std::to_string(event.exchange) +
+                                 ", which is not open");
+                return events->on_message(event.exchange, std::move(event.body));
+            case Kind::Done:
+                if (!exchanges.erase(event.exchange))
+                    return fault("done for exchange " + std::to_string(event.exchange) +
+                                 ", which has ended or never was");
+                return events->on_done(event.exchange, event.detail ? &event.detail->problem : nullptr);
+            case Kind::Writable: return events->on_writable();
+            case Kind::Challenge: return events->on_challenge(event.detail->problem);
+            case Kind::Output: return events->on_output(event.detail->stream, event.detail->text);
+            case Kind::Fact: return events->on_fact(event.detail->name, event.detail->text);
+            case Kind::Closed: return finish(event);
+            case Kind::Fault: return;
+        }
+    }
+
+    void finish(Event& event) {
+        closed = true;
+        destroy();
+        if (exchanges.size() != 0)
+            return fault("closed while " + std::to_string(exchanges.size()) + " exchanges were not done");
+        ended = true;
+        std::exchange(events, nullptr)->on_closed(event.detail ? &event.detail->problem : nullptr);
+    }
+
+    // The plugin may not be called for this channel any more, except to let it stop.
+    void fault(const std::string& what) {
+        services.misbehaved("server \"" + server + "\": " + what);
+        faulted = true;
+        if (channel && !std::exchange(closing, true)) call("close", [&] { table.close(channel); });
+        if (std::exchange(ended, true) || !events) return;
+        Problem problem;
+        problem.error = {ErrorCode::Internal, "server \"" + server + "\": plugin \"" + services.plugin() +
+                                                  "\" broke the plugin contract: " + what};
+        events->on_closed(&problem);
+    }
+
+    void destroy() {
+        if (!channel) return;
+        auto* const gone = std::exchange(channel, nullptr);
+        --services.channels;
+        call("destroy", [&] { table.destroy(gone); });
+    }
+
+    // The handle goes. A channel that is not closed is left to itself, for good.
+    void abandon() {
+        events = nullptr;
+        {
+            const std::scoped_lock lock(mutex);
+            dropping = true;
+        }
+        if (!channel) return;
+        core::log::warn("server \"" + server + "\": plugin \"" + services.plugin() +
+                        "\" has not closed its channel; it is left behind");
+        static auto& left_behind = *new std::vector<std::shared_ptr<patchbay_link>>;
+        left_behind.push_back(shared_from_this());
+    }
+
+    // Calls a slot; false: it threw, and that is queued as a fault.
+    template <class Call>
+    bool call(const char* slot, Call&& work) {
+        const SlowCall slow(services.plugin(), slot);
+        std::string thrown;
+        if (guarded(thrown, std::forward<Call>(work))) return true;
+        queue_fault(std::string(slot) + " threw: " + thrown);
+        return false;
+    }
+
+    void queue_fault(std::string what) {
+        auto event = fault_event(std::move(what));
+        push(event);
+    }
+
+    static const char* name_of_kind(Kind kind) {
+        static constexpr const char* names[] = {"opened", "message", "done", "writable", "challenge",
+                                                "output", "fact", "closed", "fault"};
+        return names[static_cast<int>(kind)];
+    }
+
+    core::Loop& loop;
+    HostServices& services;
+    const patchbay_transport& table;
+    const std::string server;
+
+    // [loop]
+    ChannelEvents* events;  // null: nobody listens
+    patchbay_channel* channel = nullptr;
+    ExchangeSet exchanges;
+    std::vector<Event> batch;
+    std::size_t next = 0;
+    std::vector<patchbay_kv> headers;
+    bool opened = false, closing = false, closed = false, ended = false, faulted = false;
+
+    std::atomic<bool> paused{false};
+
+    std::mutex mutex;  // guards what follows
+    std::vector<Event> queue;
+    std::size_t queued_bytes = 0;
+    bool scheduled = false, answered_pause = false, overflowed = false, dropping = false;
+    std::shared_ptr<patchbay_link> self;  // while a delivery is scheduled
+
+private:
+    // With the mutex held, also across post(): who delivers `closed` must wait until the thread
+    // that said it has left this object.
+    void schedule() {
+        if (std::exchange(scheduled, true)) return;
+        if (!self) self = shared_from_this();
+        auto run = [this] { deliver(); };  // small enough for std::function to hold in place
+        if (loop.on_loop_thread()) loop.defer(run);
+        else loop.post(run);
+    }
+};
+
+namespace patchbay::plugin {
+namespace {
+
+std::unique_ptr<Detail> detail_of(patchbay_status status, const patchbay_problem* problem) {
+    auto detail = std::make_unique<Detail>();
+    detail->problem = problem_of(status, problem);
+    return detail;
+}
+
+bool too_small(const patchbay_problem* problem) {
+    return problem && problem->struct_size < kProblemFloor;
+}
+
+void sink_opened(patchbay_link* link) noexcept {
+    Event event{Kind::Opened};
+    link->push(event);
+}
+
+patchbay_status sink_message(patchbay_link* link, std::uint64_t exchange, const patchbay_buf* body) noexcept {
+    if (!body || (!body->data && body->size)) {
+        link->queue_fault("message without a body");
+        return PATCHBAY_OK;
+    }
+    Event event{Kind::Message, PATCHBAY_OK, exchange, {}, nullptr};
+    event.body = body->release ? core::Buffer(reinterpret_cast<const char*>(body->data), body->size,
+                                              body->release, body->owner)
+                               : copy_of(*body);
+    return link->push(event);
+}
+
+void sink_done(patchbay_link* link, std::uint64_t exchange, patchbay_status status,
+               const patchbay_problem* problem) noexcept {
+    if (too_small(problem)) return link->queue_fault("done with a problem of an unknown size");
+    Event event{Kind::Done, status, exchange, {}, nullptr};
+    if (status != PATCHBAY_OK) event.detail = detail_of(status, problem);
+    link->push(event);
+}
+
+void sink_writable(patchbay_link* link) noexcept {
+    Event event{Kind::Writable};
+    link->push(event);
+}
+
+void sink_challenge(patchbay_link* link, const patchbay_problem* problem) noexcept {
+    if (!problem || too_small(problem)) return link->queue_fault("challenge without a problem");
+    Event event{Kind::Challenge};
+    event.detail = detail_of(PATCHBAY_E_AUTH, problem);
+    link->push(event);
+}
+
+void sink_closed(patchbay_link* link, const patchbay_problem* problem) noexcept {
+    if (too_small(problem)) return link->queue_fault("closed with a problem of an unknown size");
+    Event event{Kind::Closed};
+    if (problem)
+        event.detail = detail_of(problem->error.code ? problem->error.code : PATCHBAY_E_IO, problem);
+    link->push(event);
+}
+
+void sink_output(patchbay_link* link, std::uint32_t stream, patchbay_str line) noexcept {
+    Event event{Kind::Output};
+    event.detail = std::make_unique<Detail>();
+    event.detail->stream = stream;
+    event.detail->text = view(line).substr(0, kOutputBytes);
+    link->push(event);
+}
+
+void sink_fact(patchbay_link* link, patchbay_str name, patchbay_str value) noexcept {
+    Event event{Kind::Fact};
+    event.detail = std::make_unique<Detail>();
+    event.detail->name = core::printable(view(name), 64);
+    event.detail->text = core::printable(view(value), kFactBytes);
+    link->push(event);
+}
+
+constexpr patchbay_sink kSink = {sizeof(patchbay_sink), 0,           sink_opened, sink_message,
+                                 sink_done,             sink_writable, sink_challenge, sink_closed,
+                                 sink_output,           sink_fact};
+
+void mask_secrets(const std::vector<Header>& headers) {
+    for (const auto& header : headers)
+        if (header.secret) core::log::mask(header.value);
+}
+
+class PluginChannel final : public Channel {
+public:
+    explicit PluginChannel(std::shared_ptr<patchbay_link> link) : link_(std::move(link)) {}
+    ~PluginChannel() override { link_->abandon(); }
+
+    Result<Flow> send(OutgoingMessage message) override {
+        auto& link = *link_;
+        link.loop.assert_here();
+        if (!link.channel || link.ended || link.closing)
+            return Error{ErrorCode::Unavailable, "server \"" + link.server + "\": the channel is closed"};
+        assert(message.exchange != 0 && !link.exchanges.contains(message.exchange));
+        patchbay_message told{};
+        told.struct_size = sizeof told;
+        told.kind = static_cast<std::uint32_t>(message.kind);
+        told.exchange = message.exchange;
+        told.method = str(message.method);
+        told.protocol = str(message.protocol);
+        if (message.headers && !message.headers->empty()) {
+            describe(*message.headers, link.headers);
+            told.headers = link.headers.data();
+            told.header_count = link.headers.size();
+        }
+        if (message.deadline != core::Clock::time_point::max())
+            told.deadline_ns = static_cast<std::uint64_t>(
+                std::chrono::nanoseconds(message.deadline.time_since_epoch()).count());
+        const auto bytes = message.body.view();
+        const auto [release, owner] = message.body.give_up();
+        told.body = {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), bytes.size(),
+                     release, owner};
+        patchbay_status status = PATCHBAY_E_INTERNAL;
+        if (!link.call("send", [&] { status = link.table.send(link.channel, &told); }))
+            return Error{ErrorCode::Internal, "server \"" + link.server + "\": send threw"};
+        if (status < 0)
+            return Error{code_of(status), "server \"" + link.server + "\": send refused: " + name_of_status(status)};
+        link.exchanges.insert(message.exchange);
+        if (status > PATCHBAY_PAUSE) link.queue_fault("send returned " + std::to_string(status));
+        return status == PATCHBAY_PAUSE ? Flow::Paused : Flow::Ready;
+    }
+
+    void cancel(ExchangeId exchange) override {
+        auto& link = *link_;
+        if (link.exchanges.contains(exchange) && usable())
+            link.call("cancel", [&] { link.table.cancel(link.channel, exchange); });
+    }
+
+    void pause() override { link_->paused = true; }
+    void resume() override {
+        link_->paused = false;
+        link_->resume_if_drained();
+    }
+
+    void settle(ExchangeId exchange) override {
+        auto& link = *link_;
+        if (usable() && (link.table.caps & PATCHBAY_CAP_RESUME) && link.exchanges.contains(exchange))
+            link.call("settle", [&] { link.table.settle(link.channel, exchange); });
+    }
+
+    void set_credentials(const std::vector<Header>& credentials) override {
+        auto& link = *link_;
+        mask_secrets(credentials);
+        if (!usable() || !(link.table.caps & PATCHBAY_CAP_CREDENTIALS)) return;
+        std::vector<patchbay_kv> kv;
+        describe(credentials, kv);
+        link.call("set_credentials", [&] { link.table.set_credentials(link.channel, kv.data(), kv.size()); });
+    }
+
+    void close() override {
+        auto& link = *link_;
+        link.loop.assert_here();
+        if (!usable() || std::exchange(link.closing, true)) return;
+        link.call("close", [&] { link.table.close(link.channel); });
+    }
+
+    bool request_scoped() const override { return link_->table.caps & PATCHBAY_CAP_EXCHANGE; }
+
+private:
+    bool usable() const { return link_->channel && !link_->ended; }
+
+    const std::shared_ptr<patchbay_link> link_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, HostServices& services,
+                                              const patchbay_transport& table, ChannelOptions options,
+                                              ChannelEvents& events) {
+    loop.assert_here();
+    mask_secrets(options.credentials);
+    const auto link = std::make_shared<patchbay_link>(loop, services, table, options.server, events);
+    const std::string settings = boost::json::serialize(options.settings);
+    std::vector<patchbay_kv> credentials;
+    describe(options.credentials, credentials);
+    patchbay_open_params params{};
+    params.struct_size = sizeof params;
+    params.host = services.host();
+    params.sink = &kSink;
+    params.link = link.get();
+    params.server = str(link->server);
+    params.config = str(settings);
+    params.credentials = credentials.data();
+    params.credential_count = credentials.size();
+
+    const auto where = "server \"" + link->server + "\"";
+    patchbay_error error{};
+    patchbay_status status = PATCHBAY_E_INTERNAL;
+    const auto broken = [&](const std::string& what) {
+        services.misbehaved(where + ": " + what);
+        return Error{ErrorCode::Internal, where + ": plugin \"" + services.plugin() + "\": " + what};
+    };
+    std::string thrown;
+    {
+        const SlowCall slow(services.plugin(), "open");
+        if (!guarded(thrown, [&] { status = table.open(&params, &link->channel, &error); })) {
+            link->channel = nullptr;
+            link->abandon();
+            return broken("open threw: " + thrown);
+        }
+    }
+    if (status != PATCHBAY_OK) {
+        link->channel = nullptr;
+        link->abandon();
+        if (status > 0) return broken("open returned " + std::to_string(status));
+        return Error{code_of(status), where + ": " + text_of(error, status)};
+    }
+    if (!link->channel) {
+        link->abandon();
+        return broken("open returned OK without a channel");
+    }
+    ++services.channels;
+    return std::unique_ptr<Channel>(std::make_unique<PluginChannel>(link));
+}
+
+}  // namespace patchbay::plugin

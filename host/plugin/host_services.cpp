@@ -1,0 +1,151 @@
+#include "plugin/host_services.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/log.hpp"
+#include "core/text.hpp"
+#include "plugin/buffers.hpp"
+#if __has_include("plugin/process_service.hpp")
+#include "plugin/process_service.hpp"
+#endif
+
+namespace patchbay::plugin {
+#if !__has_include("plugin/process_service.hpp")
+class ProcessService {
+public:
+    ProcessService(core::Loop&, std::string) {}
+    const patchbay_host_process* table() const { return nullptr; }
+};
+#endif
+namespace {
+
+constexpr std::size_t kLogLineBytes = 8u << 10;
+constexpr std::size_t kMostLogFields = 32;
+
+// ---- reactor/1 and clock/1: tables shared by all plugins, the host pointer tells them apart
+
+patchbay_status watch(const patchbay_host* host, std::intptr_t fd, std::uint32_t events, void* ctx,
+                      Reactor::Ready ready, patchbay_op* out) noexcept {
+    return HostServices::of(host).reactor().watch(fd, events, ctx, ready, out);
+}
+patchbay_status after(const patchbay_host* host, std::uint64_t delay_ns, void* ctx, Reactor::Fired fired,
+                      patchbay_op* out) noexcept {
+    return HostServices::of(host).reactor().after(delay_ns, ctx, fired, out);
+}
+void cancel(const patchbay_host* host, patchbay_op op) noexcept {
+    HostServices::of(host).reactor().cancel(op);
+}
+patchbay_status modify(const patchbay_host* host, patchbay_op op, std::uint32_t events) noexcept {
+    return HostServices::of(host).reactor().modify(op, events);
+}
+patchbay_status post(const patchbay_host* host, void* ctx, Reactor::Posted fn) noexcept {
+    return HostServices::of(host).reactor().post(ctx, fn);
+}
+constexpr patchbay_host_reactor kReactor = {
+    sizeof(patchbay_host_reactor), 0, watch, after, cancel, modify, post};
+
+std::uint64_t monotonic_ns(const patchbay_host*) noexcept {
+    return static_cast<std::uint64_t>(
+        std::chrono::nanoseconds(core::Clock::now().time_since_epoch()).count());
+}
+std::uint64_t unix_ms(const patchbay_host*) noexcept {
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                          std::chrono::system_clock::now().time_since_epoch())
+                                          .count());
+}
+constexpr patchbay_host_clock kClock = {sizeof(patchbay_host_clock), 0, monotonic_ns, unix_ms};
+
+core::log::Level level_of(std::int32_t level) {
+    constexpr core::log::Level levels[] = {core::log::Level::Trace, core::log::Level::Debug,
+                                           core::log::Level::Info,  core::log::Level::Warn,
+                                           core::log::Level::Error, core::log::Level::Fatal};
+    return levels[std::clamp(level, 0, 5)];
+}
+
+}  // namespace
+
+const std::vector<std::string>& offered_extensions() {
+    static const std::vector<std::string> offered = {PATCHBAY_HOST_BUFFERS, PATCHBAY_HOST_CLOCK,
+                                                     PATCHBAY_HOST_PROCESS, PATCHBAY_HOST_REACTOR};
+    return offered;
+}
+
+std::string_view grant_for(std::string_view extension) {
+    return extension == PATCHBAY_HOST_PROCESS ? "spawn" : "";
+}
+
+HostServices::HostServices(std::string plugin, std::vector<std::string> extensions)
+    : plugin_(std::move(plugin)),
+      extensions_(std::move(extensions)),
+      face_{{sizeof(patchbay_host), PATCHBAY_ABI_MINOR, "patchbay", PATCHBAY_VERSION, on_get_extension, on_log},
+            this},
+      reactor_(plugin_, [this](std::string what) { misbehaved(std::move(what)); }) {}
+
+HostServices::~HostServices() = default;
+
+HostServices& HostServices::of(const patchbay_host* host) {
+    return *reinterpret_cast<const Face*>(host)->self;
+}
+
+void HostServices::attach(core::Loop& loop) {
+    reactor_.attach(loop);
+    if (std::find(extensions_.begin(), extensions_.end(), PATCHBAY_HOST_PROCESS) != extensions_.end())
+        processes_ = std::make_unique<ProcessService>(loop, plugin_);
+}
+
+void HostServices::detach() {
+    if (const auto left = reactor_.detach())
+        core::log::warn("plugin \"" + plugin_ + "\": left " + std::to_string(left) +
+                        " watches or timers open");
+    processes_.reset();
+}
+
+void HostServices::misbehaved(std::string what) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (!misbehaviour_.empty()) return;
+        misbehaviour_ = core::printable(what, 512);
+    }
+    core::log::error("plugin \"" + plugin_ + "\" broke the plugin contract and is not used any more: " + what);
+}
+
+std::string HostServices::misbehaviour() const {
+    const std::scoped_lock lock(mutex_);
+    return misbehaviour_;
+}
+
+const void* HostServices::extension(std::string_view id) {
+    if (std::find(extensions_.begin(), extensions_.end(), id) == extensions_.end()) return nullptr;
+    if (id == PATCHBAY_HOST_BUFFERS) return buffers_table();
+    if (id == PATCHBAY_HOST_CLOCK) return &kClock;
+    if (id == PATCHBAY_HOST_REACTOR) return &kReactor;
+    if (id == PATCHBAY_HOST_PROCESS && processes_) return processes_->table();
+    return nullptr;
+}
+
+void HostServices::log(int level, std::string_view text, const patchbay_kv* fields,
+                       std::size_t count) const {
+    const auto wanted = level_of(level);
+    if (!core::log::enabled(wanted)) return;
+    std::string line = "plugin \"" + plugin_ + "\": ";
+    line += text.substr(0, kLogLineBytes);
+    for (std::size_t i = 0; fields && i < std::min(count, kMostLogFields); ++i) {
+        line += ' ';
+        line += view(fields[i].name).substr(0, kLogLineBytes);
+        line += '=';
+        line += fields[i].flags & PATCHBAY_KV_SECRET ? "***" : view(fields[i].value).substr(0, kLogLineBytes);
+    }
+    core::log::write(wanted, line);
+}
+
+const void* HostServices::on_get_extension(const patchbay_host* host, const char* id) noexcept {
+    return host && id ? of(host).extension(id) : nullptr;
+}
+
+void HostServices::on_log(const patchbay_host* host, std::int32_t level, patchbay_str text,
+                          const patchbay_kv* fields, std::size_t count) noexcept {
+    if (host) of(host).log(level, view(text), fields, count);
+}
+
+}  // namespace patchbay::plugin

@@ -1,0 +1,77 @@
+// What one plugin gets of the host: the patchbay_host it is handed at entry, and behind it the
+// extensions its manifest asks for and was granted.
+//
+// Owns:    the plugin's reactor and children. Lives as long as the library: for good, once entry
+//          has seen it.
+// Threads: attach(), detach() and the constructor are [loop]; everything a plugin calls is [any].
+// Errors:  misbehaviour is noted here, whichever thread met it; the catalogue shows it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/loop.hpp"
+#include "plugin/abi.hpp"
+#include "plugin/reactor.hpp"
+
+namespace patchbay::plugin {
+
+class ProcessService;
+
+// Ids that a manifest may require.
+const std::vector<std::string>& offered_extensions();
+// The entry of [grants] that gates `extension`; empty: none does.
+std::string_view grant_for(std::string_view extension);
+
+class HostServices {
+public:
+    // `extensions`: what get_extension() may answer to this plugin.
+    HostServices(std::string plugin, std::vector<std::string> extensions);
+    ~HostServices();
+    HostServices(const HostServices&) = delete;
+
+    const patchbay_host* host() const { return &face_.table; }
+    const std::string& plugin() const { return plugin_; }
+
+    void attach(core::Loop& loop);
+    // Ends what the plugin left open; its calls are answered E_CLOSED from now on.
+    void detach();
+
+    // Notes that the plugin broke the contract; the first reason is kept. [any]
+    void misbehaved(std::string what);
+    // Empty: it behaves. [any]
+    std::string misbehaviour() const;
+
+    // Channels that the plugin has opened and not yet destroyed. [loop]
+    std::size_t channels = 0;
+
+    static HostServices& of(const patchbay_host* host);
+    Reactor& reactor() { return reactor_; }
+
+private:
+    // First member the C struct, so that a plugin's pointer leads back to us.
+    struct Face {
+        patchbay_host table;
+        HostServices* self;
+    };
+
+    const void* extension(std::string_view id);
+    void log(int level, std::string_view text, const patchbay_kv* fields, std::size_t count) const;
+
+    static const void* on_get_extension(const patchbay_host* host, const char* id) noexcept;
+    static void on_log(const patchbay_host* host, std::int32_t level, patchbay_str text,
+                       const patchbay_kv* fields, std::size_t count) noexcept;
+
+    const std::string plugin_;
+    const std::vector<std::string> extensions_;
+    Face face_;
+    Reactor reactor_;
+    std::unique_ptr<ProcessService> processes_;
+    mutable std::mutex mutex_;
+    std::string misbehaviour_;  // guarded by mutex_
+};
+
+}  // namespace patchbay::plugin

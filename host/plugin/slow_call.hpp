@@ -1,0 +1,40 @@
+// Reports a [serial] call or callback that held up the loop: the budget is 1 ms, more than 50 ms
+// is worth a line with the slot's name. The coarse clock costs 5 ns, its 4 ms step does not matter.
+#pragma once
+
+#include <time.h>
+
+#include <string>
+
+#include "core/log.hpp"
+
+namespace patchbay::plugin {
+
+class SlowCall {
+public:
+    SlowCall(const std::string& plugin, const char* slot) : plugin_(plugin), slot_(slot), begin_(now_ms()) {}
+    SlowCall(const SlowCall&) = delete;
+    ~SlowCall() {
+        const auto took = now_ms() - begin_;
+        if (took > kLimitMs) report(took);
+    }
+
+private:
+    static constexpr long kLimitMs = 50;
+
+    static long now_ms() {
+        timespec now{};
+        ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+        return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+    }
+    [[gnu::noinline, gnu::cold]] void report(long took) const {
+        core::log::warn("plugin \"" + plugin_ + "\": " + slot_ + " took " + std::to_string(took) +
+                        " ms, nothing else ran in that time");
+    }
+
+    const std::string& plugin_;
+    const char* slot_;
+    long begin_;
+};
+
+}  // namespace patchbay::plugin
