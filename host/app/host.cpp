@@ -102,8 +102,11 @@ struct Host::Impl final : connection::ServerEvents {
         responder = connection::make_responder(config.client, options.ask);
         policy.emplace(config.permissions);
         connections.emplace(connection::Context{
-            loop, plugins, *responder, *this, eras, identity_of(config.client, *responder),
+            loop, *responder, *this, eras, identity_of(config.client, *responder),
             config.health, config.limits, options.long_lived,
+            [this](const std::string& transport, plugin::ChannelOptions channel, plugin::ChannelEvents& events) {
+                return plugins.open(transport, std::move(channel), events);
+            },
             [this](const config::Server& server) {
                 return config::expand(server, options.environment);
             }});

@@ -22,7 +22,7 @@
 #include "connection/responder.hpp"
 #include "connection/status.hpp"
 #include "core/loop.hpp"
-#include "plugin/catalogue.hpp"
+#include "plugin/channel.hpp"
 #include "protocol/handshake.hpp"
 #include "protocol/tool.hpp"
 #include "registry/server_spec.hpp"
@@ -45,7 +45,6 @@ public:
 // What every connection of one host shares.
 struct Context {
     core::Loop& loop;
-    plugin::Catalogue& plugins;
     Responder& responder;
     ServerEvents& events;
     EraMemory& eras;
@@ -54,6 +53,10 @@ struct Context {
     core::Limits limits;
     // Health checks, list subscriptions and reconnecting; a one-shot command wants none of them.
     bool long_lived = true;
+    // Opens a channel of that transport: Catalogue::open, or a fake. `events` outlives the channel.
+    std::function<Result<std::unique_ptr<plugin::Channel>>(
+        const std::string& transport, plugin::ChannelOptions options, plugin::ChannelEvents& events)>
+        open;
     // `${...}` of a server's settings, just before it is opened.
     std::function<Result<boost::json::object>(const config::Server&)> expand;
 };

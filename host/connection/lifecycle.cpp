@@ -91,7 +91,7 @@ void Connection::Impl::open() {
                           std::to_string(spec.config.startup_timeout.count() / 1000) +
                           " s (startup_timeout_sec)")});
     });
-    auto opened = context.plugins.open(spec.config.transport, std::move(options), self);
+    auto opened = context.open(spec.config.transport, std::move(options), self);
     if (!opened) {
         return attempt_failed(opened.error(), opened.error().code == ErrorCode::Io ||
                                                   opened.error().code == ErrorCode::Timeout ||

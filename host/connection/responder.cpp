@@ -60,7 +60,7 @@ public:
 private:
     json::object roots() const {
         json::array list;
-        for (const auto& root : settings_.roots) list.push_back({{"uri", root_uri(root)}});
+        for (const auto& root : settings_.roots) list.push_back(json::object{{"uri", root_uri(root)}});
         return {{"roots", std::move(list)}};
     }
 

@@ -1,0 +1,147 @@
+// A server on the other end of a Channel, scripted by the test: what the host sends is recorded,
+// and the test says what comes back. One FakeServer may be opened many times, one channel at once.
+#pragma once
+
+#include <boost/json.hpp>
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/loop.hpp"
+#include "plugin/channel.hpp"
+
+namespace patchbay::test {
+
+class FakeServer {
+public:
+    explicit FakeServer(core::Loop& loop) : loop_(loop) {}
+
+    // Answers a request by method: gets its params, gives the result object. Others stay silent.
+    using Result = std::function<boost::json::value(const boost::json::object& params)>;
+    std::map<std::string, Result> results;
+    std::map<std::string, std::pair<int, std::string>> errors;  // method -> code, message
+
+    std::vector<boost::json::object> received;
+    int opened = 0;
+    bool refuse_open = false;
+    bool leave_on_discover = false;   // some legacy servers exit on an unknown first request
+    std::string open_error = "no such program";
+
+    // A modern server with these tools.
+    void be_modern(boost::json::array tools);
+    void be_legacy(boost::json::array tools, const char* version = "2025-11-25");
+
+    patchbay::Result<std::unique_ptr<plugin::Channel>> open(plugin::ChannelEvents& events);
+
+    void say(const std::string& message) {           // one message from the server
+        loop_.defer([this, message] {
+            if (events_) events_->on_message(0, core::Buffer::from(message));
+        });
+    }
+    void answer(std::int64_t id, const std::string& result) {
+        say(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"result":)" + result + "}");
+    }
+    void crash(const std::string& why) {             // the channel ends by itself
+        loop_.defer([this, why] {
+            auto* events = std::exchange(events_, nullptr);
+            plugin::Problem problem;
+            problem.error = {ErrorCode::Unavailable, why};
+            if (events) events->on_closed(&problem);
+        });
+    }
+    std::vector<boost::json::object> requests(const std::string& method) const {
+        std::vector<boost::json::object> found;
+        for (const auto& message : received) {
+            const auto* value = message.if_contains("method");
+            if (value && value->is_string() && value->get_string() == method) found.push_back(message);
+        }
+        return found;
+    }
+
+private:
+    class FakeChannel final : public plugin::Channel {
+    public:
+        explicit FakeChannel(FakeServer& server) : server_(server) {}
+        patchbay::Result<plugin::Flow> send(plugin::OutgoingMessage message) override {
+            server_.take(message.body.view());
+            return plugin::Flow::Ready;
+        }
+        void cancel(plugin::ExchangeId) override {}
+        void pause() override {}
+        void resume() override {}
+        void settle(plugin::ExchangeId) override {}
+        void set_credentials(const std::vector<plugin::Header>&) override {}
+        bool request_scoped() const override { return false; }
+        void close() override {
+            server_.loop_.defer([&server = server_] {
+                auto* events = std::exchange(server.events_, nullptr);
+                if (events) events->on_closed(nullptr);
+            });
+        }
+
+    private:
+        FakeServer& server_;
+    };
+
+    void take(std::string_view text) {
+        auto message = boost::json::parse({text.data(), text.size()}).as_object();
+        received.push_back(message);
+        const auto* id = message.if_contains("id");
+        const auto* method = message.if_contains("method");
+        if (!id || !method) return;
+        const std::string name(method->as_string());
+        if (leave_on_discover && name == "server/discover") return crash("exited with code 1");
+        if (const auto error = errors.find(name); error != errors.end()) {
+            boost::json::object reply{{"jsonrpc", "2.0"}, {"id", *id},
+                                      {"error", {{"code", error->second.first}, {"message", error->second.second}}}};
+            return say(boost::json::serialize(reply));
+        }
+        const auto result = results.find(name);
+        if (result == results.end()) return;
+        const auto* params = message.if_contains("params");
+        boost::json::object reply{{"jsonrpc", "2.0"}, {"id", *id},
+                                  {"result", result->second(params ? params->as_object() : boost::json::object())}};
+        say(boost::json::serialize(reply));
+    }
+
+    core::Loop& loop_;
+    plugin::ChannelEvents* events_ = nullptr;
+};
+
+inline void FakeServer::be_modern(boost::json::array tools) {
+    results["server/discover"] = [](const auto&) -> boost::json::value {
+        return {{"resultType", "complete"}, {"supportedVersions", {"2026-07-28"}},
+                {"capabilities", {{"tools", boost::json::object()}, {"completions", boost::json::object()}}},
+                {"ttlMs", 0}, {"cacheScope", "public"}};
+    };
+    results["tools/list"] = [tools](const auto&) -> boost::json::value {
+        return {{"resultType", "complete"}, {"tools", tools}, {"ttlMs", 60000}, {"cacheScope", "public"}};
+    };
+}
+
+inline void FakeServer::be_legacy(boost::json::array tools, const char* version) {
+    errors["server/discover"] = {-32601, "Method not found"};
+    results["initialize"] = [version](const auto&) -> boost::json::value {
+        return {{"protocolVersion", version}, {"capabilities", {{"tools", boost::json::object()}}},
+                {"serverInfo", {{"name", "fake"}, {"version", "1"}}}};
+    };
+    results["tools/list"] = [tools](const auto&) -> boost::json::value { return {{"tools", tools}}; };
+}
+
+inline patchbay::Result<std::unique_ptr<plugin::Channel>> FakeServer::open(plugin::ChannelEvents& events) {
+    ++opened;
+    if (refuse_open) return Error{ErrorCode::NotFound, open_error};
+    events_ = &events;
+    loop_.defer([this] {
+        if (events_) events_->on_opened();
+    });
+    return std::unique_ptr<plugin::Channel>(std::make_unique<FakeChannel>(*this));
+}
+
+inline boost::json::object tool_named(const char* name) {
+    return {{"name", name}, {"inputSchema", {{"type", "object"}}}};
+}
+
+}  // namespace patchbay::test

@@ -1,0 +1,358 @@
+#include "connection/connection.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/fake_channel.hpp"
+
+namespace patchbay::connection {
+namespace {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+using test::FakeServer;
+using test::tool_named;
+using ::testing::HasSubstr;
+
+struct Eras final : EraMemory {
+    std::map<std::string, std::string> known;
+    std::string find(const std::string& key) override { return known.count(key) ? known[key] : ""; }
+    void remember(const std::string& key, const std::string& version) override { known[key] = version; }
+};
+
+struct Events final : ServerEvents {
+    std::vector<std::string> notifications, output;
+    std::vector<State> states;
+    int tool_changes = 0;
+    void on_notification(const std::string&, const std::string& method, std::string_view) override {
+        notifications.push_back(method);
+    }
+    void on_output(const std::string&, bool, std::string_view line) override { output.emplace_back(line); }
+    void on_state(const std::string&, State state) override { states.push_back(state); }
+    void on_tools_changed(const std::string&) override { ++tool_changes; }
+};
+
+class ConnectionTest : public ::testing::Test {
+protected:
+    ConnectionTest() {
+        config::ClientSettings client;
+        client.roots = {"/data set"};
+        client.elicitation = "fixed";
+        client.elicitation_content = {{"name", "octocat"}};
+        responder = make_responder(client, {});
+        spec.config.id = "s";
+        spec.config.transport = "fake";
+        spec.definition_key = "key";
+        health.reconnect_first = 1ms;
+        health.reconnect_most = 5ms;
+    }
+
+    Connection& connection() {
+        if (!connection_) {
+            context.emplace(Context{loop, *responder, events, eras,
+                                    {{{"name", "patchbay"}, {"version", "1"}}, responder->capabilities()},
+                                    health, limits, long_lived,
+                                    [this](const std::string&, plugin::ChannelOptions, plugin::ChannelEvents& on) {
+                                        return server.open(on);
+                                    },
+                                    [](const config::Server& s) { return Result<json::object>(s.settings); }});
+            connection_ = std::make_unique<Connection>(*context, spec);
+        }
+        return *connection_;
+    }
+    bool wait(const std::function<bool()>& done) {
+        return loop.run_until(done, core::Clock::now() + 5s);
+    }
+    State connect() {
+        bool settled = false;
+        connection().connect([&] { settled = true; });
+        EXPECT_TRUE(wait([&] { return settled; }));
+        return connection().state();
+    }
+    Result<std::string> ask(Request request) {
+        std::optional<Result<std::string>> outcome;
+        connection().request(std::move(request), [&](Result<Reply> reply) {
+            if (reply) outcome.emplace(std::string(reply->error.empty() ? reply->result : reply->error));
+            else outcome.emplace(reply.error());
+        });
+        EXPECT_FALSE(outcome) << "answered from inside the call";
+        EXPECT_TRUE(wait([&] { return outcome.has_value(); }));
+        return *outcome;
+    }
+    static Request call(const std::string& name, std::chrono::milliseconds timeout = 0ms) {
+        return {"tools/call", {"\"name\":\"" + name + "\"", ""}, timeout, {}};
+    }
+
+    core::Loop loop;
+    FakeServer server{loop};
+    Events events;
+    Eras eras;
+    std::unique_ptr<Responder> responder;
+    config::HealthSettings health;
+    core::Limits limits;
+    bool long_lived = false;
+    registry::ServerSpec spec;
+    std::optional<Context> context;
+    std::unique_ptr<Connection> connection_;
+};
+
+TEST_F(ConnectionTest, BringsUpAModernServerAndItsTools) {
+    server.be_modern({tool_named("b"), tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    ASSERT_EQ(connection().tools().size(), 2u);
+    EXPECT_EQ(connection().tools()[0].name, "a") << "in stable order";
+    EXPECT_EQ(connection().status().protocol, "2026-07-28");
+    EXPECT_EQ(eras.known["key"], "2026-07-28");
+    const auto listed = server.requests("tools/list").at(0);
+    EXPECT_EQ(listed.at("params").at("_meta").at("io.modelcontextprotocol/protocolVersion"), "2026-07-28");
+}
+
+TEST_F(ConnectionTest, BringsUpALegacyServerAndDoesNotProbeItAgain) {
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_EQ(server.requests("server/discover").size(), 1u);
+    EXPECT_EQ(server.requests("notifications/initialized").size(), 1u);
+    EXPECT_FALSE(server.requests("tools/list").at(0).contains("params"));
+    connection_.reset();
+    server.received.clear();
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_EQ(server.requests("server/discover").size(), 0u);
+}
+
+TEST_F(ConnectionTest, AServerThatLeavesOnTheProbeIsTriedWithoutIt) {
+    server.be_legacy({});
+    server.leave_on_discover = true;
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_EQ(server.opened, 2);
+}
+
+TEST_F(ConnectionTest, AServerWithoutToolsIsReadyAllTheSame) {
+    server.be_legacy({});
+    server.results["initialize"] = [](const auto&) -> json::value {
+        return {{"protocolVersion", "2025-11-25"}, {"capabilities", json::object()}};
+    };
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_TRUE(server.requests("tools/list").empty());
+}
+
+TEST_F(ConnectionTest, AnswersCallsAndPassesServerErrorsOn) {
+    server.be_modern({tool_named("a")});
+    server.results["tools/call"] = [](const json::object& params) -> json::value {
+        return {{"resultType", "complete"}, {"got", params.at("name")}};
+    };
+    const auto reply = ask(call("a"));
+    ASSERT_TRUE(reply) << reply.error().message;
+    EXPECT_THAT(*reply, HasSubstr(R"("got":"a")"));
+    server.errors["tools/call"] = {-32602, "bad"};
+    EXPECT_THAT(*ask(call("a")), HasSubstr("-32602"));
+}
+
+TEST_F(ConnectionTest, ATimeOutTellsTheServerAndDropsTheLateAnswer) {
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    const auto reply = ask(call("a", 20ms));
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, ErrorCode::Timeout);
+    EXPECT_THAT(reply.error().message, HasSubstr("within 20 ms"));
+    const auto id = server.requests("tools/call").at(0).at("id").as_int64();
+    EXPECT_EQ(server.requests("notifications/cancelled").at(0).at("params").at("requestId"), id);
+    server.answer(id, "{}");
+    EXPECT_TRUE(wait([&] { return connection().status().late_answers == 1; }));
+    EXPECT_EQ(connection().state(), State::Ready);
+}
+
+TEST_F(ConnectionTest, ProgressMovesTheIdleLimitButNotTheWallClock) {
+    server.be_legacy({tool_named("a")});
+    spec.config.request_timeout = 40ms;
+    ASSERT_EQ(connect(), State::Ready);
+    server.results.erase("prompts/get");
+    int told = 0;
+    Request request{"prompts/get", {}, 0ms, [&](const Progress& progress) {
+                        ++told;
+                        EXPECT_EQ(progress.total, 9);
+                    }};
+    bool ended = false;
+    const auto id = connection().request(request, [&](Result<Reply>) { ended = true; });
+    const auto start = core::Clock::now();
+    for (int i = 0; i < 5; ++i) {
+        bool ticked = false;
+        loop.after(20ms, [&] {
+            ticked = true;
+            server.say(R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" +
+                       std::to_string(id) + R"(,"progress":1,"total":9}})");
+        });
+        ASSERT_TRUE(wait([&] { return ticked; }));
+    }
+    EXPECT_FALSE(ended) << "100 ms with progress every 20 ms outlive an idle limit of 40 ms";
+    EXPECT_TRUE(wait([&] { return ended; }));
+    EXPECT_GE(core::Clock::now() - start, 100ms);
+    EXPECT_EQ(told, 5);
+}
+
+TEST_F(ConnectionTest, ALostServerEndsItsCallsAtOnceAndComesBack) {
+    long_lived = true;
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    std::optional<Error> error;
+    connection().request(call("a"), [&](Result<Reply> reply) { error = reply.error(); });
+    server.crash("exited with code 3");
+    ASSERT_TRUE(wait([&] { return error.has_value(); }));
+    EXPECT_THAT(error->message, HasSubstr("server \"s\": connection lost: exited with code 3"));
+    EXPECT_TRUE(wait([&] { return connection().state() == State::Ready; }));
+    EXPECT_EQ(connection().status().restarts, 1u);
+}
+
+TEST_F(ConnectionTest, AServerThatNeverStartsFailsAfterItsAttempts) {
+    long_lived = true;
+    health.reconnect_attempts = 3;
+    server.results.clear();
+    server.leave_on_discover = true;
+    spec.config.protocol = "2026-07-28";
+    connect();
+    EXPECT_TRUE(wait([&] { return connection().state() == State::Failed; }));
+    EXPECT_EQ(server.opened, 4);
+}
+
+TEST_F(ConnectionTest, AProgramThatIsNotThereIsNotTriedAgain) {
+    long_lived = true;
+    server.refuse_open = true;
+    EXPECT_EQ(connect(), State::Error);
+    EXPECT_EQ(server.opened, 1);
+    const auto reply = ask(call("a"));
+    ASSERT_FALSE(reply);
+    EXPECT_THAT(reply.error().message, HasSubstr("no such program"));
+}
+
+TEST_F(ConnectionTest, AnAnswerNobodyAskedForEndsTheConnection) {
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    std::optional<Error> error;
+    connection().request(call("a"), [&](Result<Reply> reply) { error = reply.error(); });
+    server.answer(999, "{}");
+    ASSERT_TRUE(wait([&] { return error.has_value(); }));
+    EXPECT_THAT(error->message, HasSubstr("answered id 999, which nobody asked"));
+}
+
+TEST_F(ConnectionTest, ABrokenAnswerEndsTheCallItNames) {
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    std::optional<Error> error;
+    const auto id = connection().request(call("a"), [&](Result<Reply> reply) { error = reply.error(); });
+    server.answer(static_cast<std::int64_t>(id), std::string(1000, '['));
+    ASSERT_TRUE(wait([&] { return error.has_value(); }));
+    EXPECT_THAT(error->message, HasSubstr("json_depth"));
+    EXPECT_EQ(connection().state(), State::Ready);
+}
+
+TEST_F(ConnectionTest, JsonLogLinesOnStdoutHarmNobody) {
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    server.say(R"({"level":"info","msg":"hello"})");
+    server.say(R"({"level":"inf)");
+    EXPECT_TRUE(wait([&] { return connection().status().stray_lines == 2; }));
+    EXPECT_EQ(connection().state(), State::Ready);
+    EXPECT_EQ(events.output.size(), 2u);
+}
+
+TEST_F(ConnectionTest, ACursorThatRepeatsIsNotFollowedForEver) {
+    server.be_legacy({});
+    server.results["tools/list"] = [](const auto&) -> json::value {
+        return {{"tools", {tool_named("a")}}, {"nextCursor", "again"}};
+    };
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_EQ(server.requests("tools/list").size(), 2u);
+    EXPECT_THAT(connection().status().last_error, HasSubstr("repeats the cursor \"again\""));
+    EXPECT_EQ(connection().tools().size(), 1u) << "what was listed is kept";
+}
+
+TEST_F(ConnectionTest, ServersMayAskForRootsInTheLegacyEra) {
+    server.be_legacy({});
+    ASSERT_EQ(connect(), State::Ready);
+    server.received.clear();
+    server.say(R"({"jsonrpc":"2.0","id":"r1","method":"roots/list"})");
+    server.say(R"({"jsonrpc":"2.0","id":2,"method":"sampling/createMessage","params":{}})");
+    server.say(R"({"jsonrpc":"2.0","id":3,"method":"ping"})");
+    ASSERT_TRUE(wait([&] { return server.received.size() == 3; }));
+    EXPECT_EQ(server.received[0].at("id"), "r1");
+    EXPECT_EQ(server.received[0].at("result").at("roots").at(0).at("uri"), "file:///data%20set");
+    EXPECT_EQ(server.received[1].at("error").at("code"), -32601);
+    EXPECT_TRUE(server.received[2].at("result").as_object().empty());
+}
+
+TEST_F(ConnectionTest, AnswersInputRequiredAndSendsTheCallAgain) {
+    server.be_modern({tool_named("a")});
+    server.results["tools/call"] = [](const json::object& params) -> json::value {
+        if (!params.contains("inputResponses")) {
+            return {{"resultType", "input_required"}, {"requestState", "opaque"},
+                    {"inputRequests", {{"who", {{"method", "elicitation/create"}, {"params", {{"mode", "form"}}}}}}}};
+        }
+        return {{"resultType", "complete"},
+                {"name", params.at("inputResponses").at("who").at("content").at("name")},
+                {"state", params.at("requestState")}};
+    };
+    const auto reply = ask(call("a"));
+    ASSERT_TRUE(reply) << reply.error().message;
+    EXPECT_THAT(*reply, HasSubstr(R"("name":"octocat","state":"opaque")"));
+    const auto sent = server.requests("tools/call");
+    ASSERT_EQ(sent.size(), 2u);
+    EXPECT_NE(sent[0].at("id"), sent[1].at("id"));
+}
+
+TEST_F(ConnectionTest, InputIsNotAskedForWithoutEnd) {
+    server.be_modern({tool_named("a")});
+    server.results["tools/call"] = [](const auto&) -> json::value {
+        return {{"resultType", "input_required"}, {"requestState", "again"}};
+    };
+    const auto reply = ask(call("a"));
+    ASSERT_FALSE(reply);
+    EXPECT_THAT(reply.error().message, HasSubstr("limit input_rounds"));
+}
+
+TEST_F(ConnectionTest, RefusesMoreThanItsQueueHolds) {
+    server.be_legacy({tool_named("a")});
+    limits.queue_messages = 2;
+    ASSERT_EQ(connect(), State::Ready);
+    connection().request(call("a"), [](Result<Reply>) {});
+    connection().request(call("a"), [](Result<Reply>) {});
+    const auto reply = ask(call("a"));
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, ErrorCode::Limit);
+    EXPECT_THAT(reply.error().message, HasSubstr("queue_messages"));
+}
+
+TEST_F(ConnectionTest, AServerThatStopsAnsweringPingsIsGivenUp) {
+    long_lived = true;
+    health.ping_interval = 5ms;
+    health.ping_timeout = 2ms;
+    health.misses = 2;
+    health.reconnect_attempts = 0;
+    server.be_legacy({});
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_TRUE(wait([&] { return connection().state() == State::Failed; }));
+    EXPECT_THAT(connection().status().last_error, HasSubstr("health.misses"));
+}
+
+TEST_F(ConnectionTest, ListsToolsAgainWhenTheyChanged) {
+    long_lived = true;
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    server.be_legacy({tool_named("a"), tool_named("b")});
+    server.say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+    EXPECT_TRUE(wait([&] { return connection().tools().size() == 2; }));
+    EXPECT_EQ(events.notifications.at(0), "notifications/tools/list_changed");
+}
+
+TEST_F(ConnectionTest, ClosingEndsWhatIsInFlight) {
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    std::optional<ErrorCode> code;
+    connection().request(call("a"), [&](Result<Reply> reply) { code = reply.error().code; });
+    bool closed = false;
+    connection().close([&] { closed = true; });
+    EXPECT_TRUE(wait([&] { return closed; }));
+    EXPECT_EQ(code, ErrorCode::Unavailable);
+    EXPECT_EQ(connection().state(), State::Stopped);
+}
+
+}  // namespace
+}  // namespace patchbay::connection
