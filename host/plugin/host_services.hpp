@@ -50,6 +50,7 @@ public:
 
     static HostServices& of(const patchbay_host* host);
     Reactor& reactor() { return reactor_; }
+    ProcessService* processes() { return processes_.get(); }  // null when detached or not asked for
 
 private:
     // First member the C struct, so that a plugin's pointer leads back to us.

@@ -25,6 +25,9 @@ public:
                                 const std::string& sha256,
                                 bool private_copy = false);
 
+    // Would open() map this file? For one whose bytes are mapped already.
+    static Result<void> check(const std::string& path, const std::string& sha256);
+
     Entry entry() const { return entry_; }
 
 private:

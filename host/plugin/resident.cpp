@@ -67,7 +67,9 @@ Result<Resident*> load_resident(core::Loop& loop, const PluginInfo& info) {
             other.resident->services.plugin() == info.id)
             known = &other;
     }
-    if (!known) {
+    if (known) {
+        if (const auto same = Library::check(info.library_path, info.sha256); !same) return same.error();
+    } else {
         const auto library = Library::open(info.library_path, info.sha256, mapped);
         if (!library) return library.error();
         residents().push_back({std::unique_ptr<Resident>(

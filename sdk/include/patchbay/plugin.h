@@ -246,8 +246,9 @@ typedef struct patchbay_plugin {   /* static storage; valid until process exit *
   PATCHBAY_FN(void, shutdown)(void) PATCHBAY_NX; /* after every destroy; may be NULL [serial] */
 } patchbay_plugin;
 
-/* Called once per process, after the host has matched manifest, hash and platform. Must not start
- * threads, touch the network or read files. UNSUPPORTED + message: host too old. [serial] */
+/* Called once, after the host has matched manifest, hash and platform; called again only after
+ * shutdown has returned, when a new host starts in the same process. Must not start threads, touch
+ * the network or read files. UNSUPPORTED + message: host too old. [serial] */
 PATCHBAY_EXPORT patchbay_status PATCHBAY_CALL patchbay_plugin_entry_0(
     const patchbay_host *host, const patchbay_plugin **out, patchbay_error *error) PATCHBAY_NX;
 

@@ -18,12 +18,16 @@ typedef struct patchbay_host_buffers { uint32_t struct_size, reserved;
 
 #define PATCHBAY_HOST_REACTOR "patchbay.host.reactor/1" /* NULL where the platform has none */
 typedef struct patchbay_host_reactor { uint32_t struct_size, reserved;
-  /* events: 1 readable, 2 writable. Level-triggered; calls for one watch never overlap. [any] */
+  /* events: 1 readable, 2 writable. Level-triggered; calls for one watch never overlap. Regular
+   * files are UNSUPPORTED. Cancel before closing fd. [any] */
   PATCHBAY_FN(patchbay_status, watch)(const patchbay_host *, intptr_t fd, uint32_t events, void *ctx,
     PATCHBAY_FN(void, ready)(void *ctx, uint32_t events) PATCHBAY_NX, patchbay_op *out) PATCHBAY_NX;
   PATCHBAY_FN(patchbay_status, after)(const patchbay_host *, uint64_t delay_ns, void *ctx,
     PATCHBAY_FN(void, fired)(void *ctx, patchbay_status) PATCHBAY_NX, patchbay_op *out) PATCHBAY_NX;
-  /* When it returns on another thread than the callback's, the callback is over. [any] */
+  /* When it returns the operation is over and ctx is not touched again, except when called from
+   * inside the operation's own callback. A timer that had not fired gets its one call, with
+   * E_CANCELLED, from inside cancel; a watch gets none. On another thread than the reactor's it
+   * waits for a callback that is running: hold no lock that the callback takes. [any] */
   PATCHBAY_FN(void, cancel)(const patchbay_host *, patchbay_op) PATCHBAY_NX;
   /* Other events for a watch; 0 pauses it. [any] */
   PATCHBAY_FN(patchbay_status, modify)(const patchbay_host *, patchbay_op, uint32_t events) PATCHBAY_NX;
@@ -44,14 +48,15 @@ typedef struct patchbay_process_params { uint32_t struct_size, reserved;
 } patchbay_process_params;
 typedef struct patchbay_process { uint32_t struct_size, reserved;
   patchbay_op op;
-  int64_t pid;                               /* of the program itself */
   intptr_t stdin_fd, stdout_fd, stderr_fd;   /* non-blocking, close-on-exec; the plugin closes them */
 } patchbay_process;
 typedef struct patchbay_host_process { uint32_t struct_size, reserved;
-  /* Starts a program. A missing or not executable file is an error here, with text. exited comes
-   * exactly once after OK, when the program AND all its descendants are gone: code 0..255, or
-   * 256 + signal. [any] */
+  /* Starts a program. A missing or not executable file is an error here, with text; what only exec
+   * can tell (a bad interpreter) is written to the child's stderr, code 127. After OK: started (may
+   * be NULL) with the process id once it runs, and exactly one exited, when the program AND all
+   * its descendants are gone: code 0..255, or 256 + signal. [any] */
   PATCHBAY_FN(patchbay_status, spawn)(const patchbay_host *, const patchbay_process_params *, void *ctx,
+    PATCHBAY_FN(void, started)(void *ctx, int64_t pid) PATCHBAY_NX,
     PATCHBAY_FN(void, exited)(void *ctx, int32_t code) PATCHBAY_NX, patchbay_process *out,
     patchbay_error *error) PATCHBAY_NX;
   /* Ends a program: waits grace_ms for it to leave by itself, then TERM to the tree, grace_ms

@@ -1,0 +1,219 @@
+#include "plugin/reactor.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <future>
+#include <stdexcept>
+#include <thread>
+
+using namespace patchbay;
+using namespace patchbay::plugin;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Calls {
+    std::atomic<int> ready{0}, fired{0}, posted{0};
+    std::atomic<patchbay_status> status{99};
+    int fd = -1;
+    std::function<void()> during;
+};
+
+void on_ready(void* ctx, std::uint32_t) {
+    auto& calls = *static_cast<Calls*>(ctx);
+    char byte;
+    if (calls.fd >= 0) {
+        EXPECT_EQ(::read(calls.fd, &byte, 1), 1);
+    }
+    ++calls.ready;
+    if (calls.during) calls.during();
+}
+void on_fired(void* ctx, patchbay_status status) {
+    auto& calls = *static_cast<Calls*>(ctx);
+    calls.status = status;
+    ++calls.fired;
+    if (calls.during) calls.during();
+}
+void on_posted(void* ctx) { ++static_cast<Calls*>(ctx)->posted; }
+void on_throwing(void*, std::uint32_t) { throw std::runtime_error("oh"); }
+
+class ReactorTest : public testing::Test {
+protected:
+    ReactorTest() : reactor_("test", [this](std::string what) { misbehaviour_ = std::move(what); }) {
+        EXPECT_EQ(::pipe(pipe_), 0);
+        reactor_.attach(loop_);
+    }
+    ~ReactorTest() override {
+        reactor_.detach();
+        for (const int fd : pipe_)
+            if (fd >= 0) ::close(fd);
+    }
+    bool until(const std::function<bool()>& done) {
+        return loop_.run_until(done, core::Clock::now() + 20s);
+    }
+    void write_byte() { ASSERT_EQ(::write(pipe_[1], "x", 1), 1); }
+    patchbay_op watch(Calls& calls, std::uint32_t events = 1) {
+        patchbay_op op = 0;
+        calls.fd = pipe_[0];
+        EXPECT_EQ(reactor_.watch(pipe_[0], events, &calls, on_ready, &op), PATCHBAY_OK);
+        EXPECT_NE(op, 0u);
+        return op;
+    }
+    // Turns the loop until everything that was queued before has run.
+    void turn() {
+        bool turned = false;
+        loop_.post([&] { turned = true; });
+        ASSERT_TRUE(until([&] { return turned; }));
+    }
+
+    core::Loop loop_;
+    int pipe_[2];
+    std::string misbehaviour_;
+    Calls calls_;  // outlives what refers to it
+    Reactor reactor_;
+};
+
+TEST_F(ReactorTest, CallsAWatchWheneverThereIsSomethingToRead) {
+    watch(calls_);
+    for (int i = 1; i <= 3; ++i) {
+        write_byte();
+        EXPECT_TRUE(until([&] { return calls_.ready == i; }));
+    }
+}
+
+TEST_F(ReactorTest, PausesAndContinuesAWatch) {
+    const auto op = watch(calls_, 0);
+    write_byte();
+    turn();
+    EXPECT_EQ(calls_.ready, 0);
+    EXPECT_EQ(reactor_.modify(op, 1), PATCHBAY_OK);
+    EXPECT_TRUE(until([&] { return calls_.ready == 1; }));
+    EXPECT_EQ(reactor_.modify(op + 1, 1), PATCHBAY_E_INVALID);
+}
+
+TEST_F(ReactorTest, LetsGoOfTheDescriptorWhenAWatchIsCancelled) {
+    Calls calls;
+    patchbay_op op = 0;
+    ASSERT_EQ(reactor_.watch(pipe_[1], 0, &calls, on_ready, &op), PATCHBAY_OK);
+    reactor_.cancel(op);
+    ::close(std::exchange(pipe_[1], -1));
+    char byte;
+    EXPECT_EQ(::read(pipe_[0], &byte, 1), 0) << "the writing end is still open somewhere";
+}
+
+TEST_F(ReactorTest, RefusesWhatCannotBeWatched) {
+    patchbay_op op = 0;
+    EXPECT_EQ(reactor_.watch(-1, 1, nullptr, on_ready, &op), PATCHBAY_E_INVALID);
+    EXPECT_EQ(reactor_.watch(9999, 1, nullptr, on_ready, &op), PATCHBAY_E_INVALID);
+    EXPECT_EQ(reactor_.watch(pipe_[0], 8, nullptr, on_ready, &op), PATCHBAY_E_INVALID);
+    EXPECT_EQ(reactor_.watch(pipe_[0], 1, nullptr, nullptr, &op), PATCHBAY_E_INVALID);
+    FILE* file = ::tmpfile();
+    EXPECT_EQ(reactor_.watch(::fileno(file), 1, nullptr, on_ready, &op), PATCHBAY_E_UNSUPPORTED);
+    ::fclose(file);
+}
+
+TEST_F(ReactorTest, FiresATimerOnce) {
+    patchbay_op op = 0;
+    ASSERT_EQ(reactor_.after(1000, &calls_, on_fired, &op), PATCHBAY_OK);
+    EXPECT_TRUE(until([&] { return calls_.fired == 1; }));
+    EXPECT_EQ(calls_.status, PATCHBAY_OK);
+    reactor_.cancel(op);
+    EXPECT_EQ(calls_.fired, 1);
+}
+
+TEST_F(ReactorTest, TellsACancelledTimerInsideCancel) {
+    patchbay_op op = 0;
+    ASSERT_EQ(reactor_.after(UINT64_MAX, &calls_, on_fired, &op), PATCHBAY_OK);
+    reactor_.cancel(op);
+    EXPECT_EQ(calls_.fired, 1);
+    EXPECT_EQ(calls_.status, PATCHBAY_E_CANCELLED);
+}
+
+TEST_F(ReactorTest, LetsACallbackCancelItself) {
+    patchbay_op op = 0;
+    calls_.during = [&] { reactor_.cancel(op); };
+    op = watch(calls_);
+    write_byte();
+    write_byte();
+    EXPECT_TRUE(until([&] { return calls_.ready == 1; }));
+    turn();
+    EXPECT_EQ(calls_.ready, 1);
+}
+
+TEST_F(ReactorTest, RunsPostedWorkBeforeItWaitsAgain) {
+    patchbay_op op = 0;
+    calls_.during = [&] { reactor_.post(&calls_, on_posted); };
+    ASSERT_EQ(reactor_.after(0, &calls_, on_fired, &op), PATCHBAY_OK);
+    ASSERT_TRUE(until([&] { return calls_.fired == 1; }));
+    EXPECT_EQ(calls_.posted, 1);
+}
+
+TEST_F(ReactorTest, IsUsableFromOtherThreads) {
+    std::thread other([&] {
+        patchbay_op timer = 0, watched = 0;
+        EXPECT_EQ(reactor_.post(&calls_, on_posted), PATCHBAY_OK);
+        EXPECT_EQ(reactor_.after(0, &calls_, on_fired, &timer), PATCHBAY_OK);
+        calls_.fd = pipe_[0];
+        EXPECT_EQ(reactor_.watch(pipe_[0], 1, &calls_, on_ready, &watched), PATCHBAY_OK);
+        EXPECT_EQ(::write(pipe_[1], "x", 1), 1);
+    });
+    EXPECT_TRUE(until([&] { return calls_.posted == 1 && calls_.fired == 1 && calls_.ready == 1; }));
+    other.join();
+}
+
+TEST_F(ReactorTest, MakesAnotherThreadsCancelWaitForARunningCallback) {
+    std::promise<void> inside, cancelling;
+    std::atomic<bool> over{false};
+    patchbay_op op = 0;
+    calls_.during = [&] {
+        inside.set_value();
+        cancelling.get_future().wait();
+        over = true;
+    };
+    ASSERT_EQ(reactor_.after(0, &calls_, on_fired, &op), PATCHBAY_OK);
+    bool waited = false;
+    std::thread other([&] {
+        inside.get_future().wait();
+        cancelling.set_value();
+        reactor_.cancel(op);
+        waited = over;
+    });
+    EXPECT_TRUE(until([&] { return calls_.fired == 1 && over; }));
+    other.join();
+    EXPECT_TRUE(waited);
+}
+
+TEST_F(ReactorTest, RacesOfCancelAndCallbackEndInExactlyOneCall) {
+    for (int i = 0; i < 2000; ++i) {
+        Calls calls;
+        patchbay_op op = 0;
+        ASSERT_EQ(reactor_.after(0, &calls, on_fired, &op), PATCHBAY_OK);
+        std::thread other([&] { reactor_.cancel(op); });
+        ASSERT_TRUE(until([&] { return calls.fired >= 1; }));
+        other.join();
+        ASSERT_EQ(calls.fired, 1);
+    }
+}
+
+TEST_F(ReactorTest, EndsAWatchWhoseCallbackThrows) {
+    patchbay_op op = 0;
+    ASSERT_EQ(reactor_.watch(pipe_[1], 2, nullptr, on_throwing, &op), PATCHBAY_OK);
+    EXPECT_TRUE(until([&] { return !misbehaviour_.empty(); }));
+    EXPECT_EQ(misbehaviour_, "a reactor callback threw: oh");
+}
+
+TEST_F(ReactorTest, RefusesEverythingAfterDetach) {
+    watch(calls_);
+    write_byte();
+    EXPECT_EQ(reactor_.detach(), 1u);
+    turn();
+    EXPECT_EQ(calls_.ready, 0);
+    patchbay_op op = 0;
+    EXPECT_EQ(reactor_.after(0, &calls_, on_fired, &op), PATCHBAY_E_CLOSED);
+    EXPECT_EQ(reactor_.post(&calls_, on_posted), PATCHBAY_E_CLOSED);
+    EXPECT_EQ(reactor_.watch(pipe_[0], 1, &calls_, on_ready, &op), PATCHBAY_E_CLOSED);
+}
+
+}  // namespace
