@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/config.hpp"
+#include "core/result.hpp"
 
 namespace patchbay::config {
 
@@ -45,12 +46,25 @@ struct Loaded {
 // Never fails as a whole: what is broken is a diagnostic, and the rest is loaded.
 Loaded load(const Environment& environment, const std::vector<PluginFragment>& plugins = {});
 
-// Only this file, as if it stood alone in `scope`; for `config check FILE`.
+// Only this file, as if it stood alone in `scope`, settings judged by check_usual_settings(); for
+// `config check FILE`.
 Config check_file(const std::string& path, Scope scope = Scope::User);
 
-// The second pass when plugins are known: unknown transports and settings that the plugin's schema
-// refuses become diagnostics, and those servers leave `config.servers`.
-void check_transports(Config& config, const std::vector<KnownTransport>& known);
+// Judges settings by a plugin's JSON Schema: one sentence for each thing that is wrong. This room
+// may not include `protocol`, which has the validator; the app joins them.
+using SettingsValidator = std::function<std::vector<std::string>(const boost::json::value& schema,
+                                                                 const boost::json::object& settings)>;
+
+// The second pass, when plugins are known. Unknown transports and settings that the plugin's schema
+// refuses are errors, and those servers leave `config.servers`. A setting the schema does not name
+// is a warning with the nearest name, and is dropped. Settings that still hold `${...}` are judged
+// by name only. Without a validator only names are judged.
+void check_transports(Config& config, const std::vector<KnownTransport>& known,
+                      const SettingsValidator& validate = {});
+
+// The same with what the transports we ship are known to read, for when no plugin is at hand:
+// only names are judged, and only of those transports; nothing is dropped.
+void check_usual_settings(Config& config);
 
 // `${VAR}`, `${VAR:-default}`, `$${` and secret references in the settings of `server` (command,
 // args, cwd, env, url, headers), once, at connect time. The error names the missing variable.

@@ -1,0 +1,218 @@
+#include "config/compile.hpp"
+
+#include <algorithm>
+
+#include "config/keys.hpp"
+#include "core/text.hpp"
+
+namespace patchbay::config {
+
+namespace {
+
+const ServerKey* find_key(std::string_view name) {
+    const auto keys = server_keys();
+    const auto it = std::find_if(keys.begin(), keys.end(), [&](const auto& key) { return key.name == name; });
+    return it == keys.end() ? nullptr : &*it;
+}
+
+bool from_project(Scope scope) { return scope == Scope::Project || scope == Scope::Local; }
+
+class Compiler {
+public:
+    Compiler(const std::string& id, std::vector<Diagnostic>& diagnostics, Origins& origins)
+        : id_(id), diagnostics_(diagnostics), origins_(origins) {}
+
+    std::optional<Server> run(const Settled& settled, const MergeDefaults& defaults) {
+        if (!settled.definition.entry) {
+            for (const auto& overlay : settled.overlays) nothing_below(overlay);
+            return {};
+        }
+        Server server;
+        server.id = id_;
+        server.tool_timeout = defaults.tool_timeout;
+        define(server, settled.definition);
+        // A plugin's own servers stay off until somebody stronger turns them on.
+        if (settled.definition.source->scope == Scope::Plugin) server.enabled = false;
+        for (const auto& overlay : settled.overlays) {
+            if (!apply(server, overlay) && overlay.source->scope == Scope::Enterprise) failed_ = true;
+        }
+        if (failed_) return {};
+        return server;
+    }
+
+private:
+    void note(Severity severity, const Source& source, Mark mark, const std::string& text) {
+        diagnostics_.push_back({severity, source.place(mark), "server \"" + id_ + "\": " + text, id_});
+    }
+    void fail(const Source& source, Mark mark, const std::string& text) {
+        note(Severity::Error, source, mark, text);
+        failed_ = true;
+    }
+    void remember(const Source& source, const Member& member) {
+        const auto key = "servers." + id_ + "." + member.key;
+        if (member.key == "env" || member.key == "headers" || member.key == "config" || member.key == "oauth" || member.key == "tools") {
+            for (const auto& inner : member.value.members) {
+                origins_[(member.key == "config" ? "servers." + id_ : key) + "." + inner.key] = source.place(inner.mark);
+            }
+        }
+        if (member.key != "config") origins_[key] = source.place(member.mark);
+    }
+
+    void define(Server& server, const Voice& voice) {
+        const auto& [entry, source] = voice;
+        server.place = source->place(entry->mark);
+        if (!entry->refused.empty()) return fail(*source, entry->mark, entry->refused);
+        for (const auto& member : entry->body.members) {
+            remember(*source, member);
+            const auto* key = find_key(member.key);
+            if (!key) continue;
+            if (const auto wrong = key->take(server, member.value); !wrong.empty()) {
+                fail(*source, member.value.mark, member.key + ": " + wrong);
+            }
+        }
+        for (const auto& complaint : take_settings(entry->body, server)) {
+            fail(*source, complaint.mark, complaint.text);
+        }
+        settle_transport(server, voice);
+    }
+
+    void settle_transport(Server& server, const Voice& voice) {
+        const auto& settings = server.settings;
+        const bool command = settings.contains("command");
+        const auto* url = settings.if_contains("url");
+        const auto& [entry, source] = voice;
+        if (failed_) return;
+        if (server.transport.empty()) {
+            if (command && url) {
+                return fail(*source, entry->mark, "both command and url are given; name the transport, e.g. transport = \"stdio\"");
+            }
+            if (!command && !url) {
+                return fail(*source, entry->mark, "no transport, command or url; one of them must say how to connect");
+            }
+            const bool ws = url && (url->get_string().starts_with("ws://") || url->get_string().starts_with("wss://"));
+            server.transport = command ? "stdio" : ws ? "ws" : "http";
+        }
+        const auto* missing = server.transport == "stdio" && !command ? "command"
+                              : server.transport == "tcp" && !settings.contains("port") ? "port"
+                              : (server.transport == "http" || server.transport == "sse" || server.transport == "ws") && !url ? "url"
+                              : nullptr;
+        if (missing) {
+            std::vector<std::string> unknown;
+            for (const auto& member : entry->body.members) {
+                if (!core::did_you_mean(member.key, {missing}).empty()) unknown.push_back(member.key);
+            }
+            fail(*source, entry->mark, "transport \"" + server.transport + "\" needs \"" + missing + "\"" +
+                     (unknown.empty() ? "" : "; is \"" + core::printable(unknown.front(), 80) + "\" meant to be it?"));
+        }
+    }
+
+    void nothing_below(const Voice& voice) {
+        const auto& [entry, source] = voice;
+        if (!entry->refused.empty()) return fail(*source, entry->mark, entry->refused);
+        for (const auto& member : entry->body.members) {
+            if (!find_key(member.key)) unknown_key(*source, member);
+        }
+        const auto* enabled = entry->body.find("enabled");
+        if (entry->body.members.size() == 1 && enabled && enabled->is(Node::Kind::Flag) && !enabled->flag) return;
+        note(Severity::Error, *source, entry->mark, "no transport, command or url here, and no weaker source defines this server");
+    }
+
+    void unknown_key(const Source& source, const Member& member) {
+        const auto& names = names_in_a_server();
+        if (std::find(names.begin(), names.end(), member.key) != names.end()) return;
+        note(Severity::Warning, source, member.mark, "unknown key \"" + core::printable(member.key, 80) + "\"" + core::did_you_mean(member.key, names));
+    }
+
+    // All or nothing: half an overlay could be looser than what its author meant.
+    bool apply(Server& server, const Voice& voice) {
+        const auto& [entry, source] = voice;
+        const auto errors = diagnostics_.size();
+        if (!entry->refused.empty()) note(Severity::Error, *source, entry->mark, entry->refused);
+        Server changed = server;
+        for (const auto& member : entry->body.members) overlay_key(changed, *source, member);
+        if (diagnostics_.size() != errors) return false;
+        if (from_project(source->scope)) {
+            if (const auto* why = loosens(server, changed)) {
+                note(Severity::Error, *source, entry->mark, std::string("a project file may not ") + why + "; write it to your user config");
+                return false;
+            }
+        }
+        for (const auto& member : entry->body.members) remember(*source, member);
+        server = std::move(changed);
+        return true;
+    }
+
+    void overlay_key(Server& server, const Source& source, const Member& member) {
+        const auto* key = find_key(member.key);
+        if (!key || key->overlay == Overlay::No) {
+            std::vector<std::string> legal;
+            for (const auto& known : server_keys()) {
+                if (known.overlay == Overlay::Yes) legal.emplace_back(known.name);
+            }
+            return note(Severity::Error, source, member.mark,
+                        "\"" + core::printable(member.key, 80) + "\" cannot change a server that another source defines: without transport, command or url an entry may set only " +
+                            core::join(legal, ", ") + core::did_you_mean(member.key, legal));
+        }
+        const auto levels = server.tools;
+        if (const auto wrong = key->take(server, member.value); !wrong.empty()) {
+            return note(Severity::Error, source, member.value.mark, member.key + ": " + wrong);
+        }
+        if (member.key == "tools") server.tools.insert(levels.begin(), levels.end());
+    }
+
+    static const char* loosens(const Server& before, const Server& after) {
+        if (after.trust == "trusted" && before.trust != "trusted") return "raise the trust in a server";
+        for (const auto& [tool, level] : after.tools) {
+            const auto it = before.tools.find(tool);
+            if (level > (it == before.tools.end() ? Level::RequireApproval : it->second)) return "raise the level of a tool";
+        }
+        const auto has = [](const auto& list, const auto& name) { return std::find(list.begin(), list.end(), name) != list.end(); };
+        for (const auto& tool : before.disabled_tools) {
+            if (!has(after.disabled_tools, tool)) return "bring back a disabled tool";
+        }
+        if (before.enabled_tools) {
+            for (const auto& tool : *after.enabled_tools) {
+                if (!has(*before.enabled_tools, tool)) return "add to enabled_tools";
+            }
+        }
+        return nullptr;
+    }
+
+    const std::string& id_;
+    std::vector<Diagnostic>& diagnostics_;
+    Origins& origins_;
+    bool failed_ = false;
+};
+
+}  // namespace
+
+std::optional<Server> compile(const std::string& id, const Settled& settled, const MergeDefaults& defaults,
+                              std::vector<Diagnostic>& diagnostics, Origins& origins) {
+    Origins own;
+    auto server = Compiler(id, diagnostics, own).run(settled, defaults);
+    if (server) origins.merge(own);
+    return server;
+}
+
+bool valid_id(std::string_view id) {
+    const auto legal = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    };
+    return !id.empty() && id.size() <= 64 && std::all_of(id.begin(), id.end(), legal) && id.find("__") == std::string_view::npos;
+}
+
+const std::vector<std::string>& names_in_a_server() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        for (const auto& key : server_keys()) all.emplace_back(key.name);
+        for (const auto& transport : usual_settings()) {
+            for (const auto& name : transport.names) {
+                if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+            }
+        }
+        return all;
+    }();
+    return names;
+}
+
+}  // namespace patchbay::config

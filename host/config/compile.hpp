@@ -1,0 +1,35 @@
+// One settled server, its definition and the overlays on it, to a Server or the reason why not.
+//
+// Threads: [any], pure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "config/merge.hpp"
+
+namespace patchbay::config {
+
+struct Voice {  // an entry and who says it
+    const ServerEntry* entry = nullptr;
+    const Source* source = nullptr;
+};
+
+struct Settled {
+    Voice definition;             // entry is null: overlays only
+    std::vector<Voice> overlays;  // weakest first
+};
+
+using Origins = std::map<std::string, Place>;
+
+std::optional<Server> compile(const std::string& id, const Settled& settled, const MergeDefaults& defaults,
+                              std::vector<Diagnostic>& diagnostics, Origins& origins);
+
+// `^[a-zA-Z0-9_-]{1,64}$` without "__".
+bool valid_id(std::string_view id);
+
+// All names that may stand in a server, for nearest-key hints.
+const std::vector<std::string>& names_in_a_server();
+
+}  // namespace patchbay::config

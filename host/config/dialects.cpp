@@ -1,0 +1,320 @@
+// Every dialect differs from ours in where the servers stand and in a few key names; so each is a
+// place and a list of renamings, and all end in the same Fragment.
+#include "config/fragment.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "config/keys.hpp"
+#include "core/text.hpp"
+
+namespace patchbay::config {
+
+namespace {
+
+enum Dialect : unsigned {
+    kOurs = 1,      // [servers]; Lace, ToolLoop and Kandev files are the same with other values
+    kCodex = 2,     // [mcp_servers]
+    kDesktop = 4,   // mcpServers: Claude, Cursor, Windsurf, Gemini
+    kVsCode = 8,    // servers and inputs
+    kNested = 16,   // mcp.servers
+    kAll = 31,
+};
+
+struct Alias {
+    std::string_view written;
+    std::string_view ours;
+    unsigned dialects;
+};
+constexpr std::array kAliases = {
+    Alias{"type", "transport", kAll},
+    Alias{"program", "command", kAll},
+    Alias{"http_headers", "headers", kCodex},
+    Alias{"serverUrl", "url", kDesktop},
+    Alias{"httpUrl", "url", kDesktop},
+    Alias{"disabledTools", "disabled_tools", kDesktop},
+    Alias{"excludeTools", "disabled_tools", kDesktop},
+    Alias{"enabledTools", "enabled_tools", kDesktop},
+    Alias{"includeTools", "enabled_tools", kDesktop},
+};
+
+void refuse(ServerEntry& entry, Mark mark, std::string why) {
+    if (!entry.refused.empty()) return;
+    entry.refused = std::move(why);
+    entry.mark = mark;
+}
+
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+        text.replace(at, what.size(), by);
+    }
+}
+
+template <class Change>
+void change_texts(Node& node, const Change& change) {
+    if (node.is(Node::Kind::Text)) change(node);
+    for (auto& item : node.items) change_texts(item, change);
+    for (auto& member : node.members) change_texts(member.value, change);
+}
+
+class Restater {
+public:
+    Restater(Node& root, Fragment& out) : root_(root), out_(out) {}
+
+    void run() {
+        const bool vs_code = root_.find("inputs") && root_.find("servers");
+        for (auto& member : root_.members) top_level(member, vs_code);
+    }
+
+private:
+    void note(Severity severity, Mark mark, std::string text) {
+        out_.diagnostics.push_back({severity, out_.source.place(mark), std::move(text), {}});
+    }
+    void misshapen(Mark mark, std::string text) {
+        note(Severity::Error, mark, std::move(text));
+        out_.broken = out_.broken || out_.source.scope == Scope::Enterprise;
+    }
+
+    void top_level(Member& member, bool vs_code) {
+        const auto& key = member.key;
+        if (key == "servers") return servers(member, vs_code ? kVsCode : kOurs);
+        if (key == "mcp_servers") return servers(member, kCodex);
+        if (key == "mcpServers") return servers(member, kDesktop);
+        if (key == "mcp" && member.value.is(Node::Kind::Map)) {
+            for (auto& inner : member.value.members) {
+                if (inner.key == "servers") servers(inner, member.value.find("inputs") ? kVsCode : kNested);
+                if (inner.key == "mcpServers") servers(inner, kDesktop);
+            }
+            return;
+        }
+        if (key == "exclusive") return exclusive(member);
+        if (key == "inputs" || key == "version" || key == "$schema") return;
+        const auto& known = top_level_keys();
+        if (std::find(known.begin(), known.end(), key) == known.end()) return unknown(member);
+        table(member);
+    }
+
+    // A file with another program's servers is that program's; its other keys are not ours to judge.
+    void unknown(const Member& member) {
+        if (root_.find("mcp_servers") || root_.find("mcpServers") || root_.find("mcp")) return;
+        note(Severity::Warning, member.mark,
+             "unknown table or key \"" + core::printable(member.key, 80) + "\"" +
+                 core::did_you_mean(member.key, top_level_keys()));
+    }
+
+    void exclusive(const Member& member) {
+        if (out_.source.scope != Scope::Enterprise) {
+            return note(Severity::Warning, member.mark, "exclusive: read in enterprise files only");
+        }
+        if (!member.value.is(Node::Kind::Flag)) {
+            return misshapen(member.value.mark, std::string("exclusive: expected true or false, found ") +
+                                                    name_of(member.value.kind));
+        }
+        out_.exclusive = member.value.flag;
+    }
+
+    void table(Member& member) {
+        if (!member.value.is(Node::Kind::Map)) {
+            if (member.key == "bundles" || member.key == "agents") return;
+            return misshapen(member.value.mark, member.key + ": expected a table, found " +
+                                                    name_of(member.value.kind));
+        }
+        if (member.key == "policy") member.key = "permissions";
+        for (const auto& other : out_.tables) {
+            if (other.key == member.key) {
+                return misshapen(member.mark, "policy and permissions are one table; keep one of them");
+            }
+        }
+        out_.tables.push_back(std::move(member));
+    }
+
+    void servers(Member& member, Dialect dialect) {
+        auto& value = member.value;
+        if (value.is(Node::Kind::Null)) return;
+        if (value.is(Node::Kind::Map)) {
+            for (auto& server : value.members) entry(std::move(server.key), server.mark, std::move(server.value), dialect);
+        } else if (value.is(Node::Kind::List)) {
+            for (auto& server : value.items) listed(std::move(server), dialect);
+        } else {
+            misshapen(value.mark, member.key + ": expected a table of servers, found " + name_of(value.kind));
+        }
+    }
+
+    // `servers: [{name: github, ...}]`
+    void listed(Node body, Dialect dialect) {
+        const auto mark = body.mark;
+        for (const auto* key : {"id", "name"}) {
+            const auto* id = body.find(key);
+            if (!id || !id->is(Node::Kind::Text)) continue;
+            auto name = id->text;
+            std::erase_if(body.members, [&](const Member& m) { return m.key == key; });
+            return entry(std::move(name), mark, std::move(body), dialect);
+        }
+        note(Severity::Error, mark, "a server in a list needs an \"id\" or \"name\"");
+    }
+
+    void entry(std::string id, Mark mark, Node body, Dialect dialect) {
+        ServerEntry entry{std::move(id), mark, std::move(body), {}};
+        if (!entry.body.is(Node::Kind::Map)) {
+            refuse(entry, entry.body.mark, std::string("expected a table of settings, found ") + name_of(entry.body.kind));
+        } else {
+            if (dialect == kCodex) codex(entry);
+            if (dialect == kDesktop) desktop(entry);
+            if (dialect == kVsCode) vs_code(entry);
+            hoist_transport(entry);
+            rename(entry, dialect);
+        }
+        out_.servers.push_back(std::move(entry));
+    }
+
+    // transport = { type = "stdio", command = ... }
+    static void hoist_transport(ServerEntry& entry) {
+        auto& members = entry.body.members;
+        const auto it = std::find_if(members.begin(), members.end(), [](const Member& m) {
+            return m.key == "transport" && m.value.is(Node::Kind::Map);
+        });
+        if (it == members.end()) return;
+        auto inner = std::move(it->value.members);
+        members.erase(it);
+        for (auto& member : inner) {
+            if (entry.body.find(member.key)) {
+                return refuse(entry, member.mark, "\"" + core::printable(member.key, 80) + "\" stands both in the server and in its transport table; keep one");
+            }
+            members.push_back(std::move(member));
+        }
+    }
+
+    static void rename(ServerEntry& entry, Dialect dialect) {
+        for (auto& member : entry.body.members) {
+            for (const auto& alias : kAliases) {
+                if (!(alias.dialects & dialect) || alias.written != member.key) continue;
+                if (entry.body.find(alias.ours)) {
+                    return refuse(entry, member.mark, "\"" + std::string(alias.written) + "\" and \"" + std::string(alias.ours) + "\" say the same; keep one");
+                }
+                member.key = alias.ours;
+                break;
+            }
+        }
+    }
+
+    static Node& map_in(Node& body, std::string_view key, Mark mark) {
+        if (auto* found = body.find(key)) return *found;
+        return body.members.emplace_back(Member{std::string(key), mark, Node::of_map(mark)}).value;
+    }
+
+    // env_vars = ["A"] passes variables on, env_http_headers = {H = "A"} sends one as a header, and
+    // tools.x = {approval_mode = "approve"} is our level.
+    static void codex(ServerEntry& entry) {
+        auto members = std::exchange(entry.body.members, {});
+        for (auto& member : members) {
+            const bool texts = std::all_of(member.value.items.begin(), member.value.items.end(), [](const Node& n) { return n.is(Node::Kind::Text); });
+            if (member.key == "env_vars" && member.value.is(Node::Kind::List) && texts) continue;
+            if (member.key == "env_http_headers" && member.value.is(Node::Kind::Map)) continue;
+            if (member.key == "tools") approval_modes(member.value);
+            entry.body.members.push_back(member);
+        }
+        for (auto& member : members) {
+            if (entry.body.find(member.key)) continue;
+            if (member.key == "env_vars") {
+                auto& env = map_in(entry.body, "env", member.mark);
+                for (const auto& name : member.value.items) {
+                    if (env.find(name.text)) continue;
+                    env.members.push_back({name.text, name.mark, Node::of_text("${" + name.text + ":-}", name.mark)});
+                }
+            } else {
+                const auto* target = entry.body.find("headers") ? "headers" : "http_headers";
+                auto& headers = map_in(entry.body, target, member.mark);
+                for (const auto& [header, mark, variable] : member.value.members) {
+                    if (headers.find(header)) continue;
+                    headers.members.push_back({header, mark, Node::of_text("${" + variable.text + "}", variable.mark)});
+                }
+            }
+        }
+    }
+
+    static void approval_modes(Node& tools) {
+        for (auto& [tool, mark, value] : tools.members) {
+            const auto* approval = value.find("approval_mode");
+            if (!approval || !approval->is(Node::Kind::Text)) continue;
+            const bool approved = approval->text == "approve";
+            if (!approved && approval->text != "prompt" && approval->text != "auto") continue;
+            value = Node::of_text(approved ? "allow-always" : "require-approval", approval->mark);
+        }
+    }
+
+    // disabled = true, and `tools` as a list of those wanted.
+    static void desktop(ServerEntry& entry) {
+        for (auto& member : entry.body.members) {
+            if (member.key == "disabled" && member.value.is(Node::Kind::Flag) && !entry.body.find("enabled")) {
+                member.key = "enabled";
+                member.value.flag = !member.value.flag;
+            } else if (member.key == "tools" && member.value.is(Node::Kind::List) && !entry.body.find("enabled_tools")) {
+                member.key = "enabled_tools";
+            }
+        }
+        std::erase_if(entry.body.members, [](const Member& m) {  // ["*"]: all
+            return m.key == "enabled_tools" && m.value.items.size() == 1 && m.value.items[0].text == "*";
+        });
+    }
+
+    // ${workspaceFolder} is the folder above .vscode or of the file, ${userHome} is ${HOME}. An
+    // input is a question to a person: its default is taken, and without one the server is refused.
+    void vs_code(ServerEntry& entry) const {
+        auto folder = out_.source.file.substr(0, out_.source.file.rfind('/'));
+        if (folder.ends_with("/.vscode")) folder.resize(folder.size() - 8);
+        replace_all(folder, "${", "$${");
+        change_texts(entry.body, [&](Node& node) {
+            replace_all(node.text, "${workspaceFolder}", folder);
+            replace_all(node.text, "${userHome}", "${HOME}");
+            for (auto at = node.text.find("${input:"); at != std::string::npos; at = node.text.find("${input:", at)) {
+                const auto end = std::min(node.text.find('}', at), node.text.size());
+                const auto id = node.text.substr(at + 8, end - at - 8);
+                const auto* fallback = default_of(id);
+                if (!fallback) {
+                    return refuse(entry, node.mark, "it asks a person for the input \"" + core::printable(id, 80) + "\"; give that input a default, or write ${VARIABLE} or ${file:PATH} instead");
+                }
+                auto literal = *fallback;
+                replace_all(literal, "${", "$${");
+                node.text.replace(at, end + 1 - at, literal);
+                at += literal.size();
+            }
+        });
+    }
+
+    const std::string* default_of(const std::string& id) const {
+        const auto* inputs = root_.find("inputs");
+        if (!inputs && root_.find("mcp")) inputs = root_.find("mcp")->find("inputs");
+        if (!inputs) return nullptr;
+        for (const auto& input : inputs->items) {
+            const auto* name = input.find("id");
+            const auto* value = input.find("default");
+            if (name && name->text == id && value && value->is(Node::Kind::Text)) return &value->text;
+        }
+        return nullptr;
+    }
+
+    Node& root_;
+    Fragment& out_;
+};
+
+}  // namespace
+
+Fragment restate(Node root, Source source) {
+    Fragment fragment;
+    fragment.source = std::move(source);
+    Restater(root, fragment).run();
+    return fragment;
+}
+
+Fragment read_fragment(std::string_view text, Format format, Source source) {
+    auto parsed = parse(text, format);
+    if (!parsed.problem) return restate(std::move(parsed.root), std::move(source));
+    Fragment fragment;
+    fragment.broken = true;
+    fragment.diagnostics.push_back({Severity::Error, source.place(parsed.problem->mark),
+                                    std::move(parsed.problem->message) + "; nothing of it is used", {}});
+    fragment.source = std::move(source);
+    return fragment;
+}
+
+}  // namespace patchbay::config

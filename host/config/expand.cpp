@@ -1,0 +1,135 @@
+// `${...}` in settings: once, never nested, at connect time. What a variable holds is never looked
+// into again, so a value from outside cannot name another one.
+#include <algorithm>
+
+#include "config/load.hpp"
+#include "config/secrets.hpp"
+#include "core/log.hpp"
+#include "core/text.hpp"
+
+namespace patchbay::config {
+
+namespace {
+
+namespace json = boost::json;
+
+bool is_name(std::string_view text) {
+    const auto legal = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+    return !text.empty() && !(text.front() >= '0' && text.front() <= '9') && std::all_of(text.begin(), text.end(), legal);
+}
+
+class Expander {
+public:
+    Expander(const Server& server, const Environment& environment) : server_(server), environment_(environment) {}
+
+    Result<json::object> run() {
+        json::object settings = server_.settings;
+        for (const auto* key : {"command", "args", "cwd", "env", "url", "headers"}) {
+            auto* value = settings.if_contains(key);
+            if (value && !expand(*value, key)) {
+                return within(to_string(server_.place) + ": server \"" + server_.id + "\"", std::move(error_));
+            }
+        }
+        return settings;
+    }
+
+private:
+    bool expand(json::value& value, const std::string& path) {
+        if (value.is_string()) {
+            if (value.get_string().find("${") == json::string::npos) return true;
+            auto text = expanded(std::string(value.get_string()));
+            if (!text) {
+                error_ = within(path, text.error());
+                return false;
+            }
+            value = json::string(*text);
+        } else if (value.is_array()) {
+            std::size_t i = 0;
+            for (auto& item : value.get_array()) {
+                if (!expand(item, path + "[" + std::to_string(i++) + "]")) return false;
+            }
+        } else if (value.is_object()) {
+            for (auto& member : value.get_object()) {
+                if (!expand(member.value(), path + "." + std::string(member.key()))) return false;
+            }
+        }
+        return true;
+    }
+
+    Result<std::string> expanded(std::string_view text) {
+        std::string out;
+        while (true) {
+            const auto at = text.find("${");
+            if (at == std::string_view::npos) return out + std::string(text);
+            if (at > 0 && text[at - 1] == '$') {
+                out.append(text.substr(0, at - 1)).append("${");
+                text.remove_prefix(at + 2);
+                continue;
+            }
+            const auto close = text.find('}', at);
+            if (close == std::string_view::npos) {
+                return Error{ErrorCode::Invalid, "a \"${\" that is never closed; write \"$${\" for the characters themselves"};
+            }
+            auto value = resolve(text.substr(at + 2, close - at - 2));
+            if (!value) return value;
+            out.append(text.substr(0, at)).append(*value);
+            text.remove_prefix(close + 1);
+        }
+    }
+
+    Result<std::string> resolve(std::string_view reference) {
+        if (const auto at = reference.find(":-"); at != std::string_view::npos && is_name(reference.substr(0, at))) {
+            const auto value = variable(reference.substr(0, at));
+            return value && !value->empty() ? *value : std::string(reference.substr(at + 2));
+        }
+        if (reference.starts_with("file:")) return secret(secret_from_file(path_of(reference.substr(5))));
+        if (reference.starts_with("command:")) return command(reference.substr(8));
+        if (reference.starts_with("keyring:")) {
+            return Error{ErrorCode::Unsupported, "${keyring:...} is not supported by this build; use ${command:secret-tool lookup ...}, ${file:PATH} or a variable"};
+        }
+        if (reference.starts_with("env:")) reference.remove_prefix(4);  // as VS Code and Cursor write it
+        if (!is_name(reference)) {
+            return Error{ErrorCode::Invalid, "\"${" + core::printable(reference, 80) + "}\" is no reference; expected ${NAME}, ${NAME:-default}, ${file:PATH} or ${command:...}; write \"$${\" for the characters themselves"};
+        }
+        if (auto value = variable(reference)) return *value;
+        return Error{ErrorCode::Invalid, "the variable " + std::string(reference) + " is not set; set it, or write ${" + std::string(reference) + ":-default}"};
+    }
+
+    std::optional<std::string> variable(std::string_view name) const {
+        return environment_.variable ? environment_.variable(std::string(name)) : std::nullopt;
+    }
+
+    // ~/ is home; a relative path stands beside the file it is written in.
+    std::string path_of(std::string_view written) const {
+        if (written.starts_with("~/")) return environment_.home + std::string(written.substr(1));
+        if (written.starts_with('/')) return std::string(written);
+        const auto& file = server_.place.file;
+        const auto folder = file.starts_with('/') ? file.substr(0, file.rfind('/')) : environment_.working_directory;
+        return folder + "/" + std::string(written);
+    }
+
+    Result<std::string> command(std::string_view line) {
+        if (server_.place.scope == Scope::Project || server_.place.scope == Scope::Local) {
+            return Error{ErrorCode::Denied, "${command:...} is not allowed in a project file; write this server to your user config"};
+        }
+        return secret(secret_from_command(std::string(line)));
+    }
+
+    static Result<std::string> secret(Result<std::string> found) {
+        if (found) core::log::mask(*found);
+        return found;
+    }
+
+    const Server& server_;
+    const Environment& environment_;
+    Error error_;
+};
+
+}  // namespace
+
+Result<boost::json::object> expand(const Server& server, const Environment& environment) {
+    if (!server.expand) return server.settings;
+    return Expander(server, environment).run();
+}
+
+}  // namespace patchbay::config

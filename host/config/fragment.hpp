@@ -1,0 +1,52 @@
+// What one source says, in our own words whatever dialect it was written in: the servers with our
+// key names, and the other tables. Nothing is judged yet but the shape of the file.
+//
+// For a new server key or table key touch keys.hpp's tables, config.hpp and the JSON Schema in
+// config/schema; a test compares the three. For a new dialect touch dialects.cpp alone.
+//
+// Threads: [value].
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "config/node.hpp"
+#include "config/reader.hpp"
+
+namespace patchbay::config {
+
+struct Source {
+    Scope scope = Scope::User;
+    // Orders the sources of the session scope (--config < PATCHBAY_CONFIG < ... < --set). Sources
+    // of equal scope and rank are equals: there the first definition wins.
+    unsigned rank = 0;
+    std::string file;  // a path, or "--set", "PATCHBAY_CONFIG_JSON"
+
+    Place place(Mark mark) const { return {scope, file, mark.line, mark.column}; }
+};
+
+struct ServerEntry {
+    std::string id;
+    Mark mark;
+    Node body;             // a Map with our keys; aliases of the dialect are gone
+    std::string refused;   // not empty: why the entry cannot be used
+};
+
+struct Fragment {
+    Source source;
+    std::vector<ServerEntry> servers;
+    std::vector<Member> tables;          // [client], [health], ... of our own files
+    std::optional<bool> exclusive;       // enterprise files
+    std::vector<Diagnostic> diagnostics;
+    bool broken = false;                 // could not be read at all, or its shape is wrong
+};
+
+// Recognises the dialect of a parsed file and restates it in our words.
+Fragment restate(Node root, Source source);
+
+// parse() and restate(): a broken file is a Fragment with one diagnostic.
+Fragment read_fragment(std::string_view text, Format format, Source source);
+
+}  // namespace patchbay::config

@@ -1,0 +1,72 @@
+// The keys this host reads, in one table each: how a value is taken, and what an overlay may set.
+// The readers, the nearest-key hints and the test against config/schema all use these tables.
+//
+// Threads: [any], constant.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.hpp"
+#include "config/node.hpp"
+
+namespace patchbay::config {
+
+// Takes `value` into `target`. Empty when that went well; otherwise what is wrong, to follow the
+// name of the key: "expected true or false, found text".
+template <class Target>
+using Take = std::string (*)(Target& target, const Node& value);
+
+enum class May { Anyone, NotProject };  // NotProject: refused in project and local files
+enum class Overlay { No, Yes };         // Yes: an entry that names no way to connect may set it
+
+struct ServerKey {
+    std::string_view name;
+    Overlay overlay;
+    Take<Server> take;
+};
+std::span<const ServerKey> server_keys();
+
+// Keys of the transports we ship, for hints and for checks without loaded plugins.
+struct TransportKeys {
+    std::string_view transport;
+    std::vector<std::string> names;
+};
+const std::vector<TransportKeys>& usual_settings();
+
+struct TableKey {
+    std::string_view table;
+    std::string_view name;
+    May may;
+    Take<Config> take;
+};
+std::span<const TableKey> table_keys();
+
+// All top-level names of our own files, those kept for later versions included.
+const std::vector<std::string>& top_level_keys();
+
+// Checks and normalises the settings every transport shares (command, args, env, url, ...): takes
+// them out of `body` into server.settings; empty, or what is wrong.
+struct Complaint {
+    Mark mark;
+    std::string text;  // "args: expected a list of text, found a table"
+};
+std::vector<Complaint> take_settings(const Node& body, Server& server);
+
+// "stdio" for what the file calls the transport; aliases resolved.
+std::string canonical_transport(std::string_view written);
+
+// Whether the entry says how to connect: without it, it is an overlay.
+bool defines_connection(const Node& body);
+
+// Shared by the tables' functions.
+std::string mismatch(std::string_view expected, const Node& value);  // "expected ..., found ..."
+std::string take_text(std::string& target, const Node& value);
+std::string take_flag(bool& target, const Node& value);
+std::string take_texts(std::vector<std::string>& target, const Node& value);
+std::string take_duration(std::chrono::milliseconds& target, const Node& value, double unit_ms);
+std::string take_one_of(std::string& target, const Node& value, const std::vector<std::string>& words);
+
+}  // namespace patchbay::config

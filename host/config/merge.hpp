@@ -1,0 +1,34 @@
+// Fragments to a Config, by the rules of config/README.md.
+//
+// Servers: by id. The strongest definition replaces weaker ones whole; an entry that names no way
+// to connect is an overlay on what is below it. Among sources of equal strength the first wins.
+// Tables:  by key, the strongest wins; [auth.*] by id. Project and local files may not set what
+//          would loosen the host (keys.hpp, May::NotProject).
+// Permissions: `deny` adds up over all scopes. `allow` of a stronger scope replaces a weaker one,
+//          but project and local files only narrow it, and enterprise narrows the result.
+// Enterprise: a broken file denies all; without `exclusive = false` only enterprise files count.
+//
+// Threads: [any], pure: reads no file, clock or environment.
+// Errors:  none as a whole: what makes no sense is left out and named in `diagnostics`.
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include "config/fragment.hpp"
+
+namespace patchbay::config {
+
+struct MergeDefaults {
+    std::chrono::milliseconds tool_timeout{97'200'000};
+};
+
+Config merge(std::vector<Fragment> fragments, const MergeDefaults& defaults = {});
+
+// Whether these fragments, of enterprise files alone, leave no room for other sources.
+bool exclusive(const std::vector<Fragment>& enterprise);
+
+// The names that both lists of patterns allow.
+std::vector<std::string> intersection(const std::vector<std::string>& a, const std::vector<std::string>& b);
+
+}  // namespace patchbay::config

@@ -1,0 +1,50 @@
+// The words people read and write for the enums of config.hpp, and how a diagnostic is printed.
+#include "config/config.hpp"
+
+#include <array>
+
+namespace patchbay::config {
+
+namespace {
+
+constexpr std::array kLevels = {"disable",    "deny",          "require-approval", "allow-once",
+                                "allow-session", "allow-project", "allow-always"};
+
+}  // namespace
+
+const char* name_of(Scope scope) {
+    switch (scope) {
+        case Scope::BuiltIn: return "built-in";
+        case Scope::Plugin: return "plugin";
+        case Scope::User: return "user";
+        case Scope::Project: return "project";
+        case Scope::Local: return "local";
+        case Scope::Session: return "session";
+        case Scope::Enterprise: return "enterprise";
+    }
+    return "?";
+}
+
+const char* name_of(Level level) { return kLevels[static_cast<std::size_t>(level)]; }
+
+std::optional<Level> level_from(std::string_view name) {
+    for (std::size_t i = 0; i < kLevels.size(); ++i) {
+        if (name == kLevels[i]) return static_cast<Level>(i);
+    }
+    return {};
+}
+
+std::string to_string(const Place& place) {
+    auto text = std::string(name_of(place.scope)) + " config";
+    if (!place.file.empty()) text += " " + place.file;
+    if (place.line) text += ":" + std::to_string(place.line);
+    if (place.line && place.column) text += ":" + std::to_string(place.column);
+    return text;
+}
+
+std::string to_string(const Diagnostic& diagnostic) {
+    return std::string(diagnostic.severity == Severity::Error ? "error: " : "warning: ") +
+           to_string(diagnostic.place) + ": " + diagnostic.message;
+}
+
+}  // namespace patchbay::config

@@ -1,0 +1,90 @@
+#include "config/reader.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/text.hpp"
+
+namespace patchbay::config {
+
+namespace {
+
+Mark mark_of(std::string_view text, std::size_t offset) {
+    const auto before = text.substr(0, offset);
+    const auto line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+    return {static_cast<unsigned>(1 + std::count(before.begin(), before.end(), '\n')),
+            static_cast<unsigned>(offset - line_start + 1)};
+}
+
+// The start of the first line that is not UTF-8.
+std::size_t first_invalid(std::string_view text) {
+    std::size_t line_start = 0;
+    while (line_start < text.size()) {
+        const auto end = std::min(text.find('\n', line_start), text.size());
+        if (!core::valid_utf8(text.substr(line_start, end - line_start))) return line_start;
+        line_start = end + 1;
+    }
+    return 0;
+}
+
+std::optional<Problem> check_encoding(std::string_view text) {
+    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+        return Problem{{1, 1}, "the file is UTF-16; save it as UTF-8"};
+    }
+    if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
+        return Problem{mark_of(text, nul), "a NUL byte; configuration is UTF-8 text"};
+    }
+    if (!core::valid_utf8(text)) {
+        return Problem{mark_of(text, first_invalid(text)), "this line is not valid UTF-8"};
+    }
+    return {};
+}
+
+}  // namespace
+
+std::optional<Format> format_of(std::string_view path) {
+    const auto dot = path.rfind('.');
+    if (dot == std::string_view::npos) return {};
+    std::string suffix(path.substr(dot + 1));
+    std::transform(suffix.begin(), suffix.end(), suffix.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (suffix == "toml") return Format::Toml;
+    if (suffix == "yaml" || suffix == "yml") return Format::Yaml;
+    if (suffix == "json" || suffix == "jsonc") return Format::Json;
+    return {};
+}
+
+Parsed parse(std::string_view text, Format format) {
+    if (text.size() > kFileBytes) {
+        return {{}, Problem{{}, "the file is larger than 1 MiB, the limit for configuration"}};
+    }
+    if (auto problem = check_encoding(text)) return {{}, std::move(problem)};
+    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+    switch (format) {
+        case Format::Toml: return parse_toml(text);
+        case Format::Yaml: return parse_yaml(text);
+        case Format::Json: return parse_json(text);
+    }
+    return {};
+}
+
+Problem too_deep(Mark mark) {
+    return {mark, "nested deeper than " + std::to_string(kFileDepth) + " levels, the limit"};
+}
+
+Problem too_many_values(Mark mark) {
+    return {mark, "more than " + std::to_string(kFileNodes) +
+                      " values after aliases are expanded, the limit"};
+}
+
+Problem given_twice(std::string_view key, Mark first, Mark second) {
+    return {second, "the key \"" + core::printable(key, 80) + "\" was already given at line " +
+                        std::to_string(first.line) + ", column " + std::to_string(first.column)};
+}
+
+Problem not_a_table(const Node& root) {
+    return {root.mark, std::string("the file holds ") + name_of(root.kind) +
+                           "; expected a table of settings"};
+}
+
+}  // namespace patchbay::config

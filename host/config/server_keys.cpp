@@ -1,0 +1,291 @@
+#include "config/keys.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/text.hpp"
+
+namespace patchbay::config {
+
+namespace {
+
+constexpr double kMostMs = 366.0 * 24 * 3600 * 1000;  // a year: far from any overflow
+
+std::string take_level(Level& target, const Node& value) {
+    static const std::vector<std::string> names = {"disable",    "deny",          "require-approval",
+                                                   "allow-once", "allow-session", "allow-project",
+                                                   "allow-always"};
+    std::string word;
+    if (auto wrong = take_one_of(word, value, names); !wrong.empty()) return wrong;
+    target = *level_from(word);
+    return {};
+}
+
+std::string take_levels(std::map<std::string, Level>& target, const Node& value) {
+    if (!value.is(Node::Kind::Map)) return mismatch("a table of tool = level", value);
+    std::map<std::string, Level> levels;
+    for (const auto& [tool, mark, level] : value.members) {
+        if (auto wrong = take_level(levels[tool], level); !wrong.empty()) {
+            return "\"" + core::printable(tool, 80) + "\": " + wrong;
+        }
+    }
+    target = std::move(levels);
+    return {};
+}
+
+std::string take_object(boost::json::object& target, const Node& value) {
+    if (!value.is(Node::Kind::Map)) return mismatch("a table", value);
+    target = to_object(value);
+    return {};
+}
+
+const std::vector<std::string>& protocols() {
+    static const std::vector<std::string> words = {"auto",       "2026-07-28", "2025-11-25",
+                                                   "2025-06-18", "2025-03-26", "2024-11-05"};
+    return words;
+}
+
+std::string take_transports(std::vector<std::string>& target, const Node& value) {
+    auto wrong = take_texts(target, value);
+    for (auto& name : target) name = canonical_transport(name);
+    return wrong;
+}
+
+using S = Server;
+using N = const Node&;
+constexpr auto kYes = Overlay::Yes;
+constexpr auto kNo = Overlay::No;
+
+// `transport` and the settings (command, url, ...) are taken by take_settings(), since what they
+// mean depends on each other; `config` nests settings.
+const std::array kServerKeys = {
+    ServerKey{"transport", kNo, [](S& s, N v) {
+        auto wrong = take_text(s.transport, v);
+        s.transport = canonical_transport(s.transport);
+        return wrong.empty() && s.transport.empty() ? std::string("expected the name of a transport, found an empty text") : wrong;
+    }},
+    ServerKey{"config", kNo, [](S&, N v) { return v.is(Node::Kind::Map) ? std::string() : mismatch("a table of settings", v); }},
+    ServerKey{"enabled", kYes, [](S& s, N v) { return take_flag(s.enabled, v); }},
+    ServerKey{"expand", kNo, [](S& s, N v) { return take_flag(s.expand, v); }},
+    ServerKey{"auth", kNo, [](S& s, N v) { return take_text(s.auth, v); }},
+    ServerKey{"bearer_token_env_var", kNo, [](S& s, N v) { return take_text(s.bearer_token_env_var, v); }},
+    ServerKey{"oauth", kNo, [](S& s, N v) { return take_object(s.oauth, v); }},
+    ServerKey{"startup_timeout_sec", kYes, [](S& s, N v) { return take_duration(s.startup_timeout, v, 1000); }},
+    ServerKey{"startup_timeout_ms", kYes, [](S& s, N v) { return take_duration(s.startup_timeout, v, 1); }},
+    ServerKey{"request_timeout_ms", kYes, [](S& s, N v) { return take_duration(s.request_timeout, v, 1); }},
+    ServerKey{"request_timeout_sec", kYes, [](S& s, N v) { return take_duration(s.request_timeout, v, 1000); }},
+    ServerKey{"tool_timeout_sec", kYes, [](S& s, N v) { return take_duration(s.tool_timeout, v, 1000); }},
+    ServerKey{"tool_timeout_ms", kYes, [](S& s, N v) { return take_duration(s.tool_timeout, v, 1); }},
+    ServerKey{"enabled_tools", kYes, [](S& s, N v) { return take_texts(s.enabled_tools.emplace(), v); }},
+    ServerKey{"disabled_tools", kYes, [](S& s, N v) { return take_texts(s.disabled_tools, v); }},
+    ServerKey{"tools", kYes, [](S& s, N v) { return take_levels(s.tools, v); }},
+    ServerKey{"trust", kYes, [](S& s, N v) { return take_one_of(s.trust, v, {"trusted", "untrusted"}); }},
+    ServerKey{"mode", kYes, [](S& s, N v) { return take_text(s.mode, v); }},
+    ServerKey{"lazy", kNo, [](S& s, N v) { return take_flag(s.lazy, v); }},
+    ServerKey{"protocol", kNo, [](S& s, N v) { return take_one_of(s.protocol, v, protocols()); }},
+    ServerKey{"fallback", kNo, [](S& s, N v) { return take_transports(s.fallback, v); }},
+    ServerKey{"required", kNo, [](S& s, N v) { return take_flag(s.required, v); }},
+    ServerKey{"restart", kNo, [](S& s, N v) { return take_flag(s.restart, v); }},
+};
+
+// Environment values written as numbers or true/false are meant as text.
+bool to_scalar_text(const Node& value, std::string& text) {
+    switch (value.kind) {
+        case Node::Kind::Text: text = value.text; return true;
+        case Node::Kind::Integer: text = std::to_string(value.integer); return true;
+        case Node::Kind::Flag: text = value.flag ? "true" : "false"; return true;
+        default: return false;
+    }
+}
+
+class SettingsTaker {
+public:
+    SettingsTaker(Server& server, std::vector<Complaint>& complaints)
+        : server_(server), complaints_(complaints) {}
+
+    void take(const Member& member) {
+        const auto& [key, mark, value] = member;
+        if (key == "command") return command(value);
+        if (key == "args") return texts(key, value);
+        if (key == "env" || key == "headers") return text_map(key, value);
+        if (key == "cwd" || key == "url" || key == "host") return text(key, value);
+        if (key == "port") return port(value);
+        server_.settings[key] = to_json(value);
+    }
+
+    // `command = ["npx", "-y", "x"]` and `args = ["z"]` are one argument list.
+    void finish() {
+        if (more_args_.empty()) return;
+        if (const auto* args = server_.settings.if_contains("args")) {
+            for (const auto& arg : args->get_array()) more_args_.push_back(arg);
+        }
+        server_.settings["args"] = std::move(more_args_);
+    }
+
+private:
+    void complain(std::string_view key, const Node& value, std::string_view expected) {
+        complaints_.push_back({value.mark, std::string(key) + ": " + mismatch(expected, value)});
+    }
+
+    void command(const Node& value) {
+        if (value.is(Node::Kind::Text) && !value.text.empty()) {
+            server_.settings["command"] = value.text;
+            return;
+        }
+        std::vector<std::string> words;
+        if (!value.is(Node::Kind::List) || !take_texts(words, value).empty() || words.empty() ||
+            words.front().empty()) {
+            return complain("command", value, "a program, or a list of program and arguments");
+        }
+        server_.settings["command"] = words.front();
+        for (std::size_t i = 1; i < words.size(); ++i) more_args_.push_back(boost::json::string(words[i]));
+    }
+
+    void texts(const std::string& key, const Node& value) {
+        boost::json::array list;
+        std::string item_text;
+        if (!value.is(Node::Kind::List)) return complain(key, value, "a list of text");
+        for (const auto& item : value.items) {
+            if (!to_scalar_text(item, item_text)) return complain(key, item, "a list of text");
+            list.push_back(boost::json::string(item_text));
+        }
+        server_.settings[key] = std::move(list);
+    }
+
+    void text_map(const std::string& key, const Node& value) {
+        if (!value.is(Node::Kind::Map)) return complain(key, value, "a table of name = text");
+        boost::json::object map;
+        std::string member_text;
+        for (const auto& member : value.members) {
+            if (!to_scalar_text(member.value, member_text)) {
+                return complain(key + "." + core::printable(member.key, 80), member.value, "text");
+            }
+            if (member.key.empty() || (key == "env" && member.key.find('=') != std::string::npos)) {
+                complaints_.push_back({member.mark, key + ": \"" + core::printable(member.key, 80) +
+                                                        "\" cannot be a name"});
+                return;
+            }
+            map[member.key] = member_text;
+        }
+        server_.settings[key] = std::move(map);
+    }
+
+    void text(const std::string& key, const Node& value) {
+        if (!value.is(Node::Kind::Text)) return complain(key, value, "text");
+        server_.settings[key] = value.text;
+    }
+
+    void port(const Node& value) {
+        const bool later = value.is(Node::Kind::Text) && value.text.find("${") != std::string::npos;
+        if (later || (value.is(Node::Kind::Integer) && value.integer > 0 && value.integer < 65536)) {
+            server_.settings["port"] = to_json(value);
+            return;
+        }
+        complaints_.push_back({value.mark, "port: expected a number from 1 to 65535"});
+    }
+
+    Server& server_;
+    std::vector<Complaint>& complaints_;
+    boost::json::array more_args_;
+};
+
+bool is_server_key(std::string_view name) {
+    return std::any_of(kServerKeys.begin(), kServerKeys.end(),
+                       [&](const ServerKey& key) { return key.name == name; });
+}
+
+}  // namespace
+
+std::span<const ServerKey> server_keys() { return kServerKeys; }
+
+const std::vector<TransportKeys>& usual_settings() {
+    static const std::vector<TransportKeys> settings = {
+        {"stdio", {"command", "args", "cwd", "env", "inherit_env", "pid_namespace"}},
+        {"tcp", {"host", "port", "allow_remote", "command", "args", "cwd", "env"}},
+        {"http", {"url", "headers"}},
+        {"sse", {"url", "headers"}},
+        {"ws", {"url", "headers"}},
+    };
+    return settings;
+}
+
+std::vector<Complaint> take_settings(const Node& body, Server& server) {
+    std::vector<Complaint> complaints;
+    SettingsTaker taker(server, complaints);
+    if (const auto* nested = body.find("config")) {
+        for (const auto& member : nested->members) taker.take(member);
+    }
+    for (const auto& member : body.members) {
+        if (!is_server_key(member.key)) taker.take(member);
+    }
+    if (complaints.empty()) taker.finish();
+    return complaints;
+}
+
+std::string canonical_transport(std::string_view written) {
+    if (written == "streamable_http" || written == "streamable-http" || written == "streamableHttp") {
+        return "http";
+    }
+    if (written == "websocket") return "ws";
+    return std::string(written);
+}
+
+bool defines_connection(const Node& body) {
+    return body.find("transport") || body.find("command") || body.find("url") || body.find("config");
+}
+
+std::string mismatch(std::string_view expected, const Node& value) {
+    return "expected " + std::string(expected) + ", found " + name_of(value.kind);
+}
+
+std::string take_text(std::string& target, const Node& value) {
+    if (!value.is(Node::Kind::Text)) return mismatch("text", value);
+    target = value.text;
+    return {};
+}
+
+std::string take_flag(bool& target, const Node& value) {
+    if (!value.is(Node::Kind::Flag)) return mismatch("true or false", value);
+    target = value.flag;
+    return {};
+}
+
+std::string take_texts(std::vector<std::string>& target, const Node& value) {
+    if (!value.is(Node::Kind::List)) return mismatch("a list of text", value);
+    std::vector<std::string> texts;
+    texts.reserve(value.items.size());
+    for (const auto& item : value.items) {
+        if (!item.is(Node::Kind::Text)) return mismatch("a list of text", value);
+        texts.push_back(item.text);
+    }
+    target = std::move(texts);
+    return {};
+}
+
+std::string take_duration(std::chrono::milliseconds& target, const Node& value, double unit_ms) {
+    const double given = value.is(Node::Kind::Integer) ? static_cast<double>(value.integer) : value.real;
+    const double ms = given * unit_ms;
+    const bool number = value.is(Node::Kind::Integer) || value.is(Node::Kind::Real);
+    if (!number || !(ms >= 1) || !(ms <= kMostMs)) {
+        const std::string expected = unit_ms == 1 ? "a number of milliseconds from 1 to 31622400000"
+                                                  : "a number of seconds from 0.001 to 31622400";
+        return number ? "expected " + expected + ", found one outside of that" : mismatch(expected, value);
+    }
+    target = std::chrono::milliseconds(std::llround(ms));
+    return {};
+}
+
+std::string take_one_of(std::string& target, const Node& value, const std::vector<std::string>& words) {
+    if (value.is(Node::Kind::Text) && std::find(words.begin(), words.end(), value.text) != words.end()) {
+        target = value.text;
+        return {};
+    }
+    const auto legal = "one of " + core::join(words, ", ");
+    if (!value.is(Node::Kind::Text)) return mismatch(legal, value);
+    // Such words are no secrets, so the wrong one is shown.
+    return "expected " + legal + ", found \"" + core::printable(value.text, 40) + "\"" +
+           core::did_you_mean(value.text, words);
+}
+
+}  // namespace patchbay::config

@@ -1,0 +1,165 @@
+#include "config/show.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace patchbay::config {
+
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kHidden = "***";
+
+// Keys whose value is a secret wherever they stand: client_secret, api_key, access_token, ...
+bool secretive(std::string_view key) {
+    std::string lower(key);
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    constexpr std::array kWords = {"secret", "password", "passphrase", "api_key", "apikey", "private_key", "bearer", "credential"};
+    if (lower == "bearer_token_env_var" || lower.ends_with("_url") || lower.ends_with("_env_var")) return false;
+    return lower.ends_with("token") || std::any_of(kWords.begin(), kWords.end(), [&](const char* word) { return lower.find(word) != std::string::npos; });
+}
+
+json::value hide_all(const json::value& value) {
+    if (!value.is_object()) return kHidden;
+    json::object hidden;
+    for (const auto& member : value.get_object()) hidden[member.key()] = kHidden;
+    return hidden;
+}
+
+json::value hide(const json::value& value) {
+    if (value.is_array()) {
+        json::array list;
+        for (const auto& item : value.get_array()) list.push_back(hide(item));
+        return list;
+    }
+    if (!value.is_object()) return value;
+    json::object shown;
+    for (const auto& member : value.get_object()) {
+        const bool whole = member.key() == "env" || member.key() == "headers" || secretive(member.key());
+        shown[member.key()] = whole ? hide_all(member.value()) : hide(member.value());
+    }
+    return shown;
+}
+
+// https://user:password@host/ and ?access_token=...: people do write keys there.
+std::string hide_in_url(std::string url) {
+    const auto scheme = url.find("://");
+    if (scheme != std::string::npos) {
+        const auto start = scheme + 3;
+        const auto end = std::min(url.find_first_of("/?#", start), url.size());
+        const auto at = url.rfind('@', end);
+        if (at != std::string::npos && at >= start && at < end) url.replace(start, at - start, kHidden);
+    }
+    if (const auto query = url.find('?'); query != std::string::npos) url.replace(query + 1, std::string::npos, kHidden);
+    return url;
+}
+
+template <class List>
+json::array texts(const List& list) {
+    json::array out;
+    for (const auto& text : list) out.push_back(json::string(text));
+    return out;
+}
+
+json::value seconds(std::chrono::milliseconds time) {
+    if (time.count() % 1000 == 0) return time.count() / 1000;
+    return static_cast<double>(time.count()) / 1000.0;
+}
+
+json::object place_json(const Place& place) {
+    return {{"scope", name_of(place.scope)}, {"file", place.file}, {"line", place.line}, {"column", place.column}};
+}
+
+json::object client_json(const ClientSettings& client) {
+    return {{"name", client.name}, {"version", client.version}, {"title", client.title},
+            {"roots", texts(client.roots)}, {"elicitation", client.elicitation},
+            {"elicitation_content", hide(client.elicitation_content)}, {"sampling", client.sampling},
+            {"sampling_text", client.sampling_text}, {"capabilities", client.capabilities}};
+}
+
+json::object health_json(const HealthSettings& health) {
+    return {{"ping_interval_sec", seconds(health.ping_interval)}, {"ping_timeout_sec", seconds(health.ping_timeout)},
+            {"misses", health.misses}, {"reconnect_first_ms", health.reconnect_first.count()},
+            {"reconnect_most_ms", health.reconnect_most.count()}, {"reconnect_attempts", health.reconnect_attempts},
+            {"tool_cache_sec", seconds(health.tool_cache)}};
+}
+
+json::object limits_json(const core::Limits& limits) {
+    return {{"message_bytes", limits.message_bytes}, {"json_depth", limits.json_depth},
+            {"queue_bytes", limits.queue_bytes}, {"queue_messages", limits.queue_messages},
+            {"tools_per_server", limits.tools_per_server}, {"pages_per_list", limits.pages_per_list},
+            {"schema_bytes", limits.schema_bytes}, {"schema_depth", limits.schema_depth},
+            {"description_bytes", limits.description_bytes}, {"stderr_line_bytes", limits.stderr_line_bytes},
+            {"input_rounds", limits.input_rounds}};
+}
+
+json::object permissions_json(const Permissions& permissions) {
+    json::object out;
+    if (permissions.allow) out["allow"] = texts(*permissions.allow);
+    out["deny"] = texts(permissions.deny);
+    return out;
+}
+
+}  // namespace
+
+json::object to_json(const Server& server) {
+    json::object out;
+    out["transport"] = server.transport;
+    out["enabled"] = server.enabled;
+    const auto settings = hide(server.settings);
+    for (const auto& setting : settings.get_object()) out[setting.key()] = setting.value();
+    if (auto* url = out.if_contains("url"); url && url->is_string()) *url = hide_in_url(std::string(url->get_string()));
+    if (!server.expand) out["expand"] = false;
+    if (!server.auth.empty()) out["auth"] = server.auth;
+    if (!server.bearer_token_env_var.empty()) out["bearer_token_env_var"] = server.bearer_token_env_var;
+    if (!server.oauth.empty()) out["oauth"] = hide(server.oauth);
+    out["startup_timeout_sec"] = seconds(server.startup_timeout);
+    out["request_timeout_ms"] = server.request_timeout.count();
+    out["tool_timeout_sec"] = seconds(server.tool_timeout);
+    if (server.enabled_tools) out["enabled_tools"] = texts(*server.enabled_tools);
+    if (!server.disabled_tools.empty()) out["disabled_tools"] = texts(server.disabled_tools);
+    if (!server.tools.empty()) {
+        auto& tools = out["tools"].emplace_object();
+        for (const auto& [tool, level] : server.tools) tools[tool] = name_of(level);
+    }
+    if (!server.trust.empty()) out["trust"] = server.trust;
+    if (!server.mode.empty()) out["mode"] = server.mode;
+    if (server.lazy) out["lazy"] = true;
+    if (server.protocol != "auto") out["protocol"] = server.protocol;
+    if (!server.fallback.empty()) out["fallback"] = texts(server.fallback);
+    if (server.required) out["required"] = true;
+    if (!server.restart) out["restart"] = false;
+    return out;
+}
+
+json::object to_json(const Diagnostic& diagnostic) {
+    json::object out{{"severity", diagnostic.severity == Severity::Error ? "error" : "warning"}};
+    for (const auto& member : place_json(diagnostic.place)) out[member.key()] = member.value();
+    out["message"] = diagnostic.message;
+    if (!diagnostic.server.empty()) out["server"] = diagnostic.server;
+    return out;
+}
+
+json::value to_json(const Config& config, bool with_origins) {
+    json::object out;
+    auto& servers = out["servers"].emplace_object();
+    for (const auto& server : config.servers) servers[server.id] = to_json(server);
+    auto& auth = out["auth"].emplace_object();
+    for (const auto& [id, settings] : config.auth) auth[id] = hide(settings);
+    out["client"] = client_json(config.client);
+    out["health"] = health_json(config.health);
+    out["permissions"] = permissions_json(config.permissions);
+    out["limits"] = limits_json(config.limits);
+    out["plugins"] = json::object{{"directories", texts(config.plugins.directories)}, {"disabled", texts(config.plugins.disabled)}};
+    out["log"] = json::object{{"level", config.log_level}};
+    if (config.deny_all) out["deny_all"] = true;
+    if (with_origins) {
+        auto& origins = out["origins"].emplace_object();
+        for (const auto& [key, place] : config.origins) origins[key] = place_json(place);
+    }
+    return out;
+}
+
+}  // namespace patchbay::config

@@ -1,0 +1,23 @@
+// A Config for people and scripts: `config show`. Values that may be secrets are shown as "***",
+// their names are kept.
+//
+// Threads: [any], pure.
+#pragma once
+
+#include <boost/json.hpp>
+
+#include "config/config.hpp"
+
+namespace patchbay::config {
+
+// {"servers": {ID: {...}}, "auth": ..., "client": ..., "permissions": ..., ...} in the words of the
+// config file; with_origins adds "origins": {"servers.ID.url": {"scope", "file", "line", "column"}}.
+boost::json::value to_json(const Config& config, bool with_origins);
+
+// One server as above, without the id.
+boost::json::object to_json(const Server& server);
+
+// {"severity", "scope", "file", "line", "column", "message"[, "server"]}
+boost::json::object to_json(const Diagnostic& diagnostic);
+
+}  // namespace patchbay::config

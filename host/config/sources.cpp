@@ -1,0 +1,296 @@
+#include "config/sources.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "config/merge.hpp"
+#include "core/text.hpp"
+
+namespace patchbay::config {
+
+namespace {
+
+constexpr std::array kSuffixes = {".toml", ".yaml", ".json"};
+constexpr std::size_t kMostLevels = 256;  // of the search upwards
+
+bool exists(const std::string& path) {
+    struct stat status;
+    return ::lstat(path.c_str(), &status) == 0;
+}
+
+std::string parent_of(const std::string& directory) {
+    const auto slash = directory.rfind('/');
+    return slash == std::string::npos || directory == "/" ? "" : slash == 0 ? "/" : directory.substr(0, slash);
+}
+
+class Discovery {
+public:
+    explicit Discovery(const Environment& environment) : environment_(environment) {}
+
+    Sources run(const std::vector<PluginFragment>& plugins) {
+        // First, since it decides whether the others are read at all; listed last.
+        std::vector<Candidate> enterprise_places;
+        std::vector<Fragment> enterprise;
+        for (const auto* suffix : kSuffixes) {
+            auto& place = enterprise_places.emplace_back(Candidate{Scope::Enterprise, environment_.enterprise_directory + "/enterprise" + suffix, {}, {}});
+            look(place, {Scope::Enterprise, 0, place.path}, enterprise);
+        }
+        for (const auto& fragment : enterprise) {
+            if (fragment.broken) closed_by_ = fragment.source.file + " is broken";
+        }
+        if (closed_by_.empty() && exclusive(enterprise)) closed_by_ = enterprise.front().source.file + " is exclusive";
+        out_.exclusive = !closed_by_.empty();
+
+        for (const auto& plugin : plugins) plugin_servers(plugin);
+        user();
+        project();
+        session();
+        std::move(enterprise_places.begin(), enterprise_places.end(), std::back_inserter(out_.candidates));
+        std::move(enterprise.begin(), enterprise.end(), std::back_inserter(out_.fragments));
+        return std::move(out_);
+    }
+
+private:
+    static void look(Candidate& place, Source source, std::vector<Fragment>& into) {
+        auto fragment = read_source(place.path, std::move(source), place);
+        if (place.found != Candidate::Found::Absent) into.push_back(std::move(fragment));
+    }
+
+    // False when the enterprise file shuts this source out; the candidate says so.
+    bool admitted(Candidate& place) {
+        if (!out_.exclusive) return true;
+        place.found = Candidate::Found::Ignored;
+        place.note = closed_by_;
+        return false;
+    }
+
+    void file(Scope scope, std::string path) {
+        auto& place = out_.candidates.emplace_back(Candidate{scope, std::move(path), {}, {}});
+        if (admitted(place)) look(place, {scope, 0, place.path}, out_.fragments);
+    }
+
+    void plugin_servers(const PluginFragment& plugin) {
+        Candidate place{Scope::Plugin, plugin.manifest_path, Candidate::Found::Read, {}};
+        if (admitted(place)) {
+            // Of a manifest only [servers] is configuration; the rest belongs to the plugin room.
+            auto parsed = parse(plugin.text, Format::Toml);
+            if (parsed.problem) {
+                place.found = Candidate::Found::Broken;
+                place.note = parsed.problem->message;
+            } else if (auto* servers = parsed.root.find("servers")) {
+                Node root = Node::of_map({1, 1});
+                root.members.push_back({"servers", servers->mark, std::move(*servers)});
+                out_.fragments.push_back(restate(std::move(root), {Scope::Plugin, 0, plugin.manifest_path}));
+            }
+        }
+        out_.candidates.push_back(std::move(place));
+    }
+
+    void user() {
+        if (environment_.config_home.empty()) return;
+        for (const auto* stem : {"/patchbay/config", "/patchbay/mcp"}) {
+            for (const auto* suffix : kSuffixes) file(Scope::User, environment_.config_home + stem + suffix);
+        }
+    }
+
+    static std::vector<std::string> project_names() {
+        std::vector<std::string> names;
+        for (const auto* suffix : kSuffixes) names.push_back(std::string("/.patchbay/config") + suffix);
+        for (const auto* suffix : kSuffixes) names.push_back(std::string("/.mcp") + suffix);
+        return names;
+    }
+
+    // Upwards to the first folder with a project file; the repository's root and home are the last
+    // ones that are searched.
+    void project() {
+        const auto names = project_names();
+        auto directory = environment_.working_directory;
+        while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
+        for (std::size_t level = 0; !directory.empty() && level < kMostLevels; ++level) {
+            const auto base = directory == "/" ? std::string() : directory;
+            const auto before = out_.candidates.size();
+            for (const auto& name : names) file(Scope::Project, base + name);
+            bool found = false;
+            for (auto i = before; i < out_.candidates.size(); ++i) {
+                const auto& place = out_.candidates[i];
+                found = found || (place.found != Candidate::Found::Absent && place.found != Candidate::Found::Ignored);
+            }
+            if (found) {
+                for (const auto* suffix : kSuffixes) file(Scope::Local, base + "/.patchbay.local" + suffix);
+                return;
+            }
+            if (directory == environment_.home || exists(base + "/.git")) return;
+            directory = parent_of(directory);
+        }
+    }
+
+    void session() {
+        unsigned rank = 0;
+        for (const auto& path : environment_.config_files) session_file("--config", path, rank++);
+        const auto variable = [&](const char* name) { return environment_.variable ? environment_.variable(name) : std::nullopt; };
+        if (const auto path = variable("PATCHBAY_CONFIG"); path && !path->empty()) {
+            session_file("PATCHBAY_CONFIG", *path, rank++);
+        }
+        if (const auto text = variable("PATCHBAY_CONFIG_JSON"); text && !text->empty()) {
+            auto& place = out_.candidates.emplace_back(Candidate{Scope::Session, "PATCHBAY_CONFIG_JSON", Candidate::Found::Read, {}});
+            if (admitted_or_told(place)) {
+                auto fragment = read_fragment(*text, Format::Json, {Scope::Session, rank, place.path});
+                if (fragment.broken) place.found = Candidate::Found::Broken;
+                out_.fragments.push_back(std::move(fragment));
+            }
+            ++rank;
+        }
+        if (!environment_.sets.empty()) sets(rank);
+    }
+
+    // Somebody asked for this source by name: passing over it in silence would puzzle them.
+    bool admitted_or_told(Candidate& place) {
+        if (admitted(place)) return true;
+        out_.diagnostics.push_back({Severity::Warning, {Scope::Session, place.path, 0, 0}, "ignored: " + place.note, {}});
+        return false;
+    }
+
+    void session_file(const std::string& asked_by, const std::string& given, unsigned rank) {
+        const auto path = given.starts_with('/') ? given : environment_.working_directory + "/" + given;
+        auto& place = out_.candidates.emplace_back(Candidate{Scope::Session, path, {}, asked_by});
+        if (!admitted_or_told(place)) return;
+        auto fragment = read_source(path, {Scope::Session, rank, path}, place);
+        if (place.found == Candidate::Found::Absent) {
+            fragment.diagnostics.push_back({Severity::Error, {Scope::Session, path, 0, 0}, "no such file (named by " + asked_by + ")", {}});
+        }
+        out_.fragments.push_back(std::move(fragment));
+    }
+
+    void sets(unsigned rank) {
+        auto& place = out_.candidates.emplace_back(Candidate{Scope::Session, "--set", Candidate::Found::Read, {}});
+        if (!admitted_or_told(place)) return;
+        Node root = Node::of_map({});
+        std::vector<Diagnostic> problems;
+        for (const auto& set : environment_.sets) {
+            if (auto why = add_set(root, set); !why.empty()) {
+                problems.push_back({Severity::Error, {Scope::Session, "--set", 0, 0}, std::move(why), {}});
+            }
+        }
+        auto fragment = restate(std::move(root), {Scope::Session, rank, "--set"});
+        std::move(problems.begin(), problems.end(), std::back_inserter(fragment.diagnostics));
+        out_.fragments.push_back(std::move(fragment));
+    }
+
+    // `health.misses=3`: the key as TOML writes it, the value as TOML if it is that, else as text.
+    static std::string add_set(Node& root, const std::string& set) {
+        const auto equals = set.find('=');
+        const auto key = set.substr(0, equals);
+        if (equals == std::string::npos || key.find_first_of("\n#") != std::string::npos) {
+            return "\"" + core::printable(key, 80) + "\": expected key=value, like health.misses=3";
+        }
+        const auto written = set.substr(equals + 1);
+        Parsed parsed;
+        if (written.find('\n') == std::string::npos) parsed = parse(key + " = " + written, Format::Toml);
+        if (written.find('\n') != std::string::npos || parsed.problem) {
+            parsed = parse(key + " = \"\"", Format::Toml);
+            if (parsed.problem) return "\"" + core::printable(key, 80) + "\" is not a key; expected names joined by dots, like health.misses";
+            leaf(parsed.root).text = written;
+        }
+        unmark(parsed.root);
+        graft(root, std::move(parsed.root));
+        return {};
+    }
+
+    static Node& leaf(Node& node) { return node.members.empty() ? node : leaf(node.members.front().value); }
+
+    static void unmark(Node& node) {
+        node.mark = {};
+        for (auto& item : node.items) unmark(item);
+        for (auto& member : node.members) {
+            member.mark = {};
+            unmark(member.value);
+        }
+    }
+
+    // A later --set of the same key replaces the earlier one.
+    static void graft(Node& onto, Node from) {
+        for (auto& member : from.members) {
+            auto* there = onto.find(member.key);
+            if (!there) onto.members.push_back(std::move(member));
+            else if (there->is(Node::Kind::Map) && member.value.is(Node::Kind::Map)) graft(*there, std::move(member.value));
+            else *there = std::move(member.value);
+        }
+    }
+
+    const Environment& environment_;
+    Sources out_;
+    std::string closed_by_;  // why only enterprise files count
+};
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
+        // A link to nowhere is there, and means something else was expected.
+        const bool absent = (errno == ENOENT || errno == ENOTDIR) && !exists(path);
+        return Error{absent ? ErrorCode::NotFound : ErrorCode::Io, std::string("cannot read it: ") + std::strerror(errno)};
+    }
+    struct Closer {
+        int fd;
+        ~Closer() { ::close(fd); }
+    } closer{fd};
+    struct stat status;
+    if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return Error{ErrorCode::Io, "cannot read it: not a regular file"};
+    std::string text(std::min<std::size_t>(static_cast<std::size_t>(status.st_size), most_bytes) + 1, '\0');
+    std::size_t size = 0;
+    while (size <= most_bytes) {
+        if (size == text.size()) text.resize(std::min(2 * text.size(), most_bytes + 1));
+        const auto got = ::read(fd, text.data() + size, text.size() - size);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return Error{ErrorCode::Io, std::string("cannot read it: ") + std::strerror(errno)};
+        if (got == 0) break;
+        size += static_cast<std::size_t>(got);
+    }
+    text.resize(size);
+    return text;
+}
+
+Fragment read_source(const std::string& path, Source source, Candidate& candidate) {
+    Fragment fragment;
+    const auto text = read_file(path);
+    const auto format = format_of(path);
+    if (text && format) {
+        fragment = read_fragment(*text, *format, std::move(source));
+        candidate.found = fragment.broken ? Candidate::Found::Broken : Candidate::Found::Read;
+        if (fragment.broken) candidate.note = fragment.diagnostics.front().message;
+        return fragment;
+    }
+    fragment.source = std::move(source);
+    if (!text && text.error().code == ErrorCode::NotFound) return fragment;  // Absent
+    candidate.found = Candidate::Found::Unreadable;
+    candidate.note = text ? "unknown kind of file; expected .toml, .yaml or .json" : text.error().message;
+    fragment.broken = true;
+    fragment.diagnostics.push_back({Severity::Error, fragment.source.place({}), candidate.note, {}});
+    return fragment;
+}
+
+Environment Environment::of_this_process() {
+    Environment environment;
+    environment.variable = [](const std::string& name) -> std::optional<std::string> {
+        const char* value = std::getenv(name.c_str());
+        return value ? std::optional<std::string>(value) : std::nullopt;
+    };
+    std::error_code ignored;  // without a working directory there is no project
+    environment.working_directory = std::filesystem::current_path(ignored).string();
+    environment.home = environment.variable("HOME").value_or("");
+    const auto config_home = environment.variable("XDG_CONFIG_HOME").value_or("");
+    // The base directory specification: relative paths there are to be ignored.
+    if (config_home.starts_with('/')) environment.config_home = config_home;
+    else if (!environment.home.empty()) environment.config_home = environment.home + "/.config";
+    return environment;
+}
+
+}  // namespace patchbay::config

@@ -1,0 +1,29 @@
+// Where configuration comes from: finds every source of config/README.md in order, reads the files
+// and notes what was looked at.
+//
+// Threads: [any]. Errors: an unreadable or broken file is a Fragment with a diagnostic.
+#pragma once
+
+#include <vector>
+
+#include "config/fragment.hpp"
+#include "config/load.hpp"
+
+namespace patchbay::config {
+
+struct Sources {
+    std::vector<Fragment> fragments;
+    std::vector<Candidate> candidates;  // strongest last
+    std::vector<Diagnostic> diagnostics;  // about sources that were passed over
+    bool exclusive = false;             // the enterprise files alone were read
+};
+
+Sources discover(const Environment& environment, const std::vector<PluginFragment>& plugins);
+
+// At most kFileBytes + 1 bytes of a regular file. NotFound: there is none; Io: why not readable.
+Result<std::string> read_file(const std::string& path, std::size_t most_bytes = kFileBytes);
+
+// Reads by the suffix of the name; `candidate` learns what was found.
+Fragment read_source(const std::string& path, Source source, Candidate& candidate);
+
+}  // namespace patchbay::config

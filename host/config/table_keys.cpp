@@ -1,0 +1,103 @@
+#include "config/keys.hpp"
+
+#include <array>
+#include <limits>
+
+#include "core/text.hpp"
+
+namespace patchbay::config {
+
+namespace {
+
+using C = Config;
+using N = const Node&;
+constexpr auto kAnyone = May::Anyone;
+constexpr auto kNotProject = May::NotProject;
+
+template <class Unsigned>
+std::string take_count(Unsigned& target, const Node& value) {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    if (!value.is(Node::Kind::Integer) || value.integer < 1 || value.integer > most) {
+        return mismatch("a whole number from 1 to " + std::to_string(most), value);
+    }
+    target = static_cast<Unsigned>(value.integer);
+    return {};
+}
+
+std::string take_object(boost::json::object& target, const Node& value) {
+    if (!value.is(Node::Kind::Map)) return mismatch("a table", value);
+    target = to_object(value);
+    return {};
+}
+
+// A pattern is a name, or the start of one followed by "*" (design: mcp__s__create_*, mcp__*).
+std::string take_patterns(std::vector<std::string>& target, const Node& value) {
+    if (auto wrong = take_texts(target, value); !wrong.empty()) return wrong;
+    for (const auto& pattern : target) {
+        const auto star = pattern.find('*');
+        if (pattern.empty() || (star != std::string::npos && star + 1 != pattern.size())) {
+            return "expected names, or beginnings of names ending in \"*\", found \"" + core::printable(pattern, 80) + "\"";
+        }
+    }
+    return {};
+}
+
+const std::array kTableKeys = {
+    TableKey{"client", "name", kAnyone, [](C& c, N v) { return take_text(c.client.name, v); }},
+    TableKey{"client", "version", kAnyone, [](C& c, N v) { return take_text(c.client.version, v); }},
+    TableKey{"client", "title", kAnyone, [](C& c, N v) { return take_text(c.client.title, v); }},
+    TableKey{"client", "roots", kNotProject, [](C& c, N v) { return take_texts(c.client.roots, v); }},
+    TableKey{"client", "elicitation", kNotProject, [](C& c, N v) {
+        return take_one_of(c.client.elicitation, v, {"refuse", "defaults", "fixed", "ask"});
+    }},
+    TableKey{"client", "elicitation_content", kNotProject, [](C& c, N v) { return take_object(c.client.elicitation_content, v); }},
+    TableKey{"client", "sampling", kNotProject, [](C& c, N v) { return take_one_of(c.client.sampling, v, {"refuse", "fixed"}); }},
+    TableKey{"client", "sampling_text", kNotProject, [](C& c, N v) { return take_text(c.client.sampling_text, v); }},
+    TableKey{"client", "capabilities", kNotProject, [](C& c, N v) { return take_object(c.client.capabilities, v); }},
+
+    TableKey{"health", "ping_interval_sec", kAnyone, [](C& c, N v) { return take_duration(c.health.ping_interval, v, 1000); }},
+    TableKey{"health", "ping_timeout_sec", kAnyone, [](C& c, N v) { return take_duration(c.health.ping_timeout, v, 1000); }},
+    TableKey{"health", "misses", kAnyone, [](C& c, N v) { return take_count(c.health.misses, v); }},
+    TableKey{"health", "reconnect_first_ms", kAnyone, [](C& c, N v) { return take_duration(c.health.reconnect_first, v, 1); }},
+    TableKey{"health", "reconnect_most_ms", kAnyone, [](C& c, N v) { return take_duration(c.health.reconnect_most, v, 1); }},
+    TableKey{"health", "reconnect_attempts", kAnyone, [](C& c, N v) { return take_count(c.health.reconnect_attempts, v); }},
+    TableKey{"health", "tool_cache_sec", kAnyone, [](C& c, N v) { return take_duration(c.health.tool_cache, v, 1000); }},
+
+    // Merged by rules of their own, not by "the strongest wins": see merge.hpp.
+    TableKey{"permissions", "allow", kAnyone, [](C& c, N v) { return take_patterns(c.permissions.allow.emplace(), v); }},
+    TableKey{"permissions", "deny", kAnyone, [](C& c, N v) { return take_patterns(c.permissions.deny, v); }},
+
+    TableKey{"limits", "message_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.message_bytes, v); }},
+    TableKey{"limits", "json_depth", kNotProject, [](C& c, N v) { return take_count(c.limits.json_depth, v); }},
+    TableKey{"limits", "queue_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.queue_bytes, v); }},
+    TableKey{"limits", "queue_messages", kNotProject, [](C& c, N v) { return take_count(c.limits.queue_messages, v); }},
+    TableKey{"limits", "tools_per_server", kNotProject, [](C& c, N v) { return take_count(c.limits.tools_per_server, v); }},
+    TableKey{"limits", "pages_per_list", kNotProject, [](C& c, N v) { return take_count(c.limits.pages_per_list, v); }},
+    TableKey{"limits", "schema_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.schema_bytes, v); }},
+    TableKey{"limits", "schema_depth", kNotProject, [](C& c, N v) { return take_count(c.limits.schema_depth, v); }},
+    TableKey{"limits", "description_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.description_bytes, v); }},
+    TableKey{"limits", "stderr_line_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.stderr_line_bytes, v); }},
+    TableKey{"limits", "input_rounds", kNotProject, [](C& c, N v) { return take_count(c.limits.input_rounds, v); }},
+
+    // A plugin is code of the host: a cloned repository may not say where to find some.
+    TableKey{"plugins", "directories", kNotProject, [](C& c, N v) { return take_texts(c.plugins.directories, v); }},
+    TableKey{"plugins", "disabled", kNotProject, [](C& c, N v) { return take_texts(c.plugins.disabled, v); }},
+
+    TableKey{"log", "level", kAnyone, [](C& c, N v) {
+        return take_one_of(c.log_level, v, {"trace", "debug", "info", "warn", "error", "off"});
+    }},
+};
+
+}  // namespace
+
+std::span<const TableKey> table_keys() { return kTableKeys; }
+
+const std::vector<std::string>& top_level_keys() {
+    static const std::vector<std::string> keys = {
+        "servers", "mcp_servers", "mcpServers", "mcp", "inputs", "version", "exclusive", "$schema", "policy",
+        "client",  "health", "permissions", "limits", "plugins", "log", "auth",
+        "bundles", "agents", "executors", "search"};  // the last line: kept for later, no effect yet
+    return keys;
+}
+
+}  // namespace patchbay::config

@@ -1,0 +1,193 @@
+// The door to toml++. Its own nesting limit covers values but not dotted keys, so the text is
+// scanned first: a megabyte of "a.a.a.a" must not become a tree whose destructor overflows the stack.
+#include "config/reader.hpp"
+
+#define TOML_ASSERT(condition) static_assert(true)
+#define TOML_EXCEPTIONS 0
+#define TOML_HEADER_ONLY 1
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "core/text.hpp"
+
+namespace patchbay::config {
+
+namespace {
+
+// Brackets and dots of keys, outside of strings and comments. May be wrong about text that is not
+// TOML, but only from the byte on where the parser stops too.
+class DepthScan {
+public:
+    explicit DepthScan(std::string_view text) : text_(text) {}
+
+    // The first place that nests too deep.
+    std::optional<Mark> find() {
+        while (at_ < text_.size()) {
+            const char c = text_[at_];
+            if (c == '"' || c == '\'') {
+                if (!skip_string(c)) return {};
+                continue;
+            }
+            if (c == '#') {
+                at_ = std::min(text_.find('\n', at_), text_.size());
+                continue;
+            }
+            step(c);
+            if (brackets_ > kFileDepth || dots_ >= kFileDepth) return mark();
+            ++at_;
+        }
+        return {};
+    }
+
+private:
+    void step(char c) {
+        switch (c) {
+            case '.': ++dots_; break;
+            case '[': case '{': ++brackets_; dots_ = 0; break;
+            case ']': case '}': brackets_ -= brackets_ > 0; dots_ = 0; break;
+            case '\n': case ',': case '=': dots_ = 0; break;
+            default: break;
+        }
+    }
+
+    bool skip_string(char quote) {
+        const std::string triple(3, quote);
+        const bool many_lines = text_.substr(at_, 3) == triple;
+        at_ += many_lines ? 3 : 1;
+        while (at_ < text_.size()) {
+            if (quote == '"' && text_[at_] == '\\') {
+                at_ += 2;
+            } else if (many_lines ? text_.substr(at_, 3) == triple : text_[at_] == quote) {
+                at_ += many_lines ? 3 : 1;
+                while (many_lines && at_ < text_.size() && text_[at_] == quote) ++at_;  // """a"""""
+                return true;
+            } else if (!many_lines && text_[at_] == '\n') {
+                return false;
+            } else {
+                ++at_;
+            }
+        }
+        return false;
+    }
+
+    Mark mark() const {
+        const auto before = text_.substr(0, at_);
+        const auto newline = before.rfind('\n');
+        return {static_cast<unsigned>(1 + std::count(before.begin(), before.end(), '\n')),
+                static_cast<unsigned>(newline == std::string_view::npos ? at_ + 1 : at_ - newline)};
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+    std::size_t brackets_ = 0;
+    std::size_t dots_ = 0;
+};
+
+Mark mark_of(const toml::source_position& position) {
+    return {static_cast<unsigned>(position.line), static_cast<unsigned>(position.column)};
+}
+
+class Converter {
+public:
+    std::optional<Problem> problem;
+
+    bool convert(const toml::node& from, Node& to, std::size_t depth) {
+        to.mark = mark_of(from.source().begin);
+        if (++nodes_ > kFileNodes) return fail(too_many_values(to.mark));
+        if ((from.is_table() || from.is_array()) && depth > kFileDepth) return fail(too_deep(to.mark));
+        switch (from.type()) {
+            case toml::node_type::table: return table(*from.as_table(), to, depth);
+            case toml::node_type::array: return list(*from.as_array(), to, depth);
+            case toml::node_type::string:
+                to.kind = Node::Kind::Text;
+                to.text = from.as_string()->get();
+                if (to.text.find('\0') != std::string::npos) {
+                    return fail({to.mark, "not TOML: a NUL character in a string"});
+                }
+                return true;
+            case toml::node_type::integer:
+                to.kind = Node::Kind::Integer;
+                to.integer = from.as_integer()->get();
+                return true;
+            case toml::node_type::floating_point:
+                to.kind = Node::Kind::Real;
+                to.real = from.as_floating_point()->get();
+                return true;
+            case toml::node_type::boolean:
+                to.kind = Node::Kind::Flag;
+                to.flag = from.as_boolean()->get();
+                return true;
+            default: return date(from, to);
+        }
+    }
+
+private:
+    bool fail(Problem found) {
+        problem = std::move(found);
+        return false;
+    }
+
+    // Dates mean nothing to a host; they are the text they were written as.
+    bool date(const toml::node& from, Node& to) {
+        std::ostringstream text;
+        if (const auto* day = from.as_date()) text << day->get();
+        else if (const auto* hour = from.as_time()) text << hour->get();
+        else if (const auto* both = from.as_date_time()) text << both->get();
+        to.kind = Node::Kind::Text;
+        to.text = text.str();
+        return true;
+    }
+
+    bool list(const toml::array& from, Node& to, std::size_t depth) {
+        to.kind = Node::Kind::List;
+        to.items.resize(from.size());
+        for (std::size_t i = 0; i < from.size(); ++i) {
+            if (!convert(*from.get(i), to.items[i], depth + 1)) return false;
+        }
+        return true;
+    }
+
+    bool table(const toml::table& from, Node& to, std::size_t depth) {
+        to.kind = Node::Kind::Map;
+        to.members.reserve(from.size());
+        for (auto&& [key, value] : from) {
+            Member member{std::string(key.str()), mark_of(key.source().begin), {}};
+            if (member.key.find('\0') != std::string::npos) {
+                return fail({member.mark, "not TOML: a NUL character in a key"});
+            }
+            if (!convert(value, member.value, depth + 1)) return false;
+            to.members.push_back(std::move(member));
+        }
+        // toml++ sorts by key; the order of the file reads better in messages.
+        std::stable_sort(to.members.begin(), to.members.end(), [](const auto& a, const auto& b) {
+            return std::pair(a.mark.line, a.mark.column) < std::pair(b.mark.line, b.mark.column);
+        });
+        return true;
+    }
+
+    std::size_t nodes_ = 0;
+};
+
+}  // namespace
+
+Parsed parse_toml(std::string_view text) {
+    Parsed parsed;
+    if (const auto deep = DepthScan(text).find()) {
+        parsed.problem = too_deep(*deep);
+        return parsed;
+    }
+    const auto result = toml::parse(text);
+    if (!result) {
+        const auto& error = result.error();
+        parsed.problem = Problem{mark_of(error.source().begin),
+                                 "not TOML: " + core::printable(error.description(), 200)};
+        return parsed;
+    }
+    Converter converter;
+    if (!converter.convert(result.table(), parsed.root, 1)) parsed.problem = converter.problem;
+    return parsed;
+}
+
+}  // namespace patchbay::config

@@ -1,0 +1,273 @@
+// The door to yaml-cpp. Its event interface rather than its node tree: events carry the mark of
+// every value, tell plain scalars from quoted ones, and let aliases be counted as they expand, so a
+// "billion laughs" file stops at the limit instead of in the allocator.
+//
+// Plain scalars are typed as YAML 1.2's core schema says: `yes`, `on` and `0755` are not special.
+#include "config/reader.hpp"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <charconv>
+#include <istream>
+#include <map>
+#include <streambuf>
+#include <unordered_map>
+
+#include "core/text.hpp"
+
+namespace patchbay::config {
+
+namespace {
+
+// Reads the text where it lies; std::istringstream would copy it.
+class ViewBuffer : public std::streambuf {
+public:
+    explicit ViewBuffer(std::string_view text) {
+        auto* start = const_cast<char*>(text.data());  // never written: no overflow(), no pbackfail()
+        setg(start, start, start + text.size());
+    }
+};
+
+constexpr std::size_t kExpandedBytes = 8 * kFileBytes;
+
+struct Refused {  // thrown through yaml-cpp, caught in parse_yaml
+    Problem problem;
+};
+
+Mark mark_of(const YAML::Mark& mark) {
+    return {static_cast<unsigned>(mark.line + 1), static_cast<unsigned>(mark.column + 1)};
+}
+
+template <class Number>
+bool whole(std::string_view text, Number& out, int base = 10) {
+    const auto [end, error] = [&] {
+        if constexpr (std::is_floating_point_v<Number>) {
+            return std::from_chars(text.data(), text.data() + text.size(), out);
+        } else {
+            return std::from_chars(text.data(), text.data() + text.size(), out, base);
+        }
+    }();
+    return error == std::errc() && end == text.data() + text.size();
+}
+
+// [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?
+bool looks_like_number(std::string_view text) {
+    bool digits = false;
+    std::size_t i = text.starts_with('-') ? 1 : 0;
+    for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) digits = true;
+    if (i < text.size() && text[i] == '.') ++i;
+    for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i) digits = true;
+    return digits && (i == text.size() || text[i] == 'e' || text[i] == 'E');
+}
+
+void type_plain(Node& node) {
+    std::string_view text = node.text;
+    node.kind = Node::Kind::Text;
+    if (text == "true" || text == "True" || text == "TRUE") {
+        node.kind = Node::Kind::Flag;
+        node.flag = true;
+    } else if (text == "false" || text == "False" || text == "FALSE") {
+        node.kind = Node::Kind::Flag;
+    } else if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") {
+        node.kind = Node::Kind::Null;
+    } else if (text.starts_with("0x") && whole(text.substr(2), node.integer, 16)) {
+        node.kind = Node::Kind::Integer;
+    } else if (text.starts_with("0o") && whole(text.substr(2), node.integer, 8)) {
+        node.kind = Node::Kind::Integer;
+    } else {
+        if (text.starts_with('+')) text.remove_prefix(1);
+        if (!looks_like_number(text)) return;
+        if (whole(text, node.integer)) node.kind = Node::Kind::Integer;
+        else if (whole(text, node.real)) node.kind = Node::Kind::Real;
+    }
+}
+
+class TreeBuilder : public YAML::EventHandler {
+public:
+    Node root;
+
+    void OnDocumentStart(const YAML::Mark&) override {}
+    void OnDocumentEnd() override {}
+
+    void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+        Node node;
+        node.mark = mark_of(mark);
+        add(std::move(node), anchor);
+    }
+
+    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  const std::string& value) override {
+        Node node = Node::of_text(value, mark_of(mark));
+        // A NUL would be cut off silently wherever the text becomes an argument or a path.
+        if (value.find('\0') != std::string::npos) {
+            throw Refused{{node.mark, "not YAML: a NUL character in a string"}};
+        }
+        if (tag == "?" || tag.empty()) {
+            type_plain(node);
+        } else if (tag != "!" && tag != "tag:yaml.org,2002:str") {
+            type_plain(node);
+            const bool fits = (tag == "tag:yaml.org,2002:int" && node.is(Node::Kind::Integer)) ||
+                              (tag == "tag:yaml.org,2002:float" && node.is(Node::Kind::Real)) ||
+                              (tag == "tag:yaml.org,2002:bool" && node.is(Node::Kind::Flag)) ||
+                              (tag == "tag:yaml.org,2002:null" && node.is(Node::Kind::Null));
+            if (!fits) refuse_tag(tag, node.mark);
+        }
+        add(std::move(node), anchor);
+    }
+
+    void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+        const auto it = anchored_.find(anchor);
+        if (it == anchored_.end()) {
+            throw Refused{{mark_of(mark), "not YAML: an alias inside the value it stands for"}};
+        }
+        count(it->second, mark_of(mark), stack_.size() + 1);
+        Node copy = it->second;
+        copy.mark = mark_of(mark);
+        place(std::move(copy));
+    }
+
+    void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                         YAML::EmitterStyle::value) override {
+        if (tag != "?" && tag != "!" && !tag.empty() && tag != "tag:yaml.org,2002:seq") {
+            refuse_tag(tag, mark_of(mark));
+        }
+        open(Node::of_list(mark_of(mark)), anchor);
+    }
+    void OnSequenceEnd() override { close(); }
+
+    void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                    YAML::EmitterStyle::value) override {
+        if (tag != "?" && tag != "!" && !tag.empty() && tag != "tag:yaml.org,2002:map") {
+            refuse_tag(tag, mark_of(mark));
+        }
+        open(Node::of_map(mark_of(mark)), anchor);
+    }
+    void OnMapEnd() override { close(); }
+
+private:
+    struct Open {
+        Node node;
+        YAML::anchor_t anchor;
+        std::unordered_map<std::string, Mark> keys;
+        bool key_is_next = true;  // of a map: the next scalar is a key
+    };
+
+    [[noreturn]] static void refuse_tag(const std::string& tag, Mark mark) {
+        throw Refused{{mark, "the tag \"" + core::printable(tag, 80) + "\" is not supported here"}};
+    }
+
+    void open(Node node, YAML::anchor_t anchor) {
+        if (stack_.size() >= kFileDepth) throw Refused{too_deep(node.mark)};
+        if (!stack_.empty() && expects_key()) throw Refused{{node.mark, "not YAML: a key must be plain text"}};
+        count_one(node.mark, 0);
+        stack_.push_back({std::move(node), anchor, {}, true});
+    }
+
+    void close() {
+        auto done = std::move(stack_.back());
+        stack_.pop_back();
+        remember(done.anchor, done.node);
+        place(std::move(done.node));
+    }
+
+    void add(Node node, YAML::anchor_t anchor) {
+        count_one(node.mark, node.text.size());
+        remember(anchor, node);
+        place(std::move(node));
+    }
+
+    bool expects_key() const {
+        return stack_.back().node.is(Node::Kind::Map) && stack_.back().key_is_next;
+    }
+
+    void place(Node node) {
+        if (stack_.empty()) {
+            root = std::move(node);
+            return;
+        }
+        auto& top = stack_.back();
+        if (top.node.is(Node::Kind::List)) {
+            top.node.items.push_back(std::move(node));
+            return;
+        }
+        if (!top.key_is_next) {
+            top.node.members.back().value = std::move(node);
+            top.key_is_next = true;
+            return;
+        }
+        key(top, std::move(node));
+    }
+
+    void key(Open& top, Node node) {
+        if (node.is(Node::Kind::List) || node.is(Node::Kind::Map)) {
+            throw Refused{{node.mark, "not YAML: a key must be plain text"}};
+        }
+        if (node.text == "<<") {
+            throw Refused{{node.mark, "merge keys (<<) are YAML 1.1 and not supported; write the keys out"}};
+        }
+        if (const auto [it, fresh] = top.keys.try_emplace(node.text, node.mark); !fresh) {
+            throw Refused{given_twice(node.text, it->second, node.mark)};
+        }
+        top.node.members.push_back({std::move(node.text), node.mark, {}});
+        top.key_is_next = false;
+    }
+
+    void remember(YAML::anchor_t anchor, const Node& node) {
+        if (!anchor) return;
+        count(node, node.mark, stack_.size() + 1);  // the copy costs memory like any other value
+        anchored_[anchor] = node;
+    }
+
+    void count_one(Mark mark, std::size_t bytes) {
+        bytes_ += bytes;  // or one long text and 1e5 aliases of it would fill the memory
+        if (++nodes_ > kFileNodes || bytes_ > kExpandedBytes) throw Refused{too_many_values(mark)};
+    }
+    void count(const Node& node, Mark mark, std::size_t depth) {
+        count_one(mark, node.text.size());
+        const bool nests = node.is(Node::Kind::List) || node.is(Node::Kind::Map);
+        if (nests && depth > kFileDepth) throw Refused{too_deep(mark)};
+        for (const auto& item : node.items) count(item, mark, depth + 1);
+        for (const auto& member : node.members) {
+            bytes_ += member.key.size();
+            count(member.value, mark, depth + 1);
+        }
+    }
+
+    std::vector<Open> stack_;
+    std::map<YAML::anchor_t, Node> anchored_;
+    std::size_t nodes_ = 0;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace
+
+Parsed parse_yaml(std::string_view text) {
+    Parsed parsed;
+    try {
+        ViewBuffer buffer(text);
+        std::istream stream(&buffer);
+        YAML::Parser parser(stream);
+        TreeBuilder builder;
+        if (parser.HandleNextDocument(builder)) {
+            TreeBuilder second;
+            if (parser.HandleNextDocument(second)) {
+                parsed.problem = Problem{second.root.mark, "a second YAML document; expected one in a file"};
+                return parsed;
+            }
+        }
+        parsed.root = std::move(builder.root);
+        if (parsed.root.is(Node::Kind::Null)) parsed.root.kind = Node::Kind::Map;
+        if (!parsed.root.is(Node::Kind::Map)) parsed.problem = not_a_table(parsed.root);
+    } catch (const Refused& refused) {
+        parsed.problem = refused.problem;
+    } catch (const YAML::Exception& error) {
+        parsed.problem = Problem{mark_of(error.mark), "not YAML: " + core::printable(error.msg, 200)};
+    } catch (const std::exception& error) {
+        parsed.problem = Problem{{}, std::string("not YAML: ") + core::printable(error.what(), 200)};
+    }
+    return parsed;
+}
+
+}  // namespace patchbay::config
