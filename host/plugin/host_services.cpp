@@ -6,18 +6,9 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "plugin/buffers.hpp"
-#if __has_include("plugin/process_service.hpp")
 #include "plugin/process_service.hpp"
-#endif
 
 namespace patchbay::plugin {
-#if !__has_include("plugin/process_service.hpp")
-class ProcessService {
-public:
-    ProcessService(core::Loop&, std::string) {}
-    const patchbay_host_process* table() const { return nullptr; }
-};
-#endif
 namespace {
 
 constexpr std::size_t kLogLineBytes = 8u << 10;

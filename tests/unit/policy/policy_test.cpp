@@ -1,0 +1,70 @@
+#include "policy/policy.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace patchbay::policy {
+namespace {
+
+using config::Level;
+using ::testing::HasSubstr;
+
+config::Server server_named(const char* id) {
+    config::Server server;
+    server.id = id;
+    server.place = {config::Scope::Project, ".mcp.json", 4, 5};
+    return server;
+}
+
+Verdict judge(const config::Permissions& permissions, const config::Server& server,
+              std::string_view tool, Principal principal = Principal::LocalUser) {
+    return Policy(permissions).judge({principal, server, tool, "mcp__" + server.id + "__" + std::string(tool)});
+}
+
+TEST(Policy, ALocalUserApprovesByCallingAndAnAgentNeedsARule) {
+    const auto server = server_named("s");
+    EXPECT_TRUE(judge({}, server, "a").allowed);
+    const auto refused = judge({}, server, "a", Principal::Agent);
+    EXPECT_TRUE(refused.listed);
+    EXPECT_FALSE(refused.allowed);
+    EXPECT_THAT(refused.reason, HasSubstr("add \"mcp__s__a\" to [permissions] allow"));
+    EXPECT_TRUE(judge({{{"mcp__s__*"}}, {}}, server, "a", Principal::Agent).allowed);
+}
+
+TEST(Policy, DenyWinsOverAllow) {
+    const auto verdict = judge({{{"mcp__*"}}, {"mcp__s__create_*"}}, server_named("s"), "create_x");
+    EXPECT_TRUE(verdict.listed) << "denied is not hidden";
+    EXPECT_FALSE(verdict.allowed);
+    EXPECT_THAT(verdict.reason, HasSubstr("mcp__s__create_*"));
+}
+
+TEST(Policy, AnAllowListAllowsNothingElse) {
+    EXPECT_TRUE(judge({{{"mcp__s__a"}}, {}}, server_named("s"), "a").allowed);
+    EXPECT_FALSE(judge({{{"mcp__s__a"}}, {}}, server_named("s"), "b").allowed);
+}
+
+TEST(Policy, FiltersHideAndLevelsRefuse) {
+    auto server = server_named("s");
+    server.enabled_tools = {"a", "b", "c"};
+    server.disabled_tools = {"b"};
+    server.tools = {{"a", Level::Deny}, {"c", Level::Disable}};
+    EXPECT_TRUE(judge({}, server, "a").listed);
+    EXPECT_FALSE(judge({}, server, "a").allowed);
+    EXPECT_FALSE(judge({}, server, "b").listed);
+    EXPECT_FALSE(judge({}, server, "c").listed);
+    const auto other = judge({}, server, "d");
+    EXPECT_FALSE(other.listed);
+    EXPECT_THAT(other.reason, HasSubstr("project config .mcp.json:4:5"));
+}
+
+TEST(Policy, AnUntrustedServerNeedsItsToolsNamed) {
+    auto server = server_named("s");
+    server.trust = "untrusted";
+    EXPECT_FALSE(judge({}, server, "a").allowed);
+    EXPECT_TRUE(judge({{{"mcp__s__a"}}, {}}, server, "a").allowed);
+    server.enabled_tools = {"a"};
+    EXPECT_TRUE(judge({}, server, "a").allowed);
+}
+
+}  // namespace
+}  // namespace patchbay::policy
