@@ -82,7 +82,8 @@ HostServices& HostServices::of(const patchbay_host* host) {
 void HostServices::attach(core::Loop& loop) {
     reactor_.attach(loop);
     if (std::find(extensions_.begin(), extensions_.end(), PATCHBAY_HOST_PROCESS) != extensions_.end())
-        processes_ = std::make_unique<ProcessService>(loop, plugin_);
+        processes_ = std::make_unique<ProcessService>(
+            loop, plugin_, [this](std::string what) { misbehaved(std::move(what)); });
 }
 
 void HostServices::detach() {

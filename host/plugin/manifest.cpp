@@ -15,6 +15,13 @@ namespace {
 
 constexpr std::size_t kMostEntries = 64;  // provides, requires, wants
 
+std::string quoted(std::string_view text) {
+    std::string out = "\"";
+    out += text;
+    out += '"';
+    return out;
+}
+
 // Reads one table after the other and keeps the first error; after an error nothing is read.
 class Reader {
 public:
@@ -44,17 +51,17 @@ public:
                      std::size_t most_bytes = 256) {
         const auto* node = table.get(key);
         if (!node) {
-            if (needed) fail(table.source(), "\"" + std::string(key) + "\" is missing");
+            if (needed) fail(table.source(), quoted(key) + " is missing");
             return {};
         }
         const auto* string = node->as_string();
         if (!string) {
-            fail(node->source(), "\"" + std::string(key) + "\" must be a string");
+            fail(node->source(), quoted(key) + " must be a string");
             return {};
         }
         if (string->get().empty() || string->get().size() > most_bytes ||
             core::printable(string->get(), most_bytes) != string->get()) {
-            fail(node->source(), "\"" + std::string(key) + "\" must be 1 to " +
+            fail(node->source(), quoted(key) + " must be 1 to " +
                                      std::to_string(most_bytes) + " printable bytes");
             return {};
         }
@@ -66,7 +73,7 @@ public:
         const auto* integer = node ? node->as_integer() : nullptr;
         if (!integer || integer->get() < 0 || integer->get() > 1'000'000) {
             fail(node ? node->source() : table.source(),
-                 "\"" + std::string(key) + "\" must be a number from 0");
+                 quoted(key) + " must be a number from 0");
             return 0;
         }
         return static_cast<unsigned>(integer->get());
@@ -78,7 +85,7 @@ public:
         if (!node) return list;
         const auto* array = node->as_array();
         if (!array || array->size() > kMostEntries) {
-            fail(node->source(), "\"" + std::string(key) + "\" must be a list of at most " +
+            fail(node->source(), quoted(key) + " must be a list of at most " +
                                      std::to_string(kMostEntries) + " strings");
             return list;
         }
@@ -95,7 +102,7 @@ public:
             if (needed) fail(parent.source(), "[" + std::string(key) + "] is missing");
             return nullptr;
         }
-        if (!node->is_table()) fail(node->source(), "\"" + std::string(key) + "\" must be a table");
+        if (!node->is_table()) fail(node->source(), quoted(key) + " must be a table");
         return node->as_table();
     }
 
@@ -215,7 +222,7 @@ void read_grants(Reader& reader, const toml::table& root, Manifest& manifest) {
     reader.warn_unknown(*grants, "[grants]", {"network", "spawn", "browser", "secrets"});
     for (const auto& [key, node] : *grants) {
         if (const auto* value = node.as_boolean()) manifest.grants[std::string(key.str())] = value->get();
-        else reader.fail(node.source(), "\"" + std::string(key.str()) + "\" must be true or false");
+        else reader.fail(node.source(), quoted(key.str()) + " must be true or false");
     }
 }
 

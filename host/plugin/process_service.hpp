@@ -1,44 +1,36 @@
 // patchbay.host.process/1: children of one plugin, each beside a supervisor that ends its whole
 // tree when the child is done, when the plugin says so, or when this process is gone.
 //
-// Owns:    control sockets and supervisors. The destructor lets go of the sockets, which ends every
-//          tree. Borrows the loop.
-// Threads: [any]; callbacks come on the loop.
-// Errors:  a program that is missing, not executable, or has no such working directory is refused
-//          with the path that was tried; what only exec can tell arrives on the child's stderr, exit
-//          code 127.
+// Owns:    control sockets and supervisors. Borrows the loop. The destructor ends every tree and
+//          waits for that, with a bound.
+// Threads: constructor and destructor are [loop], the rest [any]; callbacks come on the loop.
+// Errors:  as process_program.hpp says; what only exec can tell (a missing interpreter) arrives on
+//          the child's stderr, exit code 127.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "core/loop.hpp"
 #include "plugin/abi.hpp"
+#include "plugin/process_program.hpp"
 
 namespace patchbay::plugin {
-
-struct Program {
-    std::vector<std::string> argv;
-    std::string cwd;                                             // empty: ours
-    std::vector<std::pair<std::string, std::string>> environment;  // added to the short list
-};
-
-// The environment of a child: HOME, LOGNAME, PATH, ... of this process, then `added`, as "K=V".
-std::vector<std::string> child_environment(const std::vector<std::pair<std::string, std::string>>& added);
-
-// Where exec would find `program`; the error says what was searched.
-Result<std::string> find_program(const Program& program, const std::vector<std::string>& environment);
 
 class ProcessService {
 public:
     using Started = void(PATCHBAY_CALL*)(void*, std::int64_t);
     using Exited = void(PATCHBAY_CALL*)(void*, std::int32_t);
 
-    ProcessService(core::Loop& loop, std::string plugin);
+    // `misbehaved` is told what a callback threw. Ignores SIGPIPE in this process unless somebody
+    // handles it: a pipe to a child that has died would end us.
+    ProcessService(core::Loop& loop, std::string plugin, std::function<void(std::string)> misbehaved);
     ~ProcessService();
     ProcessService(const ProcessService&) = delete;
 
+    // The same functions for plugins; they find the service through HostServices.
     static const patchbay_host_process* table();
 
     Result<patchbay_process> spawn(const Program& program, void* ctx, Started started, Exited exited);

@@ -17,7 +17,10 @@ std::string too_small(const std::string& table, std::size_t size, std::size_t fl
 }
 
 std::string shown(const char* text) {
-    return text ? "\"" + core::printable(text, 128) + "\"" : "nothing";
+    if (!text) return "nothing";
+    std::string quoted = "\"";
+    quoted += core::printable(text, 128);
+    return quoted += '"';
 }
 
 // Name and schema against the manifest; `seen` collects the names.

@@ -1,0 +1,73 @@
+// The C face of the process service.
+#include <algorithm>
+
+#include "plugin/host_services.hpp"
+#include "plugin/process_service.hpp"
+
+namespace patchbay::plugin {
+namespace {
+
+Program program_of(const patchbay_process_params& params) {
+    Program program;
+    for (std::size_t i = 0; i < params.argc; ++i) program.argv.emplace_back(view(params.argv[i]));
+    program.cwd = view(params.cwd);
+    for (std::size_t i = 0; i < params.env_count; ++i)
+        program.environment.emplace_back(view(params.env[i].name), view(params.env[i].value));
+    program.own_pids = !(params.flags & PATCHBAY_PROCESS_SHARED_PIDS);
+    return program;
+}
+
+// What exec would cut short or misread.
+std::string trouble_with(const Program& program) {
+    const auto has_nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
+    if (has_nul(program.cwd)) return "cwd contains a NUL byte";
+    if (std::any_of(program.argv.begin(), program.argv.end(), has_nul))
+        return "the command or one of its arguments contains a NUL byte";
+    for (const auto& [name, value] : program.environment) {
+        if (name.empty() || name.find('=') != std::string::npos || has_nul(name))
+            return "env: \"" + name + "\" is not the name of a variable";
+        if (has_nul(value)) return "env: the value of \"" + name + "\" contains a NUL byte";
+    }
+    return {};
+}
+
+patchbay_status status_of(ErrorCode code) {
+    return code == ErrorCode::Invalid || code == ErrorCode::NotFound ? PATCHBAY_E_INVALID : PATCHBAY_E_IO;
+}
+
+patchbay_status refuse(patchbay_error* error, patchbay_status status, const std::string& why) {
+    fill(error, status, why);
+    return status;
+}
+
+patchbay_status spawn(const patchbay_host* host, const patchbay_process_params* params, void* ctx,
+                      ProcessService::Started started, ProcessService::Exited exited,
+                      patchbay_process* out, patchbay_error* error) noexcept {
+    try {
+        auto* const processes = HostServices::of(host).processes();
+        if (!processes) return refuse(error, PATCHBAY_E_CLOSED, "the host is closing");
+        if (!params || params->struct_size < sizeof *params || !exited || !out)
+            return refuse(error, PATCHBAY_E_INVALID, "spawn: params, exited and out are needed");
+        const auto program = program_of(*params);
+        if (const auto trouble = trouble_with(program); !trouble.empty())
+            return refuse(error, PATCHBAY_E_INVALID, trouble);
+        const auto process = processes->spawn(program, ctx, started, exited);
+        if (!process) return refuse(error, status_of(process.error().code), process.error().message);
+        *out = *process;
+        return PATCHBAY_OK;
+    } catch (const std::exception& failure) {  // out of memory
+        return refuse(error, PATCHBAY_E_INTERNAL, failure.what());
+    }
+}
+
+void stop(const patchbay_host* host, patchbay_op op, std::uint32_t grace_ms) noexcept {
+    if (auto* const processes = HostServices::of(host).processes()) processes->stop(op, grace_ms);
+}
+
+constexpr patchbay_host_process kTable{sizeof(patchbay_host_process), 0, spawn, stop};
+
+}  // namespace
+
+const patchbay_host_process* ProcessService::table() { return &kTable; }
+
+}  // namespace patchbay::plugin
