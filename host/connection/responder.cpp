@@ -1,7 +1,7 @@
 #include "connection/responder.hpp"
 
 #include "core/text.hpp"
-#include "protocol/schema.hpp"
+#include "protocol/arguments.hpp"
 
 namespace patchbay::connection {
 namespace json = boost::json;

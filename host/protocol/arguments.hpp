@@ -1,0 +1,31 @@
+// What a person or a host answers to a schema: command-line text to typed values, named problems
+// before anything is sent, and the defaults of an elicitation form.
+//
+// Threads: [value]. Errors: Invalid, naming the argument and what was expected.
+// Source:  MCP server/tools (inputSchema), client/elicitation (requestedSchema).
+#pragma once
+
+#include <boost/json.hpp>
+
+#include <string>
+#include <vector>
+
+#include "core/result.hpp"
+
+namespace patchbay::protocol {
+
+// `text` as the type that `input_schema` gives property `name`: numbers, booleans, null, arrays and
+// objects as JSON, strings as they are. Without a type: JSON if it is some, else the string.
+Result<boost::json::value> coerce_argument(const boost::json::value& input_schema,
+                                           const std::string& name, const std::string& text);
+
+// What is wrong with `arguments`, in words for people: unknown names with the nearest, missing ones,
+// wrong types. Empty: the schema accepts them.
+std::vector<std::string> check_arguments(const boost::json::value& input_schema,
+                                         const boost::json::object& arguments);
+
+// The defaults of a requestedSchema; a required property without one gets its first choice, false, or
+// its smallest number, and is Invalid when it is a string.
+Result<boost::json::object> defaults_for(const boost::json::value& requested_schema);
+
+}  // namespace patchbay::protocol
