@@ -13,71 +13,104 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST = 65536, TEXT = 65536 };
+enum { MOST_FOUND = 65536, MOST_PIDS = 1 << 22, FILE_TEXT = 65536 };
 
-/* Static, not on the stack or heap: this program must not fail when memory is short. */
-static pid_t found[MOST];
+/* Static, not on the stack or heap: this program must not fail when memory is short. Untouched
+ * pages cost nothing. */
+static pid_t found[MOST_FOUND];
+static int found_count;
+static unsigned char seen[MOST_PIDS / 8];
+static char text[FILE_TEXT];
 
-static ssize_t read_file(const char *path, char *text, size_t size) {
+static int read_file(const char *path) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return -1;
     size_t used = 0;
-    while (used + 1 < size) {
-        const ssize_t got = read(fd, text + used, size - 1 - used);
+    while (used + 1 < sizeof text) {
+        const ssize_t got = read(fd, text + used, sizeof text - 1 - used);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) break;
         used += (size_t)got;
     }
     close(fd);
     text[used] = 0;
-    return (ssize_t)used;
+    return (int)used;
 }
 
-static int add(int count, pid_t pid) {
-    for (int i = 0; i < count; ++i) {
-        if (found[i] == pid) return count;
-    }
-    if (count < MOST) found[count++] = pid;
-    return count;
+static void add(long pid) {
+    if (pid <= 1 || pid >= MOST_PIDS || found_count == MOST_FOUND) return;
+    unsigned char *const byte = &seen[pid / 8];
+    const unsigned char bit = (unsigned char)(1u << (pid % 8));
+    if (*byte & bit) return;
+    *byte |= bit;
+    found[found_count++] = (pid_t)pid;
 }
 
-/* Children of every thread of `pid`, from /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN). */
-static int add_children(int count, pid_t pid) {
-    static char text[TEXT];
+static void forget_found(void) {
+    for (int i = 0; i < found_count; ++i) seen[found[i] / 8] = 0;
+    found_count = 0;
+}
+
+/* Children of every thread of `pid`. */
+static void add_children(pid_t pid) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-    DIR *tasks = opendir(path);
-    if (!tasks) return count;
+    DIR *const tasks = opendir(path);
+    if (!tasks) return;
     for (struct dirent *task; (task = readdir(tasks));) {
         if (task->d_name[0] == '.') continue;
         char file[96];
         snprintf(file, sizeof file, "/proc/%d/task/%.20s/children", (int)pid, task->d_name);
-        if (read_file(file, text, sizeof text) < 0) continue;
-        for (char *at = text; *at;) {
-            char *end;
+        if (read_file(file) < 0) continue;
+        char *end;
+        for (char *at = text;; at = end) {
             const long child = strtol(at, &end, 10);
             if (end == at) break;
-            if (child > 1) count = add(count, (pid_t)child);
-            at = end;
-            while (*at == ' ') ++at;
+            add(child);
         }
     }
     closedir(tasks);
-    return count;
 }
 
-static int collect(pid_t root) {
-    int count = add_children(0, root);
-    for (int i = 0; i < count; ++i) count = add_children(count, found[i]);
-    return count;
+/* "PID (any text) STATE PPID ..." */
+static long parent_of(const char *pid) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+    if (read_file(path) < 0) return 0;
+    const char *const after = strrchr(text, ')');
+    return after && strlen(after) > 4 ? strtol(after + 4, NULL, 10) : 0;
 }
 
-pid_t first_child(pid_t parent) { return add_children(0, parent) > 0 ? found[0] : 0; }
+/* For kernels without CONFIG_PROC_CHILDREN: look at every process until nobody new has a parent
+ * among those already found. */
+static void collect_by_parent(long root) {
+    int before;
+    do {
+        before = found_count;
+        DIR *const processes = opendir("/proc");
+        if (!processes) return;
+        for (struct dirent *entry; (entry = readdir(processes));) {
+            const long pid = strtol(entry->d_name, NULL, 10);
+            const long parent = pid > 1 ? parent_of(entry->d_name) : 0;
+            const int ours = parent > 1 && parent < MOST_PIDS && (seen[parent / 8] >> (parent % 8) & 1);
+            if (parent == root || ours) add(pid);
+        }
+        closedir(processes);
+    } while (found_count != before);
+}
 
-int signal_descendants(pid_t root, int signal) {
-    const int count = collect(root);
-    for (int i = 0; i < count; ++i) kill(found[i], signal);
-    return count;
+static void collect(void) {
+    forget_found();
+    const pid_t self = getpid();
+    if (access("/proc/thread-self/children", R_OK) != 0) return collect_by_parent(self);
+    add_children(self);
+    for (int i = 0; i < found_count; ++i) add_children(found[i]);
+}
+
+int signal_descendants(int signal) {
+    collect();
+    for (int i = 0; i < found_count; ++i) kill(found[i], signal);
+    return found_count;
 }
 
 static long now_ms(void) {
@@ -86,25 +119,22 @@ static long now_ms(void) {
     return now.tv_sec * 1000L + now.tv_nsec / 1000000;
 }
 
-void end_descendants(int limit_ms, pid_t watched, int *status) {
-    const long until = now_ms() + limit_ms;
+static int reaped_all(void) {
     for (;;) {
-        /* A stopped process forks no more; two rounds without a new one mean that all are stopped. */
+        const pid_t pid = waitpid(-1, NULL, WNOHANG);
+        if (pid < 0) return errno == ECHILD;
+        if (pid == 0) return 0;
+    }
+}
+
+void end_descendants(int limit_ms) {
+    const long until = now_ms() + limit_ms;
+    while (!reaped_all() && now_ms() < until) {
+        /* A stopped process forks no more; a round without a new one means that all are stopped. */
         int before = -1;
-        for (int round = 0; round < 100; ++round) {
-            const int count = signal_descendants(getpid(), SIGSTOP);
-            if (count == before) break;
+        for (int count; (count = signal_descendants(SIGSTOP)) != before && now_ms() < until;)
             before = count;
-        }
-        signal_descendants(getpid(), SIGKILL);
-        for (;;) {
-            int ended = 0;
-            const pid_t pid = waitpid(-1, &ended, WNOHANG);
-            if (pid < 0 && errno == ECHILD) return;
-            if (pid == watched && pid > 0) *status = ended;
-            if (pid <= 0) break;
-        }
-        if (now_ms() >= until) return;
-        poll(NULL, 0, 1); /* a killed process takes a moment to become a zombie */
+        signal_descendants(SIGKILL);
+        if (!reaped_all()) poll(NULL, 0, 1); /* a killed process takes a moment to become a zombie */
     }
 }

@@ -41,7 +41,8 @@ typedef struct patchbay_host_reactor { uint32_t struct_size, reserved;
  * session; no descriptors but 0, 1, 2; a supervisor beside each child ends its whole tree when
  * the host is gone, whatever killed it. Needs the manifest grant "spawn". */
 #define PATCHBAY_HOST_PROCESS "patchbay.host.process/1"
-typedef struct patchbay_process_params { uint32_t struct_size, reserved;
+enum { PATCHBAY_PROCESS_SHARED_PIDS = 1u << 0 /* no PID namespace, where it would get one (root) */ };
+typedef struct patchbay_process_params { uint32_t struct_size, flags;
   const patchbay_str *argv; size_t argc;     /* argv[0] is looked up in the child's PATH */
   patchbay_str cwd;                          /* empty: the host's */
   const patchbay_kv *env; size_t env_count;  /* added to the short list, stronger than it */
