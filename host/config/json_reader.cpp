@@ -58,12 +58,13 @@ private:
 
     void newline() {
         ++line_;
-        line_start_ = at_;
+        column_ = 1;
+        counted_ = at_;
     }
-    Mark mark() const {
-        unsigned column = 1;  // in characters, as editors count
-        for (auto i = line_start_; i < at_; ++i) column += (text_[i] & 0xc0) != 0x80;
-        return {line_, column};
+    // Counts on from the last mark: a file may be one line of a megabyte.
+    Mark mark() {
+        for (; counted_ < at_; ++counted_) column_ += (text_[counted_] & 0xc0) != 0x80;
+        return {line_, column_};
     }
 
     bool fail(std::string message) {
@@ -269,7 +270,8 @@ private:
 
     std::string_view text_;
     std::size_t at_ = 0;
-    std::size_t line_start_ = 0;
+    std::size_t counted_ = 0;  // column_ is that of this byte
+    unsigned column_ = 1;      // in characters, as editors count
     unsigned line_ = 1;
     std::size_t nodes_ = 0;
     std::optional<Problem> problem_;

@@ -231,6 +231,10 @@ private:
 
 }  // namespace
 
+Sources discover(const Environment& environment, const std::vector<PluginFragment>& plugins) {
+    return Discovery(environment).run(plugins);
+}
+
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {

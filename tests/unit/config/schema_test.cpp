@@ -1,0 +1,120 @@
+// config/ is data: its schema, defaults and examples say what the reader does, and nothing else.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+
+#include "config/compile.hpp"
+#include "config/keys.hpp"
+#include "config/show.hpp"
+#include "support.hpp"
+
+namespace patchbay::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string slurp(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+fs::path data(const std::string& name) { return fs::path(PATCHBAY_SOURCE_DIR) / "config" / name; }
+
+std::set<std::string> names(const boost::json::value& properties) {
+    std::set<std::string> out;
+    for (const auto& property : properties.as_object()) out.emplace(property.key());
+    return out;
+}
+
+class Schema : public ::testing::Test {
+protected:
+    boost::json::value schema_ = boost::json::parse(slurp(data("schema/patchbay.schema.json")));
+    const boost::json::object& properties_ = schema_.at("properties").as_object();
+};
+
+TEST_F(Schema, HasExactlyTheTopLevelKeysOfTheReader) {
+    const auto& keys = top_level_keys();
+    EXPECT_EQ(names(properties_), std::set<std::string>(keys.begin(), keys.end()));
+}
+
+TEST_F(Schema, HasExactlyTheServerKeysOfTheReader) {
+    const auto& keys = names_in_a_server();
+    EXPECT_EQ(names(schema_.at("$defs").at("server").at("properties")), std::set<std::string>(keys.begin(), keys.end()));
+}
+
+TEST_F(Schema, HasExactlyTheTableKeysOfTheReader) {
+    std::map<std::string, std::set<std::string>> tables;
+    for (const auto& key : table_keys()) tables[std::string(key.table)].emplace(key.name);
+    for (const auto& [table, keys] : tables) {
+        EXPECT_EQ(names(properties_.at(table).at("properties")), keys) << table;
+        EXPECT_EQ(properties_.at(table).at("additionalProperties"), false) << table;
+    }
+}
+
+// A value the schema allows must be taken, and one of another type refused.
+TEST_F(Schema, AgreesWithTheReaderOnTypes) {
+    const auto sample = [](const boost::json::value& key) -> std::optional<Node> {
+        Node node;
+        const auto* type = key.as_object().if_contains("type");
+        if (const auto* words = key.as_object().if_contains("enum")) return Node::of_text(std::string(words->at(0).as_string()), {});
+        if (!type || !type->is_string()) return {};
+        if (*type == "string") return Node::of_text("text", {});
+        if (*type == "boolean") return Node::of_flag(true, {});
+        if (*type == "array") return Node::of_list({});
+        if (*type == "object") return Node::of_map({});
+        node.kind = Node::Kind::Integer;
+        node.integer = 5;
+        return node;
+    };
+    const Node nothing;
+    const auto& servers = schema_.at("$defs").at("server").at("properties").as_object();
+    for (const auto& key : server_keys()) {
+        Server server;
+        const auto value = sample(servers.at(key.name));
+        ASSERT_TRUE(value) << key.name;
+        EXPECT_EQ(key.take(server, *value), "") << key.name;
+        EXPECT_NE(key.take(server, nothing), "") << key.name;
+    }
+    for (const auto& key : table_keys()) {
+        Config config;
+        const auto value = sample(properties_.at(key.table).at("properties").at(key.name));
+        ASSERT_TRUE(value) << key.name;
+        EXPECT_EQ(key.take(config, *value), "") << key.table << "." << key.name;
+        EXPECT_NE(key.take(config, nothing), "") << key.table << "." << key.name;
+    }
+}
+
+TEST(Defaults, AreWhatIsBuiltIn) {
+    auto config = check_file(data("defaults/defaults.toml"));
+    EXPECT_EQ(all(config.diagnostics), "");
+    EXPECT_EQ(to_json(config, false), to_json(Config{}, false));
+    std::size_t given = config.origins.size();
+    EXPECT_EQ(given, table_keys().size() - 1);  // all but permissions.allow
+}
+
+class Examples : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Examples, LoadWithoutADiagnostic) {
+    const auto enterprise = GetParam().starts_with("enterprise");
+    const auto config = check_file(data("examples/" + GetParam()), enterprise ? Scope::Enterprise : Scope::User);
+    EXPECT_EQ(all(config.diagnostics), "");
+    EXPECT_FALSE(config.servers.empty());
+}
+
+std::vector<std::string> all_examples() {
+    std::vector<std::string> files;
+    for (const auto& entry : fs::directory_iterator(data("examples"))) files.push_back(entry.path().filename());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Examples, ::testing::ValuesIn(all_examples()), [](const auto& test) {
+    auto name = test.param;
+    std::replace_if(name.begin(), name.end(), [](char c) { return c == '.' || c == '-'; }, '_');
+    return name;
+});
+
+}  // namespace
+}  // namespace patchbay::config

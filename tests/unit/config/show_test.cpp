@@ -1,0 +1,71 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/merge.hpp"
+#include "config/show.hpp"
+#include "support.hpp"
+
+namespace patchbay::config {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Config of(const std::string& text) {
+    std::vector<Fragment> one;
+    one.push_back(read_fragment(text, Format::Toml, {Scope::User, 0, "config.toml"}));
+    return merge(std::move(one));
+}
+
+TEST(Show, HidesSecretsAndKeepsTheirNames) {
+    const auto config = of(R"(
+[servers.a]
+command = "x"
+env = { API = "hunter2" }
+[servers.b]
+url = "https://me:hunter2@example.org/mcp?key=hunter2"
+headers = { Authorization = "hunter2" }
+oauth = { client_id = "id", client_secret = "hunter2", token_url = "https://t" }
+bearer_token_env_var = "TOKEN"
+[auth.x]
+method = "static"
+token = "hunter2"
+private_key = { pem = "hunter2" }
+nested = [{ password = "hunter2" }]
+)");
+    ASSERT_EQ(all(config.diagnostics), "");
+    const auto text = serialize(to_json(config, true));
+    EXPECT_THAT(text, Not(HasSubstr("hunter2")));
+    EXPECT_THAT(text, HasSubstr(R"("env":{"API":"***"})"));
+    EXPECT_THAT(text, HasSubstr(R"("headers":{"Authorization":"***"})"));
+    EXPECT_THAT(text, HasSubstr(R"("client_id":"id","client_secret":"***","token_url":"https://t")"));
+    EXPECT_THAT(text, HasSubstr(R"("url":"https://***@example.org/mcp?***")"));
+    EXPECT_THAT(text, HasSubstr(R"("bearer_token_env_var":"TOKEN")"));
+    EXPECT_THAT(text, HasSubstr(R"("private_key":{"pem":"***"})"));
+    EXPECT_THAT(text, HasSubstr(R"("nested":[{"password":"***"}])"));
+}
+
+TEST(Show, OriginsComeWhenAskedFor) {
+    const auto config = of("[servers.a]\ncommand = 'x'\n");
+    EXPECT_FALSE(to_json(config, false).as_object().contains("origins"));
+    EXPECT_EQ(serialize(to_json(config, true).at("origins")), R"({"servers.a.command":{"scope":"user","file":"config.toml","line":2,"column":1}})");
+}
+
+TEST(Show, WhatIsShownCanBeReadAgain) {
+    const auto config = of("[servers.a]\ncommand = 'x'\nargs = ['y']\ntool_timeout_sec = 1.5\ntools = { t = 'deny' }\nfallback = ['sse']\n[health]\nmisses = 2\n");
+    const auto shown = to_json(config, false);
+    std::vector<Fragment> again;
+    again.push_back(read_fragment(serialize(shown), Format::Json, {Scope::User, 0, "shown.json"}));
+    const auto second = merge(std::move(again));
+    EXPECT_EQ(all(second.diagnostics), "");
+    EXPECT_EQ(to_json(second, false), shown);
+}
+
+TEST(Show, ADiagnosticIsAnObject) {
+    const Diagnostic diagnostic{Severity::Warning, {Scope::Local, "f", 1, 2}, "text", "a"};
+    EXPECT_EQ(serialize(to_json(diagnostic)), R"({"severity":"warning","scope":"local","file":"f","line":1,"column":2,"message":"text","server":"a"})");
+    EXPECT_EQ(to_string(diagnostic), "warning: local config f:1:2: text");
+}
+
+}  // namespace
+}  // namespace patchbay::config

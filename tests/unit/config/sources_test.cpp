@@ -1,0 +1,249 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "support.hpp"
+
+namespace patchbay::config {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string command_of(const Config& config, const std::string& id) {
+    const auto* server = find(config, id);
+    return server ? std::string(server->settings.at("command").as_string()) : "(none)";
+}
+std::string saying(const std::string& who) { return "[servers.a]\ncommand = \"" + who + "\"\n"; }
+
+TEST(Sources, AnEmptyWorldIsAnEmptyConfig) {
+    World world;
+    const auto loaded = load(world.environment);
+    EXPECT_TRUE(loaded.config.servers.empty());
+    EXPECT_EQ(all(loaded.config.diagnostics), "");
+    EXPECT_FALSE(loaded.config.deny_all);
+}
+
+TEST(Sources, EachStrongerScopeWins) {
+    World world;
+    const auto now = [&] { return command_of(load(world.environment).config, "a"); };
+    world.folder.write("home/me/.config/patchbay/config.toml", saying("user"));
+    EXPECT_EQ(now(), "user");
+    world.folder.write("home/me/work/app/.mcp.json", R"({"mcpServers": {"a": {"command": "project"}}})");
+    EXPECT_EQ(now(), "project");
+    world.folder.write("home/me/work/app/.patchbay.local.yaml", "servers: {a: {command: local}}");
+    EXPECT_EQ(now(), "local");
+    world.folder.write("flag.toml", saying("flag"));
+    world.environment.config_files = {world.folder / "flag.toml"};
+    EXPECT_EQ(now(), "flag");
+    world.folder.write("second.toml", saying("second flag"));
+    world.environment.config_files.push_back(world.folder / "second.toml");
+    EXPECT_EQ(now(), "second flag");
+    world.folder.write("variable.toml", saying("variable"));
+    world.variables["PATCHBAY_CONFIG"] = world.folder / "variable.toml";
+    EXPECT_EQ(now(), "variable");
+    world.variables["PATCHBAY_CONFIG_JSON"] = R"({"servers": {"a": {"command": "inline"}}})";
+    EXPECT_EQ(now(), "inline");
+    world.environment.sets = {"servers.a.command=set"};
+    EXPECT_EQ(now(), "set");
+    world.folder.write("etc/enterprise.toml", "exclusive = false\n" + saying("enterprise"));
+    EXPECT_EQ(now(), "enterprise");
+    world.folder.write("etc/enterprise.toml", "[servers.only]\ncommand = \"x\"\n");
+    EXPECT_EQ(now(), "(none)");
+}
+
+TEST(Sources, AllFilesOfOneFolderAreReadAndTheFirstWins) {
+    World world;
+    world.folder.write("home/me/.config/patchbay/mcp.json", R"({"servers": {"a": {"command": "third"}, "c": {"command": "c"}}})");
+    world.folder.write("home/me/.config/patchbay/config.yaml", "servers: {a: {command: second}, b: {command: b}}");
+    world.folder.write("home/me/.config/patchbay/config.toml", saying("first"));
+    const auto config = load(world.environment).config;
+    EXPECT_EQ(command_of(config, "a"), "first");
+    EXPECT_EQ(command_of(config, "b"), "b");
+    EXPECT_EQ(command_of(config, "c"), "c");
+    ASSERT_EQ(config.diagnostics.size(), 2u);
+    EXPECT_THAT(to_string(config.diagnostics[0]), HasSubstr("config.yaml:1:11: server \"a\": already defined at"));
+    EXPECT_THAT(to_string(config.diagnostics[0]), HasSubstr("config.toml:1:10"));
+}
+
+TEST(Sources, TheNearestProjectFolderUpwardsCounts) {
+    World world;
+    world.folder.make("home/me/work/app/deep/er");
+    world.environment.working_directory = world.folder / "home/me/work/app/deep/er";
+    world.folder.write("home/me/work/.mcp.toml", saying("far"));
+    EXPECT_EQ(command_of(load(world.environment).config, "a"), "far");
+    world.folder.write("home/me/work/app/.patchbay/config.toml", saying("near"));
+    EXPECT_EQ(command_of(load(world.environment).config, "a"), "near");
+}
+
+TEST(Sources, TheSearchStopsAtTheRepositoryAndAtHome) {
+    World world;
+    world.folder.write("home/.mcp.toml", saying("above home"));
+    EXPECT_EQ(command_of(load(world.environment).config, "a"), "(none)");
+    world.folder.write("home/me/work/.mcp.toml", saying("above the repository"));
+    EXPECT_EQ(command_of(load(world.environment).config, "a"), "above the repository");
+    world.folder.make("home/me/work/app/.git");
+    EXPECT_EQ(command_of(load(world.environment).config, "a"), "(none)");
+    world.folder.write("home/me/work/app/.mcp.toml", saying("root of the repository"));
+    EXPECT_EQ(command_of(load(world.environment).config, "a"), "root of the repository");
+}
+
+TEST(Sources, NamedFilesThatAreMissingAreErrors) {
+    World world;
+    world.environment.config_files = {"nowhere.toml"};
+    world.variables["PATCHBAY_CONFIG"] = "/nowhere/else.toml";
+    const auto text = all(load(world.environment).config.diagnostics);
+    EXPECT_THAT(text, HasSubstr("work/app/nowhere.toml: no such file (named by --config)"));
+    EXPECT_THAT(text, HasSubstr("session config /nowhere/else.toml: no such file (named by PATCHBAY_CONFIG)"));
+}
+
+TEST(Sources, AFileThatCannotBeReadIsNamed) {
+    World world;
+    world.folder.make("home/me/.config/patchbay/config.toml");
+    ASSERT_EQ(::mkfifo((world.folder / "home/me/.config/patchbay/mcp.toml").c_str(), 0600), 0);
+    std::filesystem::create_symlink("nowhere", world.folder / "home/me/.config/patchbay/config.json");
+    world.folder.write("x.ini", "");
+    world.environment.config_files = {world.folder / "x.ini"};
+    const auto text = all(load(world.environment).config.diagnostics);
+    EXPECT_THAT(text, HasSubstr("config.toml: cannot read it: not a regular file"));
+    EXPECT_THAT(text, HasSubstr("mcp.toml: cannot read it: not a regular file"));
+    EXPECT_THAT(text, HasSubstr("config.json: cannot read it: No such file"));
+    EXPECT_THAT(text, HasSubstr("x.ini: unknown kind of file; expected .toml, .yaml or .json"));
+}
+
+TEST(Sources, CandidatesListEveryPlaceStrongestLast) {
+    World world;
+    world.folder.write("home/me/work/app/.mcp.json", "{");
+    const auto candidates = load(world.environment).candidates;
+    ASSERT_FALSE(candidates.empty());
+    EXPECT_EQ(candidates.front().path, world.folder / "home/me/.config/patchbay/config.toml");
+    EXPECT_EQ(candidates.back().path, world.folder / "etc/enterprise.json");
+    const auto it = std::find_if(candidates.begin(), candidates.end(), [](const auto& c) { return c.found == Candidate::Found::Broken; });
+    ASSERT_NE(it, candidates.end());
+    EXPECT_EQ(it->path, world.folder / "home/me/work/app/.mcp.json");
+    EXPECT_THAT(it->note, HasSubstr("not JSON"));
+}
+
+TEST(Sources, NothingEscapesAnExclusiveEnterpriseFile) {
+    World world;
+    world.folder.write("etc/enterprise.yaml", "servers: {theirs: {command: x}}");
+    world.folder.write("home/me/.config/patchbay/config.toml", "not even TOML");
+    world.folder.write("flag.toml", saying("flag"));
+    world.environment.config_files = {world.folder / "flag.toml"};
+    world.environment.sets = {"servers.b.command=x", "servers.theirs.enabled=false"};
+    world.variables = {{"PATCHBAY_CONFIG_JSON", R"({"servers": {"c": {"command": "x"}}})"},
+                       {"MCP_TOOL_TIMEOUT", "5"},
+                       {"PATCHBAY_ENTERPRISE_DIRECTORY", "/nowhere"}};
+    const auto loaded = load(world.environment, {{"/p/plugin.toml", "[servers.d]\ncommand = 'x'\n"}});
+    ASSERT_EQ(loaded.config.servers.size(), 1u);
+    EXPECT_EQ(loaded.config.servers[0].id, "theirs");
+    EXPECT_TRUE(loaded.config.servers[0].enabled);
+    EXPECT_EQ(loaded.config.servers[0].tool_timeout, std::chrono::hours(27));
+    EXPECT_THAT(all(loaded.config.diagnostics), HasSubstr("--set: ignored: "));
+    for (const auto& candidate : loaded.candidates) {
+        if (candidate.scope == Scope::Enterprise) continue;
+        EXPECT_EQ(candidate.found, Candidate::Found::Ignored) << candidate.path;
+    }
+}
+
+TEST(Sources, ABrokenEnterpriseFileDeniesAll) {
+    for (const auto* text : {"exclusive = false\n[", "exclusive = 'no'", "servers = 3", "exclusive = false\npolicy = 'none'"}) {
+        SCOPED_TRACE(text);
+        World world;
+        world.folder.write("home/me/.config/patchbay/config.toml", saying("user"));
+        world.folder.write("etc/enterprise.toml", text);
+        const auto config = load(world.environment).config;
+        EXPECT_TRUE(config.deny_all);
+        EXPECT_TRUE(config.servers.empty());
+        EXPECT_THAT(all(config.diagnostics), HasSubstr("every server and tool is denied"));
+    }
+    World world;
+    world.folder.make("etc/enterprise.json");
+    EXPECT_TRUE(load(world.environment).config.deny_all);
+}
+
+TEST(Sources, SetTakesTomlValuesAndFallsBackToText) {
+    World world;
+    world.environment.sets = {"health.misses=3", "client.name=my host # 1", "servers.a.command=run", "servers.a.args=[\"-x\", \"1\"]",
+                              "servers.a.env.KEY=a=b\nc", "servers.a.lazy=true", "servers.a.lazy=false", "client.roots=[]"};
+    const auto config = load(world.environment).config;
+    EXPECT_EQ(all(config.diagnostics), "");
+    EXPECT_EQ(config.health.misses, 3u);
+    EXPECT_EQ(config.client.name, "my host # 1");
+    const auto* a = find(config, "a");
+    ASSERT_TRUE(a);
+    EXPECT_EQ(serialize(a->settings), R"({"command":"run","args":["-x","1"],"env":{"KEY":"a=b\nc"}})");
+    EXPECT_FALSE(a->lazy);
+}
+
+TEST(Sources, SetWithoutSenseIsAnError) {
+    World world;
+    world.environment.sets = {"novalue", "a b=1", "=x", "health.misses=many", "helth.misses=1", "a.=1", "x#=1"};
+    const auto text = all(load(world.environment).config.diagnostics);
+    EXPECT_THAT(text, HasSubstr("session config --set: \"novalue\": expected key=value"));
+    EXPECT_THAT(text, HasSubstr("--set: \"a b\" is not a key"));
+    EXPECT_THAT(text, HasSubstr("--set: \"\" is not a key"));
+    EXPECT_THAT(text, HasSubstr("--set: \"a.\" is not a key"));
+    EXPECT_THAT(text, HasSubstr("--set: \"x#\": expected key=value"));
+    EXPECT_THAT(text, HasSubstr("health.misses: expected a whole number from 1 to 2147483647, found text"));
+    EXPECT_THAT(text, HasSubstr("unknown table or key \"helth\"; did you mean \"health\"?"));
+}
+
+TEST(Sources, AnOverlayFromTheCommandLineAdjustsAServer) {
+    World world;
+    world.folder.write("home/me/.config/patchbay/config.toml", saying("user"));
+    world.environment.sets = {"servers.a.enabled=false", "servers.a.tool_timeout_sec=1.5"};
+    const auto config = load(world.environment).config;
+    ASSERT_TRUE(find(config, "a"));
+    EXPECT_FALSE(find(config, "a")->enabled);
+    EXPECT_EQ(find(config, "a")->tool_timeout, std::chrono::milliseconds(1500));
+    EXPECT_EQ(command_of(config, "a"), "user");
+}
+
+TEST(Sources, ToolTimeoutVariableChangesTheDefaultOnly) {
+    World world;
+    world.folder.write("home/me/.config/patchbay/config.toml", saying("x") + "[servers.b]\ncommand = 'x'\ntool_timeout_sec = 7\n");
+    world.variables["MCP_TOOL_TIMEOUT"] = "2500";
+    auto config = load(world.environment).config;
+    EXPECT_EQ(find(config, "a")->tool_timeout, std::chrono::milliseconds(2500));
+    EXPECT_EQ(find(config, "b")->tool_timeout, std::chrono::seconds(7));
+    for (const auto* wrong : {"soon", "-1", "0", "5s", "99999999999999999999"}) {
+        world.variables["MCP_TOOL_TIMEOUT"] = wrong;
+        config = load(world.environment).config;
+        EXPECT_EQ(find(config, "a")->tool_timeout, std::chrono::hours(27));
+        EXPECT_THAT(all(config.diagnostics), HasSubstr("MCP_TOOL_TIMEOUT: ignored \"" + std::string(wrong)));
+    }
+}
+
+TEST(Sources, PluginServersAreOffUntilTheUserEnablesThem) {
+    World world;
+    const std::vector<PluginFragment> plugins = {
+        {"/p/plugin.toml", "manifest = 1\nid = 'quic'\n[servers.a]\ntransport = 'quic'\n[servers.b]\ntransport = 'quic'\n"},
+        {"/q/plugin.toml", "not TOML"}};
+    world.folder.write("home/me/.config/patchbay/config.toml", "[servers.b]\nenabled = true\n");
+    const auto loaded = load(world.environment, plugins);
+    EXPECT_EQ(all(loaded.config.diagnostics), "");
+    EXPECT_FALSE(find(loaded.config, "a")->enabled);
+    EXPECT_TRUE(find(loaded.config, "b")->enabled);
+    EXPECT_EQ(find(loaded.config, "b")->place.scope, Scope::Plugin);
+    EXPECT_EQ(loaded.candidates.at(1).found, Candidate::Found::Broken);
+}
+
+TEST(CheckFile, JudgesOneFileAlone) {
+    World world;
+    world.folder.write("x.toml", "[servers.a]\ncommand = 'x'\nargz = []\n");
+    EXPECT_THAT(all(check_file(world.folder / "x.toml").diagnostics), HasSubstr("x.toml:3:1: server \"a\": unknown key \"argz\" for transport \"stdio\"; did you mean \"args\"?"));
+    EXPECT_THAT(all(check_file(world.folder / "none.toml").diagnostics), HasSubstr("none.toml: no such file"));
+}
+
+TEST(OfThisProcess, IgnoresARelativeConfigHome) {
+    ::setenv("XDG_CONFIG_HOME", "relative", 1);
+    ::setenv("HOME", "/home/somebody", 1);
+    EXPECT_EQ(Environment::of_this_process().config_home, "/home/somebody/.config");
+    ::setenv("XDG_CONFIG_HOME", "/elsewhere", 1);
+    EXPECT_EQ(Environment::of_this_process().config_home, "/elsewhere");
+    EXPECT_EQ(Environment::of_this_process().enterprise_directory, "/etc/patchbay");
+}
+
+}  // namespace
+}  // namespace patchbay::config

@@ -1,0 +1,74 @@
+// A folder of files and an Environment inside of it, for tests of where configuration comes from.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "config/load.hpp"
+
+namespace patchbay::config {
+
+class Folder {
+public:
+    Folder() {
+        auto pattern = (std::filesystem::temp_directory_path() / "patchbay-config-XXXXXX").string();
+        path_ = ::mkdtemp(pattern.data());
+    }
+    ~Folder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+
+    std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+    void write(const std::string& name, const std::string& text) const {
+        const std::filesystem::path path = *this / name;
+        std::filesystem::create_directories(path.parent_path());
+        std::ofstream(path) << text;
+    }
+    void make(const std::string& name) const { std::filesystem::create_directories(*this / name); }
+
+private:
+    std::string path_;
+};
+
+// home/me is the home, home/me/work/app the working directory, etc the enterprise's.
+struct World {
+    Folder folder;
+    std::map<std::string, std::string> variables;
+    Environment environment;
+
+    World() {
+        folder.make("home/me/work/app");
+        environment.home = folder / "home/me";
+        environment.working_directory = folder / "home/me/work/app";
+        environment.config_home = folder / "home/me/.config";
+        environment.enterprise_directory = folder / "etc";
+        environment.variable = [this](const std::string& name) -> std::optional<std::string> {
+            const auto it = variables.find(name);
+            return it == variables.end() ? std::nullopt : std::optional(it->second);
+        };
+    }
+};
+
+inline const Server* find(const Config& config, const std::string& id) {
+    for (const auto& server : config.servers) {
+        if (server.id == id) return &server;
+    }
+    return nullptr;
+}
+
+inline std::string all(const std::vector<Diagnostic>& diagnostics) {
+    std::string text;
+    for (const auto& diagnostic : diagnostics) text += to_string(diagnostic) + "\n";
+    return text;
+}
+
+}  // namespace patchbay::config
