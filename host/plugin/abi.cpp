@@ -1,9 +1,9 @@
 #include "plugin/abi.hpp"
 
+#include "core/text.hpp"
+
 #include <algorithm>
 #include <cstring>
-
-#include "core/text.hpp"
 
 namespace patchbay::plugin {
 namespace {

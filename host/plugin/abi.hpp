@@ -8,6 +8,9 @@
 #ifndef PATCHBAY_HOST_CATCHES
 #error "link patchbay::plugin, which defines PATCHBAY_HOST_CATCHES"
 #endif
+#include "core/result.hpp"
+#include "plugin/channel.hpp"
+
 #include <patchbay/plugin.h>
 #include <patchbay/services.h>
 
@@ -15,15 +18,14 @@
 #include <string_view>
 #include <vector>
 
-#include "core/result.hpp"
-#include "plugin/channel.hpp"
-
 namespace patchbay::plugin {
 
 inline std::string_view view(patchbay_str text) {
     return text.data ? std::string_view(text.data, text.size) : std::string_view();
 }
-inline patchbay_str str(std::string_view text) { return {text.data(), text.size()}; }
+inline patchbay_str str(std::string_view text) {
+    return {text.data(), text.size()};
+}
 
 ErrorCode code_of(patchbay_status status);
 // "E_TIMEOUT", or the number.

@@ -59,7 +59,8 @@ patchbay_status take(const patchbay_host*, std::size_t min_capacity, patchbay_bu
     if (!out) return PATCHBAY_E_INVALID;
     *out = {};
     if (min_capacity > kLargestBuffer) return PATCHBAY_E_LIMIT;
-    const auto bits = static_cast<std::size_t>(std::bit_width(min_capacity > 1 ? min_capacity - 1 : 1));
+    const auto bits =
+        static_cast<std::size_t>(std::bit_width(min_capacity > 1 ? min_capacity - 1 : 1));
     const auto size_class = bits < kSmallestBits ? 0 : bits - kSmallestBits;
     const bool pooled = size_class < kClasses;
     const auto usable = pooled ? class_bytes(size_class) : min_capacity;
@@ -86,6 +87,8 @@ constexpr patchbay_host_buffers kTable = {sizeof(patchbay_host_buffers), 0, take
 
 }  // namespace
 
-const patchbay_host_buffers* buffers_table() { return &kTable; }
+const patchbay_host_buffers* buffers_table() {
+    return &kTable;
+}
 
 }  // namespace patchbay::plugin

@@ -1,23 +1,29 @@
 #include "plugin/catalogue.hpp"
 
-#include <algorithm>
-
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "plugin/discovery.hpp"
 #include "plugin/open_channel.hpp"
 #include "plugin/resident.hpp"
 
+#include <algorithm>
+
 namespace patchbay::plugin {
 
 const char* name_of(PluginState state) {
     switch (state) {
-        case PluginState::Available: return "available";
-        case PluginState::Loaded: return "loaded";
-        case PluginState::Refused: return "refused";
-        case PluginState::Shadowed: return "shadowed";
-        case PluginState::Disabled: return "disabled";
-        case PluginState::Misbehaved: return "misbehaved";
+        case PluginState::Available:
+            return "available";
+        case PluginState::Loaded:
+            return "loaded";
+        case PluginState::Refused:
+            return "refused";
+        case PluginState::Shadowed:
+            return "shadowed";
+        case PluginState::Disabled:
+            return "disabled";
+        case PluginState::Misbehaved:
+            return "misbehaved";
     }
     return "unknown";
 }
@@ -47,9 +53,10 @@ struct Catalogue::Impl {
     }
 
     static bool provides(const PluginInfo& info, std::string_view transport) {
-        return std::any_of(info.provides.begin(), info.provides.end(), [&](const Provided& provided) {
-            return provided.kind == "transport" && provided.name == transport;
-        });
+        return std::any_of(info.provides.begin(), info.provides.end(),
+                           [&](const Provided& provided) {
+                               return provided.kind == "transport" && provided.name == transport;
+                           });
     }
 
     // Plugins are found bad on other threads too.
@@ -86,11 +93,10 @@ struct Catalogue::Impl {
         const auto known = transports();
         std::vector<std::string> searched;
         for (const auto& place : places) searched.push_back(place.directory);
-        return Error{ErrorCode::NotFound,
-                     "unknown " + wanted + "; available: " +
-                         (known.empty() ? "none" : core::join(known, ", ")) +
-                         core::did_you_mean(transport, known) + "; looked in " +
-                         core::join(searched, ", ")};
+        return Error{ErrorCode::NotFound, "unknown " + wanted + "; available: " +
+                                              (known.empty() ? "none" : core::join(known, ", ")) +
+                                              core::did_you_mean(transport, known) +
+                                              "; looked in " + core::join(searched, ", ")};
     }
 
     Result<Resident*> load(std::size_t index) {
@@ -125,7 +131,9 @@ const std::vector<PluginInfo>& Catalogue::list() const {
     return impl_->plugins;
 }
 
-const std::vector<Looked>& Catalogue::looked() const { return impl_->looked; }
+const std::vector<Looked>& Catalogue::looked() const {
+    return impl_->looked;
+}
 
 Result<PluginInfo> Catalogue::info(std::string_view name) const {
     const auto& plugins = list();
@@ -170,8 +178,9 @@ Result<std::unique_ptr<Channel>> Catalogue::open(std::string_view transport, Cha
     const auto resident = impl_->load(*index);
     if (!resident) return within(where, resident.error());
     const auto& plugin = *(*resident)->plugin;
-    const auto* table = std::find_if(plugin.transports, plugin.transports + plugin.transport_count,
-                                     [&](const patchbay_transport* each) { return each->name == transport; });
+    const auto* table =
+        std::find_if(plugin.transports, plugin.transports + plugin.transport_count,
+                     [&](const patchbay_transport* each) { return each->name == transport; });
     return open_channel(impl_->loop, (*resident)->services, **table, std::move(options), events);
 }
 
@@ -180,7 +189,8 @@ Result<PluginInfo> Catalogue::load(std::string_view plugin_id) {
     const auto found = info(plugin_id);
     if (!found) return found.error();
     for (std::size_t i = 0; i < plugins.size(); ++i) {
-        if (plugins[i].id != found->id || plugins[i].manifest_path != found->manifest_path) continue;
+        if (plugins[i].id != found->id || plugins[i].manifest_path != found->manifest_path)
+            continue;
         const auto resident = impl_->load(i);
         if (!resident) return resident.error();
         return plugins[i];

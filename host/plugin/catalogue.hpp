@@ -1,25 +1,27 @@
 // Which plugins there are, where each was found or why it was refused, and the transports they
 // provide. Manifests are read first; a library is mapped on first use and never unmapped.
 //
-// Owns:    manifests, and the use of loaded libraries: those themselves and the host services handed
+// Owns:    manifests, and the use of loaded libraries: those themselves and the host services
+// handed
 //          to them stay for the life of the process, for the next catalogue. Borrows `loop`, which
 //          must outlive it; its channels must be gone before it.
 // Threads: [loop].
 // Errors:  a plugin that cannot be used is a visible state in list(), with a reason; others go on.
 #pragma once
 
+#include "core/loop.hpp"
+#include "plugin/channel.hpp"
+
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "core/loop.hpp"
-#include "plugin/channel.hpp"
-
 namespace patchbay::plugin {
 
 struct SearchPlace {
-    std::string kind;  // "--plugin-dir", "PATCHBAY_PLUGIN_PATH", "config", "user", "system", "built-in"
+    std::string
+        kind;  // "--plugin-dir", "PATCHBAY_PLUGIN_PATH", "config", "user", "system", "built-in"
     std::string directory;
 };
 
@@ -46,18 +48,18 @@ struct PluginInfo {
     std::string manifest_path, library_path, sha256;
     SearchPlace place;
     PluginState state = PluginState::Available;
-    std::string reason;                    // for every state but Available and Loaded
+    std::string reason;  // for every state but Available and Loaded
     std::vector<Provided> provides;
     std::vector<std::string> requires_extensions, wants_extensions;
     std::map<std::string, bool> grants;
-    bool has_servers = false;              // the manifest brings [servers.*]
+    bool has_servers = false;  // the manifest brings [servers.*]
 };
 
 // One thing that was looked at, in order; for `plugin doctor`.
 struct Looked {
     SearchPlace place;
-    std::string path;                      // directory or manifest
-    std::string finding;                   // "not there", "ok: stdio 0.1.0", or the refusal
+    std::string path;     // directory or manifest
+    std::string finding;  // "not there", "ok: stdio 0.1.0", or the refusal
     bool ok = true;
 };
 

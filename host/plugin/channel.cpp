@@ -2,12 +2,6 @@
 // thread they come, and delivered by the loop; all judgement of the contract happens at delivery.
 #include "plugin/channel.hpp"
 
-#include <atomic>
-#include <cassert>
-#include <cstdlib>
-#include <cstring>
-#include <mutex>
-
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "plugin/exchange_set.hpp"
@@ -15,13 +9,19 @@
 #include "plugin/slow_call.hpp"
 #include "plugin/tables.hpp"
 
+#include <atomic>
+#include <cassert>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
 namespace patchbay::plugin {
 namespace {
 
-constexpr std::size_t kPauseBytes = 1u << 20;            // queued, then message() answers PAUSE
-constexpr std::size_t kMostQueuedBytes = 64u << 20;      // a plugin that ignores PAUSE ends here
+constexpr std::size_t kPauseBytes = 1u << 20;        // queued, then message() answers PAUSE
+constexpr std::size_t kMostQueuedBytes = 64u << 20;  // a plugin that ignores PAUSE ends here
 constexpr std::size_t kMostQueuedEvents = 100'000;
-constexpr std::size_t kMostQueuedOutputs = 10'000;       // lines for people beyond are dropped
+constexpr std::size_t kMostQueuedOutputs = 10'000;  // lines for people beyond are dropped
 constexpr std::size_t kOutputBytes = 8u << 10;
 constexpr std::size_t kFactBytes = 1u << 10;
 
@@ -51,13 +51,18 @@ core::Buffer copy_of(const patchbay_buf& body) {
 }  // namespace
 }  // namespace patchbay::plugin
 
-using namespace patchbay;          // the link's name is fixed by the C header: it lives outside
+using namespace patchbay;  // the link's name is fixed by the C header: it lives outside
 using namespace patchbay::plugin;
 
 struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
-    patchbay_link(core::Loop& its_loop, HostServices& its_services, const patchbay_transport& its_table,
-                  std::string its_server, ChannelEvents& its_events)
-        : loop(its_loop), services(its_services), table(its_table), server(std::move(its_server)), events(&its_events) {}
+    patchbay_link(core::Loop& its_loop, HostServices& its_services,
+                  const patchbay_transport& its_table, std::string its_server,
+                  ChannelEvents& its_events)
+        : loop(its_loop),
+          services(its_services),
+          table(its_table),
+          server(std::move(its_server)),
+          events(&its_events) {}
 
     // ---- [any]: called by the plugin
 
@@ -71,8 +76,9 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
             (queued_bytes + bytes > kMostQueuedBytes || queue.size() >= kMostQueuedEvents)) {
             if (overflowed) return PATCHBAY_PAUSE;
             overflowed = true;
-            event = fault_event("ignored PAUSE until " + std::to_string(queued_bytes) + " bytes in " +
-                                std::to_string(queue.size()) + " events were waiting");
+            event =
+                fault_event("ignored PAUSE until " + std::to_string(queued_bytes) + " bytes in " +
+                            std::to_string(queue.size()) + " events were waiting");
         }
         queued_bytes += event.body.size();
         const bool is_message = event.kind == Kind::Message;
@@ -146,13 +152,20 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
                 if (!exchanges.erase(event.exchange))
                     return fault("done for exchange " + std::to_string(event.exchange) +
                                  ", which has ended or never was");
-                return events->on_done(event.exchange, event.detail ? &event.detail->problem : nullptr);
-            case Kind::Writable: return events->on_writable();
-            case Kind::Challenge: return events->on_challenge(event.detail->problem);
-            case Kind::Output: return events->on_output(event.detail->stream, event.detail->text);
-            case Kind::Fact: return events->on_fact(event.detail->name, event.detail->text);
-            case Kind::Closed: return finish(event);
-            case Kind::Fault: return;
+                return events->on_done(event.exchange,
+                                       event.detail ? &event.detail->problem : nullptr);
+            case Kind::Writable:
+                return events->on_writable();
+            case Kind::Challenge:
+                return events->on_challenge(event.detail->problem);
+            case Kind::Output:
+                return events->on_output(event.detail->stream, event.detail->text);
+            case Kind::Fact:
+                return events->on_fact(event.detail->name, event.detail->text);
+            case Kind::Closed:
+                return finish(event);
+            case Kind::Fault:
+                return;
         }
     }
 
@@ -160,7 +173,8 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
         closed = true;
         destroy();
         if (exchanges.size() != 0)
-            return fault("closed while " + std::to_string(exchanges.size()) + " exchanges were not done");
+            return fault("closed while " + std::to_string(exchanges.size()) +
+                         " exchanges were not done");
         ended = true;
         std::exchange(events, nullptr)->on_closed(event.detail ? &event.detail->problem : nullptr);
     }
@@ -172,7 +186,8 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
         if (channel && !std::exchange(closing, true)) call("close", [&] { table.close(channel); });
         if (std::exchange(ended, true) || !events) return;
         Problem problem;
-        problem.error = {ErrorCode::Internal, "server \"" + server + "\": plugin \"" + services.plugin() +
+        problem.error = {ErrorCode::Internal, "server \"" + server + "\": plugin \"" +
+                                                  services.plugin() +
                                                   "\" broke the plugin contract: " + what};
         events->on_closed(&problem);
     }
@@ -214,8 +229,9 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
     }
 
     static const char* name_of_kind(Kind kind) {
-        static constexpr const char* names[] = {"opened", "message", "done", "writable", "challenge",
-                                                "output", "fact", "closed", "fault"};
+        static constexpr const char* names[] = {"opened",   "message",   "done",
+                                                "writable", "challenge", "output",
+                                                "fact",     "closed",    "fault"};
         return names[static_cast<int>(kind)];
     }
 
@@ -248,8 +264,10 @@ private:
         if (std::exchange(scheduled, true)) return;
         if (!self) self = shared_from_this();
         auto run = [this] { deliver(); };  // small enough for std::function to hold in place
-        if (loop.on_loop_thread()) loop.defer(run);
-        else loop.post(run);
+        if (loop.on_loop_thread())
+            loop.defer(run);
+        else
+            loop.post(run);
     }
 };
 
@@ -271,7 +289,8 @@ void sink_opened(patchbay_link* link) noexcept {
     link->push(event);
 }
 
-patchbay_status sink_message(patchbay_link* link, std::uint64_t exchange, const patchbay_buf* body) noexcept {
+patchbay_status sink_message(patchbay_link* link, std::uint64_t exchange,
+                             const patchbay_buf* body) noexcept {
     if (!body || (!body->data && body->size)) {
         link->queue_fault("message without a body");
         return PATCHBAY_OK;
@@ -307,7 +326,8 @@ void sink_closed(patchbay_link* link, const patchbay_problem* problem) noexcept 
     if (too_small(problem)) return link->queue_fault("closed with a problem of an unknown size");
     Event event{Kind::Closed};
     if (problem)
-        event.detail = detail_of(problem->error.code ? problem->error.code : PATCHBAY_E_IO, problem);
+        event.detail =
+            detail_of(problem->error.code ? problem->error.code : PATCHBAY_E_IO, problem);
     link->push(event);
 }
 
@@ -327,9 +347,9 @@ void sink_fact(patchbay_link* link, patchbay_str name, patchbay_str value) noexc
     link->push(event);
 }
 
-constexpr patchbay_sink kSink = {sizeof(patchbay_sink), 0,           sink_opened, sink_message,
-                                 sink_done,             sink_writable, sink_challenge, sink_closed,
-                                 sink_output,           sink_fact};
+constexpr patchbay_sink kSink = {
+    sizeof(patchbay_sink), 0,           sink_opened, sink_message, sink_done, sink_writable,
+    sink_challenge,        sink_closed, sink_output, sink_fact};
 
 void mask_secrets(const std::vector<Header>& headers) {
     for (const auto& header : headers)
@@ -345,7 +365,8 @@ public:
         auto& link = *link_;
         link.loop.assert_here();
         if (!link.channel || link.ended || link.closing)
-            return Error{ErrorCode::Unavailable, "server \"" + link.server + "\": the channel is closed"};
+            return Error{ErrorCode::Unavailable,
+                         "server \"" + link.server + "\": the channel is closed"};
         assert(message.exchange != 0 && !link.exchanges.contains(message.exchange));
         patchbay_message told{};
         told.struct_size = sizeof told;
@@ -363,13 +384,14 @@ public:
                 std::chrono::nanoseconds(message.deadline.time_since_epoch()).count());
         const auto bytes = message.body.view();
         const auto [release, owner] = message.body.give_up();
-        told.body = {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), bytes.size(),
-                     release, owner};
+        told.body = {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(),
+                     bytes.size(), release, owner};
         patchbay_status status = PATCHBAY_E_INTERNAL;
         if (!link.call("send", [&] { status = link.table.send(link.channel, &told); }))
             return Error{ErrorCode::Internal, "server \"" + link.server + "\": send threw"};
         if (status < 0)
-            return Error{code_of(status), "server \"" + link.server + "\": send refused: " + name_of_status(status)};
+            return Error{code_of(status),
+                         "server \"" + link.server + "\": send refused: " + name_of_status(status)};
         link.exchanges.insert(message.exchange);
         if (status > PATCHBAY_PAUSE) link.queue_fault("send returned " + std::to_string(status));
         return status == PATCHBAY_PAUSE ? Flow::Paused : Flow::Ready;
@@ -389,7 +411,8 @@ public:
 
     void settle(ExchangeId exchange) override {
         auto& link = *link_;
-        if (usable() && (link.table.caps & PATCHBAY_CAP_RESUME) && link.exchanges.contains(exchange))
+        if (usable() && (link.table.caps & PATCHBAY_CAP_RESUME) &&
+            link.exchanges.contains(exchange))
             link.call("settle", [&] { link.table.settle(link.channel, exchange); });
     }
 
@@ -399,7 +422,8 @@ public:
         if (!usable() || !(link.table.caps & PATCHBAY_CAP_CREDENTIALS)) return;
         std::vector<patchbay_kv> kv;
         describe(credentials, kv);
-        link.call("set_credentials", [&] { link.table.set_credentials(link.channel, kv.data(), kv.size()); });
+        link.call("set_credentials",
+                  [&] { link.table.set_credentials(link.channel, kv.data(), kv.size()); });
     }
 
     void close() override {
@@ -420,11 +444,12 @@ private:
 }  // namespace
 
 Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, HostServices& services,
-                                              const patchbay_transport& table, ChannelOptions options,
-                                              ChannelEvents& events) {
+                                              const patchbay_transport& table,
+                                              ChannelOptions options, ChannelEvents& events) {
     loop.assert_here();
     mask_secrets(options.credentials);
-    const auto link = std::make_shared<patchbay_link>(loop, services, table, options.server, events);
+    const auto link =
+        std::make_shared<patchbay_link>(loop, services, table, options.server, events);
     const std::string settings = boost::json::serialize(options.settings);
     std::vector<patchbay_kv> credentials;
     describe(options.credentials, credentials);
@@ -443,7 +468,8 @@ Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, HostServices& se
     patchbay_status status = PATCHBAY_E_INTERNAL;
     const auto broken = [&](const std::string& what) {
         services.misbehaved(where + ": " + what);
-        return Error{ErrorCode::Internal, where + ": plugin \"" + services.plugin() + "\": " + what};
+        return Error{ErrorCode::Internal,
+                     where + ": plugin \"" + services.plugin() + "\": " + what};
     };
     std::string thrown;
     {

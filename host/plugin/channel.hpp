@@ -10,16 +10,16 @@
 //          after closed) ends the channel with ErrorCode::Internal and marks the plugin as bad.
 #pragma once
 
+#include "core/buffer.hpp"
+#include "core/loop.hpp"
+#include "core/result.hpp"
+
 #include <boost/json.hpp>
 
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "core/buffer.hpp"
-#include "core/loop.hpp"
-#include "core/result.hpp"
 
 namespace patchbay::plugin {
 
@@ -39,10 +39,10 @@ struct Problem {
     unsigned http_status = 0;
     int native_code = 0;
     bool retryable = false;
-    bool not_sent = false;             // the peer has certainly not seen it
+    bool not_sent = false;  // the peer has certainly not seen it
     unsigned retry_after_ms = 0;
     std::string url;
-    std::vector<Header> headers;       // response headers
+    std::vector<Header> headers;  // response headers
 };
 
 class ChannelEvents {
@@ -66,9 +66,9 @@ protected:
 struct OutgoingMessage {
     MessageKind kind = MessageKind::Request;
     ExchangeId exchange = 0;
-    core::Buffer body;                 // one compact JSON-RPC object without newline
+    core::Buffer body;  // one compact JSON-RPC object without newline
     std::string_view method;
-    std::string_view protocol;         // empty before initialize
+    std::string_view protocol;  // empty before initialize
     const std::vector<Header>* headers = nullptr;
     core::Clock::time_point deadline = core::Clock::time_point::max();
 };
@@ -76,20 +76,20 @@ struct OutgoingMessage {
 class Channel {
 public:
     virtual ~Channel() = default;
-    virtual Result<Flow> send(OutgoingMessage message) = 0;   // body is consumed in every case
+    virtual Result<Flow> send(OutgoingMessage message) = 0;  // body is consumed in every case
     virtual void cancel(ExchangeId exchange) = 0;
-    virtual void pause() = 0;          // answer PAUSE to further messages, until resume()
+    virtual void pause() = 0;  // answer PAUSE to further messages, until resume()
     virtual void resume() = 0;
     virtual void settle(ExchangeId exchange) = 0;
     virtual void set_credentials(const std::vector<Header>& credentials) = 0;
-    virtual void close() = 0;          // on_closed follows; twice is harmless
+    virtual void close() = 0;  // on_closed follows; twice is harmless
     // Inbound messages name their exchange and done ends a stream (PATCHBAY_CAP_EXCHANGE).
     virtual bool request_scoped() const = 0;
 };
 
 struct ChannelOptions {
-    std::string server;                // configured id, for messages
-    boost::json::object settings;      // expanded
+    std::string server;            // configured id, for messages
+    boost::json::object settings;  // expanded
     std::vector<Header> credentials;
 };
 

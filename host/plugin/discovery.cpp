@@ -1,10 +1,8 @@
 #include "plugin/discovery.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <pwd.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "core/text.hpp"
+#include "plugin/host_services.hpp"
+#include "plugin/trust.hpp"
 
 #include <boost/json.hpp>
 
@@ -12,10 +10,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-
-#include "core/text.hpp"
-#include "plugin/host_services.hpp"
-#include "plugin/trust.hpp"
+#include <dirent.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace patchbay::plugin {
 namespace {
@@ -28,8 +27,12 @@ std::string resolved(const std::string& path) {
     return text;
 }
 
-std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
-std::string name_in(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string folder_of(const std::string& path) {
+    return path.substr(0, path.rfind('/'));
+}
+std::string name_in(const std::string& path) {
+    return path.substr(path.rfind('/') + 1);
+}
 
 bool ends_with(std::string_view text, std::string_view end) {
     return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
@@ -49,7 +52,8 @@ Result<std::string> read_trusted(const std::string& path, std::size_t most_bytes
     struct stat status {};
     if (::fstat(fd, &status) != 0) return failed(std::strerror(errno));
     if (!S_ISREG(status.st_mode)) return failed("not a regular file");
-    if (auto why = why_untrusted(status); !why.empty()) return Error{ErrorCode::Denied, path + ": " + why};
+    if (auto why = why_untrusted(status); !why.empty())
+        return Error{ErrorCode::Denied, path + ": " + why};
     std::string text;
     while (text.size() <= most_bytes) {
         const auto used = text.size();
@@ -101,8 +105,8 @@ std::string why_unusable(const Manifest& manifest) {
     const auto& offered = offered_extensions();
     for (const auto& id : manifest.requires_extensions) {
         if (std::find(offered.begin(), offered.end(), id) == offered.end())
-            return "requires \"" + core::printable(id, 128) + "\", which this host does not offer; offered: " +
-                   core::join(offered, ", ");
+            return "requires \"" + core::printable(id, 128) +
+                   "\", which this host does not offer; offered: " + core::join(offered, ", ");
         if (const auto grant = grant_for(id); !grant.empty()) {
             const auto found = manifest.grants.find(std::string(grant));
             if (found == manifest.grants.end() || !found->second)
@@ -123,7 +127,9 @@ public:
         place_ = &place;
         first_here_ = found.plugins.size();
         const auto real = resolved(place.directory);
-        if (real.empty()) return note(place.directory, errno == ENOENT ? "not there" : std::strerror(errno), errno == ENOENT);
+        if (real.empty())
+            return note(place.directory, errno == ENOENT ? "not there" : std::strerror(errno),
+                        errno == ENOENT);
         if (std::find(seen_.begin(), seen_.end(), real) != seen_.end())
             return note(place.directory, "already looked at", true);
         seen_.push_back(real);
@@ -149,21 +155,24 @@ private:
         std::vector<std::string> manifests, libraries;
         for (const auto& name : names) {
             const auto path = folder + "/" + name;
-            if (ends_with(name, ".toml")) manifests.push_back(path);
-            else if (ends_with(name, ".so")) libraries.push_back(path);
+            if (ends_with(name, ".toml"))
+                manifests.push_back(path);
+            else if (ends_with(name, ".so"))
+                libraries.push_back(path);
             else if (is_place && ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
                 look_in_folder(path, false);
         }
         const auto before = found.plugins.size();
         for (const auto& path : manifests) look_at(path);
         for (const auto& library : libraries) {
-            const bool claimed = std::any_of(
-                found.plugins.begin() + static_cast<std::ptrdiff_t>(before), found.plugins.end(),
-                [&](const PluginInfo& info) {
-                    return name_in(info.library_path) == name_in(library) ||
-                           info.state == PluginState::Refused;
-                });
-            if (!claimed) refuse_unnamed(library, "a library without a manifest (plugin.toml beside it)");
+            const bool claimed =
+                std::any_of(found.plugins.begin() + static_cast<std::ptrdiff_t>(before),
+                            found.plugins.end(), [&](const PluginInfo& info) {
+                                return name_in(info.library_path) == name_in(library) ||
+                                       info.state == PluginState::Refused;
+                            });
+            if (!claimed)
+                refuse_unnamed(library, "a library without a manifest (plugin.toml beside it)");
         }
         if (is_place && names.empty() && trouble.empty()) note(folder, "empty", true);
     }
@@ -172,7 +181,8 @@ private:
     void refuse_unnamed(const std::string& path, std::string reason) {
         PluginInfo info;
         const auto file = name_in(path);
-        info.id = file == "plugin.toml" ? name_in(folder_of(path)) : file.substr(0, file.rfind('.'));
+        info.id =
+            file == "plugin.toml" ? name_in(folder_of(path)) : file.substr(0, file.rfind('.'));
         info.id = core::printable(info.id, 128);
         info.manifest_path = ends_with(path, ".toml") ? path : "";
         info.library_path = ends_with(path, ".so") ? path : "";
@@ -220,7 +230,9 @@ private:
     // The schema texts and the library's place; what is wrong with them, or empty.
     std::string settle_files(const Manifest& manifest, PluginInfo& info) {
         const auto folder = resolved(folder_of(info.manifest_path));
-        const auto inside = [&](const std::string& real) { return real.rfind(folder + "/", 0) == 0; };
+        const auto inside = [&](const std::string& real) {
+            return real.rfind(folder + "/", 0) == 0;
+        };
         for (const auto& provides : manifest.provides) {
             Provided provided{provides.kind, provides.name, {}};
             if (!provides.schema_file.empty()) {
@@ -239,7 +251,8 @@ private:
         }
         const auto real = resolved(info.library_path);
         if (real.empty()) return info.library_path + ": " + std::strerror(errno);
-        if (!inside(real)) return info.library_path + ": is a link to outside the manifest's folder";
+        if (!inside(real))
+            return info.library_path + ": is a link to outside the manifest's folder";
         struct stat status {};
         if (::stat(real.c_str(), &status) != 0) return real + ": " + std::strerror(errno);
         if (!S_ISREG(status.st_mode)) return real + ": not a regular file";
@@ -257,7 +270,8 @@ private:
                 const auto& other = found.plugins[j];
                 if (i == j || other.id != info.id || other.version.empty()) continue;
                 info.state = PluginState::Refused;
-                info.reason = "id \"" + info.id + "\" is in this place twice, also in " + other.manifest_path;
+                info.reason =
+                    "id \"" + info.id + "\" is in this place twice, also in " + other.manifest_path;
                 note(info.manifest_path, "refused: " + info.reason, false);
                 break;
             }
@@ -267,9 +281,11 @@ private:
     void shadow() {
         for (std::size_t i = first_here_; i < found.plugins.size(); ++i) {
             auto& info = found.plugins[i];
-            if (info.state != PluginState::Available && info.state != PluginState::Disabled) continue;
+            if (info.state != PluginState::Available && info.state != PluginState::Disabled)
+                continue;
             const auto winner = std::find_if(
-                found.plugins.begin(), found.plugins.begin() + static_cast<std::ptrdiff_t>(first_here_),
+                found.plugins.begin(),
+                found.plugins.begin() + static_cast<std::ptrdiff_t>(first_here_),
                 [&](const PluginInfo& other) {
                     return other.id == info.id && (other.state == PluginState::Available ||
                                                    other.state == PluginState::Disabled);
@@ -329,17 +345,20 @@ SearchEnvironment SearchEnvironment::of_this_process() {
 std::vector<SearchPlace> search_places(const SearchOptions& options,
                                        const SearchEnvironment& environment) {
     std::vector<SearchPlace> places;
-    for (const auto& directory : options.flag_directories) places.push_back({"--plugin-dir", directory});
+    for (const auto& directory : options.flag_directories)
+        places.push_back({"--plugin-dir", directory});
     if (!environment.raised_privileges)
         for (auto& directory : split_path(environment.plugin_path))
             places.push_back({"PATCHBAY_PLUGIN_PATH", std::move(directory)});
-    for (const auto& directory : options.config_directories) places.push_back({"config", directory});
+    for (const auto& directory : options.config_directories)
+        places.push_back({"config", directory});
     if (!environment.raised_privileges && !environment.data_home.empty())
         places.push_back({"user", environment.data_home + "/patchbay/plugins"});
     places.push_back({"system", "/usr/local/lib/patchbay/plugins"});
     places.push_back({"system", "/usr/lib/patchbay/plugins"});
     if (options.built_in && !environment.binary_directory.empty())
-        places.push_back({"built-in", folder_of(environment.binary_directory) + "/lib/patchbay/plugins"});
+        places.push_back(
+            {"built-in", folder_of(environment.binary_directory) + "/lib/patchbay/plugins"});
     return places;
 }
 
@@ -347,7 +366,8 @@ std::vector<SearchPlace> search_places(const SearchOptions& options) {
     return search_places(options, SearchEnvironment::of_this_process());
 }
 
-Discovered discover(const std::vector<SearchPlace>& places, const std::vector<std::string>& disabled) {
+Discovered discover(const std::vector<SearchPlace>& places,
+                    const std::vector<std::string>& disabled) {
     Search search(disabled);
     for (const auto& place : places) search.look_in(place);
     return std::move(search.found);

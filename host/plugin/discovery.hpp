@@ -6,11 +6,11 @@
 // Errors:  none as a whole: what cannot be used is listed with its reason.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "plugin/catalogue.hpp"
 #include "plugin/manifest.hpp"
+
+#include <string>
+#include <vector>
 
 namespace patchbay::plugin {
 

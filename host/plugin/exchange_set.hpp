@@ -14,7 +14,9 @@ class ExchangeSet {
 public:
     std::size_t size() const { return size_; }
 
-    bool contains(std::uint64_t exchange) const { return slots_[find(exchange)] == exchange && exchange != 0; }
+    bool contains(std::uint64_t exchange) const {
+        return slots_[find(exchange)] == exchange && exchange != 0;
+    }
 
     // False: it is there already. `exchange` is not 0.
     bool insert(std::uint64_t exchange) {
@@ -46,7 +48,8 @@ public:
 
 private:
     std::size_t home(std::uint64_t exchange) const {
-        return static_cast<std::size_t>(exchange) & (slots_.size() - 1);  // numbers come in sequence
+        return static_cast<std::size_t>(exchange) &
+               (slots_.size() - 1);  // numbers come in sequence
     }
     // Its slot, or the empty one where it would go.
     std::size_t find(std::uint64_t exchange) const {

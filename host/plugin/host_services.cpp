@@ -1,12 +1,12 @@
 #include "plugin/host_services.hpp"
 
-#include <algorithm>
-#include <chrono>
-
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "plugin/buffers.hpp"
 #include "plugin/process_service.hpp"
+
+#include <algorithm>
+#include <chrono>
 
 namespace patchbay::plugin {
 namespace {
@@ -20,8 +20,8 @@ patchbay_status watch(const patchbay_host* host, std::intptr_t fd, std::uint32_t
                       Reactor::Ready ready, patchbay_op* out) noexcept {
     return HostServices::of(host).reactor().watch(fd, events, ctx, ready, out);
 }
-patchbay_status after(const patchbay_host* host, std::uint64_t delay_ns, void* ctx, Reactor::Fired fired,
-                      patchbay_op* out) noexcept {
+patchbay_status after(const patchbay_host* host, std::uint64_t delay_ns, void* ctx,
+                      Reactor::Fired fired, patchbay_op* out) noexcept {
     return HostServices::of(host).reactor().after(delay_ns, ctx, fired, out);
 }
 void cancel(const patchbay_host* host, patchbay_op op) noexcept {
@@ -69,7 +69,8 @@ std::string_view grant_for(std::string_view extension) {
 HostServices::HostServices(std::string plugin, std::vector<std::string> extensions)
     : plugin_(std::move(plugin)),
       extensions_(std::move(extensions)),
-      face_{{sizeof(patchbay_host), PATCHBAY_ABI_MINOR, "patchbay", PATCHBAY_VERSION, on_get_extension, on_log},
+      face_{{sizeof(patchbay_host), PATCHBAY_ABI_MINOR, "patchbay", PATCHBAY_VERSION,
+             on_get_extension, on_log},
             this},
       reactor_(plugin_, [this](std::string what) { misbehaved(std::move(what)); }) {}
 
@@ -81,7 +82,8 @@ HostServices& HostServices::of(const patchbay_host* host) {
 
 void HostServices::attach(core::Loop& loop) {
     reactor_.attach(loop);
-    if (std::find(extensions_.begin(), extensions_.end(), PATCHBAY_HOST_PROCESS) != extensions_.end())
+    if (std::find(extensions_.begin(), extensions_.end(), PATCHBAY_HOST_PROCESS) !=
+        extensions_.end())
         processes_ = std::make_unique<ProcessService>(
             loop, plugin_, [this](std::string what) { misbehaved(std::move(what)); });
 }
@@ -99,7 +101,8 @@ void HostServices::misbehaved(std::string what) {
         if (!misbehaviour_.empty()) return;
         misbehaviour_ = core::printable(what, 512);
     }
-    core::log::error("plugin \"" + plugin_ + "\" broke the plugin contract and is not used any more: " + what);
+    core::log::error("plugin \"" + plugin_ +
+                     "\" broke the plugin contract and is not used any more: " + what);
 }
 
 std::string HostServices::misbehaviour() const {
@@ -126,7 +129,9 @@ void HostServices::log(int level, std::string_view text, const patchbay_kv* fiel
         line += ' ';
         line += view(fields[i].name).substr(0, kLogLineBytes);
         line += '=';
-        line += fields[i].flags & PATCHBAY_KV_SECRET ? "***" : view(fields[i].value).substr(0, kLogLineBytes);
+        line += fields[i].flags & PATCHBAY_KV_SECRET
+                    ? "***"
+                    : view(fields[i].value).substr(0, kLogLineBytes);
     }
     core::log::write(wanted, line);
 }

@@ -7,15 +7,15 @@
 // Errors:  misbehaviour is noted here, whichever thread met it; the catalogue shows it.
 #pragma once
 
+#include "core/loop.hpp"
+#include "plugin/abi.hpp"
+#include "plugin/reactor.hpp"
+
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "core/loop.hpp"
-#include "plugin/abi.hpp"
-#include "plugin/reactor.hpp"
 
 namespace patchbay::plugin {
 

@@ -1,22 +1,21 @@
 #include "plugin/library.hpp"
 
 #define BOOST_DLL_USE_STD_FS
+#include "core/digest.hpp"
+#include "plugin/trust.hpp"
+
 #include <boost/dll/shared_library.hpp>
 
+#include <cerrno>
+#include <cstring>
 #include <elf.h>
 #include <fcntl.h>
+#include <memory>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <memory>
 #include <vector>
-
-#include "core/digest.hpp"
-#include "plugin/trust.hpp"
 
 namespace patchbay::plugin {
 namespace {
@@ -63,7 +62,8 @@ std::string why_not_ours(int fd, std::uint64_t size) {
     if (header.e_phentsize != sizeof(Elf64_Phdr)) return "damaged: strange program headers";
     std::vector<Elf64_Phdr> segments(header.e_phnum);
     const auto bytes = segments.size() * sizeof(Elf64_Phdr);
-    if (::pread(fd, segments.data(), bytes, static_cast<off_t>(header.e_phoff)) != static_cast<ssize_t>(bytes))
+    if (::pread(fd, segments.data(), bytes, static_cast<off_t>(header.e_phoff)) !=
+        static_cast<ssize_t>(bytes))
         return "cut off inside the program headers";
     for (const auto& segment : segments)
         if (segment.p_filesz > size || segment.p_offset > size - segment.p_filesz)
@@ -73,12 +73,14 @@ std::string why_not_ours(int fd, std::uint64_t size) {
 
 Result<Descriptor> copy_of(const Descriptor& original, std::size_t size, const std::string& path) {
     Descriptor copy(::memfd_create("patchbay-plugin", MFD_CLOEXEC));
-    if (copy.get() < 0) return Error{ErrorCode::Io, path + ": memfd_create: " + std::strerror(errno)};
+    if (copy.get() < 0)
+        return Error{ErrorCode::Io, path + ": memfd_create: " + std::strerror(errno)};
     off_t offset = 0;
     while (static_cast<std::size_t>(offset) < size) {
         const auto sent = ::sendfile(copy.get(), original.get(), &offset,
                                      size - static_cast<std::size_t>(offset));
-        if (sent <= 0) return Error{ErrorCode::Io, path + ": cannot be copied: " + std::strerror(errno)};
+        if (sent <= 0)
+            return Error{ErrorCode::Io, path + ": cannot be copied: " + std::strerror(errno)};
     }
     return copy;
 }
@@ -100,13 +102,16 @@ Error refused(const std::string& path, ErrorCode code, const std::string& why) {
 }
 
 // A descriptor whose bytes are what the manifest says, of a file nobody else may write to.
-Result<Descriptor> open_checked(const std::string& path, const std::string& sha256, bool private_copy) {
+Result<Descriptor> open_checked(const std::string& path, const std::string& sha256,
+                                bool private_copy) {
     Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (descriptor.get() < 0) return refused(path, ErrorCode::Io, std::strerror(errno));
     struct stat status {};
-    if (::fstat(descriptor.get(), &status) != 0) return refused(path, ErrorCode::Io, std::strerror(errno));
+    if (::fstat(descriptor.get(), &status) != 0)
+        return refused(path, ErrorCode::Io, std::strerror(errno));
     if (!S_ISREG(status.st_mode)) return refused(path, ErrorCode::Invalid, "not a regular file");
-    if (auto why = why_untrusted(status); !why.empty()) return refused(path, ErrorCode::Denied, why);
+    if (auto why = why_untrusted(status); !why.empty())
+        return refused(path, ErrorCode::Denied, why);
     const auto size = static_cast<std::uint64_t>(status.st_size);
     if (private_copy) {
         auto copy = copy_of(descriptor, size, path);
@@ -132,7 +137,8 @@ Result<void> Library::check(const std::string& path, const std::string& sha256) 
     return {};
 }
 
-Result<Library> Library::open(const std::string& path, const std::string& sha256, bool private_copy) {
+Result<Library> Library::open(const std::string& path, const std::string& sha256,
+                              bool private_copy) {
     auto descriptor = open_checked(path, sha256, private_copy);
     if (!descriptor) return descriptor.error();
     Mapping* mapping = nullptr;
@@ -151,10 +157,12 @@ Result<Library> Library::open(const std::string& path, const std::string& sha256
     for (int generation = 1; generation <= kNewestGenerationToLookFor; ++generation) {
         const auto symbol = "patchbay_plugin_entry_" + std::to_string(generation);
         if (mapped.has(symbol))
-            return refused(path, ErrorCode::Unsupported, "built for another ABI generation: found " + symbol +
-                                                       ", this host speaks 0");
+            return refused(
+                path, ErrorCode::Unsupported,
+                "built for another ABI generation: found " + symbol + ", this host speaks 0");
     }
-    return refused(path, ErrorCode::Invalid, "does not export patchbay_plugin_entry_0: not a Patchbay plugin");
+    return refused(path, ErrorCode::Invalid,
+                   "does not export patchbay_plugin_entry_0: not a Patchbay plugin");
 }
 
 }  // namespace patchbay::plugin

@@ -8,10 +8,10 @@
 // Errors:  every reason not to map it, before any code of it has run, except a missing entry point.
 #pragma once
 
-#include <string>
-
 #include "core/result.hpp"
 #include "plugin/abi.hpp"
+
+#include <string>
 
 namespace patchbay::plugin {
 
@@ -21,8 +21,7 @@ public:
 
     // Maps `path` if its bytes hash to `sha256`. `private_copy`: the file is in use by another
     // host in this process, so map its bytes a second time, with statics of their own.
-    static Result<Library> open(const std::string& path,
-                                const std::string& sha256,
+    static Result<Library> open(const std::string& path, const std::string& sha256,
                                 bool private_copy = false);
 
     // Would open() map this file? For one whose bytes are mapped already.

@@ -3,12 +3,12 @@
 // toml++ aborts on some broken input when its assertions are on.
 #define TOML_ASSERT(expression) static_cast<void>(0)
 #define TOML_EXCEPTIONS 0
+#include "core/text.hpp"
+
 #include <toml++/toml.h>
 
 #include <algorithm>
 #include <optional>
-
-#include "core/text.hpp"
 
 namespace patchbay::plugin {
 namespace {
@@ -34,16 +34,14 @@ public:
         error = Error{ErrorCode::Invalid, place(where) + ": " + std::move(message)};
     }
 
-    void warn_unknown(const toml::table& table,
-                      std::string_view name,
+    void warn_unknown(const toml::table& table, std::string_view name,
                       std::initializer_list<std::string_view> known) {
         for (const auto& [key, node] : table) {
             if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;
             const std::vector<std::string> names(known.begin(), known.end());
             manifest_.warnings.push_back(place(key.source()) + ": unknown key \"" +
                                          core::printable(key.str(), 64) + "\" in " +
-                                         std::string(name) +
-                                         core::did_you_mean(key.str(), names));
+                                         std::string(name) + core::did_you_mean(key.str(), names));
         }
     }
 
@@ -61,8 +59,8 @@ public:
         }
         if (string->get().empty() || string->get().size() > most_bytes ||
             core::printable(string->get(), most_bytes) != string->get()) {
-            fail(node->source(), quoted(key) + " must be 1 to " +
-                                     std::to_string(most_bytes) + " printable bytes");
+            fail(node->source(),
+                 quoted(key) + " must be 1 to " + std::to_string(most_bytes) + " printable bytes");
             return {};
         }
         return string->get();
@@ -72,8 +70,7 @@ public:
         const auto* node = table.get(key);
         const auto* integer = node ? node->as_integer() : nullptr;
         if (!integer || integer->get() < 0 || integer->get() > 1'000'000) {
-            fail(node ? node->source() : table.source(),
-                 quoted(key) + " must be a number from 0");
+            fail(node ? node->source() : table.source(), quoted(key) + " must be a number from 0");
             return 0;
         }
         return static_cast<unsigned>(integer->get());
@@ -90,8 +87,10 @@ public:
             return list;
         }
         for (const auto& element : *array) {
-            if (!element.is_string()) fail(element.source(), "must be a string");
-            else list.push_back(element.as_string()->get());
+            if (!element.is_string())
+                fail(element.source(), "must be a string");
+            else
+                list.push_back(element.as_string()->get());
         }
         return list;
     }
@@ -99,7 +98,7 @@ public:
     const toml::table* table(const toml::table& parent, std::string_view key, bool needed) {
         const auto* node = parent.get(key);
         if (!node) {
-            if (needed) fail(parent.source(), "[" + std::string(key) + "] is missing");
+            if (needed) fail(parent.source(), quoted(key) + " is missing");
             return nullptr;
         }
         if (!node->is_table()) fail(node->source(), quoted(key) + " must be a table");
@@ -156,9 +155,9 @@ void read_provides(Reader& reader, const toml::table& root, Manifest& manifest) 
     const auto* node = root.get("provides");
     const auto* list = node ? node->as_array() : nullptr;
     if (!list || list->empty() || list->size() > kMostEntries) {
-        return reader.fail(node ? node->source() : root.source(),
-                           "[[provides]] is needed, at most " + std::to_string(kMostEntries) +
-                               " times");
+        return reader.fail(
+            node ? node->source() : root.source(),
+            "[[provides]] is needed, at most " + std::to_string(kMostEntries) + " times");
     }
     for (const auto& element : *list) {
         const auto* entry = element.as_table();
@@ -186,8 +185,8 @@ void read_provides(Reader& reader, const toml::table& root, Manifest& manifest) 
         if (!isolation.empty() && isolation != "either") manifest.isolation = isolation;
         for (const auto& other : manifest.provides)
             if (other.kind == provides.kind && other.name == provides.name)
-                reader.fail(entry->source(), provides.kind + " \"" + provides.name +
-                                                 "\" is provided twice");
+                reader.fail(entry->source(),
+                            provides.kind + " \"" + provides.name + "\" is provided twice");
         manifest.provides.push_back(std::move(provides));
     }
 }
@@ -210,8 +209,8 @@ void read_library(Reader& reader, const toml::table& root, std::string_view plat
     manifest.sha256 = reader.text(*mine, "sha256", true);
     if (reader.error) return;
     if (!stays_inside(manifest.library))
-        reader.fail(mine->get("path")->source(), "path \"" + manifest.library +
-                                                     "\" must stay inside the manifest's folder");
+        reader.fail(mine->get("path")->source(),
+                    "path \"" + manifest.library + "\" must stay inside the manifest's folder");
     if (!valid_sha256(manifest.sha256))
         reader.fail(mine->get("sha256")->source(), "sha256 must be 64 lower-case hex digits");
 }
@@ -221,8 +220,10 @@ void read_grants(Reader& reader, const toml::table& root, Manifest& manifest) {
     if (!grants || reader.error) return;
     reader.warn_unknown(*grants, "[grants]", {"network", "spawn", "browser", "secrets"});
     for (const auto& [key, node] : *grants) {
-        if (const auto* value = node.as_boolean()) manifest.grants[std::string(key.str())] = value->get();
-        else reader.fail(node.source(), quoted(key.str()) + " must be true or false");
+        if (const auto* value = node.as_boolean())
+            manifest.grants[std::string(key.str())] = value->get();
+        else
+            reader.fail(node.source(), quoted(key.str()) + " must be true or false");
     }
 }
 
@@ -252,8 +253,8 @@ bool valid_kind_name(std::string_view name) {
 Result<Manifest> parse_manifest(std::string_view text, const std::string& path,
                                 std::string_view platform) {
     if (text.size() > kManifestBytes)
-        return Error{ErrorCode::Limit, path + ": larger than " + std::to_string(kManifestBytes) +
-                                           " bytes"};
+        return Error{ErrorCode::Limit,
+                     path + ": larger than " + std::to_string(kManifestBytes) + " bytes"};
     const auto parsed = toml::parse(text, path);
     if (!parsed) {
         const auto& error = parsed.error();

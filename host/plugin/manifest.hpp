@@ -7,12 +7,12 @@
 //          may have more of them.
 #pragma once
 
+#include "core/result.hpp"
+
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "core/result.hpp"
 
 namespace patchbay::plugin {
 
@@ -21,7 +21,7 @@ inline constexpr std::size_t kSchemaFileBytes = 256u << 10;
 
 struct Manifest {
     struct Provides {
-        std::string kind;         // "transport" | "auth"
+        std::string kind;  // "transport" | "auth"
         std::string name;
         std::string schema_file;  // relative to the manifest; empty: no settings
     };
@@ -40,8 +40,7 @@ struct Manifest {
 std::string_view this_platform();
 
 // `path` is for messages only.
-Result<Manifest> parse_manifest(std::string_view text,
-                                const std::string& path,
+Result<Manifest> parse_manifest(std::string_view text, const std::string& path,
                                 std::string_view platform = this_platform());
 
 // Lower-case letters, digits, '_' and '-', starting with a letter.

@@ -1,17 +1,17 @@
 // Opens a channel through a loaded plugin's transport table. Internal to this room.
 #pragma once
 
-#include <memory>
-
 #include "plugin/abi.hpp"
 #include "plugin/channel.hpp"
 #include "plugin/host_services.hpp"
+
+#include <memory>
 
 namespace patchbay::plugin {
 
 // `services` and `table` live for good; the rest as Catalogue::open() says.
 Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, HostServices& services,
-                                              const patchbay_transport& table, ChannelOptions options,
-                                              ChannelEvents& events);
+                                              const patchbay_transport& table,
+                                              ChannelOptions options, ChannelEvents& events);
 
 }  // namespace patchbay::plugin

@@ -1,18 +1,17 @@
 #include "plugin/reactor.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "core/log.hpp"
+#include "plugin/slow_call.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <fcntl.h>
 #include <mutex>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <unordered_map>
 #include <utility>
 #include <vector>
-
-#include "core/log.hpp"
-#include "plugin/slow_call.hpp"
 
 namespace patchbay::plugin {
 namespace {
@@ -56,15 +55,18 @@ struct Operation {
     bool cancel() {
         for (int seen = state; seen == kIdle || seen == kRunning;) {
             const int next = seen == kIdle ? kOver : kRunningCancelled;
-            if (state.compare_exchange_weak(seen, next, std::memory_order_acq_rel)) return next == kOver;
+            if (state.compare_exchange_weak(seen, next, std::memory_order_acq_rel))
+                return next == kOver;
         }
         return false;
     }
     // `last`: there will be no further call. False: cancelled meanwhile.
     bool end(bool last) {
         int running = kRunning;
-        if (!last && state.compare_exchange_strong(running, kIdle, std::memory_order_acq_rel)) return true;
-        if (state.exchange(kOver, std::memory_order_acq_rel) == kRunningCancelled) state.notify_all();
+        if (!last && state.compare_exchange_strong(running, kIdle, std::memory_order_acq_rel))
+            return true;
+        if (state.exchange(kOver, std::memory_order_acq_rel) == kRunningCancelled)
+            state.notify_all();
         return false;
     }
 };
@@ -161,7 +163,9 @@ Reactor::Reactor(std::string plugin, std::function<void(std::string)> misbehaved
     core_->misbehaved = std::move(misbehaved);
 }
 
-Reactor::~Reactor() { detach(); }
+Reactor::~Reactor() {
+    detach();
+}
 
 void Reactor::attach(core::Loop& loop) {
     const std::scoped_lock lock(core_->mutex);
@@ -204,14 +208,18 @@ patchbay_status Reactor::watch(std::intptr_t fd, std::uint32_t events, void* ctx
     core_->operations.emplace(operation->id, operation);
     *out = operation->id;
     bool failed = false;
-    core_->on_loop([core = core_.get(), operation, &failed, here = core_->loop->on_loop_thread()](core::Loop& loop) {
+    core_->on_loop([core = core_.get(), operation, &failed,
+                    here = core_->loop->on_loop_thread()](core::Loop& loop) {
         if (operation->state == kOver) return;
-        auto watched = loop.watch(operation->fd, operation->wanted, [core, operation](unsigned ready_events) {
-            core->ready(*operation, ready_events);
-        });
-        if (watched) operation->watch = *watched;
-        else if (here) failed = true;
-        else core::log::error("plugin \"" + core->plugin + "\": " + watched.error().message);
+        auto watched = loop.watch(
+            operation->fd, operation->wanted,
+            [core, operation](unsigned ready_events) { core->ready(*operation, ready_events); });
+        if (watched)
+            operation->watch = *watched;
+        else if (here)
+            failed = true;
+        else
+            core::log::error("plugin \"" + core->plugin + "\": " + watched.error().message);
     });
     if (!failed) return PATCHBAY_OK;
     core_->operations.erase(operation->id);
@@ -226,7 +234,8 @@ patchbay_status Reactor::modify(patchbay_op op, std::uint32_t events) {
     if (!core_->loop || !operation || !operation->ready) return PATCHBAY_E_INVALID;
     operation->wanted = events;
     core_->on_loop([operation](core::Loop& loop) {
-        if (operation->watch && operation->state != kOver) loop.modify(operation->watch, operation->wanted);
+        if (operation->watch && operation->state != kOver)
+            loop.modify(operation->watch, operation->wanted);
     });
     return PATCHBAY_OK;
 }
@@ -285,8 +294,10 @@ patchbay_status Reactor::post(void* ctx, Posted fn) {
     core_->posted.emplace_back(fn, ctx);
     if (std::exchange(core_->posted_scheduled, true)) return PATCHBAY_OK;
     auto run = [core = core_] { core->run_posted(); };
-    if (core_->loop->on_loop_thread()) core_->loop->defer(std::move(run));
-    else core_->loop->post(std::move(run));
+    if (core_->loop->on_loop_thread())
+        core_->loop->defer(std::move(run));
+    else
+        core_->loop->post(std::move(run));
     return PATCHBAY_OK;
 }
 

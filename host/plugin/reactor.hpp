@@ -7,13 +7,13 @@
 // Cost:    an event is one indirect call and two uncontended atomic operations; no allocation.
 #pragma once
 
+#include "core/loop.hpp"
+#include "plugin/abi.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-
-#include "core/loop.hpp"
-#include "plugin/abi.hpp"
 
 namespace patchbay::plugin {
 
@@ -31,7 +31,8 @@ public:
     // Forgets everything, without callbacks; the number of operations that were still open.
     std::size_t detach();
 
-    patchbay_status watch(std::intptr_t fd, std::uint32_t events, void* ctx, Ready ready, patchbay_op* out);
+    patchbay_status watch(std::intptr_t fd, std::uint32_t events, void* ctx, Ready ready,
+                          patchbay_op* out);
     patchbay_status modify(patchbay_op op, std::uint32_t events);
     patchbay_status after(std::uint64_t delay_ns, void* ctx, Fired fired, patchbay_op* out);
     void cancel(patchbay_op op);

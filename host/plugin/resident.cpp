@@ -1,12 +1,12 @@
 #include "plugin/resident.hpp"
 
-#include <algorithm>
-#include <mutex>
-
 #include "core/log.hpp"
 #include "plugin/library.hpp"
 #include "plugin/slow_call.hpp"
 #include "plugin/tables.hpp"
+
+#include <algorithm>
+#include <mutex>
 
 namespace patchbay::plugin {
 namespace {
@@ -46,7 +46,9 @@ std::string enter(Known& known, core::Loop& loop, const PluginInfo& info) {
     std::string thrown;
     {
         const SlowCall slow(info.id, "patchbay_plugin_entry_0");
-        if (!guarded(thrown, [&] { status = known.entry(resident.services.host(), &resident.plugin, &error); }))
+        if (!guarded(thrown, [&] {
+                status = known.entry(resident.services.host(), &resident.plugin, &error);
+            }))
             return "patchbay_plugin_entry_0 threw: " + thrown;
     }
     if (status != PATCHBAY_OK) return "refuses to run here: " + text_of(error, status);
@@ -63,12 +65,14 @@ Result<Resident*> load_resident(core::Loop& loop, const PluginInfo& info) {
     for (auto& other : residents()) {
         if (other.resident->sha256 != info.sha256) continue;
         mapped = true;
-        if (other.resident->usable && !other.resident->plugin && other.resident->extensions == extensions &&
+        if (other.resident->usable && !other.resident->plugin &&
+            other.resident->extensions == extensions &&
             other.resident->services.plugin() == info.id)
             known = &other;
     }
     if (known) {
-        if (const auto same = Library::check(info.library_path, info.sha256); !same) return same.error();
+        if (const auto same = Library::check(info.library_path, info.sha256); !same)
+            return same.error();
     } else {
         const auto library = Library::open(info.library_path, info.sha256, mapped);
         if (!library) return library.error();
@@ -93,7 +97,8 @@ void release_resident(Resident& resident) {
         if (resident.plugin->shutdown && !guarded(thrown, [&] { resident.plugin->shutdown(); }))
             services.misbehaved("shutdown threw: " + thrown);
     } else if (services.channels != 0) {
-        core::log::warn("plugin \"" + services.plugin() + "\": " + std::to_string(services.channels) +
+        core::log::warn("plugin \"" + services.plugin() +
+                        "\": " + std::to_string(services.channels) +
                         " channels were left behind, it is not shut down");
         resident.usable = false;
     }

@@ -7,13 +7,13 @@
 // Threads: [loop] of whoever calls, one at a time: hosts on several threads load under a lock.
 #pragma once
 
-#include <memory>
-#include <string>
-
 #include "core/loop.hpp"
 #include "plugin/abi.hpp"
 #include "plugin/catalogue.hpp"
 #include "plugin/host_services.hpp"
+
+#include <memory>
+#include <string>
 
 namespace patchbay::plugin {
 

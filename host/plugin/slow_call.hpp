@@ -2,17 +2,17 @@
 // is worth a line with the slot's name. The coarse clock costs 5 ns, its 4 ms step does not matter.
 #pragma once
 
-#include <time.h>
+#include "core/log.hpp"
 
 #include <string>
-
-#include "core/log.hpp"
+#include <time.h>
 
 namespace patchbay::plugin {
 
 class SlowCall {
 public:
-    SlowCall(const std::string& plugin, const char* slot) : plugin_(plugin), slot_(slot), begin_(now_ms()) {}
+    SlowCall(const std::string& plugin, const char* slot)
+        : plugin_(plugin), slot_(slot), begin_(now_ms()) {}
     SlowCall(const SlowCall&) = delete;
     ~SlowCall() {
         const auto took = now_ms() - begin_;

@@ -1,9 +1,9 @@
 #include "plugin/tables.hpp"
 
-#include <algorithm>
-
 #include "core/text.hpp"
 #include "plugin/manifest.hpp"
+
+#include <algorithm>
 
 namespace patchbay::plugin {
 namespace {
@@ -24,8 +24,8 @@ std::string shown(const char* text) {
 }
 
 // Name and schema against the manifest; `seen` collects the names.
-std::string check_face(const char* kind, const char* name, const char* schema, const PluginInfo& manifest,
-                       std::vector<std::string>& seen) {
+std::string check_face(const char* kind, const char* name, const char* schema,
+                       const PluginInfo& manifest, std::vector<std::string>& seen) {
     const std::string what = std::string(kind) + " table";
     if (!name || !valid_kind_name(name)) return "a " + what + " is named " + shown(name);
     const auto promised = std::find_if(
@@ -48,7 +48,8 @@ std::string check_transport(const patchbay_transport* table, const PluginInfo& m
     if (!table) return "a transport table is null";
     if (table->struct_size < kTransportFloor)
         return too_small("transport", table->struct_size, kTransportFloor);
-    if (auto why = check_face("transport", table->name, table->config_schema, manifest, seen); !why.empty())
+    if (auto why = check_face("transport", table->name, table->config_schema, manifest, seen);
+        !why.empty())
         return why;
     const std::pair<const char*, bool> slots[] = {
         {"open", table->open != nullptr},
@@ -64,10 +65,12 @@ std::string check_transport(const patchbay_transport* table, const PluginInfo& m
     return {};
 }
 
-std::string check_auth(const patchbay_auth* table, const PluginInfo& manifest, std::vector<std::string>& seen) {
+std::string check_auth(const patchbay_auth* table, const PluginInfo& manifest,
+                       std::vector<std::string>& seen) {
     if (!table) return "an auth table is null";
     if (table->struct_size < kAuthFloor) return too_small("auth", table->struct_size, kAuthFloor);
-    if (auto why = check_face("auth", table->name, table->config_schema, manifest, seen); !why.empty())
+    if (auto why = check_face("auth", table->name, table->config_schema, manifest, seen);
+        !why.empty())
         return why;
     const std::pair<const char*, bool> slots[] = {
         {"create", table->create != nullptr}, {"acquire", table->acquire != nullptr},
@@ -82,22 +85,25 @@ std::string check_auth(const patchbay_auth* table, const PluginInfo& manifest, s
 
 std::string why_tables_are_wrong(const patchbay_plugin* plugin, const PluginInfo& manifest) {
     if (!plugin) return "patchbay_plugin_entry_0 returned OK without a plugin table";
-    if (plugin->struct_size < kPluginFloor) return too_small("plugin", plugin->struct_size, kPluginFloor);
+    if (plugin->struct_size < kPluginFloor)
+        return too_small("plugin", plugin->struct_size, kPluginFloor);
     if (plugin->abi_minor > PATCHBAY_ABI_MINOR)
         return "built for ABI " + std::to_string(PATCHBAY_ABI_MAJOR) + "." +
                std::to_string(plugin->abi_minor) + ", this host speaks " +
                std::to_string(PATCHBAY_ABI_MAJOR) + "." + std::to_string(PATCHBAY_ABI_MINOR);
     if (!plugin->id || manifest.id != plugin->id)
-        return "the library says its id is " + shown(plugin->id) + ", the manifest says \"" + manifest.id + "\"";
+        return "the library says its id is " + shown(plugin->id) + ", the manifest says \"" +
+               manifest.id + "\"";
     if (!plugin->version || manifest.version != plugin->version)
-        return "the library says its version is " + shown(plugin->version) + ", the manifest says \"" +
-               manifest.version + "\"";
+        return "the library says its version is " + shown(plugin->version) +
+               ", the manifest says \"" + manifest.version + "\"";
     if (plugin->transport_count > kMostTables || plugin->auth_count > kMostTables ||
         (plugin->transport_count && !plugin->transports) || (plugin->auth_count && !plugin->auths))
         return "the plugin table's arrays make no sense";
     std::vector<std::string> seen;
     for (std::size_t i = 0; i < plugin->transport_count; ++i)
-        if (auto why = check_transport(plugin->transports[i], manifest, seen); !why.empty()) return why;
+        if (auto why = check_transport(plugin->transports[i], manifest, seen); !why.empty())
+            return why;
     for (std::size_t i = 0; i < plugin->auth_count; ++i)
         if (auto why = check_auth(plugin->auths[i], manifest, seen); !why.empty()) return why;
     for (const auto& provided : manifest.provides)

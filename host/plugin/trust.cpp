@@ -15,6 +15,8 @@ std::string why_untrusted(const struct stat& status) {
     return {};
 }
 
-bool raised_privileges() { return getauxval(AT_SECURE) != 0; }
+bool raised_privileges() {
+    return getauxval(AT_SECURE) != 0;
+}
 
 }  // namespace patchbay::plugin

@@ -4,9 +4,8 @@
 // Threads: [any].
 #pragma once
 
-#include <sys/stat.h>
-
 #include <string>
+#include <sys/stat.h>
 
 namespace patchbay::plugin {
 

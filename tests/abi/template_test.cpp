@@ -1,13 +1,13 @@
 // The template as a third party builds it, in this host: found, loaded, and carrying messages.
+#include "plugin/catalogue.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include <cstdlib>
-
-#include "plugin/catalogue.hpp"
 
 using namespace patchbay;
 using namespace patchbay::plugin;
@@ -27,7 +27,9 @@ struct Recorder final : ChannelEvents {
         bytes += body.size();
         lines.emplace_back(body.view().substr(0, 32));
     }
-    void on_done(ExchangeId exchange, const Problem*) override { lines.push_back("done " + std::to_string(exchange)); }
+    void on_done(ExchangeId exchange, const Problem*) override {
+        lines.push_back("done " + std::to_string(exchange));
+    }
     void on_writable() override {}
     void on_challenge(const Problem&) override {}
     void on_output(unsigned, std::string_view) override {}
@@ -47,7 +49,8 @@ protected:
         options.config_directories = {place};
         options.built_in = false;
         catalogue_ = std::make_unique<Catalogue>(loop_, options);
-        std::snprintf(address_.sun_path, sizeof address_.sun_path, "/tmp/patchbay-template-%d.sock", ::getpid());
+        std::snprintf(address_.sun_path, sizeof address_.sun_path, "/tmp/patchbay-template-%d.sock",
+                      ::getpid());
         ::unlink(address_.sun_path);
         listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address_), sizeof address_), 0);
@@ -59,7 +62,8 @@ protected:
         ::unlink(address_.sun_path);
     }
     void SetUp() override {
-        if (!catalogue_) GTEST_SKIP() << "run by consume.cmake, which sets PATCHBAY_TEMPLATE_PLUGINS";
+        if (!catalogue_)
+            GTEST_SKIP() << "run by consume.cmake, which sets PATCHBAY_TEMPLATE_PLUGINS";
     }
     Result<std::unique_ptr<Channel>> open(const std::string& path) {
         ChannelOptions options;
@@ -74,7 +78,9 @@ protected:
         peer_ = ::accept(listener_, nullptr, nullptr);
         ASSERT_GE(peer_, 0);
     }
-    bool until(const std::function<bool()>& done) { return loop_.run_until(done, core::Clock::now() + 20s); }
+    bool until(const std::function<bool()>& done) {
+        return loop_.run_until(done, core::Clock::now() + 20s);
+    }
     void send(ExchangeId exchange, std::string body) {
         OutgoingMessage message;
         message.exchange = exchange;

@@ -11,8 +11,9 @@ using namespace patchbay::plugin;
 namespace {
 
 TEST(Buffers, AreAlignedAndPaddedForParsers) {
-    for (const std::size_t wanted : {std::size_t{0}, std::size_t{1}, std::size_t{4096}, std::size_t{4097},
-                                     std::size_t{1} << 20, (std::size_t{1} << 20) + 1, std::size_t{9} << 20}) {
+    for (const std::size_t wanted :
+         {std::size_t{0}, std::size_t{1}, std::size_t{4096}, std::size_t{4097},
+          std::size_t{1} << 20, (std::size_t{1} << 20) + 1, std::size_t{9} << 20}) {
         patchbay_buf buffer{};
         ASSERT_EQ(buffers_table()->take(nullptr, wanted, &buffer), PATCHBAY_OK);
         EXPECT_GE(buffer.capacity, wanted + kBufferPadding);

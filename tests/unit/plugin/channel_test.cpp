@@ -1,10 +1,10 @@
 #include "plugin/channel.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "plugin/catalogue.hpp"
 #include "unit/plugin/plugin_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 using namespace patchbay;
 using namespace patchbay::plugin;
@@ -27,7 +27,8 @@ struct Recorder final : ChannelEvents {
     void on_message(ExchangeId exchange, core::Buffer body) override {
         ++messages;
         if (lines.size() < 2000)
-            lines.push_back("message " + std::to_string(exchange) + " " + std::string(body.view().substr(0, 40)));
+            lines.push_back("message " + std::to_string(exchange) + " " +
+                            std::string(body.view().substr(0, 40)));
         if (during_message) during_message();
     }
     void on_done(ExchangeId exchange, const Problem* problem) override {
@@ -89,7 +90,8 @@ protected:
         channel_.reset();
     }
     void expect_misbehaviour(const std::string& what) {
-        ASSERT_TRUE(until([&] { return catalogue_->list().at(0).state == PluginState::Misbehaved; }));
+        ASSERT_TRUE(
+            until([&] { return catalogue_->list().at(0).state == PluginState::Misbehaved; }));
         EXPECT_THAT(catalogue_->list().at(0).reason, HasSubstr(what));
         const auto again = try_open("well");
         ASSERT_FALSE(again);
@@ -175,7 +177,8 @@ TEST_F(ChannelTest, DeliversEventsOfAnotherThreadInOrderOnTheLoop) {
     events_.during_message = [&] { EXPECT_TRUE(loop_.on_loop_thread()); };
     ASSERT_TRUE(until([&] { return events_.messages == 1000; }));
     for (int i = 0; i < 1000; ++i)
-        ASSERT_EQ(events_.lines.at(static_cast<std::size_t>(i) + 1), "message 0 {\"n\":" + std::to_string(i) + "}");
+        ASSERT_EQ(events_.lines.at(static_cast<std::size_t>(i) + 1),
+                  "message 0 {\"n\":" + std::to_string(i) + "}");
     close();
 }
 

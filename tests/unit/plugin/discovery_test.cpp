@@ -1,10 +1,11 @@
 #include "plugin/discovery.hpp"
 
+#include "unit/plugin/plugin_folder.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
-#include "unit/plugin/plugin_folder.hpp"
+#include <sys/stat.h>
 
 using namespace patchbay::plugin;
 using namespace patchbay::test;
@@ -14,10 +15,13 @@ using testing::IsEmpty;
 
 namespace {
 
-Discovered look(const std::vector<SearchPlace>& places, const std::vector<std::string>& disabled = {}) {
+Discovered look(const std::vector<SearchPlace>& places,
+                const std::vector<std::string>& disabled = {}) {
     return discover(places, disabled);
 }
-Discovered look(const PluginFolder& folder) { return look({{"config", folder.path()}}); }
+Discovered look(const PluginFolder& folder) {
+    return look({{"config", folder.path()}});
+}
 
 std::vector<std::string> findings(const Discovered& found) {
     std::vector<std::string> lines;
@@ -48,18 +52,20 @@ TEST(Discovery, SearchesInTheDocumentedOrder) {
     SearchOptions options;
     options.flag_directories = {"/flag"};
     options.config_directories = {"/config"};
-    SearchEnvironment environment{"/env1:relative::/env2", "/home/u/.local/share", "/opt/bin", false};
+    SearchEnvironment environment{"/env1:relative::/env2", "/home/u/.local/share", "/opt/bin",
+                                  false};
     const auto kinds = [&] {
         std::vector<std::string> list;
         for (const auto& place : search_places(options, environment))
             list.push_back(place.kind + " " + place.directory);
         return list;
     };
-    EXPECT_THAT(kinds(),
-                ElementsAre("--plugin-dir /flag", "PATCHBAY_PLUGIN_PATH /env1", "PATCHBAY_PLUGIN_PATH /env2",
-                            "config /config", "user /home/u/.local/share/patchbay/plugins",
-                            "system /usr/local/lib/patchbay/plugins", "system /usr/lib/patchbay/plugins",
-                            "built-in /opt/lib/patchbay/plugins"));
+    EXPECT_THAT(kinds(), ElementsAre("--plugin-dir /flag", "PATCHBAY_PLUGIN_PATH /env1",
+                                     "PATCHBAY_PLUGIN_PATH /env2", "config /config",
+                                     "user /home/u/.local/share/patchbay/plugins",
+                                     "system /usr/local/lib/patchbay/plugins",
+                                     "system /usr/lib/patchbay/plugins",
+                                     "built-in /opt/lib/patchbay/plugins"));
     environment.raised_privileges = true;
     options.built_in = false;
     EXPECT_THAT(kinds(), ElementsAre("--plugin-dir /flag", "config /config",
@@ -176,11 +182,14 @@ TEST(Discovery, RefusesWhatThisHostCannotOffer) {
         put(folder, "fake", manifest);
         return look(folder).plugins.at(0).reason;
     };
-    EXPECT_THAT(reason("generation = 1\n"), HasSubstr("built for ABI generation 1, this host speaks 0"));
-    EXPECT_THAT(reason("generation = 0\nminor = 9\n"), HasSubstr("needs ABI 0.9, this host speaks 0.0"));
-    EXPECT_THAT(reason("generation = 0\nrequires = [\"example.clairvoyance/1\"]\n"),
-                HasSubstr("requires \"example.clairvoyance/1\", which this host does not offer; offered: "
-                          "patchbay.host.buffers/1"));
+    EXPECT_THAT(reason("generation = 1\n"),
+                HasSubstr("built for ABI generation 1, this host speaks 0"));
+    EXPECT_THAT(reason("generation = 0\nminor = 9\n"),
+                HasSubstr("needs ABI 0.9, this host speaks 0.0"));
+    EXPECT_THAT(
+        reason("generation = 0\nrequires = [\"example.clairvoyance/1\"]\n"),
+        HasSubstr("requires \"example.clairvoyance/1\", which this host does not offer; offered: "
+                  "patchbay.host.buffers/1"));
     const std::string spawn = "generation = 0\nrequires = [\"patchbay.host.process/1\"]\n";
     EXPECT_THAT(reason(spawn), HasSubstr("[grants] does not say spawn = true"));
     EXPECT_EQ(reason(spawn, "[grants]\nspawn = true\n"), "");

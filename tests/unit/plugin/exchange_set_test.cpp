@@ -26,9 +26,12 @@ TEST(ExchangeSet, AgreesWithAStandardSetWhateverTheOrder) {
     std::unordered_set<std::uint64_t> model;
     std::mt19937_64 random(7);
     for (int i = 0; i < 200'000; ++i) {
-        const auto exchange = 1 + random() % 700 * (random() % 2 ? 1 : 1024);  // also ones that share a home
-        if (random() % 2) ASSERT_EQ(set.insert(exchange), model.insert(exchange).second);
-        else ASSERT_EQ(set.erase(exchange), model.erase(exchange) == 1);
+        const auto exchange =
+            1 + random() % 700 * (random() % 2 ? 1 : 1024);  // also ones that share a home
+        if (random() % 2)
+            ASSERT_EQ(set.insert(exchange), model.insert(exchange).second);
+        else
+            ASSERT_EQ(set.erase(exchange), model.erase(exchange) == 1);
         ASSERT_EQ(set.size(), model.size());
         ASSERT_EQ(set.contains(exchange), model.count(exchange) == 1);
     }

@@ -1,12 +1,12 @@
 #include "plugin/library.hpp"
 
+#include "plugin/catalogue.hpp"
+#include "unit/plugin/plugin_folder.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
-
-#include "plugin/catalogue.hpp"
-#include "unit/plugin/plugin_folder.hpp"
 
 using namespace patchbay;
 using namespace patchbay::plugin;
@@ -93,8 +93,9 @@ TEST(Library, OfAnotherMachineIsRefused) {
 TEST(Library, WithoutTheEntryPointIsRefused) {
     const PluginFolder next, none;
     install(next, "fake", read_file(fixture("next_generation")));
-    EXPECT_THAT(refusal(next), HasSubstr("built for another ABI generation: found patchbay_plugin_entry_1, "
-                                         "this host speaks 0"));
+    EXPECT_THAT(refusal(next),
+                HasSubstr("built for another ABI generation: found patchbay_plugin_entry_1, "
+                          "this host speaks 0"));
     install(none, "fake", read_file(fixture("no_plugin")));
     EXPECT_THAT(refusal(none), HasSubstr("does not export patchbay_plugin_entry_0"));
 }
@@ -111,13 +112,14 @@ TEST_P(WrongTables, AreRefusedWithTheReason) {
 }
 INSTANTIATE_TEST_SUITE_P(
     All, WrongTables,
-    testing::Values(
-        WrongTable{"small_table", "the transport table is 80 bytes, generation 0 starts at 88"},
-        WrongTable{"other_schema", "config_schema of the library differs"},
-        WrongTable{"no_cancel", "transport \"fake\" has no cancel"},
-        WrongTable{"newer_minor", "built for ABI 0.7, this host speaks 0.0"},
-        WrongTable{"refuses", "needs example.clairvoyance/1 (Patchbay 9 or newer)"},
-        WrongTable{"other_id", "says its id is \"patchbay.test.other\", the manifest says "
+    testing::Values(WrongTable{"small_table",
+                               "the transport table is 80 bytes, generation 0 starts at 88"},
+                    WrongTable{"other_schema", "config_schema of the library differs"},
+                    WrongTable{"no_cancel", "transport \"fake\" has no cancel"},
+                    WrongTable{"newer_minor", "built for ABI 0.7, this host speaks 0.0"},
+                    WrongTable{"refuses", "needs example.clairvoyance/1 (Patchbay 9 or newer)"},
+                    WrongTable{"other_id",
+                               "says its id is \"patchbay.test.other\", the manifest says "
                                "\"patchbay.test.fake\""}),
     [](const auto& named) { return std::string(named.param.fixture); });
 
@@ -126,7 +128,8 @@ TEST(Library, MustProvideWhatItsManifestPromises) {
     FakeManifest manifest;
     manifest.transport = "other";
     install_fixture(folder, "fake", manifest);
-    EXPECT_THAT(refusal(folder), HasSubstr("transport \"fake\" is not in the manifest's [[provides]]"));
+    EXPECT_THAT(refusal(folder),
+                HasSubstr("transport \"fake\" is not in the manifest's [[provides]]"));
 }
 
 // glibc knows a library by the name it was mapped with, here a descriptor's: were the number used

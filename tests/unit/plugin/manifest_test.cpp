@@ -1,9 +1,9 @@
 #include "plugin/manifest.hpp"
 
+#include "unit/plugin/plugin_folder.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "unit/plugin/plugin_folder.hpp"
 
 using patchbay::ErrorCode;
 using patchbay::plugin::parse_manifest;
@@ -18,7 +18,8 @@ constexpr auto kPlatform = "linux-x86_64-gnu";
 
 TEST(Manifest, TellsEverythingThatIsNeededBeforeLoading) {
     FakeManifest fake;
-    fake.abi = "generation = 0\nminor = 0\nrequires = [\"patchbay.host.reactor/1\"]\nwants = [\"x/1\"]\n";
+    fake.abi =
+        "generation = 0\nminor = 0\nrequires = [\"patchbay.host.reactor/1\"]\nwants = [\"x/1\"]\n";
     fake.tail = "[grants]\nspawn = true\n[servers.demo]\ntransport = \"fake\"\n";
     const auto manifest = parse_manifest(fake.text(), "p.toml", kPlatform);
     ASSERT_TRUE(manifest) << manifest.error().message;
@@ -35,7 +36,8 @@ TEST(Manifest, TellsEverythingThatIsNeededBeforeLoading) {
 }
 
 TEST(Manifest, NamesThePlaceAndTheNearestKeyOfAnUnknownOne) {
-    const auto manifest = parse_manifest("licence = \"MIT\"\n" + FakeManifest{}.text(), "p.toml", kPlatform);
+    const auto manifest =
+        parse_manifest("licence = \"MIT\"\n" + FakeManifest{}.text(), "p.toml", kPlatform);
     ASSERT_TRUE(manifest);
     ASSERT_EQ(manifest->warnings.size(), 1u);
     EXPECT_THAT(manifest->warnings[0], HasSubstr("p.toml:1:1: unknown key \"licence\""));
@@ -68,9 +70,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadManifest{"id = \"patchbay.test.fake\"", "id = 7", "p.toml:2:6: \"id\" must be a string"},
         BadManifest{"patchbay.test.fake", "../evil", "must be letters, digits"},
         BadManifest{"version = \"0.0.1\"", "", "\"version\" is missing"},
-        BadManifest{"generation = 0", "generation = \"0\"", "p.toml:5:14: \"generation\" must be a number"},
+        BadManifest{"generation = 0", "generation = \"0\"",
+                    "p.toml:5:14: \"generation\" must be a number"},
         BadManifest{"generation = 0", "generation = 0\nrequires = \"x\"", "must be a list"},
-        BadManifest{"kind = \"transport\"", "kind = \"teapot\"", "must be \"transport\" or \"auth\""},
+        BadManifest{"kind = \"transport\"", "kind = \"teapot\"",
+                    "must be \"transport\" or \"auth\""},
         BadManifest{"name = \"fake\"", "name = \"Fake\"", "must match [a-z]"},
         BadManifest{"fake.schema.json", "../x.json", "must stay inside"},
         BadManifest{"lib.so", "/lib/libc.so.6", "must stay inside"},

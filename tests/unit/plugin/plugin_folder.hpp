@@ -1,8 +1,7 @@
 // A temporary place for plugins, and the manifests that tests put there.
 #pragma once
 
-#include <sys/stat.h>
-#include <unistd.h>
+#include "core/digest.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -10,8 +9,8 @@
 #include <map>
 #include <stdexcept>
 #include <string>
-
-#include "core/digest.hpp"
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace patchbay::test {
 
@@ -45,7 +44,8 @@ inline std::string read_file(const std::string& path) {
 
 // The path of a fixture's library, built by tests/abi/plugins.
 inline std::string fixture(const std::string& name) {
-    return std::string(PATCHBAY_BUILD_DIR) + "/tests/plugins/" + name + "/libpatchbay_" + name + ".so";
+    return std::string(PATCHBAY_BUILD_DIR) + "/tests/plugins/" + name + "/libpatchbay_" + name +
+           ".so";
 }
 
 inline std::string schema_text() {
@@ -70,8 +70,8 @@ struct FakeManifest {
 };
 
 // A folder `name` with the library's bytes, its schema and a manifest with the right hash.
-inline std::string install(const PluginFolder& folder, const std::string& name, const std::string& bytes,
-                           FakeManifest manifest = {}) {
+inline std::string install(const PluginFolder& folder, const std::string& name,
+                           const std::string& bytes, FakeManifest manifest = {}) {
     folder.write(name + "/lib.so", bytes);
     folder.write(name + "/fake.schema.json", schema_text());
     manifest.sha256 = core::sha256_hex(bytes);

@@ -1,12 +1,12 @@
 #include "plugin/reactor.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <future>
 #include <stdexcept>
 #include <thread>
+#include <unistd.h>
 
 using namespace patchbay;
 using namespace patchbay::plugin;
@@ -36,12 +36,17 @@ void on_fired(void* ctx, patchbay_status status) {
     ++calls.fired;
     if (calls.during) calls.during();
 }
-void on_posted(void* ctx) { ++static_cast<Calls*>(ctx)->posted; }
-void on_throwing(void*, std::uint32_t) { throw std::runtime_error("oh"); }
+void on_posted(void* ctx) {
+    ++static_cast<Calls*>(ctx)->posted;
+}
+void on_throwing(void*, std::uint32_t) {
+    throw std::runtime_error("oh");
+}
 
 class ReactorTest : public testing::Test {
 protected:
-    ReactorTest() : reactor_("test", [this](std::string what) { misbehaviour_ = std::move(what); }) {
+    ReactorTest()
+        : reactor_("test", [this](std::string what) { misbehaviour_ = std::move(what); }) {
         EXPECT_EQ(::pipe(pipe_), 0);
         reactor_.attach(loop_);
     }
@@ -159,7 +164,8 @@ TEST_F(ReactorTest, IsUsableFromOtherThreads) {
         EXPECT_EQ(reactor_.watch(pipe_[0], 1, &calls_, on_ready, &watched), PATCHBAY_OK);
         EXPECT_EQ(::write(pipe_[1], "x", 1), 1);
     });
-    EXPECT_TRUE(until([&] { return calls_.posted == 1 && calls_.fired == 1 && calls_.ready == 1; }));
+    EXPECT_TRUE(
+        until([&] { return calls_.posted == 1 && calls_.fired == 1 && calls_.ready == 1; }));
     other.join();
 }
 
