@@ -1,0 +1,23 @@
+# cmake -DBUILD=.. -DWORK=.. -P install_layout.cmake
+# A whole installation, stripped, has every part in its place, and each plugin its own hash.
+file(REMOVE_RECURSE ${WORK})
+execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK} --strip
+    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+foreach(part bin/patchbay libexec/patchbay/patchbay-supervisor include/patchbay/plugin.h
+        include/patchbay/services.h lib/cmake/Patchbay/PatchbayConfig.cmake
+        lib/cmake/Patchbay/plugin/exports.map lib/patchbay/plugins/stdio/plugin.toml
+        lib/patchbay/plugins/tcp/plugin.toml)
+    if(NOT EXISTS ${WORK}/${part})
+        message(SEND_ERROR "not installed: ${part}")
+    endif()
+endforeach()
+file(GLOB libraries ${WORK}/lib/patchbay/plugins/*/libpatchbay_*.so)
+foreach(library ${libraries})
+    get_filename_component(folder ${library} DIRECTORY)
+    file(READ ${folder}/plugin.toml manifest)
+    file(SHA256 ${library} sha256)
+    string(FIND "${manifest}" "sha256 = \"${sha256}\"" found)
+    if(found LESS 0)
+        message(SEND_ERROR "${folder}/plugin.toml does not describe ${library}")
+    endif()
+endforeach()

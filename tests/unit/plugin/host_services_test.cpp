@@ -1,0 +1,90 @@
+#include "plugin/host_services.hpp"
+
+#include "core/log.hpp"
+#include "plugin/catalogue.hpp"
+#include "unit/plugin/plugin_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace patchbay;
+using namespace patchbay::plugin;
+using namespace patchbay::test;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace {
+
+const void* ask(const HostServices& services, const char* id) {
+    return services.host()->get_extension(services.host(), id);
+}
+
+TEST(HostServices, AnswerOnlyWhatWasAskedForAndGranted) {
+    core::Loop loop;
+    HostServices services("test", {PATCHBAY_HOST_CLOCK, PATCHBAY_HOST_REACTOR});
+    services.attach(loop);
+    EXPECT_NE(ask(services, PATCHBAY_HOST_CLOCK), nullptr);
+    EXPECT_NE(ask(services, PATCHBAY_HOST_REACTOR), nullptr);
+    EXPECT_EQ(ask(services, PATCHBAY_HOST_BUFFERS), nullptr);
+    EXPECT_EQ(ask(services, PATCHBAY_HOST_PROCESS), nullptr);
+    EXPECT_EQ(ask(services, "patchbay.host.clock/1x"), nullptr);
+    EXPECT_EQ(ask(services, nullptr), nullptr);
+    services.detach();
+}
+
+TEST(HostServices, OfferTheClockThatDeadlinesUse) {
+    core::Loop loop;
+    HostServices services("test", {PATCHBAY_HOST_CLOCK});
+    services.attach(loop);
+    const auto* clock = static_cast<const patchbay_host_clock*>(ask(services, PATCHBAY_HOST_CLOCK));
+    const auto before = core::Clock::now().time_since_epoch();
+    const auto told = std::chrono::nanoseconds(clock->monotonic_ns(services.host()));
+    EXPECT_GE(told, before);
+    EXPECT_LE(told, core::Clock::now().time_since_epoch());
+    EXPECT_GT(clock->unix_ms(services.host()), 1'600'000'000'000u);
+    services.detach();
+}
+
+// The fixture refuses to be entered when it gets the process service.
+TEST(HostServices, GiveChildrenOnlyToPluginsThatAreGrantedThem) {
+    const auto load = [](const std::string& tail) {
+        const PluginFolder folder;
+        FakeManifest manifest;
+        manifest.abi = "generation = 0\nwants = [\"patchbay.host.process/1\"]\n";
+        manifest.tail = tail;
+        install_fixture(folder, "fake", manifest);
+        core::Loop loop;
+        SearchOptions options;
+        options.config_directories = {folder.path()};
+        options.built_in = false;
+        const auto loaded = Catalogue(loop, options).load("fake");
+        return loaded ? "" : loaded.error().message;
+    };
+    EXPECT_EQ(load(""), "");
+    EXPECT_EQ(load("[grants]\nspawn = false\n"), "");
+    EXPECT_THAT(load("[grants]\nspawn = true\n"), HasSubstr("given too much"));
+}
+
+TEST(HostServices, LogWithoutSecrets) {
+    HostServices services("test", {});
+    const auto text = [](std::string_view words) { return str(words); };
+    const patchbay_kv fields[] = {{text("user"), text("ann"), 0, 0},
+                                  {text("token"), text("hunter22"), PATCHBAY_KV_SECRET, 0}};
+    testing::internal::CaptureStderr();
+    services.host()->log(services.host(), 4, text("signed\nin"), fields, 2);
+    services.host()->log(services.host(), 99, text("out of range"), nullptr, 7);
+    const auto log = testing::internal::GetCapturedStderr();
+    EXPECT_THAT(log, HasSubstr("plugin \"test\": signed in user=ann token=***"));
+    EXPECT_THAT(log, HasSubstr("out of range"));
+    EXPECT_THAT(log, Not(HasSubstr("hunter22")));
+}
+
+TEST(HostServices, KeepTheFirstMisbehaviour) {
+    HostServices services("test", {});
+    EXPECT_EQ(services.misbehaviour(), "");
+    services.misbehaved("first");
+    services.misbehaved("second");
+    EXPECT_EQ(services.misbehaviour(), "first");
+}
+
+}  // namespace
