@@ -149,7 +149,7 @@ int main(void) {
     M(patchbay_host_reactor, post);
     SIZED(patchbay_process_params);
     M(patchbay_process_params, struct_size);
-    M(patchbay_process_params, reserved);
+    M(patchbay_process_params, flags);
     M(patchbay_process_params, argv);
     M(patchbay_process_params, argc);
     M(patchbay_process_params, cwd);
