@@ -1,9 +1,9 @@
 #include "config/compile.hpp"
 
-#include <algorithm>
-
 #include "config/keys.hpp"
 #include "core/text.hpp"
+
+#include <algorithm>
 
 namespace patchbay::config {
 
@@ -11,11 +11,14 @@ namespace {
 
 const ServerKey* find_key(std::string_view name) {
     const auto keys = server_keys();
-    const auto it = std::find_if(keys.begin(), keys.end(), [&](const auto& key) { return key.name == name; });
+    const auto it =
+        std::find_if(keys.begin(), keys.end(), [&](const auto& key) { return key.name == name; });
     return it == keys.end() ? nullptr : &*it;
 }
 
-bool from_project(Scope scope) { return scope == Scope::Project || scope == Scope::Local; }
+bool from_project(Scope scope) {
+    return scope == Scope::Project || scope == Scope::Local;
+}
 
 class Compiler {
 public:
@@ -34,7 +37,8 @@ public:
         // A plugin's own servers stay off until somebody stronger turns them on.
         if (settled.definition.source->scope == Scope::Plugin) server.enabled = false;
         for (const auto& overlay : settled.overlays) {
-            if (!apply(server, overlay) && overlay.source->scope == Scope::Enterprise) failed_ = true;
+            if (!apply(server, overlay) && overlay.source->scope == Scope::Enterprise)
+                failed_ = true;
         }
         if (failed_) return {};
         return server;
@@ -42,7 +46,8 @@ public:
 
 private:
     void note(Severity severity, const Source& source, Mark mark, const std::string& text) {
-        diagnostics_.push_back({severity, source.place(mark), "server \"" + id_ + "\": " + text, id_});
+        diagnostics_.push_back(
+            {severity, source.place(mark), "server \"" + id_ + "\": " + text, id_});
     }
     void fail(const Source& source, Mark mark, const std::string& text) {
         note(Severity::Error, source, mark, text);
@@ -50,9 +55,11 @@ private:
     }
     void remember(const Source& source, const Member& member) {
         const auto key = "servers." + id_ + "." + member.key;
-        if (member.key == "env" || member.key == "headers" || member.key == "config" || member.key == "oauth" || member.key == "tools") {
+        if (member.key == "env" || member.key == "headers" || member.key == "config" ||
+            member.key == "oauth" || member.key == "tools") {
             for (const auto& inner : member.value.members) {
-                origins_[(member.key == "config" ? "servers." + id_ : key) + "." + inner.key] = source.place(inner.mark);
+                origins_[(member.key == "config" ? "servers." + id_ : key) + "." + inner.key] =
+                    source.place(inner.mark);
             }
         }
         if (member.key != "config") origins_[key] = source.place(member.mark);
@@ -84,25 +91,36 @@ private:
         if (failed_) return;
         if (server.transport.empty()) {
             if (command && url) {
-                return fail(*source, entry->mark, "both command and url are given; name the transport, e.g. transport = \"stdio\"");
+                return fail(*source, entry->mark,
+                            "both command and url are given; name the transport, e.g. transport = "
+                            "\"stdio\"");
             }
             if (!command && !url) {
-                return fail(*source, entry->mark, "no transport, command or url; one of them must say how to connect");
+                return fail(*source, entry->mark,
+                            "no transport, command or url; one of them must say how to connect");
             }
-            const bool ws = url && (url->get_string().starts_with("ws://") || url->get_string().starts_with("wss://"));
+            const bool ws = url && (url->get_string().starts_with("ws://") ||
+                                    url->get_string().starts_with("wss://"));
             server.transport = command ? "stdio" : ws ? "ws" : "http";
         }
-        const auto* missing = server.transport == "stdio" && !command ? "command"
+        const auto* missing = server.transport == "stdio" && !command                   ? "command"
                               : server.transport == "tcp" && !settings.contains("port") ? "port"
-                              : (server.transport == "http" || server.transport == "sse" || server.transport == "ws") && !url ? "url"
-                              : nullptr;
+                              : (server.transport == "http" || server.transport == "sse" ||
+                                 server.transport == "ws") &&
+                                      !url
+                                  ? "url"
+                                  : nullptr;
         if (missing) {
             std::vector<std::string> unknown;
             for (const auto& member : entry->body.members) {
-                if (!core::did_you_mean(member.key, {missing}).empty()) unknown.push_back(member.key);
+                if (!core::did_you_mean(member.key, {missing}).empty())
+                    unknown.push_back(member.key);
             }
-            fail(*source, entry->mark, "transport \"" + server.transport + "\" needs \"" + missing + "\"" +
-                     (unknown.empty() ? "" : "; is \"" + core::printable(unknown.front(), 80) + "\" meant to be it?"));
+            fail(*source, entry->mark,
+                 "transport \"" + server.transport + "\" needs \"" + missing + "\"" +
+                     (unknown.empty() ? ""
+                                      : "; is \"" + core::printable(unknown.front(), 80) +
+                                            "\" meant to be it?"));
         }
     }
 
@@ -113,14 +131,19 @@ private:
             if (!find_key(member.key)) unknown_key(*source, member);
         }
         const auto* enabled = entry->body.find("enabled");
-        if (entry->body.members.size() == 1 && enabled && enabled->is(Node::Kind::Flag) && !enabled->flag) return;
-        note(Severity::Error, *source, entry->mark, "no transport, command or url here, and no weaker source defines this server");
+        if (entry->body.members.size() == 1 && enabled && enabled->is(Node::Kind::Flag) &&
+            !enabled->flag)
+            return;
+        note(Severity::Error, *source, entry->mark,
+             "no transport, command or url here, and no weaker source defines this server");
     }
 
     void unknown_key(const Source& source, const Member& member) {
         const auto& names = names_in_a_server();
         if (std::find(names.begin(), names.end(), member.key) != names.end()) return;
-        note(Severity::Warning, source, member.mark, "unknown key \"" + core::printable(member.key, 80) + "\"" + core::did_you_mean(member.key, names));
+        note(Severity::Warning, source, member.mark,
+             "unknown key \"" + core::printable(member.key, 80) + "\"" +
+                 core::did_you_mean(member.key, names));
     }
 
     // All or nothing: half an overlay could be looser than what its author meant.
@@ -133,7 +156,9 @@ private:
         if (diagnostics_.size() != errors) return false;
         if (from_project(source->scope)) {
             if (const auto* why = loosens(server, changed)) {
-                note(Severity::Error, *source, entry->mark, std::string("a project file may not ") + why + "; write it to your user config");
+                note(Severity::Error, *source, entry->mark,
+                     std::string("a project file may not ") + why +
+                         "; write it to your user config");
                 return false;
             }
         }
@@ -150,7 +175,9 @@ private:
                 if (known.overlay == Overlay::Yes) legal.emplace_back(known.name);
             }
             return note(Severity::Error, source, member.mark,
-                        "\"" + core::printable(member.key, 80) + "\" cannot change a server that another source defines: without transport, command or url an entry may set only " +
+                        "\"" + core::printable(member.key, 80) +
+                            "\" cannot change a server that another source defines: without "
+                            "transport, command or url an entry may set only " +
                             core::join(legal, ", ") + core::did_you_mean(member.key, legal));
         }
         const auto levels = server.tools;
@@ -161,12 +188,16 @@ private:
     }
 
     static const char* loosens(const Server& before, const Server& after) {
-        if (after.trust == "trusted" && before.trust != "trusted") return "raise the trust in a server";
+        if (after.trust == "trusted" && before.trust != "trusted")
+            return "raise the trust in a server";
         for (const auto& [tool, level] : after.tools) {
             const auto it = before.tools.find(tool);
-            if (level > (it == before.tools.end() ? Level::RequireApproval : it->second)) return "raise the level of a tool";
+            if (level > (it == before.tools.end() ? Level::RequireApproval : it->second))
+                return "raise the level of a tool";
         }
-        const auto has = [](const auto& list, const auto& name) { return std::find(list.begin(), list.end(), name) != list.end(); };
+        const auto has = [](const auto& list, const auto& name) {
+            return std::find(list.begin(), list.end(), name) != list.end();
+        };
         for (const auto& tool : before.disabled_tools) {
             if (!has(after.disabled_tools, tool)) return "bring back a disabled tool";
         }
@@ -186,8 +217,9 @@ private:
 
 }  // namespace
 
-std::optional<Server> compile(const std::string& id, const Settled& settled, const MergeDefaults& defaults,
-                              std::vector<Diagnostic>& diagnostics, Origins& origins) {
+std::optional<Server> compile(const std::string& id, const Settled& settled,
+                              const MergeDefaults& defaults, std::vector<Diagnostic>& diagnostics,
+                              Origins& origins) {
     Origins own;
     auto server = Compiler(id, diagnostics, own).run(settled, defaults);
     if (server) origins.merge(own);
@@ -196,9 +228,11 @@ std::optional<Server> compile(const std::string& id, const Settled& settled, con
 
 bool valid_id(std::string_view id) {
     const auto legal = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '-';
     };
-    return !id.empty() && id.size() <= 64 && std::all_of(id.begin(), id.end(), legal) && id.find("__") == std::string_view::npos;
+    return !id.empty() && id.size() <= 64 && std::all_of(id.begin(), id.end(), legal) &&
+           id.find("__") == std::string_view::npos;
 }
 
 const std::vector<std::string>& names_in_a_server() {

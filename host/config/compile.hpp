@@ -3,11 +3,11 @@
 // Threads: [any], pure.
 #pragma once
 
+#include "config/merge.hpp"
+
 #include <map>
 #include <optional>
 #include <vector>
-
-#include "config/merge.hpp"
 
 namespace patchbay::config {
 
@@ -23,8 +23,9 @@ struct Settled {
 
 using Origins = std::map<std::string, Place>;
 
-std::optional<Server> compile(const std::string& id, const Settled& settled, const MergeDefaults& defaults,
-                              std::vector<Diagnostic>& diagnostics, Origins& origins);
+std::optional<Server> compile(const std::string& id, const Settled& settled,
+                              const MergeDefaults& defaults, std::vector<Diagnostic>& diagnostics,
+                              Origins& origins);
 
 // `^[a-zA-Z0-9_-]{1,64}$` without "__".
 bool valid_id(std::string_view id);

@@ -1,23 +1,22 @@
 // Every dialect differs from ours in where the servers stand and in a few key names; so each is a
 // place and a list of renamings, and all end in the same Fragment.
 #include "config/fragment.hpp"
+#include "config/keys.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <array>
-
-#include "config/keys.hpp"
-#include "core/text.hpp"
 
 namespace patchbay::config {
 
 namespace {
 
 enum Dialect : unsigned {
-    kOurs = 1,      // [servers]; Lace, ToolLoop and Kandev files are the same with other values
-    kCodex = 2,     // [mcp_servers]
-    kDesktop = 4,   // mcpServers: Claude, Cursor, Windsurf, Gemini
-    kVsCode = 8,    // servers and inputs
-    kNested = 16,   // mcp.servers
+    kOurs = 1,     // [servers]; Lace, ToolLoop and Kandev files are the same with other values
+    kCodex = 2,    // [mcp_servers]
+    kDesktop = 4,  // mcpServers: Claude, Cursor, Windsurf, Gemini
+    kVsCode = 8,   // servers and inputs
+    kNested = 16,  // mcp.servers
     kAll = 31,
 };
 
@@ -82,7 +81,8 @@ private:
         if (key == "mcpServers") return servers(member, kDesktop);
         if (key == "mcp" && member.value.is(Node::Kind::Map)) {
             for (auto& inner : member.value.members) {
-                if (inner.key == "servers") servers(inner, member.value.find("inputs") ? kVsCode : kNested);
+                if (inner.key == "servers")
+                    servers(inner, member.value.find("inputs") ? kVsCode : kNested);
                 if (inner.key == "mcpServers") servers(inner, kDesktop);
             }
             return;
@@ -94,7 +94,8 @@ private:
         table(member);
     }
 
-    // A file with another program's servers is that program's; its other keys are not ours to judge.
+    // A file with another program's servers is that program's; its other keys are not ours to
+    // judge.
     void unknown(const Member& member) {
         if (root_.find("mcp_servers") || root_.find("mcpServers") || root_.find("mcp")) return;
         note(Severity::Warning, member.mark,
@@ -107,8 +108,9 @@ private:
             return note(Severity::Warning, member.mark, "exclusive: read in enterprise files only");
         }
         if (!member.value.is(Node::Kind::Flag)) {
-            return misshapen(member.value.mark, std::string("exclusive: expected true or false, found ") +
-                                                    name_of(member.value.kind));
+            return misshapen(member.value.mark,
+                             std::string("exclusive: expected true or false, found ") +
+                                 name_of(member.value.kind));
         }
         out_.exclusive = member.value.flag;
     }
@@ -122,7 +124,8 @@ private:
         if (member.key == "policy") member.key = "permissions";
         for (const auto& other : out_.tables) {
             if (other.key == member.key) {
-                return misshapen(member.mark, "policy and permissions are one table; keep one of them");
+                return misshapen(member.mark,
+                                 "policy and permissions are one table; keep one of them");
             }
         }
         out_.tables.push_back(std::move(member));
@@ -132,11 +135,13 @@ private:
         auto& value = member.value;
         if (value.is(Node::Kind::Null)) return;
         if (value.is(Node::Kind::Map)) {
-            for (auto& server : value.members) entry(std::move(server.key), server.mark, std::move(server.value), dialect);
+            for (auto& server : value.members)
+                entry(std::move(server.key), server.mark, std::move(server.value), dialect);
         } else if (value.is(Node::Kind::List)) {
             for (auto& server : value.items) listed(std::move(server), dialect);
         } else {
-            misshapen(value.mark, member.key + ": expected a table of servers, found " + name_of(value.kind));
+            misshapen(value.mark,
+                      member.key + ": expected a table of servers, found " + name_of(value.kind));
         }
     }
 
@@ -156,7 +161,8 @@ private:
     void entry(std::string id, Mark mark, Node body, Dialect dialect) {
         ServerEntry entry{std::move(id), mark, std::move(body), {}};
         if (!entry.body.is(Node::Kind::Map)) {
-            refuse(entry, entry.body.mark, std::string("expected a table of settings, found ") + name_of(entry.body.kind));
+            refuse(entry, entry.body.mark,
+                   std::string("expected a table of settings, found ") + name_of(entry.body.kind));
         } else {
             if (dialect == kCodex) codex(entry);
             if (dialect == kDesktop) desktop(entry);
@@ -178,7 +184,10 @@ private:
         members.erase(it);
         for (auto& member : inner) {
             if (entry.body.find(member.key)) {
-                return refuse(entry, member.mark, "\"" + core::printable(member.key, 80) + "\" stands both in the server and in its transport table; keep one");
+                return refuse(
+                    entry, member.mark,
+                    "\"" + core::printable(member.key, 80) +
+                        "\" stands both in the server and in its transport table; keep one");
             }
             members.push_back(std::move(member));
         }
@@ -189,7 +198,9 @@ private:
             for (const auto& alias : kAliases) {
                 if (!(alias.dialects & dialect) || alias.written != member.key) continue;
                 if (entry.body.find(alias.ours)) {
-                    return refuse(entry, member.mark, "\"" + std::string(alias.written) + "\" and \"" + std::string(alias.ours) + "\" say the same; keep one");
+                    return refuse(entry, member.mark,
+                                  "\"" + std::string(alias.written) + "\" and \"" +
+                                      std::string(alias.ours) + "\" say the same; keep one");
                 }
                 member.key = alias.ours;
                 break;
@@ -207,7 +218,8 @@ private:
     static void codex(ServerEntry& entry) {
         auto members = std::exchange(entry.body.members, {});
         for (auto& member : members) {
-            const bool texts = std::all_of(member.value.items.begin(), member.value.items.end(), [](const Node& n) { return n.is(Node::Kind::Text); });
+            const bool texts = std::all_of(member.value.items.begin(), member.value.items.end(),
+                                           [](const Node& n) { return n.is(Node::Kind::Text); });
             if (member.key == "env_vars" && member.value.is(Node::Kind::List) && texts) continue;
             if (member.key == "env_http_headers" && member.value.is(Node::Kind::Map)) continue;
             if (member.key == "tools") approval_modes(member.value);
@@ -219,14 +231,16 @@ private:
                 auto& env = map_in(entry.body, "env", member.mark);
                 for (const auto& name : member.value.items) {
                     if (env.find(name.text)) continue;
-                    env.members.push_back({name.text, name.mark, Node::of_text("${" + name.text + ":-}", name.mark)});
+                    env.members.push_back(
+                        {name.text, name.mark, Node::of_text("${" + name.text + ":-}", name.mark)});
                 }
             } else {
                 const auto* target = entry.body.find("headers") ? "headers" : "http_headers";
                 auto& headers = map_in(entry.body, target, member.mark);
                 for (const auto& [header, mark, variable] : member.value.members) {
                     if (headers.find(header)) continue;
-                    headers.members.push_back({header, mark, Node::of_text("${" + variable.text + "}", variable.mark)});
+                    headers.members.push_back(
+                        {header, mark, Node::of_text("${" + variable.text + "}", variable.mark)});
                 }
             }
         }
@@ -245,15 +259,18 @@ private:
     // disabled = true, and `tools` as a list of those wanted.
     static void desktop(ServerEntry& entry) {
         for (auto& member : entry.body.members) {
-            if (member.key == "disabled" && member.value.is(Node::Kind::Flag) && !entry.body.find("enabled")) {
+            if (member.key == "disabled" && member.value.is(Node::Kind::Flag) &&
+                !entry.body.find("enabled")) {
                 member.key = "enabled";
                 member.value.flag = !member.value.flag;
-            } else if (member.key == "tools" && member.value.is(Node::Kind::List) && !entry.body.find("enabled_tools")) {
+            } else if (member.key == "tools" && member.value.is(Node::Kind::List) &&
+                       !entry.body.find("enabled_tools")) {
                 member.key = "enabled_tools";
             }
         }
         std::erase_if(entry.body.members, [](const Member& m) {  // ["*"]: all
-            return m.key == "enabled_tools" && m.value.items.size() == 1 && m.value.items[0].text == "*";
+            return m.key == "enabled_tools" && m.value.items.size() == 1 &&
+                   m.value.items[0].text == "*";
         });
     }
 
@@ -266,12 +283,16 @@ private:
         change_texts(entry.body, [&](Node& node) {
             replace_all(node.text, "${workspaceFolder}", folder);
             replace_all(node.text, "${userHome}", "${HOME}");
-            for (auto at = node.text.find("${input:"); at != std::string::npos; at = node.text.find("${input:", at)) {
+            for (auto at = node.text.find("${input:"); at != std::string::npos;
+                 at = node.text.find("${input:", at)) {
                 const auto end = std::min(node.text.find('}', at), node.text.size());
                 const auto id = node.text.substr(at + 8, end - at - 8);
                 const auto* fallback = default_of(id);
                 if (!fallback) {
-                    return refuse(entry, node.mark, "it asks a person for the input \"" + core::printable(id, 80) + "\"; give that input a default, or write ${VARIABLE} or ${file:PATH} instead");
+                    return refuse(entry, node.mark,
+                                  "it asks a person for the input \"" + core::printable(id, 80) +
+                                      "\"; give that input a default, or write ${VARIABLE} or "
+                                      "${file:PATH} instead");
                 }
                 auto literal = *fallback;
                 replace_all(literal, "${", "$${");
@@ -288,7 +309,8 @@ private:
         for (const auto& input : inputs->items) {
             const auto* name = input.find("id");
             const auto* value = input.find("default");
-            if (name && name->text == id && value && value->is(Node::Kind::Text)) return &value->text;
+            if (name && name->text == id && value && value->is(Node::Kind::Text))
+                return &value->text;
         }
         return nullptr;
     }
@@ -311,8 +333,10 @@ Fragment read_fragment(std::string_view text, Format format, Source source) {
     if (!parsed.problem) return restate(std::move(parsed.root), std::move(source));
     Fragment fragment;
     fragment.broken = true;
-    fragment.diagnostics.push_back({Severity::Error, source.place(parsed.problem->mark),
-                                    std::move(parsed.problem->message) + "; nothing of it is used", {}});
+    fragment.diagnostics.push_back({Severity::Error,
+                                    source.place(parsed.problem->mark),
+                                    std::move(parsed.problem->message) + "; nothing of it is used",
+                                    {}});
     fragment.source = std::move(source);
     return fragment;
 }

@@ -1,11 +1,11 @@
 // `${...}` in settings: once, never nested, at connect time. What a variable holds is never looked
 // into again, so a value from outside cannot name another one.
-#include <algorithm>
-
 #include "config/load.hpp"
 #include "config/secrets.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+
+#include <algorithm>
 
 namespace patchbay::config {
 
@@ -14,20 +14,26 @@ namespace {
 namespace json = boost::json;
 
 bool is_name(std::string_view text) {
-    const auto legal = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
-    return !text.empty() && !(text.front() >= '0' && text.front() <= '9') && std::all_of(text.begin(), text.end(), legal);
+    const auto legal = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_';
+    };
+    return !text.empty() && !(text.front() >= '0' && text.front() <= '9') &&
+           std::all_of(text.begin(), text.end(), legal);
 }
 
 class Expander {
 public:
-    Expander(const Server& server, const Environment& environment) : server_(server), environment_(environment) {}
+    Expander(const Server& server, const Environment& environment)
+        : server_(server), environment_(environment) {}
 
     Result<json::object> run() {
         json::object settings = server_.settings;
         for (const auto* key : {"command", "args", "cwd", "env", "url", "headers"}) {
             auto* value = settings.if_contains(key);
             if (value && !expand(*value, key)) {
-                return within(to_string(server_.place) + ": server \"" + server_.id + "\"", std::move(error_));
+                return within(to_string(server_.place) + ": server \"" + server_.id + "\"",
+                              std::move(error_));
             }
         }
         return settings;
@@ -68,7 +74,9 @@ private:
             }
             const auto close = text.find('}', at);
             if (close == std::string_view::npos) {
-                return Error{ErrorCode::Invalid, "a \"${\" that is never closed; write \"$${\" for the characters themselves"};
+                return Error{
+                    ErrorCode::Invalid,
+                    "a \"${\" that is never closed; write \"$${\" for the characters themselves"};
             }
             auto value = resolve(text.substr(at + 2, close - at - 2));
             if (!value) return value;
@@ -78,21 +86,32 @@ private:
     }
 
     Result<std::string> resolve(std::string_view reference) {
-        if (const auto at = reference.find(":-"); at != std::string_view::npos && is_name(reference.substr(0, at))) {
+        if (const auto at = reference.find(":-");
+            at != std::string_view::npos && is_name(reference.substr(0, at))) {
             const auto value = variable(reference.substr(0, at));
             return value && !value->empty() ? *value : std::string(reference.substr(at + 2));
         }
-        if (reference.starts_with("file:")) return secret(secret_from_file(path_of(reference.substr(5))));
+        if (reference.starts_with("file:"))
+            return secret(secret_from_file(path_of(reference.substr(5))));
         if (reference.starts_with("command:")) return command(reference.substr(8));
         if (reference.starts_with("keyring:")) {
-            return Error{ErrorCode::Unsupported, "${keyring:...} is not supported by this build; use ${command:secret-tool lookup ...}, ${file:PATH} or a variable"};
+            return Error{ErrorCode::Unsupported,
+                         "${keyring:...} is not supported by this build; use ${command:secret-tool "
+                         "lookup ...}, ${file:PATH} or a variable"};
         }
-        if (reference.starts_with("env:")) reference.remove_prefix(4);  // as VS Code and Cursor write it
+        if (reference.starts_with("env:"))
+            reference.remove_prefix(4);  // as VS Code and Cursor write it
         if (!is_name(reference)) {
-            return Error{ErrorCode::Invalid, "\"${" + core::printable(reference, 80) + "}\" is no reference; expected ${NAME}, ${NAME:-default}, ${file:PATH} or ${command:...}; write \"$${\" for the characters themselves"};
+            return Error{
+                ErrorCode::Invalid,
+                "\"${" + core::printable(reference, 80) +
+                    "}\" is no reference; expected ${NAME}, ${NAME:-default}, ${file:PATH} or "
+                    "${command:...}; write \"$${\" for the characters themselves"};
         }
         if (auto value = variable(reference)) return *value;
-        return Error{ErrorCode::Invalid, "the variable " + std::string(reference) + " is not set; set it, or write ${" + std::string(reference) + ":-default}"};
+        return Error{ErrorCode::Invalid, "the variable " + std::string(reference) +
+                                             " is not set; set it, or write ${" +
+                                             std::string(reference) + ":-default}"};
     }
 
     std::optional<std::string> variable(std::string_view name) const {
@@ -104,13 +123,16 @@ private:
         if (written.starts_with("~/")) return environment_.home + std::string(written.substr(1));
         if (written.starts_with('/')) return std::string(written);
         const auto& file = server_.place.file;
-        const auto folder = file.starts_with('/') ? file.substr(0, file.rfind('/')) : environment_.working_directory;
+        const auto folder = file.starts_with('/') ? file.substr(0, file.rfind('/'))
+                                                  : environment_.working_directory;
         return folder + "/" + std::string(written);
     }
 
     Result<std::string> command(std::string_view line) {
         if (server_.place.scope == Scope::Project || server_.place.scope == Scope::Local) {
-            return Error{ErrorCode::Denied, "${command:...} is not allowed in a project file; write this server to your user config"};
+            return Error{ErrorCode::Denied,
+                         "${command:...} is not allowed in a project file; write this server to "
+                         "your user config"};
         }
         return secret(secret_from_command(std::string(line)));
     }

@@ -7,13 +7,13 @@
 // Threads: [value].
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "config/config.hpp"
 #include "config/node.hpp"
 #include "config/reader.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace patchbay::config {
 
@@ -30,17 +30,17 @@ struct Source {
 struct ServerEntry {
     std::string id;
     Mark mark;
-    Node body;             // a Map with our keys; aliases of the dialect are gone
-    std::string refused;   // not empty: why the entry cannot be used
+    Node body;            // a Map with our keys; aliases of the dialect are gone
+    std::string refused;  // not empty: why the entry cannot be used
 };
 
 struct Fragment {
     Source source;
     std::vector<ServerEntry> servers;
-    std::vector<Member> tables;          // [client], [health], ... of our own files
-    std::optional<bool> exclusive;       // enterprise files
+    std::vector<Member> tables;     // [client], [health], ... of our own files
+    std::optional<bool> exclusive;  // enterprise files
     std::vector<Diagnostic> diagnostics;
-    bool broken = false;                 // could not be read at all, or its shape is wrong
+    bool broken = false;  // could not be read at all, or its shape is wrong
 };
 
 // Recognises the dialect of a parsed file and restates it in our words.

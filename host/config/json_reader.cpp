@@ -2,11 +2,10 @@
 // message without a line is of little use to who wrote the file; so this is our own, strict but for
 // comments and trailing commas, which VS Code's files have.
 #include "config/reader.hpp"
+#include "core/text.hpp"
 
 #include <charconv>
 #include <unordered_map>
-
-#include "core/text.hpp"
 
 namespace patchbay::config {
 
@@ -119,11 +118,20 @@ private:
                     return false;
                 }
                 return peek() == '{' ? object(out, depth) : list(out, depth);
-            case '"': out.kind = Node::Kind::Text; return string(out.text);
-            case 't': out.flag = true; out.kind = Node::Kind::Flag; return word("true");
-            case 'f': out.kind = Node::Kind::Flag; return word("false");
-            case 'n': return word("null");
-            default: return number(out);
+            case '"':
+                out.kind = Node::Kind::Text;
+                return string(out.text);
+            case 't':
+                out.flag = true;
+                out.kind = Node::Kind::Flag;
+                return word("true");
+            case 'f':
+                out.kind = Node::Kind::Flag;
+                return word("false");
+            case 'n':
+                return word("null");
+            default:
+                return number(out);
         }
     }
 
@@ -140,7 +148,9 @@ private:
         while (true) {
             if (!skip_blank()) return false;
             if (peek() == '}') break;
-            if (peek() != '"') return fail(at_end() ? "a { that is never closed" : "expected a key in double quotes");
+            if (peek() != '"')
+                return fail(at_end() ? "a { that is never closed"
+                                     : "expected a key in double quotes");
             Member member;
             member.mark = mark();
             if (!string(member.key)) return false;
@@ -207,21 +217,40 @@ private:
         const char kind = peek();
         ++at_;
         switch (kind) {
-            case '"': case '\\': case '/': out += kind; return true;
-            case 'b': out += '\b'; return true;
-            case 'f': out += '\f'; return true;
-            case 'n': out += '\n'; return true;
-            case 'r': out += '\r'; return true;
-            case 't': out += '\t'; return true;
-            case 'u': return unicode(out);
-            default: --at_; return fail("an unknown escape in a string");
+            case '"':
+            case '\\':
+            case '/':
+                out += kind;
+                return true;
+            case 'b':
+                out += '\b';
+                return true;
+            case 'f':
+                out += '\f';
+                return true;
+            case 'n':
+                out += '\n';
+                return true;
+            case 'r':
+                out += '\r';
+                return true;
+            case 't':
+                out += '\t';
+                return true;
+            case 'u':
+                return unicode(out);
+            default:
+                --at_;
+                return fail("an unknown escape in a string");
         }
     }
 
     bool hex(unsigned& code) {
         const auto digits = text_.substr(at_, 4);
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-        if (error != std::errc() || end != digits.data() + 4) return fail("expected four hex digits after \\u");
+        const auto [end, error] =
+            std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
+        if (error != std::errc() || end != digits.data() + 4)
+            return fail("expected four hex digits after \\u");
         at_ += 4;
         return true;
     }
@@ -279,6 +308,8 @@ private:
 
 }  // namespace
 
-Parsed parse_json(std::string_view text) { return JsonReader(text).read(); }
+Parsed parse_json(std::string_view text) {
+    return JsonReader(text).read();
+}
 
 }  // namespace patchbay::config

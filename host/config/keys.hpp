@@ -4,13 +4,13 @@
 // Threads: [any], constant.
 #pragma once
 
+#include "config/config.hpp"
+#include "config/node.hpp"
+
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "config/config.hpp"
-#include "config/node.hpp"
 
 namespace patchbay::config {
 
@@ -67,6 +67,7 @@ std::string take_text(std::string& target, const Node& value);
 std::string take_flag(bool& target, const Node& value);
 std::string take_texts(std::vector<std::string>& target, const Node& value);
 std::string take_duration(std::chrono::milliseconds& target, const Node& value, double unit_ms);
-std::string take_one_of(std::string& target, const Node& value, const std::vector<std::string>& words);
+std::string take_one_of(std::string& target, const Node& value,
+                        const std::vector<std::string>& words);
 
 }  // namespace patchbay::config

@@ -1,24 +1,30 @@
 #include "config/load.hpp"
 
-#include <charconv>
-
 #include "config/merge.hpp"
 #include "config/sources.hpp"
 #include "core/text.hpp"
+
+#include <charconv>
 
 namespace patchbay::config {
 
 namespace {
 
 // MCP_TOOL_TIMEOUT, in milliseconds: the default for servers that say nothing.
-void take_tool_timeout(const Environment& environment, MergeDefaults& defaults, std::vector<Diagnostic>& diagnostics) {
-    const auto text = environment.variable ? environment.variable("MCP_TOOL_TIMEOUT") : std::nullopt;
+void take_tool_timeout(const Environment& environment, MergeDefaults& defaults,
+                       std::vector<Diagnostic>& diagnostics) {
+    const auto text =
+        environment.variable ? environment.variable("MCP_TOOL_TIMEOUT") : std::nullopt;
     if (!text || text->empty()) return;
     std::int64_t ms = 0;
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), ms);
-    if (error != std::errc() || end != text->data() + text->size() || ms < 1 || ms > 31'622'400'000) {
-        diagnostics.push_back({Severity::Warning, {Scope::Session, "MCP_TOOL_TIMEOUT", 0, 0},
-                               "ignored \"" + core::printable(*text, 40) + "\"; expected milliseconds from 1 to 31622400000", {}});
+    if (error != std::errc() || end != text->data() + text->size() || ms < 1 ||
+        ms > 31'622'400'000) {
+        diagnostics.push_back({Severity::Warning,
+                               {Scope::Session, "MCP_TOOL_TIMEOUT", 0, 0},
+                               "ignored \"" + core::printable(*text, 40) +
+                                   "\"; expected milliseconds from 1 to 31622400000",
+                               {}});
         return;
     }
     defaults.tool_timeout = std::chrono::milliseconds(ms);
@@ -33,7 +39,8 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
     Loaded loaded;
     loaded.config = merge(std::move(sources.fragments), defaults);
     loaded.candidates = std::move(sources.candidates);
-    std::move(sources.diagnostics.begin(), sources.diagnostics.end(), std::back_inserter(loaded.config.diagnostics));
+    std::move(sources.diagnostics.begin(), sources.diagnostics.end(),
+              std::back_inserter(loaded.config.diagnostics));
     return loaded;
 }
 
@@ -43,7 +50,8 @@ Config check_file(const std::string& path, Scope scope) {
     fragments.push_back(read_source(path, {scope, 0, path}, candidate));
     if (candidate.found == Candidate::Found::Absent) {
         fragments.back().broken = true;
-        fragments.back().diagnostics.push_back({Severity::Error, {scope, path, 0, 0}, "no such file", {}});
+        fragments.back().diagnostics.push_back(
+            {Severity::Error, {scope, path, 0, 0}, "no such file", {}});
     }
     auto config = merge(std::move(fragments));
     check_usual_settings(config);

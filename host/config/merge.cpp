@@ -1,18 +1,22 @@
 #include "config/merge.hpp"
 
-#include <algorithm>
-#include <tuple>
-
 #include "config/compile.hpp"
 #include "config/keys.hpp"
 #include "core/text.hpp"
+
+#include <algorithm>
+#include <tuple>
 
 namespace patchbay::config {
 
 namespace {
 
-bool same_strength(const Source& a, const Source& b) { return a.scope == b.scope && a.rank == b.rank; }
-bool from_project(Scope scope) { return scope == Scope::Project || scope == Scope::Local; }
+bool same_strength(const Source& a, const Source& b) {
+    return a.scope == b.scope && a.rank == b.rank;
+}
+bool from_project(Scope scope) {
+    return scope == Scope::Project || scope == Scope::Local;
+}
 
 std::string at(const Source& source, Mark mark) {
     return source.file + ":" + std::to_string(mark.line) + ":" + std::to_string(mark.column);
@@ -24,7 +28,8 @@ public:
 
     Config run(const std::vector<Fragment>& fragments) {
         for (const auto& fragment : fragments) {
-            std::copy(fragment.diagnostics.begin(), fragment.diagnostics.end(), std::back_inserter(config_.diagnostics));
+            std::copy(fragment.diagnostics.begin(), fragment.diagnostics.end(),
+                      std::back_inserter(config_.diagnostics));
         }
         for (const auto& fragment : fragments) {
             for (const auto& entry : fragment.servers) settle(entry, fragment.source);
@@ -35,24 +40,29 @@ public:
                 config_.servers.push_back(std::move(*server));
             }
         }
-        config_.origins.assign(std::make_move_iterator(origins_.begin()), std::make_move_iterator(origins_.end()));
+        config_.origins.assign(std::make_move_iterator(origins_.begin()),
+                               std::make_move_iterator(origins_.end()));
         return std::move(config_);
     }
 
 private:
     void note(Severity severity, Place place, std::string text, std::string server = {}) {
-        config_.diagnostics.push_back({severity, std::move(place), std::move(text), std::move(server)});
+        config_.diagnostics.push_back(
+            {severity, std::move(place), std::move(text), std::move(server)});
     }
 
     void settle(const ServerEntry& entry, const Source& source) {
         if (!valid_id(entry.id)) {
             return note(Severity::Error, source.place(entry.mark),
-                        "server \"" + core::printable(entry.id, 80) + "\": an id is 1 to 64 letters, digits, \"-\" and \"_\", without \"__\"", entry.id);
+                        "server \"" + core::printable(entry.id, 80) +
+                            "\": an id is 1 to 64 letters, digits, \"-\" and \"_\", without \"__\"",
+                        entry.id);
         }
         auto& settled = settled_[entry.id];
         const bool defines = !entry.refused.empty() || defines_connection(entry.body);
         if (!defines) {
-            if (!settled.overlays.empty() && same_strength(*settled.overlays.back().source, source)) {
+            if (!settled.overlays.empty() &&
+                same_strength(*settled.overlays.back().source, source)) {
                 return given_before(entry, source, settled.overlays.back());
             }
             settled.overlays.push_back({&entry, &source});
@@ -63,13 +73,16 @@ private:
         }
         settled.definition = {&entry, &source};
         // Overlays were said about the definition that is gone, but for those of equal strength.
-        std::erase_if(settled.overlays, [&](const Voice& voice) { return !same_strength(*voice.source, source); });
+        std::erase_if(settled.overlays,
+                      [&](const Voice& voice) { return !same_strength(*voice.source, source); });
     }
 
     void given_before(const ServerEntry& entry, const Source& source, const Voice& first) {
         const bool one_file = first.source->file == source.file;
         note(one_file ? Severity::Error : Severity::Warning, source.place(entry.mark),
-             "server \"" + entry.id + "\": already defined at " + at(*first.source, first.entry->mark) + "; the first one is used", entry.id);
+             "server \"" + entry.id + "\": already defined at " +
+                 at(*first.source, first.entry->mark) + "; the first one is used",
+             entry.id);
     }
 
     void take_table(const Member& table, const Source& source) {
@@ -78,7 +91,9 @@ private:
         Config permissions;  // merged by rules of their own
         for (const auto& member : table.value.members) {
             const auto known = table_keys();
-            const auto key = std::find_if(known.begin(), known.end(), [&](const TableKey& k) { return k.table == table.key && k.name == member.key; });
+            const auto key = std::find_if(known.begin(), known.end(), [&](const TableKey& k) {
+                return k.table == table.key && k.name == member.key;
+            });
             if (key == known.end()) {
                 unknown(table, member, source);
             } else {
@@ -91,7 +106,8 @@ private:
     void take_key(const TableKey& key, const Member& member, const Source& source, Config& into) {
         const auto name = std::string(key.table) + "." + std::string(key.name);
         if (key.may == May::NotProject && from_project(source.scope)) {
-            return note(Severity::Error, source.place(member.mark), name + ": not allowed in a project file; write it to your user config");
+            return note(Severity::Error, source.place(member.mark),
+                        name + ": not allowed in a project file; write it to your user config");
         }
         if (key.table != "permissions" && !speaks_first(name, source, member.mark)) return;
         if (const auto wrong = key.take(into, member.value); !wrong.empty()) {
@@ -105,7 +121,9 @@ private:
     bool speaks_first(const std::string& name, const Source& source, Mark mark) {
         auto& said = said_[name];
         if (said.first && same_strength(*said.first, source)) {
-            note(Severity::Warning, source.place(mark), name + ": already given at " + at(*said.first, said.second) + "; the first one is used");
+            note(Severity::Warning, source.place(mark),
+                 name + ": already given at " + at(*said.first, said.second) +
+                     "; the first one is used");
             return false;
         }
         said = {&source, mark};
@@ -119,14 +137,16 @@ private:
         }
         if (names.empty()) return;  // a table kept for later versions
         note(Severity::Warning, source.place(member.mark),
-             "unknown key \"" + core::printable(member.key, 80) + "\" in [" + table.key + "]" + core::did_you_mean(member.key, names));
+             "unknown key \"" + core::printable(member.key, 80) + "\" in [" + table.key + "]" +
+                 core::did_you_mean(member.key, names));
     }
 
     void take_auth(const Member& table, const Source& source) {
         for (const auto& member : table.value.members) {
             const auto name = "auth." + core::printable(member.key, 80);
             if (!member.value.is(Node::Kind::Map)) {
-                note(Severity::Error, source.place(member.value.mark), name + ": expected a table, found " + name_of(member.value.kind));
+                note(Severity::Error, source.place(member.value.mark),
+                     name + ": expected a table, found " + name_of(member.value.kind));
                 continue;
             }
             if (!speaks_first(name, source, member.mark)) continue;
@@ -141,19 +161,24 @@ private:
             // A rule that cannot be read is no reason to allow more.
             if (source.scope == Scope::Enterprise) config_.deny_all = true;
             now.allow.emplace();
-            return note(Severity::Error, source.place(table.mark), "permissions: no tool is allowed until this is mended");
+            return note(Severity::Error, source.place(table.mark),
+                        "permissions: no tool is allowed until this is mended");
         }
         for (const auto& pattern : said.deny) {
-            if (std::find(now.deny.begin(), now.deny.end(), pattern) == now.deny.end()) now.deny.push_back(pattern);
+            if (std::find(now.deny.begin(), now.deny.end(), pattern) == now.deny.end())
+                now.deny.push_back(pattern);
         }
         const auto* written = table.value.find("allow");
         if (!said.allow || !written) return;
         if (said.allow->empty()) {
-            note(Severity::Error, source.place(written->mark), "permissions.allow is empty, which allows nothing; name tools, or leave the key out");
+            note(Severity::Error, source.place(written->mark),
+                 "permissions.allow is empty, which allows nothing; name tools, or leave the key "
+                 "out");
         }
         if (from_project(source.scope) && !now.allow && !said.allow->empty()) {
             return note(Severity::Error, source.place(written->mark),
-                        "permissions.allow: a project file may narrow an allow list, not grant one; write it to your user config");
+                        "permissions.allow: a project file may narrow an allow list, not grant "
+                        "one; write it to your user config");
         }
         const bool ceiling = from_project(source.scope) || source.scope == Scope::Enterprise;
         now.allow = ceiling && now.allow ? intersection(*now.allow, *said.allow) : *said.allow;
@@ -171,10 +196,17 @@ Config denied(std::vector<Fragment> enterprise) {
     Config config;
     config.deny_all = true;
     for (auto& fragment : enterprise) {
-        std::move(fragment.diagnostics.begin(), fragment.diagnostics.end(), std::back_inserter(config.diagnostics));
+        std::move(fragment.diagnostics.begin(), fragment.diagnostics.end(),
+                  std::back_inserter(config.diagnostics));
     }
-    Place place = config.diagnostics.empty() ? Place{Scope::Enterprise, enterprise.front().source.file, 0, 0} : config.diagnostics.front().place;
-    config.diagnostics.push_back({Severity::Error, std::move(place), "the enterprise config is broken, so every server and tool is denied; ask your administrator", {}});
+    Place place = config.diagnostics.empty()
+                      ? Place{Scope::Enterprise, enterprise.front().source.file, 0, 0}
+                      : config.diagnostics.front().place;
+    config.diagnostics.push_back({Severity::Error,
+                                  std::move(place),
+                                  "the enterprise config is broken, so every server and tool is "
+                                  "denied; ask your administrator",
+                                  {}});
     return config;
 }
 
@@ -189,7 +221,8 @@ bool exclusive(const std::vector<Fragment>& enterprise) {
     return !enterprise.empty() && !opened;
 }
 
-std::vector<std::string> intersection(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+std::vector<std::string> intersection(const std::vector<std::string>& a,
+                                      const std::vector<std::string>& b) {
     const auto covers = [](const std::string& wide, const std::string& narrow) {
         if (!wide.ends_with('*')) return wide == narrow;
         return narrow.starts_with(std::string_view(wide).substr(0, wide.size() - 1));
@@ -200,8 +233,10 @@ std::vector<std::string> intersection(const std::vector<std::string>& a, const s
     };
     for (const auto& x : a) {
         for (const auto& y : b) {
-            if (covers(x, y)) add(y);
-            else if (covers(y, x)) add(x);
+            if (covers(x, y))
+                add(y);
+            else if (covers(y, x))
+                add(x);
         }
     }
     return both;
@@ -211,8 +246,11 @@ Config merge(std::vector<Fragment> fragments, const MergeDefaults& defaults) {
     std::stable_sort(fragments.begin(), fragments.end(), [](const auto& a, const auto& b) {
         return std::tie(a.source.scope, a.source.rank) < std::tie(b.source.scope, b.source.rank);
     });
-    const auto first = std::find_if(fragments.begin(), fragments.end(), [](const auto& f) { return f.source.scope == Scope::Enterprise; });
-    std::vector<Fragment> enterprise(std::make_move_iterator(first), std::make_move_iterator(fragments.end()));
+    const auto first = std::find_if(fragments.begin(), fragments.end(), [](const auto& f) {
+        return f.source.scope == Scope::Enterprise;
+    });
+    std::vector<Fragment> enterprise(std::make_move_iterator(first),
+                                     std::make_move_iterator(fragments.end()));
     fragments.erase(first, fragments.end());
     if (std::any_of(enterprise.begin(), enterprise.end(), [](const auto& f) { return f.broken; })) {
         return denied(std::move(enterprise));
@@ -224,9 +262,16 @@ Config merge(std::vector<Fragment> fragments, const MergeDefaults& defaults) {
     auto config = merger.run(fragments);
     if (config.deny_all) {
         config.servers.clear();
-        const auto why = std::find_if(config.diagnostics.begin(), config.diagnostics.end(), [](const auto& d) { return d.place.scope == Scope::Enterprise && d.severity == Severity::Error; });
+        const auto why =
+            std::find_if(config.diagnostics.begin(), config.diagnostics.end(), [](const auto& d) {
+                return d.place.scope == Scope::Enterprise && d.severity == Severity::Error;
+            });
         Place place = why->place;
-        config.diagnostics.push_back({Severity::Error, std::move(place), "the enterprise config is broken, so every server and tool is denied; ask your administrator", {}});
+        config.diagnostics.push_back({Severity::Error,
+                                      std::move(place),
+                                      "the enterprise config is broken, so every server and tool "
+                                      "is denied; ask your administrator",
+                                      {}});
     }
     return config;
 }

@@ -12,10 +12,10 @@
 // Errors:  none as a whole: what makes no sense is left out and named in `diagnostics`.
 #pragma once
 
+#include "config/fragment.hpp"
+
 #include <chrono>
 #include <vector>
-
-#include "config/fragment.hpp"
 
 namespace patchbay::config {
 
@@ -29,6 +29,7 @@ Config merge(std::vector<Fragment> fragments, const MergeDefaults& defaults = {}
 bool exclusive(const std::vector<Fragment>& enterprise);
 
 // The names that both lists of patterns allow.
-std::vector<std::string> intersection(const std::vector<std::string>& a, const std::vector<std::string>& b);
+std::vector<std::string> intersection(const std::vector<std::string>& a,
+                                      const std::vector<std::string>& b);
 
 }  // namespace patchbay::config

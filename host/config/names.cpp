@@ -7,25 +7,34 @@ namespace patchbay::config {
 
 namespace {
 
-constexpr std::array kLevels = {"disable",    "deny",          "require-approval", "allow-once",
+constexpr std::array kLevels = {"disable",       "deny",          "require-approval", "allow-once",
                                 "allow-session", "allow-project", "allow-always"};
 
 }  // namespace
 
 const char* name_of(Scope scope) {
     switch (scope) {
-        case Scope::BuiltIn: return "built-in";
-        case Scope::Plugin: return "plugin";
-        case Scope::User: return "user";
-        case Scope::Project: return "project";
-        case Scope::Local: return "local";
-        case Scope::Session: return "session";
-        case Scope::Enterprise: return "enterprise";
+        case Scope::BuiltIn:
+            return "built-in";
+        case Scope::Plugin:
+            return "plugin";
+        case Scope::User:
+            return "user";
+        case Scope::Project:
+            return "project";
+        case Scope::Local:
+            return "local";
+        case Scope::Session:
+            return "session";
+        case Scope::Enterprise:
+            return "enterprise";
     }
     return "?";
 }
 
-const char* name_of(Level level) { return kLevels[static_cast<std::size_t>(level)]; }
+const char* name_of(Level level) {
+    return kLevels[static_cast<std::size_t>(level)];
+}
 
 std::optional<Level> level_from(std::string_view name) {
     for (std::size_t i = 0; i < kLevels.size(); ++i) {

@@ -45,31 +45,44 @@ Node Node::of_list(Mark mark) {
 
 const char* name_of(Node::Kind kind) {
     switch (kind) {
-        case Node::Kind::Null: return "nothing";
-        case Node::Kind::Flag: return "true or false";
-        case Node::Kind::Integer: return "a whole number";
-        case Node::Kind::Real: return "a fraction";
-        case Node::Kind::Text: return "text";
-        case Node::Kind::List: return "a list";
-        case Node::Kind::Map: return "a table";
+        case Node::Kind::Null:
+            return "nothing";
+        case Node::Kind::Flag:
+            return "true or false";
+        case Node::Kind::Integer:
+            return "a whole number";
+        case Node::Kind::Real:
+            return "a fraction";
+        case Node::Kind::Text:
+            return "text";
+        case Node::Kind::List:
+            return "a list";
+        case Node::Kind::Map:
+            return "a table";
     }
     return "?";
 }
 
 boost::json::value to_json(const Node& node) {
     switch (node.kind) {
-        case Node::Kind::Null: return nullptr;
-        case Node::Kind::Flag: return node.flag;
-        case Node::Kind::Integer: return node.integer;
-        case Node::Kind::Real: return node.real;
-        case Node::Kind::Text: return boost::json::value(node.text);
+        case Node::Kind::Null:
+            return nullptr;
+        case Node::Kind::Flag:
+            return node.flag;
+        case Node::Kind::Integer:
+            return node.integer;
+        case Node::Kind::Real:
+            return node.real;
+        case Node::Kind::Text:
+            return boost::json::value(node.text);
         case Node::Kind::List: {
             boost::json::array list;
             list.reserve(node.items.size());
             for (const auto& item : node.items) list.push_back(to_json(item));
             return list;
         }
-        case Node::Kind::Map: return to_object(node);
+        case Node::Kind::Map:
+            return to_object(node);
     }
     return nullptr;
 }

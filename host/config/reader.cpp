@@ -1,9 +1,9 @@
 #include "config/reader.hpp"
 
+#include "core/text.hpp"
+
 #include <algorithm>
 #include <cctype>
-
-#include "core/text.hpp"
 
 namespace patchbay::config {
 
@@ -11,7 +11,8 @@ namespace {
 
 Mark mark_of(std::string_view text, std::size_t offset) {
     const auto before = text.substr(0, offset);
-    const auto line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+    const auto line_start =
+        before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
     return {static_cast<unsigned>(1 + std::count(before.begin(), before.end(), '\n')),
             static_cast<unsigned>(offset - line_start + 1)};
 }
@@ -61,9 +62,12 @@ Parsed parse(std::string_view text, Format format) {
     if (auto problem = check_encoding(text)) return {{}, std::move(problem)};
     if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
     switch (format) {
-        case Format::Toml: return parse_toml(text);
-        case Format::Yaml: return parse_yaml(text);
-        case Format::Json: return parse_json(text);
+        case Format::Toml:
+            return parse_toml(text);
+        case Format::Yaml:
+            return parse_yaml(text);
+        case Format::Json:
+            return parse_json(text);
     }
     return {};
 }
@@ -83,8 +87,8 @@ Problem given_twice(std::string_view key, Mark first, Mark second) {
 }
 
 Problem not_a_table(const Node& root) {
-    return {root.mark, std::string("the file holds ") + name_of(root.kind) +
-                           "; expected a table of settings"};
+    return {root.mark,
+            std::string("the file holds ") + name_of(root.kind) + "; expected a table of settings"};
 }
 
 }  // namespace patchbay::config

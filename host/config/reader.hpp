@@ -4,11 +4,11 @@
 // Threads: [any], pure.
 #pragma once
 
+#include "config/node.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "config/node.hpp"
 
 namespace patchbay::config {
 

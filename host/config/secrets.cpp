@@ -1,5 +1,9 @@
 #include "config/secrets.hpp"
 
+#include "config/sources.hpp"
+
+#include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -7,13 +11,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <utility>
 #include <vector>
-
-#include "config/sources.hpp"
 
 extern char** environ;
 
@@ -38,12 +37,15 @@ private:
     int fd_;
 };
 
-Error trouble(const std::string& what) { return {ErrorCode::Io, what}; }
+Error trouble(const std::string& what) {
+    return {ErrorCode::Io, what};
+}
 
 // Waits for `fd` to have something; false: the deadline passed.
 bool wait_readable(int fd, Clock::time_point deadline) {
     while (true) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
         if (left <= 0) return false;
         pollfd one{fd, POLLIN, 0};
         const int ready = ::poll(&one, 1, static_cast<int>(left) + 1);
@@ -55,7 +57,8 @@ bool wait_readable(int fd, Clock::time_point deadline) {
 // One running command in a process group of its own. The destructor leaves nothing behind.
 class Child {
 public:
-    explicit Child(pid_t pid) : pid_(pid), handle_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {}
+    explicit Child(pid_t pid)
+        : pid_(pid), handle_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {}
     ~Child() {
         if (pid_ < 0) return;
         ::kill(-pid_, SIGKILL);
@@ -114,14 +117,18 @@ Result<pid_t> spawn(std::vector<std::string>& words, int output) {
 Result<std::string> secret_from_file(const std::string& path) {
     auto text = read_file(path, kSecretBytes);
     if (!text) return within("\"" + path + "\"", text.error());
-    if (text->size() > kSecretBytes) return Error{ErrorCode::Limit, "\"" + path + "\" is larger than 64 KiB, the limit for a secret"};
+    if (text->size() > kSecretBytes)
+        return Error{ErrorCode::Limit,
+                     "\"" + path + "\" is larger than 64 KiB, the limit for a secret"};
     if (text->ends_with('\n')) text->pop_back();
     if (text->ends_with('\r')) text->pop_back();
-    if (text->find('\0') != std::string::npos) return Error{ErrorCode::Invalid, "\"" + path + "\" holds a NUL byte; a secret is text"};
+    if (text->find('\0') != std::string::npos)
+        return Error{ErrorCode::Invalid, "\"" + path + "\" holds a NUL byte; a secret is text"};
     return text;
 }
 
-Result<std::string> secret_from_command(const std::string& command, std::chrono::milliseconds limit) {
+Result<std::string> secret_from_command(const std::string& command,
+                                        std::chrono::milliseconds limit) {
     std::vector<std::string> words;
     for (std::size_t at = 0; at < command.size();) {
         const auto end = std::min(command.find(' ', at), command.size());
@@ -130,7 +137,8 @@ Result<std::string> secret_from_command(const std::string& command, std::chrono:
     }
     if (words.empty()) return Error{ErrorCode::Invalid, "no command is named"};
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return trouble(std::string("no pipe: ") + std::strerror(errno));
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+        return trouble(std::string("no pipe: ") + std::strerror(errno));
     Descriptor reading(ends[0]), writing(ends[1]);
     const auto deadline = Clock::now() + limit;
     const auto pid = spawn(words, writing.get());
@@ -139,7 +147,8 @@ Result<std::string> secret_from_command(const std::string& command, std::chrono:
     Child child(*pid);
 
     const auto name = "\"" + words.front() + "\"";
-    const Error late{ErrorCode::Timeout, name + " did not end within " + std::to_string(limit.count()) + " ms"};
+    const Error late{ErrorCode::Timeout,
+                     name + " did not end within " + std::to_string(limit.count()) + " ms"};
     std::string output;
     char block[4096];
     while (true) {
@@ -149,17 +158,23 @@ Result<std::string> secret_from_command(const std::string& command, std::chrono:
         if (got < 0) return trouble(name + ": " + std::strerror(errno));
         if (got == 0) break;
         output.append(block, static_cast<std::size_t>(got));
-        if (output.size() > kSecretBytes) return Error{ErrorCode::Limit, name + " printed more than 64 KiB, the limit for a secret"};
+        if (output.size() > kSecretBytes)
+            return Error{ErrorCode::Limit,
+                         name + " printed more than 64 KiB, the limit for a secret"};
     }
     const auto status = child.wait(deadline);
     if (!status) return late;
     if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0) {
-        return trouble(name + (WIFEXITED(*status) ? " ended with exit code " + std::to_string(WEXITSTATUS(*status)) : " was ended by signal " + std::to_string(WTERMSIG(*status))));
+        return trouble(name + (WIFEXITED(*status)
+                                   ? " ended with exit code " + std::to_string(WEXITSTATUS(*status))
+                                   : " was ended by signal " + std::to_string(WTERMSIG(*status))));
     }
     output.resize(std::min(output.find('\n'), output.size()));
     if (output.ends_with('\r')) output.pop_back();
-    if (output.empty()) return Error{ErrorCode::Invalid, name + " printed nothing on its first line"};
-    if (output.find('\0') != std::string::npos) return Error{ErrorCode::Invalid, name + " printed a NUL byte; a secret is text"};
+    if (output.empty())
+        return Error{ErrorCode::Invalid, name + " printed nothing on its first line"};
+    if (output.find('\0') != std::string::npos)
+        return Error{ErrorCode::Invalid, name + " printed a NUL byte; a secret is text"};
     return output;
 }
 

@@ -4,10 +4,10 @@
 // Errors:  Result, never with a byte of the secret in it.
 #pragma once
 
+#include "core/result.hpp"
+
 #include <chrono>
 #include <string>
-
-#include "core/result.hpp"
 
 namespace patchbay::config {
 

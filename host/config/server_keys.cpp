@@ -1,10 +1,9 @@
 #include "config/keys.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-
-#include "core/text.hpp"
 
 namespace patchbay::config {
 
@@ -13,9 +12,9 @@ namespace {
 constexpr double kMostMs = 366.0 * 24 * 3600 * 1000;  // a year: far from any overflow
 
 std::string take_level(Level& target, const Node& value) {
-    static const std::vector<std::string> names = {"disable",    "deny",          "require-approval",
-                                                   "allow-once", "allow-session", "allow-project",
-                                                   "allow-always"};
+    static const std::vector<std::string> names = {
+        "disable",       "deny",          "require-approval", "allow-once",
+        "allow-session", "allow-project", "allow-always"};
     std::string word;
     if (auto wrong = take_one_of(word, value, names); !wrong.empty()) return wrong;
     target = *level_from(word);
@@ -60,27 +59,44 @@ constexpr auto kNo = Overlay::No;
 // `transport` and the settings (command, url, ...) are taken by take_settings(), since what they
 // mean depends on each other; `config` nests settings.
 const std::array kServerKeys = {
-    ServerKey{"transport", kNo, [](S& s, N v) {
-        auto wrong = take_text(s.transport, v);
-        s.transport = canonical_transport(s.transport);
-        return wrong.empty() && s.transport.empty() ? std::string("expected the name of a transport, found an empty text") : wrong;
-    }},
-    ServerKey{"config", kNo, [](S&, N v) { return v.is(Node::Kind::Map) ? std::string() : mismatch("a table of settings", v); }},
+    ServerKey{"transport", kNo,
+              [](S& s, N v) {
+                  auto wrong = take_text(s.transport, v);
+                  s.transport = canonical_transport(s.transport);
+                  return wrong.empty() && s.transport.empty()
+                             ? std::string("expected the name of a transport, found an empty text")
+                             : wrong;
+              }},
+    ServerKey{"config", kNo,
+              [](S&, N v) {
+                  return v.is(Node::Kind::Map) ? std::string() : mismatch("a table of settings", v);
+              }},
     ServerKey{"enabled", kYes, [](S& s, N v) { return take_flag(s.enabled, v); }},
     ServerKey{"expand", kNo, [](S& s, N v) { return take_flag(s.expand, v); }},
     ServerKey{"auth", kNo, [](S& s, N v) { return take_text(s.auth, v); }},
-    ServerKey{"bearer_token_env_var", kNo, [](S& s, N v) { return take_text(s.bearer_token_env_var, v); }},
+    ServerKey{"bearer_token_env_var", kNo,
+              [](S& s, N v) { return take_text(s.bearer_token_env_var, v); }},
     ServerKey{"oauth", kNo, [](S& s, N v) { return take_object(s.oauth, v); }},
-    ServerKey{"startup_timeout_sec", kYes, [](S& s, N v) { return take_duration(s.startup_timeout, v, 1000); }},
-    ServerKey{"startup_timeout_ms", kYes, [](S& s, N v) { return take_duration(s.startup_timeout, v, 1); }},
-    ServerKey{"request_timeout_ms", kYes, [](S& s, N v) { return take_duration(s.request_timeout, v, 1); }},
-    ServerKey{"request_timeout_sec", kYes, [](S& s, N v) { return take_duration(s.request_timeout, v, 1000); }},
-    ServerKey{"tool_timeout_sec", kYes, [](S& s, N v) { return take_duration(s.tool_timeout, v, 1000); }},
-    ServerKey{"tool_timeout_ms", kYes, [](S& s, N v) { return take_duration(s.tool_timeout, v, 1); }},
-    ServerKey{"enabled_tools", kYes, [](S& s, N v) { return take_texts(s.enabled_tools.emplace(), v); }},
+    ServerKey{"startup_timeout_sec", kYes,
+              [](S& s, N v) { return take_duration(s.startup_timeout, v, 1000); }},
+    ServerKey{"startup_timeout_ms", kYes,
+              [](S& s, N v) { return take_duration(s.startup_timeout, v, 1); }},
+    ServerKey{"request_timeout_ms", kYes,
+              [](S& s, N v) { return take_duration(s.request_timeout, v, 1); }},
+    ServerKey{"request_timeout_sec", kYes,
+              [](S& s, N v) { return take_duration(s.request_timeout, v, 1000); }},
+    ServerKey{"tool_timeout_sec", kYes,
+              [](S& s, N v) { return take_duration(s.tool_timeout, v, 1000); }},
+    ServerKey{"tool_timeout_ms", kYes,
+              [](S& s, N v) { return take_duration(s.tool_timeout, v, 1); }},
+    ServerKey{"enabled_tools", kYes,
+              [](S& s, N v) { return take_texts(s.enabled_tools.emplace(), v); }},
     ServerKey{"disabled_tools", kYes, [](S& s, N v) { return take_texts(s.disabled_tools, v); }},
     ServerKey{"tools", kYes, [](S& s, N v) { return take_levels(s.tools, v); }},
-    ServerKey{"trust", kYes, [](S& s, N v) { return take_one_of(s.trust, v, {"trusted", "untrusted"}); }},
+    ServerKey{"trust", kYes,
+              [](S& s, N v) {
+                  return take_one_of(s.trust, v, {"trusted", "untrusted"});
+              }},
     ServerKey{"mode", kYes, [](S& s, N v) { return take_text(s.mode, v); }},
     ServerKey{"lazy", kNo, [](S& s, N v) { return take_flag(s.lazy, v); }},
     ServerKey{"protocol", kNo, [](S& s, N v) { return take_one_of(s.protocol, v, protocols()); }},
@@ -92,10 +108,17 @@ const std::array kServerKeys = {
 // Environment values written as numbers or true/false are meant as text.
 bool to_scalar_text(const Node& value, std::string& text) {
     switch (value.kind) {
-        case Node::Kind::Text: text = value.text; return true;
-        case Node::Kind::Integer: text = std::to_string(value.integer); return true;
-        case Node::Kind::Flag: text = value.flag ? "true" : "false"; return true;
-        default: return false;
+        case Node::Kind::Text:
+            text = value.text;
+            return true;
+        case Node::Kind::Integer:
+            text = std::to_string(value.integer);
+            return true;
+        case Node::Kind::Flag:
+            text = value.flag ? "true" : "false";
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -139,7 +162,8 @@ private:
             return complain("command", value, "a program, or a list that begins with one");
         }
         server_.settings["command"] = words.front();
-        for (std::size_t i = 1; i < words.size(); ++i) more_args_.push_back(boost::json::string(words[i]));
+        for (std::size_t i = 1; i < words.size(); ++i)
+            more_args_.push_back(boost::json::string(words[i]));
     }
 
     void texts(const std::string& key, const Node& value) {
@@ -178,7 +202,8 @@ private:
 
     void port(const Node& value) {
         const bool later = value.is(Node::Kind::Text) && value.text.find("${") != std::string::npos;
-        if (later || (value.is(Node::Kind::Integer) && value.integer > 0 && value.integer < 65536)) {
+        if (later ||
+            (value.is(Node::Kind::Integer) && value.integer > 0 && value.integer < 65536)) {
             server_.settings["port"] = to_json(value);
             return;
         }
@@ -197,7 +222,9 @@ bool is_server_key(std::string_view name) {
 
 }  // namespace
 
-std::span<const ServerKey> server_keys() { return kServerKeys; }
+std::span<const ServerKey> server_keys() {
+    return kServerKeys;
+}
 
 const std::vector<TransportKeys>& usual_settings() {
     static const std::vector<TransportKeys> settings = {
@@ -224,7 +251,8 @@ std::vector<Complaint> take_settings(const Node& body, Server& server) {
 }
 
 std::string canonical_transport(std::string_view written) {
-    if (written == "streamable_http" || written == "streamable-http" || written == "streamableHttp") {
+    if (written == "streamable_http" || written == "streamable-http" ||
+        written == "streamableHttp") {
         return "http";
     }
     if (written == "websocket") return "ws";
@@ -232,7 +260,8 @@ std::string canonical_transport(std::string_view written) {
 }
 
 bool defines_connection(const Node& body) {
-    return body.find("transport") || body.find("command") || body.find("url") || body.find("config");
+    return body.find("transport") || body.find("command") || body.find("url") ||
+           body.find("config");
 }
 
 std::string mismatch(std::string_view expected, const Node& value) {
@@ -264,20 +293,24 @@ std::string take_texts(std::vector<std::string>& target, const Node& value) {
 }
 
 std::string take_duration(std::chrono::milliseconds& target, const Node& value, double unit_ms) {
-    const double given = value.is(Node::Kind::Integer) ? static_cast<double>(value.integer) : value.real;
+    const double given =
+        value.is(Node::Kind::Integer) ? static_cast<double>(value.integer) : value.real;
     const double ms = given * unit_ms;
     const bool number = value.is(Node::Kind::Integer) || value.is(Node::Kind::Real);
     if (!number || !(ms >= 1) || !(ms <= kMostMs)) {
         const std::string expected = unit_ms == 1 ? "a number of milliseconds from 1 to 31622400000"
                                                   : "a number of seconds from 0.001 to 31622400";
-        return number ? "expected " + expected + ", found one outside of that" : mismatch(expected, value);
+        return number ? "expected " + expected + ", found one outside of that"
+                      : mismatch(expected, value);
     }
     target = std::chrono::milliseconds(std::llround(ms));
     return {};
 }
 
-std::string take_one_of(std::string& target, const Node& value, const std::vector<std::string>& words) {
-    if (value.is(Node::Kind::Text) && std::find(words.begin(), words.end(), value.text) != words.end()) {
+std::string take_one_of(std::string& target, const Node& value,
+                        const std::vector<std::string>& words) {
+    if (value.is(Node::Kind::Text) &&
+        std::find(words.begin(), words.end(), value.text) != words.end()) {
         target = value.text;
         return {};
     }

@@ -15,10 +15,15 @@ constexpr const char* kHidden = "***";
 // Keys whose value is a secret wherever they stand: client_secret, api_key, access_token, ...
 bool secretive(std::string_view key) {
     std::string lower(key);
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    constexpr std::array kWords = {"secret", "password", "passphrase", "api_key", "apikey", "private_key", "bearer", "credential"};
-    if (lower == "bearer_token_env_var" || lower.ends_with("_url") || lower.ends_with("_env_var")) return false;
-    return lower.ends_with("token") || std::any_of(kWords.begin(), kWords.end(), [&](const char* word) { return lower.find(word) != std::string::npos; });
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    constexpr std::array kWords = {"secret", "password",    "passphrase", "api_key",
+                                   "apikey", "private_key", "bearer",     "credential"};
+    if (lower == "bearer_token_env_var" || lower.ends_with("_url") || lower.ends_with("_env_var"))
+        return false;
+    return lower.ends_with("token") ||
+           std::any_of(kWords.begin(), kWords.end(),
+                       [&](const char* word) { return lower.find(word) != std::string::npos; });
 }
 
 json::value hide_all(const json::value& value) {
@@ -37,7 +42,8 @@ json::value hide(const json::value& value) {
     if (!value.is_object()) return value;
     json::object shown;
     for (const auto& member : value.get_object()) {
-        const bool whole = member.key() == "env" || member.key() == "headers" || secretive(member.key());
+        const bool whole =
+            member.key() == "env" || member.key() == "headers" || secretive(member.key());
         shown[member.key()] = whole ? hide_all(member.value()) : hide(member.value());
     }
     return shown;
@@ -50,9 +56,11 @@ std::string hide_in_url(std::string url) {
         const auto start = scheme + 3;
         const auto end = std::min(url.find_first_of("/?#", start), url.size());
         const auto at = url.rfind('@', end);
-        if (at != std::string::npos && at >= start && at < end) url.replace(start, at - start, kHidden);
+        if (at != std::string::npos && at >= start && at < end)
+            url.replace(start, at - start, kHidden);
     }
-    if (const auto query = url.find('?'); query != std::string::npos) url.replace(query + 1, std::string::npos, kHidden);
+    if (const auto query = url.find('?'); query != std::string::npos)
+        url.replace(query + 1, std::string::npos, kHidden);
     return url;
 }
 
@@ -69,29 +77,45 @@ json::value seconds(std::chrono::milliseconds time) {
 }
 
 json::object place_json(const Place& place) {
-    return {{"scope", name_of(place.scope)}, {"file", place.file}, {"line", place.line}, {"column", place.column}};
+    return {{"scope", name_of(place.scope)},
+            {"file", place.file},
+            {"line", place.line},
+            {"column", place.column}};
 }
 
 json::object client_json(const ClientSettings& client) {
-    return {{"name", client.name}, {"version", client.version}, {"title", client.title},
-            {"roots", texts(client.roots)}, {"elicitation", client.elicitation},
-            {"elicitation_content", hide(client.elicitation_content)}, {"sampling", client.sampling},
-            {"sampling_text", client.sampling_text}, {"capabilities", client.capabilities}};
+    return {{"name", client.name},
+            {"version", client.version},
+            {"title", client.title},
+            {"roots", texts(client.roots)},
+            {"elicitation", client.elicitation},
+            {"elicitation_content", hide(client.elicitation_content)},
+            {"sampling", client.sampling},
+            {"sampling_text", client.sampling_text},
+            {"capabilities", client.capabilities}};
 }
 
 json::object health_json(const HealthSettings& health) {
-    return {{"ping_interval_sec", seconds(health.ping_interval)}, {"ping_timeout_sec", seconds(health.ping_timeout)},
-            {"misses", health.misses}, {"reconnect_first_ms", health.reconnect_first.count()},
-            {"reconnect_most_ms", health.reconnect_most.count()}, {"reconnect_attempts", health.reconnect_attempts},
+    return {{"ping_interval_sec", seconds(health.ping_interval)},
+            {"ping_timeout_sec", seconds(health.ping_timeout)},
+            {"misses", health.misses},
+            {"reconnect_first_ms", health.reconnect_first.count()},
+            {"reconnect_most_ms", health.reconnect_most.count()},
+            {"reconnect_attempts", health.reconnect_attempts},
             {"tool_cache_sec", seconds(health.tool_cache)}};
 }
 
 json::object limits_json(const core::Limits& limits) {
-    return {{"message_bytes", limits.message_bytes}, {"json_depth", limits.json_depth},
-            {"queue_bytes", limits.queue_bytes}, {"queue_messages", limits.queue_messages},
-            {"tools_per_server", limits.tools_per_server}, {"pages_per_list", limits.pages_per_list},
-            {"schema_bytes", limits.schema_bytes}, {"schema_depth", limits.schema_depth},
-            {"description_bytes", limits.description_bytes}, {"stderr_line_bytes", limits.stderr_line_bytes},
+    return {{"message_bytes", limits.message_bytes},
+            {"json_depth", limits.json_depth},
+            {"queue_bytes", limits.queue_bytes},
+            {"queue_messages", limits.queue_messages},
+            {"tools_per_server", limits.tools_per_server},
+            {"pages_per_list", limits.pages_per_list},
+            {"schema_bytes", limits.schema_bytes},
+            {"schema_depth", limits.schema_depth},
+            {"description_bytes", limits.description_bytes},
+            {"stderr_line_bytes", limits.stderr_line_bytes},
             {"input_rounds", limits.input_rounds}};
 }
 
@@ -110,10 +134,12 @@ json::object to_json(const Server& server) {
     out["enabled"] = server.enabled;
     const auto settings = hide(server.settings);
     for (const auto& setting : settings.get_object()) out[setting.key()] = setting.value();
-    if (auto* url = out.if_contains("url"); url && url->is_string()) *url = hide_in_url(std::string(url->get_string()));
+    if (auto* url = out.if_contains("url"); url && url->is_string())
+        *url = hide_in_url(std::string(url->get_string()));
     if (!server.expand) out["expand"] = false;
     if (!server.auth.empty()) out["auth"] = server.auth;
-    if (!server.bearer_token_env_var.empty()) out["bearer_token_env_var"] = server.bearer_token_env_var;
+    if (!server.bearer_token_env_var.empty())
+        out["bearer_token_env_var"] = server.bearer_token_env_var;
     if (!server.oauth.empty()) out["oauth"] = hide(server.oauth);
     out["startup_timeout_sec"] = seconds(server.startup_timeout);
     out["request_timeout_ms"] = server.request_timeout.count();
@@ -152,7 +178,8 @@ json::value to_json(const Config& config, bool with_origins) {
     out["health"] = health_json(config.health);
     out["permissions"] = permissions_json(config.permissions);
     out["limits"] = limits_json(config.limits);
-    out["plugins"] = json::object{{"directories", texts(config.plugins.directories)}, {"disabled", texts(config.plugins.disabled)}};
+    out["plugins"] = json::object{{"directories", texts(config.plugins.directories)},
+                                  {"disabled", texts(config.plugins.disabled)}};
     out["log"] = json::object{{"level", config.log_level}};
     if (config.deny_all) out["deny_all"] = true;
     if (with_origins) {

@@ -4,14 +4,15 @@
 // Threads: [any], pure.
 #pragma once
 
-#include <boost/json.hpp>
-
 #include "config/config.hpp"
+
+#include <boost/json.hpp>
 
 namespace patchbay::config {
 
 // {"servers": {ID: {...}}, "auth": ..., "client": ..., "permissions": ..., ...} in the words of the
-// config file; with_origins adds "origins": {"servers.ID.url": {"scope", "file", "line", "column"}}.
+// config file; with_origins adds "origins": {"servers.ID.url": {"scope", "file", "line",
+// "column"}}.
 boost::json::value to_json(const Config& config, bool with_origins);
 
 // One server as above, without the id.

@@ -1,17 +1,16 @@
 #include "config/sources.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "config/merge.hpp"
+#include "core/text.hpp"
 
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
-
-#include "config/merge.hpp"
-#include "core/text.hpp"
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace patchbay::config {
 
@@ -27,7 +26,9 @@ bool exists(const std::string& path) {
 
 std::string parent_of(const std::string& directory) {
     const auto slash = directory.rfind('/');
-    return slash == std::string::npos || directory == "/" ? "" : slash == 0 ? "/" : directory.substr(0, slash);
+    return slash == std::string::npos || directory == "/" ? ""
+           : slash == 0                                   ? "/"
+                                                          : directory.substr(0, slash);
 }
 
 class Discovery {
@@ -39,20 +40,26 @@ public:
         std::vector<Candidate> enterprise_places;
         std::vector<Fragment> enterprise;
         for (const auto* suffix : kSuffixes) {
-            auto& place = enterprise_places.emplace_back(Candidate{Scope::Enterprise, environment_.enterprise_directory + "/enterprise" + suffix, {}, {}});
+            auto& place = enterprise_places.emplace_back(
+                Candidate{Scope::Enterprise,
+                          environment_.enterprise_directory + "/enterprise" + suffix,
+                          {},
+                          {}});
             look(place, {Scope::Enterprise, 0, place.path}, enterprise);
         }
         for (const auto& fragment : enterprise) {
             if (fragment.broken) closed_by_ = fragment.source.file + " is broken";
         }
-        if (closed_by_.empty() && exclusive(enterprise)) closed_by_ = enterprise.front().source.file + " is exclusive";
+        if (closed_by_.empty() && exclusive(enterprise))
+            closed_by_ = enterprise.front().source.file + " is exclusive";
         out_.exclusive = !closed_by_.empty();
 
         for (const auto& plugin : plugins) plugin_servers(plugin);
         user();
         project();
         session();
-        std::move(enterprise_places.begin(), enterprise_places.end(), std::back_inserter(out_.candidates));
+        std::move(enterprise_places.begin(), enterprise_places.end(),
+                  std::back_inserter(out_.candidates));
         std::move(enterprise.begin(), enterprise.end(), std::back_inserter(out_.fragments));
         return std::move(out_);
     }
@@ -87,7 +94,8 @@ private:
             } else if (auto* servers = parsed.root.find("servers")) {
                 Node root = Node::of_map({1, 1});
                 root.members.push_back({"servers", servers->mark, std::move(*servers)});
-                out_.fragments.push_back(restate(std::move(root), {Scope::Plugin, 0, plugin.manifest_path}));
+                out_.fragments.push_back(
+                    restate(std::move(root), {Scope::Plugin, 0, plugin.manifest_path}));
             }
         }
         out_.candidates.push_back(std::move(place));
@@ -96,13 +104,15 @@ private:
     void user() {
         if (environment_.config_home.empty()) return;
         for (const auto* stem : {"/patchbay/config", "/patchbay/mcp"}) {
-            for (const auto* suffix : kSuffixes) file(Scope::User, environment_.config_home + stem + suffix);
+            for (const auto* suffix : kSuffixes)
+                file(Scope::User, environment_.config_home + stem + suffix);
         }
     }
 
     static std::vector<std::string> project_names() {
         std::vector<std::string> names;
-        for (const auto* suffix : kSuffixes) names.push_back(std::string("/.patchbay/config") + suffix);
+        for (const auto* suffix : kSuffixes)
+            names.push_back(std::string("/.patchbay/config") + suffix);
         for (const auto* suffix : kSuffixes) names.push_back(std::string("/.mcp") + suffix);
         return names;
     }
@@ -120,10 +130,12 @@ private:
             bool found = false;
             for (auto i = before; i < out_.candidates.size(); ++i) {
                 const auto& place = out_.candidates[i];
-                found = found || (place.found != Candidate::Found::Absent && place.found != Candidate::Found::Ignored);
+                found = found || (place.found != Candidate::Found::Absent &&
+                                  place.found != Candidate::Found::Ignored);
             }
             if (found) {
-                for (const auto* suffix : kSuffixes) file(Scope::Local, base + "/.patchbay.local" + suffix);
+                for (const auto* suffix : kSuffixes)
+                    file(Scope::Local, base + "/.patchbay.local" + suffix);
                 return;
             }
             if (directory == environment_.home || exists(base + "/.git")) return;
@@ -134,14 +146,18 @@ private:
     void session() {
         unsigned rank = 0;
         for (const auto& path : environment_.config_files) session_file("--config", path, rank++);
-        const auto variable = [&](const char* name) { return environment_.variable ? environment_.variable(name) : std::nullopt; };
+        const auto variable = [&](const char* name) {
+            return environment_.variable ? environment_.variable(name) : std::nullopt;
+        };
         if (const auto path = variable("PATCHBAY_CONFIG"); path && !path->empty()) {
             session_file("PATCHBAY_CONFIG", *path, rank++);
         }
         if (const auto text = variable("PATCHBAY_CONFIG_JSON"); text && !text->empty()) {
-            auto& place = out_.candidates.emplace_back(Candidate{Scope::Session, "PATCHBAY_CONFIG_JSON", Candidate::Found::Read, {}});
+            auto& place = out_.candidates.emplace_back(
+                Candidate{Scope::Session, "PATCHBAY_CONFIG_JSON", Candidate::Found::Read, {}});
             if (admitted_or_told(place)) {
-                auto fragment = read_fragment(*text, Format::Json, {Scope::Session, rank, place.path});
+                auto fragment =
+                    read_fragment(*text, Format::Json, {Scope::Session, rank, place.path});
                 if (fragment.broken) place.found = Candidate::Found::Broken;
                 out_.fragments.push_back(std::move(fragment));
             }
@@ -153,29 +169,36 @@ private:
     // Somebody asked for this source by name: passing over it in silence would puzzle them.
     bool admitted_or_told(Candidate& place) {
         if (admitted(place)) return true;
-        out_.diagnostics.push_back({Severity::Warning, {Scope::Session, place.path, 0, 0}, "ignored: " + place.note, {}});
+        out_.diagnostics.push_back(
+            {Severity::Warning, {Scope::Session, place.path, 0, 0}, "ignored: " + place.note, {}});
         return false;
     }
 
     void session_file(const std::string& asked_by, const std::string& given, unsigned rank) {
-        const auto path = given.starts_with('/') ? given : environment_.working_directory + "/" + given;
+        const auto path =
+            given.starts_with('/') ? given : environment_.working_directory + "/" + given;
         auto& place = out_.candidates.emplace_back(Candidate{Scope::Session, path, {}, asked_by});
         if (!admitted_or_told(place)) return;
         auto fragment = read_source(path, {Scope::Session, rank, path}, place);
         if (place.found == Candidate::Found::Absent) {
-            fragment.diagnostics.push_back({Severity::Error, {Scope::Session, path, 0, 0}, "no such file (named by " + asked_by + ")", {}});
+            fragment.diagnostics.push_back({Severity::Error,
+                                            {Scope::Session, path, 0, 0},
+                                            "no such file (named by " + asked_by + ")",
+                                            {}});
         }
         out_.fragments.push_back(std::move(fragment));
     }
 
     void sets(unsigned rank) {
-        auto& place = out_.candidates.emplace_back(Candidate{Scope::Session, "--set", Candidate::Found::Read, {}});
+        auto& place = out_.candidates.emplace_back(
+            Candidate{Scope::Session, "--set", Candidate::Found::Read, {}});
         if (!admitted_or_told(place)) return;
         Node root = Node::of_map({});
         std::vector<Diagnostic> problems;
         for (const auto& set : environment_.sets) {
             if (auto why = add_set(root, set); !why.empty()) {
-                problems.push_back({Severity::Error, {Scope::Session, "--set", 0, 0}, std::move(why), {}});
+                problems.push_back(
+                    {Severity::Error, {Scope::Session, "--set", 0, 0}, std::move(why), {}});
             }
         }
         auto fragment = restate(std::move(root), {Scope::Session, rank, "--set"});
@@ -192,10 +215,13 @@ private:
         }
         const auto written = set.substr(equals + 1);
         Parsed parsed;
-        if (written.find('\n') == std::string::npos) parsed = parse(key + " = " + written, Format::Toml);
+        if (written.find('\n') == std::string::npos)
+            parsed = parse(key + " = " + written, Format::Toml);
         if (written.find('\n') != std::string::npos || parsed.problem) {
             parsed = parse(key + " = \"\"", Format::Toml);
-            if (parsed.problem) return "\"" + core::printable(key, 80) + "\" is not a key; expected names joined by dots, like health.misses";
+            if (parsed.problem)
+                return "\"" + core::printable(key, 80) +
+                       "\" is not a key; expected names joined by dots, like health.misses";
             leaf(parsed.root).text = written;
         }
         unmark(parsed.root);
@@ -203,7 +229,9 @@ private:
         return {};
     }
 
-    static Node& leaf(Node& node) { return node.members.empty() ? node : leaf(node.members.front().value); }
+    static Node& leaf(Node& node) {
+        return node.members.empty() ? node : leaf(node.members.front().value);
+    }
 
     static void unmark(Node& node) {
         node.mark = {};
@@ -218,9 +246,12 @@ private:
     static void graft(Node& onto, Node from) {
         for (auto& member : from.members) {
             auto* there = onto.find(member.key);
-            if (!there) onto.members.push_back(std::move(member));
-            else if (there->is(Node::Kind::Map) && member.value.is(Node::Kind::Map)) graft(*there, std::move(member.value));
-            else *there = std::move(member.value);
+            if (!there)
+                onto.members.push_back(std::move(member));
+            else if (there->is(Node::Kind::Map) && member.value.is(Node::Kind::Map))
+                graft(*there, std::move(member.value));
+            else
+                *there = std::move(member.value);
         }
     }
 
@@ -240,21 +271,25 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
     if (fd < 0) {
         // A link to nowhere is there, and means something else was expected.
         const bool absent = (errno == ENOENT || errno == ENOTDIR) && !exists(path);
-        return Error{absent ? ErrorCode::NotFound : ErrorCode::Io, std::string("cannot read it: ") + std::strerror(errno)};
+        return Error{absent ? ErrorCode::NotFound : ErrorCode::Io,
+                     std::string("cannot read it: ") + std::strerror(errno)};
     }
     struct Closer {
         int fd;
         ~Closer() { ::close(fd); }
     } closer{fd};
     struct stat status;
-    if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return Error{ErrorCode::Io, "cannot read it: not a regular file"};
-    std::string text(std::min<std::size_t>(static_cast<std::size_t>(status.st_size), most_bytes) + 1, '\0');
+    if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return Error{ErrorCode::Io, "cannot read it: not a regular file"};
+    std::string text(
+        std::min<std::size_t>(static_cast<std::size_t>(status.st_size), most_bytes) + 1, '\0');
     std::size_t size = 0;
     while (size <= most_bytes) {
         if (size == text.size()) text.resize(std::min(2 * text.size(), most_bytes + 1));
         const auto got = ::read(fd, text.data() + size, text.size() - size);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return Error{ErrorCode::Io, std::string("cannot read it: ") + std::strerror(errno)};
+        if (got < 0)
+            return Error{ErrorCode::Io, std::string("cannot read it: ") + std::strerror(errno)};
         if (got == 0) break;
         size += static_cast<std::size_t>(got);
     }
@@ -275,9 +310,11 @@ Fragment read_source(const std::string& path, Source source, Candidate& candidat
     fragment.source = std::move(source);
     if (!text && text.error().code == ErrorCode::NotFound) return fragment;  // Absent
     candidate.found = Candidate::Found::Unreadable;
-    candidate.note = text ? "unknown kind of file; expected .toml, .yaml or .json" : text.error().message;
+    candidate.note =
+        text ? "unknown kind of file; expected .toml, .yaml or .json" : text.error().message;
     fragment.broken = true;
-    fragment.diagnostics.push_back({Severity::Error, fragment.source.place({}), candidate.note, {}});
+    fragment.diagnostics.push_back(
+        {Severity::Error, fragment.source.place({}), candidate.note, {}});
     return fragment;
 }
 
@@ -292,8 +329,10 @@ Environment Environment::of_this_process() {
     environment.home = environment.variable("HOME").value_or("");
     const auto config_home = environment.variable("XDG_CONFIG_HOME").value_or("");
     // The base directory specification: relative paths there are to be ignored.
-    if (config_home.starts_with('/')) environment.config_home = config_home;
-    else if (!environment.home.empty()) environment.config_home = environment.home + "/.config";
+    if (config_home.starts_with('/'))
+        environment.config_home = config_home;
+    else if (!environment.home.empty())
+        environment.config_home = environment.home + "/.config";
     return environment;
 }
 

@@ -4,18 +4,18 @@
 // Threads: [any]. Errors: an unreadable or broken file is a Fragment with a diagnostic.
 #pragma once
 
-#include <vector>
-
 #include "config/fragment.hpp"
 #include "config/load.hpp"
+
+#include <vector>
 
 namespace patchbay::config {
 
 struct Sources {
     std::vector<Fragment> fragments;
-    std::vector<Candidate> candidates;  // strongest last
+    std::vector<Candidate> candidates;    // strongest last
     std::vector<Diagnostic> diagnostics;  // about sources that were passed over
-    bool exclusive = false;             // the enterprise files alone were read
+    bool exclusive = false;               // the enterprise files alone were read
 };
 
 Sources discover(const Environment& environment, const std::vector<PluginFragment>& plugins);

@@ -1,9 +1,8 @@
 #include "config/keys.hpp"
+#include "core/text.hpp"
 
 #include <array>
 #include <limits>
-
-#include "core/text.hpp"
 
 namespace patchbay::config {
 
@@ -36,7 +35,8 @@ std::string take_patterns(std::vector<std::string>& target, const Node& value) {
     for (const auto& pattern : target) {
         const auto star = pattern.find('*');
         if (pattern.empty() || (star != std::string::npos && star + 1 != pattern.size())) {
-            return "expected names, or beginnings of names ending in \"*\", found \"" + core::printable(pattern, 80) + "\"";
+            return "expected names, or beginnings of names ending in \"*\", found \"" +
+                   core::printable(pattern, 80) + "\"";
         }
     }
     return {};
@@ -90,13 +90,16 @@ const std::array kTableKeys = {
 
 }  // namespace
 
-std::span<const TableKey> table_keys() { return kTableKeys; }
+std::span<const TableKey> table_keys() {
+    return kTableKeys;
+}
 
 const std::vector<std::string>& top_level_keys() {
-    static const std::vector<std::string> keys = {
-        "servers", "mcp_servers", "mcpServers", "mcp", "inputs", "version", "exclusive", "$schema", "policy",
-        "client",  "health", "permissions", "limits", "plugins", "log", "auth",
-        "bundles", "agents", "executors", "search"};  // the last line: kept for later, no effect yet
+    static const std::vector<std::string>
+        keys = {"servers",   "mcp_servers", "mcpServers", "mcp",    "inputs",  "version",
+                "exclusive", "$schema",     "policy",     "client", "health",  "permissions",
+                "limits",    "plugins",     "log",        "auth",   "bundles", "agents",
+                "executors", "search"};  // the last line: kept for later, no effect yet
     return keys;
 }
 

@@ -1,10 +1,10 @@
 // What can only be said once plugins are known: whether a transport exists and what it reads.
-#include <algorithm>
-
 #include "config/compile.hpp"
 #include "config/keys.hpp"
 #include "config/load.hpp"
 #include "core/text.hpp"
+
+#include <algorithm>
 
 namespace patchbay::config {
 
@@ -28,7 +28,8 @@ bool waits_for_expansion(const json::value& value) {
 bool must_wait(const json::object& settings) {
     return std::any_of(settings.begin(), settings.end(), [](const auto& setting) {
         const auto key = setting.key();
-        const bool text = key == "command" || key == "args" || key == "cwd" || key == "env" || key == "headers";
+        const bool text =
+            key == "command" || key == "args" || key == "cwd" || key == "env" || key == "headers";
         return !text && waits_for_expansion(setting.value());
     });
 }
@@ -40,7 +41,8 @@ std::optional<std::vector<std::string>> closed_names(const json::value& schema) 
     const auto* properties = object->if_contains("properties");
     const auto* more = object->if_contains("additionalProperties");
     const bool closed = !more || (more->is_bool() && !more->get_bool());
-    if (!properties || !properties->is_object() || !closed || object->contains("patternProperties")) return {};
+    if (!properties || !properties->is_object() || !closed || object->contains("patternProperties"))
+        return {};
     std::vector<std::string> names;
     for (const auto& property : properties->get_object()) names.emplace_back(property.key());
     return names;
@@ -51,21 +53,26 @@ public:
     explicit Checker(Config& config) : config_(config) {}
 
     void fail(const Server& server, const std::string& text) {
-        config_.diagnostics.push_back({Severity::Error, server.place, "server \"" + server.id + "\": " + text, server.id});
+        config_.diagnostics.push_back(
+            {Severity::Error, server.place, "server \"" + server.id + "\": " + text, server.id});
     }
 
     // Warns of settings outside of `names`; answers which.
-    std::vector<std::string> strangers(const Server& server, const std::vector<std::string>& names) {
+    std::vector<std::string> strangers(const Server& server,
+                                       const std::vector<std::string>& names) {
         std::vector<std::string> found;
         for (const auto& setting : server.settings) {
-            if (std::find(names.begin(), names.end(), setting.key()) == names.end()) found.emplace_back(setting.key());
+            if (std::find(names.begin(), names.end(), setting.key()) == names.end())
+                found.emplace_back(setting.key());
         }
         for (const auto& name : found) {
             auto legal = names;
             for (const auto& key : server_keys()) legal.emplace_back(key.name);
             config_.diagnostics.push_back({Severity::Warning, place_of(server, name),
-                                           "server \"" + server.id + "\": unknown key \"" + core::printable(name, 80) +
-                                               "\" for transport \"" + server.transport + "\"" + core::did_you_mean(name, legal),
+                                           "server \"" + server.id + "\": unknown key \"" +
+                                               core::printable(name, 80) + "\" for transport \"" +
+                                               server.transport + "\"" +
+                                               core::did_you_mean(name, legal),
                                            server.id});
         }
         return found;
@@ -74,8 +81,9 @@ public:
 private:
     const Place& place_of(const Server& server, const std::string& setting) const {
         const auto key = "servers." + server.id + "." + setting;
-        const auto it = std::lower_bound(config_.origins.begin(), config_.origins.end(), key,
-                                         [](const auto& origin, const auto& wanted) { return origin.first < wanted; });
+        const auto it = std::lower_bound(
+            config_.origins.begin(), config_.origins.end(), key,
+            [](const auto& origin, const auto& wanted) { return origin.first < wanted; });
         return it != config_.origins.end() && it->first == key ? it->second : server.place;
     }
 
@@ -84,16 +92,20 @@ private:
 
 }  // namespace
 
-void check_transports(Config& config, const std::vector<KnownTransport>& known, const SettingsValidator& validate) {
+void check_transports(Config& config, const std::vector<KnownTransport>& known,
+                      const SettingsValidator& validate) {
     Checker checker(config);
     std::vector<std::string> names;
     for (const auto& transport : known) names.push_back(transport.name);
     std::sort(names.begin(), names.end());
     const auto keep = [&](Server& server) {
-        const auto it = std::find_if(known.begin(), known.end(), [&](const auto& t) { return t.name == server.transport; });
+        const auto it = std::find_if(known.begin(), known.end(),
+                                     [&](const auto& t) { return t.name == server.transport; });
         if (it == known.end()) {
-            checker.fail(server, "unknown transport \"" + core::printable(server.transport, 80) + "\"; loaded transports: " +
-                                     (names.empty() ? "none" : core::join(names, ", ")) + core::did_you_mean(server.transport, names));
+            checker.fail(server, "unknown transport \"" + core::printable(server.transport, 80) +
+                                     "\"; loaded transports: " +
+                                     (names.empty() ? "none" : core::join(names, ", ")) +
+                                     core::did_you_mean(server.transport, names));
             return false;
         }
         if (const auto closed = closed_names(it->schema)) {
@@ -103,7 +115,8 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known, 
         if (server.expand && must_wait(server.settings)) return true;
         const auto complaints = validate(it->schema, server.settings);
         for (const auto& complaint : complaints) {
-            checker.fail(server, "transport \"" + server.transport + "\" refuses its settings: " + complaint);
+            checker.fail(server, "transport \"" + server.transport +
+                                     "\" refuses its settings: " + complaint);
         }
         return complaints.empty();
     };

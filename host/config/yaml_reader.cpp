@@ -4,6 +4,7 @@
 //
 // Plain scalars are typed as YAML 1.2's core schema says: `yes`, `on` and `0755` are not special.
 #include "config/reader.hpp"
+#include "core/text.hpp"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
@@ -15,8 +16,6 @@
 #include <streambuf>
 #include <unordered_map>
 
-#include "core/text.hpp"
-
 namespace patchbay::config {
 
 namespace {
@@ -25,7 +24,8 @@ namespace {
 class ViewBuffer : public std::streambuf {
 public:
     explicit ViewBuffer(std::string_view text) {
-        auto* start = const_cast<char*>(text.data());  // never written: no overflow(), no pbackfail()
+        auto* start =
+            const_cast<char*>(text.data());  // never written: no overflow(), no pbackfail()
         setg(start, start, start + text.size());
     }
 };
@@ -79,8 +79,10 @@ void type_plain(Node& node) {
     } else {
         if (text.starts_with('+')) text.remove_prefix(1);
         if (!looks_like_number(text)) return;
-        if (whole(text, node.integer)) node.kind = Node::Kind::Integer;
-        else if (whole(text, node.real)) node.kind = Node::Kind::Real;
+        if (whole(text, node.integer))
+            node.kind = Node::Kind::Integer;
+        else if (whole(text, node.real))
+            node.kind = Node::Kind::Real;
     }
 }
 
@@ -160,7 +162,8 @@ private:
 
     void open(Node node, YAML::anchor_t anchor) {
         if (stack_.size() >= kFileDepth) throw Refused{too_deep(node.mark)};
-        if (!stack_.empty() && expects_key()) throw Refused{{node.mark, "not YAML: a key must be plain text"}};
+        if (!stack_.empty() && expects_key())
+            throw Refused{{node.mark, "not YAML: a key must be plain text"}};
         count_one(node.mark, 0);
         stack_.push_back({std::move(node), anchor, {}, true});
     }
@@ -205,7 +208,8 @@ private:
             throw Refused{{node.mark, "not YAML: a key must be plain text"}};
         }
         if (node.text == "<<") {
-            throw Refused{{node.mark, "merge keys (<<) are YAML 1.1 and not supported; write the keys out"}};
+            throw Refused{
+                {node.mark, "merge keys (<<) are YAML 1.1 and not supported; write the keys out"}};
         }
         if (const auto [it, fresh] = top.keys.try_emplace(node.text, node.mark); !fresh) {
             throw Refused{given_twice(node.text, it->second, node.mark)};
@@ -253,7 +257,8 @@ Parsed parse_yaml(std::string_view text) {
         if (parser.HandleNextDocument(builder)) {
             TreeBuilder second;
             if (parser.HandleNextDocument(second)) {
-                parsed.problem = Problem{second.root.mark, "a second YAML document; expected one in a file"};
+                parsed.problem =
+                    Problem{second.root.mark, "a second YAML document; expected one in a file"};
                 return parsed;
             }
         }
@@ -263,9 +268,11 @@ Parsed parse_yaml(std::string_view text) {
     } catch (const Refused& refused) {
         parsed.problem = refused.problem;
     } catch (const YAML::Exception& error) {
-        parsed.problem = Problem{mark_of(error.mark), "not YAML: " + core::printable(error.msg, 200)};
+        parsed.problem =
+            Problem{mark_of(error.mark), "not YAML: " + core::printable(error.msg, 200)};
     } catch (const std::exception& error) {
-        parsed.problem = Problem{{}, std::string("not YAML: ") + core::printable(error.what(), 200)};
+        parsed.problem =
+            Problem{{}, std::string("not YAML: ") + core::printable(error.what(), 200)};
     }
     return parsed;
 }

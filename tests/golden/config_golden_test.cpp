@@ -8,6 +8,10 @@
 //   error: user config ...      every diagnostic, in order
 //
 // PATCHBAY_UPDATE_GOLDEN=1 rewrites the last two parts; read the difference before you commit it.
+#include "config/load.hpp"
+#include "config/merge.hpp"
+#include "config/show.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,10 +19,6 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-
-#include "config/load.hpp"
-#include "config/merge.hpp"
-#include "config/show.hpp"
 
 namespace patchbay::config {
 namespace {
@@ -32,7 +32,8 @@ struct Case {
 };
 
 Scope scope_from(const std::string& name) {
-    for (const auto scope : {Scope::BuiltIn, Scope::Plugin, Scope::User, Scope::Project, Scope::Local, Scope::Session, Scope::Enterprise}) {
+    for (const auto scope : {Scope::BuiltIn, Scope::Plugin, Scope::User, Scope::Project,
+                             Scope::Local, Scope::Session, Scope::Enterprise}) {
         if (name == name_of(scope)) return scope;
     }
     throw std::runtime_error("unknown scope " + name);
@@ -44,13 +45,17 @@ Case read_case(const fs::path& path) {
     std::string* parts[] = {&result.inputs, &result.config, &result.diagnostics};
     std::size_t part = 0;
     for (std::string line; std::getline(in, line);) {
-        if (line == "----" && part < 2) ++part;
-        else *parts[part] += line + "\n";
+        if (line == "----" && part < 2)
+            ++part;
+        else
+            *parts[part] += line + "\n";
     }
     std::istringstream inputs(result.inputs);
     std::string text, name, scope;
     const auto finish = [&] {
-        if (!name.empty()) result.fragments.push_back(read_fragment(text, format_of(name).value(), {scope_from(scope), 0, name}));
+        if (!name.empty())
+            result.fragments.push_back(
+                read_fragment(text, format_of(name).value(), {scope_from(scope), 0, name}));
         text.clear();
     };
     for (std::string line; std::getline(inputs, line);) {
@@ -82,7 +87,8 @@ json::value as_far_as_named(const json::value& wanted, const json::value& actual
     json::object reduced;
     for (const auto& member : wanted.get_object()) {
         const auto* there = actual.get_object().if_contains(member.key());
-        reduced[member.key()] = there ? as_far_as_named(member.value(), *there) : json::value("(absent)");
+        reduced[member.key()] =
+            there ? as_far_as_named(member.value(), *there) : json::value("(absent)");
     }
     return reduced;
 }
@@ -91,7 +97,8 @@ json::object shown(const Config& config, const json::object& wanted) {
     const auto all = to_json(config, false).get_object();
     json::object out = as_far_as_named(wanted, all).get_object();
     auto& servers = out["servers"].emplace_object();
-    for (const auto& server : all.at("servers").get_object()) servers[server.key()] = without_defaults(server.value().get_object());
+    for (const auto& server : all.at("servers").get_object())
+        servers[server.key()] = without_defaults(server.value().get_object());
     return out;
 }
 
@@ -107,7 +114,8 @@ std::string lines(const json::object& config) {
         }
         const char* inner = "{\n    ";
         for (const auto& server : table.value().get_object()) {
-            text += inner + json::serialize(json::string(server.key())) + ": " + json::serialize(server.value());
+            text += inner + json::serialize(json::string(server.key())) + ": " +
+                    json::serialize(server.value());
             inner = ",\n    ";
         }
         text += "}";
@@ -126,8 +134,11 @@ TEST_P(ConfigGolden, IsUnderstoodAsWritten) {
     for (const auto& diagnostic : config.diagnostics) diagnostics += to_string(diagnostic) + "\n";
 
     if (std::getenv("PATCHBAY_UPDATE_GOLDEN")) {
-        const auto wanted = the_case.config.empty() ? json::object() : json::parse(the_case.config).as_object();
-        std::ofstream(path) << the_case.inputs << "----\n" << lines(shown(config, wanted)) << "----\n" << diagnostics;
+        const auto wanted =
+            the_case.config.empty() ? json::object() : json::parse(the_case.config).as_object();
+        std::ofstream(path) << the_case.inputs << "----\n"
+                            << lines(shown(config, wanted)) << "----\n"
+                            << diagnostics;
         return;
     }
     const auto wanted = json::parse(the_case.config).as_object();
@@ -137,14 +148,16 @@ TEST_P(ConfigGolden, IsUnderstoodAsWritten) {
 
 std::vector<std::string> all_cases() {
     std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(fs::path(PATCHBAY_SOURCE_DIR) / "tests/golden")) {
+    for (const auto& entry :
+         fs::directory_iterator(fs::path(PATCHBAY_SOURCE_DIR) / "tests/golden")) {
         if (entry.path().extension() == ".case") names.push_back(entry.path().stem().string());
     }
     std::sort(names.begin(), names.end());
     return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, ConfigGolden, ::testing::ValuesIn(all_cases()), [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(Cases, ConfigGolden, ::testing::ValuesIn(all_cases()),
+                         [](const auto& test) { return test.param; });
 
 }  // namespace
 }  // namespace patchbay::config

@@ -1,11 +1,12 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sched.h>
-#include <sys/stat.h>
-
 #include "config/secrets.hpp"
 #include "core/log.hpp"
 #include "support.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sched.h>
+#include <sys/stat.h>
 
 namespace patchbay::config {
 namespace {
@@ -26,26 +27,47 @@ protected:
     std::string one(const std::string& text) {
         server_.settings = {{"url", text}};
         const auto settings = expand(server_, world_.environment);
-        return settings ? std::string(settings->at("url").as_string()) : "error: " + settings.error().message;
+        return settings ? std::string(settings->at("url").as_string())
+                        : "error: " + settings.error().message;
     }
 };
 
 TEST_F(Expand, ReplacesReferencesOnceAndLeavesTheRest) {
-    const struct { const char* text; const char* wanted; } cases[] = {
-        {"plain", "plain"}, {"${NAME}", "value"}, {"a${NAME}b${NAME}", "avaluebvalue"}, {"${env:NAME}", "value"},
-        {"${NONE:-x y}", "x y"}, {"${NONE:-}", ""}, {"${NAME:-x}", "value"}, {"${EMPTY:-x}", "x"}, {"${EMPTY}", ""},
-        {"${NESTED}", "${NAME}"}, {"$${NAME}", "${NAME}"}, {"$$${NAME}", "$${NAME}"}, {"$NAME", "$NAME"}, {"$", "$"}, {"a$${b} ${NAME}", "a${b} value"},
+    const struct {
+        const char* text;
+        const char* wanted;
+    } cases[] = {
+        {"plain", "plain"},
+        {"${NAME}", "value"},
+        {"a${NAME}b${NAME}", "avaluebvalue"},
+        {"${env:NAME}", "value"},
+        {"${NONE:-x y}", "x y"},
+        {"${NONE:-}", ""},
+        {"${NAME:-x}", "value"},
+        {"${EMPTY:-x}", "x"},
+        {"${EMPTY}", ""},
+        {"${NESTED}", "${NAME}"},
+        {"$${NAME}", "${NAME}"},
+        {"$$${NAME}", "$${NAME}"},
+        {"$NAME", "$NAME"},
+        {"$", "$"},
+        {"a$${b} ${NAME}", "a${b} value"},
         {"${NONE:-a:-b}", "a:-b"},
     };
     for (const auto& c : cases) EXPECT_EQ(one(c.text), c.wanted) << c.text;
 }
 
 TEST_F(Expand, ReachesEverySettingThatTakesReferencesAndNoOther) {
-    server_.settings = boost::json::parse(R"({"command": "${NAME}", "args": ["-x", "${NAME}"], "cwd": "${NAME}", "env": {"A": "${NAME}"},
-        "url": "${NAME}", "headers": {"B": "${NAME}"}, "other": "${NAME}", "port": 5})").as_object();
+    server_.settings =
+        boost::json::parse(
+            R"({"command": "${NAME}", "args": ["-x", "${NAME}"], "cwd": "${NAME}", "env": {"A": "${NAME}"},
+        "url": "${NAME}", "headers": {"B": "${NAME}"}, "other": "${NAME}", "port": 5})")
+            .as_object();
     const auto settings = expand(server_, world_.environment);
     ASSERT_TRUE(settings);
-    EXPECT_EQ(serialize(*settings), R"({"command":"value","args":["-x","value"],"cwd":"value","env":{"A":"value"},"url":"value","headers":{"B":"value"},"other":"${NAME}","port":5})");
+    EXPECT_EQ(
+        serialize(*settings),
+        R"({"command":"value","args":["-x","value"],"cwd":"value","env":{"A":"value"},"url":"value","headers":{"B":"value"},"other":"${NAME}","port":5})");
 }
 
 TEST_F(Expand, IsOffWhenToldSo) {
@@ -59,7 +81,8 @@ TEST_F(Expand, NamesTheMissingVariableAndThePlace) {
     ASSERT_FALSE(settings);
     EXPECT_EQ(settings.error().code, ErrorCode::Invalid);
     EXPECT_EQ(settings.error().message, "user config " + (world_.folder / "home/me/config.toml") +
-                                            ":3:1: server \"a\": env.TOKEN: the variable NONE is not set; set it, or write ${NONE:-default}");
+                                            ":3:1: server \"a\": env.TOKEN: the variable NONE is "
+                                            "not set; set it, or write ${NONE:-default}");
 }
 
 TEST_F(Expand, RefusesWhatIsNoReference) {
@@ -67,7 +90,8 @@ TEST_F(Expand, RefusesWhatIsNoReference) {
     EXPECT_THAT(one("${}"), HasSubstr("\"${}\" is no reference"));
     EXPECT_THAT(one("${a b}"), HasSubstr("expected ${NAME}, ${NAME:-default}"));
     EXPECT_THAT(one("${1A}"), HasSubstr("is no reference"));
-    EXPECT_THAT(one("${keyring:x}"), HasSubstr("${keyring:...} is not supported by this build; use ${command:"));
+    EXPECT_THAT(one("${keyring:x}"),
+                HasSubstr("${keyring:...} is not supported by this build; use ${command:"));
 }
 
 TEST_F(Expand, ReadsSecretsFromFilesAndMasksThem) {
@@ -82,7 +106,8 @@ TEST_F(Expand, SaysWhyAFileIsNoSecret) {
     world_.folder.write("home/me/big", std::string((64u << 10) + 1, 'x'));
     world_.folder.write("home/me/nul", std::string("a\0b", 3));
     ASSERT_EQ(::mkfifo((world_.folder / "home/me/pipe").c_str(), 0600), 0);
-    EXPECT_THAT(one("${file:none}"), AllOf(HasSubstr("url: \""), HasSubstr("cannot read it: No such file")));
+    EXPECT_THAT(one("${file:none}"),
+                AllOf(HasSubstr("url: \""), HasSubstr("cannot read it: No such file")));
     EXPECT_THAT(one("${file:big}"), HasSubstr("larger than 64 KiB"));
     EXPECT_THAT(one("${file:nul}"), HasSubstr("NUL byte"));
     EXPECT_THAT(one("${file:pipe}"), HasSubstr("not a regular file"));
@@ -98,13 +123,15 @@ TEST_F(Expand, TakesTheFirstLineOfACommand) {
 TEST_F(Expand, ProjectFilesRunNoCommands) {
     for (const auto scope : {Scope::Project, Scope::Local}) {
         server_.place.scope = scope;
-        EXPECT_THAT(one("${command:echo x}"), HasSubstr("${command:...} is not allowed in a project file"));
+        EXPECT_THAT(one("${command:echo x}"),
+                    HasSubstr("${command:...} is not allowed in a project file"));
     }
 }
 
 TEST_F(Expand, SaysHowACommandFailed) {
     EXPECT_THAT(one("${command:false}"), HasSubstr("\"false\" ended with exit code 1"));
-    EXPECT_THAT(one("${command:/nowhere/x y}"), HasSubstr("cannot run \"/nowhere/x\": No such file"));
+    EXPECT_THAT(one("${command:/nowhere/x y}"),
+                HasSubstr("cannot run \"/nowhere/x\": No such file"));
     EXPECT_THAT(one("${command:true}"), HasSubstr("printed nothing"));
     EXPECT_THAT(one("${command:}"), HasSubstr("no command is named"));
     EXPECT_THAT(one("${command:yes}"), HasSubstr("printed more than 64 KiB"));
@@ -112,7 +139,8 @@ TEST_F(Expand, SaysHowACommandFailed) {
 
 TEST(SecretFromCommand, EndsTheWholeGroupAtTheDeadline) {
     Folder folder;
-    folder.write("slow", "#!/bin/sh\nsleep 1000 &\necho $! > " + (folder / "pid") + "\nsleep 1000\n");
+    folder.write("slow",
+                 "#!/bin/sh\nsleep 1000 &\necho $! > " + (folder / "pid") + "\nsleep 1000\n");
     std::filesystem::permissions(folder / "slow", std::filesystem::perms::owner_all);
     const auto secret = secret_from_command(folder / "slow", std::chrono::milliseconds(500));
     ASSERT_FALSE(secret);

@@ -1,8 +1,9 @@
+#include "config/merge.hpp"
+
+#include "support.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "config/merge.hpp"
-#include "support.hpp"
 
 namespace patchbay::config {
 namespace {
@@ -19,13 +20,17 @@ std::vector<Fragment> saying_their_name(const std::vector<Scope>& order) {
     std::vector<Fragment> fragments;
     for (const auto scope : order) {
         const std::string open = scope == Scope::Enterprise ? "exclusive = false\n" : "";
-        fragments.push_back(toml(scope, open + "[servers.x]\ntransport = '" + name_of(scope) + "'\n"));
+        fragments.push_back(
+            toml(scope, open + "[servers.x]\ntransport = '" + name_of(scope) + "'\n"));
     }
     return fragments;
 }
 
 TEST(ConfigMerge, StrongerScopeWinsWhateverTheReadingOrder) {
-    struct Case { std::vector<Scope> order; std::string winner; };
+    struct Case {
+        std::vector<Scope> order;
+        std::string winner;
+    };
     const Case cases[] = {{{Scope::User, Scope::Project}, "project"},
                           {{Scope::Project, Scope::User}, "project"},
                           {{Scope::Session, Scope::Local, Scope::Project}, "session"},
@@ -39,9 +44,20 @@ TEST(ConfigMerge, StrongerScopeWinsWhateverTheReadingOrder) {
 }
 
 TEST(ConfigMerge, EveryIdThatIsLegalIsTaken) {
-    const struct { std::string id; bool legal; } cases[] = {
-        {"a", true}, {"A-b_9", true}, {std::string(64, 'x'), true}, {std::string(65, 'x'), false},
-        {"", false}, {"a__b", false}, {"a.b", false}, {"a b", false}, {"\xc3\xa9", false}, {"_a_", true}, {"__", false}};
+    const struct {
+        std::string id;
+        bool legal;
+    } cases[] = {{"a", true},
+                 {"A-b_9", true},
+                 {std::string(64, 'x'), true},
+                 {std::string(65, 'x'), false},
+                 {"", false},
+                 {"a__b", false},
+                 {"a.b", false},
+                 {"a b", false},
+                 {"\xc3\xa9", false},
+                 {"_a_", true},
+                 {"__", false}};
     for (const auto& c : cases) {
         const auto config = merge([&] {
             std::vector<Fragment> one;
@@ -63,7 +79,8 @@ TEST(ConfigMerge, ABrokenEntryIsNotReplacedByAWeakerOne) {
 TEST(ConfigMerge, AnEnterpriseOverlayThatMakesNoSenseTakesTheServerDown) {
     std::vector<Fragment> fragments;
     fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'user'\n"));
-    fragments.push_back(toml(Scope::Enterprise, "exclusive = false\n[servers.x]\ndisabled_tools = 'wipe'\n"));
+    fragments.push_back(
+        toml(Scope::Enterprise, "exclusive = false\n[servers.x]\ndisabled_tools = 'wipe'\n"));
     EXPECT_THAT(merge(std::move(fragments)).servers, IsEmpty());
 }
 
@@ -79,8 +96,10 @@ TEST(ConfigMerge, AReplacingDefinitionForgetsOverlaysOnTheOldOne) {
 
 TEST(ConfigMerge, AnOverlayMayStandBesideTheDefinition) {
     std::vector<Fragment> fragments;
-    fragments.push_back(read_fragment("[servers.x]\nenabled = false\n", Format::Toml, {Scope::User, 0, "config.toml"}));
-    fragments.push_back(read_fragment("[servers.x]\ncommand = 'x'\n", Format::Toml, {Scope::User, 0, "mcp.toml"}));
+    fragments.push_back(read_fragment("[servers.x]\nenabled = false\n", Format::Toml,
+                                      {Scope::User, 0, "config.toml"}));
+    fragments.push_back(
+        read_fragment("[servers.x]\ncommand = 'x'\n", Format::Toml, {Scope::User, 0, "mcp.toml"}));
     const auto config = merge(std::move(fragments));
     ASSERT_EQ(config.servers.size(), 1u) << all(config.diagnostics);
     EXPECT_FALSE(config.servers[0].enabled);
@@ -88,28 +107,36 @@ TEST(ConfigMerge, AnOverlayMayStandBesideTheDefinition) {
 
 TEST(ConfigMerge, OverlaidToolLevelsJoinThoseBelow) {
     std::vector<Fragment> fragments;
-    fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'x'\ntools = { a = 'deny', b = 'allow-once' }\n"));
-    fragments.push_back(toml(Scope::Session, "[servers.x]\ntools = { a = 'allow-always', c = 'disable' }\n"));
+    fragments.push_back(toml(
+        Scope::User, "[servers.x]\ncommand = 'x'\ntools = { a = 'deny', b = 'allow-once' }\n"));
+    fragments.push_back(
+        toml(Scope::Session, "[servers.x]\ntools = { a = 'allow-always', c = 'disable' }\n"));
     const auto config = merge(std::move(fragments));
     ASSERT_EQ(config.servers.size(), 1u);
-    EXPECT_EQ(config.servers[0].tools, (std::map<std::string, Level>{{"a", Level::AllowAlways}, {"b", Level::AllowOnce}, {"c", Level::Disable}}));
+    EXPECT_EQ(config.servers[0].tools,
+              (std::map<std::string, Level>{
+                  {"a", Level::AllowAlways}, {"b", Level::AllowOnce}, {"c", Level::Disable}}));
 }
 
 TEST(ConfigMerge, OriginsNameThePlaceOfEachValue) {
     std::vector<Fragment> fragments;
-    fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'x'\nenv = { A = 'secret' }\n[health]\nmisses = 2\n"));
+    fragments.push_back(toml(
+        Scope::User, "[servers.x]\ncommand = 'x'\nenv = { A = 'secret' }\n[health]\nmisses = 2\n"));
     fragments.push_back(toml(Scope::Session, "[servers.x]\nenabled = false\n"));
     const auto config = merge(std::move(fragments));
     std::vector<std::string> lines;
     for (const auto& [key, place] : config.origins) lines.push_back(key + " " + to_string(place));
-    EXPECT_THAT(lines, ElementsAre("health.misses user config user.toml:5:1", "servers.x.command user config user.toml:2:1",
-                                   "servers.x.enabled session config session.toml:2:1", "servers.x.env user config user.toml:3:1",
+    EXPECT_THAT(lines, ElementsAre("health.misses user config user.toml:5:1",
+                                   "servers.x.command user config user.toml:2:1",
+                                   "servers.x.enabled session config session.toml:2:1",
+                                   "servers.x.env user config user.toml:3:1",
                                    "servers.x.env.A user config user.toml:3:9"));
 }
 
 TEST(ConfigMerge, AuthTablesAreReplacedWholeById) {
     std::vector<Fragment> fragments;
-    fragments.push_back(toml(Scope::User, "[auth.a]\nmethod = 'x'\nkey = 1\n[auth.b]\nmethod = 'y'\n"));
+    fragments.push_back(
+        toml(Scope::User, "[auth.a]\nmethod = 'x'\nkey = 1\n[auth.b]\nmethod = 'y'\n"));
     fragments.push_back(toml(Scope::Session, "[auth.a]\nmethod = 'z'\n"));
     const auto config = merge(std::move(fragments));
     EXPECT_EQ(serialize(boost::json::value(config.auth.at("a"))), R"({"method":"z"})");
@@ -118,8 +145,10 @@ TEST(ConfigMerge, AuthTablesAreReplacedWholeById) {
 
 TEST(ConfigMerge, NoMessageRepeatsASecret) {
     std::vector<Fragment> fragments;
-    fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'x'\nenv = { KEY = ['hunter2'] }\nheaders = 'hunter2'\n"
-                                          "[servers.y]\nurl = 5\nbearer_token_env_var = 5\noauth = 'hunter2'\n"));
+    fragments.push_back(
+        toml(Scope::User,
+             "[servers.x]\ncommand = 'x'\nenv = { KEY = ['hunter2'] }\nheaders = 'hunter2'\n"
+             "[servers.y]\nurl = 5\nbearer_token_env_var = 5\noauth = 'hunter2'\n"));
     const auto config = merge(std::move(fragments));
     EXPECT_EQ(config.diagnostics.size(), 5u);
     EXPECT_THAT(all(config.diagnostics), ::testing::Not(HasSubstr("hunter2")));
@@ -127,9 +156,11 @@ TEST(ConfigMerge, NoMessageRepeatsASecret) {
 
 TEST(Intersection, AllowsWhatBothAllow) {
     using List = std::vector<std::string>;
-    EXPECT_EQ(intersection({"mcp__*"}, {"mcp__a__x", "mcp__b__*"}), (List{"mcp__a__x", "mcp__b__*"}));
+    EXPECT_EQ(intersection({"mcp__*"}, {"mcp__a__x", "mcp__b__*"}),
+              (List{"mcp__a__x", "mcp__b__*"}));
     EXPECT_EQ(intersection({"mcp__a__*"}, {"mcp__b__*"}), List{});
-    EXPECT_EQ(intersection({"mcp__a__r*", "mcp__a__read"}, {"mcp__a__re*"}), (List{"mcp__a__re*", "mcp__a__read"}));
+    EXPECT_EQ(intersection({"mcp__a__r*", "mcp__a__read"}, {"mcp__a__re*"}),
+              (List{"mcp__a__re*", "mcp__a__read"}));
     EXPECT_EQ(intersection({}, {"*"}), List{});
 }
 

@@ -1,7 +1,7 @@
+#include "config/reader.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "config/reader.hpp"
 
 namespace patchbay::config {
 namespace {
@@ -11,7 +11,8 @@ using ::testing::HasSubstr;
 std::string problem(std::string_view text, Format format) {
     const auto parsed = parse(text, format);
     if (!parsed.problem) return "none";
-    return std::to_string(parsed.problem->mark.line) + ":" + std::to_string(parsed.problem->mark.column) + " " + parsed.problem->message;
+    return std::to_string(parsed.problem->mark.line) + ":" +
+           std::to_string(parsed.problem->mark.column) + " " + parsed.problem->message;
 }
 
 boost::json::value as_json(std::string_view text, Format format) {
@@ -29,13 +30,23 @@ std::string repeated(std::string_view text, std::size_t times) {
 TEST(Readers, AgreeOnWhatTheSameThingsMean) {
     const auto wanted = boost::json::parse(
         R"({"a": {"text": "x", "yes": true, "no": false, "n": 42, "neg": -7, "f": 1.5, "list": [1, "2", [3]], "m": {"k": "v"}}})");
-    EXPECT_EQ(as_json("[a]\ntext='x'\nyes=true\nno=false\nn=42\nneg=-7\nf=1.5\nlist=[1,\"2\",[3]]\nm.k='v'\n", Format::Toml), wanted);
-    EXPECT_EQ(as_json("a:\n  text: x\n  yes: true\n  'no': false\n  n: 42\n  neg: -7\n  f: 1.5\n  list: [1, '2', [3]]\n  m: {k: v}\n", Format::Yaml), wanted);
+    EXPECT_EQ(
+        as_json(
+            "[a]\ntext='x'\nyes=true\nno=false\nn=42\nneg=-7\nf=1.5\nlist=[1,\"2\",[3]]\nm.k='v'\n",
+            Format::Toml),
+        wanted);
+    EXPECT_EQ(as_json("a:\n  text: x\n  yes: true\n  'no': false\n  n: 42\n  neg: -7\n  f: 1.5\n  "
+                      "list: [1, '2', [3]]\n  m: {k: v}\n",
+                      Format::Yaml),
+              wanted);
     EXPECT_EQ(as_json(serialize(wanted), Format::Json), wanted);
 }
 
 TEST(Readers, KnowThePlaceOfEveryValueAndKey) {
-    const struct { const char* text; Format format; } files[] = {
+    const struct {
+        const char* text;
+        Format format;
+    } files[] = {
         {"[servers.a]\ncommand = \"x\"\n", Format::Toml},
         {"servers: {a: {\n  command:   x}}\n", Format::Yaml},
         {"{\"servers\": {\"a\": {\n\"command\":\"x\"}}}\n", Format::Json},
@@ -63,17 +74,26 @@ TEST(Readers, TakeAnEmptyFileForAnEmptyTable) {
 
 TEST(Readers, AcceptByteOrderMarksAndCarriageReturns) {
     const auto wanted = boost::json::parse(R"({"a": "x", "b": 2})");
-    EXPECT_EQ(as_json("\xef\xbb\xbf" "a = 'x'\r\nb = 2\r\n", Format::Toml), wanted);
-    EXPECT_EQ(as_json("\xef\xbb\xbf" "a: x\r\nb: 2\r\n", Format::Yaml), wanted);
+    EXPECT_EQ(as_json("\xef\xbb\xbf"
+                      "a = 'x'\r\nb = 2\r\n",
+                      Format::Toml),
+              wanted);
+    EXPECT_EQ(as_json("\xef\xbb\xbf"
+                      "a: x\r\nb: 2\r\n",
+                      Format::Yaml),
+              wanted);
     EXPECT_EQ(as_json("\xef\xbb\xbf{\"a\": \"x\",\r\n\"b\": 2}\r\n", Format::Json), wanted);
 }
 
 TEST(Readers, RefuseWhatIsNotText) {
     for (const auto format : {Format::Toml, Format::Yaml, Format::Json}) {
-        EXPECT_EQ(problem(std::string_view("\n a\0b", 5), format), "2:3 a NUL byte; configuration is UTF-8 text");
+        EXPECT_EQ(problem(std::string_view("\n a\0b", 5), format),
+                  "2:3 a NUL byte; configuration is UTF-8 text");
         EXPECT_EQ(problem("# \n# \xff\n", format), "2:1 this line is not valid UTF-8");
-        EXPECT_EQ(problem(std::string_view("\xff\xfe{\0", 4), format), "1:1 the file is UTF-16; save it as UTF-8");
-        EXPECT_THAT(problem(std::string((1u << 20) + 1, ' '), format), HasSubstr("larger than 1 MiB"));
+        EXPECT_EQ(problem(std::string_view("\xff\xfe{\0", 4), format),
+                  "1:1 the file is UTF-16; save it as UTF-8");
+        EXPECT_THAT(problem(std::string((1u << 20) + 1, ' '), format),
+                    HasSubstr("larger than 1 MiB"));
     }
     EXPECT_THAT(problem("{\"a\": \"\\u0000\"}", Format::Json), HasSubstr("NUL"));
     EXPECT_THAT(problem("a = \"\\u0000\"", Format::Toml), HasSubstr("NUL"));
@@ -81,13 +101,17 @@ TEST(Readers, RefuseWhatIsNotText) {
 }
 
 TEST(Readers, StopAtSixtyFourLevels) {
-    const auto json = [](std::size_t levels) { return "{\"a\":" + repeated("[", levels - 1) + repeated("]", levels - 1) + "}"; };
+    const auto json = [](std::size_t levels) {
+        return "{\"a\":" + repeated("[", levels - 1) + repeated("]", levels - 1) + "}";
+    };
     EXPECT_EQ(problem(json(64), Format::Json), "none");
     EXPECT_THAT(problem(json(65), Format::Json), HasSubstr("deeper than 64"));
     EXPECT_EQ(problem("a: " + repeated("[", 63) + repeated("]", 63), Format::Yaml), "none");
-    EXPECT_THAT(problem("a: " + repeated("[", 64) + repeated("]", 64), Format::Yaml), HasSubstr("deeper than 64"));
+    EXPECT_THAT(problem("a: " + repeated("[", 64) + repeated("]", 64), Format::Yaml),
+                HasSubstr("deeper than 64"));
     EXPECT_EQ(problem("a = " + repeated("[", 63) + repeated("]", 63), Format::Toml), "none");
-    EXPECT_THAT(problem("a = " + repeated("[", 64) + repeated("]", 64), Format::Toml), HasSubstr("deeper than 64"));
+    EXPECT_THAT(problem("a = " + repeated("[", 64) + repeated("]", 64), Format::Toml),
+                HasSubstr("deeper than 64"));
 }
 
 TEST(Readers, SurviveAMegabyteOfNesting) {
@@ -104,51 +128,78 @@ TEST(Readers, SurviveAMegabyteOfNesting) {
 }
 
 TEST(Readers, TakeAMegabyteOnOneLineInStride) {
-    const auto parsed = parse("{\"a\": [" + repeated("1,", 90'000) + "{\"\u00e9\": 1}]}", Format::Json);
+    const auto parsed =
+        parse("{\"a\": [" + repeated("1,", 90'000) + "{\"\u00e9\": 1}]}", Format::Json);
     ASSERT_FALSE(parsed.problem);
     EXPECT_EQ(parsed.root.find("a")->items.back().mark.column, 8u + 180'000u);
 }
 
 TEST(Readers, BoundTheValuesOfAFile) {
-    EXPECT_THAT(problem("{\"a\": [" + repeated("1,", 120'000) + "1]}", Format::Json), HasSubstr("more than 100000 values"));
-    EXPECT_THAT(problem("a: [" + repeated("1,", 120'000) + "1]", Format::Yaml), HasSubstr("more than 100000 values"));
-    EXPECT_THAT(problem("a = [" + repeated("1,", 120'000) + "1]", Format::Toml), HasSubstr("more than 100000 values"));
+    EXPECT_THAT(problem("{\"a\": [" + repeated("1,", 120'000) + "1]}", Format::Json),
+                HasSubstr("more than 100000 values"));
+    EXPECT_THAT(problem("a: [" + repeated("1,", 120'000) + "1]", Format::Yaml),
+                HasSubstr("more than 100000 values"));
+    EXPECT_THAT(problem("a = [" + repeated("1,", 120'000) + "1]", Format::Toml),
+                HasSubstr("more than 100000 values"));
+}
+
+TEST(TomlReader, RefusesForeignLettersOutsideOfQuotes) {
+    EXPECT_THAT(problem("[caf\u00e9]\n", Format::Toml), HasSubstr("1:5 not TOML"));
+    EXPECT_THAT(problem("a\u03d8 = 1\n", Format::Toml), HasSubstr("1:2 not TOML"));
+    EXPECT_EQ(as_json("'\u00e9' = \"\"\"x \\\n  \u00e9\"\"\"", Format::Toml),
+              boost::json::parse("{\"\u00e9\": \"x \u00e9\"}"));
 }
 
 TEST(YamlReader, StopsAliasesThatMultiply) {
     std::string bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n";
     for (int i = 1; i < 12; ++i) {
         const auto below = "*a" + std::to_string(i - 1);
-        bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + repeated(below + ",", 9) + below + "]\n";
+        bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" +
+                repeated(below + ",", 9) + below + "]\n";
     }
-    EXPECT_THAT(problem(bomb, Format::Yaml), HasSubstr("more than 100000 values after aliases are expanded"));
-    EXPECT_THAT(problem("a: &a " + std::string(500'000, 'x') + "\nb: [" + repeated("*a,", 90'000) + "]", Format::Yaml), HasSubstr("after aliases"));
+    EXPECT_THAT(problem(bomb, Format::Yaml),
+                HasSubstr("more than 100000 values after aliases are expanded"));
+    EXPECT_THAT(
+        problem("a: &a " + std::string(500'000, 'x') + "\nb: [" + repeated("*a,", 90'000) + "]",
+                Format::Yaml),
+        HasSubstr("after aliases"));
     std::string nested = "a: ";
     for (int i = 0; i < 60; ++i) nested += "&b" + std::to_string(i) + " [";
-    EXPECT_THAT(problem(nested + repeated("1,", 50'000) + "1" + repeated("]", 60), Format::Yaml), HasSubstr("after aliases"));
+    EXPECT_THAT(problem(nested + repeated("1,", 50'000) + "1" + repeated("]", 60), Format::Yaml),
+                HasSubstr("after aliases"));
     EXPECT_THAT(problem("a: &x {b: *x}", Format::Yaml), HasSubstr("alias inside the value"));
 }
 
 TEST(YamlReader, ExpandsHonestAliases) {
-    EXPECT_EQ(as_json("a: &x {k: [1]}\nb: *x", Format::Yaml), boost::json::parse(R"({"a": {"k": [1]}, "b": {"k": [1]}})"));
+    EXPECT_EQ(as_json("a: &x {k: [1]}\nb: *x", Format::Yaml),
+              boost::json::parse(R"({"a": {"k": [1]}, "b": {"k": [1]}})"));
 }
 
 TEST(YamlReader, TypesPlainScalarsAsYaml12Does) {
-    EXPECT_EQ(as_json("a: [yes, on, No, 0755, 0x1F, 0o17, 1e3, .5, 1_000, ~, null, '', '5', !!str 5, +3, 12:30:00, True]", Format::Yaml),
-              boost::json::parse(R"({"a": ["yes", "on", "No", 755, 31, 15, 1e3, 0.5, "1_000", null, null, "", "5", "5", 3, "12:30:00", true]})"));
+    EXPECT_EQ(
+        as_json("a: [yes, on, No, 0755, 0x1F, 0o17, 1e3, .5, 1_000, ~, null, '', '5', !!str 5, +3, "
+                "12:30:00, True]",
+                Format::Yaml),
+        boost::json::parse(
+            R"({"a": ["yes", "on", "No", 755, 31, 15, 1e3, 0.5, "1_000", null, null, "", "5", "5", 3, "12:30:00", true]})"));
 }
 
 TEST(YamlReader, RefusesWhatItDoesNotKnow) {
     EXPECT_THAT(problem("a: !exec x", Format::Yaml), HasSubstr("tag \"!exec\" is not supported"));
     EXPECT_THAT(problem("a: 1\n---\nb: 2", Format::Yaml), HasSubstr("second YAML document"));
     EXPECT_THAT(problem("[a]: 1", Format::Yaml), HasSubstr("key must be plain text"));
-    EXPECT_THAT(problem("just text", Format::Yaml), HasSubstr("the file holds text; expected a table"));
+    EXPECT_THAT(problem("just text", Format::Yaml),
+                HasSubstr("the file holds text; expected a table"));
 }
 
 TEST(JsonReader, IsStrictButForCommentsAndTrailingCommas) {
-    EXPECT_EQ(as_json("// c\n{\"a\": [1, 2,], /* x\n */ \"b\": \"\\u00e9\\ud83d\\ude00\\n\",}", Format::Json),
+    EXPECT_EQ(as_json("// c\n{\"a\": [1, 2,], /* x\n */ \"b\": \"\\u00e9\\ud83d\\ude00\\n\",}",
+                      Format::Json),
               boost::json::parse(R"({"a": [1, 2], "b": "é😀\n"})"));
-    const struct { const char* text; const char* why; } wrong[] = {
+    const struct {
+        const char* text;
+        const char* why;
+    } wrong[] = {
         {"{\"a\": 01}", "1:7 not JSON: a malformed number"},
         {"{\"a\": 1.}", "1:7 not JSON: a malformed number"},
         {"{\"a\": nul}", "1:7 not JSON: expected a value"},
@@ -165,13 +216,17 @@ TEST(JsonReader, IsStrictButForCommentsAndTrailingCommas) {
         {"{\"a\": /", "a lone \"/\""},
         {"/* {}", "a comment that is never closed"},
     };
-    for (const auto& c : wrong) EXPECT_THAT(problem(c.text, Format::Json), HasSubstr(c.why)) << c.text;
+    for (const auto& c : wrong)
+        EXPECT_THAT(problem(c.text, Format::Json), HasSubstr(c.why)) << c.text;
 }
 
 TEST(Readers, RefuseDuplicateKeysAndNameBothPlaces) {
-    EXPECT_EQ(problem("{\"a\": 1,\n \"a\": 2}", Format::Json), "2:2 the key \"a\" was already given at line 1, column 2");
-    EXPECT_EQ(problem("{\"a\": 1,\n \"\\u0061\": 2}", Format::Json), "2:2 the key \"a\" was already given at line 1, column 2");
-    EXPECT_EQ(problem("x: {a: 1,\n  a: 2}", Format::Yaml), "2:3 the key \"a\" was already given at line 1, column 5");
+    EXPECT_EQ(problem("{\"a\": 1,\n \"a\": 2}", Format::Json),
+              "2:2 the key \"a\" was already given at line 1, column 2");
+    EXPECT_EQ(problem("{\"a\": 1,\n \"\\u0061\": 2}", Format::Json),
+              "2:2 the key \"a\" was already given at line 1, column 2");
+    EXPECT_EQ(problem("x: {a: 1,\n  a: 2}", Format::Yaml),
+              "2:3 the key \"a\" was already given at line 1, column 5");
     EXPECT_THAT(problem("a = 1\na = 2", Format::Toml), HasSubstr("2:"));
 }
 

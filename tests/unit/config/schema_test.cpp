@@ -1,14 +1,14 @@
 // config/ is data: its schema, defaults and examples say what the reader does, and nothing else.
+#include "config/compile.hpp"
+#include "config/keys.hpp"
+#include "config/show.hpp"
+#include "support.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 #include <sstream>
-
-#include "config/compile.hpp"
-#include "config/keys.hpp"
-#include "config/show.hpp"
-#include "support.hpp"
 
 namespace patchbay::config {
 namespace {
@@ -20,7 +20,9 @@ std::string slurp(const fs::path& path) {
     text << std::ifstream(path).rdbuf();
     return text.str();
 }
-fs::path data(const std::string& name) { return fs::path(PATCHBAY_SOURCE_DIR) / "config" / name; }
+fs::path data(const std::string& name) {
+    return fs::path(PATCHBAY_SOURCE_DIR) / "config" / name;
+}
 
 std::set<std::string> names(const boost::json::value& properties) {
     std::set<std::string> out;
@@ -41,7 +43,8 @@ TEST_F(Schema, HasExactlyTheTopLevelKeysOfTheReader) {
 
 TEST_F(Schema, HasExactlyTheServerKeysOfTheReader) {
     const auto& keys = names_in_a_server();
-    EXPECT_EQ(names(schema_.at("$defs").at("server").at("properties")), std::set<std::string>(keys.begin(), keys.end()));
+    EXPECT_EQ(names(schema_.at("$defs").at("server").at("properties")),
+              std::set<std::string>(keys.begin(), keys.end()));
 }
 
 TEST_F(Schema, HasExactlyTheTableKeysOfTheReader) {
@@ -58,7 +61,8 @@ TEST_F(Schema, AgreesWithTheReaderOnTypes) {
     const auto sample = [](const boost::json::value& key) -> std::optional<Node> {
         Node node;
         const auto* type = key.as_object().if_contains("type");
-        if (const auto* words = key.as_object().if_contains("enum")) return Node::of_text(std::string(words->at(0).as_string()), {});
+        if (const auto* words = key.as_object().if_contains("enum"))
+            return Node::of_text(std::string(words->at(0).as_string()), {});
         if (!type || !type->is_string()) return {};
         if (*type == "string") return Node::of_text("text", {});
         if (*type == "boolean") return Node::of_flag(true, {});
@@ -98,23 +102,28 @@ class Examples : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Examples, LoadWithoutADiagnostic) {
     const auto enterprise = GetParam().starts_with("enterprise");
-    const auto config = check_file(data("examples/" + GetParam()), enterprise ? Scope::Enterprise : Scope::User);
+    const auto config =
+        check_file(data("examples/" + GetParam()), enterprise ? Scope::Enterprise : Scope::User);
     EXPECT_EQ(all(config.diagnostics), "");
     EXPECT_FALSE(config.servers.empty());
 }
 
 std::vector<std::string> all_examples() {
     std::vector<std::string> files;
-    for (const auto& entry : fs::directory_iterator(data("examples"))) files.push_back(entry.path().filename());
+    for (const auto& entry : fs::directory_iterator(data("examples")))
+        files.push_back(entry.path().filename());
     std::sort(files.begin(), files.end());
     return files;
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, Examples, ::testing::ValuesIn(all_examples()), [](const auto& test) {
-    auto name = test.param;
-    std::replace_if(name.begin(), name.end(), [](char c) { return c == '.' || c == '-'; }, '_');
-    return name;
-});
+INSTANTIATE_TEST_SUITE_P(Files, Examples, ::testing::ValuesIn(all_examples()),
+                         [](const auto& test) {
+                             auto name = test.param;
+                             std::replace_if(
+                                 name.begin(), name.end(),
+                                 [](char c) { return c == '.' || c == '-'; }, '_');
+                             return name;
+                         });
 
 }  // namespace
 }  // namespace patchbay::config

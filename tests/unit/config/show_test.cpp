@@ -1,9 +1,10 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "config/show.hpp"
 
 #include "config/merge.hpp"
-#include "config/show.hpp"
 #include "support.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace patchbay::config {
 namespace {
@@ -38,7 +39,8 @@ nested = [{ password = "hunter2" }]
     EXPECT_THAT(text, Not(HasSubstr("hunter2")));
     EXPECT_THAT(text, HasSubstr(R"("env":{"API":"***"})"));
     EXPECT_THAT(text, HasSubstr(R"("headers":{"Authorization":"***"})"));
-    EXPECT_THAT(text, HasSubstr(R"("client_id":"id","client_secret":"***","token_url":"https://t")"));
+    EXPECT_THAT(text,
+                HasSubstr(R"("client_id":"id","client_secret":"***","token_url":"https://t")"));
     EXPECT_THAT(text, HasSubstr(R"("url":"https://***@example.org/mcp?***")"));
     EXPECT_THAT(text, HasSubstr(R"("bearer_token_env_var":"TOKEN")"));
     EXPECT_THAT(text, HasSubstr(R"("private_key":{"pem":"***"})"));
@@ -48,11 +50,14 @@ nested = [{ password = "hunter2" }]
 TEST(Show, OriginsComeWhenAskedFor) {
     const auto config = of("[servers.a]\ncommand = 'x'\n");
     EXPECT_FALSE(to_json(config, false).as_object().contains("origins"));
-    EXPECT_EQ(serialize(to_json(config, true).at("origins")), R"({"servers.a.command":{"scope":"user","file":"config.toml","line":2,"column":1}})");
+    EXPECT_EQ(serialize(to_json(config, true).at("origins")),
+              R"({"servers.a.command":{"scope":"user","file":"config.toml","line":2,"column":1}})");
 }
 
 TEST(Show, WhatIsShownCanBeReadAgain) {
-    const auto config = of("[servers.a]\ncommand = 'x'\nargs = ['y']\ntool_timeout_sec = 1.5\ntools = { t = 'deny' }\nfallback = ['sse']\n[health]\nmisses = 2\n");
+    const auto config =
+        of("[servers.a]\ncommand = 'x'\nargs = ['y']\ntool_timeout_sec = 1.5\ntools = { t = 'deny' "
+           "}\nfallback = ['sse']\n[health]\nmisses = 2\n");
     const auto shown = to_json(config, false);
     std::vector<Fragment> again;
     again.push_back(read_fragment(serialize(shown), Format::Json, {Scope::User, 0, "shown.json"}));
@@ -63,7 +68,9 @@ TEST(Show, WhatIsShownCanBeReadAgain) {
 
 TEST(Show, ADiagnosticIsAnObject) {
     const Diagnostic diagnostic{Severity::Warning, {Scope::Local, "f", 1, 2}, "text", "a"};
-    EXPECT_EQ(serialize(to_json(diagnostic)), R"({"severity":"warning","scope":"local","file":"f","line":1,"column":2,"message":"text","server":"a"})");
+    EXPECT_EQ(
+        serialize(to_json(diagnostic)),
+        R"({"severity":"warning","scope":"local","file":"f","line":1,"column":2,"message":"text","server":"a"})");
     EXPECT_EQ(to_string(diagnostic), "warning: local config f:1:2: text");
 }
 

@@ -1,8 +1,9 @@
+#include "support.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
-#include "support.hpp"
+#include <sys/stat.h>
 
 namespace patchbay::config {
 namespace {
@@ -14,7 +15,9 @@ std::string command_of(const Config& config, const std::string& id) {
     const auto* server = find(config, id);
     return server ? std::string(server->settings.at("command").as_string()) : "(none)";
 }
-std::string saying(const std::string& who) { return "[servers.a]\ncommand = \"" + who + "\"\n"; }
+std::string saying(const std::string& who) {
+    return "[servers.a]\ncommand = \"" + who + "\"\n";
+}
 
 TEST(Sources, AnEmptyWorldIsAnEmptyConfig) {
     World world;
@@ -29,7 +32,8 @@ TEST(Sources, EachStrongerScopeWins) {
     const auto now = [&] { return command_of(load(world.environment).config, "a"); };
     world.folder.write("home/me/.config/patchbay/config.toml", saying("user"));
     EXPECT_EQ(now(), "user");
-    world.folder.write("home/me/work/app/.mcp.json", R"({"mcpServers": {"a": {"command": "project"}}})");
+    world.folder.write("home/me/work/app/.mcp.json",
+                       R"({"mcpServers": {"a": {"command": "project"}}})");
     EXPECT_EQ(now(), "project");
     world.folder.write("home/me/work/app/.patchbay.local.yaml", "servers: {a: {command: local}}");
     EXPECT_EQ(now(), "local");
@@ -54,15 +58,18 @@ TEST(Sources, EachStrongerScopeWins) {
 
 TEST(Sources, AllFilesOfOneFolderAreReadAndTheFirstWins) {
     World world;
-    world.folder.write("home/me/.config/patchbay/mcp.json", R"({"servers": {"a": {"command": "third"}, "c": {"command": "c"}}})");
-    world.folder.write("home/me/.config/patchbay/config.yaml", "servers: {a: {command: second}, b: {command: b}}");
+    world.folder.write("home/me/.config/patchbay/mcp.json",
+                       R"({"servers": {"a": {"command": "third"}, "c": {"command": "c"}}})");
+    world.folder.write("home/me/.config/patchbay/config.yaml",
+                       "servers: {a: {command: second}, b: {command: b}}");
     world.folder.write("home/me/.config/patchbay/config.toml", saying("first"));
     const auto config = load(world.environment).config;
     EXPECT_EQ(command_of(config, "a"), "first");
     EXPECT_EQ(command_of(config, "b"), "b");
     EXPECT_EQ(command_of(config, "c"), "c");
     ASSERT_EQ(config.diagnostics.size(), 2u);
-    EXPECT_THAT(to_string(config.diagnostics[0]), HasSubstr("config.yaml:1:11: server \"a\": already defined at"));
+    EXPECT_THAT(to_string(config.diagnostics[0]),
+                HasSubstr("config.yaml:1:11: server \"a\": already defined at"));
     EXPECT_THAT(to_string(config.diagnostics[0]), HasSubstr("config.toml:1:10"));
 }
 
@@ -94,14 +101,17 @@ TEST(Sources, NamedFilesThatAreMissingAreErrors) {
     world.variables["PATCHBAY_CONFIG"] = "/nowhere/else.toml";
     const auto text = all(load(world.environment).config.diagnostics);
     EXPECT_THAT(text, HasSubstr("work/app/nowhere.toml: no such file (named by --config)"));
-    EXPECT_THAT(text, HasSubstr("session config /nowhere/else.toml: no such file (named by PATCHBAY_CONFIG)"));
+    EXPECT_THAT(
+        text,
+        HasSubstr("session config /nowhere/else.toml: no such file (named by PATCHBAY_CONFIG)"));
 }
 
 TEST(Sources, AFileThatCannotBeReadIsNamed) {
     World world;
     world.folder.make("home/me/.config/patchbay/config.toml");
     ASSERT_EQ(::mkfifo((world.folder / "home/me/.config/patchbay/mcp.toml").c_str(), 0600), 0);
-    std::filesystem::create_symlink("nowhere", world.folder / "home/me/.config/patchbay/config.json");
+    std::filesystem::create_symlink("nowhere",
+                                    world.folder / "home/me/.config/patchbay/config.json");
     world.folder.write("x.ini", "");
     world.environment.config_files = {world.folder / "x.ini"};
     const auto text = all(load(world.environment).config.diagnostics);
@@ -118,7 +128,8 @@ TEST(Sources, CandidatesListEveryPlaceStrongestLast) {
     ASSERT_FALSE(candidates.empty());
     EXPECT_EQ(candidates.front().path, world.folder / "home/me/.config/patchbay/config.toml");
     EXPECT_EQ(candidates.back().path, world.folder / "etc/enterprise.json");
-    const auto it = std::find_if(candidates.begin(), candidates.end(), [](const auto& c) { return c.found == Candidate::Found::Broken; });
+    const auto it = std::find_if(candidates.begin(), candidates.end(),
+                                 [](const auto& c) { return c.found == Candidate::Found::Broken; });
     ASSERT_NE(it, candidates.end());
     EXPECT_EQ(it->path, world.folder / "home/me/work/app/.mcp.json");
     EXPECT_THAT(it->note, HasSubstr("not JSON"));
@@ -134,7 +145,8 @@ TEST(Sources, NothingEscapesAnExclusiveEnterpriseFile) {
     world.variables = {{"PATCHBAY_CONFIG_JSON", R"({"servers": {"c": {"command": "x"}}})"},
                        {"MCP_TOOL_TIMEOUT", "5"},
                        {"PATCHBAY_ENTERPRISE_DIRECTORY", "/nowhere"}};
-    const auto loaded = load(world.environment, {{"/p/plugin.toml", "[servers.d]\ncommand = 'x'\n"}});
+    const auto loaded =
+        load(world.environment, {{"/p/plugin.toml", "[servers.d]\ncommand = 'x'\n"}});
     ASSERT_EQ(loaded.config.servers.size(), 1u);
     EXPECT_EQ(loaded.config.servers[0].id, "theirs");
     EXPECT_TRUE(loaded.config.servers[0].enabled);
@@ -147,7 +159,8 @@ TEST(Sources, NothingEscapesAnExclusiveEnterpriseFile) {
 }
 
 TEST(Sources, ABrokenEnterpriseFileDeniesAll) {
-    for (const auto* text : {"exclusive = false\n[", "exclusive = 'no'", "servers = 3", "exclusive = false\npolicy = 'none'"}) {
+    for (const auto* text : {"exclusive = false\n[", "exclusive = 'no'", "servers = 3",
+                             "exclusive = false\npolicy = 'none'"}) {
         SCOPED_TRACE(text);
         World world;
         world.folder.write("home/me/.config/patchbay/config.toml", saying("user"));
@@ -164,28 +177,33 @@ TEST(Sources, ABrokenEnterpriseFileDeniesAll) {
 
 TEST(Sources, SetTakesTomlValuesAndFallsBackToText) {
     World world;
-    world.environment.sets = {"health.misses=3", "client.name=my host # 1", "servers.a.command=run", "servers.a.args=[\"-x\", \"1\"]",
-                              "servers.a.env.KEY=a=b\nc", "servers.a.lazy=true", "servers.a.lazy=false", "client.roots=[]"};
+    world.environment.sets = {"health.misses=3",          "client.name=my host # 1",
+                              "servers.a.command=run",    "servers.a.args=[\"-x\", \"1\"]",
+                              "servers.a.env.KEY=a=b\nc", "servers.a.lazy=true",
+                              "servers.a.lazy=false",     "client.roots=[]"};
     const auto config = load(world.environment).config;
     EXPECT_EQ(all(config.diagnostics), "");
     EXPECT_EQ(config.health.misses, 3u);
     EXPECT_EQ(config.client.name, "my host # 1");
     const auto* a = find(config, "a");
     ASSERT_TRUE(a);
-    EXPECT_EQ(serialize(a->settings), R"({"command":"run","args":["-x","1"],"env":{"KEY":"a=b\nc"}})");
+    EXPECT_EQ(serialize(a->settings),
+              R"({"command":"run","args":["-x","1"],"env":{"KEY":"a=b\nc"}})");
     EXPECT_FALSE(a->lazy);
 }
 
 TEST(Sources, SetWithoutSenseIsAnError) {
     World world;
-    world.environment.sets = {"novalue", "a b=1", "=x", "health.misses=many", "helth.misses=1", "a.=1", "x#=1"};
+    world.environment.sets = {"novalue",        "a b=1", "=x",  "health.misses=many",
+                              "helth.misses=1", "a.=1",  "x#=1"};
     const auto text = all(load(world.environment).config.diagnostics);
     EXPECT_THAT(text, HasSubstr("session config --set: \"novalue\": expected key=value"));
     EXPECT_THAT(text, HasSubstr("--set: \"a b\" is not a key"));
     EXPECT_THAT(text, HasSubstr("--set: \"\" is not a key"));
     EXPECT_THAT(text, HasSubstr("--set: \"a.\" is not a key"));
     EXPECT_THAT(text, HasSubstr("--set: \"x#\": expected key=value"));
-    EXPECT_THAT(text, HasSubstr("health.misses: expected a whole number from 1 to 2147483647, found text"));
+    EXPECT_THAT(
+        text, HasSubstr("health.misses: expected a whole number from 1 to 2147483647, found text"));
     EXPECT_THAT(text, HasSubstr("unknown table or key \"helth\"; did you mean \"health\"?"));
 }
 
@@ -202,7 +220,8 @@ TEST(Sources, AnOverlayFromTheCommandLineAdjustsAServer) {
 
 TEST(Sources, ToolTimeoutVariableChangesTheDefaultOnly) {
     World world;
-    world.folder.write("home/me/.config/patchbay/config.toml", saying("x") + "[servers.b]\ncommand = 'x'\ntool_timeout_sec = 7\n");
+    world.folder.write("home/me/.config/patchbay/config.toml",
+                       saying("x") + "[servers.b]\ncommand = 'x'\ntool_timeout_sec = 7\n");
     world.variables["MCP_TOOL_TIMEOUT"] = "2500";
     auto config = load(world.environment).config;
     EXPECT_EQ(find(config, "a")->tool_timeout, std::chrono::milliseconds(2500));
@@ -211,14 +230,17 @@ TEST(Sources, ToolTimeoutVariableChangesTheDefaultOnly) {
         world.variables["MCP_TOOL_TIMEOUT"] = wrong;
         config = load(world.environment).config;
         EXPECT_EQ(find(config, "a")->tool_timeout, std::chrono::hours(27));
-        EXPECT_THAT(all(config.diagnostics), HasSubstr("MCP_TOOL_TIMEOUT: ignored \"" + std::string(wrong)));
+        EXPECT_THAT(all(config.diagnostics),
+                    HasSubstr("MCP_TOOL_TIMEOUT: ignored \"" + std::string(wrong)));
     }
 }
 
 TEST(Sources, PluginServersAreOffUntilTheUserEnablesThem) {
     World world;
     const std::vector<PluginFragment> plugins = {
-        {"/p/plugin.toml", "manifest = 1\nid = 'quic'\n[servers.a]\ntransport = 'quic'\n[servers.b]\ntransport = 'quic'\n"},
+        {"/p/plugin.toml",
+         "manifest = 1\nid = 'quic'\n[servers.a]\ntransport = 'quic'\n[servers.b]\ntransport = "
+         "'quic'\n"},
         {"/q/plugin.toml", "not TOML"}};
     world.folder.write("home/me/.config/patchbay/config.toml", "[servers.b]\nenabled = true\n");
     const auto loaded = load(world.environment, plugins);
@@ -232,8 +254,11 @@ TEST(Sources, PluginServersAreOffUntilTheUserEnablesThem) {
 TEST(CheckFile, JudgesOneFileAlone) {
     World world;
     world.folder.write("x.toml", "[servers.a]\ncommand = 'x'\nargz = []\n");
-    EXPECT_THAT(all(check_file(world.folder / "x.toml").diagnostics), HasSubstr("x.toml:3:1: server \"a\": unknown key \"argz\" for transport \"stdio\"; did you mean \"args\"?"));
-    EXPECT_THAT(all(check_file(world.folder / "none.toml").diagnostics), HasSubstr("none.toml: no such file"));
+    EXPECT_THAT(all(check_file(world.folder / "x.toml").diagnostics),
+                HasSubstr("x.toml:3:1: server \"a\": unknown key \"argz\" for transport \"stdio\"; "
+                          "did you mean \"args\"?"));
+    EXPECT_THAT(all(check_file(world.folder / "none.toml").diagnostics),
+                HasSubstr("none.toml: no such file"));
 }
 
 TEST(OfThisProcess, IgnoresARelativeConfigHome) {

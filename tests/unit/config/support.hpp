@@ -1,16 +1,16 @@
 // A folder of files and an Environment inside of it, for tests of where configuration comes from.
 #pragma once
 
+#include "config/load.hpp"
+
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
-
-#include "config/load.hpp"
+#include <unistd.h>
 
 namespace patchbay::config {
 

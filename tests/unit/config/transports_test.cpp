@@ -1,8 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "config/merge.hpp"
 #include "support.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace patchbay::config {
 namespace {
@@ -16,18 +16,26 @@ Config of(const std::string& text) {
 }
 
 std::vector<KnownTransport> known() {
-    return {{"stdio", boost::json::parse(R"({"properties": {"command": {}, "args": {}, "env": {}}, "additionalProperties": false})")},
-            {"http", nullptr},
-            {"sse", boost::json::parse(R"({"properties": {"url": {}}, "additionalProperties": true})")}};
+    return {
+        {"stdio",
+         boost::json::parse(
+             R"({"properties": {"command": {}, "args": {}, "env": {}}, "additionalProperties": false})")},
+        {"http", nullptr},
+        {"sse",
+         boost::json::parse(R"({"properties": {"url": {}}, "additionalProperties": true})")}};
 }
 
 TEST(CheckTransports, NamesTheLoadedOnesAndTheNearest) {
-    auto config = of("[servers.github]\ntransport = 'htpp'\nurl = 'https://x'\n[servers.ok]\nurl = 'https://x'\n");
+    auto config =
+        of("[servers.github]\ntransport = 'htpp'\nurl = 'https://x'\n[servers.ok]\nurl = "
+           "'https://x'\n");
     check_transports(config, known());
     ASSERT_EQ(config.servers.size(), 1u);
     EXPECT_EQ(config.servers[0].id, "ok");
-    EXPECT_EQ(all(config.diagnostics), "error: project config .mcp.toml:1:10: server \"github\": unknown transport \"htpp\"; "
-                                       "loaded transports: http, sse, stdio; did you mean \"http\"?\n");
+    EXPECT_EQ(
+        all(config.diagnostics),
+        "error: project config .mcp.toml:1:10: server \"github\": unknown transport \"htpp\"; "
+        "loaded transports: http, sse, stdio; did you mean \"http\"?\n");
 }
 
 TEST(CheckTransports, SaysSoWhenNothingIsLoaded) {
@@ -42,12 +50,18 @@ TEST(CheckTransports, DropsUnknownSettingsWithAHint) {
     check_transports(config, known());
     ASSERT_EQ(config.servers.size(), 1u);
     EXPECT_EQ(serialize(config.servers[0].settings), R"({"command":"x"})");
-    EXPECT_THAT(all(config.diagnostics), HasSubstr("warning: project config .mcp.toml:3:1: server \"a\": unknown key \"lasy\" for transport \"stdio\"; did you mean \"lazy\"?"));
-    EXPECT_THAT(all(config.diagnostics), HasSubstr(".mcp.toml:4:1: server \"a\": unknown key \"argz\" for transport \"stdio\"; did you mean \"args\"?"));
+    EXPECT_THAT(all(config.diagnostics),
+                HasSubstr("warning: project config .mcp.toml:3:1: server \"a\": unknown key "
+                          "\"lasy\" for transport \"stdio\"; did you mean \"lazy\"?"));
+    EXPECT_THAT(all(config.diagnostics),
+                HasSubstr(".mcp.toml:4:1: server \"a\": unknown key \"argz\" for transport "
+                          "\"stdio\"; did you mean \"args\"?"));
 }
 
 TEST(CheckTransports, LeavesOpenSchemasAlone) {
-    auto config = of("[servers.a]\nurl = 'https://x'\nown = 1\n[servers.b]\ntransport = 'sse'\nurl = 'https://x'\nown = 1\n");
+    auto config =
+        of("[servers.a]\nurl = 'https://x'\nown = 1\n[servers.b]\ntransport = 'sse'\nurl = "
+           "'https://x'\nown = 1\n");
     check_transports(config, known());
     EXPECT_EQ(config.servers.size(), 2u);
     EXPECT_TRUE(config.diagnostics.empty());
@@ -56,11 +70,15 @@ TEST(CheckTransports, LeavesOpenSchemasAlone) {
 TEST(CheckTransports, AServerThatTheSchemaRefusesLeaves) {
     auto config = of("[servers.a]\ncommand = 'x'\n[servers.b]\ncommand = 'y'\n");
     check_transports(config, known(), [](const auto&, const auto& settings) {
-        return settings.at("command").as_string() == "x" ? std::vector<std::string>{"command: too short"} : std::vector<std::string>{};
+        return settings.at("command").as_string() == "x"
+                   ? std::vector<std::string>{"command: too short"}
+                   : std::vector<std::string>{};
     });
     ASSERT_EQ(config.servers.size(), 1u);
     EXPECT_EQ(config.servers[0].id, "b");
-    EXPECT_THAT(all(config.diagnostics), HasSubstr("server \"a\": transport \"stdio\" refuses its settings: command: too short"));
+    EXPECT_THAT(
+        all(config.diagnostics),
+        HasSubstr("server \"a\": transport \"stdio\" refuses its settings: command: too short"));
 }
 
 TEST(CheckTransports, WaitsWhereTheValueIsNotKnownYet) {
