@@ -1,0 +1,81 @@
+// `patchbay batch`: JSON Lines in, JSON Lines out, many requests in flight over one set of
+// connections. The format is told in BATCH.md.
+//
+// Owns:    the input descriptor's watch. Borrows the session.
+// Threads: [loop].
+// Errors:  a line that makes no sense is answered with an error that names the line; the rest goes on.
+// Limits:  kInFlight requests at once, then reading pauses; kLineBytes a line.
+#pragma once
+
+#include <boost/json.hpp>
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/session.hpp"
+
+namespace patchbay::app {
+
+class Batch {
+public:
+    static constexpr std::size_t kInFlight = 256;
+    static constexpr std::size_t kLineBytes = 16u << 20;
+
+    Batch(Session& session, int input);
+    ~Batch();
+    int run();
+
+private:
+    struct Running {
+        router::CallId call = 0;
+        bool endless = false;   // subscriptions/listen: ended by us when the input is over
+    };
+    struct Waiting {            // `wait` for a notification
+        std::string id, server, method;
+        core::Loop::TimerId timer = 0;
+    };
+
+    void watch_input();
+    void read_input();
+    void take_lines();
+    void take_line(std::string_view line);
+    void start(const std::string& id, const boost::json::object& request);
+    void call_tool(const std::string& id, const boost::json::object& request);
+    void ask_server(const std::string& id, const std::string& method, const boost::json::object& request);
+    void list(const std::string& id, const std::string& op, const boost::json::object& request);
+    void list_tools(const std::string& id, const boost::json::object& request);
+    void cancel(const std::string& id, const boost::json::object& request);
+    void wait_for(const std::string& id, const boost::json::object& request);
+    void show_status(const std::string& id);
+    void on_notification(const std::string& server, const std::string& method, std::string_view params);
+
+    connection::ReplyHandler relay(const std::string& id);
+    connection::ProgressHandler tell_progress(const std::string& id);
+    void succeed(const std::string& id, std::string_view raw_result, bool tool_error = false);
+    void fail(const std::string& id, const Error& error);
+    void fail_rpc(const std::string& id, std::string_view raw_error);
+    void finished(const std::string& id);
+    void put(std::string line);
+    void flush();
+    void advance();             // what became possible: more lines, the barrier, the end
+
+    Session& session_;
+    int input_;
+    int input_flags_;
+    bool regular_file_;
+    core::Loop::WatchId watch_ = 0;
+    bool reading_paused_ = false, input_over_ = false, done_ = false, failed_ = false;
+    std::string buffer_;
+    std::size_t scanned_ = 0, line_number_ = 0;
+    std::map<std::string, Running> running_;          // by raw id
+    std::string barrier_;                             // raw id of a barrier that waits; empty: none
+    std::vector<Waiting> waiting_;
+    std::map<std::pair<std::string, std::string>, unsigned> unseen_;  // (server, method): not waited for yet
+    std::string out_;
+    bool flush_planned_ = false;
+};
+
+}  // namespace patchbay::app

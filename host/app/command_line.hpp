@@ -1,0 +1,10 @@
+// From argv to a verb: the only source that knows CLI11. Verbs are plain functions over option
+// structs (verbs.hpp), so that they can be called and tested without a command line.
+#pragma once
+
+namespace patchbay::app {
+
+// Returns the exit code; see ExitCode in verbs.hpp.
+int run_command_line(int argc, char** argv);
+
+}  // namespace patchbay::app

@@ -1,0 +1,14 @@
+// The patchbay program. Start reading at host.hpp, which says what a running host is made of.
+#include <cstdio>
+#include <cstring>
+
+#include "app/command_line.hpp"
+
+int main(int argc, char** argv) {
+    // Asked by scripts and health checks all the time: answered before anything is built.
+    if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
+        std::puts("patchbay " PATCHBAY_VERSION);
+        return 0;
+    }
+    return patchbay::app::run_command_line(argc, argv);
+}

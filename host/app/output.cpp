@@ -1,0 +1,178 @@
+#include "app/output.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/text.hpp"
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::size_t kShownBytes = 64u << 20;
+
+bool colours() { return stdout_is_terminal() && !std::getenv("NO_COLOR"); }
+
+const char* escape_of(std::string_view colour) {
+    if (colour == "green") return "\x1b[32m";
+    if (colour == "yellow") return "\x1b[33m";
+    if (colour == "red") return "\x1b[31m";
+    if (colour == "gray") return "\x1b[90m";
+    return "";
+}
+
+std::size_t width_of(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string extension_of(std::string_view mime_type) {
+    constexpr std::pair<std::string_view, const char*> kKnown[] = {
+        {"image/png", "png"},   {"image/jpeg", "jpg"},  {"image/gif", "gif"},  {"image/webp", "webp"},
+        {"image/svg+xml", "svg"}, {"audio/wav", "wav"}, {"audio/mpeg", "mp3"}, {"audio/ogg", "ogg"},
+        {"application/pdf", "pdf"}, {"application/json", "json"}, {"text/plain", "txt"}};
+    for (const auto& [type, extension] : kKnown) {
+        if (type == mime_type) return extension;
+    }
+    return "bin";
+}
+
+std::string_view text_member(const json::object& object, std::string_view key) {
+    const auto* value = object.if_contains(key);
+    if (!value || !value->is_string()) return {};
+    return {value->get_string().data(), value->get_string().size()};
+}
+
+void save_block(const json::object& block, std::string_view encoded, const std::string& stem, const std::string& directory) {
+    const auto bytes = base64_decoded(encoded);
+    const auto saved = bytes ? save_new_file(directory, stem, text_member(block, "mimeType"), *bytes) : Result<std::string>(bytes.error());
+    if (saved) say(stem + " saved to " + *saved + " (" + std::to_string(bytes->size()) + " bytes)");
+    else say("error: cannot save " + stem + ": " + saved.error().message);
+}
+
+}  // namespace
+
+bool stdout_is_terminal() {
+    static const bool terminal = ::isatty(1);
+    return terminal;
+}
+bool stderr_is_terminal() {
+    static const bool terminal = ::isatty(2);
+    return terminal;
+}
+
+void say(std::string_view line) {
+    const std::string text = core::printable(line, kShownBytes, true) + "\n";
+    std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void print_line(std::string_view line) {
+    std::fwrite(line.data(), 1, line.size(), stdout);
+    std::fputc('\n', stdout);
+}
+
+void print_foreign(std::string_view text) {
+    if (stdout_is_terminal()) print_line(core::printable(text, kShownBytes, true));
+    else print_line(text);
+}
+
+ProgressLine::~ProgressLine() {
+    if (shown_) std::fputs("\r\x1b[K", stderr);
+}
+
+void ProgressLine::show(const std::string& text) {
+    if (!stderr_is_terminal()) return;
+    shown_ = true;
+    std::fputs(("\r\x1b[K" + core::printable(text, 200)).c_str(), stderr);
+    std::fflush(stderr);
+}
+
+void print_table(const std::vector<std::vector<Cell>>& rows) {
+    std::vector<std::size_t> widths;
+    for (const auto& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i].text));
+    }
+    for (const auto& row : rows) {
+        std::string line;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const char* escape = colours() ? escape_of(row[i].colour) : "";
+            line += escape + row[i].text + (*escape ? "\x1b[0m" : "");
+            if (i + 1 < row.size()) line.append(widths[i] - width_of(row[i].text) + 2, ' ');
+        }
+        print_line(line);
+    }
+}
+
+Result<std::string> base64_decoded(std::string_view text) {
+    static const auto values = [] {
+        std::array<signed char, 256> table{};
+        table.fill(-1);
+        constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        for (std::size_t i = 0; i < kDigits.size(); ++i) table[static_cast<unsigned char>(kDigits[i])] = static_cast<signed char>(i);
+        return table;
+    }();
+    while (!text.empty() && text.back() == '=') text.remove_suffix(1);
+    std::string out;
+    out.reserve(text.size() * 3 / 4);
+    unsigned bits = 0, kept = 0;
+    for (const char c : text) {
+        const int value = values[static_cast<unsigned char>(c)];
+        if (value < 0) return Error{ErrorCode::Protocol, "the data is not base64"};
+        bits = bits << 6 | static_cast<unsigned>(value);
+        if ((kept += 6) >= 8) out += static_cast<char>(bits >> (kept -= 8) & 0xFF);
+    }
+    return out;
+}
+
+Result<std::string> save_new_file(const std::string& directory, const std::string& stem,
+                                  std::string_view mime_type, std::string_view bytes) {
+    for (int number = 1; number < 10'000; ++number) {
+        const std::string path = directory + "/" + stem + "-" + std::to_string(number) + "." + extension_of(mime_type);
+        const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+        if (fd < 0 && errno == EEXIST) continue;
+        if (fd < 0) return Error{ErrorCode::Io, path + ": " + std::strerror(errno)};
+        std::size_t written = 0;
+        while (written < bytes.size()) {
+            const auto put = ::write(fd, bytes.data() + written, bytes.size() - written);
+            if (put < 0 && errno == EINTR) continue;
+            if (put <= 0) break;
+            written += static_cast<std::size_t>(put);
+        }
+        const int failed = errno;
+        if (::close(fd) == 0 && written == bytes.size()) return path;
+        ::unlink(path.c_str());
+        return Error{ErrorCode::Io, path + ": " + std::strerror(failed)};
+    }
+    return Error{ErrorCode::Io, "too many files named " + stem + "-N in " + directory};
+}
+
+void print_content(const json::value& content, const std::string& output_directory) {
+    const auto print_block = [&](const json::value& value) {
+        const auto* block = value.if_object();
+        if (!block) return print_foreign(json::serialize(value));
+        const auto type = text_member(*block, "type");
+        if (type == "text") return print_foreign(text_member(*block, "text"));
+        if (type == "image" || type == "audio") return save_block(*block, text_member(*block, "data"), std::string(type), output_directory);
+        if (type == "resource_link") return print_foreign(std::string(text_member(*block, "uri")) + "  " + std::string(text_member(*block, "name")));
+        const auto* resource = block->if_contains("resource");
+        const auto* held = resource ? resource->if_object() : nullptr;
+        if (held && held->contains("text")) return print_foreign(text_member(*held, "text"));
+        if (held && held->contains("blob")) return save_block(*held, text_member(*held, "blob"), "resource", output_directory);
+        print_foreign(json::serialize(value));
+    };
+    if (const auto* blocks = content.if_array()) {
+        for (const auto& block : *blocks) print_block(block);
+    } else {
+        print_block(content);
+    }
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,111 @@
+#include "app/session.hpp"
+
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include "app/ask_terminal.hpp"
+#include "app/output.hpp"
+#include "core/log.hpp"
+
+namespace patchbay::app {
+
+namespace {
+
+constexpr std::chrono::seconds kCloseLimit{5};
+
+sigset_t ending_signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    return set;
+}
+
+}  // namespace
+
+config::Environment environment_of(const GlobalOptions& global) {
+    auto environment = config::Environment::of_this_process();
+    environment.config_files = global.config_files;
+    environment.sets = global.sets;
+    if (!global.log_level.empty()) environment.sets.push_back("log.level=" + global.log_level);
+    return environment;
+}
+
+bool print_diagnostics(const std::vector<config::Diagnostic>& diagnostics, bool quiet) {
+    bool errors = false;
+    for (const auto& diagnostic : diagnostics) {
+        const bool error = diagnostic.severity == config::Severity::Error;
+        errors = errors || error;
+        if (error || !quiet) say(config::to_string(diagnostic));
+    }
+    return errors;
+}
+
+Session::Session(const GlobalOptions& global, Life life) : global_(global) {
+    const auto signals = ending_signals();
+    ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+    HostOptions options;
+    options.environment = environment_of(global);
+    options.plugin_directories = global.plugin_directories;
+    options.state_directory = default_state_directory(options.environment);
+    options.long_lived = life == Life::Long;
+    auto asker = std::make_shared<TerminalAsker>();
+    options.ask = [asker](const std::string& server, const boost::json::object& params,
+                          std::function<void(std::optional<boost::json::object>)> answer) {
+        asker->ask(server, params, std::move(answer));
+    };
+    host_ = std::make_unique<Host>(std::move(options));
+    asker->use(host_->loop());
+    print_diagnostics(host_->config().diagnostics, global.quiet);
+    signal_fd_ = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (auto watch = host_->loop().watch(signal_fd_, core::Loop::kReadable, [this](unsigned) { on_signal(); })) {
+        signal_watch_ = *watch;
+    }
+}
+
+Session::~Session() {
+    host_->close(core::Clock::now() + kCloseLimit);
+    host_->loop().unwatch(signal_watch_);
+    ::close(signal_fd_);
+}
+
+void Session::on_signal() {
+    signalfd_siginfo info{};
+    while (::read(signal_fd_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+        // Supervisors end their trees as soon as we are gone: leaving at once leaves nothing behind.
+        if (++interrupts_ > 1) std::quick_exit(kInterrupted);
+        if (interrupted_) interrupted_();
+        else host_->interrupt();
+    }
+}
+
+bool Session::wait(const std::function<bool()>& done, std::function<void()> interrupted) {
+    interrupted_ = std::move(interrupted);
+    const bool reached = host_->run_until(done);
+    interrupted_ = {};
+    return reached;
+}
+
+void Session::connect(const std::vector<std::string>& servers) {
+    bool settled = false;
+    ProgressLine line;
+    line.show("connecting to " + std::to_string(servers.empty() ? host_->connections().ids().size() : servers.size()) + " servers ...");
+    host_->connections().connect(servers, [&] { settled = true; });
+    wait([&] { return settled; });
+}
+
+int Session::report(const Error& error) const {
+    if (global_.json) {
+        boost::json::object told{{"error", {{"kind", name_of(error.code)}, {"message", core::log::masked(error.message)}}}};
+        print_line(boost::json::serialize(told));
+    }
+    say("error: " + core::log::masked(error.message));
+    return exit_code_of(error.code);
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,51 @@
+// What a verb needs around a Host: options applied, diagnostics told, signals turned into loop events,
+// an end that never hangs.
+//
+// Owns:    the host and the signal descriptor. Threads: [loop].
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/host.hpp"
+#include "app/verbs.hpp"
+
+namespace patchbay::app {
+
+class Session {
+public:
+    enum class Life { OneShot, Long };
+    Session(const GlobalOptions& global, Life life);
+    ~Session();  // closes the servers, at most kCloseLimit
+
+    Host& host() { return *host_; }
+    const GlobalOptions& global() const { return global_; }
+
+    // Pumps until done(). The first SIGINT or SIGTERM calls `interrupted` (and goes on pumping if it is
+    // set), the second one ends the process.
+    bool wait(const std::function<bool()>& done, std::function<void()> interrupted = {});
+    bool was_interrupted() const { return interrupts_ > 0; }
+
+    // Connects these servers, all when empty, with a progress line on a terminal.
+    void connect(const std::vector<std::string>& servers);
+
+    // Prints `error: ...` to stderr; returns its exit code.
+    int report(const Error& error) const;
+
+private:
+    void on_signal();
+
+    GlobalOptions global_;
+    std::unique_ptr<Host> host_;
+    int signal_fd_ = -1;
+    core::Loop::WatchId signal_watch_ = 0;
+    int interrupts_ = 0;
+    std::function<void()> interrupted_;
+};
+
+config::Environment environment_of(const GlobalOptions& global);
+// Diagnostics to stderr, warnings unless quiet. True when one is an error.
+bool print_diagnostics(const std::vector<config::Diagnostic>& diagnostics, bool quiet);
+
+}  // namespace patchbay::app

@@ -1,0 +1,101 @@
+#include "app/output.hpp"
+#include "app/session.hpp"
+#include "app/verbs.hpp"
+#include "config/show.hpp"
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+const char* word_of(config::Candidate::Found found) {
+    switch (found) {
+        case config::Candidate::Found::Absent: return "absent";
+        case config::Candidate::Found::Read: return "read";
+        case config::Candidate::Found::Unreadable: return "unreadable";
+        case config::Candidate::Found::Broken: return "broken";
+        case config::Candidate::Found::Ignored: return "ignored";
+    }
+    return "?";
+}
+
+// Indented, for people; Boost.JSON only knows the compact form.
+void print_indented(const json::value& value, std::string& out, const std::string& indent = {}) {
+    const std::string deeper = indent + "  ";
+    if (const auto* object = value.if_object(); object && !object->empty()) {
+        out += "{\n";
+        bool first = true;
+        for (const auto& member : *object) {
+            out += (first ? "" : ",\n") + deeper + json::serialize(json::value(member.key())) + ": ";
+            print_indented(member.value(), out, deeper);
+            first = false;
+        }
+        out += "\n" + indent + "}";
+    } else if (const auto* array = value.if_array(); array && !array->empty() && (array->front().is_object() || array->front().is_array())) {
+        out += "[\n";
+        for (std::size_t i = 0; i < array->size(); ++i) {
+            out += (i ? ",\n" : "") + deeper;
+            print_indented((*array)[i], out, deeper);
+        }
+        out += "\n" + indent + "]";
+    } else {
+        out += json::serialize(value);
+    }
+}
+
+int report_check(const std::vector<config::Diagnostic>& diagnostics, const GlobalOptions& global) {
+    if (global.json) {
+        json::array list;
+        for (const auto& diagnostic : diagnostics) list.push_back(config::to_json(diagnostic));
+        print_line(json::serialize(list));
+    }
+    const bool errors = print_diagnostics(diagnostics, global.quiet);
+    if (diagnostics.empty() && !global.json) print_line("configuration is fine");
+    return errors ? kConfigError : kOk;
+}
+
+}  // namespace
+
+int config_show_verb(const GlobalOptions& global, bool origins) {
+    Session session(global, Session::Life::OneShot);
+    const auto shown = config::to_json(session.host().config(), origins);
+    if (global.json) {
+        print_line(json::serialize(shown));
+    } else {
+        std::string text;
+        print_indented(shown, text);
+        print_line(text);
+    }
+    return session.host().config().deny_all ? kConfigError : kOk;
+}
+
+int config_check_verb(const GlobalOptions& global, const std::string& file) {
+    if (!file.empty()) {
+        auto checked = config::check_file(file);
+        config::check_usual_settings(checked);
+        return report_check(checked.diagnostics, global);
+    }
+    HostOptions options;
+    options.environment = environment_of(global);
+    options.plugin_directories = global.plugin_directories;
+    options.long_lived = false;
+    const Host host(std::move(options));
+    return report_check(host.config().diagnostics, global);
+}
+
+int config_paths_verb(const GlobalOptions& global) {
+    const auto loaded = config::load(environment_of(global));
+    json::array list;
+    std::vector<std::vector<Cell>> rows{{{"SCOPE"}, {"FOUND"}, {"PATH"}}};
+    for (const auto& candidate : loaded.candidates) {
+        const bool read = candidate.found == config::Candidate::Found::Read;
+        const bool absent = candidate.found == config::Candidate::Found::Absent;
+        list.push_back({{"scope", config::name_of(candidate.scope)}, {"found", word_of(candidate.found)}, {"path", candidate.path}, {"note", candidate.note}});
+        rows.push_back({{config::name_of(candidate.scope)}, {word_of(candidate.found), read ? "green" : absent ? "gray" : "red"}, {candidate.path + (candidate.note.empty() ? "" : "  (" + candidate.note + ")")}});
+    }
+    if (global.json) print_line(json::serialize(list));
+    else print_table(rows);
+    return kOk;
+}
+
+}  // namespace patchbay::app

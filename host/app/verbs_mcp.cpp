@@ -1,0 +1,174 @@
+#include <ctime>
+
+#include "app/output.hpp"
+#include "app/session.hpp"
+#include "app/verbs.hpp"
+#include "core/text.hpp"
+
+namespace patchbay::app {
+namespace json = boost::json;
+using connection::State;
+using connection::Status;
+
+ExitCode exit_code_of(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::Invalid: return kUsage;
+        case ErrorCode::NotFound: return kNotFound;
+        case ErrorCode::Unavailable:
+        case ErrorCode::AuthRequired:
+        case ErrorCode::SessionLost: return kUnavailable;
+        case ErrorCode::Timeout: return kTimedOut;
+        case ErrorCode::Denied: return kDenied;
+        case ErrorCode::Cancelled: return kInterrupted;
+        default: return kFailure;
+    }
+}
+
+namespace {
+
+const char* colour_of(State state) {
+    switch (state) {
+        case State::Ready: return "green";
+        case State::Connecting:
+        case State::Reconnecting:
+        case State::AuthRequired: return "yellow";
+        case State::Error:
+        case State::Failed:
+        case State::Stopped: return "red";
+        default: return "gray";
+    }
+}
+
+std::string time_of(std::chrono::system_clock::time_point when) {
+    const auto seconds = std::chrono::system_clock::to_time_t(when);
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text;
+}
+
+json::object json_of(const Status& status) {
+    json::object object{{"id", status.id},
+                        {"transport", status.transport},
+                        {"scope", config::name_of(status.place.scope)},
+                        {"source", config::to_string(status.place)},
+                        {"enabled", status.enabled},
+                        {"state", connection::name_of(status.state)},
+                        {"tools", status.tools},
+                        {"restarts", status.restarts},
+                        {"stray_lines", status.stray_lines},
+                        {"malformed_messages", status.malformed},
+                        {"late_answers", status.late_answers}};
+    if (!status.protocol.empty()) object["protocol"] = status.protocol;
+    if (!status.last_error.empty()) object["last_error"] = status.last_error;
+    if (status.last_connected) object["last_connected_at"] = time_of(*status.last_connected);
+    if (!status.server_name.empty()) object["server"] = {{"name", status.server_name}, {"version", status.server_version}};
+    if (!status.capabilities.empty()) object["capabilities"] = json::array(status.capabilities.begin(), status.capabilities.end());
+    if (!status.notes.empty()) object["notes"] = json::array(status.notes.begin(), status.notes.end());
+    for (const auto& [name, value] : status.facts) object[name] = value;
+    return object;
+}
+
+void print_statuses(const std::vector<Status>& statuses) {
+    std::vector<std::vector<Cell>> rows{{{"ID"}, {"TRANSPORT"}, {"SCOPE"}, {"ENABLED"}, {"STATE"}, {"TOOLS"}}};
+    for (const auto& status : statuses) {
+        rows.push_back({{status.id}, {status.transport}, {config::name_of(status.place.scope)}, {status.enabled ? "yes" : "no"},
+                        {connection::name_of(status.state), colour_of(status.state)}, {std::to_string(status.tools)}});
+    }
+    print_table(rows);
+}
+
+void print_detail(const Status& status) {
+    std::vector<std::vector<Cell>> rows;
+    const auto row = [&](const char* name, const std::string& value, const char* colour = "") {
+        if (!value.empty()) rows.push_back({{name}, {value, colour}});
+    };
+    row("id", status.id);
+    row("state", connection::name_of(status.state), colour_of(status.state));
+    row("enabled", status.enabled ? "yes" : "no");
+    row("transport", status.transport);
+    row("source", config::to_string(status.place));
+    row("protocol", status.protocol);
+    row("server", status.server_name + (status.server_version.empty() ? "" : " " + status.server_version));
+    row("capabilities", core::join(status.capabilities, ", "));
+    row("tools", std::to_string(status.tools));
+    for (const auto& [name, value] : status.facts) row(name.c_str(), value);
+    row("restarts", std::to_string(status.restarts));
+    if (status.last_connected) row("last connected", time_of(*status.last_connected));
+    row("last error", status.last_error, "red");
+    if (status.stray_lines) row("stray stdout lines", std::to_string(status.stray_lines));
+    for (const auto& note : status.notes) row("note", note);
+    print_table(rows);
+}
+
+// Zero servers is an answer, not an error; it says where to put one.
+void print_nothing_configured(const Host& host) {
+    print_line("no MCP servers configured");
+    for (const auto& candidate : host.candidates()) {
+        if (candidate.found == config::Candidate::Found::Absent && candidate.path.find(".toml") != std::string::npos) {
+            say("  looked for " + candidate.path);
+        }
+    }
+}
+
+int show_statuses(Session& session, std::vector<Status> statuses) {
+    if (session.global().json) {
+        json::array list;
+        for (const auto& status : statuses) list.push_back(json_of(status));
+        print_line(json::serialize(list));
+    } else if (statuses.empty()) {
+        print_nothing_configured(session.host());
+    } else {
+        print_statuses(statuses);
+        for (const auto& status : statuses) {
+            if (!status.last_error.empty() && status.state != State::Ready) say(status.last_error);
+        }
+    }
+    bool failed = false;
+    for (const auto& status : statuses) failed = failed || status.state == State::Error || status.state == State::Failed;
+    if (session.host().config().deny_all) return kConfigError;
+    return failed ? kUnavailable : kOk;
+}
+
+}  // namespace
+
+int status_verb(const GlobalOptions& global, const std::string& server) {
+    Session session(global, Session::Life::OneShot);
+    if (server.empty()) {
+        session.connect({});
+        return session.was_interrupted() ? int(kInterrupted) : show_statuses(session, session.host().statuses());
+    }
+    auto statuses = session.host().statuses();
+    const auto named = [&](const Status& status) { return status.id == server; };
+    if (std::none_of(statuses.begin(), statuses.end(), named)) {
+        return session.report(session.host().connections().find(server).error());
+    }
+    if (session.host().connections().find(server)) session.connect({server});
+    if (session.was_interrupted()) return kInterrupted;
+    statuses = session.host().statuses();
+    const auto& status = *std::find_if(statuses.begin(), statuses.end(), named);
+    if (global.json) print_line(json::serialize(json_of(status)));
+    else print_detail(status);
+    return status.state == State::Error || status.state == State::Failed ? kUnavailable : kOk;
+}
+
+int list_verb(const GlobalOptions& global) {
+    Session session(global, Session::Life::OneShot);
+    const int code = show_statuses(session, session.host().statuses());
+    return code == kUnavailable ? int(kConfigError) : code;
+}
+
+int logs_verb(const GlobalOptions& global, const std::string& server, std::size_t lines) {
+    Session session(global, Session::Life::OneShot);
+    const auto kept = session.host().log_tail(server, lines);
+    const auto statuses = session.host().statuses();
+    const bool known = std::any_of(statuses.begin(), statuses.end(), [&](const auto& status) { return status.id == server; });
+    if (kept.empty() && !known) return session.report(session.host().connections().find(server).error());
+    if (global.json) print_line(json::serialize(json::value(json::array(kept.begin(), kept.end()))));
+    else for (const auto& line : kept) print_line(line);
+    if (kept.empty()) say("server \"" + server + "\" has written nothing yet");
+    return kOk;
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,180 @@
+#include "app/output.hpp"
+#include "app/session.hpp"
+#include "app/verbs.hpp"
+#include "core/text.hpp"
+#include "protocol/compose.hpp"
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+struct Kind {
+    const char* method;
+    const char* capability;
+    const char* name_key;   // what identifies one
+};
+Kind kind_of(const std::string& kind) {
+    if (kind == "templates") return {"resources/templates/list", "resources", "uriTemplate"};
+    if (kind == "prompts") return {"prompts/list", "prompts", "name"};
+    return {"resources/list", "resources", "uri"};
+}
+
+struct Listed {
+    std::vector<std::pair<std::string, json::object>> things;  // server, definition
+    std::vector<Error> errors;
+};
+
+// From every server that offers them, all at once.
+Listed list_things(Session& session, const Kind& kind, const std::string& server) {
+    Listed listed;
+    session.connect(server.empty() ? std::vector<std::string>{} : std::vector<std::string>{server});
+    std::size_t missing = 0;
+    for (const auto& id : session.host().connections().ids()) {
+        if (!server.empty() && id != server) continue;
+        auto& connection = session.host().connections().find(id).value().get();
+        if (connection.state() != connection::State::Ready) {
+            listed.errors.push_back({ErrorCode::Unavailable, connection.status().last_error});
+            continue;
+        }
+        if (server.empty() && !connection.session()->can(kind.capability)) continue;
+        ++missing;
+        session.host().router().list_all(id, kind.method, [&, id](Result<json::array> items) {
+            --missing;
+            if (!items) return listed.errors.push_back(items.error());
+            for (auto& item : *items) {
+                if (item.is_object()) listed.things.emplace_back(id, std::move(item.get_object()));
+            }
+        });
+    }
+    session.wait([&] { return missing == 0; });
+    return listed;
+}
+
+std::string text_of(const json::object& object, const char* key) {
+    const auto* value = object.if_contains(key);
+    return value && value->is_string() ? core::printable({value->get_string().data(), value->get_string().size()}, 500) : std::string();
+}
+
+// The server that lists a thing of this name; the error names what was asked.
+Result<std::string> owner_of(Session& session, const Kind& kind, const std::string& name, const char* word) {
+    const auto listed = list_things(session, kind, "");
+    std::vector<std::string> known;
+    std::string owner;
+    for (const auto& [server, thing] : listed.things) {
+        const auto* value = thing.if_contains(kind.name_key);
+        if (!value || !value->is_string()) continue;
+        known.emplace_back(value->get_string());
+        if (known.back() != name) continue;
+        if (!owner.empty() && owner != server) {
+            return Error{ErrorCode::Invalid, std::string(word) + " \"" + name + "\" is offered by \"" + owner + "\" and \"" + server + "\"; say which with --server"};
+        }
+        owner = server;
+    }
+    if (!owner.empty()) return owner;
+    return Error{ErrorCode::NotFound, std::string("no server lists the ") + word + " \"" + core::printable(name, 200) + "\"" + core::did_you_mean(name, known) + "; one that is not listed needs --server"};
+}
+
+// Sends one request and hands its result object to `print`.
+int ask(Session& session, router::ServerRequest request, const std::function<void(const json::object&)>& print) {
+    std::optional<int> code;
+    auto& router = session.host().router();
+    const auto id = router.request(std::move(request), [&](Result<connection::Reply> reply) {
+        if (!reply) {
+            code = session.report(reply.error());
+        } else if (!reply->error.empty()) {
+            const auto error = protocol::parse_rpc_error(reply->error);
+            if (session.global().json) print_line(reply->error);
+            say("error: " + (error ? "the server answered " + std::to_string(error->code) + ": " + error->message : error.error().message));
+            code = kFailure;
+        } else if (session.global().json) {
+            print_line(reply->result);
+            code = kOk;
+        } else {
+            json::error_code failed;
+            const auto value = json::parse({reply->result.data(), reply->result.size()}, failed);
+            if (value.is_object()) print(value.get_object());
+            code = kOk;
+        }
+    });
+    session.wait([&] { return code.has_value(); }, [&] { router.cancel(id, "interrupted by the user"); });
+    return code.value_or(kInterrupted);
+}
+
+}  // namespace
+
+int things_verb(const GlobalOptions& global, const std::string& kind_name, const std::string& server) {
+    Session session(global, Session::Life::OneShot);
+    if (!server.empty()) {
+        if (auto found = session.host().connections().find(server); !found) return session.report(found.error());
+    }
+    const auto kind = kind_of(kind_name);
+    const auto listed = list_things(session, kind, server);
+    if (session.was_interrupted()) return kInterrupted;
+    if (global.json) {
+        json::array list;
+        for (const auto& [id, thing] : listed.things) {
+            json::object entry = thing;
+            entry["server"] = id;
+            list.push_back(std::move(entry));
+        }
+        print_line(json::serialize(list));
+    } else {
+        std::vector<std::vector<Cell>> rows;
+        for (const auto& [id, thing] : listed.things) {
+            const auto title = text_of(thing, "description").empty() ? text_of(thing, "name") : text_of(thing, "description");
+            rows.push_back({{id}, {text_of(thing, kind.name_key)}, {core::printable(title.substr(0, title.find('\n')), 100)}});
+        }
+        print_table(rows);
+    }
+    for (const auto& error : listed.errors) say("error: " + error.message);
+    if (listed.things.empty() && listed.errors.empty()) say("no " + kind_name);
+    return listed.errors.empty() ? kOk : kUnavailable;
+}
+
+int read_resource_verb(const GlobalOptions& global, const std::string& uri, const std::string& server) {
+    Session session(global, Session::Life::OneShot);
+    Result<std::string> owner = server;
+    if (server.empty()) owner = owner_of(session, kind_of("resources"), uri, "resource");
+    if (!owner) return session.report(owner.error());
+    router::ServerRequest request;
+    request.server = *owner;
+    request.method = "resources/read";
+    request.params.members = "\"uri\":" + protocol::quoted(uri);
+    return ask(session, std::move(request), [](const json::object& result) {
+        const auto* contents = result.if_contains("contents");
+        if (!contents || !contents->is_array()) return;
+        for (const auto& each : contents->get_array()) {
+            print_content(json::object{{"type", "resource"}, {"resource", each}}, ".");
+        }
+    });
+}
+
+int get_prompt_verb(const GlobalOptions& global, const std::string& name, const std::string& server, const std::vector<std::string>& pairs) {
+    Session session(global, Session::Life::OneShot);
+    json::object arguments;
+    for (const auto& pair : pairs) {
+        const auto at = pair.find('=');
+        if (at == std::string::npos || at == 0) return session.report({ErrorCode::Invalid, "\"" + pair + "\" is not key=value"});
+        arguments[pair.substr(0, at)] = pair.substr(at + 1);
+    }
+    Result<std::string> owner = server;
+    if (server.empty()) owner = owner_of(session, kind_of("prompts"), name, "prompt");
+    if (!owner) return session.report(owner.error());
+    router::ServerRequest request;
+    request.server = *owner;
+    request.method = "prompts/get";
+    request.params.members = "\"name\":" + protocol::quoted(name) + ",\"arguments\":" + json::serialize(arguments);
+    return ask(session, std::move(request), [](const json::object& result) {
+        const auto* messages = result.if_contains("messages");
+        if (!messages || !messages->is_array()) return;
+        for (const auto& each : messages->get_array()) {
+            const auto* message = each.if_object();
+            if (!message) continue;
+            print_foreign(text_of(*message, "role") + ":");
+            if (const auto* content = message->if_contains("content")) print_content(*content, ".");
+        }
+    });
+}
+
+}  // namespace patchbay::app
