@@ -154,7 +154,7 @@ private:
         Server changed = server;
         for (const auto& member : entry->body.members) overlay_key(changed, *source, member);
         if (diagnostics_.size() != errors) return false;
-        if (from_project(source->scope)) {
+        if (from_project(source->scope) && !from_project(server.place.scope)) {
             if (const auto* why = loosens(server, changed)) {
                 note(Severity::Error, *source, entry->mark,
                      std::string("a project file may not ") + why +

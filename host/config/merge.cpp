@@ -36,9 +36,8 @@ public:
             for (const auto& table : fragment.tables) take_table(table, fragment.source);
         }
         for (const auto& [id, settled] : settled_) {
-            if (auto server = compile(id, settled, defaults_, config_.diagnostics, origins_)) {
-                config_.servers.push_back(std::move(*server));
-            }
+            auto server = compile(id, settled, defaults_, config_.diagnostics, origins_);
+            if (server && auth_is_known(*server)) config_.servers.push_back(std::move(*server));
         }
         config_.origins.assign(std::make_move_iterator(origins_.begin()),
                                std::make_move_iterator(origins_.end()));
@@ -49,6 +48,19 @@ private:
     void note(Severity severity, Place place, std::string text, std::string server = {}) {
         config_.diagnostics.push_back(
             {severity, std::move(place), std::move(text), std::move(server)});
+    }
+
+    bool auth_is_known(const Server& server) {
+        if (server.auth.empty() || config_.auth.count(server.auth)) return true;
+        std::vector<std::string> ids;
+        for (const auto& [id, settings] : config_.auth) ids.push_back(id);
+        const auto origin = origins_.find("servers." + server.id + ".auth");
+        note(Severity::Error, origin == origins_.end() ? server.place : origin->second,
+             "server \"" + server.id + "\": no [auth." + core::printable(server.auth, 80) +
+                 "]; defined: " + (ids.empty() ? "none" : core::join(ids, ", ")) +
+                 core::did_you_mean(server.auth, ids),
+             server.id);
+        return false;
     }
 
     void settle(const ServerEntry& entry, const Source& source) {

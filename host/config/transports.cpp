@@ -57,6 +57,11 @@ public:
             {Severity::Error, server.place, "server \"" + server.id + "\": " + text, server.id});
     }
 
+    void warn(const Server& server, const std::string& key, const std::string& text) {
+        config_.diagnostics.push_back({Severity::Warning, place_of(server, key),
+                                       "server \"" + server.id + "\": " + text, server.id});
+    }
+
     // Warns of settings outside of `names`; answers which.
     std::vector<std::string> strangers(const Server& server,
                                        const std::vector<std::string>& names) {
@@ -108,6 +113,14 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
                                      core::did_you_mean(server.transport, names));
             return false;
         }
+        std::erase_if(server.fallback, [&](const std::string& name) {
+            if (std::binary_search(names.begin(), names.end(), name)) return false;
+            checker.warn(server, "fallback",
+                         "unknown transport \"" + core::printable(name, 80) +
+                             "\" in fallback is passed over; loaded transports: " +
+                             core::join(names, ", ") + core::did_you_mean(name, names));
+            return true;
+        });
         if (const auto closed = closed_names(it->schema)) {
             for (const auto& name : checker.strangers(server, *closed)) server.settings.erase(name);
         }

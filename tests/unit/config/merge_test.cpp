@@ -143,6 +143,28 @@ TEST(ConfigMerge, AuthTablesAreReplacedWholeById) {
     EXPECT_EQ(config.auth.count("b"), 1u);
 }
 
+TEST(ConfigMerge, AServerNeedsTheAuthItNames) {
+    std::vector<Fragment> fragments;
+    fragments.push_back(toml(Scope::User,
+                             "[auth.corp]\nmethod = 'x'\n"
+                             "[servers.x]\ncommand = 'x'\nauth = 'crop'\n"
+                             "[servers.y]\ncommand = 'x'\nauth = 'corp'\n"));
+    const auto config = merge(std::move(fragments));
+    ASSERT_EQ(config.servers.size(), 1u);
+    EXPECT_EQ(config.servers[0].id, "y");
+    EXPECT_THAT(all(config.diagnostics),
+                HasSubstr("user.toml:5:1: server \"x\": no [auth.crop]; defined: corp"));
+}
+
+TEST(ConfigMerge, ALocalFileMayLoosenWhatTheProjectDefines) {
+    std::vector<Fragment> fragments;
+    fragments.push_back(toml(Scope::Project, "[servers.x]\ncommand = 'x'\n"));
+    fragments.push_back(toml(Scope::Local, "[servers.x]\ntools = { a = 'allow-always' }\n"));
+    const auto config = merge(std::move(fragments));
+    ASSERT_EQ(config.servers.size(), 1u);
+    EXPECT_EQ(config.servers[0].tools.at("a"), Level::AllowAlways) << all(config.diagnostics);
+}
+
 TEST(ConfigMerge, NoMessageRepeatsASecret) {
     std::vector<Fragment> fragments;
     fragments.push_back(

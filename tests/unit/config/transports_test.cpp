@@ -67,6 +67,15 @@ TEST(CheckTransports, LeavesOpenSchemasAlone) {
     EXPECT_TRUE(config.diagnostics.empty());
 }
 
+TEST(CheckTransports, PassesOverUnknownFallbacks) {
+    auto config = of("[servers.a]\nurl = 'https://x'\nfallback = ['ssee', 'sse']\n");
+    check_transports(config, known());
+    ASSERT_EQ(config.servers.size(), 1u);
+    EXPECT_EQ(config.servers[0].fallback, std::vector<std::string>{"sse"});
+    EXPECT_THAT(all(config.diagnostics),
+                HasSubstr(".mcp.toml:3:1: server \"a\": unknown transport \"ssee\" in fallback"));
+}
+
 TEST(CheckTransports, AServerThatTheSchemaRefusesLeaves) {
     auto config = of("[servers.a]\ncommand = 'x'\n[servers.b]\ncommand = 'y'\n");
     check_transports(config, known(), [](const auto&, const auto& settings) {
