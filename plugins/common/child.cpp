@@ -5,63 +5,67 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace patchbay::transport {
-
 namespace {
 
-constexpr std::size_t kLineBytes = 8u << 10;  // of stderr; the rest of a longer line is dropped
+constexpr int kMostDrainReads = 64;  // of 16 KiB: what a pipe of 1 MiB holds
+
+using Turn = ChannelCore::Turn;
 
 std::vector<std::string> command_line(const sdk::Config& config) {
     std::vector<std::string> argv;
-    const auto* command = config.find("command");
-    if (command && command->kind == sdk::ConfigValue::Kind::Strings) argv = command->strings;
-    else if (command) argv.push_back(command->text);
-    if (const auto* args = config.find("args")) argv.insert(argv.end(), args->strings.begin(), args->strings.end());
+    const auto* const command = config.find("command");
+    if (command && command->kind == sdk::ConfigValue::Kind::String) argv.push_back(command->text);
+    else argv = config.strings("command");
+    const auto args = config.strings("args");
+    argv.insert(argv.end(), args.begin(), args.end());
     if (argv.empty() || argv.front().empty()) throw sdk::Failure(PATCHBAY_E_INVALID, "command is empty");
     return argv;
 }
 
-}  // namespace
-
-std::string describe_exit(int code) {
-    if (code < 256) return "exited with code " + std::to_string(code);
-    const int number = code - 256;
-    const char* name = ::sigabbrev_np(number);
-    return "was killed by signal " + std::to_string(number) + (name ? std::string(" (SIG") + name + ")" : "");
-}
-
-Child::Child(const patchbay_host* host, sdk::Sink sink, Listener& listener)
-    : host_(host),
-      reactor_(sdk::extension<patchbay_host_reactor>(host, PATCHBAY_HOST_REACTOR)),
-      process_(sdk::extension<patchbay_host_process>(host, PATCHBAY_HOST_PROCESS)),
-      sink_(sink),
-      listener_(listener) {}
-
-Child::~Child() { close_stderr(); }
-
-void Child::start(const sdk::Config& config, const patchbay_kv* credentials, std::size_t count) {
-    if (!process_) throw sdk::Failure(PATCHBAY_E_UNSUPPORTED, "the host grants no processes");
-    const auto argv = command_line(config);
-    std::vector<patchbay_str> arguments;
-    for (const auto& argument : argv) arguments.push_back(sdk::str(argument));
+std::vector<patchbay_kv> environment_of(const std::map<std::string, std::string>& env,
+                                        const patchbay_kv* credentials, std::size_t count) {
     std::vector<patchbay_kv> environment;
-    if (const auto* env = config.find("env")) {
-        for (const auto& [name, value] : env->object) {
-            environment.push_back({sdk::str(name), sdk::str(value), PATCHBAY_KV_ENV, 0});
-        }
-    }
-    if (!config.boolean("pid_namespace", true)) {
-        environment.push_back({sdk::str("PATCHBAY_PID_NAMESPACE"), sdk::str("never"), PATCHBAY_KV_ENV, 0});
-    }
+    for (const auto& [name, value] : env)
+        environment.push_back({sdk::str(name), sdk::str(value), PATCHBAY_KV_ENV, 0});
     for (std::size_t i = 0; i < count; ++i) {
         if (credentials[i].flags & PATCHBAY_KV_ENV) environment.push_back(credentials[i]);
     }
-    const std::string cwd = config.text("cwd");
+    return environment;
+}
+
+}  // namespace
+
+Child::Child(ChannelCore& core, Listener& listener)
+    : core_(core),
+      listener_(listener),
+      process_(sdk::extension<patchbay_host_process>(core.host(), PATCHBAY_HOST_PROCESS)) {
+    stdout_.child = stderr_.child = this;
+    stdout_.stream = PATCHBAY_OUTPUT_STRAY;
+    stderr_.stream = PATCHBAY_OUTPUT_STDERR;
+}
+
+Child::~Child() {
+    for (const int fd : {stdin_, stdout_.fd, stderr_.fd}) {
+        if (fd >= 0) ::close(fd);
+    }
+}
+
+void Child::start(const sdk::Config& config, const patchbay_kv* credentials, std::size_t count, Stdout use) {
+    if (!process_) throw sdk::Failure(PATCHBAY_E_UNSUPPORTED, "the host grants no " PATCHBAY_HOST_PROCESS);
+    const auto argv = command_line(config);
+    std::vector<patchbay_str> arguments;
+    for (const auto& argument : argv) arguments.push_back(sdk::str(argument));
+    const auto cwd = config.text("cwd");
+    const auto env = config.object("env");
+    const auto environment = environment_of(env, credentials, count);
 
     patchbay_process_params params{};
     params.struct_size = sizeof params;
+    params.flags = config.boolean("pid_namespace", true) ? 0 : PATCHBAY_PROCESS_SHARED_PIDS;
     params.argv = arguments.data();
     params.argc = arguments.size();
     params.cwd = sdk::str(cwd);
@@ -70,71 +74,105 @@ void Child::start(const sdk::Config& config, const patchbay_kv* credentials, std
     patchbay_process process{};
     process.struct_size = sizeof process;
     patchbay_error error{};
-    const auto status = process_->spawn(host_, &params, this, on_started, on_exited, &process, &error);
-    if (status != PATCHBAY_OK) throw sdk::Failure(status, error.message);
+    const auto status =
+        process_->spawn(core_.host(), &params, this, on_started, on_exited, &process, &error);
+    if (status < 0) throw sdk::Failure(status, error.message);
+    core_.departed();
     op_ = process.op;
-    stdin_fd = static_cast<int>(process.stdin_fd);
-    stdout_fd = static_cast<int>(process.stdout_fd);
-    stderr_fd_ = static_cast<int>(process.stderr_fd);
-    reactor_->watch(host_, stderr_fd_, 1, this, on_stderr, &stderr_watch_);
+    stdin_ = static_cast<int>(process.stdin_fd);
+    stdout_.fd = static_cast<int>(process.stdout_fd);
+    stderr_.fd = static_cast<int>(process.stderr_fd);
+    follow(stderr_);
+    if (use == Stdout::ForPeople) follow(stdout_);
 }
 
-void Child::stop(unsigned grace_ms) {
-    if (op_) process_->stop(host_, op_, grace_ms);
+void Child::stop(std::chrono::milliseconds grace) {
+    if (stdin_ >= 0) ::close(std::exchange(stdin_, -1));
+    if (!op_) return;
+    stopped_ = true;
+    process_->stop(core_.host(), op_, static_cast<std::uint32_t>(grace.count()));
+}
+
+std::string Child::describe_exit() const {
+    if (code_ < 256) return "server process exited with code " + std::to_string(code_);
+    const int number = code_ - 256;
+    const char* const name = ::sigabbrev_np(number);
+    return "server process was killed by signal " + std::to_string(number) +
+           (name ? std::string(" (SIG") + name + ")" : "");
+}
+
+bool Child::left_by_itself() const {
+    return !stopped_ || (code_ != 256 + SIGTERM && code_ != 256 + SIGKILL);
 }
 
 void Child::on_started(void* self, std::int64_t pid) noexcept {
-    static_cast<Child*>(self)->sink_.fact("pid", std::to_string(pid));
+    auto& child = *static_cast<Child*>(self);
+    const Turn turn(child.core_);
+    child.core_.sink().fact("pid", std::to_string(pid));
 }
 
 void Child::on_exited(void* self, std::int32_t code) noexcept {
     auto& child = *static_cast<Child*>(self);
+    const Turn turn(child.core_);
     child.op_ = 0;
-    child.drain_stderr();
-    child.listener_.child_exited(code);
+    child.code_ = code;
+    // The service may say so on any thread; watches end on the reactor's.
+    if (!child.core_.post(self, on_exit_posted)) child.leave();
+    child.core_.arrived();
 }
 
-void Child::on_stderr(void* self, std::uint32_t) noexcept {
+void Child::on_exit_posted(void* self) noexcept {
     auto& child = *static_cast<Child*>(self);
-    try {
-        (void)child.read_stderr();  // one read a round: a noisy child is no louder than the others
-    } catch (const std::exception&) {
-        child.close_stderr();
-    }
+    const Turn turn(child.core_);
+    child.core_.arrived();
+    child.leave();
 }
 
-bool Child::read_stderr() {
+void Child::leave() {
+    drain(stderr_);
+    if (stdout_.watch) drain(stdout_);
+    if (stdin_ >= 0) ::close(std::exchange(stdin_, -1));
+    listener_.child_exited();
+}
+
+// ---- output for people
+
+void Child::follow(Output& output) {
+    // Without a watch, what it says is lost when the pipe is full; the channel works all the same.
+    if (!core_.watch(output.fd, ChannelCore::kReadable, &output, on_output, output.watch)) close(output);
+}
+
+void Child::on_output(void* context, std::uint32_t) noexcept {
+    auto& output = *static_cast<Output*>(context);
+    const Turn turn(output.child->core_);
+    if (output.watch) output.child->read(output);  // one read a round: noise has no precedence
+}
+
+// False: nothing more for now, or for good.
+bool Child::read(Output& output) {
+    const auto show = [&](std::string_view line) { core_.sink().output(output.stream, line); };
     char text[16u << 10];
-    const ssize_t got = ::read(stderr_fd_, text, sizeof text);
+    const ssize_t got = ::read(output.fd, text, sizeof text);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-    if (got <= 0) {
-        if (!line_.empty()) sink_.output(PATCHBAY_OUTPUT_STDERR, std::exchange(line_, {}));
-        close_stderr();
-        return false;
+    if (got > 0) {
+        output.lines.take({text, static_cast<std::size_t>(got)}, show);
+        return true;
     }
-    for (const char* at = text; at < text + got;) {
-        const auto* newline = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(text + got - at)));
-        const char* const to = newline ? newline : text + got;
-        const auto size = static_cast<std::size_t>(to - at);
-        line_.append(at, std::min(size, kLineBytes - std::min(kLineBytes, line_.size())));
-        if (newline) {
-            if (!line_.empty() && line_.back() == '\r') line_.pop_back();
-            if (!line_.empty()) sink_.output(PATCHBAY_OUTPUT_STDERR, line_);
-            line_.clear();
-        }
-        at = to + 1;
-    }
-    return true;
+    output.lines.end(show);
+    close(output);
+    return false;
 }
 
-void Child::drain_stderr() {
-    // The pipe holds 64 KiB at most once the last writer is gone.
-    for (int i = 0; i < 16 && stderr_fd_ >= 0 && read_stderr(); ++i) {}
+void Child::drain(Output& output) {
+    for (int i = 0; i < kMostDrainReads && output.fd >= 0 && read(output); ++i) {
+    }
+    if (output.fd >= 0) output.lines.end([&](std::string_view line) { core_.sink().output(output.stream, line); });
+    close(output);
 }
 
-void Child::close_stderr() {
-    if (stderr_watch_) reactor_->cancel(host_, std::exchange(stderr_watch_, 0));
-    if (stderr_fd_ >= 0) ::close(std::exchange(stderr_fd_, -1));
+void Child::close(Output& output) {
+    core_.end(output.watch);
+    if (output.fd >= 0) ::close(std::exchange(output.fd, -1));
 }
 
 }  // namespace patchbay::transport

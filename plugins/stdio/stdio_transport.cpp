@@ -1,66 +1,106 @@
 #include "stdio_transport.hpp"
 
+#include <cstring>
+#include <utility>
+
 namespace patchbay::stdio {
+namespace {
+
+constexpr double kDefaultGraceMs = 2000;
+
+using Turn = transport::ChannelCore::Turn;
+
+}  // namespace
 
 std::unique_ptr<sdk::Channel> StdioTransport::open(const patchbay_open_params& params) {
     const sdk::Config config(sdk::view(params.config));
     std::unique_ptr<StdioTransport> channel(new StdioTransport(params));
-    channel->grace_ms_ = static_cast<unsigned>(config.number("stop_grace_ms", 2000));
-    channel->child_.start(config, params.credentials, params.credential_count);
-    channel->stream_.start(channel->child_.stdout_fd, channel->child_.stdin_fd);
-    channel->sink_.opened();
+    channel->grace_ = std::chrono::milliseconds(
+        static_cast<std::int64_t>(config.number("stop_grace_ms", kDefaultGraceMs, 0, 60'000)));
+    const Turn turn(channel->core_);
+    channel->child_.start(config, params.credentials, params.credential_count,
+                          transport::Child::Stdout::Messages);
+    // The child runs: from here on trouble is an event.
+    if (channel->stream_.start(channel->child_.take_stdout(), channel->child_.take_stdin()))
+        channel->core_.sink().opened();
+    else
+        channel->give_up(PATCHBAY_E_IO, "the host cannot watch the pipe to the server process", {});
     return channel;
 }
 
 StdioTransport::StdioTransport(const patchbay_open_params& params)
-    : sink_(params), stream_(params.host, sink_, *this), child_(params.host, sink_, *this) {}
+    : core_(params), stream_(core_, *this), child_(core_, *this) {}
 
 patchbay_status StdioTransport::send(const patchbay_message& message, sdk::Body body) {
-    if (closing_ || exited_ || output_over_) return PATCHBAY_E_CLOSED;
-    return stream_.send(message.exchange, std::move(body));
+    const Turn turn(core_);
+    return closing_ || core_.over() ? PATCHBAY_E_CLOSED : stream_.send(message.exchange, std::move(body));
+}
+
+void StdioTransport::cancel(std::uint64_t exchange) {
+    const Turn turn(core_);
+    stream_.cancel(exchange);
+}
+
+void StdioTransport::resume() {
+    const Turn turn(core_);
+    stream_.resume();
 }
 
 void StdioTransport::close() {
+    const Turn turn(core_);
     if (std::exchange(closing_, true)) return;
-    stream_.stop_writing();
-    stream_.resume();  // what the server still says must not keep it from leaving
-    child_.stop(grace_ms_);
-    if (exited_) finish();
+    // Refused only by a host that is closing itself: it ends what is open.
+    static_cast<void>(core_.post(this, on_close_posted));
 }
 
-// stdout has ended: the server is done, or has shut the door on us.
-void StdioTransport::ended() {
-    output_over_ = true;
-    if (exited_) return finish();
-    stream_.stop_writing();
-    child_.stop(grace_ms_);
+void StdioTransport::on_close_posted(void* self) noexcept {
+    auto& channel = *static_cast<StdioTransport*>(self);
+    const Turn turn(channel.core_);
+    channel.core_.arrived();
+    channel.give_up(PATCHBAY_OK, {}, channel.grace_);
+    if (!channel.child_.running()) channel.stream_.end_reading();
 }
 
-void StdioTransport::broken(patchbay_status code, const std::string& text) {
-    output_over_ = true;
-    trouble_ = code;
-    trouble_text_ = text;
-    stream_.stop_writing();
-    if (exited_) return finish();
-    child_.stop(0);
+// The channel is over. What the server still says must not keep it from leaving.
+void StdioTransport::give_up(patchbay_status code, const std::string& text, std::chrono::milliseconds grace) {
+    core_.finish(code, text, code == PATCHBAY_E_LIMIT ? 0 : PATCHBAY_ERR_RETRYABLE);
+    stream_.end_writing();
+    stream_.discard();
+    child_.stop(grace);
 }
 
-void StdioTransport::child_exited(int code) {
-    exited_ = true;
-    exit_code_ = code;
-    stream_.stop_writing();
-    // Every writer is gone: the rest of stdout can be read to its end, unless the host has paused us,
-    // then resume() goes on.
-    if (!output_over_) stream_.drain();
-    if (output_over_ || closing_) finish();
+void StdioTransport::input_ended(std::string_view rest) {
+    if (!rest.empty()) {
+        cut_off_ = " in the middle of a message";
+        core_.sink().output(PATCHBAY_OUTPUT_STRAY, rest);
+    }
+    if (!child_.running()) return tell_exit();
+    if (!core_.over()) exit_tells_more_ = true;
+    give_up(PATCHBAY_E_CLOSED, "server closed its stdout" + cut_off_, grace_);
 }
 
-void StdioTransport::finish() {
-    if (std::exchange(closed_, true)) return;
-    stream_.stop();
-    if (trouble_ != PATCHBAY_OK) return sink_.closed(trouble_, "server " + trouble_text_);
-    if (closing_) return sink_.closed();
-    sink_.closed(PATCHBAY_E_CLOSED, "server process " + transport::describe_exit(exit_code_), PATCHBAY_ERR_RETRYABLE);
+void StdioTransport::input_broken(patchbay_status code, const std::string& text) {
+    give_up(code, "server " + text, {});
+}
+
+void StdioTransport::output_broken(int error) {
+    if (!core_.over()) exit_tells_more_ = true;
+    give_up(PATCHBAY_E_CLOSED, std::string("server closed its stdin: ") + std::strerror(error), grace_);
+}
+
+// Every writer is gone, so the rest of stdout can be read to its end; if the host has paused us, when
+// it resumes.
+void StdioTransport::child_exited() {
+    stream_.end_writing();
+    if (core_.over()) stream_.end_reading();
+    else if (stream_.reading()) stream_.drain();
+    if (!stream_.reading()) tell_exit();
+}
+
+void StdioTransport::tell_exit() {
+    const auto text = child_.describe_exit() + cut_off_;
+    if (exit_tells_more_ && child_.left_by_itself()) core_.explain(text);
+    core_.finish(PATCHBAY_E_CLOSED, text, PATCHBAY_ERR_RETRYABLE);
 }
 
 }  // namespace patchbay::stdio

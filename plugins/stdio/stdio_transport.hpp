@@ -4,11 +4,13 @@
 // Life:    open spawns, `opened` at once (the handshake's time-out is the host's) -> lines ->
 //          close: stdin closes, then the grace of `stop_grace_ms`, TERM, grace, KILL -> the tree is gone
 //          -> closed. A child that ends by itself ends the channel with its exit in words.
-// Threads: [serial] and the host's reactor; no thread of its own.
+// Threads: as patchbay_transport, with any thread for each call; all I/O on the host's reactor.
+// Errors:  what the child does wrong ends the channel, and the child with it.
 #pragma once
 
 #include <memory>
 
+#include "channel_core.hpp"
 #include "child.hpp"
 #include "line_stream.hpp"
 
@@ -21,28 +23,28 @@ public:
     static std::unique_ptr<sdk::Channel> open(const patchbay_open_params& params);
 
     patchbay_status send(const patchbay_message& message, sdk::Body body) override;
-    void cancel(std::uint64_t exchange) override { stream_.cancel(exchange); }
-    void resume() override { stream_.resume(); }
+    void cancel(std::uint64_t exchange) override;
+    void resume() override;
     void close() override;
 
 private:
     explicit StdioTransport(const patchbay_open_params& params);
-    void ended() override;
-    void broken(patchbay_status code, const std::string& text) override;
-    void child_exited(int code) override;
-    void finish();
+    static void on_close_posted(void* self) noexcept;
 
-    sdk::Sink sink_;
+    void input_ended(std::string_view rest) override;
+    void input_broken(patchbay_status code, const std::string& text) override;
+    void output_broken(int error) override;
+    void child_exited() override;
+    void give_up(patchbay_status code, const std::string& text, std::chrono::milliseconds grace);
+    void tell_exit();
+
+    transport::ChannelCore core_;
     transport::LineStream stream_;
     transport::Child child_;
-    unsigned grace_ms_ = 2000;
-    bool closing_ = false;       // asked to
-    bool output_over_ = false;   // stdout has ended or is of no use
-    bool exited_ = false;
-    bool closed_ = false;
-    int exit_code_ = 0;
-    patchbay_status trouble_ = PATCHBAY_OK;
-    std::string trouble_text_;
+    std::chrono::milliseconds grace_{};
+    bool closing_ = false;
+    bool exit_tells_more_ = false;  // than what is given as the reason so far
+    std::string cut_off_;           // what input ended in the middle of
 };
 
 }  // namespace patchbay::stdio

@@ -1,151 +1,141 @@
 #include "tcp_transport.hpp"
 
-#include <arpa/inet.h>
-#include <netdb.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <thread>
+#include <system_error>
+#include <utility>
 
 namespace patchbay::tcp {
-
 namespace {
 
-std::string text_of(const sockaddr_storage& storage, socklen_t size) {
-    char host[NI_MAXHOST], port[NI_MAXSERV];
-    if (::getnameinfo(reinterpret_cast<const sockaddr*>(&storage), size, host, sizeof host, port, sizeof port,
-                      NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
-        return "?";
-    }
-    return (storage.ss_family == AF_INET6 ? "[" + std::string(host) + "]" : std::string(host)) + ":" + port;
+constexpr double kDefaultGraceMs = 2000, kDefaultConnectMs = 10'000;
+
+using Core = transport::ChannelCore;
+using Turn = Core::Turn;
+
+std::chrono::milliseconds milliseconds(const sdk::Config& config, const char* key, double otherwise) {
+    return std::chrono::milliseconds(static_cast<std::int64_t>(config.number(key, otherwise, 0, 60'000)));
+}
+
+// A port of the ephemeral range that nobody listens on can be connected to itself.
+bool connected_to_itself(int socket, const Address& peer) {
+    Address ours;
+    ours.size = sizeof ours.storage;
+    return ::getsockname(socket, reinterpret_cast<sockaddr*>(&ours.storage), &ours.size) == 0 &&
+           ours.size == peer.size && std::memcmp(&ours.storage, &peer.storage, ours.size) == 0;
 }
 
 }  // namespace
 
-bool Address::loopback() const {
-    if (storage.ss_family == AF_INET) {
-        const auto& v4 = reinterpret_cast<const sockaddr_in&>(storage);
-        return (ntohl(v4.sin_addr.s_addr) >> 24) == 127;
-    }
-    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr;
-    return IN6_IS_ADDR_LOOPBACK(&v6) || (IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr[12] == 127);
+TcpTransport::TcpTransport(const patchbay_open_params& params, const sdk::Config& config)
+    : core_(params),
+      stream_(core_, *this),
+      child_(core_, *this),
+      name_(config.text("host", "127.0.0.1")),
+      port_(static_cast<unsigned>(config.number("port", 0, 1, 65'535))),
+      allow_remote_(config.boolean("allow_remote", false)),
+      has_command_(config.find("command") != nullptr),
+      connect_timeout_(milliseconds(config, "connect_timeout_ms", kDefaultConnectMs)),
+      grace_(milliseconds(config, "stop_grace_ms", kDefaultGraceMs)),
+      delay_(has_command_ ? kFirstDelayOfCommand : kFirstDelay) {
+    if (port_ == 0) throw sdk::Failure(PATCHBAY_E_INVALID, "\"port\" is needed");
 }
 
-std::vector<Address> resolve(const std::string& host, unsigned port, bool numeric_only, std::string& error) {
-    addrinfo hints{};
-    hints.ai_family = AF_UNSPEC;
-    hints.ai_socktype = SOCK_STREAM;
-    hints.ai_flags = AI_NUMERICSERV | (numeric_only ? AI_NUMERICHOST : 0);
-    addrinfo* list = nullptr;
-    const int failed = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
-    std::vector<Address> addresses;
-    if (failed) {
-        error = "cannot resolve \"" + host + "\": " + ::gai_strerror(failed);
-        return addresses;
-    }
-    for (const auto* each = list; each; each = each->ai_next) {
-        Address address;
-        std::memcpy(&address.storage, each->ai_addr, each->ai_addrlen);
-        address.size = each->ai_addrlen;
-        address.text = text_of(address.storage, address.size);
-        addresses.push_back(std::move(address));
-    }
-    ::freeaddrinfo(list);
-    return addresses;
+TcpTransport::~TcpTransport() {
+    if (socket_ >= 0) ::close(socket_);
 }
-
-// Outlives the channel if the resolver is slow: then its answer has nobody to go to.
-struct TcpTransport::Lookup {
-    TcpTransport* transport;      // null: gone; touched on the reactor's thread only
-    std::vector<Address> addresses;
-    std::string error;
-};
 
 std::unique_ptr<sdk::Channel> TcpTransport::open(const patchbay_open_params& params) {
     const sdk::Config config(sdk::view(params.config));
-    std::unique_ptr<TcpTransport> channel(new TcpTransport(params));
-    channel->name_ = config.text("host", "127.0.0.1");
-    channel->port_ = static_cast<unsigned>(config.number("port", 0));
-    channel->allow_remote_ = config.boolean("allow_remote", false);
-    channel->grace_ms_ = static_cast<unsigned>(config.number("stop_grace_ms", 2000));
-    channel->has_command_ = config.find("command") != nullptr;
-    if (channel->port_ == 0 || channel->port_ > 65535) {
-        throw sdk::Failure(PATCHBAY_E_INVALID, "port must be from 1 to 65535");
-    }
-    std::string error;
-    auto addresses = channel->name_ == "localhost" ? resolve("127.0.0.1", channel->port_, true, error)
-                                                   : resolve(channel->name_, channel->port_, true, error);
-    if (channel->has_command_) {
-        channel->child_.start(config, params.credentials, params.credential_count);
-        ::close(std::exchange(channel->child_.stdin_fd, -1));
-        channel->reactor_->watch(params.host, channel->child_.stdout_fd, 1, channel.get(), on_child_output,
-                                 &channel->output_watch_);
-    }
-    if (!addresses.empty()) {
-        channel->resolved(std::move(addresses), {});
-    } else {
-        channel->lookup_ = std::make_shared<Lookup>(Lookup{channel.get(), {}, {}});
-        std::thread([lookup = channel->lookup_, host = params.host, reactor = channel->reactor_,
-                     name = channel->name_, port = channel->port_]() mutable {
-            lookup->addresses = resolve(name, port, false, lookup->error);
-            auto* handed_over = new std::shared_ptr<Lookup>(std::move(lookup));
-            if (reactor->post(host, handed_over, on_resolved) != PATCHBAY_OK) delete handed_over;
-        }).detach();
-    }
+    std::unique_ptr<TcpTransport> channel(new TcpTransport(params, config));
+    const Turn turn(channel->core_);
+    if (const auto here = resolve_here(channel->name_, channel->port_); !here.addresses.empty())
+        channel->choose(here);
+    if (channel->has_command_)
+        channel->child_.start(config, params.credentials, params.credential_count,
+                              transport::Child::Stdout::ForPeople);
+    // The child runs: from here on trouble is an event.
+    if (channel->addresses_.empty()) channel->look_up();
+    else channel->begin();
     return channel;
 }
 
-TcpTransport::TcpTransport(const patchbay_open_params& params)
-    : host_(params.host),
-      reactor_(sdk::extension<patchbay_host_reactor>(params.host, PATCHBAY_HOST_REACTOR)),
-      sink_(params),
-      stream_(params.host, sink_, *this),
-      child_(params.host, sink_, *this) {}
+// ---- from name to connection
 
-TcpTransport::~TcpTransport() {
-    if (lookup_) lookup_->transport = nullptr;
-    drop_child_output();
-    drop_socket();
-    if (timer_) reactor_->cancel(host_, std::exchange(timer_, 0));
+void TcpTransport::look_up() {
+    try {
+        lookup_.emplace(name_, port_);
+    } catch (const std::system_error& error) {
+        return give_up(PATCHBAY_E_IO, "cannot resolve host \"" + name_ + "\": " + error.what());
+    }
+    if (!core_.watch(lookup_->done_fd(), Core::kReadable, this, on_resolved, lookup_watch_))
+        give_up(PATCHBAY_E_IO, "the host cannot watch the look-up of \"" + name_ + "\"");
 }
 
-void TcpTransport::on_resolved(void* handed_over) noexcept {
-    const std::unique_ptr<std::shared_ptr<Lookup>> lookup(static_cast<std::shared_ptr<Lookup>*>(handed_over));
-    if (auto* transport = (*lookup)->transport) {
-        transport->resolved(std::move((*lookup)->addresses), (*lookup)->error);
+void TcpTransport::on_resolved(void* self, std::uint32_t) noexcept {
+    auto& transport = *static_cast<TcpTransport*>(self);
+    const Turn turn(transport.core_);
+    const auto* const answer = transport.lookup_ ? transport.lookup_->answer() : nullptr;
+    if (!answer) return;
+    transport.core_.end(transport.lookup_watch_);
+    if (transport.core_.over()) return;
+    try {
+        transport.choose(*answer);
+        transport.begin();
+    } catch (const sdk::Failure& failure) {
+        transport.give_up(failure.code(), failure.what(), 0);
     }
 }
 
-void TcpTransport::resolved(std::vector<Address> addresses, const std::string& error) {
-    if (over_) return;
-    for (auto& address : addresses) {
-        if (allow_remote_ || address.loopback()) addresses_.push_back(std::move(address));
+// Judged by address, not by name: a name may point anywhere, and elsewhere tomorrow.
+void TcpTransport::choose(const Resolved& resolved) {
+    if (resolved.addresses.empty()) throw sdk::Failure(PATCHBAY_E_IO, resolved.error);
+    for (const auto& address : resolved.addresses) {
+        if (allow_remote_ || address.loopback()) addresses_.push_back(address);
     }
-    if (!addresses_.empty()) return attempt();
-    if (addresses.empty()) return give_up(PATCHBAY_E_IO, error);
-    give_up(PATCHBAY_E_DENIED, "\"" + name_ + "\" is " + addresses.front().text +
-                                   ", which is not this machine, and plain TCP is neither encrypted nor "
-                                   "authenticated; set allow_remote = true to connect all the same");
+    if (!addresses_.empty()) return;
+    throw sdk::Failure(PATCHBAY_E_DENIED,
+                       "host \"" + name_ + "\" is " + resolved.addresses.front().text() +
+                           ", which is not this machine, and plain TCP is neither encrypted nor "
+                           "authenticated; set allow_remote = true to connect all the same");
+}
+
+void TcpTransport::begin() {
+    if (has_command_) wait(delay_);
+    else attempt();
 }
 
 void TcpTransport::attempt() {
-    const auto& address = addresses_[next_address_++ % addresses_.size()];
-    ++attempts_;
+    if (next_address_ == addresses_.size()) {
+        next_address_ = 0;
+        ++rounds_;
+    }
+    connect_to(addresses_[next_address_++]);
+}
+
+void TcpTransport::connect_to(const Address& address) {
     socket_ = ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (socket_ < 0) return attempt_failed(std::strerror(errno));
     const int on = 1;
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     ::setsockopt(socket_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     const int status = ::connect(socket_, reinterpret_cast<const sockaddr*>(&address.storage), address.size);
-    if (status != 0 && errno != EINPROGRESS) return attempt_failed(std::strerror(errno));
-    reactor_->watch(host_, socket_, 2, this, on_connect_ready, &socket_watch_);
+    if (status == 0) return connected();
+    if (errno != EINPROGRESS) return attempt_failed(std::strerror(errno));
+    if (!core_.watch(socket_, Core::kWritable, this, on_connect_ready, socket_watch_))
+        return attempt_failed("the host cannot watch the socket");
+    wait(connect_timeout_);
 }
 
 void TcpTransport::on_connect_ready(void* self, std::uint32_t) noexcept {
     auto& transport = *static_cast<TcpTransport*>(self);
+    const Turn turn(transport.core_);
+    if (!transport.socket_watch_) return;
     int error = 0;
     socklen_t size = sizeof error;
     ::getsockopt(transport.socket_, SOL_SOCKET, SO_ERROR, &error, &size);
@@ -154,107 +144,116 @@ void TcpTransport::on_connect_ready(void* self, std::uint32_t) noexcept {
 }
 
 void TcpTransport::connected() {
-    // A port in the ephemeral range with nobody listening can connect to itself.
-    sockaddr_storage ours{}, theirs{};
-    socklen_t our_size = sizeof ours, their_size = sizeof theirs;
-    ::getsockname(socket_, reinterpret_cast<sockaddr*>(&ours), &our_size);
-    ::getpeername(socket_, reinterpret_cast<sockaddr*>(&theirs), &their_size);
-    if (our_size == their_size && std::memcmp(&ours, &theirs, our_size) == 0) {
-        return attempt_failed("connected to itself");
-    }
-    reactor_->cancel(host_, std::exchange(socket_watch_, 0));
-    sink_.fact("peer", text_of(theirs, their_size));
-    open_ = true;
+    const auto& address = addresses_[next_address_ - 1];
+    if (connected_to_itself(socket_, address)) return attempt_failed("nobody listens");
+    core_.end(socket_watch_);
+    core_.end(timer_);
     const int fd = std::exchange(socket_, -1);
-    stream_.start(fd, fd);
-    sink_.opened();
+    if (!stream_.start(fd, fd)) return give_up(PATCHBAY_E_IO, "the host cannot watch the connection");
+    open_ = true;
+    core_.sink().fact("peer", address.text());
+    core_.sink().opened();
 }
 
 void TcpTransport::attempt_failed(const std::string& why) {
     drop_socket();
-    const bool more_addresses = next_address_ < addresses_.size();
-    if (more_addresses) return attempt();
-    const bool patient = has_command_ ? child_.running() && std::chrono::steady_clock::now() - begun_ < kPatience
-                                      : attempts_ < kAttempts;
-    if (!patient) {
-        return give_up(PATCHBAY_E_IO, "cannot connect to " + addresses_.front().text + " after " +
-                                          std::to_string(attempts_) + " attempts: " + why);
+    if (next_address_ < addresses_.size()) return attempt();
+    if (!patient()) {
+        const auto tried = addresses_.front().text() + " (" + std::to_string(rounds_ + 1) + " attempts)";
+        return give_up(PATCHBAY_E_IO, "cannot connect to " + tried + ": " + why);
     }
-    // A child that is starting wants to be asked often; a remote end does not.
-    const auto wait = has_command_ ? std::min(delay_, std::chrono::milliseconds(200)) : delay_;
-    delay_ = std::min(delay_ * 2, kMostDelay);
-    reactor_->after(host_, static_cast<std::uint64_t>(std::chrono::nanoseconds(wait).count()), this, on_timer, &timer_);
+    const auto most = has_command_ ? kMostDelayOfCommand : kMostDelay;
+    wait(std::exchange(delay_, std::min(delay_ * 2, std::chrono::milliseconds(most))));
+}
+
+bool TcpTransport::patient() const {
+    if (!has_command_) return rounds_ + 1 < kAttempts;
+    return child_.running() && std::chrono::steady_clock::now() - begun_ < kPatience;
+}
+
+void TcpTransport::wait(std::chrono::milliseconds delay) {
+    if (!core_.after(delay, this, on_timer, timer_)) give_up(PATCHBAY_E_IO, "the host takes no timer");
 }
 
 void TcpTransport::on_timer(void* self, patchbay_status status) noexcept {
+    if (status != PATCHBAY_OK) return;  // from inside core_.end(), in a turn
     auto& transport = *static_cast<TcpTransport*>(self);
+    const Turn turn(transport.core_);
     transport.timer_ = 0;
-    if (status == PATCHBAY_OK && !transport.over_) transport.attempt();
-}
-
-// What the program prints is not the protocol here: kept for the log, like its stderr.
-void TcpTransport::on_child_output(void* self, std::uint32_t) noexcept {
-    auto& transport = *static_cast<TcpTransport*>(self);
-    char text[4096];
-    const ssize_t got = ::read(transport.child_.stdout_fd, text, sizeof text);
-    if (got > 0) {
-        std::string_view rest(text, static_cast<std::size_t>(got));
-        while (!rest.empty()) {
-            const auto end = rest.find('\n');
-            if (end != 0) transport.sink_.output(PATCHBAY_OUTPUT_STRAY, rest.substr(0, end));
-            rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-        }
-    } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
-        transport.drop_child_output();
-    }
-}
-
-patchbay_status TcpTransport::send(const patchbay_message& message, sdk::Body body) {
-    if (over_ || !open_) return PATCHBAY_E_CLOSED;
-    return stream_.send(message.exchange, std::move(body));
-}
-
-void TcpTransport::ended() { give_up(PATCHBAY_E_CLOSED, "the server closed the connection"); }
-void TcpTransport::broken(patchbay_status code, const std::string& text) { give_up(code, "server " + text); }
-
-void TcpTransport::child_exited(int code) {
-    if (!over_) {
-        return give_up(PATCHBAY_E_CLOSED, "server process " + transport::describe_exit(code));
-    }
-    finish();
-}
-
-void TcpTransport::close() {
-    if (std::exchange(asked_to_close_, true)) return;
-    if (!over_) give_up(PATCHBAY_OK, {});
-}
-
-void TcpTransport::give_up(patchbay_status code, std::string text) {
-    if (std::exchange(over_, true)) return;
-    trouble_ = code;
-    trouble_text_ = std::move(text);
-    drop_socket();
-    if (timer_) reactor_->cancel(host_, std::exchange(timer_, 0));
-    stream_.stop();
-    if (child_.running()) return child_.stop(open_ ? grace_ms_ : 0);
-    finish();
-}
-
-void TcpTransport::finish() {
-    if (std::exchange(closed_, true)) return;
-    drop_child_output();
-    if (trouble_ == PATCHBAY_OK) return sink_.closed();
-    sink_.closed(trouble_, trouble_text_, trouble_ == PATCHBAY_E_DENIED ? 0 : PATCHBAY_ERR_RETRYABLE);
+    transport.core_.arrived();
+    if (transport.core_.over()) return;
+    if (transport.socket_ >= 0) transport.attempt_failed("no answer within connect_timeout_ms");
+    else transport.attempt();
 }
 
 void TcpTransport::drop_socket() {
-    if (socket_watch_) reactor_->cancel(host_, std::exchange(socket_watch_, 0));
+    core_.end(socket_watch_);
+    core_.end(timer_);
     if (socket_ >= 0) ::close(std::exchange(socket_, -1));
 }
 
-void TcpTransport::drop_child_output() {
-    if (output_watch_) reactor_->cancel(host_, std::exchange(output_watch_, 0));
-    if (child_.stdout_fd >= 0) ::close(std::exchange(child_.stdout_fd, -1));
+// ---- messages
+
+patchbay_status TcpTransport::send(const patchbay_message& message, sdk::Body body) {
+    const Turn turn(core_);
+    const bool ready = open_ && !closing_ && !core_.over();
+    return ready ? stream_.send(message.exchange, std::move(body)) : PATCHBAY_E_CLOSED;
+}
+
+void TcpTransport::cancel(std::uint64_t exchange) {
+    const Turn turn(core_);
+    stream_.cancel(exchange);
+}
+
+void TcpTransport::resume() {
+    const Turn turn(core_);
+    stream_.resume();
+}
+
+// ---- the end
+
+void TcpTransport::close() {
+    const Turn turn(core_);
+    if (std::exchange(closing_, true)) return;
+    // Refused only by a host that is closing itself: it ends what is open.
+    static_cast<void>(core_.post(this, on_close_posted));
+}
+
+void TcpTransport::on_close_posted(void* self) noexcept {
+    auto& transport = *static_cast<TcpTransport*>(self);
+    const Turn turn(transport.core_);
+    transport.core_.arrived();
+    transport.give_up(PATCHBAY_OK, {});
+}
+
+void TcpTransport::give_up(patchbay_status code, const std::string& text, std::uint32_t flags) {
+    core_.finish(code, text, flags);
+    core_.end(lookup_watch_);
+    drop_socket();
+    stream_.end_writing();
+    stream_.end_reading();
+    child_.stop(open_ ? grace_ : std::chrono::milliseconds::zero());
+}
+
+void TcpTransport::input_ended(std::string_view rest) {
+    if (!rest.empty()) core_.sink().output(PATCHBAY_OUTPUT_STRAY, rest);
+    if (!core_.over()) exit_tells_more_ = true;
+    give_up(PATCHBAY_E_CLOSED,
+            std::string("server closed the connection") + (rest.empty() ? "" : " in the middle of a message"));
+}
+
+void TcpTransport::input_broken(patchbay_status code, const std::string& text) {
+    give_up(code, "server " + text, code == PATCHBAY_E_LIMIT ? 0 : PATCHBAY_ERR_RETRYABLE);
+}
+
+void TcpTransport::output_broken(int error) {
+    if (!core_.over()) exit_tells_more_ = true;
+    give_up(PATCHBAY_E_CLOSED, std::string("the connection to the server broke: ") + std::strerror(error));
+}
+
+void TcpTransport::child_exited() {
+    if (exit_tells_more_ && child_.left_by_itself()) core_.explain(child_.describe_exit());
+    give_up(PATCHBAY_E_CLOSED, child_.describe_exit());
 }
 
 }  // namespace patchbay::tcp

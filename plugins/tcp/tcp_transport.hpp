@@ -1,13 +1,12 @@
 // The tcp transport: newline-framed JSON over one TCP connection, as the stdio binding (MCP 2026-07-28
-// basic/transports/stdio, "works unchanged over ... TCP connections").
+// basic/transports/stdio, which works unchanged over TCP connections).
 //
-// Life:    open resolves (a name other than localhost on a thread of its own, because resolvers
-//          block), starts `command` if there is one, connects with back-off -> opened -> lines -> close.
-// Threads: [serial] and the host's reactor; the resolving thread only posts.
-// Limits:  kAttempts without a command; with one, while it lives, until kPatience.
+// Life:    open starts `command` if there is one and resolves `host` -> connects, with back-off ->
+//          opened -> lines -> close -> the command's tree is gone -> closed.
+// Threads: as patchbay_transport, with any thread for each call; all I/O on the host's reactor, but
+//          for the thread that asks the system's resolver.
+// Limits:  kAttempts rounds over all addresses without a command; with one, while it lives, kPatience.
 #pragma once
-
-#include <netinet/in.h>
 
 #include <chrono>
 #include <memory>
@@ -15,77 +14,76 @@
 #include <string>
 #include <vector>
 
+#include "address.hpp"
+#include "channel_core.hpp"
 #include "child.hpp"
 #include "line_stream.hpp"
 
 namespace patchbay::tcp {
-
-struct Address {
-    sockaddr_storage storage{};
-    socklen_t size = 0;
-    std::string text;            // "127.0.0.1:7000"
-    bool loopback() const;
-};
-
-// Blocks unless `host` is numeric or "localhost". Empty: `error` says why.
-std::vector<Address> resolve(const std::string& host, unsigned port, bool numeric_only, std::string& error);
 
 class TcpTransport final : public sdk::Channel,
                            private transport::LineStream::Listener,
                            private transport::Child::Listener {
 public:
     static constexpr unsigned kAttempts = 5;
-    static constexpr std::chrono::milliseconds kFirstDelay{100}, kMostDelay{10'000}, kPatience{60'000};
+    static constexpr std::chrono::milliseconds kFirstDelay{100}, kMostDelay{10'000};
+    // Our own command is about to listen: it is asked often.
+    static constexpr std::chrono::milliseconds kFirstDelayOfCommand{5}, kMostDelayOfCommand{200};
+    static constexpr std::chrono::seconds kPatience{30};
 
     static std::unique_ptr<sdk::Channel> open(const patchbay_open_params& params);
     ~TcpTransport() override;
 
     patchbay_status send(const patchbay_message& message, sdk::Body body) override;
-    void cancel(std::uint64_t exchange) override { stream_.cancel(exchange); }
-    void resume() override { stream_.resume(); }
+    void cancel(std::uint64_t exchange) override;
+    void resume() override;
     void close() override;
 
 private:
-    struct Lookup;               // shared with the resolving thread
-
-    explicit TcpTransport(const patchbay_open_params& params);
-    static void on_resolved(void* lookup) noexcept;
+    TcpTransport(const patchbay_open_params& params, const sdk::Config& config);
+    static void on_resolved(void* self, std::uint32_t events) noexcept;
     static void on_connect_ready(void* self, std::uint32_t events) noexcept;
     static void on_timer(void* self, patchbay_status status) noexcept;
-    static void on_child_output(void* self, std::uint32_t events) noexcept;
+    static void on_close_posted(void* self) noexcept;
 
-    void resolved(std::vector<Address> addresses, const std::string& error);
+    void look_up();
+    void choose(const Resolved& resolved);  // throws Failure when none may be used
+    void begin();
     void attempt();
+    void connect_to(const Address& address);
     void connected();
     void attempt_failed(const std::string& why);
+    bool patient() const;
+    void wait(std::chrono::milliseconds delay);
     void drop_socket();
-    void drop_child_output();
-    void ended() override;
-    void broken(patchbay_status code, const std::string& text) override;
-    void child_exited(int code) override;
-    void give_up(patchbay_status code, std::string text);  // then closed, once the child is gone
-    void finish();
 
-    const patchbay_host* host_;
-    const patchbay_host_reactor* reactor_;
-    sdk::Sink sink_;
+    void input_ended(std::string_view rest) override;
+    void input_broken(patchbay_status code, const std::string& text) override;
+    void output_broken(int error) override;
+    void child_exited() override;
+    void give_up(patchbay_status code, const std::string& text, std::uint32_t flags = PATCHBAY_ERR_RETRYABLE);
+
+    transport::ChannelCore core_;
     transport::LineStream stream_;
     transport::Child child_;
-    std::string name_;
-    unsigned port_ = 0;
-    bool allow_remote_ = false, has_command_ = false;
-    std::shared_ptr<Lookup> lookup_;
+
+    const std::string name_;
+    const unsigned port_;
+    const bool allow_remote_, has_command_;
+    const std::chrono::milliseconds connect_timeout_, grace_;
+
+    std::optional<Lookup> lookup_;
+    patchbay_op lookup_watch_ = 0;
     std::vector<Address> addresses_;
     std::size_t next_address_ = 0;
-    unsigned attempts_ = 0;
-    std::chrono::milliseconds delay_ = kFirstDelay;
-    std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+    unsigned rounds_ = 0;  // over all addresses
+    std::chrono::milliseconds delay_;
+    const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
     int socket_ = -1;
-    patchbay_op socket_watch_ = 0, timer_ = 0, output_watch_ = 0;
-    unsigned grace_ms_ = 2000;
-    bool open_ = false, over_ = false, asked_to_close_ = false, closed_ = false;
-    patchbay_status trouble_ = PATCHBAY_OK;
-    std::string trouble_text_;
+    patchbay_op socket_watch_ = 0;
+    patchbay_op timer_ = 0;  // of the attempt while there is a socket, else of the wait for the next
+    bool open_ = false, closing_ = false;
+    bool exit_tells_more_ = false;  // than what is given as the reason so far
 };
 
 }  // namespace patchbay::tcp

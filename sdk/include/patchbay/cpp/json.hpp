@@ -1,10 +1,13 @@
 // patchbay/cpp/json.hpp - reads the flat JSON object that a transport gets as its config: strings,
 // numbers, booleans, arrays of strings, objects of strings. The host has validated it against the
-// plugin's schema; anything else here is an error, not undefined. Header only, std only.
+// plugin's schema; anything else throws a Failure with text. Header only, std only.
+//
+// Threads: [value].
 #ifndef PATCHBAY_CPP_JSON_HPP
 #define PATCHBAY_CPP_JSON_HPP
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -36,27 +39,57 @@ public:
             } while (accept(','));
             expect('}');
         }
+        space();
+        if (at_ != end_) fail();
     }
 
+    // Null when the key is missing or null.
     const ConfigValue* find(const std::string& key) const {
         const auto found = values_.find(key);
-        return found == values_.end() ? nullptr : &found->second;
+        const bool absent = found == values_.end() || found->second.kind == ConfigValue::Kind::Null;
+        return absent ? nullptr : &found->second;
     }
+
+    // `otherwise` for a missing key; Failure for a value of another kind.
     std::string text(const std::string& key, std::string otherwise = {}) const {
-        const auto* value = find(key);
-        return value && value->kind == ConfigValue::Kind::String ? value->text : otherwise;
+        const auto* value = find(key, ConfigValue::Kind::String, "a string");
+        return value ? value->text : otherwise;
     }
-    double number(const std::string& key, double otherwise) const {
-        const auto* value = find(key);
-        return value && value->kind == ConfigValue::Kind::Number ? value->number : otherwise;
+    double number(const std::string& key, double otherwise, double least, double most) const {
+        const auto* value = find(key, ConfigValue::Kind::Number, "a number");
+        if (!value) return otherwise;
+        if (value->number >= least && value->number <= most) return value->number;
+        throw Failure(PATCHBAY_E_INVALID, "\"" + key + "\" must be from " + plain(least) + " to " + plain(most));
     }
     bool boolean(const std::string& key, bool otherwise) const {
-        const auto* value = find(key);
-        return value && value->kind == ConfigValue::Kind::Boolean ? value->boolean : otherwise;
+        const auto* value = find(key, ConfigValue::Kind::Boolean, "true or false");
+        return value ? value->boolean : otherwise;
+    }
+    std::vector<std::string> strings(const std::string& key) const {
+        const auto* value = find(key, ConfigValue::Kind::Strings, "an array of strings");
+        return value ? value->strings : std::vector<std::string>();
+    }
+    std::map<std::string, std::string> object(const std::string& key) const {
+        const auto* value = find(key, ConfigValue::Kind::Object, "an object of strings");
+        return value ? value->object : std::map<std::string, std::string>();
     }
 
 private:
-    [[noreturn]] static void fail() { throw Failure(PATCHBAY_E_INVALID, "config is not the JSON object it should be"); }
+    const ConfigValue* find(const std::string& key, ConfigValue::Kind kind, const char* wanted) const {
+        const auto* value = find(key);
+        if (!value || value->kind == kind) return value;
+        throw Failure(PATCHBAY_E_INVALID, "\"" + key + "\" must be " + wanted);
+    }
+    static std::string plain(double number) {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.17g", number);
+        return text;
+    }
+    [[noreturn]] static void fail() {
+        throw Failure(PATCHBAY_E_INVALID,
+                      "the settings must be one JSON object of strings, numbers, booleans, arrays of "
+                      "strings and objects of strings");
+    }
     void space() {
         while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
     }
@@ -69,27 +102,48 @@ private:
         if (!accept(c)) fail();
     }
     bool word(std::string_view text) {
-        if (static_cast<std::size_t>(end_ - at_) < text.size() || std::string_view(at_, text.size()) != text) return false;
+        if (static_cast<std::size_t>(end_ - at_) < text.size()) return false;
+        if (std::string_view(at_, text.size()) != text) return false;
         at_ += text.size();
         return true;
+    }
+    static int digit(char c) {
+        if (c >= '0' && c <= '9') return c - '0';
+        if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+        if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+        fail();
     }
     std::uint32_t hex4() {
         if (end_ - at_ < 4) fail();
         std::uint32_t value = 0;
-        for (int i = 0; i < 4; ++i, ++at_) {
-            const char c = *at_;
-            value = value * 16 + static_cast<std::uint32_t>(c >= '0' && c <= '9'   ? c - '0'
-                                                            : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                                            : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                                                                   : (fail(), 0));
-        }
+        for (int i = 0; i < 4; ++i) value = value * 16 + static_cast<std::uint32_t>(digit(*at_++));
         return value;
     }
+    std::uint32_t code_point() {  // after "\u"
+        const std::uint32_t high = hex4();
+        if (high < 0xD800 || high > 0xDFFF) return high;
+        if (high > 0xDBFF || !word("\\u")) fail();
+        const std::uint32_t low = hex4();
+        if (low < 0xDC00 || low > 0xDFFF) fail();
+        return 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+    }
     static void append(std::string& out, std::uint32_t c) {
-        if (c < 0x80) out += static_cast<char>(c);
-        else if (c < 0x800) (out += static_cast<char>(0xC0 | c >> 6)) += static_cast<char>(0x80 | (c & 0x3F));
-        else if (c < 0x10000) ((out += static_cast<char>(0xE0 | c >> 12)) += static_cast<char>(0x80 | (c >> 6 & 0x3F))) += static_cast<char>(0x80 | (c & 0x3F));
-        else (((out += static_cast<char>(0xF0 | c >> 18)) += static_cast<char>(0x80 | (c >> 12 & 0x3F))) += static_cast<char>(0x80 | (c >> 6 & 0x3F))) += static_cast<char>(0x80 | (c & 0x3F));
+        const auto tail = [](std::uint32_t bits) { return static_cast<char>(0x80 | (bits & 0x3F)); };
+        if (c < 0x80) {
+            out += static_cast<char>(c);
+        } else if (c < 0x800) {
+            out += static_cast<char>(0xC0 | c >> 6);
+            out += tail(c);
+        } else if (c < 0x10000) {
+            out += static_cast<char>(0xE0 | c >> 12);
+            out += tail(c >> 6);
+            out += tail(c);
+        } else {
+            out += static_cast<char>(0xF0 | c >> 18);
+            out += tail(c >> 12);
+            out += tail(c >> 6);
+            out += tail(c);
+        }
     }
     std::string string() {
         expect('"');
@@ -106,15 +160,7 @@ private:
                 case 'n': out += '\n'; break;
                 case 'r': out += '\r'; break;
                 case 't': out += '\t'; break;
-                case 'u': {
-                    std::uint32_t code = hex4();
-                    if (code >= 0xD800 && code < 0xDC00) {
-                        if (!word("\\u")) fail();
-                        code = 0x10000 + ((code - 0xD800) << 10) + (hex4() - 0xDC00);
-                    }
-                    append(out, code);
-                    break;
-                }
+                case 'u': append(out, code_point()); break;
                 default: out += c;
             }
         }
@@ -152,7 +198,10 @@ private:
             value.kind = ConfigValue::Kind::Boolean;
         } else if (!word("null")) {
             const char* from = at_;
-            while (at_ < end_ && std::string_view("+-.0123456789eE").find(*at_) != std::string_view::npos) ++at_;
+            const auto part_of_number = [](char c) {
+                return std::string_view("+-.0123456789eE").find(c) != std::string_view::npos;
+            };
+            while (at_ < end_ && part_of_number(*at_)) ++at_;
             if (from == at_) fail();
             value.kind = ConfigValue::Kind::Number;
             value.number = std::strtod(std::string(from, at_).c_str(), nullptr);

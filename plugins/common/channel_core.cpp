@@ -1,0 +1,59 @@
+#include "channel_core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace patchbay::transport {
+
+ChannelCore::ChannelCore(const patchbay_open_params& params)
+    : host_(params.host),
+      reactor_(sdk::extension<patchbay_host_reactor>(params.host, PATCHBAY_HOST_REACTOR)),
+      sink_(params) {
+    if (!reactor_) throw sdk::Failure(PATCHBAY_E_UNSUPPORTED, "the host offers no " PATCHBAY_HOST_REACTOR);
+}
+
+bool ChannelCore::watch(int fd, std::uint32_t events, void* ctx, Ready ready, patchbay_op& op) {
+    if (reactor_->watch(host_, fd, events, ctx, ready, &op) < 0) return false;
+    departed();
+    return true;
+}
+
+bool ChannelCore::after(std::chrono::nanoseconds delay, void* ctx, Fired fired, patchbay_op& op) {
+    const auto wait = std::max(delay, std::chrono::nanoseconds::zero()).count();
+    if (reactor_->after(host_, static_cast<std::uint64_t>(wait), ctx, fired, &op) < 0) return false;
+    departed();
+    return true;
+}
+
+void ChannelCore::end(patchbay_op& op) {
+    if (op == 0) return;
+    reactor_->cancel(host_, std::exchange(op, 0));
+    arrived();
+}
+
+bool ChannelCore::post(void* ctx, Posted fn) {
+    if (reactor_->post(host_, ctx, fn) < 0) return false;
+    departed();
+    return true;
+}
+
+void ChannelCore::finish(patchbay_status code, std::string text, std::uint32_t flags) {
+    if (std::exchange(over_, true)) return;
+    code_ = code;
+    text_ = std::move(text);
+    flags_ = flags;
+}
+
+void ChannelCore::leave(std::unique_lock<std::mutex>& lock) noexcept {
+    if (!over_ || open_ > 0 || std::exchange(told_, true)) return lock.unlock();
+    const auto sink = sink_;
+    const auto code = code_;
+    const auto flags = flags_;
+    const auto text = std::move(text_);
+    lock.unlock();
+    // From here on this object may be gone.
+    if (code == PATCHBAY_OK) sink.closed();
+    else sink.closed(code, text, flags);
+}
+
+}  // namespace patchbay::transport
