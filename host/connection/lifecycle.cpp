@@ -28,7 +28,10 @@ Connection::Impl::Impl(Connection& owner, const Context& shared, registry::Serve
       pending(shared.loop, [this](RequestId id) { expired(id); }) {}
 
 Error Connection::Impl::named(Error error) const {
-    return within("server \"" + spec.id() + "\"", std::move(error));
+    const std::string server = "server \"" + spec.id() + "\"";
+    // What comes from below may have named it already.
+    if (error.message.rfind(server, 0) == 0) return error;
+    return within(server, std::move(error));
 }
 
 std::string Connection::Impl::with_stderr(std::string text) const {

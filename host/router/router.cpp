@@ -244,7 +244,8 @@ CallId Router::call(Call call, ReplyHandler handler) {
         impl_->send_call(id, *entry, call);
         return id;
     }
-    impl_->locate(call.name, [this, watch = impl_->alive, id,
+    const std::string name = call.name;  // `call` moves on below
+    impl_->locate(name, [this, watch = impl_->alive, id,
                               call = std::make_shared<Call>(std::move(call))](auto entry) {
         if (!*watch) return;
         if (!entry) return impl_->end_soon(id, entry.error());
