@@ -56,6 +56,19 @@ void change_texts(Node& node, const Change& change) {
     for (auto& member : node.members) change_texts(member.value, change);
 }
 
+// Later steps compare lists with each other; this bounds them all. Null: none is too long.
+constexpr std::size_t kMostInOne = 4096;
+const Node* too_long(const Node& node) {
+    if (node.items.size() > kMostInOne || node.members.size() > kMostInOne) return &node;
+    for (const auto& item : node.items) {
+        if (const auto* found = too_long(item)) return found;
+    }
+    for (const auto& member : node.members) {
+        if (const auto* found = too_long(member.value)) return found;
+    }
+    return nullptr;
+}
+
 class Restater {
 public:
     Restater(Node& root, Fragment& out) : root_(root), out_(out) {}
@@ -116,19 +129,37 @@ private:
     }
 
     void table(Member& member) {
+        if (member.key == "policy") member.key = "permissions";
         if (!member.value.is(Node::Kind::Map)) {
             if (member.key == "bundles" || member.key == "agents") return;
-            return misshapen(member.value.mark, member.key + ": expected a table, found " +
-                                                    name_of(member.value.kind));
+            misshapen(member.value.mark,
+                      member.key + ": expected a table, found " + name_of(member.value.kind));
+            return close_permissions(member);
         }
-        if (member.key == "policy") member.key = "permissions";
-        for (const auto& other : out_.tables) {
-            if (other.key == member.key) {
-                return misshapen(member.mark,
-                                 "policy and permissions are one table; keep one of them");
-            }
+        if (const auto* found = too_long(member.value)) {
+            misshapen(found->mark,
+                      member.key + ": more than 4096 values in one list or table, the limit");
+            return close_permissions(member);
+        }
+        for (auto& other : out_.tables) {
+            if (other.key != member.key) continue;
+            misshapen(member.mark, "policy and permissions are one table; keep one of them");
+            return close_permissions(other);
         }
         out_.tables.push_back(std::move(member));
+    }
+
+    // Rules that cannot be read must not end up as no rules: merge refuses such a list, and with it
+    // every tool.
+    void close_permissions(Member& member) {
+        if (member.key != "permissions") return;
+        Node rules = Node::of_map(member.mark);
+        rules.members.push_back({"allow", member.mark, {}});
+        rules.members.back().value.mark = member.mark;
+        member.value = std::move(rules);
+        const auto known = std::any_of(out_.tables.begin(), out_.tables.end(),
+                                       [](const auto& t) { return t.key == "permissions"; });
+        if (!known) out_.tables.push_back(std::move(member));
     }
 
     void servers(Member& member, Dialect dialect) {
@@ -163,6 +194,8 @@ private:
         if (!entry.body.is(Node::Kind::Map)) {
             refuse(entry, entry.body.mark,
                    std::string("expected a table of settings, found ") + name_of(entry.body.kind));
+        } else if (const auto* found = too_long(entry.body)) {
+            refuse(entry, found->mark, "more than 4096 values in one list or table, the limit");
         } else {
             if (dialect == kCodex) codex(entry);
             if (dialect == kDesktop) desktop(entry);

@@ -165,6 +165,31 @@ TEST(ConfigMerge, ALocalFileMayLoosenWhatTheProjectDefines) {
     EXPECT_EQ(config.servers[0].tools.at("a"), Level::AllowAlways) << all(config.diagnostics);
 }
 
+TEST(ConfigMerge, ListsAreBounded) {
+    std::string many;
+    for (int i = 0; i < 5000; ++i) many += "'v" + std::to_string(i) + "',";
+    std::vector<Fragment> fragments;
+    fragments.push_back(toml(Scope::User, "[mcp_servers.x]\ncommand = 'x'\nenv_vars = [" + many +
+                                              "]\n[permissions]\ndeny = [" + many + "]\n"));
+    const auto config = merge(std::move(fragments));
+    EXPECT_TRUE(config.servers.empty());
+    EXPECT_THAT(all(config.diagnostics),
+                HasSubstr("server \"x\": more than 4096 values in one list or table, the limit"));
+    EXPECT_THAT(all(config.diagnostics), HasSubstr("permissions: more than 4096 values"));
+}
+
+TEST(ConfigMerge, PermissionsThatCannotBeReadAllowNothing) {
+    for (const auto* text : {"permissions = 'none'", "policy = 3", "permissions.deny = 'x'",
+                             "[policy]\ndeny = ['a']\n[permissions]\ndeny = ['b']\n"}) {
+        SCOPED_TRACE(text);
+        std::vector<Fragment> fragments;
+        fragments.push_back(toml(Scope::User, text));
+        const auto config = merge(std::move(fragments));
+        ASSERT_TRUE(config.permissions.allow);
+        EXPECT_THAT(*config.permissions.allow, IsEmpty());
+    }
+}
+
 TEST(ConfigMerge, NoMessageRepeatsASecret) {
     std::vector<Fragment> fragments;
     fragments.push_back(
