@@ -1,11 +1,7 @@
 #include "plugin/manifest.hpp"
 
-// toml++ aborts on some broken input when its assertions are on.
-#define TOML_ASSERT(expression) static_cast<void>(0)
-#define TOML_EXCEPTIONS 0
 #include "core/text.hpp"
-
-#include <toml++/toml.h>
+#include "core/toml.hpp"
 
 #include <algorithm>
 #include <optional>
