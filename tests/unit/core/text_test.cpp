@@ -1,0 +1,61 @@
+#include "core/text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/digest.hpp"
+#include "core/log.hpp"
+
+namespace patchbay::core {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(Nearest, OffersWhatIsAFewEditsAway) {
+    const std::vector<std::string> names{"stdio", "http", "tcp", "read_file", "read_files"};
+    EXPECT_THAT(nearest("stido", names), ElementsAre("stdio"));
+    EXPECT_THAT(nearest("read_fil", names), ElementsAre("read_file", "read_files"));
+    EXPECT_THAT(nearest("quic", names), IsEmpty());
+    EXPECT_EQ(did_you_mean("htpp", names), "; did you mean \"http\"?");
+    EXPECT_EQ(did_you_mean("zzzz", names), "");
+}
+
+TEST(Printable, TakesForeignTextItsPower) {
+    EXPECT_EQ(printable("a\x1b[31mb\n", 100), "a\xEF\xBF\xBD[31mb\xEF\xBF\xBD");
+    EXPECT_EQ(printable("a\nb\tc", 100, true), "a\nb\tc");
+    EXPECT_EQ(printable("x\xE2\x80\xAEy", 100), "x\xEF\xBF\xBDy") << "right-to-left override";
+    EXPECT_EQ(printable("\xC3\xBC\xFF", 100), "\xC3\xBC\xEF\xBF\xBD");
+    EXPECT_EQ(printable("\xC3\xBC\xC3\xBC", 3), "\xC3\xBC") << "cut at a code point";
+}
+
+TEST(Utf8, KnowsWhatIsValid) {
+    EXPECT_TRUE(valid_utf8("\xF0\x9F\x98\x80"));
+    EXPECT_FALSE(valid_utf8("\xC0\x80"));
+    EXPECT_FALSE(valid_utf8("\xED\xA0\x80")) << "a surrogate";
+    EXPECT_EQ(utf8_prefix("a\xC3\xBC", 2), "a");
+}
+
+TEST(Digest, IsSha256) {
+    EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(Log, MasksSecretsLongestFirst) {
+    log::mask("hunter2");
+    log::mask("hunter2-and-more");
+    log::mask("abc");
+    EXPECT_EQ(log::masked("key=hunter2-and-more, hunter2; abc"), "key=***, ***; abc") << "too short to be one";
+}
+
+TEST(Log, WritesToStderrFromItsLevelUp) {
+    log::set_level(log::Level::Warn);
+    ::testing::internal::CaptureStderr();
+    log::info("quiet");
+    log::warn("two\nlines with hunter2");
+    const auto written = ::testing::internal::GetCapturedStderr();
+    EXPECT_THAT(written, ::testing::HasSubstr("warning two lines with ***"));
+    EXPECT_THAT(written, ::testing::Not(::testing::HasSubstr("quiet")));
+}
+
+}  // namespace
+}  // namespace patchbay::core

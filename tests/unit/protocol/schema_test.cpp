@@ -1,0 +1,125 @@
+#include "protocol/schema.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "protocol/arguments.hpp"
+
+namespace patchbay::protocol {
+namespace {
+
+namespace json = boost::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+bool accepts(const char* schema, const char* instance) {
+    const auto compiled = Schema::compile(json::parse(schema));
+    EXPECT_TRUE(compiled) << compiled.error().message;
+    return compiled && compiled->validate(json::parse(instance)).empty();
+}
+
+TEST(Schema, AcceptsAndRefusesAsTheDraftSays) {
+    struct Case { const char *schema, *good, *bad; };
+    const Case cases[] = {
+        {R"({"type":"integer"})", "1.0", "1.5"},
+        {R"({"type":["string","null"]})", "null", "1"},
+        {R"({"enum":[1,"a",{"b":[1]}]})", R"({"b":[1.0]})", R"({"b":[2]})"},
+        {R"({"const":0})", "0.0", "false"},
+        {R"({"minimum":3,"exclusiveMaximum":5})", "3", "5"},
+        {R"({"multipleOf":0.1})", "0.3", "0.35"},
+        {R"({"minLength":2,"maxLength":2})", R"("üü")", R"("ü")"},
+        {R"({"pattern":"^a+$"})", R"("aa")", R"("ab")"},
+        {R"({"prefixItems":[{"type":"string"}],"items":{"type":"integer"}})", R"(["a",1])", R"(["a","b"])"},
+        {R"({"items":[{"type":"string"}],"additionalItems":false})", R"(["a"])", R"(["a",1])"},
+        {R"({"contains":{"const":1},"minContains":2})", "[1,1]", "[1,2]"},
+        {R"({"uniqueItems":true})", "[1,true]", "[1,1.0]"},
+        {R"({"required":["a"]})", R"({"a":1})", R"({"b":1})"},
+        {R"({"properties":{"a":{"type":"string"}},"additionalProperties":false})", R"({"a":"x"})", R"({"b":"x"})"},
+        {R"({"patternProperties":{"^x":{"type":"integer"}},"additionalProperties":false})", R"({"xa":1})", R"({"xa":"1"})"},
+        {R"({"propertyNames":{"maxLength":1}})", R"({"a":1})", R"({"ab":1})"},
+        {R"({"dependentRequired":{"a":["b"]}})", R"({"a":1,"b":2})", R"({"a":1})"},
+        {R"({"dependentSchemas":{"a":{"required":["c"]}}})", R"({"a":1,"c":2})", R"({"a":1})"},
+        {R"({"allOf":[{"minimum":1},{"maximum":2}]})", "2", "3"},
+        {R"({"anyOf":[{"type":"string"},{"minimum":5}]})", "5", "4"},
+        {R"({"oneOf":[{"minimum":1},{"minimum":5}]})", "2", "6"},
+        {R"({"not":{"type":"string"}})", "1", R"("a")"},
+        {R"({"if":{"type":"integer"},"then":{"minimum":5},"else":{"type":"string"}})", "7", "3"},
+        {R"({"$ref":"#/$defs/a~1b","$defs":{"a/b":{"type":"string"}}})", R"("x")", "1"},
+        {R"({"$ref":"#here","$defs":{"x":{"$anchor":"here","type":"string"}}})", R"("x")", "1"},
+        {R"({"properties":{"child":{"$ref":"#"}},"additionalProperties":false})", R"({"child":{"child":{}}})", R"({"child":{"chld":1}})"},
+        {R"(true)", "1", nullptr},
+    };
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.schema);
+        EXPECT_TRUE(accepts(c.schema, c.good)) << c.good;
+        if (c.bad) {
+            EXPECT_FALSE(accepts(c.schema, c.bad)) << c.bad;
+        }
+    }
+    EXPECT_FALSE(accepts("false", "1"));
+}
+
+TEST(Schema, SaysWhereAndWhat) {
+    const auto schema = Schema::compile(json::parse(R"({"properties":{"a/b":{"items":{"type":"integer"}}}})"));
+    const auto errors = schema->validate(json::parse(R"({"a/b":[1,"x"]})"));
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_EQ(errors[0].pointer, "/a~1b/1");
+    EXPECT_EQ(errors[0].message, "expected integer, got string");
+}
+
+TEST(Schema, FetchesNothingAndKnowsItsDialects) {
+    EXPECT_THAT(Schema::compile(json::parse(R"({"$ref":"https://example.invalid/x.json"})")).error().message, HasSubstr("never fetched"));
+    EXPECT_THAT(Schema::compile(json::parse(R"({"$schema":"http://json-schema.org/draft-04/schema#"})")).error().message, HasSubstr("not supported"));
+    EXPECT_FALSE(Schema::compile(json::parse(R"({"properties":{"a":1}})")));
+    EXPECT_FALSE(Schema::compile(json::parse("[]")));
+}
+
+TEST(Schema, APatternItCannotCheckIsNamedAndNotHeldAgainstAnybody) {
+    const auto schema = Schema::compile(json::parse(R"({"pattern":"(?=x)y"})"));
+    ASSERT_TRUE(schema);
+    EXPECT_EQ(schema->notes().size(), 1u);
+    EXPECT_TRUE(schema->validate("anything").empty());
+}
+
+TEST(Schema, EndsInBoundedTimeWhateverTheSchema) {
+    EXPECT_FALSE(accepts(R"({"$ref":"#"})", "1"));
+    std::string doubling = R"({"$defs":{"a0":{"not":{}})";
+    for (int i = 1; i < 60; ++i) {
+        const auto below = std::to_string(i - 1);
+        doubling += ",\"a" + std::to_string(i) + R"(":{"anyOf":[{"$ref":"#/$defs/a)" + below + R"("},{"$ref":"#/$defs/a)" + below + "\"}]}";
+    }
+    doubling += R"(},"$ref":"#/$defs/a59"})";
+    EXPECT_FALSE(accepts(doubling.c_str(), "1"));
+}
+
+TEST(Arguments, GetTheTypeThatTheSchemaNames) {
+    const auto schema = json::parse(R"({"properties":{"n":{"type":"integer"},"x":{"type":"number"},"b":{"type":"boolean"},
+        "s":{"type":"string"},"l":{"type":"array"},"o":{"anyOf":[{"type":"integer"},{"type":"null"}]},"any":{}}})");
+    EXPECT_EQ(*coerce_argument(schema, "n", "7"), 7);
+    EXPECT_EQ(*coerce_argument(schema, "x", "1.5"), 1.5);
+    EXPECT_EQ(*coerce_argument(schema, "b", "true"), true);
+    EXPECT_EQ(*coerce_argument(schema, "s", "7"), "7") << "a string stays one";
+    EXPECT_EQ(*coerce_argument(schema, "l", "[1]"), json::parse("[1]"));
+    EXPECT_EQ(*coerce_argument(schema, "o", "null"), nullptr);
+    EXPECT_EQ(*coerce_argument(schema, "any", "text"), "text");
+    EXPECT_EQ(coerce_argument(schema, "n", "abc").error().message, R"(argument "n": "abc" is not an integer)");
+}
+
+TEST(Arguments, AreCheckedBeforeTheyAreSent) {
+    const auto schema = json::parse(R"({"properties":{"path":{"type":"string"},"head":{"type":"number"}},"required":["path"]})");
+    EXPECT_TRUE(check_arguments(schema, {{"path", "a"}}).empty());
+    EXPECT_THAT(check_arguments(schema, {{"pth", "a"}}),
+                ElementsAre(HasSubstr(R"(unknown argument "pth"; did you mean "path"?)"), HasSubstr(R"(lacks "path")")));
+    EXPECT_THAT(check_arguments(schema, {{"path", 1}}), ElementsAre(R"(argument "path": expected string, got number)"));
+}
+
+TEST(ElicitationDefaults, FillWhatIsRequired) {
+    const auto schema = json::parse(R"({"properties":{"name":{"type":"string","default":"x"},"age":{"type":"integer","minimum":18},
+        "colour":{"type":"string","enum":["red","blue"]},"ok":{"type":"boolean"},"free":{"type":"string"}},
+        "required":["name","age","colour","ok"]})");
+    EXPECT_EQ(*defaults_for(schema), json::parse(R"({"name":"x","age":18,"colour":"red","ok":false})").get_object());
+    EXPECT_FALSE(defaults_for(json::parse(R"({"properties":{"free":{"type":"string"}},"required":["free"]})")));
+}
+
+}  // namespace
+}  // namespace patchbay::protocol
