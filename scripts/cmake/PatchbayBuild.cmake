@@ -31,7 +31,9 @@ endif()
 
 add_library(patchbay_flags INTERFACE)
 add_library(patchbay::flags ALIAS patchbay_flags)
+# -Wrestrict: g++ 12 raises it for any inlined "text" + string (GCC bug 105651).
 target_compile_options(patchbay_flags INTERFACE -Wall -Wextra -Wshadow -Wpointer-arith
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> $<$<BOOL:${PATCHBAY_WERROR}>:-Werror>)
 if(PATCHBAY_SANITIZE)
     add_compile_options(-fsanitize=${PATCHBAY_SANITIZE} -fno-omit-frame-pointer -g1)
