@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -89,7 +90,7 @@ void Child::start(const sdk::Config& config, const patchbay_kv* credentials, std
 void Child::stop(std::chrono::milliseconds grace) {
     if (stdin_ >= 0) ::close(std::exchange(stdin_, -1));
     if (!op_) return;
-    stopped_ = true;
+    forced_at_ = std::min(forced_at_, std::chrono::steady_clock::now() + grace);
     process_->stop(core_.host(), op_, static_cast<std::uint32_t>(grace.count()));
 }
 
@@ -102,7 +103,7 @@ std::string Child::describe_exit() const {
 }
 
 bool Child::left_by_itself() const {
-    return !stopped_ || (code_ != 256 + SIGTERM && code_ != 256 + SIGKILL);
+    return exited_at_ < forced_at_ || (code_ != 256 + SIGTERM && code_ != 256 + SIGKILL);
 }
 
 void Child::on_started(void* self, std::int64_t pid) noexcept {
@@ -116,6 +117,7 @@ void Child::on_exited(void* self, std::int32_t code) noexcept {
     const Turn turn(child.core_);
     child.op_ = 0;
     child.code_ = code;
+    child.exited_at_ = std::chrono::steady_clock::now();
     // The service may say so on any thread; watches end on the reactor's.
     if (!child.core_.post(self, on_exit_posted)) child.leave();
     child.core_.arrived();

@@ -7,8 +7,10 @@
 // Errors:  start() throws sdk::Failure with the host's text.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include <patchbay/cpp/json.hpp>
 
@@ -74,8 +76,10 @@ private:
     patchbay_op op_ = 0;
     int stdin_ = -1;
     Output stdout_, stderr_;
-    bool stopped_ = false;
     std::int32_t code_ = 0;
+    std::chrono::steady_clock::time_point exited_at_{};
+    // When stop() makes the program leave: until then it does so by itself.
+    std::chrono::steady_clock::time_point forced_at_ = std::chrono::steady_clock::time_point::max();
 };
 
 }  // namespace patchbay::transport

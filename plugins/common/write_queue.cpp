@@ -8,7 +8,7 @@ namespace patchbay::transport {
 bool WriteQueue::push(std::uint64_t exchange, sdk::Body body) {
     waiting_ += body.size() + 1;
     queue_.push_back({exchange, std::move(body)});
-    if (waiting_ >= kHighMark) paused_ = true;
+    if (waiting_ - left_ >= kHighMark) paused_ = true;
     return paused_;
 }
 
@@ -26,7 +26,7 @@ int WriteQueue::vectors(iovec (&out)[kMostVectors]) const {
     return count;
 }
 
-bool WriteQueue::take_relief() { return waiting_ < kLowMark && std::exchange(paused_, false); }
+bool WriteQueue::take_relief() { return waiting_ - left_ < kLowMark && std::exchange(paused_, false); }
 
 bool WriteQueue::cancel(std::uint64_t exchange) {
     const auto first = queue_.begin() + (left_ > 0 ? 1 : 0);  // what has begun to leave leaves whole

@@ -88,7 +88,8 @@ void TcpTransport::on_resolved(void* self, std::uint32_t) noexcept {
         transport.choose(*answer);
         transport.begin();
     } catch (const sdk::Failure& failure) {
-        transport.give_up(failure.code(), failure.what(), 0);
+        const bool for_good = failure.code() == PATCHBAY_E_DENIED;
+        transport.give_up(failure.code(), failure.what(), for_good ? 0 : PATCHBAY_ERR_RETRYABLE);
     }
 }
 

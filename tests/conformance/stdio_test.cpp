@@ -1,0 +1,212 @@
+// What the stdio transport does beyond the suite: programs that cannot be started, what a child is
+// given, how it is ended.
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "conformance/peers.hpp"
+#include "support/plugin_host.hpp"
+
+namespace {
+
+using namespace patchbay;
+using namespace patchbay::test;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class Stdio : public testing::Test {
+protected:
+    void TearDown() override {
+        EXPECT_THAT(channel_.faults, IsEmpty());
+        std::filesystem::remove_all(folder_);
+    }
+    bool open(std::vector<std::string> mode, const std::string& more = {}) {
+        return channel_.open(peer_settings("stdio", std::move(mode), more)) == PATCHBAY_OK;
+    }
+    bool over() {
+        return channel_.until([&] { return channel_.closed(); });
+    }
+    std::string write(const std::string& name, const std::string& text, mode_t mode) {
+        std::filesystem::create_directories(folder_);
+        const auto path = folder_ + "/" + name;
+        std::ofstream(path) << text;
+        ::chmod(path.c_str(), mode);
+        return path;
+    }
+    std::vector<std::string> self(const char* key) {
+        const auto value = boost::json::parse(channel_.messages.at(0)).at(key);
+        std::vector<std::string> texts;
+        for (const auto& each : value.as_array())
+            texts.push_back(each.is_string() ? std::string(each.get_string()) : boost::json::serialize(each));
+        return texts;
+    }
+
+    const std::string folder_ = "/tmp/" + unique_token();
+    core::Loop loop_;
+    PluginHost host_{loop_, "stdio"};
+    PluginChannel channel_{loop_, host_};
+};
+
+TEST_F(Stdio, SaysWhereItLookedForACommandThatIsNotThere) {
+    EXPECT_EQ(channel_.open(command_settings({"no-such-server"}, R"(,"env":{"PATH":"/usr/bin:/opt/none"})")),
+              PATCHBAY_E_INVALID);
+    EXPECT_EQ(channel_.refusal,
+              "command \"no-such-server\" not found in PATH (/usr/bin:/opt/none); install it or give its full path");
+    EXPECT_EQ(channel_.open(command_settings({"/opt/none/server"})), PATCHBAY_E_INVALID);
+    EXPECT_EQ(channel_.refusal, "command \"/opt/none/server\": No such file or directory");
+}
+
+TEST_F(Stdio, RefusesWhatIsNotExecutable) {
+    const auto path = write("server", "#!/bin/sh\n", 0644);
+    EXPECT_EQ(channel_.open(command_settings({path})), PATCHBAY_E_INVALID);
+    EXPECT_EQ(channel_.refusal, "command \"" + path + "\" is not executable (chmod +x?)");
+    EXPECT_EQ(channel_.open(command_settings({"server"}, ",\"env\":{\"PATH\":\"" + folder_ + "\"}")),
+              PATCHBAY_E_INVALID);
+    EXPECT_THAT(channel_.refusal, HasSubstr(path + " is not executable"));
+    EXPECT_EQ(channel_.open(command_settings({folder_})), PATCHBAY_E_INVALID);
+    EXPECT_THAT(channel_.refusal, HasSubstr("is a directory"));
+}
+
+TEST_F(Stdio, RefusesAWorkingDirectoryThatIsNone) {
+    EXPECT_FALSE(open({"echo"}, ",\"cwd\":\"/opt/none\""));
+    EXPECT_EQ(channel_.refusal, "working directory (cwd) \"/opt/none\": No such file or directory");
+    EXPECT_FALSE(open({"echo"}, ",\"cwd\":\"/etc/passwd\""));
+    EXPECT_THAT(channel_.refusal, HasSubstr("is not a directory"));
+}
+
+TEST_F(Stdio, TellsWhatOnlyExecCanTell) {
+    const auto no_interpreter = write("a", "#!/opt/none/python\n", 0755);
+    ASSERT_EQ(channel_.open(command_settings({no_interpreter})), PATCHBAY_OK);
+    ASSERT_TRUE(over());
+    EXPECT_EQ(channel_.end.text, "server process exited with code 127");
+    EXPECT_THAT(channel_.errors, ElementsAre(AllOf(StartsWith("cannot run " + no_interpreter),
+                                                   HasSubstr("its interpreter is not"))));
+}
+
+TEST_F(Stdio, NeverAsksAShell) {
+    const auto no_program = write("b", "echo pwned\n", 0755);
+    ASSERT_EQ(channel_.open(command_settings({no_program})), PATCHBAY_OK);
+    ASSERT_TRUE(over());
+    EXPECT_THAT(channel_.errors, ElementsAre(HasSubstr("Exec format error")));
+    EXPECT_THAT(channel_.stray, IsEmpty());
+}
+
+TEST_F(Stdio, FindsACommandRelativeToItsWorkingDirectory) {
+    write("link", "", 0644);
+    std::filesystem::remove(folder_ + "/link");
+    std::filesystem::create_symlink(peer_program(), folder_ + "/link");
+    ASSERT_EQ(channel_.open(command_settings({"./link", "self"}, ",\"cwd\":\"" + folder_ + "\"")), PATCHBAY_OK);
+    ASSERT_TRUE(channel_.until([&] { return !channel_.messages.empty(); }));
+    EXPECT_THAT(channel_.messages[0], HasSubstr("\"cwd\":\"" + folder_ + "\""));
+}
+
+TEST_F(Stdio, GivesAChildTheShortListAndWhatIsConfiguredAndNothingElse) {
+    ::setenv("PATCHBAY_TEST_LEAK", "1", 1);
+    ::setenv("TZ", "Europe/Berlin", 1);
+    std::vector<patchbay_kv> credentials(2);
+    credentials[0] = {plugin::str("API_TOKEN"), plugin::str("s3cret"), PATCHBAY_KV_SECRET | PATCHBAY_KV_ENV, 0};
+    credentials[1] = {plugin::str("Authorization"), plugin::str("Bearer x"), PATCHBAY_KV_SECRET, 0};
+    const auto settings = peer_settings("stdio", {"self"}, R"(,"env":{"HOME":"/nowhere","LEVEL":"info"})");
+    ASSERT_EQ(channel_.open(settings, credentials), PATCHBAY_OK);
+    ASSERT_TRUE(channel_.until([&] { return !channel_.messages.empty(); }));
+    const auto env = self("env");
+    EXPECT_THAT(env, testing::IsSupersetOf({"HOME=/nowhere", "LEVEL=info", "TZ=Europe/Berlin", "API_TOKEN=s3cret"}));
+    EXPECT_THAT(env, Contains(StartsWith("PATH=")));
+    EXPECT_THAT(env, Not(Contains(StartsWith("PATCHBAY_TEST_LEAK"))));
+    EXPECT_THAT(env, Not(Contains(StartsWith("Authorization"))));
+    ::unsetenv("TZ");
+}
+
+class StdioPids : public Stdio, public testing::WithParamInterface<const char*> {};
+
+TEST_P(StdioPids, GivesAChildASessionAndThreeDescriptors) {
+    const int leaked = ::dup(2);  // not close-on-exec
+    ASSERT_TRUE(open({"self"}, GetParam()));
+    ASSERT_TRUE(channel_.until([&] { return !channel_.messages.empty(); }));
+    ::close(leaked);
+    EXPECT_THAT(self("fds"), testing::UnorderedElementsAre("0", "1", "2"));
+    EXPECT_THAT(channel_.messages[0], HasSubstr("\"session\":true"));
+    // Many servers take a parent 1 for the sign that their host has died.
+    EXPECT_THAT(channel_.messages[0], Not(HasSubstr("\"parent\":1,")));
+    EXPECT_THAT(channel_.messages[0], HasSubstr("\"exe\":\"" + peer_program())) << "/proc works";
+    ASSERT_TRUE(channel_.until([&] { return !channel_.fact("pid").empty(); }));
+    EXPECT_TRUE(std::filesystem::exists("/proc/" + channel_.fact("pid"))) << "the host's number, not the child's";
+}
+
+TEST_P(StdioPids, NamesTheSignalThatKilledAChild) {
+    ASSERT_TRUE(open({"signal", "9"}, GetParam()));
+    ASSERT_TRUE(over());
+    EXPECT_EQ(channel_.end.text, "server process was killed by signal 9 (SIGKILL)");
+}
+
+TEST_P(StdioPids, EndsAChildThatIgnoresEverything) {
+    const auto token = unique_token();
+    ASSERT_EQ(channel_.open(command_settings({hostile_program(), token, "setsid", "ignore"},
+                                             std::string(",\"stop_grace_ms\":50") + GetParam())),
+              PATCHBAY_OK);
+    ASSERT_TRUE(channel_.until([&] { return !channel_.messages.empty(); }));
+    channel_.close();
+    ASSERT_TRUE(over());
+    EXPECT_EQ(channel_.end.status, PATCHBAY_OK);
+    EXPECT_THAT(processes_with(token), IsEmpty());
+}
+INSTANTIATE_TEST_SUITE_P(All, StdioPids, testing::Values("", ",\"pid_namespace\":false"), [](const auto& named) {
+    return std::string(*named.param ? "Shared" : "OwnNamespace");
+});
+
+TEST_F(Stdio, LetsAChildLeaveByItselfWhenItsInputEnds) {
+    ASSERT_TRUE(open({"silent"}, ",\"stop_grace_ms\":60000"));
+    channel_.close();
+    ASSERT_TRUE(over());
+}
+
+TEST_F(Stdio, EndsAChildThatClosesItsOutput) {
+    ASSERT_TRUE(open({"stdout"}, ",\"stop_grace_ms\":50"));
+    ASSERT_TRUE(over());
+    EXPECT_EQ(channel_.end.text, "server closed its stdout");
+}
+
+TEST_F(Stdio, EndsAChildThatClosesItsInputAtTheFirstMessage) {
+    ASSERT_TRUE(open({"stdin"}, ",\"stop_grace_ms\":50"));
+    ASSERT_TRUE(channel_.until([&] { return !channel_.messages.empty(); }));
+    ASSERT_GE(channel_.send("{}"), 0);
+    ASSERT_TRUE(over());
+    EXPECT_EQ(channel_.end.text, "server closed its stdin: Broken pipe");
+    EXPECT_EQ(channel_.done.back().status, PATCHBAY_E_CLOSED);
+}
+
+TEST_F(Stdio, CutsLongLinesOfStderr) {
+    ASSERT_TRUE(open({"noise"}));
+    ASSERT_TRUE(channel_.until([&] { return channel_.errors.size() == 2; }));
+    EXPECT_EQ(channel_.errors[0], std::string(8u << 10, '0'));
+    EXPECT_EQ(channel_.errors[1], "short");
+}
+
+TEST_F(Stdio, LeavesNoDescriptorBehind) {
+    const auto open_descriptors = [] {
+        return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+    };
+    const auto before = open_descriptors();
+    for (int i = 0; i < 5; ++i) {
+        PluginChannel channel(loop_, host_);
+        ASSERT_EQ(channel.open(peer_settings("stdio", {"echo"})), PATCHBAY_OK);
+        ASSERT_GE(channel.send("{}"), 0);
+        ASSERT_TRUE(channel.until([&] { return !channel.messages.empty(); }));
+        channel.close();
+        ASSERT_TRUE(channel.until([&] { return channel.closed(); }));
+        channel.destroy();
+    }
+    loop_.run_until([] { return false; }, core::Clock::now() + std::chrono::milliseconds(1));
+    EXPECT_EQ(open_descriptors(), before);
+}
+
+}  // namespace

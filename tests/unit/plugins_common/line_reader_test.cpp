@@ -1,0 +1,103 @@
+#include "line_reader.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+using patchbay::transport::LineReader;
+using ::testing::ElementsAre;
+
+void feed(LineReader& reader, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const auto room = reader.room();
+        const auto size = std::min(room.size, bytes.size());
+        std::memcpy(room.data, bytes.data(), size);
+        reader.filled(size);
+        bytes.remove_prefix(size);
+    }
+}
+
+std::vector<std::string> lines(LineReader& reader) {
+    std::vector<std::string> all;
+    for (std::string_view line; reader.next(line);) all.emplace_back(line);
+    return all;
+}
+
+TEST(LineReader, GivesWholeLinesWithoutTheSpaceAroundThem) {
+    LineReader reader;
+    feed(reader, "{\"a\":1}\r\n\n \t{} \n{\"b");
+    EXPECT_THAT(lines(reader), ElementsAre("{\"a\":1}", "", "{}"));
+    EXPECT_EQ(reader.rest(), "{\"b");
+    feed(reader, "\":2}\n");
+    EXPECT_THAT(lines(reader), ElementsAre("{\"b\":2}"));
+    EXPECT_EQ(reader.rest(), "");
+}
+
+TEST(LineReader, GivesALineThatComesByteByByte) {
+    LineReader reader;
+    const std::string text = "{\"n\":1}\n{\"n\":2}\n";
+    std::vector<std::string> all;
+    for (const char byte : text) {
+        feed(reader, {&byte, 1});
+        for (const auto& line : lines(reader)) all.push_back(line);
+    }
+    EXPECT_THAT(all, ElementsAre("{\"n\":1}", "{\"n\":2}"));
+}
+
+TEST(LineReader, GrowsForALineLargerThanAChunk) {
+    LineReader reader;
+    for (const std::size_t size : {65'535u, 65'536u, 70'000u, 1'000'000u}) {
+        const std::string line(size, 'x');
+        feed(reader, line + "\n{}\n");
+        EXPECT_THAT(lines(reader), ElementsAre(line, "{}")) << size;
+    }
+}
+
+TEST(LineReader, SaysWhenALineIsTooLong) {
+    LineReader reader;
+    const std::string part(1u << 20, 'x');
+    for (int i = 0; i < 16; ++i) feed(reader, part);
+    EXPECT_FALSE(reader.has_line());
+    EXPECT_FALSE(reader.too_long()) << "the limit itself is allowed";
+    feed(reader, "x");
+    EXPECT_TRUE(reader.too_long());
+}
+
+TEST(LineReader, ASliceOutlivesWhatIsReadAfterItAndTheReader) {
+    patchbay_buf kept{};
+    {
+        LineReader reader;
+        feed(reader, "{\"kept\":true}\n");
+        std::string_view line;
+        ASSERT_TRUE(reader.next(line));
+        kept = reader.slice(line);
+        for (int i = 0; i < 100; ++i) {
+            feed(reader, std::string(5000, 'y') + "\n");
+            lines(reader);
+        }
+    }
+    EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(kept.data), kept.size), "{\"kept\":true}");
+    EXPECT_GE(kept.capacity, kept.size + 64);
+    kept.release(kept.owner);
+}
+
+TEST(LineReader, UsesItsChunkAgainWhenNobodyLooksIntoIt) {
+    LineReader reader;
+    const auto* const first = reader.room().data;
+    for (int i = 0; i < 1000; ++i) {
+        feed(reader, "{\"n\":1}\n");
+        std::string_view line;
+        ASSERT_TRUE(reader.next(line));
+        const auto slice = reader.slice(line);
+        slice.release(slice.owner);
+        EXPECT_EQ(reader.room().data, first);
+    }
+}
+
+}  // namespace
