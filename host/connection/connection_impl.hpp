@@ -22,6 +22,7 @@ struct Connection::Impl {
     void ready();
     // This attempt is over; `retryable` says whether another may go better.
     void attempt_failed(Error error, bool retryable);
+    void tell_failure(State next, const Error& error);  // everybody who waits
     void schedule_reconnect();
     void lose(Error error);  // close the channel because the connection is of no use any more
     void channel_gone(const plugin::Problem* problem);
@@ -98,6 +99,7 @@ struct Connection::Impl {
     unsigned attempts = 0, misses = 0;
     bool heard = false;                              // since the last health check
     std::optional<Error> lost_because;               // why we closed the channel ourselves
+    bool lost_when_ready = false;
     core::Clock::time_point failed_at{}, ready_at{};
 
     Status shown;                                    // the parts that only change here

@@ -213,11 +213,27 @@ void Connection::Impl::listen() {
     });
 }
 
+// Who waits hears of it now; the server may take its time to leave.
 void Connection::Impl::lose(Error error) {
     if (lost_because) return;
-    lost_because = std::move(error);
-    if (channel) channel->close();  // channel_gone() does the rest
-    else attempt_failed(*lost_because, true);
+    lost_because = error;
+    if (!channel) return attempt_failed(std::move(error), true);
+    lost_when_ready = state == State::Ready;
+    channel->close();  // channel_gone() does the rest
+    if (lost_when_ready) error = within("connection lost", std::move(error));
+    tell_failure(State::Error, named(std::move(error)));
+}
+
+void Connection::Impl::tell_failure(State next, const Error& error) {
+    shown.last_error = core::log::masked(core::printable(error.message, 2000));
+    core::log::debug(shown.last_error);
+    unsent.clear();
+    list_running = list_again = false;  // what its page brings now is not a list
+    failed_at = core::Clock::now();
+    set_state(next);
+    fail_all(error);
+    tools_done(error);
+    settle();
 }
 
 void Connection::Impl::channel_gone(const plugin::Problem* problem) {
@@ -227,7 +243,7 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
     // The channel is still delivering this very event: it goes when that has returned.
     context.loop.defer([gone = std::shared_ptr<plugin::Channel>(std::move(channel))] {});
     const bool was_probing = handshake && handshake->probing() && !session;
-    const bool was_ready = state == State::Ready;
+    const bool was_ready = state == State::Ready || std::exchange(lost_when_ready, false);
     session.reset();
     meta.clear();
     outbox.clear();
@@ -266,21 +282,15 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
 
 void Connection::Impl::attempt_failed(Error error, bool retryable) {
     if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
-    error = named(std::move(error));
-    shown.last_error = core::log::masked(core::printable(error.message, 2000));
-    core::log::debug(shown.last_error);
-    unsent.clear();
     handshake.reset();
     retried_without_probe = false;
-    failed_at = core::Clock::now();
     const bool again = retryable && context.long_lived && spec.config.restart &&
                        attempts < context.health.reconnect_attempts;
-    if (error.code == ErrorCode::AuthRequired) set_state(State::AuthRequired);
-    else if (again) set_state(State::Reconnecting);
-    else set_state(retryable ? State::Failed : State::Error);
-    fail_all(error);
-    tools_done(error);
-    settle();
+    const State next = error.code == ErrorCode::AuthRequired ? State::AuthRequired
+                       : again                               ? State::Reconnecting
+                       : retryable                           ? State::Failed
+                                                             : State::Error;
+    tell_failure(next, named(std::move(error)));
     if (again) schedule_reconnect();
 }
 

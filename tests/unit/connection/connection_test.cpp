@@ -233,6 +233,18 @@ TEST_F(ConnectionTest, AnAnswerNobodyAskedForEndsTheConnection) {
     EXPECT_THAT(error->message, HasSubstr("answered id 999, which nobody asked"));
 }
 
+TEST_F(ConnectionTest, AConnectionThatIsLostWhileItListsToolsIsNotReady) {
+    server.be_legacy({});
+    server.results.erase("tools/list");
+    bool settled = false;
+    connection().connect([&] { settled = true; });
+    ASSERT_TRUE(wait([&] { return !server.requests("tools/list").empty(); }));
+    server.answer(999, "{}");
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_NE(connection().state(), State::Ready);
+    EXPECT_THAT(connection().status().last_error, HasSubstr("which nobody asked"));
+}
+
 TEST_F(ConnectionTest, ABrokenAnswerEndsTheCallItNames) {
     server.be_legacy({tool_named("a")});
     ASSERT_EQ(connect(), State::Ready);
