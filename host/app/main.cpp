@@ -1,5 +1,6 @@
 // The patchbay program. Start reading at host.hpp, which says what a running host is made of.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "app/command_line.hpp"
@@ -10,5 +11,12 @@ int main(int argc, char** argv) {
         std::puts("patchbay " PATCHBAY_VERSION);
         return 0;
     }
-    return patchbay::app::run_command_line(argc, argv);
+    const int code = patchbay::app::run_command_line(argc, argv);
+#ifdef PATCHBAY_SANITIZED
+    return code;  // the leak check runs in a normal exit
+#else
+    // Servers are closed. A plugin's thread may still run, and no static may die under it.
+    std::fflush(nullptr);
+    std::quick_exit(code);
+#endif
 }

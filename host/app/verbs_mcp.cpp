@@ -122,7 +122,9 @@ int show_statuses(Session& session, std::vector<Status> statuses) {
     } else {
         print_statuses(statuses);
         for (const auto& status : statuses) {
-            if (!status.last_error.empty() && status.state != State::Ready) say(status.last_error);
+            // What configuration took out was told with the diagnostics.
+            const bool tried = !status.transport.empty();
+            if (tried && !status.last_error.empty() && status.state != State::Ready) say(status.last_error);
         }
     }
     bool failed = false;
