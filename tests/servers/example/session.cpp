@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -52,37 +53,38 @@ bool Session::wants_input() const {
 }
 
 void Session::read() {
-    const std::size_t had = input_.size();
-    input_.resize(had + kReadSize);
-    const ssize_t got = ::read(in_fd_, input_.data() + had, kReadSize);
-    input_.resize(had + static_cast<std::size_t>(got > 0 ? got : 0));
+    if (input_.size() - end_ < kReadSize) make_room();
+    const ssize_t got = ::read(in_fd_, input_.data() + end_, input_.size() - end_);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (got <= 0) {
         if (server_.options().stubborn) deaf_ = true;
         else finished_ = true;
         return;
     }
+    end_ += static_cast<std::size_t>(got);
     while (!finished_) {
-        const void* newline = std::memchr(input_.data() + scanned_, '\n', input_.size() - scanned_);
+        const void* newline = std::memchr(input_.data() + scanned_, '\n', end_ - scanned_);
         if (!newline) break;
         const auto end = static_cast<std::size_t>(static_cast<const char*>(newline) - input_.data());
         on_line({input_.data() + begin_, end - begin_});
         begin_ = scanned_ = end + 1;
     }
-    scanned_ = input_.size();
-    if (begin_ == input_.size()) {
-        input_.clear();
-        begin_ = scanned_ = 0;
-    } else if (begin_ > kReadSize) {
-        input_.erase(0, begin_);
-        scanned_ -= begin_;
-        begin_ = 0;
-    }
-    if (input_.size() - begin_ > kLongestLine) {
+    scanned_ = end_;
+    if (begin_ == end_) begin_ = scanned_ = end_ = 0;
+    if (end_ - begin_ > kLongestLine) {
         std::fprintf(stderr, "patchbay-example-server: line too long, client dropped\n");
         finished_ = true;
     }
     flush();
+}
+
+// Moves what is unread to the front; doubles the buffer when that is not enough.
+void Session::make_room() {
+    std::memmove(input_.data(), input_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    scanned_ -= begin_;
+    begin_ = 0;
+    if (input_.size() - end_ < kReadSize) input_.resize(std::max(2 * kReadSize, 2 * input_.size()));
 }
 
 void Session::flush() {

@@ -74,6 +74,7 @@ private:
         bool tools = false;
         std::set<std::string, std::less<>> uris;
     };
+    void make_room();
     void on_line(std::string_view line);
     void on_request(const boost::json::object& message, std::string_view method);
     void on_notification(std::string_view method, const boost::json::object& params);
@@ -94,8 +95,10 @@ private:
     bool finished_ = false;
     bool deaf_ = false;
     int messages_ = 0;
-    std::string input_, output_;
-    std::size_t begin_ = 0, scanned_ = 0, sent_ = 0;
+    std::vector<char> input_;  // [begin_, end_) is unread; zeroed only when it grows
+    std::size_t begin_ = 0, scanned_ = 0, end_ = 0;
+    std::string output_;
+    std::size_t sent_ = 0;
     std::string scratch_;
 
     bool initialized_ = false;

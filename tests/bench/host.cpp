@@ -1,0 +1,108 @@
+// The host's side of the same: a whole app::Host, configuration, policy and supervisor included, and
+// calls through Router::call as the command line makes them.
+//   patchbay-bench-host SERVER latency CALLS | throughput CALLS FLIGHT
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "app/host.hpp"
+#include "measure.hpp"
+
+namespace {
+
+using namespace patchbay;
+
+// Only what is said here: nothing of the machine's own configuration may change the numbers.
+app::HostOptions options_for(const std::string& server) {
+    app::HostOptions options;
+    options.environment = config::Environment::of_this_process();
+    options.environment.working_directory = options.environment.home = "/";
+    options.environment.config_home = options.environment.enterprise_directory = "/nonexistent";
+    options.environment.variable = [](const std::string& name) -> std::optional<std::string> {
+        if (name == "PATH") return "/usr/bin:/bin";
+        return std::nullopt;
+    };
+    options.environment.sets = {"servers.peer.command=" + server};
+    return options;
+}
+
+void check(const Result<connection::Reply>& reply) {
+    errno = 0;
+    if (!reply) bench::give_up(reply.error().message);
+    if (reply->result.find("hello, world") == std::string_view::npos) {
+        bench::give_up("unexpected answer: " + std::string(reply->result) + std::string(reply->error));
+    }
+}
+
+router::Call echo() {
+    router::Call call;
+    call.name = "mcp__peer__echo";
+    call.arguments = R"({"message":"hello, world"})";
+    return call;
+}
+
+void call_once(app::Host& host) {
+    bool done = false;
+    host.router().call(echo(), [&done](Result<connection::Reply> reply) {
+        check(reply);
+        done = true;
+    });
+    host.run_until([&done] { return done; });
+}
+
+void latency(app::Host& host, std::size_t calls) {
+    std::vector<double> times;
+    times.reserve(calls);
+    for (std::size_t i = 0; i < calls + calls / 10; ++i) {
+        const auto start = bench::Clock::now();
+        call_once(host);
+        if (i >= calls / 10) times.push_back(bench::microseconds(bench::Clock::now() - start));
+    }
+    const double p50 = bench::percentile(times, 0.5);
+    std::printf("p50_us %.3f p99_us %.3f\n", p50, bench::percentile(times, 0.99));
+}
+
+void throughput(app::Host& host, std::size_t calls, std::size_t flight) {
+    call_once(host);
+    std::size_t sent = 0, answered = 0;
+    connection::ReplyHandler next;
+    const auto start = bench::Clock::now();
+    const auto send = [&] {
+        ++sent;
+        host.router().call(echo(), next);
+    };
+    next = [&](Result<connection::Reply> reply) {
+        check(reply);
+        ++answered;
+        if (sent < calls) send();
+    };
+    while (sent < flight && sent < calls) send();
+    host.run_until([&] { return answered == calls; });
+    const double seconds = bench::microseconds(bench::Clock::now() - start) / 1e6;
+    std::printf("calls_per_s %.0f\n", static_cast<double>(calls) / seconds);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const auto is = [&](const char* mode, int arguments) {
+        return argc == 3 + arguments && std::strcmp(argv[2], mode) == 0;
+    };
+    const auto number = [&](int index) { return static_cast<std::size_t>(std::atoll(argv[index])); };
+    if (!is("latency", 1) && !is("throughput", 2)) {
+        std::fputs("usage: patchbay-bench-host SERVER latency CALLS | throughput CALLS FLIGHT\n", stderr);
+        return 64;
+    }
+    app::Host host(options_for(argv[1]));
+    for (const auto& diagnostic : host.config().diagnostics) {
+        std::fprintf(stderr, "%s\n", config::to_string(diagnostic).c_str());
+    }
+    call_once(host);
+    if (is("latency", 1)) latency(host, number(3));
+    else throughput(host, number(3), number(4));
+}

@@ -1,0 +1,192 @@
+#include "rows.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "measure.hpp"
+
+namespace bench {
+
+namespace {
+
+using Command = std::vector<std::string>;
+constexpr double kNone = NAN;
+
+// Both ends on CPU 0: the program, and the server that it starts.
+Command pinned(Command command) {
+    command.insert(command.begin(), {"/usr/bin/taskset", "-c", "0"});
+    return command;
+}
+
+std::string run(const Command& command) {
+    Child child(command);
+    const std::string line(child.read_line());
+    errno = 0;
+    if (child.wait() != 0) give_up(command[0] + " failed");
+    return line;
+}
+
+int repeat(int times, double effort) { return std::max(1, static_cast<int>(times * effort)); }
+
+struct Pair {
+    std::vector<double> limit, ours;
+};
+
+// Limit and ours in turn, so that what else the machine does falls on both.
+void alternate(int rounds, const std::function<void()>& limit, const std::function<void()>& ours) {
+    for (int i = 0; i < rounds; ++i) {
+        limit();
+        ours();
+    }
+}
+
+void measure_latency(const Programs& programs, double effort, bool pin, std::vector<Row>& rows) {
+    Pair p50, tail;
+    const std::string calls = std::to_string(repeat(pin ? 50'000 : 10'000, effort));
+    const auto measure = [&](const std::string& program, std::vector<double>& p50s, std::vector<double>& tails) {
+        const Command command{program, programs.server(), "latency", calls};
+        const auto line = run(pin ? pinned(command) : command);
+        p50s.push_back(value_in(line, "p50_us "));
+        tails.push_back(value_in(line, "p99_us ") / p50s.back());
+    };
+    alternate(repeat(5, effort), [&] { measure(programs.limit(), p50.limit, tail.limit); },
+              [&] { measure(programs.host(), p50.ours, tail.ours); });
+    rows.push_back({pin ? "1" : "-", pin ? "stdio call, 1 in flight, p50, pinned" : "stdio call, 1 in flight, p50, spread",
+                    "us", median(p50.limit), median(p50.ours), pin ? 2.5 : kNone, kNone});
+    if (pin) rows.push_back({"18", "stdio call, p99/p50, pinned", "x", median(tail.limit), median(tail.ours), kNone, 3});
+}
+
+void measure_throughput(const Programs& programs, double effort, bool pin, std::vector<Row>& rows) {
+    Pair rate;
+    const std::string calls = std::to_string(repeat(200'000, effort));
+    const auto measure = [&](const std::string& program, std::vector<double>& rates) {
+        const Command command{program, programs.server(), "throughput", calls, "64"};
+        rates.push_back(value_in(run(pin ? pinned(command) : command), "calls_per_s ") / 1000);
+    };
+    alternate(repeat(5, effort), [&] { measure(programs.limit(), rate.limit); },
+              [&] { measure(programs.host(), rate.ours); });
+    rows.push_back({pin ? "-" : "2", pin ? "stdio calls, 64 in flight, pinned" : "stdio calls, 64 in flight, spread",
+                    "k/s", median(rate.limit), median(rate.ours), pin ? kNone : 0.4, kNone, true});
+}
+
+// A home of its own, so that nothing of the machine's configuration counts: this process' working
+// directory and HOME, which what it starts inherits. No wrapper program: its start would be measured.
+class Home {
+public:
+    Home(const Programs& programs, int servers) : programs_(programs) {
+        std::string name = std::filesystem::temp_directory_path() / "patchbay-bench-XXXXXX";
+        if (!::mkdtemp(name.data())) give_up("cannot make " + name);
+        folder_ = name;
+        std::ofstream file(config());
+        for (int i = 1; i <= servers; ++i) {
+            file << "[servers.s" << i << "]\ncommand = \"" << programs.server() << "\"\n";
+        }
+        if (!file.flush()) give_up("cannot write " + config());
+        std::filesystem::current_path(folder_);
+        ::clearenv();
+        ::setenv("PATH", "/usr/bin:/bin", 1);
+        ::setenv("HOME", folder_.c_str(), 1);
+    }
+    ~Home() {
+        std::filesystem::current_path("/");
+        std::error_code ignored;
+        std::filesystem::remove_all(folder_, ignored);
+    }
+    Home(const Home&) = delete;
+    std::string config() const { return folder_ + "/bench.toml"; }
+    Command command(Command arguments) const {
+        arguments.insert(arguments.begin(), {programs_.patchbay(), "--config", config()});
+        return arguments;
+    }
+
+private:
+    const Programs& programs_;
+    std::string folder_;
+};
+
+double whole_run_ms(const Command& command) {
+    const auto start = Clock::now();
+    Child child(command);
+    errno = 0;
+    if (child.wait() != 0) give_up(command[0] + " failed");
+    return microseconds(Clock::now() - start) / 1000;
+}
+
+void measure_servers(const Programs& programs, double effort, int servers, std::vector<Row>& rows) {
+    const Home home(programs, servers);
+    Pair ready, memory;
+    const auto limit = [&] {
+        const auto start = Clock::now();
+        Child child({programs.limit(), programs.server(), "servers", std::to_string(servers)});
+        child.read_line();
+        ready.limit.push_back(microseconds(Clock::now() - start) / 1000);
+        memory.limit.push_back(resident_mb(child.pid()));
+    };
+    const auto ours = [&] {
+        const auto start = Clock::now();
+        Child child(home.command({"batch"}));
+        child.write("{\"id\":1,\"op\":\"tools/list\"}\n");
+        std::string line;
+        do line = child.read_line();  // notifications of servers may come first
+        while (line.rfind("{\"event\"", 0) == 0);
+        ready.ours.push_back(microseconds(Clock::now() - start) / 1000);
+        memory.ours.push_back(resident_mb(child.pid()));
+        errno = 0;
+        if (line.find("mcp__s" + std::to_string(servers) + "__echo") == std::string::npos) {
+            give_up("not every server listed its tools: " + line.substr(0, 400));
+        }
+    };
+    alternate(repeat(servers > 1 ? 7 : 21, effort), limit, ours);
+    const std::string name = std::to_string(servers) + (servers > 1 ? " stdio servers" : " stdio server");
+    const bool many = servers > 1;
+    rows.push_back({many ? "10" : "11", name + ", exec to last tools/list", "ms", median(ready.limit),
+                    median(ready.ours), many ? 1.5 : kNone, many ? kNone : 10});
+    rows.push_back({"12", "resident memory of the host, " + name, "MB", median(memory.limit),
+                    median(memory.ours), kNone, many ? 18.0 : 14.0});
+}
+
+void measure_start(const Programs& programs, double effort, std::vector<Row>& rows) {
+    Pair version, once;
+    alternate(repeat(101, effort), [&] { version.limit.push_back(whole_run_ms({"/bin/true"})); },
+              [&] { version.ours.push_back(whole_run_ms({programs.patchbay(), "--version"})); });
+    rows.push_back({"13", "--version (limit: /bin/true)", "ms", median(version.limit), median(version.ours), 2, 4});
+    const Home home(programs, 1);
+    alternate(repeat(51, effort),
+              [&] { once.limit.push_back(whole_run_ms({programs.limit(), programs.server(), "once"})); },
+              [&] { once.ours.push_back(whole_run_ms(home.command({"call", "mcp__s1__echo", "message=hello"}))); });
+    rows.push_back({"14", "one-shot call, whole process", "ms", median(once.limit), median(once.ours), 3, kNone});
+}
+
+}  // namespace
+
+bool Row::met() const {
+    if (std::isnan(most_ratio) && std::isnan(most_value)) return true;
+    if (!std::isnan(most_value) && ours <= most_value) return true;
+    if (std::isnan(most_ratio)) return false;
+    return more_is_better ? ratio() >= most_ratio : ratio() <= most_ratio;
+}
+
+std::vector<Row> measure_rows(const Programs& programs, double effort) {
+    std::vector<Row> rows;
+    const auto said = [](const char* what) { std::fprintf(stderr, "measuring %s\n", what); };
+    said("latency");
+    measure_latency(programs, effort, true, rows);
+    measure_latency(programs, effort, false, rows);
+    said("throughput");
+    measure_throughput(programs, effort, false, rows);
+    measure_throughput(programs, effort, true, rows);
+    said("many servers");
+    measure_servers(programs, effort, 50, rows);
+    measure_servers(programs, effort, 1, rows);
+    said("starting");
+    measure_start(programs, effort, rows);
+    return rows;
+}
+
+}  // namespace bench

@@ -1,0 +1,37 @@
+// The rows of the table: what is measured, on the limit's side and on ours.
+//
+// Threads: one. Errors: bench::give_up.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct Programs {
+    std::string directory;  // build/release/bin
+    std::string server() const { return directory + "/patchbay-example-server"; }
+    std::string limit() const { return directory + "/patchbay-bench-limit"; }
+    std::string host() const { return directory + "/patchbay-bench-host"; }
+    std::string patchbay() const { return directory + "/patchbay"; }
+};
+
+// What a row promises: a ratio to the limit, or an absolute value that is good enough whatever the
+// ratio is. A NaN is no promise.
+struct Row {
+    std::string number;   // of the project's list of targets
+    std::string metric;
+    std::string unit;
+    double limit;
+    double ours;
+    double most_ratio;    // ours / limit; below 1 it is a least ratio (throughput)
+    double most_value;    // ours
+    bool more_is_better = false;
+    double ratio() const { return ours / limit; }
+    bool met() const;
+};
+
+// `effort` 1.0 is the usual number of repetitions.
+std::vector<Row> measure_rows(const Programs& programs, double effort);
+
+}  // namespace bench
