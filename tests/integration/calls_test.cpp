@@ -1,0 +1,169 @@
+// `patchbay call` against the example server: both transports, both eras.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <optional>
+
+#include "integration/home.hpp"
+
+namespace patchbay::test {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+struct Way {
+    const char* name;
+    bool tcp;
+    const char* era;
+    const char* protocol;  // what `auto` comes to
+};
+
+class Calls : public ::testing::TestWithParam<Way> {
+protected:
+    Calls() {
+        const auto& way = GetParam();
+        if (way.tcp) {
+            server_.emplace(home, Words{"--era", way.era});
+            home.add("x", {{"transport", "tcp"}, {"port", server_->port()}});
+        } else {
+            home.add_example("x", {"--era", way.era});
+        }
+    }
+
+    Home home;
+
+private:
+    std::optional<TcpServer> server_;
+};
+
+TEST_P(Calls, TextIsPrintedAsText) {
+    const auto done = home.run({"call", "mcp__x__echo", "message=good day"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(done.out, "good day\n");
+    EXPECT_EQ(done.err, "");
+}
+
+TEST_P(Calls, TypesOfArgumentsComeFromTheSchema) {
+    const auto done = home.run({"call", "mcp__x__add", "a=2", "b=0.5"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(done.out, "2.5E0\n");
+    const auto wrong = home.run({"call", "mcp__x__add", "a=two", "b=3"});
+    EXPECT_EQ(wrong.exit_code, 3);
+    EXPECT_EQ(wrong.out, "");
+    EXPECT_THAT(wrong.err, HasSubstr("mcp__x__add: argument \"a\": \"two\" is not a number"));
+}
+
+TEST_P(Calls, ArgumentsMayComeFromStdinAsJson) {
+    const auto done = home.run({"call", "mcp__x__add", "--args", "-", "--raw"}, "{\"a\":40,\"b\":2}");
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.out, HasSubstr("\"structuredContent\":{\"sum\":42}"));
+    const auto wrong = home.run({"call", "mcp__x__add", "--args", "{\"a\":"});
+    EXPECT_EQ(wrong.exit_code, 3);
+    EXPECT_THAT(wrong.err, HasSubstr("--args is not valid JSON at byte"));
+}
+
+TEST_P(Calls, ImagesAreSavedToFiles) {
+    const auto done = home.run({"call", "mcp__x__image"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(done.out, "one picture\n");
+    EXPECT_THAT(done.err, HasSubstr("image saved to ./image-1.png (74 bytes)"));
+    EXPECT_EQ(read_file(home.work() / "image-1.png").substr(0, 4), "\x89PNG");
+}
+
+TEST_P(Calls, AToolErrorIsExitCode2) {
+    const auto done = home.run({"call", "mcp__x__fail", "message=not today"});
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_EQ(done.out, "not today\n");
+    EXPECT_THAT(done.err, HasSubstr("the tool answered with an error"));
+}
+
+TEST_P(Calls, AnErrorOfTheProtocolIsToldWithItsCode) {
+    const auto done = home.run({"call", "mcp__x__rpc_error", "message=no such thing", "code=-32050"});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_EQ(done.out, "");
+    EXPECT_THAT(done.err, HasSubstr("the server answered -32050: no such thing"));
+}
+
+TEST_P(Calls, BigResultsArriveWhole) {
+    constexpr int kBytes = 8'000'000;
+    const auto done = home.run({"call", "mcp__x__big", "bytes=" + std::to_string(kBytes)});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    ASSERT_GE(done.out.size(), static_cast<std::size_t>(kBytes));
+    EXPECT_EQ(done.out.substr(0, 20), "The quick brown fox ");
+    EXPECT_EQ(done.out.substr(64 * 100'000, 20), "The quick brown fox ");
+}
+
+TEST_P(Calls, ATimeOutIsExitCode8) {
+    const auto done = home.run({"call", "mcp__x__sleep", "ms=3600000", "--timeout", "0.2"});
+    EXPECT_EQ(done.exit_code, 8);
+    EXPECT_THAT(done.err, HasSubstr("server \"x\": tools/call was not answered within 200 ms"));
+}
+
+TEST_P(Calls, NamesThatAreNotThereAreExitCode6AndGetASuggestion) {
+    const auto tool = home.run({"call", "mcp__x__ecko", "message=hi"});
+    EXPECT_EQ(tool.exit_code, 6);
+    EXPECT_THAT(tool.err, HasSubstr("server \"x\" has no tool \"mcp__x__ecko\"; did you mean \"mcp__x__echo\""));
+    const auto server = home.run({"call", "mcp__y__echo", "message=hi"});
+    EXPECT_EQ(server.exit_code, 6);
+    EXPECT_THAT(server.err, HasSubstr("no tool \"mcp__y__echo\""));
+}
+
+TEST_P(Calls, StatusTellsStateAndProtocol) {
+    const auto done = home.run({"mcp", "status", "x"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.out, HasSubstr("ready"));
+    EXPECT_THAT(done.out, HasSubstr(GetParam().protocol));
+    EXPECT_THAT(done.out, HasSubstr(GetParam().tcp ? "tcp" : "stdio"));
+}
+
+TEST_P(Calls, ResourcesAndPromptsAreServedToo) {
+    const auto list = home.run({"resources", "list"});
+    EXPECT_EQ(list.exit_code, 0) << list.err;
+    EXPECT_THAT(list.out, HasSubstr("example://text"));
+    const auto read = home.run({"resources", "read", "example://text"});
+    EXPECT_EQ(read.exit_code, 0) << read.err;
+    EXPECT_EQ(read.out, "The text of a resource.\n");
+    const auto prompt = home.run({"prompts", "get", "greet", "who=Ada", "style=formal"});
+    EXPECT_EQ(prompt.exit_code, 0) << prompt.err;
+    EXPECT_THAT(prompt.out, HasSubstr("Good day, Ada."));
+    const auto templates = home.run({"resources", "templates"});
+    EXPECT_THAT(templates.out, HasSubstr("example://item/{n}"));
+}
+
+INSTANTIATE_TEST_SUITE_P(, Calls,
+                         ::testing::Values(Way{"StdioLegacy", false, "legacy", "2025-11-25"},
+                                           Way{"StdioModern", false, "modern", "2026-07-28"},
+                                           Way{"TcpLegacy", true, "legacy", "2025-11-25"},
+                                           Way{"TcpModern", true, "modern", "2026-07-28"}),
+                         [](const auto& way) { return way.param.name; });
+
+class Interrupted : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Interrupted, CallEndsWith130AndTheServerIsToldToCancel) {
+    Home home;
+    const auto input = home.add_recorded("x", {"--era", GetParam()});
+    Program call(home.patchbay({"call", "mcp__x__sleep", "ms=3600000"}));
+    ASSERT_TRUE(wait_for_file(input, "\"tools/call\"")) << call.err();
+    call.signal(SIGINT);
+    const auto done = call.finish();
+    EXPECT_EQ(done.exit_code, 130) << done.err;
+    EXPECT_EQ(done.out, "");
+    EXPECT_THAT(read_file(input), HasSubstr("\"notifications/cancelled\""));
+    EXPECT_EQ(nothing_left(), "");
+}
+
+TEST_P(Interrupted, CallThatTimesOutIsCancelledAtTheServer) {
+    Home home;
+    const auto input = home.add_recorded("x", {"--era", GetParam()});
+    const auto done = home.run({"call", "mcp__x__sleep", "ms=3600000", "--timeout", "0.2"});
+    EXPECT_EQ(done.exit_code, 8) << done.err;
+    EXPECT_THAT(read_file(input), HasSubstr("\"notifications/cancelled\""));
+}
+
+INSTANTIATE_TEST_SUITE_P(, Interrupted, ::testing::Values("legacy", "modern"),
+                         [](const auto& era) { return std::string(era.param); });
+
+}  // namespace
+}  // namespace patchbay::test
