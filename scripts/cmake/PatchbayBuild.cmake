@@ -59,3 +59,24 @@ function(patchbay_room name)
     target_link_libraries(patchbay_${name} PUBLIC ${ROOM_LINKS}
         PRIVATE patchbay::flags ${ROOM_PRIVATE_LINKS})
 endfunction()
+
+# Makes an imported target stand for its static archive, when there is one. Of a large library we use
+# little, and relocating all of it at every start costs more than the rest of a start.
+function(patchbay_link_archive target archive)
+    string(MAKE_C_IDENTIFIER "PATCHBAY_ARCHIVE_${archive}" found)
+    find_library(${found} ${archive})
+    if(NOT ${found})
+        return()
+    endif()
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL INTERFACE_LIBRARY)
+        set_target_properties(${target} PROPERTIES
+            INTERFACE_LINK_LIBRARIES "${${found}};Threads::Threads")
+        return()
+    endif()
+    get_target_property(configurations ${target} IMPORTED_CONFIGURATIONS)
+    foreach(configuration ${configurations})
+        set_target_properties(${target} PROPERTIES
+            IMPORTED_LOCATION_${configuration} ${${found}})
+    endforeach()
+endfunction()
