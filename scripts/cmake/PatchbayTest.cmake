@@ -13,6 +13,13 @@ function(patchbay_test name)
         GTest::gtest_main Threads::Threads)
     target_compile_definitions(${name} PRIVATE
         PATCHBAY_SOURCE_DIR="${PROJECT_SOURCE_DIR}" PATCHBAY_BUILD_DIR="${PROJECT_BINARY_DIR}")
-    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
-        PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABELS}" ENVIRONMENT "${TEST_ENVIRONMENT}")
+    # An empty value would vanish on its way and shift the ones behind it.
+    set(properties TIMEOUT ${TEST_TIMEOUT})
+    if(TEST_LABELS)
+        list(APPEND properties LABELS "${TEST_LABELS}")
+    endif()
+    if(TEST_ENVIRONMENT)
+        list(APPEND properties ENVIRONMENT "${TEST_ENVIRONMENT}")
+    endif()
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
 endfunction()

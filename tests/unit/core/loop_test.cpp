@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <thread>
+#include <unistd.h>
 
 namespace patchbay::core {
 namespace {
@@ -14,9 +14,7 @@ using ::testing::ElementsAre;
 
 class LoopTest : public ::testing::Test {
 protected:
-    LoopTest() {
-        EXPECT_EQ(::pipe(ends), 0);
-    }
+    LoopTest() { EXPECT_EQ(::pipe(ends), 0); }
     ~LoopTest() override {
         ::close(ends[0]);
         ::close(ends[1]);
@@ -99,7 +97,8 @@ TEST_F(LoopTest, DeferredWorkRunsAfterTheCallbackAndBeforeTheNextPoll) {
     put("a");
     put("b");
     EXPECT_TRUE(wait([&] { return order.size() == 6; }));
-    EXPECT_THAT(order, ElementsAre("callback", "deferred", "deferred again", "callback", "deferred", "deferred again"));
+    EXPECT_THAT(order, ElementsAre("callback", "deferred", "deferred again", "callback", "deferred",
+                                   "deferred again"));
 }
 
 TEST_F(LoopTest, AnotherThreadCanPostAndStop) {

@@ -1,10 +1,10 @@
 #include "core/text.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "core/digest.hpp"
 #include "core/log.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace patchbay::core {
 namespace {
@@ -37,17 +37,20 @@ TEST(Utf8, KnowsWhatIsValid) {
 }
 
 TEST(Digest, IsSha256) {
-    EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    EXPECT_EQ(sha256_hex("abc"),
+              "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 TEST(Log, MasksSecretsLongestFirst) {
     log::mask("hunter2");
     log::mask("hunter2-and-more");
     log::mask("abc");
-    EXPECT_EQ(log::masked("key=hunter2-and-more, hunter2; abc"), "key=***, ***; abc") << "too short to be one";
+    EXPECT_EQ(log::masked("key=hunter2-and-more, hunter2; abc"), "key=***, ***; abc")
+        << "too short to be one";
 }
 
 TEST(Log, WritesToStderrFromItsLevelUp) {
+    log::mask("hunter2");
     log::set_level(log::Level::Warn);
     ::testing::internal::CaptureStderr();
     log::info("quiet");
