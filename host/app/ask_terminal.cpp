@@ -1,13 +1,12 @@
 #include "app/ask_terminal.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <algorithm>
-
 #include "app/output.hpp"
 #include "core/text.hpp"
 #include "protocol/arguments.hpp"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -17,15 +16,20 @@ namespace {
 constexpr std::size_t kForms = 16;  // waiting at once; more are declined
 
 bool is_required(const json::value& schema, const std::string& name) {
-    const auto* required = schema.is_object() ? schema.get_object().if_contains("required") : nullptr;
+    const auto* required =
+        schema.is_object() ? schema.get_object().if_contains("required") : nullptr;
     if (!required || !required->is_array()) return false;
     const auto& names = required->get_array();
-    return std::any_of(names.begin(), names.end(), [&](const auto& each) { return each.is_string() && each.get_string() == name; });
+    return std::any_of(names.begin(), names.end(), [&](const auto& each) {
+        return each.is_string() && each.get_string() == name;
+    });
 }
 
 std::string text_of(const json::object& object, const char* key) {
     const auto* value = object.if_contains(key);
-    return value && value->is_string() ? core::printable({value->get_string().data(), value->get_string().size()}, 500) : std::string();
+    return value && value->is_string()
+               ? core::printable({value->get_string().data(), value->get_string().size()}, 500)
+               : std::string();
 }
 
 }  // namespace
@@ -56,7 +60,8 @@ void TerminalAsker::begin() {
                 if (got == 0) return end(false);  // Ctrl-D declines
                 if (got < 0) return;
                 typed_.append(text, static_cast<std::size_t>(got));
-                for (auto at = typed_.find('\n'); at != std::string::npos && !forms_.empty(); at = typed_.find('\n')) {
+                for (auto at = typed_.find('\n'); at != std::string::npos && !forms_.empty();
+                     at = typed_.find('\n')) {
                     const std::string line = typed_.substr(0, at);
                     typed_.erase(0, at + 1);
                     on_line(line);
@@ -66,7 +71,8 @@ void TerminalAsker::begin() {
         }
     }
     if (!watch_) return end(false);
-    say("server \"" + forms_.front().server + "\" asks: " + forms_.front().message + "\n(Ctrl-D declines)");
+    say("server \"" + forms_.front().server + "\" asks: " + forms_.front().message +
+        "\n(Ctrl-D declines)");
     prompt();
 }
 
@@ -79,8 +85,10 @@ void TerminalAsker::prompt() {
     if (const auto* object = property.if_object()) {
         const auto description = text_of(*object, "description");
         if (!description.empty()) text += " (" + description + ")";
-        if (const auto* choices = object->if_contains("enum")) text += " " + core::printable(json::serialize(*choices), 200);
-        if (const auto* given = object->if_contains("default")) text += " [" + core::printable(json::serialize(*given), 100) + "]";
+        if (const auto* choices = object->if_contains("enum"))
+            text += " " + core::printable(json::serialize(*choices), 200);
+        if (const auto* given = object->if_contains("default"))
+            text += " [" + core::printable(json::serialize(*given), 100) + "]";
     }
     say(text + ":");
 }
@@ -90,9 +98,12 @@ void TerminalAsker::on_line(const std::string& line) {
     const std::string name = form.properties.front();
     if (line.empty()) {
         const auto& property = form.schema.get_object().at("properties").get_object().at(name);
-        const auto* given = property.is_object() ? property.get_object().if_contains("default") : nullptr;
-        if (given) form.content[name] = *given;
-        else if (is_required(form.schema, name)) return say("  it is required");
+        const auto* given =
+            property.is_object() ? property.get_object().if_contains("default") : nullptr;
+        if (given)
+            form.content[name] = *given;
+        else if (is_required(form.schema, name))
+            return say("  it is required");
     } else {
         auto value = protocol::coerce_argument(form.schema, name, line);
         if (!value) return say("  " + value.error().message);
@@ -112,8 +123,10 @@ void TerminalAsker::end(bool accepted) {
         ::close(std::exchange(terminal_, -1));
         typed_.clear();
     }
-    if (accepted) form.answer(std::move(form.content));
-    else form.answer(std::nullopt);
+    if (accepted)
+        form.answer(std::move(form.content));
+    else
+        form.answer(std::nullopt);
     if (!forms_.empty()) begin();
 }
 

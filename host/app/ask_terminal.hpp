@@ -6,14 +6,14 @@
 // Source:  MCP client/elicitation, form mode.
 #pragma once
 
+#include "core/loop.hpp"
+
 #include <boost/json.hpp>
 
 #include <deque>
 #include <functional>
 #include <optional>
 #include <string>
-
-#include "core/loop.hpp"
 
 namespace patchbay::app {
 

@@ -1,16 +1,15 @@
 #include "app/batch.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-
 #include "app/output.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -20,7 +19,8 @@ namespace {
 constexpr std::size_t kUnseenKinds = 1000;  // of notifications, kept for a later `wait`
 
 // Members of a request line that are ours; the others are the params when `params` is absent.
-constexpr std::string_view kOurKeys[] = {"id", "op", "server", "method", "timeout_ms", "params", "progress"};
+constexpr std::string_view kOurKeys[] = {"id",         "op",     "server",  "method",
+                                         "timeout_ms", "params", "progress"};
 
 std::string text_of(const json::object& object, const char* key) {
     const auto* value = object.if_contains(key);
@@ -29,14 +29,18 @@ std::string text_of(const json::object& object, const char* key) {
 
 std::chrono::milliseconds timeout_of(const json::object& request) {
     const auto* value = request.if_contains("timeout_ms");
-    return std::chrono::milliseconds(value && value->is_int64() && value->get_int64() > 0 ? value->get_int64() : 0);
+    return std::chrono::milliseconds(
+        value && value->is_int64() && value->get_int64() > 0 ? value->get_int64() : 0);
 }
 
 json::object params_of(const json::object& request) {
-    if (const auto* params = request.if_contains("params"); params && params->is_object()) return params->get_object();
+    if (const auto* params = request.if_contains("params"); params && params->is_object())
+        return params->get_object();
     json::object params;
     for (const auto& member : request) {
-        if (std::find(std::begin(kOurKeys), std::end(kOurKeys), std::string_view(member.key().data(), member.key().size())) == std::end(kOurKeys)) {
+        if (std::find(std::begin(kOurKeys), std::end(kOurKeys),
+                      std::string_view(member.key().data(), member.key().size())) ==
+            std::end(kOurKeys)) {
             params[member.key()] = member.value();
         }
     }
@@ -53,9 +57,10 @@ Batch::Batch(Session& session, int input)
     : session_(session), input_(input), input_flags_(::fcntl(input, F_GETFL)) {
     struct stat info {};
     regular_file_ = ::fstat(input, &info) == 0 && S_ISREG(info.st_mode);
-    session_.host().set_notification_handler([this](const std::string& server, const std::string& method, std::string_view params) {
-        on_notification(server, method, params);
-    });
+    session_.host().set_notification_handler(
+        [this](const std::string& server, const std::string& method, std::string_view params) {
+            on_notification(server, method, params);
+        });
 }
 
 Batch::~Batch() {
@@ -74,7 +79,8 @@ int Batch::run() {
 
 void Batch::watch_input() {
     if (regular_file_) return session_.host().loop().defer([this] { read_input(); });
-    auto watched = session_.host().loop().watch(input_, core::Loop::kReadable, [this](unsigned) { read_input(); });
+    auto watched = session_.host().loop().watch(input_, core::Loop::kReadable,
+                                                [this](unsigned) { read_input(); });
     if (watched) {
         watch_ = *watched;
     } else {
@@ -102,7 +108,8 @@ void Batch::read_input() {
     }
     take_lines();
     advance();
-    if (regular_file_ && !input_over_ && !reading_paused_) session_.host().loop().defer([this] { read_input(); });
+    if (regular_file_ && !input_over_ && !reading_paused_)
+        session_.host().loop().defer([this] { read_input(); });
 }
 
 void Batch::take_lines() {
@@ -121,7 +128,8 @@ void Batch::take_lines() {
     buffer_.erase(0, from);
     scanned_ -= std::min(scanned_, from);
     if (buffer_.size() > kLineBytes && scanned_ == buffer_.size()) {
-        fail("null", {ErrorCode::Limit, "line " + std::to_string(line_number_ + 1) + " is over 16 MiB; nothing more is read"});
+        fail("null", {ErrorCode::Limit, "line " + std::to_string(line_number_ + 1) +
+                                            " is over 16 MiB; nothing more is read"});
         input_over_ = true;
         buffer_.clear();
         scanned_ = 0;
@@ -136,12 +144,17 @@ void Batch::take_line(std::string_view line) {
     json::error_code failed;
     const auto value = json::parse({line.data(), line.size()}, failed, {}, options);
     const auto where = "line " + std::to_string(line_number_) + ": ";
-    if (failed) return fail("null", {ErrorCode::Invalid, where + "not valid JSON: " + failed.message()});
+    if (failed)
+        return fail("null", {ErrorCode::Invalid, where + "not valid JSON: " + failed.message()});
     const auto* request = value.if_object();
-    if (!request) return fail("null", {ErrorCode::Invalid, where + "a request is a JSON object like {\"id\":1,\"op\":\"tools/list\"}"});
+    if (!request)
+        return fail("null",
+                    {ErrorCode::Invalid,
+                     where + "a request is a JSON object like {\"id\":1,\"op\":\"tools/list\"}"});
     const auto* given = request->if_contains("id");
     const std::string id = given ? json::serialize(*given) : std::to_string(line_number_);
-    if (running_.count(id)) return fail(id, {ErrorCode::Invalid, where + "id " + id + " is in flight already"});
+    if (running_.count(id))
+        return fail(id, {ErrorCode::Invalid, where + "id " + id + " is in flight already"});
     start(id, *request);
 }
 
@@ -150,7 +163,8 @@ void Batch::start(const std::string& id, const json::object& request) {
     running_[id];
     if (op == "tools/call") return call_tool(id, request);
     if (op == "tools/list") return list_tools(id, request);
-    if (op == "resources/list" || op == "resources/templates/list" || op == "prompts/list") return list(id, op, request);
+    if (op == "resources/list" || op == "resources/templates/list" || op == "prompts/list")
+        return list(id, op, request);
     if (op == "cancel") return cancel(id, request);
     if (op == "wait") return wait_for(id, request);
     if (op == "status") return show_status(id);
@@ -161,18 +175,23 @@ void Batch::start(const std::string& id, const json::object& request) {
     }
     if (op == "request") {
         const std::string method = text_of(request, "method");
-        if (method.empty()) return fail(id, {ErrorCode::Invalid, "op \"request\" needs a \"method\""});
+        if (method.empty())
+            return fail(id, {ErrorCode::Invalid, "op \"request\" needs a \"method\""});
         return ask_server(id, method, request);
     }
     static const std::vector<std::string> kServerOps = {
-        "resources/read", "resources/subscribe", "resources/unsubscribe", "prompts/get", "completion/complete",
-        "logging/setLevel", "subscriptions/listen", "ping", "server/discover"};
-    if (std::find(kServerOps.begin(), kServerOps.end(), op) != kServerOps.end()) return ask_server(id, op, request);
+        "resources/read",      "resources/subscribe", "resources/unsubscribe", "prompts/get",
+        "completion/complete", "logging/setLevel",    "subscriptions/listen",  "ping",
+        "server/discover"};
+    if (std::find(kServerOps.begin(), kServerOps.end(), op) != kServerOps.end())
+        return ask_server(id, op, request);
     auto known = kServerOps;
-    known.insert(known.end(), {"tools/call", "tools/list", "resources/list", "resources/templates/list", "prompts/list",
-                               "cancel", "wait", "status", "barrier", "request"});
-    fail(id, {ErrorCode::Invalid, "line " + std::to_string(line_number_) + ": unknown op \"" + core::printable(op, 64) + "\"" +
-                                      core::did_you_mean(op, known) + "; known: " + core::join(known, ", ")});
+    known.insert(known.end(),
+                 {"tools/call", "tools/list", "resources/list", "resources/templates/list",
+                  "prompts/list", "cancel", "wait", "status", "barrier", "request"});
+    fail(id, {ErrorCode::Invalid,
+              "line " + std::to_string(line_number_) + ": unknown op \"" + core::printable(op, 64) +
+                  "\"" + core::did_you_mean(op, known) + "; known: " + core::join(known, ", ")});
 }
 
 connection::ReplyHandler Batch::relay(const std::string& id) {
@@ -195,19 +214,24 @@ connection::ProgressHandler Batch::tell_progress(const std::string& id) {
 void Batch::call_tool(const std::string& id, const json::object& request) {
     router::Call call;
     call.name = text_of(request, "name");
-    if (call.name.empty()) return fail(id, {ErrorCode::Invalid, "tools/call needs a \"name\" like mcp__server__tool"});
+    if (call.name.empty())
+        return fail(id, {ErrorCode::Invalid, "tools/call needs a \"name\" like mcp__server__tool"});
     if (const auto* arguments = request.if_contains("arguments")) {
-        if (!arguments->is_object()) return fail(id, {ErrorCode::Invalid, "\"arguments\" must be an object"});
+        if (!arguments->is_object())
+            return fail(id, {ErrorCode::Invalid, "\"arguments\" must be an object"});
         call.arguments = json::serialize(*arguments);
     }
-    if (const auto* meta = request.if_contains("_meta"); meta && meta->is_object()) call.meta = protocol::members_of(meta->get_object());
+    if (const auto* meta = request.if_contains("_meta"); meta && meta->is_object())
+        call.meta = protocol::members_of(meta->get_object());
     call.timeout = timeout_of(request);
     const auto* progress = request.if_contains("progress");
-    if (progress && progress->is_bool() && progress->get_bool()) call.on_progress = tell_progress(id);
+    if (progress && progress->is_bool() && progress->get_bool())
+        call.on_progress = tell_progress(id);
     running_[id].call = session_.host().router().call(std::move(call), relay(id));
 }
 
-void Batch::ask_server(const std::string& id, const std::string& method, const json::object& request) {
+void Batch::ask_server(const std::string& id, const std::string& method,
+                       const json::object& request) {
     router::ServerRequest asked;
     asked.server = text_of(request, "server");
     if (asked.server.empty()) return fail(id, {ErrorCode::Invalid, method + " needs a \"server\""});
@@ -217,7 +241,8 @@ void Batch::ask_server(const std::string& id, const std::string& method, const j
     asked.params = std::move(*params);
     asked.timeout = timeout_of(request);
     const auto* progress = request.if_contains("progress");
-    if (progress && progress->is_bool() && progress->get_bool()) asked.on_progress = tell_progress(id);
+    if (progress && progress->is_bool() && progress->get_bool())
+        asked.on_progress = tell_progress(id);
     running_[id].endless = method == "subscriptions/listen";
     running_[id].call = session_.host().router().request(std::move(asked), relay(id));
 }
@@ -242,15 +267,18 @@ void Batch::list_tools(const std::string& id, const json::object& request) {
     };
     if (server.empty()) return connections.connect({}, tell);
     connections.find(server).value().get().refresh_tools([this, id, tell](Result<void> fresh) {
-        if (fresh) tell();
-        else fail(id, fresh.error());
+        if (fresh)
+            tell();
+        else
+            fail(id, fresh.error());
     });
 }
 
 // One server's list, or all servers' that have such a thing, each item with its server.
 void Batch::list(const std::string& id, const std::string& op, const json::object& request) {
     const std::string server = text_of(request, "server");
-    const std::string member = op == "resources/templates/list" ? "resourceTemplates" : op.substr(0, op.find('/'));
+    const std::string member =
+        op == "resources/templates/list" ? "resourceTemplates" : op.substr(0, op.find('/'));
     struct Gathered {
         json::array items;
         std::size_t missing = 1;
@@ -264,17 +292,19 @@ void Batch::list(const std::string& id, const std::string& op, const json::objec
     };
     const auto ask = [this, op, gathered, arrived](const std::string& each) {
         ++gathered->missing;
-        session_.host().router().list_all(each, op, [gathered, arrived, each](Result<json::array> items) {
-            if (!items) {
-                gathered->error = items.error();
-            } else {
-                for (auto& item : *items) {
-                    if (item.is_object()) item.get_object()["server"] = each;
-                    gathered->items.push_back(std::move(item));
-                }
-            }
-            arrived();
-        });
+        session_.host().router().list_all(each, op,
+                                          [gathered, arrived, each](Result<json::array> items) {
+                                              if (!items) {
+                                                  gathered->error = items.error();
+                                              } else {
+                                                  for (auto& item : *items) {
+                                                      if (item.is_object())
+                                                          item.get_object()["server"] = each;
+                                                      gathered->items.push_back(std::move(item));
+                                                  }
+                                              }
+                                              arrived();
+                                          });
     };
     if (!server.empty()) {
         ask(server);
@@ -294,7 +324,8 @@ void Batch::cancel(const std::string& id, const json::object& request) {
     const auto* target = request.if_contains("target");
     const auto found = target ? running_.find(json::serialize(*target)) : running_.end();
     if (found == running_.end() || found->second.call == 0) {
-        return fail(id, {ErrorCode::NotFound, "cancel needs the \"target\" id of a request in flight"});
+        return fail(id,
+                    {ErrorCode::NotFound, "cancel needs the \"target\" id of a request in flight"});
     }
     const auto call = found->second.call;
     succeed(id, "{}");
@@ -303,23 +334,32 @@ void Batch::cancel(const std::string& id, const json::object& request) {
 
 void Batch::wait_for(const std::string& id, const json::object& request) {
     Waiting waiting{id, text_of(request, "server"), text_of(request, "method"), 0};
-    if (waiting.method.empty()) return fail(id, {ErrorCode::Invalid, "wait needs the \"method\" of a notification"});
+    if (waiting.method.empty())
+        return fail(id, {ErrorCode::Invalid, "wait needs the \"method\" of a notification"});
     for (auto& [kind, count] : unseen_) {
-        if (count == 0 || kind.second != waiting.method || (!waiting.server.empty() && kind.first != waiting.server)) continue;
+        if (count == 0 || kind.second != waiting.method ||
+            (!waiting.server.empty() && kind.first != waiting.server))
+            continue;
         --count;
         return succeed(id, "{}");
     }
     if (const auto limit = timeout_of(request); limit.count() > 0) {
-        waiting.timer = session_.host().loop().after(limit, [this, id, method = waiting.method, limit] {
-            waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), [&](const auto& each) { return each.id == id; }), waiting_.end());
-            fail(id, {ErrorCode::Timeout, "no " + method + " within " + std::to_string(limit.count()) + " ms"});
-        });
+        waiting.timer =
+            session_.host().loop().after(limit, [this, id, method = waiting.method, limit] {
+                waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(),
+                                              [&](const auto& each) { return each.id == id; }),
+                               waiting_.end());
+                fail(id, {ErrorCode::Timeout,
+                          "no " + method + " within " + std::to_string(limit.count()) + " ms"});
+            });
     }
     waiting_.push_back(std::move(waiting));
 }
 
-void Batch::on_notification(const std::string& server, const std::string& method, std::string_view params) {
-    put(event("notification", "\"server\":" + protocol::quoted(server) + ",\"method\":" + protocol::quoted(method) +
+void Batch::on_notification(const std::string& server, const std::string& method,
+                            std::string_view params) {
+    put(event("notification", "\"server\":" + protocol::quoted(server) +
+                                  ",\"method\":" + protocol::quoted(method) +
                                   (params.empty() ? "" : ",\"params\":" + std::string(params))));
     for (auto each = waiting_.begin(); each != waiting_.end(); ++each) {
         if (each->method != method || (!each->server.empty() && each->server != server)) continue;
@@ -334,8 +374,12 @@ void Batch::on_notification(const std::string& server, const std::string& method
 void Batch::show_status(const std::string& id) {
     json::array list;
     for (const auto& status : session_.host().statuses()) {
-        json::object entry{{"id", status.id}, {"state", connection::name_of(status.state)}, {"tools", status.tools},
-                           {"protocol", status.protocol}, {"restarts", status.restarts}, {"last_error", status.last_error}};
+        json::object entry{{"id", status.id},
+                           {"state", connection::name_of(status.state)},
+                           {"tools", status.tools},
+                           {"protocol", status.protocol},
+                           {"restarts", status.restarts},
+                           {"last_error", status.last_error}};
         for (const auto& [name, value] : status.facts) entry[name] = value;
         list.push_back(std::move(entry));
     }
@@ -346,7 +390,11 @@ void Batch::succeed(const std::string& id, std::string_view raw_result, bool too
     if (tool_error) failed_ = true;
     std::string line;
     line.reserve(id.size() + raw_result.size() + 32);
-    line.append("{\"id\":").append(id).append(",\"ok\":true,\"result\":").append(raw_result).append("}");
+    line.append("{\"id\":")
+        .append(id)
+        .append(",\"ok\":true,\"result\":")
+        .append(raw_result)
+        .append("}");
     protocol::flatten(line);
     put(std::move(line));
     finished(id);
@@ -354,19 +402,22 @@ void Batch::succeed(const std::string& id, std::string_view raw_result, bool too
 
 void Batch::fail(const std::string& id, const Error& error) {
     const auto found = running_.find(id);
-    const bool ended_by_us = found != running_.end() && found->second.endless && input_over_ && error.code == ErrorCode::Cancelled;
+    const bool ended_by_us = found != running_.end() && found->second.endless && input_over_ &&
+                             error.code == ErrorCode::Cancelled;
     if (ended_by_us) return succeed(id, "{}");
     failed_ = true;
-    put("{\"id\":" + id + ",\"ok\":false,\"error\":{\"kind\":\"" + name_of(error.code) + "\",\"message\":" +
-        protocol::quoted(core::log::masked(error.message)) + "}}");
+    put("{\"id\":" + id + ",\"ok\":false,\"error\":{\"kind\":\"" + name_of(error.code) +
+        "\",\"message\":" + protocol::quoted(core::log::masked(error.message)) + "}}");
     finished(id);
 }
 
 void Batch::fail_rpc(const std::string& id, std::string_view raw_error) {
     failed_ = true;
     const auto error = protocol::parse_rpc_error(raw_error);
-    std::string line = "{\"id\":" + id + ",\"ok\":false,\"error\":{\"kind\":\"server\",\"message\":" +
-                       protocol::quoted(error ? error->message : error.error().message) + ",\"rpc\":" + std::string(raw_error) + "}}";
+    std::string line = "{\"id\":" + id +
+                       ",\"ok\":false,\"error\":{\"kind\":\"server\",\"message\":" +
+                       protocol::quoted(error ? error->message : error.error().message) +
+                       ",\"rpc\":" + std::string(raw_error) + "}}";
     protocol::flatten(line);
     put(std::move(line));
     finished(id);
@@ -379,7 +430,8 @@ void Batch::finished(const std::string& id) {
 
 void Batch::advance() {
     if (done_) return;
-    const bool only_endless = std::all_of(running_.begin(), running_.end(), [](const auto& each) { return each.second.endless; });
+    const bool only_endless = std::all_of(running_.begin(), running_.end(),
+                                          [](const auto& each) { return each.second.endless; });
     if (!barrier_.empty() && (running_.empty() || only_endless)) {
         const std::string id = std::exchange(barrier_, {});
         put("{\"id\":" + id + ",\"ok\":true,\"result\":{}}");
@@ -388,14 +440,17 @@ void Batch::advance() {
     const bool full = running_.size() >= kInFlight || !barrier_.empty();
     if (full != reading_paused_ && !input_over_) {
         reading_paused_ = full;
-        if (watch_) session_.host().loop().modify(watch_, full ? 0u : unsigned{core::Loop::kReadable});
-        else if (regular_file_ && !full) session_.host().loop().defer([this] { read_input(); });
+        if (watch_)
+            session_.host().loop().modify(watch_, full ? 0u : unsigned{core::Loop::kReadable});
+        else if (regular_file_ && !full)
+            session_.host().loop().defer([this] { read_input(); });
     }
     if (!input_over_ || !buffer_.empty() || !barrier_.empty()) return;
     if (running_.empty()) {
         done_ = true;
     } else if (only_endless) {
-        for (const auto& [id, running] : std::map(running_)) session_.host().router().cancel(running.call, "the batch is over");
+        for (const auto& [id, running] : std::map(running_))
+            session_.host().router().cancel(running.call, "the batch is over");
     }
 }
 

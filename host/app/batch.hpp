@@ -3,9 +3,11 @@
 //
 // Owns:    the input descriptor's watch. Borrows the session.
 // Threads: [loop].
-// Errors:  a line that makes no sense is answered with an error that names the line; the rest goes on.
-// Limits:  kInFlight requests at once, then reading pauses; kLineBytes a line.
+// Errors:  a line that makes no sense is answered with an error that names the line; the rest goes
+// on. Limits:  kInFlight requests at once, then reading pauses; kLineBytes a line.
 #pragma once
+
+#include "app/session.hpp"
 
 #include <boost/json.hpp>
 
@@ -14,8 +16,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "app/session.hpp"
 
 namespace patchbay::app {
 
@@ -31,9 +31,9 @@ public:
 private:
     struct Running {
         router::CallId call = 0;
-        bool endless = false;   // subscriptions/listen: ended by us when the input is over
+        bool endless = false;  // subscriptions/listen: ended by us when the input is over
     };
-    struct Waiting {            // `wait` for a notification
+    struct Waiting {  // `wait` for a notification
         std::string id, server, method;
         core::Loop::TimerId timer = 0;
     };
@@ -44,13 +44,15 @@ private:
     void take_line(std::string_view line);
     void start(const std::string& id, const boost::json::object& request);
     void call_tool(const std::string& id, const boost::json::object& request);
-    void ask_server(const std::string& id, const std::string& method, const boost::json::object& request);
+    void ask_server(const std::string& id, const std::string& method,
+                    const boost::json::object& request);
     void list(const std::string& id, const std::string& op, const boost::json::object& request);
     void list_tools(const std::string& id, const boost::json::object& request);
     void cancel(const std::string& id, const boost::json::object& request);
     void wait_for(const std::string& id, const boost::json::object& request);
     void show_status(const std::string& id);
-    void on_notification(const std::string& server, const std::string& method, std::string_view params);
+    void on_notification(const std::string& server, const std::string& method,
+                         std::string_view params);
 
     connection::ReplyHandler relay(const std::string& id);
     connection::ProgressHandler tell_progress(const std::string& id);
@@ -60,7 +62,7 @@ private:
     void finished(const std::string& id);
     void put(std::string line);
     void flush();
-    void advance();             // what became possible: more lines, the barrier, the end
+    void advance();  // what became possible: more lines, the barrier, the end
 
     Session& session_;
     int input_;
@@ -70,10 +72,11 @@ private:
     bool reading_paused_ = false, input_over_ = false, done_ = false, failed_ = false;
     std::string buffer_;
     std::size_t scanned_ = 0, line_number_ = 0;
-    std::map<std::string, Running> running_;          // by raw id
-    std::string barrier_;                             // raw id of a barrier that waits; empty: none
+    std::map<std::string, Running> running_;  // by raw id
+    std::string barrier_;                     // raw id of a barrier that waits; empty: none
     std::vector<Waiting> waiting_;
-    std::map<std::pair<std::string, std::string>, unsigned> unseen_;  // (server, method): not waited for yet
+    std::map<std::pair<std::string, std::string>, unsigned>
+        unseen_;  // (server, method): not waited for yet
     std::string out_;
     bool flush_planned_ = false;
 };

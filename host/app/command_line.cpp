@@ -1,12 +1,12 @@
 // The only door to CLI11.
 #include "app/command_line.hpp"
 
+#include "app/verbs.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <csignal>
 #include <functional>
-
-#include "app/verbs.hpp"
 
 namespace patchbay::app {
 
@@ -24,15 +24,28 @@ Exit codes: 0 ok, 1 failure, 2 the tool answered an error, 3 wrong usage or argu
 
 // Accepted before and after the verb.
 void add_globals(CLI::App& app, GlobalOptions& global) {
-    app.add_option("--config", global.config_files, "Read this configuration file too (repeatable)")->type_name("FILE")->expected(1)->take_all();
-    app.add_option("--set", global.sets, "Set one key, e.g. servers.files.enabled=false (repeatable)")->type_name("KEY=VALUE")->expected(1)->take_all();
-    app.add_option("--plugin-dir", global.plugin_directories, "Look for plugins here first (repeatable)")->type_name("DIR")->expected(1)->take_all();
-    app.add_option("--log-level", global.log_level, "trace, debug, info, warn, error or off")->type_name("LEVEL");
+    app.add_option("--config", global.config_files, "Read this configuration file too (repeatable)")
+        ->type_name("FILE")
+        ->expected(1)
+        ->take_all();
+    app.add_option("--set", global.sets,
+                   "Set one key, e.g. servers.files.enabled=false (repeatable)")
+        ->type_name("KEY=VALUE")
+        ->expected(1)
+        ->take_all();
+    app.add_option("--plugin-dir", global.plugin_directories,
+                   "Look for plugins here first (repeatable)")
+        ->type_name("DIR")
+        ->expected(1)
+        ->take_all();
+    app.add_option("--log-level", global.log_level, "trace, debug, info, warn, error or off")
+        ->type_name("LEVEL");
     app.add_flag("--json", global.json, "Print JSON");
     app.add_flag("-q,--quiet", global.quiet, "No warnings on stderr");
 }
 
-CLI::App& verb(CLI::App& parent, const std::string& name, const std::string& what, const std::string& examples) {
+CLI::App& verb(CLI::App& parent, const std::string& name, const std::string& what,
+               const std::string& examples) {
     auto& made = *parent.add_subcommand(name, what);
     made.fallthrough();
     if (!examples.empty()) made.footer("Examples:\n" + examples);
@@ -45,94 +58,139 @@ int run_command_line(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
     GlobalOptions global;
     std::function<int()> chosen;
-    CLI::App app("Patchbay connects to MCP servers through transport plugins and calls their tools by qualified name.", "patchbay");
+    CLI::App app(
+        "Patchbay connects to MCP servers through transport plugins and calls their tools by "
+        "qualified name.",
+        "patchbay");
     app.footer(kFooter);
     app.require_subcommand(1);
     app.fallthrough();
     app.set_version_flag("--version", "patchbay " PATCHBAY_VERSION);
     add_globals(app, global);
 
-    auto& mcp = verb(app, "mcp", "Servers: status, list, logs", "  patchbay mcp status\n  patchbay mcp status github --json\n  patchbay mcp logs github -n 50");
+    auto& mcp = verb(app, "mcp", "Servers: status, list, logs",
+                     "  patchbay mcp status\n  patchbay mcp status github --json\n  patchbay mcp "
+                     "logs github -n 50");
     mcp.require_subcommand(1);
     std::string server, name, pattern, uri, file;
     std::size_t lines = 100;
-    auto& status = verb(mcp, "status", "Connect, and show the state of every server or of one", "  patchbay mcp status\n  patchbay mcp status files");
+    auto& status = verb(mcp, "status", "Connect, and show the state of every server or of one",
+                        "  patchbay mcp status\n  patchbay mcp status files");
     status.add_option("ID", server, "Only this server, in detail");
     status.callback([&] { chosen = [&] { return status_verb(global, server); }; });
-    auto& list = verb(mcp, "list", "List configured servers without connecting", "  patchbay mcp list --json");
+    auto& list = verb(mcp, "list", "List configured servers without connecting",
+                      "  patchbay mcp list --json");
     list.callback([&] { chosen = [&] { return list_verb(global); }; });
-    auto& logs = verb(mcp, "logs", "What a server wrote to stderr, and stray lines of its stdout", "  patchbay mcp logs files -n 20");
+    auto& logs = verb(mcp, "logs", "What a server wrote to stderr, and stray lines of its stdout",
+                      "  patchbay mcp logs files -n 20");
     logs.add_option("ID", server, "The server")->required();
     logs.add_option("-n,--lines", lines, "At most so many lines")->capture_default_str();
     logs.callback([&] { chosen = [&] { return logs_verb(global, server, lines); }; });
 
     bool schema = false;
-    auto& tools = verb(app, "tools", "List tools by their public names", "  patchbay tools\n  patchbay tools 'mcp__git*' --schema\n  patchbay tools read --server files --json");
+    auto& tools = verb(app, "tools", "List tools by their public names",
+                       "  patchbay tools\n  patchbay tools 'mcp__git*' --schema\n  patchbay tools "
+                       "read --server files --json");
     tools.add_option("PATTERN", pattern, "Part of a name, or a name with * and ?");
     tools.add_option("--server", server, "Only this server");
     tools.add_flag("--schema", schema, "With input schemas");
     tools.callback([&] { chosen = [&] { return tools_verb(global, pattern, server, schema); }; });
 
     CallOptions call;
-    auto& calls = verb(app, "call", "Call one tool", "  patchbay call mcp__files__read_text_file path=README.md head=10\n  patchbay call mcp__git__log --args '{\"max\": 3}'\n  patchbay call mcp__x__f 'list:=[1,2]' --timeout 5\nTypes of key=value come from the tool's schema; key:=JSON is taken as it is.");
+    auto& calls = verb(
+        app, "call", "Call one tool",
+        "  patchbay call mcp__files__read_text_file path=README.md head=10\n  patchbay call "
+        "mcp__git__log --args '{\"max\": 3}'\n  patchbay call mcp__x__f 'list:=[1,2]' --timeout "
+        "5\nTypes of key=value come from the tool's schema; key:=JSON is taken as it is.");
     calls.add_option("NAME", call.name, "mcp__server__tool")->required();
     calls.add_option("KEY=VALUE", call.pairs, "Arguments");
-    calls.add_option("--args", call.arguments, "All arguments as one JSON object, @FILE, or - for stdin")->type_name("JSON|@FILE|-");
-    calls.add_option("--timeout", call.timeout_seconds, "Give up after so many seconds")->check(CLI::PositiveNumber);
-    calls.add_option("--output", call.output_directory, "Where images and audio are saved")->type_name("DIR")->capture_default_str();
+    calls
+        .add_option("--args", call.arguments,
+                    "All arguments as one JSON object, @FILE, or - for stdin")
+        ->type_name("JSON|@FILE|-");
+    calls.add_option("--timeout", call.timeout_seconds, "Give up after so many seconds")
+        ->check(CLI::PositiveNumber);
+    calls.add_option("--output", call.output_directory, "Where images and audio are saved")
+        ->type_name("DIR")
+        ->capture_default_str();
     calls.add_flag("--raw", call.raw, "Print the result as the server sent it");
     calls.callback([&] { chosen = [&] { return call_verb(global, call); }; });
 
-    auto& resources = verb(app, "resources", "Resources: list, templates, read", "  patchbay resources list\n  patchbay resources read file:///tmp/a.txt --server files");
+    auto& resources = verb(
+        app, "resources", "Resources: list, templates, read",
+        "  patchbay resources list\n  patchbay resources read file:///tmp/a.txt --server files");
     resources.require_subcommand(1);
-    auto& resources_list = verb(resources, "list", "List resources", "  patchbay resources list --server files");
+    auto& resources_list =
+        verb(resources, "list", "List resources", "  patchbay resources list --server files");
     resources_list.add_option("--server", server, "Only this server");
-    resources_list.callback([&] { chosen = [&] { return things_verb(global, "resources", server); }; });
-    auto& templates = verb(resources, "templates", "List resource templates", "  patchbay resources templates");
+    resources_list.callback(
+        [&] { chosen = [&] { return things_verb(global, "resources", server); }; });
+    auto& templates =
+        verb(resources, "templates", "List resource templates", "  patchbay resources templates");
     templates.add_option("--server", server, "Only this server");
     templates.callback([&] { chosen = [&] { return things_verb(global, "templates", server); }; });
-    auto& read = verb(resources, "read", "Read one resource", "  patchbay resources read demo://one --server everything");
+    auto& read = verb(resources, "read", "Read one resource",
+                      "  patchbay resources read demo://one --server everything");
     read.add_option("URI", uri, "The resource")->required();
     read.add_option("--server", server, "The server; else the one that lists the URI");
     read.callback([&] { chosen = [&] { return read_resource_verb(global, uri, server); }; });
 
     std::vector<std::string> pairs;
-    auto& prompts = verb(app, "prompts", "Prompts: list, get", "  patchbay prompts list\n  patchbay prompts get review code=@x --server everything");
+    auto& prompts =
+        verb(app, "prompts", "Prompts: list, get",
+             "  patchbay prompts list\n  patchbay prompts get review code=@x --server everything");
     prompts.require_subcommand(1);
     auto& prompts_list = verb(prompts, "list", "List prompts", "  patchbay prompts list");
     prompts_list.add_option("--server", server, "Only this server");
     prompts_list.callback([&] { chosen = [&] { return things_verb(global, "prompts", server); }; });
-    auto& get = verb(prompts, "get", "Get one prompt", "  patchbay prompts get simple-prompt --server everything");
+    auto& get = verb(prompts, "get", "Get one prompt",
+                     "  patchbay prompts get simple-prompt --server everything");
     get.add_option("NAME", name, "The prompt")->required();
     get.add_option("KEY=VALUE", pairs, "Arguments, all strings");
     get.add_option("--server", server, "The server; else the one that lists the prompt");
     get.callback([&] { chosen = [&] { return get_prompt_verb(global, name, server, pairs); }; });
 
-    auto& batch = verb(app, "batch", "Many requests over one set of connections: JSON Lines in, JSON Lines out", "  echo '{\"id\":1,\"op\":\"tools/call\",\"name\":\"mcp__files__list_directory\",\"arguments\":{\"path\":\".\"}}' | patchbay batch\nThe format is described in host/app/BATCH.md.");
+    auto& batch = verb(app, "batch",
+                       "Many requests over one set of connections: JSON Lines in, JSON Lines out",
+                       "  echo "
+                       "'{\"id\":1,\"op\":\"tools/"
+                       "call\",\"name\":\"mcp__files__list_directory\",\"arguments\":{\"path\":\"."
+                       "\"}}' | patchbay batch\nThe format is described in host/app/BATCH.md.");
     batch.add_option("FILE", file, "Requests; default: stdin");
     batch.callback([&] { chosen = [&] { return batch_verb(global, file); }; });
 
     bool origins = false;
-    auto& config = verb(app, "config", "Configuration: show, check, paths", "  patchbay config show --origin\n  patchbay config check .mcp.json\n  patchbay config paths");
+    auto& config = verb(app, "config", "Configuration: show, check, paths",
+                        "  patchbay config show --origin\n  patchbay config check .mcp.json\n  "
+                        "patchbay config paths");
     config.require_subcommand(1);
-    auto& show = verb(config, "show", "The merged configuration, secrets masked", "  patchbay config show --origin");
+    auto& show = verb(config, "show", "The merged configuration, secrets masked",
+                      "  patchbay config show --origin");
     show.add_flag("--origin", origins, "Say where every value comes from");
     show.callback([&] { chosen = [&] { return config_show_verb(global, origins); }; });
-    auto& check = verb(config, "check", "Check all configuration, or one file", "  patchbay config check\n  patchbay config check .mcp.json");
+    auto& check = verb(config, "check", "Check all configuration, or one file",
+                       "  patchbay config check\n  patchbay config check .mcp.json");
     check.add_option("FILE", file, "Only this file");
     check.callback([&] { chosen = [&] { return config_check_verb(global, file); }; });
-    auto& paths = verb(config, "paths", "Where configuration is looked for, and what was found", "  patchbay config paths");
+    auto& paths = verb(config, "paths", "Where configuration is looked for, and what was found",
+                       "  patchbay config paths");
     paths.callback([&] { chosen = [&] { return config_paths_verb(global); }; });
 
     bool load = false;
-    auto& plugin = verb(app, "plugin", "Plugins: list, info, doctor", "  patchbay plugin list\n  patchbay plugin info stdio\n  patchbay plugin doctor");
+    auto& plugin =
+        verb(app, "plugin", "Plugins: list, info, doctor",
+             "  patchbay plugin list\n  patchbay plugin info stdio\n  patchbay plugin doctor");
     plugin.require_subcommand(1);
-    auto& plugins = verb(plugin, "list", "List plugins and what they provide", "  patchbay plugin list");
+    auto& plugins =
+        verb(plugin, "list", "List plugins and what they provide", "  patchbay plugin list");
     plugins.callback([&] { chosen = [&] { return plugin_list_verb(global); }; });
-    auto& info = verb(plugin, "info", "One plugin, by its id or by what it provides", "  patchbay plugin info stdio");
+    auto& info = verb(plugin, "info", "One plugin, by its id or by what it provides",
+                      "  patchbay plugin info stdio");
     info.add_option("NAME", name, "Plugin or transport")->required();
     info.callback([&] { chosen = [&] { return plugin_info_verb(global, name); }; });
-    auto& doctor = verb(plugin, "doctor", "Every place that was looked at, in order, and why something was refused", "  patchbay plugin doctor --load");
+    auto& doctor = verb(plugin, "doctor",
+                        "Every place that was looked at, in order, and why something was refused",
+                        "  patchbay plugin doctor --load");
     doctor.add_flag("--load", load, "Load every plugin too");
     doctor.callback([&] { chosen = [&] { return plugin_doctor_verb(global, load); }; });
 

@@ -1,13 +1,12 @@
 #include "app/era_file.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <boost/json.hpp>
 
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <unistd.h>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -41,7 +40,9 @@ void EraFile::remember(const std::string& definition_key, const std::string& ver
     auto& known = versions_[definition_key];
     if (known == version) return;
     known = version;
-    if (versions_.size() > kEntries) versions_.erase(versions_.begin()->first == definition_key ? std::next(versions_.begin()) : versions_.begin());
+    if (versions_.size() > kEntries)
+        versions_.erase(versions_.begin()->first == definition_key ? std::next(versions_.begin())
+                                                                   : versions_.begin());
     if (!path_.empty()) write();
 }
 
@@ -53,7 +54,8 @@ void EraFile::write() const {
     for (const auto& [key, version] : versions_) object[key] = version;
     const std::string text = json::serialize(object);
     const std::string fresh = path_ + "." + std::to_string(::getpid());
-    const int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const int fd =
+        ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) return;
     const bool whole = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
     ::close(fd);

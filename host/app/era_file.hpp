@@ -4,10 +4,10 @@
 // Threads: [loop]. Errors: none; what cannot be written is not remembered.
 #pragma once
 
+#include "connection/era_memory.hpp"
+
 #include <map>
 #include <string>
-
-#include "connection/era_memory.hpp"
 
 namespace patchbay::app {
 

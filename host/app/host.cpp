@@ -1,14 +1,14 @@
 #include "app/host.hpp"
 
-#include <atomic>
-#include <fstream>
-#include <sstream>
-
 #include "app/era_file.hpp"
 #include "app/server_log.hpp"
 #include "core/log.hpp"
 #include "protocol/schema.hpp"
 #include "registry/server_spec.hpp"
+
+#include <atomic>
+#include <fstream>
+#include <sstream>
 
 #ifndef PATCHBAY_VERSION
 #error "PATCHBAY_VERSION comes from CMake"
@@ -64,7 +64,8 @@ std::vector<std::string> against_schema(const json::value& schema, const json::o
     const auto compiled = protocol::Schema::compile(schema);
     if (!compiled) return {compiled.error().message};
     for (const auto& error : compiled->validate(settings)) {
-        troubles.push_back(error.pointer.empty() ? error.message : error.pointer + ": " + error.message);
+        troubles.push_back(error.pointer.empty() ? error.message
+                                                 : error.pointer + ": " + error.message);
     }
     return troubles;
 }
@@ -102,9 +103,10 @@ struct Host::Impl final : connection::ServerEvents {
         responder = connection::make_responder(config.client, options.ask);
         policy.emplace(config.permissions);
         connections.emplace(connection::Context{
-            loop, *responder, *this, eras, identity_of(config.client, *responder),
-            config.health, config.limits, options.long_lived,
-            [this](const std::string& transport, plugin::ChannelOptions channel, plugin::ChannelEvents& events) {
+            loop, *responder, *this, eras, identity_of(config.client, *responder), config.health,
+            config.limits, options.long_lived,
+            [this](const std::string& transport, plugin::ChannelOptions channel,
+                   plugin::ChannelEvents& events) {
                 return plugins.open(transport, std::move(channel), events);
             },
             [this](const config::Server& server) {
@@ -146,14 +148,28 @@ struct Host::Impl final : connection::ServerEvents {
 
 Host::Host(HostOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 
-Host::~Host() { close(core::Clock::now() + std::chrono::seconds(10)); }
+Host::~Host() {
+    close(core::Clock::now() + std::chrono::seconds(10));
+}
 
-core::Loop& Host::loop() { return impl_->loop; }
-const config::Config& Host::config() const { return impl_->loaded.config; }
-const std::vector<config::Candidate>& Host::candidates() const { return impl_->loaded.candidates; }
-plugin::Catalogue& Host::plugins() { return impl_->plugins; }
-connection::ConnectionManager& Host::connections() { return *impl_->connections; }
-router::Router& Host::router() { return *impl_->router; }
+core::Loop& Host::loop() {
+    return impl_->loop;
+}
+const config::Config& Host::config() const {
+    return impl_->loaded.config;
+}
+const std::vector<config::Candidate>& Host::candidates() const {
+    return impl_->loaded.candidates;
+}
+plugin::Catalogue& Host::plugins() {
+    return impl_->plugins;
+}
+connection::ConnectionManager& Host::connections() {
+    return *impl_->connections;
+}
+router::Router& Host::router() {
+    return *impl_->router;
+}
 
 std::vector<connection::Status> Host::statuses() const {
     auto statuses = impl_->connections->statuses();

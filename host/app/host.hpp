@@ -5,26 +5,26 @@
 // Errors:  construction never fails; what is broken is a diagnostic or a server's status.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "config/load.hpp"
 #include "connection/connection_manager.hpp"
 #include "core/loop.hpp"
 #include "plugin/catalogue.hpp"
 #include "router/router.hpp"
 
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
 namespace patchbay::app {
 
 struct HostOptions {
-    config::Environment environment;               // where configuration comes from
-    std::vector<std::string> plugin_directories;   // --plugin-dir
-    std::string state_directory;                   // logs, remembered eras; empty: keep nothing
+    config::Environment environment;              // where configuration comes from
+    std::vector<std::string> plugin_directories;  // --plugin-dir
+    std::string state_directory;                  // logs, remembered eras; empty: keep nothing
     // Long-lived hosts reconnect and check health; a one-shot command does neither.
     bool long_lived = true;
-    connection::AskPerson ask;                     // for elicitation = "ask"; may be empty
+    connection::AskPerson ask;  // for elicitation = "ask"; may be empty
 };
 
 // $XDG_STATE_HOME/patchbay, default ~/.local/state/patchbay
@@ -32,8 +32,8 @@ std::string default_state_directory(const config::Environment& environment);
 
 class Host {
 public:
-    using NotificationHandler =
-        std::function<void(const std::string& server, const std::string& method, std::string_view params)>;
+    using NotificationHandler = std::function<void(
+        const std::string& server, const std::string& method, std::string_view params)>;
 
     explicit Host(HostOptions options);
     ~Host();  // closes what is open, waits at most 10 s for it

@@ -1,9 +1,9 @@
 // The patchbay program. Start reading at host.hpp, which says what a running host is made of.
+#include "app/command_line.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-
-#include "app/command_line.hpp"
 
 int main(int argc, char** argv) {
     // Asked by scripts and health checks all the time: answered before anything is built.

@@ -1,7 +1,6 @@
 #include "app/output.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-
-#include "core/text.hpp"
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -19,7 +18,9 @@ namespace {
 
 constexpr std::size_t kShownBytes = 64u << 20;
 
-bool colours() { return stdout_is_terminal() && !std::getenv("NO_COLOR"); }
+bool colours() {
+    return stdout_is_terminal() && !std::getenv("NO_COLOR");
+}
 
 const char* escape_of(std::string_view colour) {
     if (colour == "green") return "\x1b[32m";
@@ -30,14 +31,16 @@ const char* escape_of(std::string_view colour) {
 }
 
 std::size_t width_of(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 std::string extension_of(std::string_view mime_type) {
     constexpr std::pair<std::string_view, const char*> kKnown[] = {
-        {"image/png", "png"},   {"image/jpeg", "jpg"},  {"image/gif", "gif"},  {"image/webp", "webp"},
-        {"image/svg+xml", "svg"}, {"audio/wav", "wav"}, {"audio/mpeg", "mp3"}, {"audio/ogg", "ogg"},
-        {"application/pdf", "pdf"}, {"application/json", "json"}, {"text/plain", "txt"}};
+        {"image/png", "png"},         {"image/jpeg", "jpg"},    {"image/gif", "gif"},
+        {"image/webp", "webp"},       {"image/svg+xml", "svg"}, {"audio/wav", "wav"},
+        {"audio/mpeg", "mp3"},        {"audio/ogg", "ogg"},     {"application/pdf", "pdf"},
+        {"application/json", "json"}, {"text/plain", "txt"}};
     for (const auto& [type, extension] : kKnown) {
         if (type == mime_type) return extension;
     }
@@ -50,11 +53,16 @@ std::string_view text_member(const json::object& object, std::string_view key) {
     return {value->get_string().data(), value->get_string().size()};
 }
 
-void save_block(const json::object& block, std::string_view encoded, const std::string& stem, const std::string& directory) {
+void save_block(const json::object& block, std::string_view encoded, const std::string& stem,
+                const std::string& directory) {
     const auto bytes = base64_decoded(encoded);
-    const auto saved = bytes ? save_new_file(directory, stem, text_member(block, "mimeType"), *bytes) : Result<std::string>(bytes.error());
-    if (saved) say(stem + " saved to " + *saved + " (" + std::to_string(bytes->size()) + " bytes)");
-    else say("error: cannot save " + stem + ": " + saved.error().message);
+    const auto saved = bytes
+                           ? save_new_file(directory, stem, text_member(block, "mimeType"), *bytes)
+                           : Result<std::string>(bytes.error());
+    if (saved)
+        say(stem + " saved to " + *saved + " (" + std::to_string(bytes->size()) + " bytes)");
+    else
+        say("error: cannot save " + stem + ": " + saved.error().message);
 }
 
 }  // namespace
@@ -79,8 +87,10 @@ void print_line(std::string_view line) {
 }
 
 void print_foreign(std::string_view text) {
-    if (stdout_is_terminal()) print_line(core::printable(text, kShownBytes, true));
-    else print_line(text);
+    if (stdout_is_terminal())
+        print_line(core::printable(text, kShownBytes, true));
+    else
+        print_line(text);
 }
 
 ProgressLine::~ProgressLine() {
@@ -98,7 +108,8 @@ void print_table(const std::vector<std::vector<Cell>>& rows) {
     std::vector<std::size_t> widths;
     for (const auto& row : rows) {
         widths.resize(std::max(widths.size(), row.size()));
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i].text));
+        for (std::size_t i = 0; i < row.size(); ++i)
+            widths[i] = std::max(widths[i], width_of(row[i].text));
     }
     for (const auto& row : rows) {
         std::string line;
@@ -115,8 +126,10 @@ Result<std::string> base64_decoded(std::string_view text) {
     static const auto values = [] {
         std::array<signed char, 256> table{};
         table.fill(-1);
-        constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        for (std::size_t i = 0; i < kDigits.size(); ++i) table[static_cast<unsigned char>(kDigits[i])] = static_cast<signed char>(i);
+        constexpr std::string_view kDigits =
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        for (std::size_t i = 0; i < kDigits.size(); ++i)
+            table[static_cast<unsigned char>(kDigits[i])] = static_cast<signed char>(i);
         return table;
     }();
     while (!text.empty() && text.back() == '=') text.remove_suffix(1);
@@ -135,8 +148,10 @@ Result<std::string> base64_decoded(std::string_view text) {
 Result<std::string> save_new_file(const std::string& directory, const std::string& stem,
                                   std::string_view mime_type, std::string_view bytes) {
     for (int number = 1; number < 10'000; ++number) {
-        const std::string path = directory + "/" + stem + "-" + std::to_string(number) + "." + extension_of(mime_type);
-        const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+        const std::string path =
+            directory + "/" + stem + "-" + std::to_string(number) + "." + extension_of(mime_type);
+        const int fd =
+            ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
         if (fd < 0 && errno == EEXIST) continue;
         if (fd < 0) return Error{ErrorCode::Io, path + ": " + std::strerror(errno)};
         std::size_t written = 0;
@@ -160,12 +175,17 @@ void print_content(const json::value& content, const std::string& output_directo
         if (!block) return print_foreign(json::serialize(value));
         const auto type = text_member(*block, "type");
         if (type == "text") return print_foreign(text_member(*block, "text"));
-        if (type == "image" || type == "audio") return save_block(*block, text_member(*block, "data"), std::string(type), output_directory);
-        if (type == "resource_link") return print_foreign(std::string(text_member(*block, "uri")) + "  " + std::string(text_member(*block, "name")));
+        if (type == "image" || type == "audio")
+            return save_block(*block, text_member(*block, "data"), std::string(type),
+                              output_directory);
+        if (type == "resource_link")
+            return print_foreign(std::string(text_member(*block, "uri")) + "  " +
+                                 std::string(text_member(*block, "name")));
         const auto* resource = block->if_contains("resource");
         const auto* held = resource ? resource->if_object() : nullptr;
         if (held && held->contains("text")) return print_foreign(text_member(*held, "text"));
-        if (held && held->contains("blob")) return save_block(*held, text_member(*held, "blob"), "resource", output_directory);
+        if (held && held->contains("blob"))
+            return save_block(*held, text_member(*held, "blob"), "resource", output_directory);
         print_foreign(json::serialize(value));
     };
     if (const auto* blocks = content.if_array()) {

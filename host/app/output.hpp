@@ -3,13 +3,13 @@
 // Threads: the calling one.
 #pragma once
 
+#include "core/result.hpp"
+
 #include <boost/json.hpp>
 
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "core/result.hpp"
 
 namespace patchbay::app {
 
@@ -35,7 +35,7 @@ private:
 
 struct Cell {
     std::string text;
-    const char* colour = "";             // "green", "yellow", "red", "gray", ""
+    const char* colour = "";  // "green", "yellow", "red", "gray", ""
 };
 // First row is the heading. Colours on a terminal without NO_COLOR.
 void print_table(const std::vector<std::vector<Cell>>& rows);

@@ -1,19 +1,18 @@
 #include "app/server_log.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "core/limits.hpp"
+#include "core/log.hpp"
+#include "core/text.hpp"
 
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-
-#include "core/limits.hpp"
-#include "core/log.hpp"
-#include "core/text.hpp"
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace patchbay::app {
 
@@ -60,11 +59,13 @@ void ServerLog::write(const std::string& server, Kept& kept, const std::string& 
         std::filesystem::create_directories(directory_, ignored);
         ::chmod(directory_.c_str(), 0700);
         struct stat info {};
-        if (::lstat(path.c_str(), &info) == 0 && static_cast<std::size_t>(info.st_size) > kFileBytes) {
+        if (::lstat(path.c_str(), &info) == 0 &&
+            static_cast<std::size_t>(info.st_size) > kFileBytes) {
             ::rename(path.c_str(), (path + ".1").c_str());
             info.st_size = 0;
         }
-        const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        const int fd =
+            ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
         kept.file.reset(fd < 0 ? nullptr : ::fdopen(fd, "a"));
         if (!kept.file) {
             kept.refused = true;

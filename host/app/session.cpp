@@ -1,15 +1,14 @@
 #include "app/session.hpp"
 
-#include <sys/signalfd.h>
-#include <unistd.h>
+#include "app/ask_terminal.hpp"
+#include "app/output.hpp"
+#include "core/log.hpp"
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-
-#include "app/ask_terminal.hpp"
-#include "app/output.hpp"
-#include "core/log.hpp"
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 namespace patchbay::app {
 
@@ -63,7 +62,8 @@ Session::Session(const GlobalOptions& global, Life life) : global_(global) {
     asker->use(host_->loop());
     print_diagnostics(host_->config().diagnostics, global.quiet);
     signal_fd_ = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (auto watch = host_->loop().watch(signal_fd_, core::Loop::kReadable, [this](unsigned) { on_signal(); })) {
+    if (auto watch = host_->loop().watch(signal_fd_, core::Loop::kReadable,
+                                         [this](unsigned) { on_signal(); })) {
         signal_watch_ = *watch;
     }
 }
@@ -77,10 +77,13 @@ Session::~Session() {
 void Session::on_signal() {
     signalfd_siginfo info{};
     while (::read(signal_fd_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-        // Supervisors end their trees as soon as we are gone: leaving at once leaves nothing behind.
+        // Supervisors end their trees as soon as we are gone: leaving at once leaves nothing
+        // behind.
         if (++interrupts_ > 1) std::quick_exit(kInterrupted);
-        if (interrupted_) interrupted_();
-        else host_->interrupt();
+        if (interrupted_)
+            interrupted_();
+        else
+            host_->interrupt();
     }
 }
 
@@ -94,14 +97,18 @@ bool Session::wait(const std::function<bool()>& done, std::function<void()> inte
 void Session::connect(const std::vector<std::string>& servers) {
     bool settled = false;
     ProgressLine line;
-    line.show("connecting to " + std::to_string(servers.empty() ? host_->connections().ids().size() : servers.size()) + " servers ...");
+    line.show("connecting to " +
+              std::to_string(servers.empty() ? host_->connections().ids().size() : servers.size()) +
+              " servers ...");
     host_->connections().connect(servers, [&] { settled = true; });
     wait([&] { return settled; });
 }
 
 int Session::report(const Error& error) const {
     if (global_.json) {
-        boost::json::object told{{"error", {{"kind", name_of(error.code)}, {"message", core::log::masked(error.message)}}}};
+        boost::json::object told{
+            {"error",
+             {{"kind", name_of(error.code)}, {"message", core::log::masked(error.message)}}}};
         print_line(boost::json::serialize(told));
     }
     say("error: " + core::log::masked(error.message));

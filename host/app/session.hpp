@@ -1,15 +1,15 @@
-// What a verb needs around a Host: options applied, diagnostics told, signals turned into loop events,
-// an end that never hangs.
+// What a verb needs around a Host: options applied, diagnostics told, signals turned into loop
+// events, an end that never hangs.
 //
 // Owns:    the host and the signal descriptor. Threads: [loop].
 #pragma once
 
+#include "app/host.hpp"
+#include "app/verbs.hpp"
+
 #include <functional>
 #include <memory>
 #include <string>
-
-#include "app/host.hpp"
-#include "app/verbs.hpp"
 
 namespace patchbay::app {
 
@@ -22,8 +22,8 @@ public:
     Host& host() { return *host_; }
     const GlobalOptions& global() const { return global_; }
 
-    // Pumps until done(). The first SIGINT or SIGTERM calls `interrupted` (and goes on pumping if it is
-    // set), the second one ends the process.
+    // Pumps until done(). The first SIGINT or SIGTERM calls `interrupted` (and goes on pumping if
+    // it is set), the second one ends the process.
     bool wait(const std::function<bool()>& done, std::function<void()> interrupted = {});
     bool was_interrupted() const { return interrupts_ > 0; }
 

@@ -1,24 +1,24 @@
-// What the command line can do. Every verb prints data to stdout, the rest to stderr, and returns an
-// exit code.
+// What the command line can do. Every verb prints data to stdout, the rest to stderr, and returns
+// an exit code.
 //
 // Threads: the calling one, which runs the loop. Errors: told on stderr; the code says the kind.
 #pragma once
 
+#include "core/result.hpp"
+
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "core/result.hpp"
 
 namespace patchbay::app {
 
 enum ExitCode : int {
     kOk = 0,
     kFailure = 1,
-    kToolError = 2,        // the tool answered isError
-    kUsage = 3,            // wrong words or arguments
+    kToolError = 2,  // the tool answered isError
+    kUsage = 3,      // wrong words or arguments
     kConfigError = 4,
-    kUnavailable = 5,      // a server is not there
+    kUnavailable = 5,  // a server is not there
     kNotFound = 6,
     kDenied = 7,
     kTimedOut = 8,
@@ -32,14 +32,14 @@ struct GlobalOptions {
     std::vector<std::string> plugin_directories;  // --plugin-dir
     std::string log_level;                        // --log-level; empty: as configured
     bool json = false;
-    bool quiet = false;                           // no warnings
+    bool quiet = false;  // no warnings
 };
 
 struct CallOptions {
     std::string name;
-    std::vector<std::string> pairs;               // key=value, key:=json
-    std::string arguments;                        // JSON, @FILE or -
-    double timeout_seconds = 0;                   // 0: the server's
+    std::vector<std::string> pairs;  // key=value, key:=json
+    std::string arguments;           // JSON, @FILE or -
+    double timeout_seconds = 0;      // 0: the server's
     std::string output_directory = ".";
     bool raw = false;
 };
@@ -47,11 +47,13 @@ struct CallOptions {
 int status_verb(const GlobalOptions& global, const std::string& server);
 int list_verb(const GlobalOptions& global);
 int logs_verb(const GlobalOptions& global, const std::string& server, std::size_t lines);
-int tools_verb(const GlobalOptions& global, const std::string& pattern, const std::string& server, bool schema);
+int tools_verb(const GlobalOptions& global, const std::string& pattern, const std::string& server,
+               bool schema);
 int call_verb(const GlobalOptions& global, const CallOptions& call);
 // kind: "resources" or "templates" or "prompts"
 int things_verb(const GlobalOptions& global, const std::string& kind, const std::string& server);
-int read_resource_verb(const GlobalOptions& global, const std::string& uri, const std::string& server);
+int read_resource_verb(const GlobalOptions& global, const std::string& uri,
+                       const std::string& server);
 int get_prompt_verb(const GlobalOptions& global, const std::string& name, const std::string& server,
                     const std::vector<std::string>& pairs);
 int batch_verb(const GlobalOptions& global, const std::string& file);

@@ -10,11 +10,16 @@ namespace {
 
 const char* word_of(config::Candidate::Found found) {
     switch (found) {
-        case config::Candidate::Found::Absent: return "absent";
-        case config::Candidate::Found::Read: return "read";
-        case config::Candidate::Found::Unreadable: return "unreadable";
-        case config::Candidate::Found::Broken: return "broken";
-        case config::Candidate::Found::Ignored: return "ignored";
+        case config::Candidate::Found::Absent:
+            return "absent";
+        case config::Candidate::Found::Read:
+            return "read";
+        case config::Candidate::Found::Unreadable:
+            return "unreadable";
+        case config::Candidate::Found::Broken:
+            return "broken";
+        case config::Candidate::Found::Ignored:
+            return "ignored";
     }
     return "?";
 }
@@ -26,12 +31,15 @@ void print_indented(const json::value& value, std::string& out, const std::strin
         out += "{\n";
         bool first = true;
         for (const auto& member : *object) {
-            out += (first ? "" : ",\n") + deeper + json::serialize(json::value(member.key())) + ": ";
+            out +=
+                (first ? "" : ",\n") + deeper + json::serialize(json::value(member.key())) + ": ";
             print_indented(member.value(), out, deeper);
             first = false;
         }
         out += "\n" + indent + "}";
-    } else if (const auto* array = value.if_array(); array && !array->empty() && (array->front().is_object() || array->front().is_array())) {
+    } else if (const auto* array = value.if_array();
+               array && !array->empty() &&
+               (array->front().is_object() || array->front().is_array())) {
         out += "[\n";
         for (std::size_t i = 0; i < array->size(); ++i) {
             out += (i ? ",\n" : "") + deeper;
@@ -90,11 +98,21 @@ int config_paths_verb(const GlobalOptions& global) {
     for (const auto& candidate : loaded.candidates) {
         const bool read = candidate.found == config::Candidate::Found::Read;
         const bool absent = candidate.found == config::Candidate::Found::Absent;
-        list.push_back({{"scope", config::name_of(candidate.scope)}, {"found", word_of(candidate.found)}, {"path", candidate.path}, {"note", candidate.note}});
-        rows.push_back({{config::name_of(candidate.scope)}, {word_of(candidate.found), read ? "green" : absent ? "gray" : "red"}, {candidate.path + (candidate.note.empty() ? "" : "  (" + candidate.note + ")")}});
+        list.push_back({{"scope", config::name_of(candidate.scope)},
+                        {"found", word_of(candidate.found)},
+                        {"path", candidate.path},
+                        {"note", candidate.note}});
+        rows.push_back(
+            {{config::name_of(candidate.scope)},
+             {word_of(candidate.found), read     ? "green"
+                                        : absent ? "gray"
+                                                 : "red"},
+             {candidate.path + (candidate.note.empty() ? "" : "  (" + candidate.note + ")")}});
     }
-    if (global.json) print_line(json::serialize(list));
-    else print_table(rows);
+    if (global.json)
+        print_line(json::serialize(list));
+    else
+        print_table(rows);
     return kOk;
 }
 

@@ -1,9 +1,9 @@
-#include <ctime>
-
 #include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/verbs.hpp"
 #include "core/text.hpp"
+
+#include <ctime>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -12,15 +12,22 @@ using connection::Status;
 
 ExitCode exit_code_of(ErrorCode code) {
     switch (code) {
-        case ErrorCode::Invalid: return kUsage;
-        case ErrorCode::NotFound: return kNotFound;
+        case ErrorCode::Invalid:
+            return kUsage;
+        case ErrorCode::NotFound:
+            return kNotFound;
         case ErrorCode::Unavailable:
         case ErrorCode::AuthRequired:
-        case ErrorCode::SessionLost: return kUnavailable;
-        case ErrorCode::Timeout: return kTimedOut;
-        case ErrorCode::Denied: return kDenied;
-        case ErrorCode::Cancelled: return kInterrupted;
-        default: return kFailure;
+        case ErrorCode::SessionLost:
+            return kUnavailable;
+        case ErrorCode::Timeout:
+            return kTimedOut;
+        case ErrorCode::Denied:
+            return kDenied;
+        case ErrorCode::Cancelled:
+            return kInterrupted;
+        default:
+            return kFailure;
     }
 }
 
@@ -28,14 +35,18 @@ namespace {
 
 const char* colour_of(State state) {
     switch (state) {
-        case State::Ready: return "green";
+        case State::Ready:
+            return "green";
         case State::Connecting:
         case State::Reconnecting:
-        case State::AuthRequired: return "yellow";
+        case State::AuthRequired:
+            return "yellow";
         case State::Error:
         case State::Failed:
-        case State::Stopped: return "red";
-        default: return "gray";
+        case State::Stopped:
+            return "red";
+        default:
+            return "gray";
     }
 }
 
@@ -63,18 +74,27 @@ json::object json_of(const Status& status) {
     if (!status.protocol.empty()) object["protocol"] = status.protocol;
     if (!status.last_error.empty()) object["last_error"] = status.last_error;
     if (status.last_connected) object["last_connected_at"] = time_of(*status.last_connected);
-    if (!status.server_name.empty()) object["server"] = {{"name", status.server_name}, {"version", status.server_version}};
-    if (!status.capabilities.empty()) object["capabilities"] = json::array(status.capabilities.begin(), status.capabilities.end());
-    if (!status.notes.empty()) object["notes"] = json::array(status.notes.begin(), status.notes.end());
+    if (!status.server_name.empty())
+        object["server"] = {{"name", status.server_name}, {"version", status.server_version}};
+    if (!status.capabilities.empty())
+        object["capabilities"] =
+            json::array(status.capabilities.begin(), status.capabilities.end());
+    if (!status.notes.empty())
+        object["notes"] = json::array(status.notes.begin(), status.notes.end());
     for (const auto& [name, value] : status.facts) object[name] = value;
     return object;
 }
 
 void print_statuses(const std::vector<Status>& statuses) {
-    std::vector<std::vector<Cell>> rows{{{"ID"}, {"TRANSPORT"}, {"SCOPE"}, {"ENABLED"}, {"STATE"}, {"TOOLS"}}};
+    std::vector<std::vector<Cell>> rows{
+        {{"ID"}, {"TRANSPORT"}, {"SCOPE"}, {"ENABLED"}, {"STATE"}, {"TOOLS"}}};
     for (const auto& status : statuses) {
-        rows.push_back({{status.id}, {status.transport}, {config::name_of(status.place.scope)}, {status.enabled ? "yes" : "no"},
-                        {connection::name_of(status.state), colour_of(status.state)}, {std::to_string(status.tools)}});
+        rows.push_back({{status.id},
+                        {status.transport},
+                        {config::name_of(status.place.scope)},
+                        {status.enabled ? "yes" : "no"},
+                        {connection::name_of(status.state), colour_of(status.state)},
+                        {std::to_string(status.tools)}});
     }
     print_table(rows);
 }
@@ -90,7 +110,8 @@ void print_detail(const Status& status) {
     row("transport", status.transport);
     row("source", config::to_string(status.place));
     row("protocol", status.protocol);
-    row("server", status.server_name + (status.server_version.empty() ? "" : " " + status.server_version));
+    row("server",
+        status.server_name + (status.server_version.empty() ? "" : " " + status.server_version));
     row("capabilities", core::join(status.capabilities, ", "));
     row("tools", std::to_string(status.tools));
     for (const auto& [name, value] : status.facts) row(name.c_str(), value);
@@ -106,7 +127,8 @@ void print_detail(const Status& status) {
 void print_nothing_configured(const Host& host) {
     print_line("no MCP servers configured");
     for (const auto& candidate : host.candidates()) {
-        if (candidate.found == config::Candidate::Found::Absent && candidate.path.find(".toml") != std::string::npos) {
+        if (candidate.found == config::Candidate::Found::Absent &&
+            candidate.path.find(".toml") != std::string::npos) {
             say("  looked for " + candidate.path);
         }
     }
@@ -124,11 +146,13 @@ int show_statuses(Session& session, std::vector<Status> statuses) {
         for (const auto& status : statuses) {
             // What configuration took out was told with the diagnostics.
             const bool tried = !status.transport.empty();
-            if (tried && !status.last_error.empty() && status.state != State::Ready) say(status.last_error);
+            if (tried && !status.last_error.empty() && status.state != State::Ready)
+                say(status.last_error);
         }
     }
     bool failed = false;
-    for (const auto& status : statuses) failed = failed || status.state == State::Error || status.state == State::Failed;
+    for (const auto& status : statuses)
+        failed = failed || status.state == State::Error || status.state == State::Failed;
     if (session.host().config().deny_all) return kConfigError;
     return failed ? kUnavailable : kOk;
 }
@@ -139,7 +163,8 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
     Session session(global, Session::Life::OneShot);
     if (server.empty()) {
         session.connect({});
-        return session.was_interrupted() ? int(kInterrupted) : show_statuses(session, session.host().statuses());
+        return session.was_interrupted() ? int(kInterrupted)
+                                         : show_statuses(session, session.host().statuses());
     }
     auto statuses = session.host().statuses();
     const auto named = [&](const Status& status) { return status.id == server; };
@@ -150,8 +175,10 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
     if (session.was_interrupted()) return kInterrupted;
     statuses = session.host().statuses();
     const auto& status = *std::find_if(statuses.begin(), statuses.end(), named);
-    if (global.json) print_line(json::serialize(json_of(status)));
-    else print_detail(status);
+    if (global.json)
+        print_line(json::serialize(json_of(status)));
+    else
+        print_detail(status);
     return status.state == State::Error || status.state == State::Failed ? kUnavailable : kOk;
 }
 
@@ -165,10 +192,14 @@ int logs_verb(const GlobalOptions& global, const std::string& server, std::size_
     Session session(global, Session::Life::OneShot);
     const auto kept = session.host().log_tail(server, lines);
     const auto statuses = session.host().statuses();
-    const bool known = std::any_of(statuses.begin(), statuses.end(), [&](const auto& status) { return status.id == server; });
-    if (kept.empty() && !known) return session.report(session.host().connections().find(server).error());
-    if (global.json) print_line(json::serialize(json::value(json::array(kept.begin(), kept.end()))));
-    else for (const auto& line : kept) print_line(line);
+    const bool known = std::any_of(statuses.begin(), statuses.end(),
+                                   [&](const auto& status) { return status.id == server; });
+    if (kept.empty() && !known)
+        return session.report(session.host().connections().find(server).error());
+    if (global.json)
+        print_line(json::serialize(json::value(json::array(kept.begin(), kept.end()))));
+    else
+        for (const auto& line : kept) print_line(line);
     if (kept.empty()) say("server \"" + server + "\" has written nothing yet");
     return kOk;
 }

@@ -10,7 +10,9 @@ using plugin::PluginState;
 
 namespace {
 
-bool usable(PluginState state) { return state == PluginState::Available || state == PluginState::Loaded; }
+bool usable(PluginState state) {
+    return state == PluginState::Available || state == PluginState::Loaded;
+}
 
 std::vector<std::string> provided(const PluginInfo& info) {
     std::vector<std::string> names;
@@ -22,13 +24,21 @@ json::object json_of(const PluginInfo& info) {
     const auto names = provided(info);
     json::object grants;
     for (const auto& [name, given] : info.grants) grants[name] = given;
-    return {{"id", info.id}, {"name", info.name}, {"version", info.version}, {"license", info.license},
-            {"state", plugin::name_of(info.state)}, {"reason", info.reason},
-            {"provides", json::array(names.begin(), names.end())}, {"manifest", info.manifest_path},
-            {"library", info.library_path}, {"sha256", info.sha256}, {"found_in", info.place.kind},
-            {"requires", json::array(info.requires_extensions.begin(), info.requires_extensions.end())},
-            {"wants", json::array(info.wants_extensions.begin(), info.wants_extensions.end())},
-            {"grants", std::move(grants)}};
+    return {
+        {"id", info.id},
+        {"name", info.name},
+        {"version", info.version},
+        {"license", info.license},
+        {"state", plugin::name_of(info.state)},
+        {"reason", info.reason},
+        {"provides", json::array(names.begin(), names.end())},
+        {"manifest", info.manifest_path},
+        {"library", info.library_path},
+        {"sha256", info.sha256},
+        {"found_in", info.place.kind},
+        {"requires", json::array(info.requires_extensions.begin(), info.requires_extensions.end())},
+        {"wants", json::array(info.wants_extensions.begin(), info.wants_extensions.end())},
+        {"grants", std::move(grants)}};
 }
 
 }  // namespace
@@ -44,13 +54,19 @@ int plugin_list_verb(const GlobalOptions& global) {
     }
     std::vector<std::vector<Cell>> rows{{{"ID"}, {"VERSION"}, {"STATE"}, {"PROVIDES"}, {"FROM"}}};
     for (const auto& info : plugins) {
-        rows.push_back({{info.id.empty() ? info.manifest_path : info.id}, {info.version},
-                        {plugin::name_of(info.state), usable(info.state) ? "green" : info.state == PluginState::Refused ? "red" : "gray"},
-                        {core::join(provided(info), ", ")}, {info.place.kind}});
+        rows.push_back(
+            {{info.id.empty() ? info.manifest_path : info.id},
+             {info.version},
+             {plugin::name_of(info.state), usable(info.state)                   ? "green"
+                                           : info.state == PluginState::Refused ? "red"
+                                                                                : "gray"},
+             {core::join(provided(info), ", ")},
+             {info.place.kind}});
     }
     print_table(rows);
     for (const auto& info : plugins) {
-        if (!info.reason.empty()) say((info.id.empty() ? info.manifest_path : info.id) + ": " + info.reason);
+        if (!info.reason.empty())
+            say((info.id.empty() ? info.manifest_path : info.id) + ": " + info.reason);
     }
     if (plugins.empty()) say("no plugins found; `patchbay plugin doctor` says where was looked");
     return kOk;
@@ -67,8 +83,10 @@ int plugin_info_verb(const GlobalOptions& global, const std::string& name) {
     std::vector<std::vector<Cell>> rows;
     for (const auto& member : json_of(*info)) {
         const auto& value = member.value();
-        const std::string text = value.is_string() ? std::string(value.get_string()) : json::serialize(value);
-        if (!text.empty() && text != "[]" && text != "{}") rows.push_back({{std::string(member.key())}, {text}});
+        const std::string text =
+            value.is_string() ? std::string(value.get_string()) : json::serialize(value);
+        if (!text.empty() && text != "[]" && text != "{}")
+            rows.push_back({{std::string(member.key())}, {text}});
     }
     print_table(rows);
     return usable(info->state) ? kOk : kFailure;
@@ -82,8 +100,12 @@ int plugin_doctor_verb(const GlobalOptions& global, bool load) {
     std::vector<std::vector<Cell>> rows{{{"FROM"}, {"PATH"}, {"FINDING"}}};
     for (const auto& looked : plugins.looked()) {
         trouble = trouble || !looked.ok;
-        list.push_back({{"from", looked.place.kind}, {"path", looked.path}, {"finding", looked.finding}, {"ok", looked.ok}});
-        rows.push_back({{looked.place.kind}, {looked.path}, {looked.finding, looked.ok ? "" : "red"}});
+        list.push_back({{"from", looked.place.kind},
+                        {"path", looked.path},
+                        {"finding", looked.finding},
+                        {"ok", looked.ok}});
+        rows.push_back(
+            {{looked.place.kind}, {looked.path}, {looked.finding, looked.ok ? "" : "red"}});
     }
     if (load) {
         std::vector<std::string> ids;
@@ -94,12 +116,15 @@ int plugin_doctor_verb(const GlobalOptions& global, bool load) {
             const auto loaded = plugins.load(id);
             trouble = trouble || !loaded;
             const std::string finding = loaded ? "loads" : loaded.error().message;
-            list.push_back({{"from", "load"}, {"path", id}, {"finding", finding}, {"ok", loaded.has_value()}});
+            list.push_back(
+                {{"from", "load"}, {"path", id}, {"finding", finding}, {"ok", loaded.has_value()}});
             rows.push_back({{"load"}, {id}, {finding, loaded ? "green" : "red"}});
         }
     }
-    if (global.json) print_line(json::serialize(list));
-    else print_table(rows);
+    if (global.json)
+        print_line(json::serialize(list));
+    else
+        print_table(rows);
     return trouble ? kFailure : kOk;
 }
 

@@ -12,7 +12,7 @@ namespace {
 struct Kind {
     const char* method;
     const char* capability;
-    const char* name_key;   // what identifies one
+    const char* name_key;  // what identifies one
 };
 Kind kind_of(const std::string& kind) {
     if (kind == "templates") return {"resources/templates/list", "resources", "uriTemplate"};
@@ -53,11 +53,14 @@ Listed list_things(Session& session, const Kind& kind, const std::string& server
 
 std::string text_of(const json::object& object, const char* key) {
     const auto* value = object.if_contains(key);
-    return value && value->is_string() ? core::printable({value->get_string().data(), value->get_string().size()}, 500) : std::string();
+    return value && value->is_string()
+               ? core::printable({value->get_string().data(), value->get_string().size()}, 500)
+               : std::string();
 }
 
 // The server that lists a thing of this name; the error names what was asked.
-Result<std::string> owner_of(Session& session, const Kind& kind, const std::string& name, const char* word) {
+Result<std::string> owner_of(Session& session, const Kind& kind, const std::string& name,
+                             const char* word) {
     const auto listed = list_things(session, kind, "");
     std::vector<std::string> known;
     std::string owner;
@@ -67,16 +70,22 @@ Result<std::string> owner_of(Session& session, const Kind& kind, const std::stri
         known.emplace_back(value->get_string());
         if (known.back() != name) continue;
         if (!owner.empty() && owner != server) {
-            return Error{ErrorCode::Invalid, std::string(word) + " \"" + name + "\" is offered by \"" + owner + "\" and \"" + server + "\"; say which with --server"};
+            return Error{ErrorCode::Invalid, std::string(word) + " \"" + name +
+                                                 "\" is offered by \"" + owner + "\" and \"" +
+                                                 server + "\"; say which with --server"};
         }
         owner = server;
     }
     if (!owner.empty()) return owner;
-    return Error{ErrorCode::NotFound, std::string("no server lists the ") + word + " \"" + core::printable(name, 200) + "\"" + core::did_you_mean(name, known) + "; one that is not listed needs --server"};
+    return Error{ErrorCode::NotFound, std::string("no server lists the ") + word + " \"" +
+                                          core::printable(name, 200) + "\"" +
+                                          core::did_you_mean(name, known) +
+                                          "; one that is not listed needs --server"};
 }
 
 // Sends one request and hands its result object to `print`.
-int ask(Session& session, router::ServerRequest request, const std::function<void(const json::object&)>& print) {
+int ask(Session& session, router::ServerRequest request,
+        const std::function<void(const json::object&)>& print) {
     std::optional<int> code;
     auto& router = session.host().router();
     const auto id = router.request(std::move(request), [&](Result<connection::Reply> reply) {
@@ -85,7 +94,9 @@ int ask(Session& session, router::ServerRequest request, const std::function<voi
         } else if (!reply->error.empty()) {
             const auto error = protocol::parse_rpc_error(reply->error);
             if (session.global().json) print_line(reply->error);
-            say("error: " + (error ? "the server answered " + std::to_string(error->code) + ": " + error->message : error.error().message));
+            say("error: " + (error ? "the server answered " + std::to_string(error->code) + ": " +
+                                         error->message
+                                   : error.error().message));
             code = kFailure;
         } else if (session.global().json) {
             print_line(reply->result);
@@ -97,16 +108,19 @@ int ask(Session& session, router::ServerRequest request, const std::function<voi
             code = kOk;
         }
     });
-    session.wait([&] { return code.has_value(); }, [&] { router.cancel(id, "interrupted by the user"); });
+    session.wait([&] { return code.has_value(); },
+                 [&] { router.cancel(id, "interrupted by the user"); });
     return code.value_or(kInterrupted);
 }
 
 }  // namespace
 
-int things_verb(const GlobalOptions& global, const std::string& kind_name, const std::string& server) {
+int things_verb(const GlobalOptions& global, const std::string& kind_name,
+                const std::string& server) {
     Session session(global, Session::Life::OneShot);
     if (!server.empty()) {
-        if (auto found = session.host().connections().find(server); !found) return session.report(found.error());
+        if (auto found = session.host().connections().find(server); !found)
+            return session.report(found.error());
     }
     const auto kind = kind_of(kind_name);
     const auto listed = list_things(session, kind, server);
@@ -122,8 +136,12 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name, const
     } else {
         std::vector<std::vector<Cell>> rows;
         for (const auto& [id, thing] : listed.things) {
-            const auto title = text_of(thing, "description").empty() ? text_of(thing, "name") : text_of(thing, "description");
-            rows.push_back({{id}, {text_of(thing, kind.name_key)}, {core::printable(title.substr(0, title.find('\n')), 100)}});
+            const auto title = text_of(thing, "description").empty()
+                                   ? text_of(thing, "name")
+                                   : text_of(thing, "description");
+            rows.push_back({{id},
+                            {text_of(thing, kind.name_key)},
+                            {core::printable(title.substr(0, title.find('\n')), 100)}});
         }
         print_table(rows);
     }
@@ -132,7 +150,8 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name, const
     return listed.errors.empty() ? kOk : kUnavailable;
 }
 
-int read_resource_verb(const GlobalOptions& global, const std::string& uri, const std::string& server) {
+int read_resource_verb(const GlobalOptions& global, const std::string& uri,
+                       const std::string& server) {
     Session session(global, Session::Life::OneShot);
     Result<std::string> owner = server;
     if (server.empty()) owner = owner_of(session, kind_of("resources"), uri, "resource");
@@ -150,12 +169,14 @@ int read_resource_verb(const GlobalOptions& global, const std::string& uri, cons
     });
 }
 
-int get_prompt_verb(const GlobalOptions& global, const std::string& name, const std::string& server, const std::vector<std::string>& pairs) {
+int get_prompt_verb(const GlobalOptions& global, const std::string& name, const std::string& server,
+                    const std::vector<std::string>& pairs) {
     Session session(global, Session::Life::OneShot);
     json::object arguments;
     for (const auto& pair : pairs) {
         const auto at = pair.find('=');
-        if (at == std::string::npos || at == 0) return session.report({ErrorCode::Invalid, "\"" + pair + "\" is not key=value"});
+        if (at == std::string::npos || at == 0)
+            return session.report({ErrorCode::Invalid, "\"" + pair + "\" is not key=value"});
         arguments[pair.substr(0, at)] = pair.substr(at + 1);
     }
     Result<std::string> owner = server;
@@ -164,7 +185,8 @@ int get_prompt_verb(const GlobalOptions& global, const std::string& name, const 
     router::ServerRequest request;
     request.server = *owner;
     request.method = "prompts/get";
-    request.params.members = "\"name\":" + protocol::quoted(name) + ",\"arguments\":" + json::serialize(arguments);
+    request.params.members =
+        "\"name\":" + protocol::quoted(name) + ",\"arguments\":" + json::serialize(arguments);
     return ask(session, std::move(request), [](const json::object& result) {
         const auto* messages = result.if_contains("messages");
         if (!messages || !messages->is_array()) return;

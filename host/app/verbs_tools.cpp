@@ -1,13 +1,13 @@
-#include <fstream>
-#include <iostream>
-#include <sstream>
-
 #include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/verbs.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "protocol/arguments.hpp"
+
+#include <fstream>
+#include <iostream>
+#include <sstream>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -18,19 +18,26 @@ constexpr std::size_t kArgumentBytes = 16u << 20;
 
 // `*` and `?` as in a shell; a pattern without them is looked for anywhere in the name.
 bool fits_pattern(std::string_view pattern, std::string_view name) {
-    if (pattern.find_first_of("*?") == std::string_view::npos) return name.find(pattern) != std::string_view::npos;
+    if (pattern.find_first_of("*?") == std::string_view::npos)
+        return name.find(pattern) != std::string_view::npos;
     std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
     while (n < name.size()) {
-        if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) && pattern[p] != '*') ++p, ++n;
-        else if (p < pattern.size() && pattern[p] == '*') star = p++, mark = n;
-        else if (star != std::string_view::npos) p = star + 1, n = ++mark;
-        else return false;
+        if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) && pattern[p] != '*')
+            ++p, ++n;
+        else if (p < pattern.size() && pattern[p] == '*')
+            star = p++, mark = n;
+        else if (star != std::string_view::npos)
+            p = star + 1, n = ++mark;
+        else
+            return false;
     }
     while (p < pattern.size() && pattern[p] == '*') ++p;
     return p == pattern.size();
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
 
 Result<std::string> read_all(std::istream& input, const std::string& name) {
     std::string text;
@@ -63,20 +70,29 @@ Result<json::object> arguments_of(const CallOptions& call, const json::value& sc
         const auto used = parser.write_some(text.data(), text.size(), failed);
         if (!failed) parser.finish(failed);
         if (failed || text.find_first_not_of(" \t\r\n", used) != std::string::npos) {
-            return Error{ErrorCode::Invalid, name + " is not valid JSON at byte " + std::to_string(used + 1) + (failed ? ": " + failed.message() : ": more than one value")};
+            return Error{ErrorCode::Invalid,
+                         name + " is not valid JSON at byte " + std::to_string(used + 1) +
+                             (failed ? ": " + failed.message() : ": more than one value")};
         }
         auto value = parser.release();
-        if (!value.is_object()) return Error{ErrorCode::Invalid, name + " must be a JSON object like {\"path\": \"README.md\"}"};
+        if (!value.is_object())
+            return Error{ErrorCode::Invalid,
+                         name + " must be a JSON object like {\"path\": \"README.md\"}"};
         arguments = std::move(value.get_object());
     }
     for (const auto& pair : call.pairs) {
         const auto at = pair.find('=');
-        if (at == std::string::npos || at == 0) return Error{ErrorCode::Invalid, "\"" + core::printable(pair, 80) + "\" is not key=value"};
+        if (at == std::string::npos || at == 0)
+            return Error{ErrorCode::Invalid,
+                         "\"" + core::printable(pair, 80) + "\" is not key=value"};
         if (pair[at - 1] == ':') {
             json::error_code failed;
             const std::string key = pair.substr(0, at - 1);
             arguments[key] = json::parse(pair.substr(at + 1), failed);
-            if (failed) return Error{ErrorCode::Invalid, "argument \"" + key + "\": the value after := is not valid JSON: " + failed.message()};
+            if (failed)
+                return Error{ErrorCode::Invalid,
+                             "argument \"" + key +
+                                 "\": the value after := is not valid JSON: " + failed.message()};
             continue;
         }
         const std::string key = pair.substr(0, at);
@@ -89,11 +105,14 @@ Result<json::object> arguments_of(const CallOptions& call, const json::value& sc
     return arguments;
 }
 
-int print_result(const connection::Reply& reply, const CallOptions& call, const GlobalOptions& global) {
+int print_result(const connection::Reply& reply, const CallOptions& call,
+                 const GlobalOptions& global) {
     if (!reply.error.empty()) {
         if (global.json || call.raw) print_line(reply.error);
         const auto error = protocol::parse_rpc_error(reply.error);
-        say("error: " + (error ? "the server answered " + std::to_string(error->code) + ": " + error->message : error.error().message));
+        say("error: " +
+            (error ? "the server answered " + std::to_string(error->code) + ": " + error->message
+                   : error.error().message));
         return kFailure;
     }
     const int code = reply.is_error ? kToolError : kOk;
@@ -105,18 +124,22 @@ int print_result(const connection::Reply& reply, const CallOptions& call, const 
     const auto* content = result->if_contains("content");
     const auto* structured = result->if_contains("structuredContent");
     const bool has_content = content && content->is_array() && !content->get_array().empty();
-    if (has_content) print_content(*content, call.output_directory);
-    else if (structured) print_foreign(json::serialize(*structured));
+    if (has_content)
+        print_content(*content, call.output_directory);
+    else if (structured)
+        print_foreign(json::serialize(*structured));
     if (reply.is_error) say("the tool answered with an error");
     return code;
 }
 
 }  // namespace
 
-int tools_verb(const GlobalOptions& global, const std::string& pattern, const std::string& server, bool schema) {
+int tools_verb(const GlobalOptions& global, const std::string& pattern, const std::string& server,
+               bool schema) {
     Session session(global, Session::Life::OneShot);
     if (!server.empty()) {
-        if (auto found = session.host().connections().find(server); !found) return session.report(found.error());
+        if (auto found = session.host().connections().find(server); !found)
+            return session.report(found.error());
     }
     session.connect(server.empty() ? std::vector<std::string>{} : std::vector<std::string>{server});
     if (session.was_interrupted()) return kInterrupted;
@@ -124,10 +147,17 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     std::vector<std::vector<Cell>> rows;
     for (const auto& tool : session.host().router().tools()) {
         if (!pattern.empty() && !fits_pattern(pattern, tool.public_name)) continue;
-        const auto description = "[" + tool.server + "] " + core::printable(tool.tool->text("description"), session.host().config().limits.description_bytes, true);
+        const auto description =
+            "[" + tool.server + "] " +
+            core::printable(tool.tool->text("description"),
+                            session.host().config().limits.description_bytes, true);
         const auto* input = tool.tool->input_schema();
         if (global.json) {
-            json::object entry{{"name", tool.public_name}, {"server", tool.server}, {"tool", tool.tool->name}, {"description", description}, {"level", config::name_of(tool.level)}};
+            json::object entry{{"name", tool.public_name},
+                               {"server", tool.server},
+                               {"tool", tool.tool->name},
+                               {"description", description},
+                               {"level", config::name_of(tool.level)}};
             if (schema) entry["inputSchema"] = *input;
             list.push_back(std::move(entry));
             continue;
@@ -135,9 +165,13 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
         rows.push_back({{tool.public_name}, {core::printable(first_line(description), 100)}});
         if (schema) rows.push_back({{"  " + core::printable(json::serialize(*input), 8192)}});
     }
-    if (global.json) print_line(json::serialize(list));
-    else if (schema) for (const auto& row : rows) print_line(row[0].text + (row.size() > 1 ? "  " + row[1].text : ""));
-    else print_table(rows);
+    if (global.json)
+        print_line(json::serialize(list));
+    else if (schema)
+        for (const auto& row : rows)
+            print_line(row[0].text + (row.size() > 1 ? "  " + row[1].text : ""));
+    else
+        print_table(rows);
     bool failed = false;
     for (const auto& status : session.host().connections().statuses()) {
         const bool asked = server.empty() || status.id == server;
@@ -145,7 +179,8 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
         failed = true;
         say("error: " + status.last_error);
     }
-    if (list.empty() && rows.empty() && !failed) say(pattern.empty() ? "no tools" : "no tool matches " + pattern);
+    if (list.empty() && rows.empty() && !failed)
+        say(pattern.empty() ? "no tools" : "no tool matches " + pattern);
     return failed ? kUnavailable : kOk;
 }
 
@@ -163,7 +198,8 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     router::Call request;
     request.name = call.name;
     request.arguments = json::serialize(*arguments);
-    request.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(call.timeout_seconds * 1000));
+    request.timeout =
+        std::chrono::milliseconds(static_cast<std::int64_t>(call.timeout_seconds * 1000));
     ProgressLine line;
     if (stderr_is_terminal()) {
         request.on_progress = [&line](const connection::Progress& progress) {
@@ -177,7 +213,8 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const auto id = router.call(std::move(request), [&](Result<connection::Reply> reply) {
         code = reply ? print_result(*reply, call, global) : session.report(reply.error());
     });
-    session.wait([&] { return code.has_value(); }, [&] { router.cancel(id, "interrupted by the user"); });
+    session.wait([&] { return code.has_value(); },
+                 [&] { router.cancel(id, "interrupted by the user"); });
     return code.value_or(kInterrupted);
 }
 

@@ -8,15 +8,24 @@ namespace patchbay::connection {
 
 const char* name_of(State state) {
     switch (state) {
-        case State::Disabled: return "disabled";
-        case State::Idle: return "idle";
-        case State::Connecting: return "connecting";
-        case State::AuthRequired: return "auth_required";
-        case State::Ready: return "ready";
-        case State::Error: return "error";
-        case State::Reconnecting: return "reconnecting";
-        case State::Stopped: return "stopped";
-        case State::Failed: return "failed";
+        case State::Disabled:
+            return "disabled";
+        case State::Idle:
+            return "idle";
+        case State::Connecting:
+            return "connecting";
+        case State::AuthRequired:
+            return "auth_required";
+        case State::Ready:
+            return "ready";
+        case State::Error:
+            return "error";
+        case State::Reconnecting:
+            return "reconnecting";
+        case State::Stopped:
+            return "stopped";
+        case State::Failed:
+            return "failed";
     }
     return "error";
 }
@@ -34,9 +43,15 @@ Connection::~Connection() {
     impl_->fail_all(impl_->named({ErrorCode::Unavailable, "the host is closing"}));
 }
 
-const registry::ServerSpec& Connection::spec() const { return impl_->spec; }
-State Connection::state() const { return impl_->state; }
-const std::vector<protocol::Tool>& Connection::tools() const { return impl_->tools; }
+const registry::ServerSpec& Connection::spec() const {
+    return impl_->spec;
+}
+State Connection::state() const {
+    return impl_->state;
+}
+const std::vector<protocol::Tool>& Connection::tools() const {
+    return impl_->tools;
+}
 
 const protocol::Session* Connection::session() const {
     return impl_->session ? &*impl_->session : nullptr;
@@ -54,7 +69,8 @@ Status Connection::status() const {
         const auto text = [&](const char* key) {
             const auto* value = session->server_info.if_contains(key);
             return value && value->is_string()
-                       ? core::printable({value->get_string().data(), value->get_string().size()}, 128)
+                       ? core::printable({value->get_string().data(), value->get_string().size()},
+                                         128)
                        : std::string();
         };
         status.protocol = session->version;
@@ -63,21 +79,28 @@ Status Connection::status() const {
         status.instructions =
             core::printable(session->instructions, impl_->context.limits.description_bytes, true);
         for (const auto& member : session->capabilities) {
-            status.capabilities.push_back(core::printable({member.key().data(), member.key().size()}, 64));
+            status.capabilities.push_back(
+                core::printable({member.key().data(), member.key().size()}, 64));
         }
     }
     return status;
 }
 
-void Connection::connect(std::function<void()> settled) { impl_->connect(std::move(settled)); }
+void Connection::connect(std::function<void()> settled) {
+    impl_->connect(std::move(settled));
+}
 RequestId Connection::request(Request request, ReplyHandler handler) {
     return impl_->request(std::move(request), std::move(handler));
 }
-void Connection::cancel(RequestId id, const std::string& reason) { impl_->cancel(id, reason); }
+void Connection::cancel(RequestId id, const std::string& reason) {
+    impl_->cancel(id, reason);
+}
 void Connection::notify(const std::string& method, const std::string& members) {
     impl_->notify(method, members);
 }
-void Connection::close(std::function<void()> closed) { impl_->close(std::move(closed)); }
+void Connection::close(std::function<void()> closed) {
+    impl_->close(std::move(closed));
+}
 
 void Connection::on_opened() {
     impl_->drive(impl_->handshake->start());
@@ -93,7 +116,8 @@ void Connection::on_done(plugin::ExchangeId exchange, const plugin::Problem* pro
         if (!impl_->channel || !impl_->channel->request_scoped()) return;
         const auto id = impl_->pending.id_of_wire(exchange);
         if (id) {
-            impl_->finish(id, impl_->named({ErrorCode::Protocol, "the stream ended without an answer"}));
+            impl_->finish(
+                id, impl_->named({ErrorCode::Protocol, "the stream ended without an answer"}));
         }
         return;
     }
@@ -116,9 +140,13 @@ void Connection::on_output(unsigned stream, std::string_view line) {
     impl_->keep_line(stream != 1, line);
 }
 void Connection::on_fact(std::string_view name, std::string_view value) {
-    if (value.empty()) impl_->shown.facts.erase(std::string(name));
-    else impl_->shown.facts[core::printable(name, 32)] = core::printable(value, 128);
+    if (value.empty())
+        impl_->shown.facts.erase(std::string(name));
+    else
+        impl_->shown.facts[core::printable(name, 32)] = core::printable(value, 128);
 }
-void Connection::on_closed(const plugin::Problem* problem) { impl_->channel_gone(problem); }
+void Connection::on_closed(const plugin::Problem* problem) {
+    impl_->channel_gone(problem);
+}
 
 }  // namespace patchbay::connection

@@ -10,12 +10,6 @@
 // Source:  MCP basic/lifecycle, basic/utilities/* (legacy), basic/patterns/* (2026-07-28).
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "config/config.hpp"
 #include "connection/era_memory.hpp"
 #include "connection/reply.hpp"
@@ -26,6 +20,12 @@
 #include "protocol/handshake.hpp"
 #include "protocol/tool.hpp"
 #include "registry/server_spec.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace patchbay::connection {
 
@@ -54,8 +54,9 @@ struct Context {
     // Health checks, list subscriptions and reconnecting; a one-shot command wants none of them.
     bool long_lived = true;
     // Opens a channel of that transport: Catalogue::open, or a fake. `events` outlives the channel.
-    std::function<Result<std::unique_ptr<plugin::Channel>>(
-        const std::string& transport, plugin::ChannelOptions options, plugin::ChannelEvents& events)>
+    std::function<Result<std::unique_ptr<plugin::Channel>>(const std::string& transport,
+                                                           plugin::ChannelOptions options,
+                                                           plugin::ChannelEvents& events)>
         open;
     // `${...}` of a server's settings, just before it is opened.
     std::function<Result<boost::json::object>(const config::Server&)> expand;

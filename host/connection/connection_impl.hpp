@@ -2,11 +2,11 @@
 // close), requests (out), inbound (what the server sends). Nobody else includes this.
 #pragma once
 
-#include <deque>
-#include <set>
-
 #include "connection/connection.hpp"
 #include "connection/pending_requests.hpp"
+
+#include <deque>
+#include <set>
 
 namespace patchbay::connection {
 
@@ -30,7 +30,7 @@ struct Connection::Impl {
     void set_state(State state);
     void settle();
     void check_health();
-    void listen();           // modern: (re)opens subscriptions/listen for what is wanted
+    void listen();  // modern: (re)opens subscriptions/listen for what is wanted
 
     // requests
     RequestId request(Request request, ReplyHandler handler);
@@ -61,8 +61,8 @@ struct Connection::Impl {
     void notification(const protocol::Envelope& envelope);
     void progress(std::string_view params);
 
-    Error named(Error error) const;                  // `server "x": ...`
-    std::string with_stderr(std::string text) const; // ` (stderr: ...)` appended
+    Error named(Error error) const;                   // `server "x": ...`
+    std::string with_stderr(std::string text) const;  // ` (stderr: ...)` appended
     void keep_line(bool stray, std::string_view line);
 
     Connection& self;
@@ -72,14 +72,15 @@ struct Connection::Impl {
     std::unique_ptr<plugin::Channel> channel;
     std::optional<protocol::Handshake> handshake;
     std::optional<protocol::Session> session;
-    std::string meta;                                // modern `_meta` members; empty in legacy
+    std::string meta;  // modern `_meta` members; empty in legacy
     PendingRequests pending;
-    std::vector<RequestId> unsent;                   // wait for Ready
-    std::deque<std::pair<plugin::OutgoingMessage, std::string>> outbox;  // after PAUSE; second: method
+    std::vector<RequestId> unsent;  // wait for Ready
+    std::deque<std::pair<plugin::OutgoingMessage, std::string>>
+        outbox;  // after PAUSE; second: method
     bool paused = false;
     RequestId last_id = 0;
     bool retried_without_probe = false;
-    std::string try_first;                           // revision for the next attempt only
+    std::string try_first;  // revision for the next attempt only
 
     std::vector<protocol::Tool> tools, listing;
     std::set<std::string> cursors;
@@ -89,7 +90,7 @@ struct Connection::Impl {
     bool list_running = false, list_again = false;
     std::vector<std::function<void(Result<void>)>> list_waiters;
 
-    std::set<std::string> subscriptions;             // resource URIs wanted
+    std::set<std::string> subscriptions;  // resource URIs wanted
     RequestId listen_id = 0;
     core::Loop::TimerId listen_timer = 0;
 
@@ -97,12 +98,12 @@ struct Connection::Impl {
     bool closing = false;
     core::Loop::TimerId startup_timer = 0, silence_timer = 0, reconnect_timer = 0, health_timer = 0;
     unsigned attempts = 0, misses = 0;
-    bool heard = false;                              // since the last health check
-    std::optional<Error> lost_because;               // why we closed the channel ourselves
+    bool heard = false;                 // since the last health check
+    std::optional<Error> lost_because;  // why we closed the channel ourselves
     bool lost_when_ready = false;
     core::Clock::time_point failed_at{}, ready_at{};
 
-    Status shown;                                    // the parts that only change here
+    Status shown;  // the parts that only change here
     std::deque<std::string> stderr_tail;
     std::shared_ptr<bool> alive = std::make_shared<bool>(true);  // for work deferred to the loop
 };

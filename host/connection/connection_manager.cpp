@@ -1,9 +1,9 @@
 #include "connection/connection_manager.hpp"
 
+#include "core/text.hpp"
+
 #include <algorithm>
 #include <deque>
-
-#include "core/text.hpp"
 
 namespace patchbay::connection {
 
@@ -73,7 +73,9 @@ struct ConnectionManager::Impl {
 ConnectionManager::ConnectionManager(const Context& context)
     : impl_(std::make_unique<Impl>(context)) {}
 
-ConnectionManager::~ConnectionManager() { *impl_->alive = false; }
+ConnectionManager::~ConnectionManager() {
+    *impl_->alive = false;
+}
 
 void ConnectionManager::apply(const std::vector<registry::ServerSpec>& wanted) {
     const auto change = registry::difference(impl_->specs, wanted);
@@ -116,7 +118,9 @@ Result<std::reference_wrapper<Connection>> ConnectionManager::find(std::string_v
     return Error{ErrorCode::NotFound, std::move(message)};
 }
 
-core::Loop& ConnectionManager::loop() const { return impl_->context.loop; }
+core::Loop& ConnectionManager::loop() const {
+    return impl_->context.loop;
+}
 
 std::vector<std::string> ConnectionManager::ids() const {
     std::vector<std::string> ids;
@@ -126,7 +130,8 @@ std::vector<std::string> ConnectionManager::ids() const {
 
 std::vector<Status> ConnectionManager::statuses() const {
     std::vector<Status> statuses;
-    for (const auto& [id, connection] : impl_->connections) statuses.push_back(connection->status());
+    for (const auto& [id, connection] : impl_->connections)
+        statuses.push_back(connection->status());
     return statuses;
 }
 

@@ -5,14 +5,14 @@
 // Errors:  a server that will not connect is no error of the manager; ask its status().
 #pragma once
 
+#include "connection/connection.hpp"
+#include "registry/server_spec.hpp"
+
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "connection/connection.hpp"
-#include "registry/server_spec.hpp"
 
 namespace patchbay::connection {
 
@@ -33,9 +33,9 @@ public:
     // The connection to `server`, good until the next apply(); NotFound offers the nearest name.
     Result<std::reference_wrapper<Connection>> find(std::string_view server);
 
-    core::Loop& loop() const;                    // the one all of them run on
-    std::vector<std::string> ids() const;        // sorted
-    std::vector<Status> statuses() const;        // sorted by id
+    core::Loop& loop() const;              // the one all of them run on
+    std::vector<std::string> ids() const;  // sorted
+    std::vector<Status> statuses() const;  // sorted by id
 
     // Closes every connection in parallel; `closed` is called when the last process is gone.
     void close(std::function<void()> closed);

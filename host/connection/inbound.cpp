@@ -1,10 +1,10 @@
 // What the server sends: answers, notifications, requests of its own, and things that are none.
-#include <boost/json.hpp>
-
 #include "connection/connection_impl.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
+
+#include <boost/json.hpp>
 
 namespace patchbay::connection {
 namespace json = boost::json;
@@ -51,15 +51,19 @@ void Connection::Impl::message(plugin::ExchangeId exchange, core::Buffer body) {
     if (!envelope) return malformed(text, envelope.error(), exchange);
     switch (envelope->kind) {
         case protocol::MessageKind::Result:
-        case protocol::MessageKind::Error: return answer(*envelope, std::move(body));
-        case protocol::MessageKind::Request: return server_request(*envelope);
-        case protocol::MessageKind::Notification: return notification(*envelope);
+        case protocol::MessageKind::Error:
+            return answer(*envelope, std::move(body));
+        case protocol::MessageKind::Request:
+            return server_request(*envelope);
+        case protocol::MessageKind::Notification:
+            return notification(*envelope);
     }
 }
 
 // JSON-RPC batches exist in 2025-03-26 and older; each element is a message of its own.
 void Connection::Impl::batch(core::Buffer body) {
-    const Error refused{ErrorCode::Protocol, "a batch of messages, which this revision does not have"};
+    const Error refused{ErrorCode::Protocol,
+                        "a batch of messages, which this revision does not have"};
     if (session && session->version != "2025-03-26" && session->version != "2024-11-05") {
         return malformed(body.view(), refused, 0);
     }
@@ -80,7 +84,8 @@ void Connection::Impl::batch(core::Buffer body) {
 void Connection::Impl::malformed(std::string_view text, const Error& error,
                                  plugin::ExchangeId exchange) {
     const bool meant = text.substr(0, 4096).find("\"jsonrpc\"") != std::string_view::npos;
-    if (exchange == 0 && !meant) return keep_line(true, text.substr(0, context.limits.stderr_line_bytes));
+    if (exchange == 0 && !meant)
+        return keep_line(true, text.substr(0, context.limits.stderr_line_bytes));
     ++shown.malformed;
     shown.last_error = "server \"" + spec.id() + "\": " + error.message;
     core::log::debug(shown.last_error);
@@ -96,17 +101,22 @@ void Connection::Impl::malformed(std::string_view text, const Error& error,
 
 void Connection::Impl::answer(const protocol::Envelope& envelope, core::Buffer body) {
     const auto wire_id = answered_id(envelope);
-    const auto id = wire_id && *wire_id > 0 ? pending.id_of_wire(static_cast<RequestId>(*wire_id)) : 0;
+    const auto id =
+        wire_id && *wire_id > 0 ? pending.id_of_wire(static_cast<RequestId>(*wire_id)) : 0;
     if (!id) {
         // An error without an id says that something of ours was unreadable, not what.
-        if (envelope.id.empty()) return malformed(body.view(), {ErrorCode::Protocol, "an error without an id: " + core::printable(envelope.error, 300)}, 0);
+        if (envelope.id.empty())
+            return malformed(body.view(),
+                             {ErrorCode::Protocol,
+                              "an error without an id: " + core::printable(envelope.error, 300)},
+                             0);
         if (wire_id && *wire_id > 0 && static_cast<RequestId>(*wire_id) <= last_id) {
             ++shown.late_answers;  // cancelled, timed out, or answered twice
             return;
         }
         ++shown.malformed;
-        return lose({ErrorCode::Protocol, "answered id " + core::printable(envelope.id, 32) +
-                                              ", which nobody asked"});
+        return lose({ErrorCode::Protocol,
+                     "answered id " + core::printable(envelope.id, 32) + ", which nobody asked"});
     }
     if (envelope.kind == protocol::MessageKind::Result) {
         if (envelope.result_type == protocol::ResultType::InputRequired) {
@@ -116,7 +126,8 @@ void Connection::Impl::answer(const protocol::Envelope& envelope, core::Buffer b
             return finish(id, named({ErrorCode::Protocol, "answered with an unknown resultType"}));
         }
     }
-    if (channel && channel->request_scoped()) channel->settle(static_cast<plugin::ExchangeId>(*wire_id));
+    if (channel && channel->request_scoped())
+        channel->settle(static_cast<plugin::ExchangeId>(*wire_id));
     Reply reply;
     reply.result = envelope.result;
     reply.error = envelope.error;
@@ -139,9 +150,10 @@ struct Round {
 void Connection::Impl::input_required(RequestId id, std::string_view result) {
     auto& entry = *pending.find(id);
     if (++entry.rounds > context.limits.input_rounds) {
-        return finish(id, named({ErrorCode::Limit, "asked for input more than " +
-                                                       std::to_string(context.limits.input_rounds) +
-                                                       " times for one request (limit input_rounds)"}));
+        return finish(id,
+                      named({ErrorCode::Limit, "asked for input more than " +
+                                                   std::to_string(context.limits.input_rounds) +
+                                                   " times for one request (limit input_rounds)"}));
     }
     json::error_code ignored;
     const auto value = json::parse({result.data(), result.size()}, ignored);
@@ -161,7 +173,8 @@ void Connection::Impl::input_required(RequestId id, std::string_view result) {
         const std::string original = again.request.params.members;
         std::string added = extra;
         if (!round->responses.empty()) {
-            added = protocol::joined("\"inputResponses\":" + json::serialize(round->responses), extra);
+            added =
+                protocol::joined("\"inputResponses\":" + json::serialize(round->responses), extra);
         }
         again.request.params.members = protocol::joined(original, added);
         transmit(id, again);
@@ -178,8 +191,10 @@ void Connection::Impl::input_required(RequestId id, std::string_view result) {
     for (const auto& member : asked->get_object()) {
         const std::string key(member.key());
         const auto answer = [round, key, send_again](Result<json::object> given) {
-            if (given) round->responses[key] = std::move(*given);
-            else if (!round->failed) round->failed = given.error();
+            if (given)
+                round->responses[key] = std::move(*given);
+            else if (!round->failed)
+                round->failed = given.error();
             if (--round->missing == 0) send_again();
         };
         const auto* request = member.value().if_object();
@@ -189,9 +204,9 @@ void Connection::Impl::input_required(RequestId id, std::string_view result) {
             answer(Error{ErrorCode::Protocol, "an input request has no method"});
             continue;
         }
-        context.responder.respond(spec.id(), std::string(method->get_string()),
-                                  params && params->is_object() ? params->get_object() : json::object(),
-                                  answer);
+        context.responder.respond(
+            spec.id(), std::string(method->get_string()),
+            params && params->is_object() ? params->get_object() : json::object(), answer);
     }
 }
 
@@ -208,16 +223,21 @@ void Connection::Impl::server_request(const protocol::Envelope& envelope) {
         }
     };
     if (envelope.method == "ping") return reply(protocol::response(id, "{}"));
-    const bool known = envelope.method == "roots/list" || envelope.method == "sampling/createMessage" ||
+    const bool known = envelope.method == "roots/list" ||
+                       envelope.method == "sampling/createMessage" ||
                        envelope.method == "elicitation/create";
     if (!known) return reply(protocol::error_response(id, kMethodNotFound, "Method not found"));
     json::error_code ignored;
-    const auto params = json::parse(envelope.params.empty() ? "{}" : json::string_view(envelope.params.data(), envelope.params.size()), ignored);
+    const auto params = json::parse(
+        envelope.params.empty() ? "{}"
+                                : json::string_view(envelope.params.data(), envelope.params.size()),
+        ignored);
     context.responder.respond(
         spec.id(), envelope.method, params.is_object() ? params.get_object() : json::object(),
         [reply, id](Result<json::object> given) {
             if (given) return reply(protocol::response(id, json::serialize(*given)));
-            const auto code = given.error().code == ErrorCode::Unsupported ? kMethodNotFound : kInternalError;
+            const auto code =
+                given.error().code == ErrorCode::Unsupported ? kMethodNotFound : kInternalError;
             reply(protocol::error_response(id, code, given.error().message));
         });
 }
@@ -228,8 +248,10 @@ void Connection::Impl::notification(const protocol::Envelope& envelope) {
     if (method == "notifications/progress" || method == "notifications/cancelled") return;
     if (method == "notifications/tools/list_changed") {
         tools_until.reset();
-        if (list_running) list_again = true;
-        else if (state == State::Ready && context.long_lived) list_tools({});
+        if (list_running)
+            list_again = true;
+        else if (state == State::Ready && context.long_lived)
+            list_tools({});
     }
     context.events.on_notification(spec.id(), method, envelope.params);
 }

@@ -1,23 +1,23 @@
 // How a connection comes to life, is found dead, comes back, and ends.
-#include <algorithm>
-
 #include "connection/connection_impl.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
+
+#include <algorithm>
 
 namespace patchbay::connection {
 namespace json = boost::json;
 
 namespace {
 
-// A silent server gets `initialize` beside the probe after this long. Short, because a legacy server
-// that drops unknown methods loses this much once per definition; long enough that a modern one
-// that is already running never sees the second question.
+// A silent server gets `initialize` beside the probe after this long. Short, because a legacy
+// server that drops unknown methods loses this much once per definition; long enough that a modern
+// one that is already running never sees the second question.
 constexpr std::chrono::milliseconds kProbeSilence{150};
-constexpr std::chrono::seconds kListenPause{1};   // between two subscriptions/listen
-constexpr std::chrono::seconds kSteady{30};       // ready for this long: past failures are forgiven
-constexpr std::size_t kStderrTail = 20;           // lines kept for error messages
+constexpr std::chrono::seconds kListenPause{1};  // between two subscriptions/listen
+constexpr std::chrono::seconds kSteady{30};      // ready for this long: past failures are forgiven
+constexpr std::size_t kStderrTail = 20;          // lines kept for error messages
 
 }  // namespace
 
@@ -106,8 +106,9 @@ void Connection::Impl::open() {
 void Connection::Impl::drive(protocol::Handshake::Step step) {
     if (auto* send = std::get_if<protocol::Handshake::Send>(&step)) {
         const std::string method = send->method;
-        send_now({method, std::move(send->params), {}, {}}, spec.config.startup_timeout,
-                 [this, method](Result<Reply> reply) { handshake_result(method, std::move(reply)); });
+        send_now(
+            {method, std::move(send->params), {}, {}}, spec.config.startup_timeout,
+            [this, method](Result<Reply> reply) { handshake_result(method, std::move(reply)); });
         if (handshake->probing() && method == "server/discover" && !channel->request_scoped()) {
             silence_timer = context.loop.after(kProbeSilence, [this] {
                 silence_timer = 0;
@@ -149,8 +150,10 @@ void Connection::Impl::established(protocol::Session agreed) {
     meta = modern ? protocol::modern_meta(context.identity) : std::string();
     context.eras.remember(spec.definition_key, session->version);
     if (!modern) notify("notifications/initialized", {});
-    if (session->can("tools")) list_tools({});
-    else ready();
+    if (session->can("tools"))
+        list_tools({});
+    else
+        ready();
 }
 
 void Connection::Impl::ready() {
@@ -201,16 +204,18 @@ void Connection::Impl::listen() {
         wanted["resourceSubscriptions"] = std::move(uris);
     }
     if (wanted.empty()) return;
-    Request request{"subscriptions/listen", {"\"notifications\":" + json::serialize(wanted), ""}, {}, {}};
-    listen_id = send_now(std::move(request), std::chrono::milliseconds::max(), [this](Result<Reply> reply) {
-        if (!reply && reply.error().code == ErrorCode::Cancelled) return;
-        listen_id = 0;
-        if (state != State::Ready || (reply && !reply->error.empty())) return;
-        listen_timer = context.loop.after(kListenPause, [this] {
-            listen_timer = 0;
-            listen();
+    Request request{
+        "subscriptions/listen", {"\"notifications\":" + json::serialize(wanted), ""}, {}, {}};
+    listen_id =
+        send_now(std::move(request), std::chrono::milliseconds::max(), [this](Result<Reply> reply) {
+            if (!reply && reply.error().code == ErrorCode::Cancelled) return;
+            listen_id = 0;
+            if (state != State::Ready || (reply && !reply->error.empty())) return;
+            listen_timer = context.loop.after(kListenPause, [this] {
+                listen_timer = 0;
+                listen();
+            });
         });
-    });
 }
 
 // Who waits hears of it now; the server may take its time to leave.
@@ -268,7 +273,8 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
     if (was_probing && !lost_because && spec.config.protocol == "auto" && !retried_without_probe) {
         retried_without_probe = true;
         try_first = protocol::kLegacyVersion;
-        fail_all(named(error), Which::Sent);  // the probe itself; what waits for Ready goes on waiting
+        fail_all(named(error),
+                 Which::Sent);  // the probe itself; what waits for Ready goes on waiting
         return open();
     }
     if (was_ready) {

@@ -78,8 +78,10 @@ void PendingRequests::sweep() {
     auto next = core::Clock::time_point::max();
     std::vector<RequestId> due;
     for (const auto& [id, pending] : pending_) {
-        if (pending.due() <= now) due.push_back(id);
-        else next = std::min(next, pending.due());
+        if (pending.due() <= now)
+            due.push_back(id);
+        else
+            next = std::min(next, pending.due());
     }
     arm(next);
     std::sort(due.begin(), due.end());

@@ -3,27 +3,27 @@
 // Owns:    the handlers. Threads: [loop]. Errors: none.
 #pragma once
 
+#include "connection/reply.hpp"
+#include "core/loop.hpp"
+
 #include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
-
-#include "connection/reply.hpp"
-#include "core/loop.hpp"
 
 namespace patchbay::connection {
 
 struct PendingRequest {
     Request request;
     ReplyHandler handler;
-    RequestId wire_id = 0;                   // changes when an input_required round sends it again
-    core::Clock::time_point deadline;        // wall clock; progress does not move it
-    std::chrono::milliseconds idle{0};       // 0: no idle limit
+    RequestId wire_id = 0;              // changes when an input_required round sends it again
+    core::Clock::time_point deadline;   // wall clock; progress does not move it
+    std::chrono::milliseconds idle{0};  // 0: no idle limit
     core::Clock::time_point idle_deadline = core::Clock::time_point::max();
-    std::chrono::milliseconds wall{0};       // for the message
-    unsigned rounds = 0;                     // input_required answers so far
+    std::chrono::milliseconds wall{0};  // for the message
+    unsigned rounds = 0;                // input_required answers so far
     bool sent = false;
-    std::size_t bytes = 0;                   // counted against queue_bytes
+    std::size_t bytes = 0;  // counted against queue_bytes
 
     core::Clock::time_point due() const { return std::min(deadline, idle_deadline); }
 };
@@ -45,7 +45,7 @@ public:
     void touch(PendingRequest& pending);
     // Removes and returns it; id must be there.
     PendingRequest take(RequestId id);
-    std::vector<RequestId> ids() const;      // ascending
+    std::vector<RequestId> ids() const;  // ascending
     std::size_t size() const { return pending_.size(); }
     std::size_t bytes() const { return bytes_; }
 

@@ -4,23 +4,23 @@
 // error that the server answered is a Reply with `error`, passed on unchanged.
 #pragma once
 
+#include "core/buffer.hpp"
+#include "core/result.hpp"
+#include "protocol/envelope.hpp"
+
 #include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "core/buffer.hpp"
-#include "core/result.hpp"
-#include "protocol/envelope.hpp"
-
 namespace patchbay::connection {
 
 struct Reply {
-    core::Buffer message;         // owns the bytes that the views below look into
-    std::string_view result;      // raw JSON; empty when the server answered an error
-    std::string_view error;       // raw JSON-RPC error object; empty when it answered a result
-    bool is_error = false;        // result.isError is true
+    core::Buffer message;     // owns the bytes that the views below look into
+    std::string_view result;  // raw JSON; empty when the server answered an error
+    std::string_view error;   // raw JSON-RPC error object; empty when it answered a result
+    bool is_error = false;    // result.isError is true
 };
 
 using ReplyHandler = std::function<void(Result<Reply>)>;  // called exactly once, never from inside
@@ -28,15 +28,15 @@ using ReplyHandler = std::function<void(Result<Reply>)>;  // called exactly once
 struct Progress {
     double progress = 0;
     std::optional<double> total;
-    std::string message;          // printable
+    std::string message;  // printable
 };
 using ProgressHandler = std::function<void(const Progress&)>;
 
 struct Request {
     std::string method;
-    protocol::Params params;                        // raw; the era's `_meta` is added on the way out
-    std::chrono::milliseconds timeout{0};           // wall clock; 0: the server's own for the method
-    ProgressHandler on_progress;                    // empty: no progressToken is sent
+    protocol::Params params;               // raw; the era's `_meta` is added on the way out
+    std::chrono::milliseconds timeout{0};  // wall clock; 0: the server's own for the method
+    ProgressHandler on_progress;           // empty: no progressToken is sent
 };
 
 using RequestId = std::uint64_t;  // of one connection; never 0, never reused

@@ -32,9 +32,8 @@ Reply empty_reply() {
 RequestId Connection::Impl::request(Request asked, ReplyHandler handler) {
     const RequestId id = ++last_id;
     const auto refuse = [&](Error error) {
-        context.loop.defer([handler = std::move(handler), error = named(std::move(error))] {
-            handler(error);
-        });
+        context.loop.defer(
+            [handler = std::move(handler), error = named(std::move(error))] { handler(error); });
         return id;
     };
     if (closing) return refuse({ErrorCode::Unavailable, "the connection is closed"});
@@ -51,10 +50,11 @@ RequestId Connection::Impl::request(Request asked, ReplyHandler handler) {
                            std::to_string(pending.bytes()) +
                            " bytes are in flight (limits queue_messages, queue_bytes); try later"});
     }
-    const bool dead = state == State::Failed || state == State::Error || state == State::AuthRequired;
+    const bool dead =
+        state == State::Failed || state == State::Error || state == State::AuthRequired;
     if (dead && core::Clock::now() - failed_at < context.health.reconnect_most) {
-        return refuse({ErrorCode::Unavailable, "is " + std::string(name_of(state)) + ": " +
-                                                   shown.last_error});
+        return refuse({ErrorCode::Unavailable,
+                       "is " + std::string(name_of(state)) + ": " + shown.last_error});
     }
 
     PendingRequest entry;
@@ -106,7 +106,8 @@ void Connection::Impl::transmit(RequestId id, PendingRequest& entry) {
     }
     auto body = protocol::request(static_cast<std::int64_t>(entry.wire_id), entry.request.method,
                                   params, own);
-    send_message(plugin::MessageKind::Request, entry.wire_id, std::move(body), entry.request.method);
+    send_message(plugin::MessageKind::Request, entry.wire_id, std::move(body),
+                 entry.request.method);
 }
 
 void Connection::Impl::send_message(plugin::MessageKind kind, RequestId exchange, std::string body,
@@ -144,8 +145,10 @@ void Connection::Impl::flush_outbox() {
         message.method = method;
         if (session) message.protocol = session->version;
         const auto flow = channel->send(std::move(message));
-        if (flow) paused = *flow == plugin::Flow::Paused;
-        else if (const auto id = pending.id_of_wire(exchange)) finish(id, named(flow.error()));
+        if (flow)
+            paused = *flow == plugin::Flow::Paused;
+        else if (const auto id = pending.id_of_wire(exchange))
+            finish(id, named(flow.error()));
     }
 }
 
@@ -176,13 +179,14 @@ void Connection::Impl::tell_cancelled(const PendingRequest& entry, std::string_v
 void Connection::Impl::expired(RequestId id) {
     const auto& entry = *pending.find(id);
     const bool idle = entry.idle_deadline < entry.deadline;
-    const char* limit = entry.request.timeout.count() > 0          ? "the time-out given"
-                        : idle                                     ? "request_timeout_ms"
-                        : entry.request.method == "tools/call"     ? "tool_timeout_sec"
-                                                                   : "time-out";
-    Error error{ErrorCode::Timeout, entry.request.method + (entry.sent ? " was not answered" : " was not sent") +
-                                        " within " + seconds(idle ? entry.idle : entry.wall) + " (" +
-                                        limit + "); the server is " + name_of(state)};
+    const char* limit = entry.request.timeout.count() > 0      ? "the time-out given"
+                        : idle                                 ? "request_timeout_ms"
+                        : entry.request.method == "tools/call" ? "tool_timeout_sec"
+                                                               : "time-out";
+    Error error{ErrorCode::Timeout, entry.request.method +
+                                        (entry.sent ? " was not answered" : " was not sent") +
+                                        " within " + seconds(idle ? entry.idle : entry.wall) +
+                                        " (" + limit + "); the server is " + name_of(state)};
     tell_cancelled(entry, "timed out");
     finish(id, named(std::move(error)));
 }
@@ -222,8 +226,9 @@ void Connection::Impl::tools_listed(Result<Reply> reply) {
     if (!reply) return tools_done(reply.error());
     if (!reply->error.empty()) {
         const auto error = protocol::parse_rpc_error(reply->error);
-        return tools_done(named({ErrorCode::Protocol,
-                                 "tools/list failed: " + (error ? error->message : error.error().message)}));
+        return tools_done(
+            named({ErrorCode::Protocol,
+                   "tools/list failed: " + (error ? error->message : error.error().message)}));
     }
     json::error_code failed;
     const auto value = json::parse({reply->result.data(), reply->result.size()}, failed);
@@ -237,9 +242,10 @@ void Connection::Impl::tools_listed(Result<Reply> reply) {
     }
     for (auto& tool : page->tools) {
         if (listing.size() >= context.limits.tools_per_server) {
-            return tools_done(named({ErrorCode::Limit,
-                                     "lists more than " + std::to_string(context.limits.tools_per_server) +
-                                         " tools (limit tools_per_server)"}));
+            return tools_done(
+                named({ErrorCode::Limit, "lists more than " +
+                                             std::to_string(context.limits.tools_per_server) +
+                                             " tools (limit tools_per_server)"}));
         }
         listing.push_back(std::move(tool));
     }
@@ -248,14 +254,15 @@ void Connection::Impl::tools_listed(Result<Reply> reply) {
     }
     if (page->next_cursor.empty()) return tools_done({});
     if (++pages >= context.limits.pages_per_list) {
-        return tools_done(named({ErrorCode::Limit, "tools/list has more than " +
-                                                       std::to_string(context.limits.pages_per_list) +
-                                                       " pages (limit pages_per_list)"}));
+        return tools_done(
+            named({ErrorCode::Limit, "tools/list has more than " +
+                                         std::to_string(context.limits.pages_per_list) +
+                                         " pages (limit pages_per_list)"}));
     }
     if (!cursors.insert(page->next_cursor).second) {
-        return tools_done(named({ErrorCode::Protocol,
-                                 "tools/list repeats the cursor \"" +
-                                     core::printable(page->next_cursor, 64) + "\"; its list has no end"}));
+        return tools_done(named({ErrorCode::Protocol, "tools/list repeats the cursor \"" +
+                                                          core::printable(page->next_cursor, 64) +
+                                                          "\"; its list has no end"}));
     }
     list_tools(page->next_cursor);
 }
@@ -266,8 +273,9 @@ void Connection::Impl::tools_done(Result<void> outcome) {
     if (was_running && channel) {
         std::stable_sort(listing.begin(), listing.end(),
                          [](const auto& a, const auto& b) { return a.name < b.name; });
-        const auto repeated = std::unique(listing.begin(), listing.end(),
-                                          [](const auto& a, const auto& b) { return a.name == b.name; });
+        const auto repeated =
+            std::unique(listing.begin(), listing.end(),
+                        [](const auto& a, const auto& b) { return a.name == b.name; });
         if (repeated != listing.end()) {
             shown.notes.push_back("tools listed twice under one name were left out");
             listing.erase(repeated, listing.end());
@@ -314,12 +322,16 @@ void Connection::subscribe(const std::string& uri, bool wanted, ReplyHandler han
     const bool modern = impl.session && impl.session->era == protocol::Era::Modern;
     if (!modern) {
         impl.request({wanted ? "resources/subscribe" : "resources/unsubscribe",
-                      {"\"uri\":" + protocol::quoted(uri), ""}, {}, {}},
+                      {"\"uri\":" + protocol::quoted(uri), ""},
+                      {},
+                      {}},
                      std::move(handler));
         return;
     }
-    if (wanted) impl.subscriptions.insert(uri);
-    else impl.subscriptions.erase(uri);
+    if (wanted)
+        impl.subscriptions.insert(uri);
+    else
+        impl.subscriptions.erase(uri);
     impl.listen();
     impl.context.loop.defer([handler = std::move(handler)] { handler(empty_reply()); });
 }
@@ -331,9 +343,8 @@ void Connection::set_log_level(const std::string& level, ReplyHandler handler) {
                      std::move(handler));
         return;
     }
-    impl.meta = protocol::joined(
-        protocol::modern_meta(impl.context.identity),
-        "\"io.modelcontextprotocol/logLevel\":" + protocol::quoted(level));
+    impl.meta = protocol::joined(protocol::modern_meta(impl.context.identity),
+                                 "\"io.modelcontextprotocol/logLevel\":" + protocol::quoted(level));
     impl.context.loop.defer([handler = std::move(handler)] { handler(empty_reply()); });
 }
 

@@ -8,7 +8,9 @@ namespace json = boost::json;
 
 namespace {
 
-json::object action(const char* word) { return {{"action", word}}; }
+json::object action(const char* word) {
+    return {{"action", word}};
+}
 
 json::object accepted(json::object content) {
     return {{"action", "accept"}, {"content", std::move(content)}};
@@ -19,7 +21,8 @@ std::string root_uri(const std::string& root) {
     if (root.rfind("file://", 0) == 0) return root;
     std::string uri = "file://";
     for (const unsigned char c : root) {
-        const bool plain = std::isalnum(c) || std::string_view("/-._~").find(char(c)) != std::string_view::npos;
+        const bool plain =
+            std::isalnum(c) || std::string_view("/-._~").find(char(c)) != std::string_view::npos;
         if (plain) {
             uri += char(c);
         } else {
@@ -46,7 +49,8 @@ public:
         if (method == "sampling/createMessage" && settings_.sampling == "fixed") {
             return answer(sampled());
         }
-        answer(Error{ErrorCode::Unsupported, method + " is not offered by this client; see [client]"});
+        answer(
+            Error{ErrorCode::Unsupported, method + " is not offered by this client; see [client]"});
     }
 
     json::object capabilities() const override {
@@ -60,7 +64,8 @@ public:
 private:
     json::object roots() const {
         json::array list;
-        for (const auto& root : settings_.roots) list.push_back(json::object{{"uri", root_uri(root)}});
+        for (const auto& root : settings_.roots)
+            list.push_back(json::object{{"uri", root_uri(root)}});
         return {{"roots", std::move(list)}};
     }
 
@@ -76,7 +81,8 @@ private:
         if (const auto* mode = params.if_contains("mode"); mode && *mode == "url") {
             return answer(action("decline"));
         }
-        if (settings_.elicitation == "fixed") return answer(accepted(settings_.elicitation_content));
+        if (settings_.elicitation == "fixed")
+            return answer(accepted(settings_.elicitation_content));
         if (settings_.elicitation == "ask") {
             if (!ask_) return answer(action("cancel"));  // nobody is there
             return ask_(server, params, [answer](std::optional<json::object> content) {

@@ -6,14 +6,14 @@
 // Source:  MCP client/{roots,sampling,elicitation}, 2026-07-28 basic/patterns/mrtr.
 #pragma once
 
+#include "config/config.hpp"
+#include "core/result.hpp"
+
 #include <boost/json.hpp>
 
 #include <functional>
 #include <memory>
 #include <string>
-
-#include "config/config.hpp"
-#include "core/result.hpp"
 
 namespace patchbay::connection {
 

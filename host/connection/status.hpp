@@ -1,19 +1,27 @@
 // What can be said of one server's connection at one moment; plain values for status views.
 #pragma once
 
+#include "config/config.hpp"
+
 #include <chrono>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "config/config.hpp"
-
 namespace patchbay::connection {
 
 // Design section 7.
 enum class State {
-    Disabled, Idle, Connecting, AuthRequired, Ready, Error, Reconnecting, Stopped, Failed
+    Disabled,
+    Idle,
+    Connecting,
+    AuthRequired,
+    Ready,
+    Error,
+    Reconnecting,
+    Stopped,
+    Failed
 };
 const char* name_of(State state);  // "auth_required"; Idle (configured, not asked for) is "idle"
 
@@ -22,17 +30,17 @@ struct Status {
     config::Place place;
     bool enabled = true;
     State state = State::Idle;
-    std::string last_error;                                              // printable
+    std::string last_error;  // printable
     std::optional<std::chrono::system_clock::time_point> last_connected;
-    std::string protocol;                                                // revision; empty: none yet
-    std::string server_name, server_version, instructions;               // printable, as they say
+    std::string protocol;                                   // revision; empty: none yet
+    std::string server_name, server_version, instructions;  // printable, as they say
     std::vector<std::string> capabilities;
     std::size_t tools = 0;
     unsigned restarts = 0;
     std::size_t pending = 0;
-    std::map<std::string, std::string> facts;                            // "pid", "peer"
+    std::map<std::string, std::string> facts;  // "pid", "peer"
     std::uint64_t stray_lines = 0, malformed = 0, late_answers = 0;
-    std::vector<std::string> notes;                                      // tools left out, and why
+    std::vector<std::string> notes;  // tools left out, and why
 };
 
 }  // namespace patchbay::connection

@@ -1,8 +1,8 @@
 #include "policy/policy.hpp"
 
-#include <algorithm>
-
 #include "protocol/qualified_name.hpp"
+
+#include <algorithm>
 
 namespace patchbay::policy {
 using config::Level;
@@ -20,8 +20,12 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-Verdict hidden(std::string reason) { return {false, false, Level::Disable, std::move(reason)}; }
-Verdict denied(std::string reason) { return {true, false, Level::Deny, std::move(reason)}; }
+Verdict hidden(std::string reason) {
+    return {false, false, Level::Disable, std::move(reason)};
+}
+Verdict denied(std::string reason) {
+    return {true, false, Level::Deny, std::move(reason)};
+}
 
 }  // namespace
 
@@ -35,10 +39,12 @@ Verdict Policy::judge(const Question& question) const {
     bool named_by_server = false;
     if (!question.tool.empty()) {
         if (contains(server.disabled_tools, question.tool)) {
-            return hidden(name + " is in disabled_tools of server \"" + server.id + "\" (" + place + ")");
+            return hidden(name + " is in disabled_tools of server \"" + server.id + "\" (" + place +
+                          ")");
         }
         if (server.enabled_tools && !contains(*server.enabled_tools, question.tool)) {
-            return hidden(name + " is not in enabled_tools of server \"" + server.id + "\" (" + place + ")");
+            return hidden(name + " is not in enabled_tools of server \"" + server.id + "\" (" +
+                          place + ")");
         }
         named_by_server = server.enabled_tools.has_value();
         const auto ruled = server.tools.find(std::string(question.tool));
@@ -47,10 +53,12 @@ Verdict Policy::judge(const Question& question) const {
             named_by_server = true;
         }
         if (level == Level::Disable) {
-            return hidden(name + " is disabled in tools of server \"" + server.id + "\" (" + place + ")");
+            return hidden(name + " is disabled in tools of server \"" + server.id + "\" (" + place +
+                          ")");
         }
         if (level == Level::Deny) {
-            return denied(name + " is denied in tools of server \"" + server.id + "\" (" + place + ")");
+            return denied(name + " is denied in tools of server \"" + server.id + "\" (" + place +
+                          ")");
         }
     }
     // Allow first, then deny; deny wins.
@@ -60,17 +68,21 @@ Verdict Policy::judge(const Question& question) const {
         return denied(name + " is denied by [permissions] deny = \"" + *rule + "\"");
     }
     if (permissions_.allow && !allowed_by) {
-        return denied(name + " matches no pattern of [permissions] allow; add \"" + name + "\" to allow it");
+        return denied(name + " matches no pattern of [permissions] allow; add \"" + name +
+                      "\" to allow it");
     }
     if (server.trust == "untrusted" && !allowed_by && !named_by_server) {
         return denied("server \"" + server.id + "\" is untrusted (" + place +
-                      ") and no rule names " + name + "; add it to [permissions] allow or enabled_tools");
+                      ") and no rule names " + name +
+                      "; add it to [permissions] allow or enabled_tools");
     }
-    const bool approved = allowed_by || level > Level::RequireApproval ||
-                          question.principal == Principal::LocalUser;
+    const bool approved =
+        allowed_by || level > Level::RequireApproval || question.principal == Principal::LocalUser;
     if (!approved) {
-        Verdict verdict = denied(name + " needs approval and nobody is there to give it; to allow it, "
-                                        "add \"" + name + "\" to [permissions] allow");
+        Verdict verdict = denied(name +
+                                 " needs approval and nobody is there to give it; to allow it, "
+                                 "add \"" +
+                                 name + "\" to [permissions] allow");
         verdict.level = level;
         return verdict;
     }

@@ -5,11 +5,11 @@
 // Source:  design section 9; decisions/0004-policy.md.
 #pragma once
 
+#include "config/config.hpp"
+
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "config/config.hpp"
 
 namespace patchbay::policy {
 
@@ -27,7 +27,7 @@ struct Verdict {
     bool listed = true;
     bool allowed = true;
     config::Level level = config::Level::RequireApproval;
-    std::string reason;            // when not allowed: what forbids it, where, what would allow it
+    std::string reason;  // when not allowed: what forbids it, where, what would allow it
 };
 
 class Policy {

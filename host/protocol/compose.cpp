@@ -1,10 +1,10 @@
 #include "protocol/compose.hpp"
 
+#include "protocol/versions.hpp"
+
 #include <boost/json/serialize.hpp>
 
 #include <algorithm>
-
-#include "protocol/versions.hpp"
 
 namespace patchbay::protocol {
 namespace json = boost::json;
@@ -37,8 +37,7 @@ std::string request(std::int64_t id, std::string_view method, const Params& para
     return out;
 }
 
-std::string notification(std::string_view method, std::string_view members,
-                         std::string_view meta) {
+std::string notification(std::string_view method, std::string_view members, std::string_view meta) {
     std::string out = "{\"jsonrpc\":\"2.0\",\"method\":" + quoted(method);
     append_params(out, members, {}, meta);
     out += '}';
@@ -81,8 +80,8 @@ std::string joined(std::string_view a, std::string_view b) {
 }
 
 void flatten(std::string& message) {
-    std::replace_if(message.begin(), message.end(), [](char c) { return c == '\n' || c == '\r'; },
-                    ' ');
+    std::replace_if(
+        message.begin(), message.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
 }
 
 std::string spoken_versions() {

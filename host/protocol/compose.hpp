@@ -5,13 +5,13 @@
 // split_params or a serializer).
 #pragma once
 
+#include "protocol/envelope.hpp"
+
 #include <boost/json/value.hpp>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-#include "protocol/envelope.hpp"
 
 namespace patchbay::protocol {
 

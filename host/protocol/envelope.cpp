@@ -111,7 +111,7 @@ void cut_members(std::string_view inside, const std::vector<std::string_view>& k
         const char* from = keys[i].data() + keys[i].size() + 1;  // after the closing quote
         const char* to = i + 1 < keys.size() ? keys[i + 1].data() - 1 : end;
         auto value = trim({from, static_cast<std::size_t>(to - from)});
-        value = trim(value.substr(1));                                    // the colon
+        value = trim(value.substr(1));                                             // the colon
         if (i + 1 < keys.size()) value = trim(value.substr(0, value.size() - 1));  // the comma
         members.push_back({keys[i], value});
     }
@@ -184,12 +184,18 @@ Result<Envelope> parse_envelope(std::string_view message, std::size_t depth) {
     };
     for (const auto& [key, value] : *members) {
         bool once = true;
-        if (key == "jsonrpc") once = claim(version, value);
-        else if (key == "id") once = claim(id, value);
-        else if (key == "method") once = claim(method, value);
-        else if (key == "params") once = claim(envelope.params, value);
-        else if (key == "result") once = claim(envelope.result, value);
-        else if (key == "error") once = claim(envelope.error, value);
+        if (key == "jsonrpc")
+            once = claim(version, value);
+        else if (key == "id")
+            once = claim(id, value);
+        else if (key == "method")
+            once = claim(method, value);
+        else if (key == "params")
+            once = claim(envelope.params, value);
+        else if (key == "result")
+            once = claim(envelope.result, value);
+        else if (key == "error")
+            once = claim(envelope.error, value);
         if (!once) return malformed("a top-level key is repeated");
     }
     if (version != "\"2.0\"") return malformed("\"jsonrpc\" is not \"2.0\"");
@@ -225,8 +231,8 @@ Result<Envelope> parse_envelope(std::string_view message, std::size_t depth) {
     envelope.kind = MessageKind::Result;
     envelope.is_error = scan.is_error;
     if (!scan.result_type.empty() && scan.result_type != "complete") {
-        envelope.result_type = scan.result_type == "input_required" ? ResultType::InputRequired
-                                                                    : ResultType::Unknown;
+        envelope.result_type =
+            scan.result_type == "input_required" ? ResultType::InputRequired : ResultType::Unknown;
     }
     return envelope;
 }
@@ -240,7 +246,8 @@ Result<Params> split_params(std::string_view object, std::size_t depth) {
     for (const auto& [key, value] : *members) {
         if (key == "_meta") {
             if (has_meta) return malformed("_meta is repeated");
-            if (value.size() < 2 || value.front() != '{') return malformed("_meta is not an object");
+            if (value.size() < 2 || value.front() != '{')
+                return malformed("_meta is not an object");
             has_meta = true;
             params.meta = trim(value.substr(1, value.size() - 2));
             continue;
@@ -258,9 +265,12 @@ Result<RpcError> parse_rpc_error(std::string_view error) {
     if (failed || !object) return malformed("error is not an object");
     RpcError parsed;
     const auto* code = object->if_contains("code");
-    if (code && code->is_int64()) parsed.code = code->get_int64();
-    else if (code && code->is_double()) parsed.code = static_cast<std::int64_t>(code->get_double());
-    else return malformed("error.code is not an integer");
+    if (code && code->is_int64())
+        parsed.code = code->get_int64();
+    else if (code && code->is_double())
+        parsed.code = static_cast<std::int64_t>(code->get_double());
+    else
+        return malformed("error.code is not an integer");
     if (const auto* message = object->if_contains("message"); message && message->is_string()) {
         parsed.message = message->get_string().c_str();
     }

@@ -9,12 +9,12 @@
 // Source:  https://www.jsonrpc.org/specification, MCP basic/index "Messages" of each revision.
 #pragma once
 
+#include "core/result.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "core/result.hpp"
 
 namespace patchbay::protocol {
 
@@ -28,9 +28,9 @@ struct Envelope {
     std::string_view id;                    // raw JSON, `7` or `"a"`; empty: none, or null
     std::optional<std::int64_t> number_id;  // when the id is an integer
     std::string method;
-    std::string_view params, result, error; // raw JSON values; empty: absent
+    std::string_view params, result, error;  // raw JSON values; empty: absent
     ResultType result_type = ResultType::Complete;
-    bool is_error = false;                  // result.isError is true (tools/call)
+    bool is_error = false;  // result.isError is true (tools/call)
 };
 
 Result<Envelope> parse_envelope(std::string_view message, std::size_t depth = 128);

@@ -31,7 +31,9 @@ std::vector<std::string> strings_of(const json::value* value) {
 }
 
 // The codes that only a modern server sends (basic/index, "Error Codes").
-bool is_modern_error(std::int64_t code) { return code == -32020 || code == -32021 || code == -32022; }
+bool is_modern_error(std::int64_t code) {
+    return code == -32020 || code == -32021 || code == -32022;
+}
 
 }  // namespace
 
@@ -107,7 +109,8 @@ Handshake::Step Handshake::on_error(std::string_view method, const RpcError& err
             json::error_code ignored;
             const auto data = json::parse(error.data.empty() ? "null" : error.data, ignored);
             std::vector<std::string> supported;
-            if (const auto* object = data.if_object()) supported = strings_of(object->if_contains("supported"));
+            if (const auto* object = data.if_object())
+                supported = strings_of(object->if_contains("supported"));
             // A modern server of another revision may still offer one with a handshake.
             for (const auto& version : supported) {
                 if (protocol_ == "auto" && speaks(version) && era_of(version) == Era::Legacy) {
@@ -143,8 +146,10 @@ Handshake::Step Handshake::settle_modern(const json::object& result) {
     const auto versions = strings_of(offered);
     bool modern = false, legacy = false;
     for (const auto& version : versions) {
-        if (version == kModernVersion) modern = true;
-        else if (speaks(version)) legacy = true;
+        if (version == kModernVersion)
+            modern = true;
+        else if (speaks(version))
+            legacy = true;
     }
     if (!modern) {
         if (legacy && protocol_ == "auto") return fall_back();

@@ -11,20 +11,20 @@
 //          MCP 2025-11-25 basic/lifecycle.
 #pragma once
 
+#include "core/result.hpp"
+#include "protocol/envelope.hpp"
+#include "protocol/versions.hpp"
+
 #include <boost/json.hpp>
 
 #include <string>
 #include <variant>
 
-#include "core/result.hpp"
-#include "protocol/envelope.hpp"
-#include "protocol/versions.hpp"
-
 namespace patchbay::protocol {
 
 // What we say of ourselves.
 struct ClientIdentity {
-    boost::json::object info;          // name, version, title?
+    boost::json::object info;  // name, version, title?
     boost::json::object capabilities;
 };
 
@@ -49,12 +49,14 @@ public:
     // empty; it only chooses what is tried first.
     Handshake(ClientIdentity identity, std::string protocol, std::string remembered = {});
 
-    struct Send {          // send this request and report its answer with on_result / on_error
+    struct Send {  // send this request and report its answer with on_result / on_error
         std::string method;
-        Params params;     // complete: `_meta` included
+        Params params;  // complete: `_meta` included
     };
-    struct Wait {};        // an answer is still to come
-    struct Done { Session session; };
+    struct Wait {};  // an answer is still to come
+    struct Done {
+        Session session;
+    };
     using Step = std::variant<Send, Wait, Done, Error>;
 
     Step start();

@@ -11,7 +11,8 @@ std::size_t depth_of(const json::value& value, std::size_t most) {
     if (most == 0) return 1;
     std::size_t deepest = 0;
     if (const auto* object = value.if_object()) {
-        for (const auto& member : *object) deepest = std::max(deepest, depth_of(member.value(), most - 1));
+        for (const auto& member : *object)
+            deepest = std::max(deepest, depth_of(member.value(), most - 1));
     } else if (const auto* array = value.if_array()) {
         for (const auto& item : *array) deepest = std::max(deepest, depth_of(item, most - 1));
     } else {

@@ -5,19 +5,19 @@
 // Source: MCP server/tools of each revision.
 #pragma once
 
+#include "core/limits.hpp"
+#include "core/result.hpp"
+
 #include <boost/json.hpp>
 
 #include <string>
 #include <vector>
 
-#include "core/limits.hpp"
-#include "core/result.hpp"
-
 namespace patchbay::protocol {
 
 struct Tool {
-    std::string name;          // raw, as on the wire
-    boost::json::object raw;   // the whole definition as listed
+    std::string name;         // raw, as on the wire
+    boost::json::object raw;  // the whole definition as listed
     const boost::json::value* input_schema() const { return raw.if_contains("inputSchema"); }
     const boost::json::value* output_schema() const { return raw.if_contains("outputSchema"); }
     std::string text(std::string_view key) const;  // "title", "description"; empty: absent
@@ -26,9 +26,9 @@ struct Tool {
 
 struct ToolPage {
     std::vector<Tool> tools;
-    std::string next_cursor;            // empty: the last page
-    std::int64_t ttl_ms = -1;           // -1: not said
-    std::vector<std::string> notes;     // what was left out, and why
+    std::string next_cursor;         // empty: the last page
+    std::int64_t ttl_ms = -1;        // -1: not said
+    std::vector<std::string> notes;  // what was left out, and why
 };
 
 Result<ToolPage> parse_tool_page(const boost::json::object& result, const core::Limits& limits);

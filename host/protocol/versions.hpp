@@ -24,7 +24,9 @@ inline bool speaks(std::string_view version) {
 inline Era era_of(std::string_view version) {
     return version == kModernVersion ? Era::Modern : Era::Legacy;
 }
-inline const char* name_of(Era era) { return era == Era::Modern ? "modern" : "legacy"; }
+inline const char* name_of(Era era) {
+    return era == Era::Modern ? "modern" : "legacy";
+}
 std::string spoken_versions();  // "2026-07-28, 2025-11-25, ..."
 
 }  // namespace patchbay::protocol

@@ -1,9 +1,9 @@
 #include "registry/server_spec.hpp"
 
+#include "core/digest.hpp"
+
 #include <algorithm>
 #include <tuple>
-
-#include "core/digest.hpp"
 
 namespace patchbay::registry {
 
@@ -50,8 +50,10 @@ Difference difference(const std::vector<ServerSpec>& before, const std::vector<S
     };
     for (const auto& spec : before) {
         const auto now = find(after, spec.id());
-        if (now == after.end()) result.gone.push_back(spec.id());
-        else if (!(*now == spec)) result.changed.push_back(spec.id());
+        if (now == after.end())
+            result.gone.push_back(spec.id());
+        else if (!(*now == spec))
+            result.changed.push_back(spec.id());
     }
     for (const auto& spec : after) {
         const auto then = find(before, spec.id());

@@ -4,10 +4,10 @@
 // Threads: [value].
 #pragma once
 
+#include "config/config.hpp"
+
 #include <string>
 #include <vector>
-
-#include "config/config.hpp"
 
 namespace patchbay::registry {
 

@@ -1,12 +1,12 @@
 #include "router/router.hpp"
 
-#include <algorithm>
-#include <set>
-#include <unordered_map>
-
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/qualified_name.hpp"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
 
 namespace patchbay::router {
 namespace json = boost::json;
@@ -18,8 +18,9 @@ using connection::State;
 namespace {
 
 constexpr std::string_view kServerNeeds[][2] = {
-    {"tools/", "tools"},           {"resources/", "resources"}, {"prompts/", "prompts"},
-    {"completion/", "completions"}, {"logging/", "logging"},
+    {"tools/", "tools"},     {"resources/", "resources"},
+    {"prompts/", "prompts"}, {"completion/", "completions"},
+    {"logging/", "logging"},
 };
 
 // The capability that `method` needs of the server; empty: none.
@@ -51,7 +52,7 @@ struct Router::Impl {
         std::string server;
         Connection* connection;
         const protocol::Tool* tool;
-        std::string quoted_name;       // the raw name as it goes on the wire
+        std::string quoted_name;  // the raw name as it goes on the wire
         policy::Verdict for_local, for_agent;
 
         const policy::Verdict& verdict(policy::Principal principal) const {
@@ -82,8 +83,8 @@ struct Router::Impl {
         }
         for (auto& entry : entries) {
             const auto name = names.public_name(entry.server, entry.tool->name);
-            policy::Question question{policy::Principal::LocalUser,
-                                      entry.connection->spec().config, entry.tool->name, name};
+            policy::Question question{policy::Principal::LocalUser, entry.connection->spec().config,
+                                      entry.tool->name, name};
             entry.for_local = policy.judge(question);
             question.principal = policy::Principal::Agent;
             entry.for_agent = policy.judge(question);
@@ -103,8 +104,9 @@ struct Router::Impl {
         const auto servers = protocol::servers_for(name, connections.ids());
         if (servers.empty()) {
             std::string message = "no tool \"" + core::printable(name, 80) + "\": ";
-            message += connections.ids().empty() ? std::string("no MCP servers are configured")
-                                                : "no enabled server has this prefix" + nearest_names(name);
+            message += connections.ids().empty()
+                           ? std::string("no MCP servers are configured")
+                           : "no enabled server has this prefix" + nearest_names(name);
             return located(Error{ErrorCode::NotFound, std::move(message)});
         }
         auto missing = std::make_shared<std::size_t>(servers.size());
@@ -112,7 +114,8 @@ struct Router::Impl {
             connections.find(id).value().get().refresh_tools(
                 [this, watch = alive, missing, name, servers, located](Result<void>) {
                     if (--*missing != 0) return;
-                    if (!*watch) return located(Error{ErrorCode::Unavailable, "the host is closing"});
+                    if (!*watch)
+                        return located(Error{ErrorCode::Unavailable, "the host is closing"});
                     if (auto* entry = find(name)) return located(entry);
                     located(why_missing(name, servers));
                 });
@@ -171,8 +174,8 @@ struct Router::Impl {
         const auto found = flights.find(id);
         if (found == flights.end()) return;
         found->second.connection = &target;
-        found->second.request = target.request(
-            std::move(request), [this, watch = alive, id](Result<Reply> reply) {
+        found->second.request =
+            target.request(std::move(request), [this, watch = alive, id](Result<Reply> reply) {
                 if (*watch) end(id, std::move(reply));
             });
     }
@@ -180,7 +183,8 @@ struct Router::Impl {
     void send_call(CallId id, Entry& entry, Call& call) {
         const auto& verdict = entry.verdict(call.principal);
         if (!verdict.listed || !verdict.allowed) {
-            return end_soon(id, {verdict.listed ? ErrorCode::Denied : ErrorCode::NotFound, verdict.reason});
+            return end_soon(
+                id, {verdict.listed ? ErrorCode::Denied : ErrorCode::NotFound, verdict.reason});
         }
         connection::Request request;
         request.method = "tools/call";
@@ -199,8 +203,9 @@ struct Router::Impl {
         const auto* session = target.session();
         const auto needed = capability_for(request.method);
         if (session && !needed.empty() && !session->can(needed)) {
-            return end_soon(id, {ErrorCode::Unsupported, "server \"" + request.server + "\" does not offer " +
-                                                             std::string(needed) + " (no such capability)"});
+            return end_soon(
+                id, {ErrorCode::Unsupported, "server \"" + request.server + "\" does not offer " +
+                                                 std::string(needed) + " (no such capability)"});
         }
         const auto done = [this, watch = alive, id](Result<Reply> reply) {
             if (*watch) end(id, std::move(reply));
@@ -215,8 +220,9 @@ struct Router::Impl {
         }
         const bool modern = session && session->era == protocol::Era::Modern;
         const bool ping = method == "ping" && modern;  // this era asks server/discover instead
-        send(id, target, {ping ? "server/discover" : method, std::move(request.params),
-                          request.timeout, std::move(request.on_progress)});
+        send(id, target,
+             {ping ? "server/discover" : method, std::move(request.params), request.timeout,
+              std::move(request.on_progress)});
     }
 
     connection::ConnectionManager& connections;
@@ -246,7 +252,7 @@ CallId Router::call(Call call, ReplyHandler handler) {
     }
     const std::string name = call.name;  // `call` moves on below
     impl_->locate(name, [this, watch = impl_->alive, id,
-                              call = std::make_shared<Call>(std::move(call))](auto entry) {
+                         call = std::make_shared<Call>(std::move(call))](auto entry) {
         if (!*watch) return;
         if (!entry) return impl_->end_soon(id, entry.error());
         impl_->send_call(id, **entry, *call);
@@ -291,7 +297,8 @@ CallId Router::request(ServerRequest request, ReplyHandler handler) {
 void Router::cancel(CallId id, const std::string& reason) {
     const auto found = impl_->flights.find(id);
     if (found == impl_->flights.end()) return;
-    if (found->second.connection) return found->second.connection->cancel(found->second.request, reason);
+    if (found->second.connection)
+        return found->second.connection->cancel(found->second.request, reason);
     impl_->end(id, Error{ErrorCode::Cancelled, "cancelled before it was sent"});
 }
 
@@ -304,7 +311,8 @@ void Router::list_all(const std::string& server, const std::string& method,
     auto listing = std::make_shared<Listing>();
     auto next = std::make_shared<std::function<void(std::string)>>();
     // `next` keeps itself alive through the handler of the page that is on its way.
-    *next = [this, server, method, listed, listing, weak = std::weak_ptr(next)](std::string cursor) {
+    *next = [this, server, method, listed, listing,
+             weak = std::weak_ptr(next)](std::string cursor) {
         protocol::Params params;
         if (!cursor.empty()) params.members = "\"cursor\":" + protocol::quoted(cursor);
         ServerRequest page_request;
@@ -314,11 +322,13 @@ void Router::list_all(const std::string& server, const std::string& method,
         request(std::move(page_request), [=, self = weak.lock()](Result<Reply> reply) {
             if (!reply) return listed(reply.error());
             const auto fail = [&](const std::string& why) {
-                listed(Error{ErrorCode::Protocol, "server \"" + server + "\": " + method + " " + why});
+                listed(
+                    Error{ErrorCode::Protocol, "server \"" + server + "\": " + method + " " + why});
             };
             if (!reply->error.empty()) {
                 const auto error = protocol::parse_rpc_error(reply->error);
-                return fail("failed: " + (error ? core::printable(error->message, 500) : "unreadable error"));
+                return fail("failed: " +
+                            (error ? core::printable(error->message, 500) : "unreadable error"));
             }
             json::error_code failed;
             auto value = json::parse({reply->result.data(), reply->result.size()}, failed);
@@ -327,10 +337,12 @@ void Router::list_all(const std::string& server, const std::string& method,
             if (!items || !items->is_array()) return fail("result has no such list");
             for (auto& item : items->get_array()) listing->items.push_back(std::move(item));
             const auto* cursor_value = page->if_contains("nextCursor");
-            if (!cursor_value || !cursor_value->is_string()) return listed(std::move(listing->items));
+            if (!cursor_value || !cursor_value->is_string())
+                return listed(std::move(listing->items));
             const std::string following(cursor_value->get_string());
             if (!listing->cursors.insert(following).second) {
-                return fail("repeats the cursor \"" + core::printable(following, 64) + "\"; its list has no end");
+                return fail("repeats the cursor \"" + core::printable(following, 64) +
+                            "\"; its list has no end");
             }
             if (listing->cursors.size() >= core::Limits{}.pages_per_list) {
                 return fail("has more pages than the limit pages_per_list");
@@ -363,6 +375,8 @@ void Router::find_tool(const std::string& public_name,
     });
 }
 
-void Router::forget_index() { impl_->index_valid = false; }
+void Router::forget_index() {
+    impl_->index_valid = false;
+}
 
 }  // namespace patchbay::router

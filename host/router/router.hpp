@@ -7,28 +7,28 @@
 //          trouble; what a server answers, errors included, is a Reply.
 #pragma once
 
+#include "connection/connection_manager.hpp"
+#include "policy/policy.hpp"
+
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "connection/connection_manager.hpp"
-#include "policy/policy.hpp"
-
 namespace patchbay::router {
 
 struct Call {
-    std::string name;                       // mcp__server__tool
-    std::string arguments;                  // raw JSON object; empty: {}
-    std::string meta;                       // raw members of `_meta` from the caller; may be empty
-    std::chrono::milliseconds timeout{0};   // 0: the server's tool_timeout_sec
+    std::string name;                      // mcp__server__tool
+    std::string arguments;                 // raw JSON object; empty: {}
+    std::string meta;                      // raw members of `_meta` from the caller; may be empty
+    std::chrono::milliseconds timeout{0};  // 0: the server's tool_timeout_sec
     policy::Principal principal = policy::Principal::LocalUser;
     connection::ProgressHandler on_progress;
 };
 
-struct ServerRequest {                      // everything that is not tools/call
-    std::string server;                     // id
-    std::string method;                     // resources/read, prompts/get, completion/complete, ...
+struct ServerRequest {   // everything that is not tools/call
+    std::string server;  // id
+    std::string method;  // resources/read, prompts/get, completion/complete, ...
     protocol::Params params;
     std::chrono::milliseconds timeout{0};
     policy::Principal principal = policy::Principal::LocalUser;
@@ -36,9 +36,9 @@ struct ServerRequest {                      // everything that is not tools/call
 };
 
 struct ListedTool {
-    std::string public_name;                // mcp__server__tool
+    std::string public_name;  // mcp__server__tool
     std::string server;
-    const protocol::Tool* tool;             // good until the server lists its tools again
+    const protocol::Tool* tool;  // good until the server lists its tools again
     config::Level level;
 };
 

@@ -1,10 +1,10 @@
 // The first parser that a server's bytes meet. What it accepts must hold together.
+#include "protocol/envelope.hpp"
+
 #include <boost/json.hpp>
 
 #include <cstdint>
 #include <cstdlib>
-
-#include "protocol/envelope.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace patchbay::protocol;
@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         boost::json::error_code failed;
         boost::json::parse_options options;
         options.max_depth = 200;
-        if (!part.empty()) (void)boost::json::parse({part.data(), part.size()}, failed, {}, options);
+        if (!part.empty())
+            (void)boost::json::parse({part.data(), part.size()}, failed, {}, options);
         if (failed) std::abort();  // a part was cut wrong
     }
     return 0;

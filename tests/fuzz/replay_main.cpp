@@ -1,5 +1,5 @@
-// Runs a fuzz target without a fuzzer: every file of the corpus, then so many mutations of them, the
-// same ones every time. With clang and PATCHBAY_FUZZ=ON libFuzzer takes this file's place.
+// Runs a fuzz target without a fuzzer: every file of the corpus, then so many mutations of them,
+// the same ones every time. With clang and PATCHBAY_FUZZ=ON libFuzzer takes this file's place.
 //   target CORPUS_DIRECTORY [MUTATIONS]
 #include <cstdint>
 #include <cstdio>
@@ -25,10 +25,18 @@ std::string mutated(std::string input, std::mt19937& random) {
     for (std::size_t changes = 1 + below(8); changes > 0; --changes) {
         const std::size_t at = below(input.size() + 1);
         switch (below(4)) {
-            case 0: input.insert(at, 1, kInteresting[below(kInteresting.size())]); break;
-            case 1: if (at < input.size()) input[at] = static_cast<char>(random()); break;
-            case 2: input.erase(at, below(16)); break;
-            default: input.insert(at, input.substr(below(input.size() + 1), below(64))); break;
+            case 0:
+                input.insert(at, 1, kInteresting[below(kInteresting.size())]);
+                break;
+            case 1:
+                if (at < input.size()) input[at] = static_cast<char>(random());
+                break;
+            case 2:
+                input.erase(at, below(16));
+                break;
+            default:
+                input.insert(at, input.substr(below(input.size() + 1), below(64)));
+                break;
         }
     }
     return input;

@@ -1,10 +1,10 @@
 // A schema and an instance from a server: `[schema, instance]`.
+#include "protocol/arguments.hpp"
+#include "protocol/schema.hpp"
+
 #include <boost/json.hpp>
 
 #include <cstdint>
-
-#include "protocol/arguments.hpp"
-#include "protocol/schema.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace patchbay::protocol;

@@ -2,15 +2,15 @@
 // and the test says what comes back. One FakeServer may be opened many times, one channel at once.
 #pragma once
 
+#include "core/loop.hpp"
+#include "plugin/channel.hpp"
+
 #include <boost/json.hpp>
 
 #include <deque>
 #include <functional>
 #include <string>
 #include <vector>
-
-#include "core/loop.hpp"
-#include "plugin/channel.hpp"
 
 namespace patchbay::test {
 
@@ -26,7 +26,7 @@ public:
     std::vector<boost::json::object> received;
     int opened = 0;
     bool refuse_open = false;
-    bool leave_on_discover = false;   // some legacy servers exit on an unknown first request
+    bool leave_on_discover = false;  // some legacy servers exit on an unknown first request
     std::string open_error = "no such program";
 
     // A modern server with these tools.
@@ -35,7 +35,7 @@ public:
 
     patchbay::Result<std::unique_ptr<plugin::Channel>> open(plugin::ChannelEvents& events);
 
-    void say(const std::string& message) {           // one message from the server
+    void say(const std::string& message) {  // one message from the server
         loop_.defer([this, message] {
             if (events_) events_->on_message(0, core::Buffer::from(message));
         });
@@ -43,7 +43,7 @@ public:
     void answer(std::int64_t id, const std::string& result) {
         say(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"result":)" + result + "}");
     }
-    void crash(const std::string& why) {             // the channel ends by itself
+    void crash(const std::string& why) {  // the channel ends by itself
         loop_.defer([this, why] {
             auto* events = std::exchange(events_, nullptr);
             plugin::Problem problem;
@@ -55,7 +55,8 @@ public:
         std::vector<boost::json::object> found;
         for (const auto& message : received) {
             const auto* value = message.if_contains("method");
-            if (value && value->is_string() && value->get_string() == method) found.push_back(message);
+            if (value && value->is_string() && value->get_string() == method)
+                found.push_back(message);
         }
         return found;
     }
@@ -94,15 +95,19 @@ private:
         const std::string name(method->as_string());
         if (leave_on_discover && name == "server/discover") return crash("exited with code 1");
         if (const auto error = errors.find(name); error != errors.end()) {
-            boost::json::object reply{{"jsonrpc", "2.0"}, {"id", *id},
-                                      {"error", {{"code", error->second.first}, {"message", error->second.second}}}};
+            boost::json::object reply{
+                {"jsonrpc", "2.0"},
+                {"id", *id},
+                {"error", {{"code", error->second.first}, {"message", error->second.second}}}};
             return say(boost::json::serialize(reply));
         }
         const auto result = results.find(name);
         if (result == results.end()) return;
         const auto* params = message.if_contains("params");
-        boost::json::object reply{{"jsonrpc", "2.0"}, {"id", *id},
-                                  {"result", result->second(params ? params->as_object() : boost::json::object())}};
+        boost::json::object reply{
+            {"jsonrpc", "2.0"},
+            {"id", *id},
+            {"result", result->second(params ? params->as_object() : boost::json::object())}};
         say(boost::json::serialize(reply));
     }
 
@@ -112,25 +117,35 @@ private:
 
 inline void FakeServer::be_modern(boost::json::array tools) {
     results["server/discover"] = [](const auto&) -> boost::json::value {
-        return {{"resultType", "complete"}, {"supportedVersions", {"2026-07-28"}},
-                {"capabilities", {{"tools", boost::json::object()}, {"completions", boost::json::object()}}},
-                {"ttlMs", 0}, {"cacheScope", "public"}};
+        return {{"resultType", "complete"},
+                {"supportedVersions", {"2026-07-28"}},
+                {"capabilities",
+                 {{"tools", boost::json::object()}, {"completions", boost::json::object()}}},
+                {"ttlMs", 0},
+                {"cacheScope", "public"}};
     };
     results["tools/list"] = [tools](const auto&) -> boost::json::value {
-        return {{"resultType", "complete"}, {"tools", tools}, {"ttlMs", 60000}, {"cacheScope", "public"}};
+        return {{"resultType", "complete"},
+                {"tools", tools},
+                {"ttlMs", 60000},
+                {"cacheScope", "public"}};
     };
 }
 
 inline void FakeServer::be_legacy(boost::json::array tools, const char* version) {
     errors["server/discover"] = {-32601, "Method not found"};
     results["initialize"] = [version](const auto&) -> boost::json::value {
-        return {{"protocolVersion", version}, {"capabilities", {{"tools", boost::json::object()}}},
+        return {{"protocolVersion", version},
+                {"capabilities", {{"tools", boost::json::object()}}},
                 {"serverInfo", {{"name", "fake"}, {"version", "1"}}}};
     };
-    results["tools/list"] = [tools](const auto&) -> boost::json::value { return {{"tools", tools}}; };
+    results["tools/list"] = [tools](const auto&) -> boost::json::value {
+        return {{"tools", tools}};
+    };
 }
 
-inline patchbay::Result<std::unique_ptr<plugin::Channel>> FakeServer::open(plugin::ChannelEvents& events) {
+inline patchbay::Result<std::unique_ptr<plugin::Channel>> FakeServer::open(
+    plugin::ChannelEvents& events) {
     ++opened;
     if (refuse_open) return Error{ErrorCode::NotFound, open_error};
     events_ = &events;

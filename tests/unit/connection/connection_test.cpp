@@ -1,9 +1,9 @@
 #include "connection/connection.hpp"
 
+#include "support/fake_channel.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "support/fake_channel.hpp"
 
 namespace patchbay::connection {
 namespace {
@@ -17,7 +17,9 @@ using ::testing::HasSubstr;
 struct Eras final : EraMemory {
     std::map<std::string, std::string> known;
     std::string find(const std::string& key) override { return known.count(key) ? known[key] : ""; }
-    void remember(const std::string& key, const std::string& version) override { known[key] = version; }
+    void remember(const std::string& key, const std::string& version) override {
+        known[key] = version;
+    }
 };
 
 struct Events final : ServerEvents {
@@ -27,7 +29,9 @@ struct Events final : ServerEvents {
     void on_notification(const std::string&, const std::string& method, std::string_view) override {
         notifications.push_back(method);
     }
-    void on_output(const std::string&, bool, std::string_view line) override { output.emplace_back(line); }
+    void on_output(const std::string&, bool, std::string_view line) override {
+        output.emplace_back(line);
+    }
     void on_state(const std::string&, State state) override { states.push_back(state); }
     void on_tools_changed(const std::string&) override { ++tool_changes; }
 };
@@ -49,13 +53,18 @@ protected:
 
     Connection& connection() {
         if (!connection_) {
-            context.emplace(Context{loop, *responder, events, eras,
-                                    {{{"name", "patchbay"}, {"version", "1"}}, responder->capabilities()},
-                                    health, limits, long_lived,
-                                    [this](const std::string&, plugin::ChannelOptions, plugin::ChannelEvents& on) {
-                                        return server.open(on);
-                                    },
-                                    [](const config::Server& s) { return Result<json::object>(s.settings); }});
+            context.emplace(
+                Context{loop,
+                        *responder,
+                        events,
+                        eras,
+                        {{{"name", "patchbay"}, {"version", "1"}}, responder->capabilities()},
+                        health,
+                        limits,
+                        long_lived,
+                        [this](const std::string&, plugin::ChannelOptions,
+                               plugin::ChannelEvents& on) { return server.open(on); },
+                        [](const config::Server& s) { return Result<json::object>(s.settings); }});
             connection_ = std::make_unique<Connection>(*context, spec);
         }
         return *connection_;
@@ -72,8 +81,10 @@ protected:
     Result<std::string> ask(Request request) {
         std::optional<Result<std::string>> outcome;
         connection().request(std::move(request), [&](Result<Reply> reply) {
-            if (reply) outcome.emplace(std::string(reply->error.empty() ? reply->result : reply->error));
-            else outcome.emplace(reply.error());
+            if (reply)
+                outcome.emplace(std::string(reply->error.empty() ? reply->result : reply->error));
+            else
+                outcome.emplace(reply.error());
         });
         EXPECT_FALSE(outcome) << "answered from inside the call";
         EXPECT_TRUE(wait([&] { return outcome.has_value(); }));
@@ -104,7 +115,8 @@ TEST_F(ConnectionTest, BringsUpAModernServerAndItsTools) {
     EXPECT_EQ(connection().status().protocol, "2026-07-28");
     EXPECT_EQ(eras.known["key"], "2026-07-28");
     const auto listed = server.requests("tools/list").at(0);
-    EXPECT_EQ(listed.at("params").at("_meta").at("io.modelcontextprotocol/protocolVersion"), "2026-07-28");
+    EXPECT_EQ(listed.at("params").at("_meta").at("io.modelcontextprotocol/protocolVersion"),
+              "2026-07-28");
 }
 
 TEST_F(ConnectionTest, BringsUpALegacyServerAndDoesNotProbeItAgain) {
@@ -178,8 +190,9 @@ TEST_F(ConnectionTest, ProgressMovesTheIdleLimitButNotTheWallClock) {
         bool ticked = false;
         loop.after(20ms, [&] {
             ticked = true;
-            server.say(R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" +
-                       std::to_string(id) + R"(,"progress":1,"total":9}})");
+            server.say(
+                R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" +
+                std::to_string(id) + R"(,"progress":1,"total":9}})");
         });
         ASSERT_TRUE(wait([&] { return ticked; }));
     }
@@ -249,7 +262,8 @@ TEST_F(ConnectionTest, ABrokenAnswerEndsTheCallItNames) {
     server.be_legacy({tool_named("a")});
     ASSERT_EQ(connect(), State::Ready);
     std::optional<Error> error;
-    const auto id = connection().request(call("a"), [&](Result<Reply> reply) { error = reply.error(); });
+    const auto id =
+        connection().request(call("a"), [&](Result<Reply> reply) { error = reply.error(); });
     server.answer(static_cast<std::int64_t>(id), std::string(1000, '['));
     ASSERT_TRUE(wait([&] { return error.has_value(); }));
     EXPECT_THAT(error->message, HasSubstr("json_depth"));
@@ -295,8 +309,11 @@ TEST_F(ConnectionTest, AnswersInputRequiredAndSendsTheCallAgain) {
     server.be_modern({tool_named("a")});
     server.results["tools/call"] = [](const json::object& params) -> json::value {
         if (!params.contains("inputResponses")) {
-            return {{"resultType", "input_required"}, {"requestState", "opaque"},
-                    {"inputRequests", {{"who", {{"method", "elicitation/create"}, {"params", {{"mode", "form"}}}}}}}};
+            return {
+                {"resultType", "input_required"},
+                {"requestState", "opaque"},
+                {"inputRequests",
+                 {{"who", {{"method", "elicitation/create"}, {"params", {{"mode", "form"}}}}}}}};
         }
         return {{"resultType", "complete"},
                 {"name", params.at("inputResponses").at("who").at("content").at("name")},

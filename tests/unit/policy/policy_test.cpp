@@ -18,7 +18,8 @@ config::Server server_named(const char* id) {
 
 Verdict judge(const config::Permissions& permissions, const config::Server& server,
               std::string_view tool, Principal principal = Principal::LocalUser) {
-    return Policy(permissions).judge({principal, server, tool, "mcp__" + server.id + "__" + std::string(tool)});
+    return Policy(permissions)
+        .judge({principal, server, tool, "mcp__" + server.id + "__" + std::string(tool)});
 }
 
 TEST(Policy, ALocalUserApprovesByCallingAndAnAgentNeedsARule) {

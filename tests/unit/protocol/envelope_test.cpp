@@ -1,9 +1,9 @@
 #include "protocol/envelope.hpp"
 
+#include "protocol/compose.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "protocol/compose.hpp"
 
 namespace patchbay::protocol {
 namespace {
@@ -23,13 +23,17 @@ TEST(Envelope, CutsARequestIntoItsRawParts) {
 }
 
 TEST(Envelope, TellsTheFourKindsApart) {
-    struct Case { const char* text; MessageKind kind; };
+    struct Case {
+        const char* text;
+        MessageKind kind;
+    };
     const Case cases[] = {
         {R"({"jsonrpc":"2.0","id":"a","method":"ping"})", MessageKind::Request},
         {R"({"method":"notifications/x","jsonrpc":"2.0"})", MessageKind::Notification},
         {R"({"jsonrpc":"2.0","id":1,"result":{}})", MessageKind::Result},
         {R"({"error":{"code":-1,"message":"x"},"jsonrpc":"2.0","id":1})", MessageKind::Error},
-        {R"({"error":{"code":-32700,"message":"x"},"jsonrpc":"2.0","id":null})", MessageKind::Error}};
+        {R"({"error":{"code":-32700,"message":"x"},"jsonrpc":"2.0","id":null})",
+         MessageKind::Error}};
     for (const auto& c : cases) {
         SCOPED_TRACE(c.text);
         const auto envelope = parse_envelope(c.text);
@@ -44,28 +48,31 @@ TEST(Envelope, ReadsWhatAResultSaysOfItself) {
     };
     EXPECT_EQ(result(R"({"content":[]})").result_type, ResultType::Complete);
     EXPECT_EQ(result(R"({"resultType":"complete"})").result_type, ResultType::Complete);
-    EXPECT_EQ(result(R"({"resultType":"input\u005frequired"})").result_type, ResultType::InputRequired);
+    EXPECT_EQ(result(R"({"resultType":"input\u005frequired"})").result_type,
+              ResultType::InputRequired);
     EXPECT_EQ(result(R"({"resultType":"later"})").result_type, ResultType::Unknown);
     EXPECT_TRUE(result(R"({"content":[{"isError":false}],"isError":true})").is_error);
     EXPECT_FALSE(result(R"({"structuredContent":{"isError":true}})").is_error);
 }
 
 TEST(Envelope, RefusesWhatTwoReadersCouldReadDifferently) {
-    struct Case { const char* text; const char* message; };
-    const Case cases[] = {
-        {R"({"jsonrpc":"2.0","id":1,"id":2,"method":"a"})", "repeated"},
-        {R"({"jsonrpc":"2.0","id":1,"method":"a","method":"b"})", "repeated"},
-        {R"({"jsonrpc":"2.0","\u0069d":1,"method":"a"})", "escaped"},
-        {R"({"jsonrpc":"2.0","id":1,"method":"a","result":{}})", "both a method"},
-        {R"({"jsonrpc":"2.0","id":1,"result":{},"error":{}})", "exactly one"},
-        {R"({"jsonrpc":"1.0","id":1,"result":{}})", "2.0"},
-        {R"({"jsonrpc":"2.0","id":{},"method":"a"})", "id is neither"},
-        {R"({"jsonrpc":"2.0","id":1,"method":7})", "not a string"},
-        {R"({"jsonrpc":"2.0","id":1,"method":"a"} x)", "not valid JSON"},
-        {R"({"jsonrpc":"2.0","id":1,"method":"a)", "not valid JSON"},
-        {"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}", "not valid JSON"},
-        {"[]", "not a JSON object"},
-        {"", "not valid JSON"}};
+    struct Case {
+        const char* text;
+        const char* message;
+    };
+    const Case cases[] = {{R"({"jsonrpc":"2.0","id":1,"id":2,"method":"a"})", "repeated"},
+                          {R"({"jsonrpc":"2.0","id":1,"method":"a","method":"b"})", "repeated"},
+                          {R"({"jsonrpc":"2.0","\u0069d":1,"method":"a"})", "escaped"},
+                          {R"({"jsonrpc":"2.0","id":1,"method":"a","result":{}})", "both a method"},
+                          {R"({"jsonrpc":"2.0","id":1,"result":{},"error":{}})", "exactly one"},
+                          {R"({"jsonrpc":"1.0","id":1,"result":{}})", "2.0"},
+                          {R"({"jsonrpc":"2.0","id":{},"method":"a"})", "id is neither"},
+                          {R"({"jsonrpc":"2.0","id":1,"method":7})", "not a string"},
+                          {R"({"jsonrpc":"2.0","id":1,"method":"a"} x)", "not valid JSON"},
+                          {R"({"jsonrpc":"2.0","id":1,"method":"a)", "not valid JSON"},
+                          {"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}", "not valid JSON"},
+                          {"[]", "not a JSON object"},
+                          {"", "not valid JSON"}};
     for (const auto& c : cases) {
         SCOPED_TRACE(c.text);
         const auto envelope = parse_envelope(c.text);
@@ -87,7 +94,8 @@ TEST(Envelope, StopsAtTheDepthLimit) {
 }
 
 TEST(SplitParams, TakesMetaApartAndKeepsTheRestAsItWas) {
-    const auto params = split_params(R"({ "name" : "a" , "_meta":{ "progressToken":1 }, "x":[ 1 ] })");
+    const auto params =
+        split_params(R"({ "name" : "a" , "_meta":{ "progressToken":1 }, "x":[ 1 ] })");
     ASSERT_TRUE(params) << params.error().message;
     EXPECT_EQ(params->members, R"("name":"a","x":[ 1 ])");
     EXPECT_EQ(params->meta, R"("progressToken":1)");
@@ -96,17 +104,20 @@ TEST(SplitParams, TakesMetaApartAndKeepsTheRestAsItWas) {
 }
 
 TEST(Compose, JoinsCallerAndEraMeta) {
-    EXPECT_EQ(request(3, "tools/call", {R"("name":"a")", R"("k":1)"}, R"("v":"2026-07-28")"),
-              R"({"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a","_meta":{"k":1,"v":"2026-07-28"}}})");
+    EXPECT_EQ(
+        request(3, "tools/call", {R"("name":"a")", R"("k":1)"}, R"("v":"2026-07-28")"),
+        R"({"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a","_meta":{"k":1,"v":"2026-07-28"}}})");
     EXPECT_EQ(request(4, "ping", {}), R"({"jsonrpc":"2.0","id":4,"method":"ping"})");
     EXPECT_EQ(notification("notifications/initialized", {}),
               R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
-    EXPECT_EQ(error_response("\"x\"", -32601, "no \"such\" method"),
-              R"({"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"no \"such\" method"}})");
+    EXPECT_EQ(
+        error_response("\"x\"", -32601, "no \"such\" method"),
+        R"({"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"no \"such\" method"}})");
 }
 
 TEST(RpcErrors, AreReadWithTheirData) {
-    const auto error = parse_rpc_error(R"({"code":-32022,"message":"no","data":{"supported":["x"]}})");
+    const auto error =
+        parse_rpc_error(R"({"code":-32022,"message":"no","data":{"supported":["x"]}})");
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code, -32022);
     EXPECT_EQ(error->data, R"({"supported":["x"]})");

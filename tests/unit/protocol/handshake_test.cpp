@@ -17,7 +17,9 @@ using Done = Handshake::Done;
 
 const ClientIdentity kUs{{{"name", "patchbay"}, {"version", "1"}}, {}};
 
-auto sends(const std::string& method) { return VariantWith<Send>(Field(&Send::method, method)); }
+auto sends(const std::string& method) {
+    return VariantWith<Send>(Field(&Send::method, method));
+}
 auto fails(const std::string& text) {
     return VariantWith<Error>(Field(&Error::message, HasSubstr(text)));
 }
@@ -25,10 +27,13 @@ auto agrees_on(const std::string& version) {
     return VariantWith<Done>(Field(&Done::session, Field(&Session::version, version)));
 }
 json::object discovered(std::initializer_list<json::value_ref> versions) {
-    return {{"resultType", "complete"}, {"supportedVersions", json::array(versions)}, {"capabilities", {{"tools", json::object()}}}};
+    return {{"resultType", "complete"},
+            {"supportedVersions", json::array(versions)},
+            {"capabilities", {{"tools", json::object()}}}};
 }
 json::object initialized(const char* version) {
-    return {{"protocolVersion", version}, {"capabilities", json::object()},
+    return {{"protocolVersion", version},
+            {"capabilities", json::object()},
             {"serverInfo", {{"name", "s"}, {"version", "2"}}}};
 }
 
@@ -39,7 +44,8 @@ TEST(Handshake, ProbesFirstAndStaysModernWhenTheServerIs) {
     EXPECT_THAT(std::get<Send>(first).params.meta,
                 AllOf(HasSubstr("\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\""),
                       HasSubstr("clientInfo"), HasSubstr("clientCapabilities")));
-    EXPECT_THAT(handshake.on_result("server/discover", discovered({"2026-07-28"})), agrees_on("2026-07-28"));
+    EXPECT_THAT(handshake.on_result("server/discover", discovered({"2026-07-28"})),
+                agrees_on("2026-07-28"));
 }
 
 TEST(Handshake, FallsBackToInitializeOnAnyErrorThatIsNotModern) {
@@ -47,7 +53,8 @@ TEST(Handshake, FallsBackToInitializeOnAnyErrorThatIsNotModern) {
         Handshake handshake(kUs, "auto");
         (void)handshake.start();
         ASSERT_THAT(handshake.on_error("server/discover", {code, "no", ""}), sends("initialize"));
-        EXPECT_THAT(handshake.on_result("initialize", initialized("2025-06-18")), agrees_on("2025-06-18"));
+        EXPECT_THAT(handshake.on_result("initialize", initialized("2025-06-18")),
+                    agrees_on("2025-06-18"));
     }
 }
 
@@ -56,16 +63,20 @@ TEST(Handshake, AsksBothWaysWhenTheProbeMeetsSilence) {
     (void)handshake.start();
     ASSERT_THAT(handshake.on_silence(), sends("initialize"));
     EXPECT_THAT(handshake.on_silence(), VariantWith<Wait>(::testing::_)) << "only once";
-    EXPECT_THAT(handshake.on_result("initialize", initialized("2025-11-25")), agrees_on("2025-11-25"));
-    EXPECT_THAT(handshake.on_error("server/discover", {-32601, "late", ""}), VariantWith<Wait>(::testing::_));
+    EXPECT_THAT(handshake.on_result("initialize", initialized("2025-11-25")),
+                agrees_on("2025-11-25"));
+    EXPECT_THAT(handshake.on_error("server/discover", {-32601, "late", ""}),
+                VariantWith<Wait>(::testing::_));
 }
 
 TEST(Handshake, ASlowModernServerIsStillRecognisedAfterSilence) {
     Handshake handshake(kUs, "auto");
     (void)handshake.start();
     (void)handshake.on_silence();
-    EXPECT_THAT(handshake.on_error("initialize", {-32601, "no", ""}), VariantWith<Wait>(::testing::_));
-    EXPECT_THAT(handshake.on_result("server/discover", discovered({"2026-07-28"})), agrees_on("2026-07-28"));
+    EXPECT_THAT(handshake.on_error("initialize", {-32601, "no", ""}),
+                VariantWith<Wait>(::testing::_));
+    EXPECT_THAT(handshake.on_result("server/discover", discovered({"2026-07-28"})),
+                agrees_on("2026-07-28"));
 }
 
 TEST(Handshake, NamesBothSidesVersionsWhenThereIsNoneInCommon) {
@@ -73,12 +84,14 @@ TEST(Handshake, NamesBothSidesVersionsWhenThereIsNoneInCommon) {
         Handshake handshake(kUs, "auto", "2025-11-25");
         ASSERT_THAT(handshake.start(), sends("initialize"));
         EXPECT_THAT(handshake.on_result("initialize", initialized("1999-01-01")),
-                    AllOf(fails("server speaks 1999-01-01"), fails("Patchbay speaks 2026-07-28, 2025-11-25")));
+                    AllOf(fails("server speaks 1999-01-01"),
+                          fails("Patchbay speaks 2026-07-28, 2025-11-25")));
     }
     {
         Handshake handshake(kUs, "auto");
         (void)handshake.start();
-        EXPECT_THAT(handshake.on_error("server/discover", {-32022, "no", R"({"supported":["2030-01-01"]})"}),
+        EXPECT_THAT(handshake.on_error("server/discover",
+                                       {-32022, "no", R"({"supported":["2030-01-01"]})"}),
                     fails("server speaks 2030-01-01"));
     }
 }
@@ -86,8 +99,9 @@ TEST(Handshake, NamesBothSidesVersionsWhenThereIsNoneInCommon) {
 TEST(Handshake, AModernServerThatKnowsALegacyRevisionIsAskedForIt) {
     Handshake handshake(kUs, "auto");
     (void)handshake.start();
-    EXPECT_THAT(handshake.on_error("server/discover", {-32022, "no", R"({"supported":["2025-11-25"]})"}),
-                sends("initialize"));
+    EXPECT_THAT(
+        handshake.on_error("server/discover", {-32022, "no", R"({"supported":["2025-11-25"]})"}),
+        sends("initialize"));
 }
 
 TEST(Handshake, APinnedRevisionIsTheOnlyOneTried) {
@@ -95,21 +109,26 @@ TEST(Handshake, APinnedRevisionIsTheOnlyOneTried) {
         Handshake handshake(kUs, "2025-03-26");
         const auto first = handshake.start();
         ASSERT_THAT(first, sends("initialize"));
-        EXPECT_THAT(std::get<Send>(first).params.members, HasSubstr("\"protocolVersion\":\"2025-03-26\""));
-        EXPECT_THAT(handshake.on_result("initialize", initialized("2024-11-05")), fails("2025-03-26 (pinned)"));
+        EXPECT_THAT(std::get<Send>(first).params.members,
+                    HasSubstr("\"protocolVersion\":\"2025-03-26\""));
+        EXPECT_THAT(handshake.on_result("initialize", initialized("2024-11-05")),
+                    fails("2025-03-26 (pinned)"));
     }
     {
         Handshake handshake(kUs, "2026-07-28");
         (void)handshake.start();
-        EXPECT_THAT(handshake.on_error("server/discover", {-32601, "what?", ""}), fails("pinned by `protocol`"));
+        EXPECT_THAT(handshake.on_error("server/discover", {-32601, "what?", ""}),
+                    fails("pinned by `protocol`"));
     }
 }
 
 TEST(Handshake, WhatWasRememberedWronglyCostsOneRoundTrip) {
     Handshake handshake(kUs, "auto", "2025-11-25");
     ASSERT_THAT(handshake.start(), sends("initialize"));
-    ASSERT_THAT(handshake.on_error("initialize", {-32601, "modern now", ""}), sends("server/discover"));
-    EXPECT_THAT(handshake.on_result("server/discover", discovered({"2026-07-28"})), agrees_on("2026-07-28"));
+    ASSERT_THAT(handshake.on_error("initialize", {-32601, "modern now", ""}),
+                sends("server/discover"));
+    EXPECT_THAT(handshake.on_result("server/discover", discovered({"2026-07-28"})),
+                agrees_on("2026-07-28"));
 }
 
 TEST(Session, KnowsCapabilitiesAndTheirFeatures) {

@@ -1,10 +1,10 @@
 #include "router/router.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "protocol/qualified_name.hpp"
 #include "support/fake_channel.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace patchbay::router {
 namespace {
@@ -27,7 +27,10 @@ protected:
             servers.emplace(id, loop);
             servers.at(id).be_modern({tool_named("log"), tool_named("odd name")});
             servers.at(id).results["tools/call"] = [id](const json::object& params) -> json::value {
-                return {{"resultType", "complete"}, {"server", id}, {"tool", params.at("name")}, {"arguments", params.at("arguments")}};
+                return {{"resultType", "complete"},
+                        {"server", id},
+                        {"tool", params.at("name")},
+                        {"arguments", params.at("arguments")}};
             };
             registry::ServerSpec spec;
             spec.config.id = id;
@@ -38,11 +41,18 @@ protected:
 
     Router& router() {
         if (!router_) {
-            connection::Context context{loop, *responder, *this, eras, {{{"name", "t"}}, {}}, {}, {}, false,
-                                        [this](const std::string&, plugin::ChannelOptions options, plugin::ChannelEvents& on) {
-                                            return servers.at(options.server).open(on);
-                                        },
-                                        [](const config::Server& s) { return Result<json::object>(s.settings); }};
+            connection::Context context{
+                loop,
+                *responder,
+                *this,
+                eras,
+                {{{"name", "t"}}, {}},
+                {},
+                {},
+                false,
+                [this](const std::string&, plugin::ChannelOptions options,
+                       plugin::ChannelEvents& on) { return servers.at(options.server).open(on); },
+                [](const config::Server& s) { return Result<json::object>(s.settings); }};
             connections.emplace(context);
             connections->apply(specs);
             router_.emplace(*connections, policy);
@@ -55,8 +65,10 @@ protected:
         request.name = name;
         request.arguments = arguments;
         router().call(std::move(request), [&](Result<Reply> reply) {
-            if (reply) outcome.emplace(std::string(reply->result));
-            else outcome.emplace(reply.error());
+            if (reply)
+                outcome.emplace(std::string(reply->result));
+            else
+                outcome.emplace(reply.error());
         });
         EXPECT_FALSE(outcome) << "answered from inside the call";
         loop.run_until([&] { return outcome.has_value(); }, core::Clock::now() + 5s);
@@ -99,7 +111,8 @@ TEST_F(RouterTest, NamesTheNearestWhenThereIsNoSuchTool) {
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().code, ErrorCode::NotFound);
     EXPECT_THAT(missing.error().message, HasSubstr(R"(did you mean "mcp__git__log")"));
-    EXPECT_THAT(call("mcp__gti__log").error().message, HasSubstr("no enabled server has this prefix"));
+    EXPECT_THAT(call("mcp__gti__log").error().message,
+                HasSubstr("no enabled server has this prefix"));
 }
 
 TEST_F(RouterTest, AsksThePolicyBeforeTheServer) {
@@ -118,14 +131,17 @@ TEST_F(RouterTest, ADeadServerTakesOnlyItsOwnCallsDown) {
 TEST_F(RouterTest, ListsAllPagesAndStopsAtARepeatedCursor) {
     auto& server = servers.at("git");
     server.results["server/discover"] = [](const auto&) -> json::value {
-        return {{"supportedVersions", {"2026-07-28"}}, {"capabilities", {{"resources", json::object()}}}};
+        return {{"supportedVersions", {"2026-07-28"}},
+                {"capabilities", {{"resources", json::object()}}}};
     };
     server.results["resources/list"] = [](const json::object& params) -> json::value {
-        if (!params.contains("cursor")) return {{"resources", {{{"uri", "a:1"}}}}, {"nextCursor", "two"}};
+        if (!params.contains("cursor"))
+            return {{"resources", {{{"uri", "a:1"}}}}, {"nextCursor", "two"}};
         return {{"resources", {{{"uri", "a:2"}}}}};
     };
     std::optional<Result<json::array>> listed;
-    router().list_all("git", "resources/list", [&](auto items) { listed.emplace(std::move(items)); });
+    router().list_all("git", "resources/list",
+                      [&](auto items) { listed.emplace(std::move(items)); });
     ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 5s));
     ASSERT_TRUE(*listed);
     EXPECT_EQ((*listed)->size(), 2u);
@@ -134,7 +150,8 @@ TEST_F(RouterTest, ListsAllPagesAndStopsAtARepeatedCursor) {
         return {{"resources", json::array()}, {"nextCursor", "same"}};
     };
     listed.reset();
-    router().list_all("git", "resources/list", [&](auto items) { listed.emplace(std::move(items)); });
+    router().list_all("git", "resources/list",
+                      [&](auto items) { listed.emplace(std::move(items)); });
     ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 5s));
     EXPECT_THAT(listed->error().message, HasSubstr("repeats the cursor"));
 }
@@ -155,9 +172,11 @@ TEST_F(RouterTest, ACancelledCallEndsAndTheServerHearsOfIt) {
     std::optional<ErrorCode> code;
     Call request;
     request.name = "mcp__git__log";
-    const auto id = router().call(std::move(request), [&](Result<Reply> reply) { code = reply.error().code; });
+    const auto id =
+        router().call(std::move(request), [&](Result<Reply> reply) { code = reply.error().code; });
     auto& server = servers.at("git");
-    ASSERT_TRUE(loop.run_until([&] { return !server.requests("tools/call").empty(); }, core::Clock::now() + 5s));
+    ASSERT_TRUE(loop.run_until([&] { return !server.requests("tools/call").empty(); },
+                               core::Clock::now() + 5s));
     router().cancel(id);
     EXPECT_EQ(code, ErrorCode::Cancelled);
     EXPECT_EQ(server.requests("notifications/cancelled").size(), 1u);

@@ -6,6 +6,8 @@
 #ifndef PATCHBAY_CPP_JSON_HPP
 #define PATCHBAY_CPP_JSON_HPP
 
+#include "plugin.hpp"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,8 +15,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "plugin.hpp"
 
 namespace patchbay::sdk {
 
@@ -59,7 +59,8 @@ public:
         const auto* value = find(key, ConfigValue::Kind::Number, "a number");
         if (!value) return otherwise;
         if (value->number >= least && value->number <= most) return value->number;
-        throw Failure(PATCHBAY_E_INVALID, "\"" + key + "\" must be from " + plain(least) + " to " + plain(most));
+        throw Failure(PATCHBAY_E_INVALID,
+                      "\"" + key + "\" must be from " + plain(least) + " to " + plain(most));
     }
     bool boolean(const std::string& key, bool otherwise) const {
         const auto* value = find(key, ConfigValue::Kind::Boolean, "true or false");
@@ -75,7 +76,8 @@ public:
     }
 
 private:
-    const ConfigValue* find(const std::string& key, ConfigValue::Kind kind, const char* wanted) const {
+    const ConfigValue* find(const std::string& key, ConfigValue::Kind kind,
+                            const char* wanted) const {
         const auto* value = find(key);
         if (!value || value->kind == kind) return value;
         throw Failure(PATCHBAY_E_INVALID, "\"" + key + "\" must be " + wanted);
@@ -86,9 +88,10 @@ private:
         return text;
     }
     [[noreturn]] static void fail() {
-        throw Failure(PATCHBAY_E_INVALID,
-                      "the settings must be one JSON object of strings, numbers, booleans, arrays of "
-                      "strings and objects of strings");
+        throw Failure(
+            PATCHBAY_E_INVALID,
+            "the settings must be one JSON object of strings, numbers, booleans, arrays of "
+            "strings and objects of strings");
     }
     void space() {
         while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
@@ -128,7 +131,9 @@ private:
         return 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
     }
     static void append(std::string& out, std::uint32_t c) {
-        const auto tail = [](std::uint32_t bits) { return static_cast<char>(0x80 | (bits & 0x3F)); };
+        const auto tail = [](std::uint32_t bits) {
+            return static_cast<char>(0x80 | (bits & 0x3F));
+        };
         if (c < 0x80) {
             out += static_cast<char>(c);
         } else if (c < 0x800) {
@@ -155,13 +160,26 @@ private:
             }
             if (++at_ == end_) fail();
             switch (const char c = *at_++) {
-                case 'b': out += '\b'; break;
-                case 'f': out += '\f'; break;
-                case 'n': out += '\n'; break;
-                case 'r': out += '\r'; break;
-                case 't': out += '\t'; break;
-                case 'u': append(out, code_point()); break;
-                default: out += c;
+                case 'b':
+                    out += '\b';
+                    break;
+                case 'f':
+                    out += '\f';
+                    break;
+                case 'n':
+                    out += '\n';
+                    break;
+                case 'r':
+                    out += '\r';
+                    break;
+                case 't':
+                    out += '\t';
+                    break;
+                case 'u':
+                    append(out, code_point());
+                    break;
+                default:
+                    out += c;
             }
         }
         expect('"');

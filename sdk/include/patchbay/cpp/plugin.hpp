@@ -13,6 +13,9 @@
 #ifndef PATCHBAY_CPP_PLUGIN_HPP
 #define PATCHBAY_CPP_PLUGIN_HPP
 
+#include "../plugin.h"
+#include "../services.h"
+
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -20,13 +23,14 @@
 #include <string_view>
 #include <utility>
 
-#include "../plugin.h"
-#include "../services.h"
-
 namespace patchbay::sdk {
 
-inline std::string_view view(patchbay_str text) { return {text.data, text.size}; }
-inline patchbay_str str(std::string_view text) { return {text.data(), text.size()}; }
+inline std::string_view view(patchbay_str text) {
+    return {text.data, text.size};
+}
+inline patchbay_str str(std::string_view text) {
+    return {text.data(), text.size()};
+}
 
 // Fills all 512 bytes; text is cut at a code point.
 inline void fill(patchbay_error& error, patchbay_status code, std::string_view text,
@@ -111,7 +115,8 @@ public:
     }
 
 private:
-    static patchbay_problem make_problem(patchbay_status code, std::string_view text, std::uint32_t flags) {
+    static patchbay_problem make_problem(patchbay_status code, std::string_view text,
+                                         std::uint32_t flags) {
         patchbay_problem problem{};
         problem.struct_size = sizeof problem;
         fill(problem.error, code, text, flags);
@@ -138,7 +143,9 @@ public:
 
 namespace detail {
 
-inline Channel* channel_of(patchbay_channel* channel) { return reinterpret_cast<Channel*>(channel); }
+inline Channel* channel_of(patchbay_channel* channel) {
+    return reinterpret_cast<Channel*>(channel);
+}
 
 // Runs `work`; nothing leaves but a status.
 template <class Work>
@@ -159,7 +166,8 @@ patchbay_status guarded(patchbay_error* error, Work&& work) noexcept {
 }  // namespace detail
 
 template <class T>
-constexpr patchbay_transport transport_table(const char* name, const char* schema, std::uint32_t caps) {
+constexpr patchbay_transport transport_table(const char* name, const char* schema,
+                                             std::uint32_t caps) {
     using detail::channel_of;
     using detail::guarded;
     patchbay_transport table{};
@@ -195,14 +203,19 @@ constexpr patchbay_transport transport_table(const char* name, const char* schem
     if (caps & PATCHBAY_CAP_CREDENTIALS) {
         table.set_credentials = [](patchbay_channel* channel, const patchbay_kv* credentials,
                                    std::size_t count) noexcept {
-            guarded(nullptr, [&] { return channel_of(channel)->set_credentials(credentials, count), PATCHBAY_OK; });
+            guarded(nullptr, [&] {
+                return channel_of(channel)->set_credentials(credentials, count), PATCHBAY_OK;
+            });
         };
     }
     table.close = [](patchbay_channel* channel) noexcept {
         guarded(nullptr, [&] { return channel_of(channel)->close(), PATCHBAY_OK; });
     };
     table.destroy = [](patchbay_channel* channel) noexcept {
-        guarded(nullptr, [&] { delete channel_of(channel); return PATCHBAY_OK; });
+        guarded(nullptr, [&] {
+            delete channel_of(channel);
+            return PATCHBAY_OK;
+        });
     };
     return table;
 }
