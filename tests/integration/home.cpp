@@ -140,10 +140,12 @@ std::string Lines::text(const json::value& id) const {
 
 std::vector<json::object> Lines::events(std::string_view event, std::string_view method) const {
     std::vector<json::object> found;
+    const auto says = [](const json::object& line, std::string_view key, std::string_view text) {
+        const auto* value = line.if_contains(key);
+        return value && value->is_string() && std::string_view(value->get_string()) == text;
+    };
     for (const auto& line : all) {
-        const auto* name = line.if_contains("event");
-        const auto* of = line.if_contains("method");
-        if (name && *name == event && (method.empty() || (of && *of == method))) found.push_back(line);
+        if (says(line, "event", event) && (method.empty() || says(line, "method", method))) found.push_back(line);
     }
     return found;
 }

@@ -1,0 +1,189 @@
+// Servers that misbehave: each gets an error that says what it did, soon, and takes nobody else down.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "integration/home.hpp"
+
+namespace patchbay::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+namespace json = boost::json;
+
+struct Evil {
+    const char* name;
+    Words flags;
+    int exit_code;
+    std::vector<const char*> says;
+};
+
+// Behind `good` in the same batch and alone in `call`; `bad` is the server's id.
+class BadServers : public ::testing::TestWithParam<Evil> {};
+
+std::string echo(const std::string& id, const std::string& server) {
+    return "{\"id\":\"" + id + "\",\"op\":\"tools/call\",\"name\":\"mcp__" + server + "__echo\",\"arguments\":{\"message\":\"hi from " + server + "\"}}\n";
+}
+
+TEST_P(BadServers, AnErrorSaysWhatTheServerDid) {
+    const auto& evil = GetParam();
+    Home home;
+    home.add_example("bad", evil.flags, {{"startup_timeout_sec", evil.name == std::string("NeverAnswers") ? 1 : 50}});
+    const auto done = home.run({"call", "mcp__bad__echo", "message=hi"});
+    EXPECT_EQ(done.exit_code, evil.exit_code) << done.err;
+    for (const char* part : evil.says) EXPECT_THAT(done.err, HasSubstr(part));
+    EXPECT_EQ(done.out, evil.exit_code == 0 ? "hi\n" : "");
+    EXPECT_LT(done.took, 30s);
+    EXPECT_EQ(nothing_left(), "");
+}
+
+TEST_P(BadServers, AGoodServerBesideItAnswers) {
+    const auto& evil = GetParam();
+    Home home;
+    home.add_example("bad", evil.flags, {{"startup_timeout_sec", 1}, {"restart", false}});
+    home.add_example("good");
+    Program batch(home.patchbay({"batch"}));
+    batch.send(echo("a", "bad") + echo("b", "good"));
+    ASSERT_TRUE(batch.wait_until([&] { return batch.out().find("{\"id\":\"a\"") != std::string::npos && batch.out().find("{\"id\":\"b\"") != std::string::npos; }))
+        << batch.out() << batch.err();
+    batch.send(echo("c", "good"));
+    const auto done = batch.finish();
+    EXPECT_EQ(done.exit_code, evil.exit_code == 0 ? 0 : 1) << done.out << done.err;
+    const Lines lines(done.out);
+    EXPECT_EQ(lines.text("b"), "hi from good");
+    EXPECT_EQ(lines.text("c"), "hi from good");
+    EXPECT_EQ(lines.kind("a").empty(), evil.exit_code == 0);
+    for (const char* part : evil.says) EXPECT_THAT(lines.message("a"), HasSubstr(part));
+    EXPECT_EQ(nothing_left(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , BadServers,
+    ::testing::Values(
+        Evil{"PrintsGarbage", {"--garbage"}, 0, {}},
+        Evil{"AnswersTwice", {"--answer-twice"}, 0, {}},
+        Evil{"AnswersTheWrongId", {"--wrong-id"}, 1, {"server \"bad\": connection lost: answered id 987654321, which nobody asked"}},
+        Evil{"FloodsWithoutANewline", {"--flood", "67108864"}, 1, {"server \"bad\": connection lost: server sent more than 16777216 bytes without a newline (limit message_bytes)"}},
+        Evil{"FloodsTheHandshake", {"--flood", "67108864", "--at", "first"}, 5, {"server \"bad\": ", "more than 16777216 bytes without a newline (limit message_bytes)"}},
+        Evil{"NestsAMillionDeep", {"--nest", "1000000"}, 1, {"server \"bad\": sent a malformed message: message is nested too deep (limit json_depth)"}},
+        Evil{"ClosesMidMessage", {"--close-mid-message"}, 5, {"server \"bad\": connection lost: ", "in the middle of a message", "stderr: patchbay-example-server: closing in the middle of a message"}},
+        Evil{"ExitsAtStart", {"--exit-at-start", "3"}, 5, {"server \"bad\": ", "exited with code 3", "stderr: patchbay-example-server: refusing to start, as asked"}},
+        Evil{"NeverAnswers", {"--never-answer"}, 5, {"server \"bad\": no answer to the handshake within 1 s (startup_timeout_sec)"}},
+        Evil{"SpeaksAnUnknownRevision", {"--protocol", "1999-01-01"}, 5, {"server \"bad\": no protocol version in common: server speaks 1999-01-01, Patchbay speaks 2026-07-28"}},
+        Evil{"RepeatsItsCursor", {"--repeat-cursor"}, 0, {}}),
+    [](const auto& evil) { return evil.param.name; });
+
+TEST(BadServersMemory, AFloodIsNotKept) {
+    Home home;
+    home.add_example("good");
+    const auto usual = home.run({"call", "mcp__good__echo", "message=hi"});
+    home.add_example("bad", {"--flood", "268435456"}, {{"restart", false}});
+    const auto done = home.run({"call", "mcp__bad__echo", "message=hi"});
+    EXPECT_EQ(done.exit_code, 1) << done.err;
+    EXPECT_LT(done.peak_rss_kb - usual.peak_rss_kb, 96 * 1024) << "of 256 MiB, with a limit of 16 MiB a message";
+    EXPECT_EQ(nothing_left(), "");
+}
+
+TEST(BadServersMemory, ALimitOfTheConfigurationHolds) {
+    Home home;
+    home.add_example("x");
+    const auto done = home.run({"--set", "limits.message_bytes=100000", "call", "mcp__x__big", "bytes=200000"});
+    EXPECT_NE(done.exit_code, 0);
+    EXPECT_THAT(done.err, HasSubstr("100000 bytes"));
+    EXPECT_THAT(done.err, HasSubstr("message_bytes"));
+}
+
+TEST(BadCommands, ACommandThatIsNotThereIsNamedWithWhereWasLooked) {
+    Home home;
+    home.add("bad", {{"command", "no-such-command"}});
+    home.add_example("good");
+    const auto done = home.run({"call", "mcp__bad__x"});
+    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_THAT(done.err, HasSubstr("server \"bad\": command \"no-such-command\" not found in PATH (/usr/bin:/bin)"));
+    EXPECT_EQ(home.run({"call", "mcp__good__echo", "message=hi"}).out, "hi\n");
+}
+
+TEST(BadCommands, AFileThatIsNotExecutableIsCalledSo) {
+    Home home;
+    const auto file = home.write("server.sh", "#!/bin/sh\n");
+    home.add("bad", {{"command", file}});
+    const auto done = home.run({"call", "mcp__bad__x"});
+    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_THAT(done.err, HasSubstr("server \"bad\": command \"" + file + "\" is not executable"));
+}
+
+TEST(BadCommands, AFileThatTheSystemCannotRunIsCalledSo) {
+    Home home;
+    const auto file = home.write("server", "\x7f" "ELF but not much of it");
+    fs::permissions(file, fs::perms::owner_all);
+    home.add("bad", {{"command", file}});
+    const auto done = home.run({"call", "mcp__bad__x"});
+    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_THAT(done.err, AllOf(HasSubstr("server \"bad\": "), HasSubstr(file)));
+    EXPECT_EQ(nothing_left(), "");
+}
+
+TEST(BadCommands, AVariableThatIsNotSetIsNamed) {
+    Home home;
+    home.add("bad", {{"command", example_server()}, {"env", {{"TOKEN", "${NOT_SET_ANYWHERE}"}}}});
+    const auto done = home.run({"call", "mcp__bad__x"});
+    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_THAT(done.err, AllOf(HasSubstr("server \"bad\": "), HasSubstr("NOT_SET_ANYWHERE")));
+}
+
+TEST(BadCommands, APortWhereNobodyListensIsNamed) {
+    Home home;
+    home.add("bad", {{"transport", "tcp"}, {"port", 1}, {"startup_timeout_sec", 1}});
+    const auto done = home.run({"call", "mcp__bad__x"});
+    EXPECT_EQ(done.exit_code, 5) << done.err;
+    EXPECT_THAT(done.err, AllOf(HasSubstr("server \"bad\": "), HasSubstr("127.0.0.1")));
+}
+
+TEST(BadServersTogether, StatusShowsEachAndIsNotHeldUp) {
+    Home home;
+    home.add_example("exits", {"--exit-at-start", "3"});
+    home.add_example("silent", {"--never-answer"}, {{"startup_timeout_sec", 1}});
+    home.add("missing", {{"command", "no-such-command"}});
+    home.add_example("old", {"--protocol", "1999-01-01"});
+    for (const char* id : {"one", "two", "three"}) home.add_example(id);
+    const auto done = home.run({"mcp", "status", "--json"});
+    EXPECT_LT(done.took, 30s);
+    json::error_code failed;
+    const auto status = json::parse(done.out, failed);
+    ASSERT_FALSE(failed) << done.out;
+    const auto& servers = status.is_array() ? status.get_array() : status.at("servers").get_array();
+    ASSERT_THAT(servers, SizeIs(7));
+    for (const auto& server : servers) {
+        const auto id = json::value_to<std::string>(server.at("id"));
+        const bool good = id == "one" || id == "two" || id == "three";
+        EXPECT_EQ(server.at("state") == "ready", good) << server;
+    }
+    EXPECT_EQ(nothing_left(), "");
+}
+
+TEST(BadServersTogether, WhatAServerSaidOnStderrIsInItsLog) {
+    Home home;
+    home.add_example("bad", {"--exit-at-start", "3"});
+    home.run({"call", "mcp__bad__echo", "message=hi"});
+    const auto logs = home.run({"mcp", "logs", "bad"});
+    EXPECT_EQ(logs.exit_code, 0) << logs.err;
+    EXPECT_THAT(logs.out, HasSubstr("refusing to start, as asked"));
+}
+
+TEST(BadServersTogether, OneThatStopsReadingIsClosedInTime) {
+    Home home;
+    home.add_example("bad", {"--stop-reading", "--stubborn", "--spawn-daemon"});
+    const auto done = home.run({"call", "mcp__bad__echo", "message=hi", "--timeout", "0.2"});
+    EXPECT_EQ(done.exit_code, 8) << done.err;
+    EXPECT_LT(done.took, 30s);
+    EXPECT_EQ(nothing_left(), "");
+}
+
+}  // namespace
+}  // namespace patchbay::test

@@ -1,0 +1,135 @@
+// Plugins through the command line: the built stdio plugin dropped into a user's folder, whole and not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "integration/home.hpp"
+
+namespace patchbay::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+
+class Plugins : public ::testing::Test {
+protected:
+    Plugins() { home.add_example("x"); }
+
+    // Copies the built plugin to the user's folder and tells where its library is.
+    fs::path drop() const {
+        const fs::path folder = home.user_plugins() / "stdio";
+        fs::create_directories(folder);
+        for (const auto& entry : fs::directory_iterator(built("lib/patchbay/plugins/stdio"))) fs::copy(entry.path(), folder);
+        return folder / "libpatchbay_stdio.so";
+    }
+    Outcome call() const { return home.run({"call", "mcp__x__echo", "message=hi"}); }
+
+    Home home;
+};
+
+void change_a_byte(const fs::path& file) {
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekg(0, std::ios::end);
+    const auto middle = stream.tellg() / 2;
+    stream.seekg(middle);
+    const char old = static_cast<char>(stream.get());
+    stream.seekp(middle);
+    stream.put(static_cast<char>(old ^ 1));
+}
+
+TEST_F(Plugins, TheBuiltOnesAreListed) {
+    const auto done = home.run({"plugin", "list"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.out, AllOf(HasSubstr("dev.patchbay.stdio"), HasSubstr("transport stdio"), HasSubstr("dev.patchbay.tcp"), HasSubstr("built-in")));
+    EXPECT_THAT(done.out, Not(HasSubstr("refused")));
+}
+
+TEST_F(Plugins, InfoFindsAPluginByWhatItProvides) {
+    const auto done = home.run({"plugin", "info", "stdio"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.out, AllOf(HasSubstr("dev.patchbay.stdio"), HasSubstr("libpatchbay_stdio.so"), HasSubstr("sha256"), HasSubstr("patchbay.host.process/1")));
+    const auto none = home.run({"plugin", "info", "carrier-pigeon"});
+    EXPECT_EQ(none.exit_code, 6);
+    EXPECT_THAT(none.err, HasSubstr("no plugin \"carrier-pigeon\""));
+}
+
+TEST_F(Plugins, TheDoctorNamesEveryPlaceInOrder) {
+    const auto done = home.run({"plugin", "doctor", "--load"});
+    EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
+    const auto user = done.out.find(home.user_plugins().string()), own = done.out.find(built("lib/patchbay/plugins/stdio"));
+    ASSERT_NE(user, std::string::npos) << done.out;
+    ASSERT_NE(own, std::string::npos) << done.out;
+    EXPECT_LT(user, own);
+}
+
+TEST_F(Plugins, OneInTheUsersFolderIsFoundFirstAndUsed) {
+    drop();
+    const auto list = home.run({"plugin", "info", "stdio"});
+    EXPECT_THAT(list.out, HasSubstr(home.user_plugins() / "stdio/libpatchbay_stdio.so"));
+    EXPECT_THAT(home.run({"plugin", "doctor"}).out, HasSubstr("shadowed"));
+    EXPECT_EQ(call().out, "hi\n");
+}
+
+TEST_F(Plugins, OneWithAChangedByteIsRefusedWithAReason) {
+    const auto library = drop();
+    change_a_byte(library);
+    const auto done = call();
+    EXPECT_EQ(done.exit_code, 5) << done.err;
+    EXPECT_EQ(done.out, "");
+    EXPECT_THAT(done.err, AllOf(HasSubstr(library), HasSubstr("SHA-256")));
+    const auto doctor = home.run({"plugin", "doctor", "--load"});
+    EXPECT_EQ(doctor.exit_code, 1) << doctor.out;
+    EXPECT_THAT(doctor.out, AllOf(HasSubstr("refused"), HasSubstr("SHA-256")));
+}
+
+TEST_F(Plugins, OneThatIsNoLibraryIsRefusedWithAReason) {
+    const auto library = drop();
+    std::ofstream(library, std::ios::trunc) << "this is no library\n";
+    const auto done = call();
+    EXPECT_EQ(done.exit_code, 5) << done.err;
+    EXPECT_THAT(done.err, HasSubstr(library));
+    EXPECT_EQ(home.run({"plugin", "doctor", "--load"}).exit_code, 1);
+}
+
+TEST_F(Plugins, OneWithoutItsManifestIsReportedAndTheNextOneServes) {
+    const auto library = drop();
+    fs::remove(library.parent_path() / "plugin.toml");
+    const auto doctor = home.run({"plugin", "doctor"});
+    EXPECT_EQ(doctor.exit_code, 1);
+    EXPECT_THAT(doctor.out, AllOf(HasSubstr(library), HasSubstr("a library without a manifest")));
+    EXPECT_EQ(call().out, "hi\n");
+}
+
+TEST_F(Plugins, OneWithABrokenManifestIsReportedWithItsPlace) {
+    const auto manifest = drop().parent_path() / "plugin.toml";
+    std::ofstream(manifest, std::ios::trunc) << "[plugin\n";
+    const auto doctor = home.run({"plugin", "doctor"});
+    EXPECT_EQ(doctor.exit_code, 1);
+    EXPECT_THAT(doctor.out, HasSubstr(manifest));
+    EXPECT_EQ(call().out, "hi\n");
+}
+
+TEST_F(Plugins, OneThatOthersMayWriteIsRefused) {
+    const auto library = drop();
+    fs::permissions(library, fs::perms::all);
+    const auto done = call();
+    const auto doctor = home.run({"plugin", "doctor", "--load"});
+    EXPECT_EQ(doctor.exit_code, 1) << doctor.out;
+    EXPECT_THAT(doctor.out, AllOf(HasSubstr(library), HasSubstr("refused")));
+    EXPECT_THAT(doctor.out, HasSubstr("writ"));
+}
+
+TEST_F(Plugins, AFolderOfTheCommandLineComesBeforeAllOthers) {
+    drop();
+    const auto mine = home.work() / "plugins";
+    fs::copy(home.user_plugins(), mine, fs::copy_options::recursive);
+    const auto done = home.run({"--plugin-dir", mine, "plugin", "info", "stdio"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.out, HasSubstr(mine / "stdio/libpatchbay_stdio.so"));
+}
+
+}  // namespace
+}  // namespace patchbay::test
