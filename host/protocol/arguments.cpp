@@ -1,38 +1,97 @@
 #include "protocol/arguments.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/text.hpp"
 #include "protocol/schema.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <set>
 
 namespace patchbay::protocol {
 namespace json = boost::json;
 
 namespace {
 
+std::string text_of(json::string_view text) {
+    return {text.data(), text.size()};
+}
+
+const json::value* member_of(const json::value& value, json::string_view key) {
+    const auto* object = value.if_object();
+    return object ? object->if_contains(key) : nullptr;
+}
+
+const json::array* list_of(const json::value& value, json::string_view key) {
+    const auto* found = member_of(value, key);
+    return found ? found->if_array() : nullptr;
+}
+
 const json::object* properties_of(const json::value& schema) {
-    const auto* object = schema.if_object();
-    const auto* properties = object ? object->if_contains("properties") : nullptr;
+    const auto* properties = member_of(schema, "properties");
     return properties ? properties->if_object() : nullptr;
 }
 
-// The types that a property's schema names, through anyOf and oneOf, references not followed.
-void types_of(const json::value& schema, std::vector<std::string>& types, int depth = 0) {
-    const auto* object = schema.if_object();
-    if (!object || depth > 4) return;
-    if (const auto* type = object->if_contains("type")) {
-        if (type->is_string()) types.emplace_back(type->get_string());
-        if (type->is_array()) for (const auto& each : type->get_array()) if (each.is_string()) types.emplace_back(each.get_string());
+// What one property may be, as far as its schema says so plainly: through anyOf, oneOf, allOf and
+// references within `root`. Foreign schemas: the number of places looked at is bounded.
+class Reading {
+public:
+    explicit Reading(const json::value& root) : root_(root) {}
+
+    std::vector<std::string> types;           // in the order of the schema
+    std::vector<const json::value*> choices;  // of enum and const
+
+    void read(const json::value& schema) {
+        constexpr int kMostPlaces = 256;
+        if (++places_ > kMostPlaces) return;
+        if (const auto* type = member_of(schema, "type")) {
+            if (type->is_string()) add(*type);
+            if (const auto* several = type->if_array())
+                std::for_each(several->begin(), several->end(),
+                              [&](const auto& each) { add(each); });
+        }
+        if (const auto* given = list_of(schema, "enum")) {
+            for (const auto& each : *given) choices.push_back(&each);
+        }
+        if (const auto* given = member_of(schema, "const")) choices.push_back(given);
+        if (const auto* reference = member_of(schema, "$ref");
+            reference && reference->is_string()) {
+            follow(reference->get_string());
+        }
+        for (const char* key : {"anyOf", "oneOf", "allOf"}) {
+            const auto* list = list_of(schema, key);
+            if (!list) continue;
+            for (const auto& each : *list) read(each);
+        }
     }
-    for (const char* key : {"anyOf", "oneOf"}) {
-        const auto* list = object->if_contains(key);
-        if (list && list->is_array()) for (const auto& each : list->get_array()) types_of(each, types, depth + 1);
+
+private:
+    void add(const json::value& type) {
+        if (!type.is_string()) return;
+        auto name = text_of(type.get_string());
+        if (std::find(types.begin(), types.end(), name) == types.end())
+            types.push_back(std::move(name));
     }
+
+    void follow(json::string_view reference) {
+        if (reference.substr(0, 2) != "#/") return;
+        json::error_code failed;
+        const auto* target = root_.find_pointer(reference.substr(1), failed);
+        if (target) read(*target);
+    }
+
+    const json::value& root_;
+    int places_ = 0;
+};
+
+bool is_whole(double number) {
+    return std::isfinite(number) && std::floor(number) == number;
 }
 
-bool fits(const json::value& value, const std::string& type) {
-    if (type == "integer") return value.is_int64() || value.is_uint64() || (value.is_double() && std::floor(value.get_double()) == value.get_double());
+bool fits(const json::value& value, std::string_view type) {
+    if (type == "integer")
+        return value.is_int64() || value.is_uint64() ||
+               (value.is_double() && is_whole(value.get_double()));
     if (type == "number") return value.is_number();
     if (type == "boolean") return value.is_bool();
     if (type == "null") return value.is_null();
@@ -40,85 +99,170 @@ bool fits(const json::value& value, const std::string& type) {
     return type == "object" && value.is_object();
 }
 
-const json::value* first_choice(const json::object& property) {
-    if (const auto* choices = property.if_contains("enum"); choices && choices->is_array() && !choices->get_array().empty()) return &choices->get_array().front();
-    if (const auto* titled = property.if_contains("oneOf"); titled && titled->is_array() && !titled->get_array().empty()) {
-        const auto* first = titled->get_array().front().if_object();
-        return first ? first->if_contains("const") : nullptr;
+// 2.0 for an integer goes out as 2: many a server knows no other spelling.
+json::value plain(json::value value, std::string_view type) {
+    constexpr double kExact = 9007199254740992.0;  // 2^53
+    if (type != "integer" || !value.is_double() || std::abs(value.get_double()) > kExact)
+        return value;
+    return static_cast<std::int64_t>(value.get_double());
+}
+
+std::string with_article(const std::string& words) {
+    return (words.find_first_of("aeiou") == 0 ? "an " : "a ") + words;
+}
+
+// Whether a name that "properties" lacks may still be one: the schema says so, or speaks of its
+// properties in places that are not looked into here.
+bool is_open(const json::object& schema) {
+    const auto* others = schema.if_contains("additionalProperties");
+    if (others && !(others->is_bool() && !others->get_bool())) return true;
+    for (const char* key : {"patternProperties", "allOf", "anyOf", "oneOf", "if", "$ref",
+                            "dependentSchemas", "unevaluatedProperties"}) {
+        if (schema.contains(key)) return true;
     }
-    return nullptr;
+    return false;
+}
+
+std::string pointer_to(std::string_view name) {
+    std::string out = "/";
+    for (const char c : name) {
+        if (c == '~')
+            out += "~0";
+        else if (c == '/')
+            out += "~1";
+        else
+            out += c;
+    }
+    return out;
+}
+
+// The value a form without defaults starts with; null: only a person can know it.
+json::value first_value(const json::value& property, const json::value& root) {
+    Reading reading(root);
+    reading.read(property);
+    const std::string type = reading.types.empty() ? "" : reading.types.front();
+    if (!reading.choices.empty()) return *reading.choices.front();
+    if (type == "boolean") return false;
+    if (type == "array") {  // several of a list of choices: the first so many as must be
+        Reading items(root);
+        if (const auto* schema = member_of(property, "items")) items.read(*schema);
+        const auto* least = member_of(property, "minItems");
+        json::array chosen;
+        for (const auto* choice : items.choices) {
+            if (!least || !least->is_number() ||
+                static_cast<double>(chosen.size()) >= least->to_number<double>())
+                break;
+            chosen.push_back(*choice);
+        }
+        return chosen;
+    }
+    if (type != "integer" && type != "number") return nullptr;
+    const auto bound = [&](json::string_view key) -> const json::value* {
+        const auto* found = member_of(property, key);
+        return found && found->is_number() ? found : nullptr;
+    };
+    double number = 0;
+    if (const auto* least = bound("minimum")) {
+        number = std::ceil(least->to_number<double>());
+        if (type == "number") return *least;
+    } else if (const auto* below = bound("exclusiveMinimum")) {
+        number = std::floor(below->to_number<double>()) + 1;
+    } else if (const auto* most = bound("maximum"); most && most->to_number<double>() < 0) {
+        number = std::floor(most->to_number<double>());
+    }
+    return plain(number, "integer");
 }
 
 }  // namespace
 
 Result<json::value> coerce_argument(const json::value& input_schema, const std::string& name,
                                     const std::string& text) {
-    const auto* properties = properties_of(input_schema);
-    const auto* property = properties ? properties->if_contains(name) : nullptr;
-    std::vector<std::string> types;
-    if (property) types_of(*property, types);
+    Reading reading(input_schema);
+    if (const auto* properties = properties_of(input_schema)) {
+        if (const auto* property = properties->if_contains(name)) reading.read(*property);
+    }
+    const json::value verbatim(json::string(text.data(), text.size()));
+    const bool is_choice = std::any_of(reading.choices.begin(), reading.choices.end(),
+                                       [&](const auto* choice) { return *choice == verbatim; });
+    if (is_choice) return verbatim;
     json::error_code failed;
     auto value = json::parse(text, failed);
     bool wants_string = false;
-    for (const auto& type : types) {
-        if (type == "string") wants_string = true;
-        else if (!failed && fits(value, type)) return value;
+    for (const auto& type : reading.types) {
+        if (type == "string")
+            wants_string = true;
+        else if (!failed && fits(value, type))
+            return plain(std::move(value), type);
     }
-    if (wants_string) return json::value(json::string(text));
-    if (types.empty()) return failed ? json::value(json::string(text)) : value;
-    const char* article = std::string_view("aio").find(types.front().front()) != std::string_view::npos ? "an " : "a ";
-    return Error{ErrorCode::Invalid, "argument \"" + name + "\": \"" + core::printable(text, 80) + "\" is not " + article + core::join(types, " or ")};
+    if (wants_string || (reading.types.empty() && failed)) return verbatim;
+    if (reading.types.empty()) return value;
+    return Error{ErrorCode::Invalid, "argument \"" + name + "\": \"" + core::printable(text, 80) +
+                                         "\" is not " +
+                                         with_article(core::join(reading.types, " or "))};
 }
 
-std::vector<std::string> check_arguments(const json::value& input_schema, const json::object& arguments) {
+std::vector<std::string> check_arguments(const json::value& input_schema,
+                                         const json::object& arguments) {
     std::vector<std::string> troubles;
     const auto schema = Schema::compile(input_schema);
     if (!schema) return troubles;  // the server knows better what it meant
-    if (const auto* properties = properties_of(input_schema); properties && !properties->empty()) {
-        const auto& object = input_schema.get_object();
-        const auto* others = object.if_contains("additionalProperties");
-        const bool open = object.contains("patternProperties") || (others && !(others->is_bool() && !others->get_bool()));
+    const auto* keywords = input_schema.if_object();
+    std::set<std::string> unknown;  // as JSON pointers
+    if (keywords && !is_open(*keywords)) {
+        const auto* properties = properties_of(input_schema);
         std::vector<std::string> known;
-        for (const auto& each : *properties) known.emplace_back(each.key());
+        for (const auto& each : properties ? *properties : json::object())
+            known.push_back(text_of(each.key()));
+        const bool closed = keywords->contains("additionalProperties");
         for (const auto& member : arguments) {
-            if (open || properties->contains(member.key())) continue;
-            const std::string name(member.key());
-            troubles.push_back("unknown argument \"" + name + "\"" + core::did_you_mean(name, known) + "; known: " + core::join(known, ", "));
+            if (known.empty() && !closed) break;  // says nothing of its properties at all
+            if (properties && properties->contains(member.key())) continue;
+            const auto name = text_of(member.key());
+            unknown.insert(pointer_to(name));
+            troubles.push_back(
+                "unknown argument \"" + core::printable(name, 80) + "\"" +
+                core::did_you_mean(name, known) +
+                (known.empty() ? "; it takes none" : "; known: " + core::join(known, ", ")));
         }
     }
     for (const auto& error : schema->validate(arguments)) {
-        if (error.message.rfind("is not a known property", 0) == 0) continue;  // told above
-        if (error.pointer.empty()) troubles.push_back("the arguments: " + error.message);
-        else troubles.push_back("argument \"" + error.pointer.substr(1) + "\": " + error.message);
+        if (unknown.count(error.pointer)) continue;  // told above, in better words
+        if (error.pointer.empty())
+            troubles.push_back("the arguments: " + error.message);
+        else
+            troubles.push_back("argument \"" + core::printable(error.pointer.substr(1), 200) +
+                               "\": " + error.message);
     }
     return troubles;
 }
 
 Result<json::object> defaults_for(const json::value& requested_schema) {
     json::object answer;
+    const auto schema = Schema::compile(requested_schema);
+    if (!schema) return within("requestedSchema", schema.error());
     const auto* properties = properties_of(requested_schema);
-    if (!properties) return answer;
-    const auto* required = requested_schema.get_object().if_contains("required");
-    for (const auto& member : *properties) {
-        const auto* property = member.value().if_object();
-        if (!property) continue;
-        if (const auto* given = property->if_contains("default")) {
+    const auto* required = list_of(requested_schema, "required");
+    for (const auto& member : properties ? *properties : json::object()) {
+        if (const auto* given = member_of(member.value(), "default")) {
             answer[member.key()] = *given;
             continue;
         }
-        const bool needed = required && required->is_array() && std::any_of(required->get_array().begin(), required->get_array().end(), [&](const auto& name) { return name.is_string() && name.get_string() == member.key(); });
-        if (!needed) continue;
-        std::vector<std::string> types;
-        types_of(member.value(), types);
-        const std::string type = types.empty() ? "" : types.front();
-        const auto* least = property->if_contains("minimum");
-        if (const auto* choice = first_choice(*property)) answer[member.key()] = *choice;
-        else if (type == "boolean") answer[member.key()] = false;
-        else if (type == "integer" || type == "number") answer[member.key()] = least ? *least : json::value(0);
-        else if (type == "array") answer[member.key()] = json::array();
-        else return Error{ErrorCode::Invalid, "\"" + std::string(member.key()) + "\" is required and has no default"};
+        const json::value name(member.key());
+        if (!required || std::find(required->begin(), required->end(), name) == required->end())
+            continue;
+        auto value = first_value(member.value(), requested_schema);
+        if (value.is_null()) {
+            return Error{ErrorCode::Invalid, "\"" + core::printable(text_of(member.key()), 80) +
+                                                 "\" is required and has no default"};
+        }
+        answer[member.key()] = std::move(value);
     }
-    return answer;
+    const auto errors = schema->validate(answer);
+    if (errors.empty()) return answer;
+    const auto& first = errors.front();
+    return Error{ErrorCode::Invalid,
+                 "the defaults do not fit the form: " + core::printable(first.pointer, 200) +
+                     (first.pointer.empty() ? "" : ": ") + first.message};
 }
 
 }  // namespace patchbay::protocol

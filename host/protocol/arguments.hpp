@@ -5,27 +5,31 @@
 // Source:  MCP server/tools (inputSchema), client/elicitation (requestedSchema).
 #pragma once
 
+#include "core/result.hpp"
+
 #include <boost/json.hpp>
 
 #include <string>
 #include <vector>
 
-#include "core/result.hpp"
-
 namespace patchbay::protocol {
 
 // `text` as the type that `input_schema` gives property `name`: numbers, booleans, null, arrays and
-// objects as JSON, strings as they are. Without a type: JSON if it is some, else the string.
+// objects as JSON, strings and choices as they are. Of several types a string is the last resort.
+// Without a type: JSON if it is some, else the string.
 Result<boost::json::value> coerce_argument(const boost::json::value& input_schema,
                                            const std::string& name, const std::string& text);
 
-// What is wrong with `arguments`, in words for people: unknown names with the nearest, missing ones,
-// wrong types. Empty: the schema accepts them.
+// What is wrong with `arguments`, in words for people: unknown names with the nearest, missing
+// ones, wrong types. Empty: nothing, or the schema is beyond us, and the server is left to judge.
+// Names that a list of properties lacks count as unknown even where the schema forgot to forbid
+// them: a person typed them.
 std::vector<std::string> check_arguments(const boost::json::value& input_schema,
                                          const boost::json::object& arguments);
 
-// The defaults of a requestedSchema; a required property without one gets its first choice, false, or
-// its smallest number, and is Invalid when it is a string.
+// The defaults of a requestedSchema; a required property without one gets its first choice (as many
+// as must be, of several), false, or its smallest number, and is Invalid when it is free text. So
+// is an answer that the schema itself would refuse.
 Result<boost::json::object> defaults_for(const boost::json::value& requested_schema);
 
 }  // namespace patchbay::protocol

@@ -28,7 +28,9 @@ TEST(QualifiedName, AreTheNamesTheyAlwaysWere) {
 
 TEST(QualifiedName, SatisfyEveryModelProvider) {
     const std::regex allowed("^[a-zA-Z0-9_-]{1,64}$");
-    for (const std::string tool : {"plain", "with space", "a.b/c", "\xC3\xBC", "", "0123456789012345678901234567890123456789012345678901234567890123456789"}) {
+    for (const std::string tool :
+         {"plain", "with space", "a.b/c", "\xC3\xBC", "",
+          "0123456789012345678901234567890123456789012345678901234567890123456789"}) {
         EXPECT_TRUE(std::regex_match(public_name("server", tool), allowed)) << tool;
     }
 }
@@ -51,7 +53,8 @@ TEST(QualifiedName, CollidingPairsAreToldApartWhateverTheOrder) {
 TEST(QualifiedName, LeadBackToTheRawPair) {
     NameTable table;
     table.add("s", "a.b");
-    EXPECT_EQ(table.find(public_name("s", "a.b")), std::make_pair(std::string("s"), std::string("a.b")));
+    EXPECT_EQ(table.find(public_name("s", "a.b")),
+              std::make_pair(std::string("s"), std::string("a.b")));
     EXPECT_FALSE(table.find("mcp__s__a_b"));
 }
 

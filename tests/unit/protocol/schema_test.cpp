@@ -1,7 +1,5 @@
 #include "protocol/schema.hpp"
 
-#include "protocol/arguments.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +7,6 @@ namespace patchbay::protocol {
 namespace {
 
 namespace json = boost::json;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 bool accepts(const char* schema, const char* instance) {
@@ -183,43 +180,6 @@ TEST(Schema, ChecksLargeListsForDuplicatesInLinearTime) {
 TEST(Schema, TellsSoMuchAndNoMore) {
     const auto schema = *Schema::compile(json::parse(R"({"items":false})"));
     EXPECT_EQ(schema.validate(json::array(1000, 1)).size(), Schema::kErrors);
-}
-
-TEST(Arguments, GetTheTypeThatTheSchemaNames) {
-    const auto schema = json::parse(
-        R"({"properties":{"n":{"type":"integer"},"x":{"type":"number"},"b":{"type":"boolean"},
-        "s":{"type":"string"},"l":{"type":"array"},"o":{"anyOf":[{"type":"integer"},{"type":"null"}]},"any":{}}})");
-    EXPECT_EQ(*coerce_argument(schema, "n", "7"), 7);
-    EXPECT_EQ(*coerce_argument(schema, "x", "1.5"), 1.5);
-    EXPECT_EQ(*coerce_argument(schema, "b", "true"), true);
-    EXPECT_EQ(*coerce_argument(schema, "s", "7"), "7") << "a string stays one";
-    EXPECT_EQ(*coerce_argument(schema, "l", "[1]"), json::parse("[1]"));
-    EXPECT_EQ(*coerce_argument(schema, "o", "null"), nullptr);
-    EXPECT_EQ(*coerce_argument(schema, "any", "text"), "text");
-    EXPECT_EQ(coerce_argument(schema, "n", "abc").error().message,
-              R"(argument "n": "abc" is not an integer)");
-}
-
-TEST(Arguments, AreCheckedBeforeTheyAreSent) {
-    const auto schema = json::parse(
-        R"({"properties":{"path":{"type":"string"},"head":{"type":"number"}},"required":["path"]})");
-    EXPECT_TRUE(check_arguments(schema, {{"path", "a"}}).empty());
-    EXPECT_THAT(check_arguments(schema, {{"pth", "a"}}),
-                ElementsAre(HasSubstr(R"(unknown argument "pth"; did you mean "path"?)"),
-                            HasSubstr(R"(lacks "path")")));
-    EXPECT_THAT(check_arguments(schema, {{"path", 1}}),
-                ElementsAre(R"(argument "path": expected string, got number)"));
-}
-
-TEST(ElicitationDefaults, FillWhatIsRequired) {
-    const auto schema = json::parse(
-        R"({"properties":{"name":{"type":"string","default":"x"},"age":{"type":"integer","minimum":18},
-        "colour":{"type":"string","enum":["red","blue"]},"ok":{"type":"boolean"},"free":{"type":"string"}},
-        "required":["name","age","colour","ok"]})");
-    EXPECT_EQ(*defaults_for(schema),
-              json::parse(R"({"name":"x","age":18,"colour":"red","ok":false})").get_object());
-    EXPECT_FALSE(defaults_for(
-        json::parse(R"({"properties":{"free":{"type":"string"}},"required":["free"]})")));
 }
 
 }  // namespace

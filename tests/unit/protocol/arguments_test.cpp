@@ -1,0 +1,102 @@
+#include "protocol/arguments.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace patchbay::protocol {
+namespace {
+
+namespace json = boost::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Arguments, GetTheTypeThatTheSchemaNames) {
+    const auto schema = json::parse(
+        R"({"properties":{"n":{"type":"integer"},"x":{"type":"number"},"b":{"type":"boolean"},
+        "s":{"type":"string"},"l":{"type":"array"},"o":{"anyOf":[{"type":"integer"},{"type":"null"}]},"any":{}}})");
+    EXPECT_EQ(*coerce_argument(schema, "n", "7"), 7);
+    EXPECT_EQ(*coerce_argument(schema, "x", "1.5"), 1.5);
+    EXPECT_EQ(*coerce_argument(schema, "b", "true"), true);
+    EXPECT_EQ(*coerce_argument(schema, "s", "7"), "7") << "a string stays one";
+    EXPECT_EQ(*coerce_argument(schema, "l", "[1]"), json::parse("[1]"));
+    EXPECT_EQ(*coerce_argument(schema, "o", "null"), nullptr);
+    EXPECT_EQ(*coerce_argument(schema, "any", "text"), "text");
+    EXPECT_EQ(coerce_argument(schema, "n", "abc").error().message,
+              R"(argument "n": "abc" is not an integer)");
+}
+
+TEST(Arguments, FollowChoicesAndReferencesOfTheirSchema) {
+    const auto schema = json::parse(
+        R"({"$defs":{"level":{"type":"integer"},"loop":{"anyOf":[{"$ref":"#/$defs/loop"},{"$ref":"#/$defs/loop"}]}},
+        "properties":{"level":{"allOf":[{"$ref":"#/$defs/level"}]},"loop":{"$ref":"#/$defs/loop"},
+        "version":{"enum":["1","2"]},"either":{"type":["string","integer"]},"size":{"type":"integer"}}})");
+    EXPECT_EQ(*coerce_argument(schema, "level", "3"), 3);
+    EXPECT_FALSE(coerce_argument(schema, "level", "high"));
+    EXPECT_EQ(*coerce_argument(schema, "version", "1"), "1");
+    EXPECT_EQ(*coerce_argument(schema, "either", "x"), "x");
+    EXPECT_EQ(*coerce_argument(schema, "either", "7"), 7);
+    EXPECT_EQ(json::serialize(*coerce_argument(schema, "size", "2.0")), "2");
+    EXPECT_EQ(*coerce_argument(schema, "loop", "7"), 7) << "ends, though the schema does not";
+}
+
+TEST(Arguments, AreCheckedBeforeTheyAreSent) {
+    const auto schema = json::parse(
+        R"({"properties":{"path":{"type":"string"},"head":{"type":"number"}},"required":["path"]})");
+    EXPECT_TRUE(check_arguments(schema, {{"path", "a"}}).empty());
+    EXPECT_THAT(check_arguments(schema, {{"pth", "a"}}),
+                ElementsAre(HasSubstr(R"(unknown argument "pth"; did you mean "path"?)"),
+                            HasSubstr(R"(lacks "path")")));
+    EXPECT_THAT(check_arguments(schema, {{"path", 1}}),
+                ElementsAre(R"(argument "path": expected string, got number)"));
+}
+
+TEST(Arguments, UnknownNamesAreToldWhereTheSchemaListsTheKnownOnes) {
+    const auto told = [](const char* schema) {
+        return check_arguments(json::parse(schema), {{"a/b", 1}});
+    };
+    EXPECT_THAT(told(R"({"type":"object","properties":{},"additionalProperties":false})"),
+                ElementsAre(R"(unknown argument "a/b"; it takes none)"));
+    EXPECT_THAT(told(R"({"properties":{"x":{}},"additionalProperties":false})"),
+                ElementsAre(R"(unknown argument "a/b"; known: x)"));
+    for (const char* open :
+         {R"({"type":"object"})", R"({"properties":{"x":{}},"additionalProperties":true})",
+          R"({"properties":{"x":{}},"allOf":[{"properties":{"a/b":{}}}]})", "true"}) {
+        EXPECT_TRUE(told(open).empty()) << open;
+    }
+}
+
+TEST(ElicitationDefaults, FillWhatIsRequired) {
+    const auto schema = json::parse(
+        R"({"properties":{"name":{"type":"string","default":"x"},"age":{"type":"integer","minimum":18},
+        "colour":{"type":"string","enum":["red","blue"]},"ok":{"type":"boolean"},"free":{"type":"string"}},
+        "required":["name","age","colour","ok"]})");
+    EXPECT_EQ(*defaults_for(schema),
+              json::parse(R"({"name":"x","age":18,"colour":"red","ok":false})").get_object());
+    EXPECT_FALSE(defaults_for(
+        json::parse(R"({"properties":{"free":{"type":"string"}},"required":["free"]})")));
+}
+
+TEST(ElicitationDefaults, ChooseFromEveryKindOfList) {
+    const auto schema = json::parse(R"({"properties":{
+        "titled":{"type":"string","oneOf":[{"const":"#f00","title":"Red"},{"const":"#0f0","title":"Green"}]},
+        "two":{"type":"array","minItems":2,"items":{"type":"string","enum":["a","b","c"]}},
+        "one":{"type":"array","minItems":1,"items":{"anyOf":[{"const":"x","title":"X"},{"const":"y"}]}},
+        "any":{"type":"array","items":{"type":"string","enum":["a"]}},
+        "above":{"type":"integer","exclusiveMinimum":2.5},
+        "debt":{"type":"number","maximum":-3}},
+        "required":["titled","two","one","any","above","debt"]})");
+    EXPECT_EQ(*defaults_for(schema), json::parse(R"({"titled":"#f00","two":["a","b"],"one":["x"],
+        "any":[],"above":3,"debt":-3})")
+                                         .get_object());
+}
+
+TEST(ElicitationDefaults, AreRefusedWhenTheFormWouldRefuseThem) {
+    const auto schema = json::parse(R"({"properties":{"n":{"type":"integer","default":"many"}}})");
+    EXPECT_EQ(defaults_for(schema).error().message,
+              "the defaults do not fit the form: /n: expected integer, got string");
+    EXPECT_FALSE(defaults_for(json::parse("[]")));
+    EXPECT_EQ(*defaults_for(json::object()), json::object());
+}
+
+}  // namespace
+}  // namespace patchbay::protocol
