@@ -1,17 +1,17 @@
-// The host's side of the same: a whole app::Host, configuration, policy and supervisor included, and
-// calls through Router::call as the command line makes them.
+// The host's side of the same: a whole app::Host, configuration, policy and supervisor included,
+// and calls through Router::call as the command line makes them.
 //   patchbay-bench-host SERVER latency CALLS | throughput CALLS FLIGHT
-#include <unistd.h>
+#include "app/host.hpp"
+
+#include "measure.hpp"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <unistd.h>
 #include <vector>
-
-#include "app/host.hpp"
-#include "measure.hpp"
 
 namespace {
 
@@ -35,7 +35,8 @@ void check(const Result<connection::Reply>& reply) {
     errno = 0;
     if (!reply) bench::give_up(reply.error().message);
     if (reply->result.find("hello, world") == std::string_view::npos) {
-        bench::give_up("unexpected answer: " + std::string(reply->result) + std::string(reply->error));
+        bench::give_up("unexpected answer: " + std::string(reply->result) +
+                       std::string(reply->error));
     }
 }
 
@@ -93,9 +94,12 @@ int main(int argc, char** argv) {
     const auto is = [&](const char* mode, int arguments) {
         return argc == 3 + arguments && std::strcmp(argv[2], mode) == 0;
     };
-    const auto number = [&](int index) { return static_cast<std::size_t>(std::atoll(argv[index])); };
+    const auto number = [&](int index) {
+        return static_cast<std::size_t>(std::atoll(argv[index]));
+    };
     if (!is("latency", 1) && !is("throughput", 2)) {
-        std::fputs("usage: patchbay-bench-host SERVER latency CALLS | throughput CALLS FLIGHT\n", stderr);
+        std::fputs("usage: patchbay-bench-host SERVER latency CALLS | throughput CALLS FLIGHT\n",
+                   stderr);
         return 64;
     }
     app::Host host(options_for(argv[1]));
@@ -103,6 +107,8 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "%s\n", config::to_string(diagnostic).c_str());
     }
     call_once(host);
-    if (is("latency", 1)) latency(host, number(3));
-    else throughput(host, number(3), number(4));
+    if (is("latency", 1))
+        latency(host, number(3));
+    else
+        throughput(host, number(3), number(4));
 }

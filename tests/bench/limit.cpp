@@ -1,17 +1,16 @@
 // The limit: the least that a client of this protocol can do on this machine. Raw pipes, blocking
-// calls, a text search instead of a parser, no supervisor, no configuration; the same server, and the
-// same messages that the host sends.
+// calls, a text search instead of a parser, no supervisor, no configuration; the same server, and
+// the same messages that the host sends.
 //   patchbay-bench-limit SERVER latency CALLS | throughput CALLS FLIGHT | servers N | once
-#include <poll.h>
+#include "measure.hpp"
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <poll.h>
 #include <string>
 #include <vector>
-
-#include "measure.hpp"
 
 namespace {
 
@@ -33,7 +32,8 @@ std::string echo_request(std::size_t id) {
 
 void expect(std::string_view line, std::string_view part) {
     errno = 0;
-    if (line.find(part) == std::string_view::npos) bench::give_up("unexpected answer: " + std::string(line));
+    if (line.find(part) == std::string_view::npos)
+        bench::give_up("unexpected answer: " + std::string(line));
 }
 
 std::unique_ptr<Child> connected(const std::string& server) {
@@ -86,7 +86,8 @@ void servers(const std::string& server, std::size_t count) {
     }
     std::vector<int> answers(count, 0);
     for (std::size_t left = count; left > 0;) {
-        if (::poll(watched.data(), watched.size(), 60'000) <= 0) bench::give_up("servers are silent");
+        if (::poll(watched.data(), watched.size(), 60'000) <= 0)
+            bench::give_up("servers are silent");
         for (std::size_t i = 0; i < count; ++i) {
             if (watched[i].revents == 0) continue;
             const auto line = children[i]->read_line();
@@ -118,14 +119,22 @@ int main(int argc, char** argv) {
     const auto is = [&](const char* mode, int arguments) {
         return argc == 3 + arguments && std::strcmp(argv[2], mode) == 0;
     };
-    const auto number = [&](int index) { return static_cast<std::size_t>(std::atoll(argv[index])); };
-    if (is("latency", 1)) latency(argv[1], number(3));
-    else if (is("throughput", 2)) throughput(argv[1], number(3), number(4));
-    else if (is("servers", 1)) servers(argv[1], number(3));
-    else if (is("once", 0)) once(argv[1]);
+    const auto number = [&](int index) {
+        return static_cast<std::size_t>(std::atoll(argv[index]));
+    };
+    if (is("latency", 1))
+        latency(argv[1], number(3));
+    else if (is("throughput", 2))
+        throughput(argv[1], number(3), number(4));
+    else if (is("servers", 1))
+        servers(argv[1], number(3));
+    else if (is("once", 0))
+        once(argv[1]);
     else {
-        std::fputs("usage: patchbay-bench-limit SERVER latency CALLS | throughput CALLS FLIGHT | servers N | once\n",
-                   stderr);
+        std::fputs(
+            "usage: patchbay-bench-limit SERVER latency CALLS | throughput CALLS FLIGHT | servers "
+            "N | once\n",
+            stderr);
         return 64;
     }
 }

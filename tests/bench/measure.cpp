@@ -1,16 +1,15 @@
 #include "measure.hpp"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <fstream>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 extern char** environ;  // NOLINT: the name is POSIX's
 
@@ -35,11 +34,14 @@ double microseconds(Clock::duration time) {
 double percentile(std::vector<double>& values, double share) {
     if (values.empty()) give_up("nothing was measured");
     const auto place = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1));
-    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(place), values.end());
+    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(place),
+                     values.end());
     return values[place];
 }
 
-double median(std::vector<double> values) { return percentile(values, 0.5); }
+double median(std::vector<double> values) {
+    return percentile(values, 0.5);
+}
 
 Child::Child(const std::vector<std::string>& command) {
     int input[2], output[2];
@@ -51,7 +53,8 @@ Child::Child(const std::vector<std::string>& command) {
     std::vector<char*> arguments;
     for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
-    const int failed = ::posix_spawn(&pid_, command[0].c_str(), &actions, nullptr, arguments.data(), environ);
+    const int failed =
+        ::posix_spawn(&pid_, command[0].c_str(), &actions, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     ::close(input[0]);
     ::close(output[1]);
@@ -105,7 +108,8 @@ std::string_view Child::read_line() {
 std::size_t Child::read_lines() {
     begin_ = end_;  // nothing of it is kept for read_line
     fill();
-    return static_cast<std::size_t>(std::count(buffer_.data() + begin_, buffer_.data() + end_, '\n'));
+    return static_cast<std::size_t>(
+        std::count(buffer_.data() + begin_, buffer_.data() + end_, '\n'));
 }
 
 int Child::wait() {
@@ -127,7 +131,8 @@ double resident_mb(pid_t pid) {
 
 double value_in(std::string_view line, std::string_view key) {
     const auto at = line.find(key);
-    if (at == std::string_view::npos) give_up("\"" + std::string(line) + "\" has no " + std::string(key));
+    if (at == std::string_view::npos)
+        give_up("\"" + std::string(line) + "\" has no " + std::string(key));
     return std::atof(std::string(line.substr(at + key.size())).c_str());
 }
 

@@ -1,14 +1,13 @@
 // What the benchmark programs share: children on pipes, clocks, percentiles.
 //
-// Threads: one. Errors: a benchmark that cannot measure says why and ends with code 2; a number that
-// is wrong is worse than none.
+// Threads: one. Errors: a benchmark that cannot measure says why and ends with code 2; a number
+// that is wrong is worse than none.
 #pragma once
-
-#include <sys/types.h>
 
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 namespace bench {
@@ -21,7 +20,6 @@ double microseconds(Clock::duration time);
 double median(std::vector<double> values);
 // `share` of 0.99: 99 of 100 values are not above it.
 double percentile(std::vector<double>& values, double share);
-
 
 // A program with its stdin and stdout on pipes of ours, all blocking; stderr is ours.
 class Child {

@@ -1,5 +1,7 @@
 #include "rows.hpp"
 
+#include "measure.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -8,8 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-
-#include "measure.hpp"
 
 namespace bench {
 
@@ -32,7 +32,9 @@ std::string run(const Command& command) {
     return line;
 }
 
-int repeat(int times, double effort) { return std::max(1, static_cast<int>(times * effort)); }
+int repeat(int times, double effort) {
+    return std::max(1, static_cast<int>(times * effort));
+}
 
 struct Pair {
     std::vector<double> limit, ours;
@@ -49,17 +51,23 @@ void alternate(int rounds, const std::function<void()>& limit, const std::functi
 void measure_latency(const Programs& programs, double effort, bool pin, std::vector<Row>& rows) {
     Pair p50, tail;
     const std::string calls = std::to_string(repeat(pin ? 50'000 : 10'000, effort));
-    const auto measure = [&](const std::string& program, std::vector<double>& p50s, std::vector<double>& tails) {
+    const auto measure = [&](const std::string& program, std::vector<double>& p50s,
+                             std::vector<double>& tails) {
         const Command command{program, programs.server(), "latency", calls};
         const auto line = run(pin ? pinned(command) : command);
         p50s.push_back(value_in(line, "p50_us "));
         tails.push_back(value_in(line, "p99_us ") / p50s.back());
     };
-    alternate(repeat(5, effort), [&] { measure(programs.limit(), p50.limit, tail.limit); },
-              [&] { measure(programs.host(), p50.ours, tail.ours); });
-    rows.push_back({pin ? "1" : "-", pin ? "stdio call, 1 in flight, p50, pinned" : "stdio call, 1 in flight, p50, spread",
-                    "us", median(p50.limit), median(p50.ours), pin ? 2.5 : kNone, kNone});
-    if (pin) rows.push_back({"18", "stdio call, p99/p50, pinned", "x", median(tail.limit), median(tail.ours), kNone, 3});
+    alternate(
+        repeat(5, effort), [&] { measure(programs.limit(), p50.limit, tail.limit); },
+        [&] { measure(programs.host(), p50.ours, tail.ours); });
+    rows.push_back(
+        {pin ? "1" : "-",
+         pin ? "stdio call, 1 in flight, p50, pinned" : "stdio call, 1 in flight, p50, spread",
+         "us", median(p50.limit), median(p50.ours), pin ? 2.5 : kNone, kNone});
+    if (pin)
+        rows.push_back({"18", "stdio call, p99/p50, pinned", "x", median(tail.limit),
+                        median(tail.ours), kNone, 3});
 }
 
 void measure_throughput(const Programs& programs, double effort, bool pin, std::vector<Row>& rows) {
@@ -69,14 +77,17 @@ void measure_throughput(const Programs& programs, double effort, bool pin, std::
         const Command command{program, programs.server(), "throughput", calls, "64"};
         rates.push_back(value_in(run(pin ? pinned(command) : command), "calls_per_s ") / 1000);
     };
-    alternate(repeat(5, effort), [&] { measure(programs.limit(), rate.limit); },
-              [&] { measure(programs.host(), rate.ours); });
-    rows.push_back({pin ? "-" : "2", pin ? "stdio calls, 64 in flight, pinned" : "stdio calls, 64 in flight, spread",
+    alternate(
+        repeat(5, effort), [&] { measure(programs.limit(), rate.limit); },
+        [&] { measure(programs.host(), rate.ours); });
+    rows.push_back({pin ? "-" : "2",
+                    pin ? "stdio calls, 64 in flight, pinned" : "stdio calls, 64 in flight, spread",
                     "k/s", median(rate.limit), median(rate.ours), pin ? kNone : 0.4, kNone, true});
 }
 
 // A home of its own, so that nothing of the machine's configuration counts: this process' working
-// directory and HOME, which what it starts inherits. No wrapper program: its start would be measured.
+// directory and HOME, which what it starts inherits. No wrapper program: its start would be
+// measured.
 class Home {
 public:
     Home(const Programs& programs, int servers) : programs_(programs) {
@@ -143,24 +154,37 @@ void measure_servers(const Programs& programs, double effort, int servers, std::
         }
     };
     alternate(repeat(servers > 1 ? 7 : 21, effort), limit, ours);
-    const std::string name = std::to_string(servers) + (servers > 1 ? " stdio servers" : " stdio server");
+    const std::string name =
+        std::to_string(servers) + (servers > 1 ? " stdio servers" : " stdio server");
     const bool many = servers > 1;
-    rows.push_back({many ? "10" : "11", name + ", exec to last tools/list", "ms", median(ready.limit),
-                    median(ready.ours), many ? 1.5 : kNone, many ? kNone : 10});
+    rows.push_back({many ? "10" : "11", name + ", exec to last tools/list", "ms",
+                    median(ready.limit), median(ready.ours), many ? 1.5 : kNone,
+                    many ? kNone : 10});
     rows.push_back({"12", "resident memory of the host, " + name, "MB", median(memory.limit),
                     median(memory.ours), kNone, many ? 18.0 : 14.0});
 }
 
 void measure_start(const Programs& programs, double effort, std::vector<Row>& rows) {
     Pair version, once;
-    alternate(repeat(101, effort), [&] { version.limit.push_back(whole_run_ms({"/bin/true"})); },
-              [&] { version.ours.push_back(whole_run_ms({programs.patchbay(), "--version"})); });
-    rows.push_back({"13", "--version (limit: /bin/true)", "ms", median(version.limit), median(version.ours), 2, 4});
+    alternate(
+        repeat(101, effort), [&] { version.limit.push_back(whole_run_ms({"/bin/true"})); },
+        [&] {
+            version.ours.push_back(whole_run_ms({programs.patchbay(), "--version"}));
+        });
+    rows.push_back({"13", "--version (limit: /bin/true)", "ms", median(version.limit),
+                    median(version.ours), 2, 4});
     const Home home(programs, 1);
-    alternate(repeat(51, effort),
-              [&] { once.limit.push_back(whole_run_ms({programs.limit(), programs.server(), "once"})); },
-              [&] { once.ours.push_back(whole_run_ms(home.command({"call", "mcp__s1__echo", "message=hello"}))); });
-    rows.push_back({"14", "one-shot call, whole process", "ms", median(once.limit), median(once.ours), 3, kNone});
+    alternate(
+        repeat(51, effort),
+        [&] {
+            once.limit.push_back(whole_run_ms({programs.limit(), programs.server(), "once"}));
+        },
+        [&] {
+            once.ours.push_back(
+                whole_run_ms(home.command({"call", "mcp__s1__echo", "message=hello"})));
+        });
+    rows.push_back({"14", "one-shot call, whole process", "ms", median(once.limit),
+                    median(once.ours), 3, kNone});
 }
 
 }  // namespace

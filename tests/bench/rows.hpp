@@ -19,13 +19,13 @@ struct Programs {
 // What a row promises: a ratio to the limit, or an absolute value that is good enough whatever the
 // ratio is. A NaN is no promise.
 struct Row {
-    std::string number;   // of the project's list of targets
+    std::string number;  // of the project's list of targets
     std::string metric;
     std::string unit;
     double limit;
     double ours;
-    double most_ratio;    // ours / limit; below 1 it is a least ratio (throughput)
-    double most_value;    // ours
+    double most_ratio;  // ours / limit; below 1 it is a least ratio (throughput)
+    double most_value;  // ours
     bool more_is_better = false;
     double ratio() const { return ours / limit; }
     bool met() const;

@@ -1,15 +1,15 @@
 // Prints one table of limit, ours and ratio, all measured in this run. Absolute numbers mean little
 // from one machine to the next; the ratios are what the project promises.
 //   patchbay-bench [--json] [--quick]        exit code 1 when a target is missed
+#include "measure.hpp"
+#include "rows.hpp"
+
 #include <boost/json.hpp>
 
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-
-#include "measure.hpp"
-#include "rows.hpp"
 
 namespace {
 
@@ -23,25 +23,36 @@ std::string target_of(const bench::Row& row) {
     std::string text;
     const char* relation = row.more_is_better ? ">= " : "<= ";
     if (!std::isnan(row.most_ratio)) text = relation + number(row.most_ratio) + "x";
-    if (!std::isnan(row.most_value)) text += (text.empty() ? "" : " or ") + ("<= " + number(row.most_value) + " " + row.unit);
+    if (!std::isnan(row.most_value))
+        text += (text.empty() ? "" : " or ") + ("<= " + number(row.most_value) + " " + row.unit);
     return text.empty() ? "-" : text;
 }
 
 void print_table(const std::vector<bench::Row>& rows) {
-    std::printf("%-4s %-44s %12s %12s %8s  %-20s %s\n", "ROW", "METRIC", "LIMIT", "OURS", "RATIO", "TARGET", "MET");
+    std::printf("%-4s %-44s %12s %12s %8s  %-20s %s\n", "ROW", "METRIC", "LIMIT", "OURS", "RATIO",
+                "TARGET", "MET");
     for (const auto& row : rows) {
         std::printf("%-4s %-44s %12s %12s %7sx  %-20s %s\n", row.number.c_str(), row.metric.c_str(),
-                    (number(row.limit) + " " + row.unit).c_str(), (number(row.ours) + " " + row.unit).c_str(),
-                    number(row.ratio()).c_str(), target_of(row).c_str(),
-                    target_of(row) == "-" ? "" : row.met() ? "yes" : "NO");
+                    (number(row.limit) + " " + row.unit).c_str(),
+                    (number(row.ours) + " " + row.unit).c_str(), number(row.ratio()).c_str(),
+                    target_of(row).c_str(),
+                    target_of(row) == "-" ? ""
+                    : row.met()           ? "yes"
+                                          : "NO");
     }
 }
 
 void print_json(const std::vector<bench::Row>& rows) {
     boost::json::array all;
     for (const auto& row : rows) {
-        all.push_back({{"row", row.number}, {"metric", row.metric}, {"unit", row.unit}, {"limit", row.limit},
-                       {"ours", row.ours}, {"ratio", row.ratio()}, {"target", target_of(row)}, {"met", row.met()}});
+        all.push_back({{"row", row.number},
+                       {"metric", row.metric},
+                       {"unit", row.unit},
+                       {"limit", row.limit},
+                       {"ours", row.ours},
+                       {"ratio", row.ratio()},
+                       {"target", target_of(row)},
+                       {"met", row.met()}});
     }
     std::printf("%s\n", boost::json::serialize(all).c_str());
 }
@@ -52,8 +63,10 @@ int main(int argc, char** argv) {
     bool json = false;
     double effort = 1;
     for (int i = 1; i < argc; ++i) {
-        if (std::strcmp(argv[i], "--json") == 0) json = true;
-        else if (std::strcmp(argv[i], "--quick") == 0) effort = 0.2;
+        if (std::strcmp(argv[i], "--json") == 0)
+            json = true;
+        else if (std::strcmp(argv[i], "--quick") == 0)
+            effort = 0.2;
         else {
             std::fputs("usage: patchbay-bench [--json] [--quick]\n", stderr);
             return 64;

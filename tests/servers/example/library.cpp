@@ -1,10 +1,10 @@
 #include "example/library.hpp"
 
-#include <algorithm>
-#include <charconv>
-
 #include "example/server.hpp"
 #include "example/wire.hpp"
+
+#include <algorithm>
+#include <charconv>
 
 namespace example {
 namespace json = boost::json;
@@ -36,13 +36,15 @@ void answer_caching(Session& session, const Request& request, std::string member
 void read_resource(Session& session, const Request& request) {
     const std::string uri = text_of(request.params, "uri");
     std::string body;
-    if (uri == "example://text") body = R"("mimeType":"text/plain","text":"The text of a resource.\n")";
-    else if (uri == "example://blob") body = R"("mimeType":"application/octet-stream","blob":"AAECA/8=")";
+    if (uri == "example://text")
+        body = R"("mimeType":"text/plain","text":"The text of a resource.\n")";
+    else if (uri == "example://blob")
+        body = R"("mimeType":"application/octet-stream","blob":"AAECA/8=")";
     else if (uri.size() > kItem.size() && uri.compare(0, kItem.size(), kItem) == 0) {
         body = "\"mimeType\":\"text/plain\",\"text\":" + quoted("item " + uri.substr(kItem.size()));
     } else {
-        return session.fail(request.id, request.era == Era::Modern ? -32602 : -32002, "Resource not found",
-                            "{\"uri\":" + quoted(uri) + "}");
+        return session.fail(request.id, request.era == Era::Modern ? -32602 : -32002,
+                            "Resource not found", "{\"uri\":" + quoted(uri) + "}");
     }
     answer_caching(session, request, "\"contents\":[{\"uri\":" + quoted(uri) + "," + body + "}]");
 }
@@ -53,17 +55,20 @@ void get_prompt(Session& session, const Request& request) {
     const auto* given = object_in(request.params, "arguments");
     const auto& arguments = given ? *given : none;
     std::string text;
-    if (name == "simple") text = "This is a simple prompt.";
+    if (name == "simple")
+        text = "This is a simple prompt.";
     else if (name == "greet") {
         const std::string who = text_of(arguments, "who");
-        if (who.empty()) return session.fail(request.id, -32602, "prompt \"greet\" needs the argument \"who\"");
+        if (who.empty())
+            return session.fail(request.id, -32602, "prompt \"greet\" needs the argument \"who\"");
         text = (text_of(arguments, "style") == "formal" ? "Good day, " : "Hello, ") + who + ".";
     } else {
         return session.fail(request.id, -32602, "Unknown prompt: " + name);
     }
     session.answer({request.id, request.era},
                    "\"description\":\"A prompt.\",\"messages\":[{\"role\":\"user\",\"content\":"
-                   "{\"type\":\"text\",\"text\":" + quoted(text) + "}}]");
+                   "{\"type\":\"text\",\"text\":" +
+                       quoted(text) + "}}]");
 }
 
 void complete(Session& session, const Request& request) {
@@ -74,7 +79,10 @@ void complete(Session& session, const Request& request) {
     static const std::vector<std::string_view> kStyles{"formal", "plain"};
     static const std::vector<std::string_view> kItems{"1", "10", "2", "3"};
     static const std::vector<std::string_view> kNothing;
-    const auto& words = name == "who" ? kPeople : name == "style" ? kStyles : name == "n" ? kItems : kNothing;
+    const auto& words = name == "who"     ? kPeople
+                        : name == "style" ? kStyles
+                        : name == "n"     ? kItems
+                                          : kNothing;
     std::string list;
     int found = 0;
     for (const auto word : words) {
@@ -82,7 +90,8 @@ void complete(Session& session, const Request& request) {
         (list += found++ ? "," : "") += quoted(word);
     }
     session.answer({request.id, request.era}, "\"completion\":{\"values\":[" + list +
-                                                  "],\"total\":" + std::to_string(found) + ",\"hasMore\":false}");
+                                                  "],\"total\":" + std::to_string(found) +
+                                                  ",\"hasMore\":false}");
 }
 
 }  // namespace
@@ -93,31 +102,42 @@ void answer_page(Session& session, const Request& request, std::string_view key,
     std::size_t from = 0;
     const std::string cursor = text_of(request.params, "cursor");
     if (!cursor.empty() && !options.repeat_cursor) {
-        const auto [end, wrong] = std::from_chars(cursor.data(), cursor.data() + cursor.size(), from);
+        const auto [end, wrong] =
+            std::from_chars(cursor.data(), cursor.data() + cursor.size(), from);
         if (wrong != std::errc() || *end != '\0' || from > entries.size()) {
             return session.fail(request.id, -32602, "Invalid cursor");
         }
     }
-    const std::size_t size = options.page_size > 0 ? static_cast<std::size_t>(options.page_size) : entries.size();
+    const std::size_t size =
+        options.page_size > 0 ? static_cast<std::size_t>(options.page_size) : entries.size();
     const std::size_t to = std::min(entries.size(), from + size);
     std::string members;
     members.append("\"").append(key).append("\":[");
     for (std::size_t i = from; i < to; ++i) (members += i == from ? "" : ",") += entries[i];
     members += ']';
-    if (options.repeat_cursor) members += ",\"nextCursor\":\"again\"";
-    else if (to < entries.size()) members += ",\"nextCursor\":\"" + std::to_string(to) + "\"";
+    if (options.repeat_cursor)
+        members += ",\"nextCursor\":\"again\"";
+    else if (to < entries.size())
+        members += ",\"nextCursor\":\"" + std::to_string(to) + "\"";
     answer_caching(session, request, std::move(members));
 }
 
 bool serve_library(Session& session, const Request& request) {
     const auto method = request.method;
-    if (method == "resources/list") answer_page(session, request, "resources", kResources);
-    else if (method == "resources/templates/list") answer_page(session, request, "resourceTemplates", kTemplates);
-    else if (method == "resources/read") read_resource(session, request);
-    else if (method == "prompts/list") answer_page(session, request, "prompts", kPrompts);
-    else if (method == "prompts/get") get_prompt(session, request);
-    else if (method == "completion/complete") complete(session, request);
-    else return false;
+    if (method == "resources/list")
+        answer_page(session, request, "resources", kResources);
+    else if (method == "resources/templates/list")
+        answer_page(session, request, "resourceTemplates", kTemplates);
+    else if (method == "resources/read")
+        read_resource(session, request);
+    else if (method == "prompts/list")
+        answer_page(session, request, "prompts", kPrompts);
+    else if (method == "prompts/get")
+        get_prompt(session, request);
+    else if (method == "completion/complete")
+        complete(session, request);
+    else
+        return false;
     return true;
 }
 

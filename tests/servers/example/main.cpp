@@ -1,14 +1,13 @@
 // An MCP server that is small, fast and, when asked, ill-mannered: it serves the quickstart, the
 // tests and the benchmarks. Run it with --help.
-#include <sys/wait.h>
-#include <unistd.h>
+#include "example/options.hpp"
+#include "example/server.hpp"
 
 #include <csignal>
 #include <cstdio>
 #include <ctime>
-
-#include "example/options.hpp"
-#include "example/server.hpp"
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace {
 
@@ -49,7 +48,8 @@ int main(int argc, char** argv) {
     note_pid(options);
     if (options.spawn_daemon) spawn_daemon(options);
     if (options.slow_start_ms > 0) {
-        const timespec wait{options.slow_start_ms / 1000, options.slow_start_ms % 1000 * 1'000'000L};
+        const timespec wait{options.slow_start_ms / 1000,
+                            options.slow_start_ms % 1000 * 1'000'000L};
         ::nanosleep(&wait, nullptr);
     }
     example::Server server(options);

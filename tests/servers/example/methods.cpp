@@ -1,12 +1,12 @@
 // Session's judgement of requests: which era, which revision, which method.
-#include <algorithm>
-#include <array>
-
 #include "example/library.hpp"
 #include "example/server.hpp"
 #include "example/session.hpp"
 #include "example/tools.hpp"
 #include "example/wire.hpp"
+
+#include <algorithm>
+#include <array>
 
 namespace example {
 namespace json = boost::json;
@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kLegacy{"2025-11-25", "2025-06-18", "2025-03-26",
                                                   "2024-11-05"};
-constexpr std::array<std::string_view, 8> kLevels{"debug",   "info",  "notice",   "warning",
-                                                  "error", "critical", "alert", "emergency"};
+constexpr std::array<std::string_view, 8> kLevels{"debug", "info",     "notice", "warning",
+                                                  "error", "critical", "alert",  "emergency"};
 constexpr const char* kInfo = R"({"name":"patchbay-example-server","version":"1.0.0"})";
 constexpr const char* kInstructions =
     R"("instructions":"A server for tests: every feature of the protocol once, nothing useful.")";
@@ -36,7 +36,8 @@ std::string offered_versions(const Options& options) {
 }
 
 std::string server_capabilities(const Options& options, Era era) {
-    std::string list = R"("resources":{"subscribe":true,"listChanged":true},"prompts":{},"completions":{})";
+    std::string list =
+        R"("resources":{"subscribe":true,"listChanged":true},"prompts":{},"completions":{})";
     // Log messages of the modern era are asked for by request, and need the capability as well.
     list += R"(,"logging":{})";
     if (options.tools_capability) list += R"(,"tools":{"listChanged":true})";
@@ -56,8 +57,9 @@ void Session::dispatch(const Request& request) {
             return fail(request.id, -32601, "method not found: server/discover");
         }
         if (!options.legacy) {
-            return fail(request.id, -32022, "this server speaks " + offered_versions(options) + " only",
-                        R"({"supported":)" + offered_versions(options) + R"(,"requested":"legacy"})");
+            return fail(
+                request.id, -32022, "this server speaks " + offered_versions(options) + " only",
+                R"({"supported":)" + offered_versions(options) + R"(,"requested":"legacy"})");
         }
         if (request.method == "initialize") return initialize(request);
         if (request.method == "ping") return answer({request.id, request.era}, "");
@@ -66,8 +68,10 @@ void Session::dispatch(const Request& request) {
         return discover(request);
     }
 
-    if (request.method == "tools/call" && options.tools_capability) return call_tool(*this, request);
-    if (request.method == "tools/list" && options.tools_capability) return list_tools(*this, request);
+    if (request.method == "tools/call" && options.tools_capability)
+        return call_tool(*this, request);
+    if (request.method == "tools/list" && options.tools_capability)
+        return list_tools(*this, request);
     if (subscribe(request)) return;
     if (serve_library(*this, request)) return;
     fail(request.id, -32601, "method not found: " + std::string(request.method));
@@ -90,7 +94,8 @@ bool Session::judge_modern(const Request& request) {
     const std::string_view wanted(version->data(), version->size());
     if (wanted != (options.protocol.empty() ? kModern : options.protocol)) {
         fail(request.id, -32022, "Unsupported protocol version",
-             R"({"supported":)" + offered_versions(options) + R"(,"requested":)" + quoted(wanted) + "}");
+             R"({"supported":)" + offered_versions(options) + R"(,"requested":)" + quoted(wanted) +
+                 "}");
         return false;
     }
     if (!object_in(request.meta, "io.modelcontextprotocol/clientCapabilities")) {
@@ -104,14 +109,15 @@ void Session::initialize(const Request& request) {
     const auto* asked = string_in(request.params, "protocolVersion");
     if (!asked) return fail(request.id, -32602, "initialize needs protocolVersion");
     std::string version(asked->data(), asked->size());
-    if (std::find(kLegacy.begin(), kLegacy.end(), version) == kLegacy.end()) version = kLegacy.front();
+    if (std::find(kLegacy.begin(), kLegacy.end(), version) == kLegacy.end())
+        version = kLegacy.front();
     if (!server_.options().protocol.empty()) version = server_.options().protocol;
-    if (const auto* told = object_in(request.params, "capabilities")) client_ = json::object(*told, {});
+    if (const auto* told = object_in(request.params, "capabilities"))
+        client_ = json::object(*told, {});
     initialized_ = true;
-    answer({request.id, request.era},
-           "\"protocolVersion\":" + quoted(version) + "," +
-               server_capabilities(server_.options(), Era::Legacy) + ",\"serverInfo\":" + kInfo + "," +
-               kInstructions);
+    answer({request.id, request.era}, "\"protocolVersion\":" + quoted(version) + "," +
+                                          server_capabilities(server_.options(), Era::Legacy) +
+                                          ",\"serverInfo\":" + kInfo + "," + kInstructions);
 }
 
 void Session::discover(const Request& request) {
@@ -132,7 +138,8 @@ bool Session::subscribe(const Request& request) {
     if (request.method == "logging/setLevel") {
         const auto* name = string_in(request.params, "level");
         const int level = name ? level_of({name->data(), name->size()}) : -1;
-        if (level < 0) fail(request.id, -32602, "unknown level");
+        if (level < 0)
+            fail(request.id, -32602, "unknown level");
         else {
             log_level_ = level;
             answer(ticket, "");
@@ -146,8 +153,10 @@ bool Session::subscribe(const Request& request) {
         fail(request.id, -32602, "uri is missing");
         return true;
     }
-    if (on) subscribed_.emplace(uri->data(), uri->size());
-    else subscribed_.erase(std::string(uri->data(), uri->size()));
+    if (on)
+        subscribed_.emplace(uri->data(), uri->size());
+    else
+        subscribed_.erase(std::string(uri->data(), uri->size()));
     answer(ticket, "");
     return true;
 }

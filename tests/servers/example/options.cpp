@@ -8,7 +8,8 @@ namespace example {
 
 namespace {
 
-constexpr const char* kUsage = R"(patchbay-example-server: a small MCP server for tests, demonstrations and benchmarks
+constexpr const char* kUsage =
+    R"(patchbay-example-server: a small MCP server for tests, demonstrations and benchmarks
 
   --era legacy|modern|both   protocol eras spoken (both)
   --silent-probe             legacy only, and never answers server/discover
@@ -57,38 +58,60 @@ Options parse_options(int argc, char** argv) {
         } else if (is("--silent-probe")) {
             options.silent_probe = true;
             options.modern = false;
-        } else if (is("--protocol")) options.protocol = value();
-        else if (is("--no-tools-capability")) options.tools_capability = false;
+        } else if (is("--protocol"))
+            options.protocol = value();
+        else if (is("--no-tools-capability"))
+            options.tools_capability = false;
         else if (is("--tcp")) {
             options.tcp = true;
             options.port = small();
-        } else if (is("--port-file")) options.port_file = value();
-        else if (is("--pid-file")) options.pid_file = value();
-        else if (is("--tools")) options.tools = small();
-        else if (is("--page-size")) options.page_size = small();
-        else if (is("--repeat-cursor")) options.repeat_cursor = true;
+        } else if (is("--port-file"))
+            options.port_file = value();
+        else if (is("--pid-file"))
+            options.pid_file = value();
+        else if (is("--tools"))
+            options.tools = small();
+        else if (is("--page-size"))
+            options.page_size = small();
+        else if (is("--repeat-cursor"))
+            options.repeat_cursor = true;
         else if (is("--at")) {
             const std::string at = value();
             if (at != "first" && at != "call") refuse("--at is first or call");
             options.at = at == "first" ? Options::At::First : Options::At::Call;
-        } else if (is("--flood")) options.flood = number(flag, value());
-        else if (is("--nest")) options.nest = number(flag, value());
-        else if (is("--close-mid-message")) options.close_mid_message = true;
-        else if (is("--garbage")) options.garbage = true;
-        else if (is("--answer-twice")) options.answer_twice = true;
-        else if (is("--wrong-id")) options.wrong_id = true;
-        else if (is("--die-after")) options.die_after = small();
-        else if (is("--exit-at-start")) options.exit_at_start = small();
-        else if (is("--never-answer")) options.never_answer = true;
-        else if (is("--stop-reading")) options.stop_reading = true;
-        else if (is("--stderr-noise")) options.stderr_noise = true;
-        else if (is("--slow-start")) options.slow_start_ms = small();
-        else if (is("--stubborn")) options.stubborn = true;
-        else if (is("--spawn-daemon")) options.spawn_daemon = true;
+        } else if (is("--flood"))
+            options.flood = number(flag, value());
+        else if (is("--nest"))
+            options.nest = number(flag, value());
+        else if (is("--close-mid-message"))
+            options.close_mid_message = true;
+        else if (is("--garbage"))
+            options.garbage = true;
+        else if (is("--answer-twice"))
+            options.answer_twice = true;
+        else if (is("--wrong-id"))
+            options.wrong_id = true;
+        else if (is("--die-after"))
+            options.die_after = small();
+        else if (is("--exit-at-start"))
+            options.exit_at_start = small();
+        else if (is("--never-answer"))
+            options.never_answer = true;
+        else if (is("--stop-reading"))
+            options.stop_reading = true;
+        else if (is("--stderr-noise"))
+            options.stderr_noise = true;
+        else if (is("--slow-start"))
+            options.slow_start_ms = small();
+        else if (is("--stubborn"))
+            options.stubborn = true;
+        else if (is("--spawn-daemon"))
+            options.spawn_daemon = true;
         else if (is("--help")) {
             std::fputs(kUsage, stdout);
             std::exit(0);
-        } else refuse(std::string("unknown flag ") + flag);
+        } else
+            refuse(std::string("unknown flag ") + flag);
     }
     if (options.port > 65535) refuse("--tcp needs a port");
     return options;

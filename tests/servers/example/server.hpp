@@ -4,16 +4,16 @@
 // Errors:  what makes serving impossible ends the process with a line on stderr.
 #pragma once
 
+#include "example/options.hpp"
+#include "example/session.hpp"
+#include "example/tools.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <vector>
-
-#include "example/options.hpp"
-#include "example/session.hpp"
-#include "example/tools.hpp"
 
 namespace example {
 

@@ -1,18 +1,17 @@
 #include "example/session.hpp"
 
-#include <fcntl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "example/server.hpp"
+#include "example/wire.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-
-#include "example/server.hpp"
-#include "example/wire.hpp"
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace example {
 namespace json = boost::json;
@@ -32,7 +31,8 @@ bool is_socket(int fd) {
 // A pipe's other end does not share our flags; a terminal is shared and stays as it is.
 void make_nonblocking(int fd) {
     struct stat status {};
-    if (::fstat(fd, &status) != 0 || !(S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))) return;
+    if (::fstat(fd, &status) != 0 || !(S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)))
+        return;
     ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
@@ -57,15 +57,18 @@ void Session::read() {
     const ssize_t got = ::read(in_fd_, input_.data() + end_, input_.size() - end_);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (got <= 0) {
-        if (server_.options().stubborn) deaf_ = true;
-        else finished_ = true;
+        if (server_.options().stubborn)
+            deaf_ = true;
+        else
+            finished_ = true;
         return;
     }
     end_ += static_cast<std::size_t>(got);
     while (!finished_) {
         const void* newline = std::memchr(input_.data() + scanned_, '\n', end_ - scanned_);
         if (!newline) break;
-        const auto end = static_cast<std::size_t>(static_cast<const char*>(newline) - input_.data());
+        const auto end =
+            static_cast<std::size_t>(static_cast<const char*>(newline) - input_.data());
         on_line({input_.data() + begin_, end - begin_});
         begin_ = scanned_ = end + 1;
     }
@@ -107,7 +110,8 @@ void Session::on_line(std::string_view line) {
     if (options.stderr_noise) std::fprintf(stderr, "noise: message of %zu bytes\n", line.size());
     if (options.die_after > 0 && ++messages_ > options.die_after) {
         flush();
-        std::fprintf(stderr, "patchbay-example-server: dying after %d messages\n", options.die_after);
+        std::fprintf(stderr, "patchbay-example-server: dying after %d messages\n",
+                     options.die_after);
         ::_exit(3);
     }
     alignas(16) unsigned char space[kArenaSize];
@@ -149,7 +153,8 @@ void Session::append_message(std::string_view text) {
     if (options.never_answer) return;
     if (options.garbage) output_ += "Starting up... 100% {\xff not json\n\n[1,2\n";
     (output_ += text) += '\n';
-    if (options.garbage) output_ += "{\"level\":\"info\",\"msg\":\"a log line on stdout\"}\n\"text\"\n42\n";
+    if (options.garbage)
+        output_ += "{\"level\":\"info\",\"msg\":\"a log line on stdout\"}\n\"text\"\n42\n";
 }
 
 void Session::answer(const Ticket& ticket, std::string_view members) {
@@ -159,11 +164,13 @@ void Session::answer(const Ticket& ticket, std::string_view members) {
     text += ",\"result\":{";
     if (ticket.era == Era::Modern) {
         if (members.find("\"resultType\":\"input_required\"") != 0) {
-            text += members.empty() ? "\"resultType\":\"complete\"" : "\"resultType\":\"complete\",";
+            text +=
+                members.empty() ? "\"resultType\":\"complete\"" : "\"resultType\":\"complete\",";
         }
         text += members;
-        text += ",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":"
-                "{\"name\":\"patchbay-example-server\",\"version\":\"1.0.0\"}}";
+        text +=
+            ",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":"
+            "{\"name\":\"patchbay-example-server\",\"version\":\"1.0.0\"}}";
     } else {
         text += members;
     }
@@ -248,8 +255,9 @@ void Session::misbehave(const Request& request) {
         make_nonblocking(out_fd_);
     } else if (options.nest > 0) {
         const auto depth = static_cast<std::size_t>(options.nest);
-        answer({request.id, request.era}, "\"content\":[],\"structuredContent\":{\"deep\":" +
-                                              std::string(depth, '[') + std::string(depth, ']') + "}");
+        answer({request.id, request.era},
+               "\"content\":[],\"structuredContent\":{\"deep\":" + std::string(depth, '[') +
+                   std::string(depth, ']') + "}");
     } else if (options.close_mid_message) {
         output_ += "{\"jsonrpc\":\"2.0\",\"id\":" + request.id + ",\"result\":{\"content\":[{\"ty";
         flush();
@@ -265,9 +273,11 @@ void Session::on_request(const json::object& message, std::string_view method) {
     const auto* params = object_in(message, "params");
     const auto* meta = params ? object_in(*params, "_meta") : nullptr;
     const bool modern = meta && meta->contains("io.modelcontextprotocol/protocolVersion");
-    const auto* told = modern ? object_in(*meta, "io.modelcontextprotocol/clientCapabilities") : &client_;
-    const Request request{std::move(id), method, params ? *params : none, meta ? *meta : none,
-                          told ? *told : none, modern ? Era::Modern : Era::Legacy};
+    const auto* told =
+        modern ? object_in(*meta, "io.modelcontextprotocol/clientCapabilities") : &client_;
+    const Request request{std::move(id),           method,
+                          params ? *params : none, meta ? *meta : none,
+                          told ? *told : none,     modern ? Era::Modern : Era::Legacy};
     const auto& options = server_.options();
     if (options.flood > 0 || options.nest > 0 || options.close_mid_message) {
         if (options.at == Options::At::First || method == "tools/call") return misbehave(request);

@@ -5,6 +5,8 @@
 //          finishes the session.
 #pragma once
 
+#include "example/options.hpp"
+
 #include <boost/json.hpp>
 
 #include <functional>
@@ -13,8 +15,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "example/options.hpp"
 
 namespace example {
 
@@ -50,7 +50,7 @@ public:
     bool wants_input() const;
     bool has_output() const { return sent_ < output_.size(); }
     bool finished() const { return finished_; }
-    void read();   // what there is, handles every whole line, and writes the answers at once
+    void read();  // what there is, handles every whole line, and writes the answers at once
     void flush();
 
     // `members` are those of the result object: "\"content\":[]".

@@ -3,11 +3,11 @@
 // Threads: one. Errors: wrong arguments are tool errors (isError); an unknown tool is -32602.
 #pragma once
 
+#include "example/session.hpp"
+
 #include <string>
 #include <unordered_map>
 #include <vector>
-
-#include "example/session.hpp"
 
 namespace example {
 

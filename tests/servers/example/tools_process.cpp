@@ -1,13 +1,13 @@
 // Tools that look at this process: what a host handed to its child, for tests of exactly that.
-#include <dirent.h>
-#include <unistd.h>
-
-#include <climits>
-#include <cstring>
-#include <fstream>
-
 #include "example/tools.hpp"
 #include "example/wire.hpp"
+
+#include <climits>
+
+#include <cstring>
+#include <dirent.h>
+#include <fstream>
+#include <unistd.h>
 
 extern char** environ;  // NOLINT: the name is POSIX's
 
@@ -58,12 +58,16 @@ void answer_structured(const Call& call, const json::object& told) {
 void run_env(const Call& call) {
     char folder[PATH_MAX] = "";
     if (!::getcwd(folder, sizeof folder)) folder[0] = '\0';
-    answer_structured(call, {{"environment", environment()}, {"descriptors", descriptors()},
-                             {"arguments", arguments()}, {"directory", folder}});
+    answer_structured(call, {{"environment", environment()},
+                             {"descriptors", descriptors()},
+                             {"arguments", arguments()},
+                             {"directory", folder}});
 }
 
 void run_pid(const Call& call) {
-    answer_structured(call, {{"pid", ::getpid()}, {"parent", ::getppid()}, {"group", ::getpgrp()},
+    answer_structured(call, {{"pid", ::getpid()},
+                             {"parent", ::getppid()},
+                             {"group", ::getpgrp()},
                              {"session", ::getsid(0)}});
 }
 

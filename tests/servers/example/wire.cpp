@@ -14,9 +14,12 @@ void append_quoted(std::string& out, std::string_view text) {
         if (c >= 0x20 && c != '"' && c != '\\') continue;
         out.append(text, clean, i - clean);
         clean = i + 1;
-        if (c == '"' || c == '\\') (out += '\\') += static_cast<char>(c);
-        else if (c == '\n') out += "\\n";
-        else ((out += "\\u00") += kHex[c >> 4]) += kHex[c & 15];
+        if (c == '"' || c == '\\')
+            (out += '\\') += static_cast<char>(c);
+        else if (c == '\n')
+            out += "\\n";
+        else
+            ((out += "\\u00") += kHex[c >> 4]) += kHex[c & 15];
     }
     out.append(text, clean);
     out += '"';
