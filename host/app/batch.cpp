@@ -6,6 +6,7 @@
 #include "protocol/compose.hpp"
 
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -51,6 +52,13 @@ std::string event(const char* name, const std::string& members) {
     return std::string("{\"event\":\"") + name + "\"," + members + "}";
 }
 
+// Boost.JSON writes every double as 1E0; steps and bytes are whole.
+json::value plain_number(double number) {
+    constexpr double kExact = 9007199254740992.0;  // 2^53
+    if (std::abs(number) <= kExact && number == std::floor(number)) return static_cast<std::int64_t>(number);
+    return number;
+}
+
 }  // namespace
 
 Batch::Batch(Session& session, int input)
@@ -72,8 +80,10 @@ Batch::~Batch() {
 int Batch::run() {
     watch_input();
     session_.wait([this] { return done_; });
+    const bool interrupted = !done_;
+    session_.close();  // requests that are left end while we are here to be told
     flush();
-    if (!done_) return kInterrupted;
+    if (interrupted) return kInterrupted;
     return failed_ ? kFailure : kOk;
 }
 
@@ -153,8 +163,9 @@ void Batch::take_line(std::string_view line) {
                      where + "a request is a JSON object like {\"id\":1,\"op\":\"tools/list\"}"});
     const auto* given = request->if_contains("id");
     const std::string id = given ? json::serialize(*given) : std::to_string(line_number_);
-    if (running_.count(id))
-        return fail(id, {ErrorCode::Invalid, where + "id " + id + " is in flight already"});
+    if (running_.count(id)) {
+        return put_error(id, {ErrorCode::Invalid, where + "id " + id + " is in flight already"});
+    }
     start(id, *request);
 }
 
@@ -204,8 +215,8 @@ connection::ReplyHandler Batch::relay(const std::string& id) {
 
 connection::ProgressHandler Batch::tell_progress(const std::string& id) {
     return [this, id](const connection::Progress& progress) {
-        json::object told{{"progress", progress.progress}};
-        if (progress.total) told["total"] = *progress.total;
+        json::object told{{"progress", plain_number(progress.progress)}};
+        if (progress.total) told["total"] = plain_number(*progress.total);
         if (!progress.message.empty()) told["message"] = progress.message;
         put(event("progress", "\"id\":" + id + "," + protocol::members_of(told)));
     };
@@ -405,10 +416,15 @@ void Batch::fail(const std::string& id, const Error& error) {
     const bool ended_by_us = found != running_.end() && found->second.endless && input_over_ &&
                              error.code == ErrorCode::Cancelled;
     if (ended_by_us) return succeed(id, "{}");
+    put_error(id, error);
+    finished(id);
+}
+
+// The request that owns the id, if there is one, goes on.
+void Batch::put_error(const std::string& id, const Error& error) {
     failed_ = true;
     put("{\"id\":" + id + ",\"ok\":false,\"error\":{\"kind\":\"" + name_of(error.code) +
         "\",\"message\":" + protocol::quoted(core::log::masked(error.message)) + "}}");
-    finished(id);
 }
 
 void Batch::fail_rpc(const std::string& id, std::string_view raw_error) {

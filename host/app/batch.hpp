@@ -58,6 +58,7 @@ private:
     connection::ProgressHandler tell_progress(const std::string& id);
     void succeed(const std::string& id, std::string_view raw_result, bool tool_error = false);
     void fail(const std::string& id, const Error& error);
+    void put_error(const std::string& id, const Error& error);
     void fail_rpc(const std::string& id, std::string_view raw_error);
     void finished(const std::string& id);
     void put(std::string line);

@@ -87,6 +87,7 @@ void print_line(std::string_view line) {
 }
 
 void print_foreign(std::string_view text) {
+    if (!text.empty() && text.back() == '\n') text.remove_suffix(1);
     if (stdout_is_terminal())
         print_line(core::printable(text, kShownBytes, true));
     else

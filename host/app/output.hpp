@@ -18,7 +18,8 @@ bool stderr_is_terminal();
 
 void say(std::string_view line);         // one line to stderr
 void print_line(std::string_view line);  // one line to stdout, as it is
-// Foreign text to stdout: made printable on a terminal, untouched into a pipe.
+// Foreign text to stdout: made printable on a terminal, untouched into a pipe; its last line ends
+// with one newline, whether the text has it or not.
 void print_foreign(std::string_view text);
 
 // A line on stderr that replaces itself; only on a terminal, gone with the object.

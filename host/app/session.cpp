@@ -69,9 +69,13 @@ Session::Session(const GlobalOptions& global, Life life) : global_(global) {
 }
 
 Session::~Session() {
-    host_->close(core::Clock::now() + kCloseLimit);
+    close();
     host_->loop().unwatch(signal_watch_);
     ::close(signal_fd_);
+}
+
+void Session::close() {
+    host_->close(core::Clock::now() + kCloseLimit);
 }
 
 void Session::on_signal() {
@@ -91,6 +95,7 @@ bool Session::wait(const std::function<bool()>& done, std::function<void()> inte
     interrupted_ = std::move(interrupted);
     const bool reached = host_->run_until(done);
     interrupted_ = {};
+    if (!reached) close();  // what still runs ends now, while whoever waited for it is there
     return reached;
 }
 

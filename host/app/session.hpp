@@ -18,6 +18,7 @@ public:
     enum class Life { OneShot, Long };
     Session(const GlobalOptions& global, Life life);
     ~Session();  // closes the servers, at most kCloseLimit
+    void close();  // the same, before our end; what is in flight is answered meanwhile
 
     Host& host() { return *host_; }
     const GlobalOptions& global() const { return global_; }

@@ -1,10 +1,10 @@
 #include "core/digest.hpp"
 
 #include <openssl/sha.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <unistd.h>
 #include <vector>
 
 // The low-level SHA-256 calls, because EVP's first use loads OpenSSL's providers and configuration,
@@ -45,7 +45,8 @@ Result<std::string> sha256_hex_of_descriptor(int fd) {
     for (;;) {
         const ssize_t got = ::pread(fd, chunk.data(), chunk.size(), offset);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return Error{ErrorCode::Io, std::string("cannot read: ") + std::strerror(errno)};
+        if (got < 0)
+            return Error{ErrorCode::Io, std::string("cannot read: ") + std::strerror(errno)};
         if (got == 0) break;
         SHA256_Update(&context, chunk.data(), static_cast<std::size_t>(got));
         offset += got;

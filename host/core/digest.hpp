@@ -1,14 +1,14 @@
 // SHA-256, the only hash we use. The door to libcrypto.
 #pragma once
 
+#include "core/result.hpp"
+
 #include <string>
 #include <string_view>
 
-#include "core/result.hpp"
-
 namespace patchbay::core {
 
-std::string sha256_hex(std::string_view bytes);          // 64 lower-case hex digits
-Result<std::string> sha256_hex_of_descriptor(int fd);    // whole file from offset 0; offset unchanged
+std::string sha256_hex(std::string_view bytes);        // 64 lower-case hex digits
+Result<std::string> sha256_hex_of_descriptor(int fd);  // whole file from offset 0; offset unchanged
 
 }  // namespace patchbay::core

@@ -8,21 +8,21 @@
 namespace patchbay::core {
 
 struct Limits {
-    std::size_t message_bytes = 16u << 20;    // one JSON-RPC message, either direction
-    std::size_t json_depth = 128;             // nesting of one message
-    std::size_t queue_bytes = 64u << 20;      // waiting for one server, then calls are refused
-    std::size_t queue_messages = 10'000;      // in flight at one server, then calls are refused
+    std::size_t message_bytes = 16u << 20;  // one JSON-RPC message, either direction
+    std::size_t json_depth = 128;           // nesting of one message
+    std::size_t queue_bytes = 64u << 20;    // waiting for one server, then calls are refused
+    std::size_t queue_messages = 10'000;    // in flight at one server, then calls are refused
     std::size_t tools_per_server = 10'000;
     std::size_t pages_per_list = 1'000;
-    std::size_t schema_bytes = 64u << 10;     // one tool's input or output schema
+    std::size_t schema_bytes = 64u << 10;  // one tool's input or output schema
     std::size_t schema_depth = 64;
-    std::size_t description_bytes = 2u << 10; // shown to a model; the rest is cut
+    std::size_t description_bytes = 2u << 10;  // shown to a model; the rest is cut
     std::size_t stderr_line_bytes = 8u << 10;
-    std::size_t input_rounds = 8;             // input_required answers to one modern request
+    std::size_t input_rounds = 8;  // input_required answers to one modern request
 };
 
 // design: connect time-outs and the like are per server and live in config::Server.
-inline constexpr std::size_t kLocalConnectsAtOnce = 3;    // stdio
+inline constexpr std::size_t kLocalConnectsAtOnce = 3;  // stdio
 inline constexpr std::size_t kRemoteConnectsAtOnce = 20;
 
 }  // namespace patchbay::core

@@ -1,6 +1,8 @@
 // The only door to spdlog.
 #include "core/log.hpp"
 
+#include "core/text.hpp"
+
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -8,8 +10,6 @@
 #include <atomic>
 #include <mutex>
 #include <vector>
-
-#include "core/text.hpp"
 
 namespace patchbay::core::log {
 
@@ -44,14 +44,19 @@ Secrets& secrets() {
 }  // namespace
 
 Level level_from(std::string_view name, bool* known) {
-    constexpr std::string_view kNames[] = {"trace", "debug", "info", "warn", "error", "fatal", "off"};
+    constexpr std::string_view kNames[] = {"trace", "debug", "info", "warn",
+                                           "error", "fatal", "off"};
     const auto* found = std::find(std::begin(kNames), std::end(kNames), name);
     if (known) *known = found != std::end(kNames);
     return found == std::end(kNames) ? Level::Info : static_cast<Level>(found - kNames);
 }
 
-void set_level(Level level) { threshold = level; }
-bool enabled(Level level) { return level >= threshold && level != Level::Off; }
+void set_level(Level level) {
+    threshold = level;
+}
+bool enabled(Level level) {
+    return level >= threshold && level != Level::Off;
+}
 
 void write(Level level, std::string_view text) {
     if (!enabled(level)) return;

@@ -1,7 +1,7 @@
 // The host's log: stderr by default, spdlog behind it. Foreign text is made printable, values
 // registered as secrets are masked in every line.
 //
-// Threads: [any], after start().
+// Threads: [any].
 #pragma once
 
 #include <string>
@@ -19,10 +19,18 @@ bool enabled(Level level);
 // One line to the log. Newlines in `text` become spaces.
 void write(Level level, std::string_view text);
 
-inline void debug(std::string_view text) { write(Level::Debug, text); }
-inline void info(std::string_view text) { write(Level::Info, text); }
-inline void warn(std::string_view text) { write(Level::Warn, text); }
-inline void error(std::string_view text) { write(Level::Error, text); }
+inline void debug(std::string_view text) {
+    write(Level::Debug, text);
+}
+inline void info(std::string_view text) {
+    write(Level::Info, text);
+}
+inline void warn(std::string_view text) {
+    write(Level::Warn, text);
+}
+inline void error(std::string_view text) {
+    write(Level::Error, text);
+}
 
 // From now on every occurrence of `secret` in a line becomes "***". Shorter than 4 bytes: ignored.
 void mask(std::string_view secret);

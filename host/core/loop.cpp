@@ -14,6 +14,7 @@
 #include <queue>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 
 namespace patchbay::core {
 namespace asio = boost::asio;
@@ -46,15 +47,17 @@ struct Deadline {
 }  // namespace
 
 struct Loop::Impl {
+    // Declared before `io`, so that they outlive it: what its pending handlers own may come back
+    // here.
+    std::unordered_map<WatchId, std::shared_ptr<Watch>> watches;
+    std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines;
+    std::unordered_map<TimerId, std::function<void()>> timers;
+    std::deque<std::function<void()>> deferred;
     // The hint says that one thread runs the loop; post() from others stays safe with it.
     asio::io_context io{1};
     asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
     asio::steady_timer alarm{io};
     Clock::time_point alarm_at = Clock::time_point::max();
-    std::unordered_map<WatchId, std::shared_ptr<Watch>> watches;
-    std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines;
-    std::unordered_map<TimerId, std::function<void()>> timers;
-    std::deque<std::function<void()>> deferred;
     std::uint64_t last_id = 0;
     std::atomic<std::thread::id> thread{std::this_thread::get_id()};
     std::atomic<bool> stopping{false};
@@ -93,7 +96,6 @@ struct Loop::Impl {
             if (error) return;
             alarm_at = Clock::time_point::max();
             fire_due();
-            drain();
             arm_alarm();
         });
     }
@@ -107,6 +109,7 @@ struct Loop::Impl {
             auto fired = std::move(found->second);
             timers.erase(found);
             fired();
+            drain();  // before the next timer: each is a callback of its own
         }
     }
 
@@ -120,15 +123,18 @@ struct Loop::Impl {
 Loop::Loop() : impl_(std::make_unique<Impl>()) {}
 
 Loop::~Loop() {
-    for (auto& [id, watch] : impl_->watches) {
-        watch->gone = true;
-        watch->descriptor.release();
+    // Callbacks may own objects whose destructors come back to the loop, to unwatch or cancel: they
+    // go while every member still lives, and from containers that nobody looks into any more.
+    for (const auto& [id, watch] : impl_->watches) watch->gone = true;
+    while (!impl_->watches.empty() || !impl_->timers.empty() || !impl_->deferred.empty()) {
+        const auto watches = std::exchange(impl_->watches, {});
+        const auto timers = std::exchange(impl_->timers, {});
+        const auto deferred = std::exchange(impl_->deferred, {});
+        for (const auto& [id, watch] : watches) {
+            watch->descriptor.release();
+            watch->ready = nullptr;  // a pending wait still holds the watch
+        }
     }
-    // Callbacks may own objects whose destructors come back to the loop: let them go first, while
-    // every member still lives.
-    impl_->watches.clear();
-    impl_->deferred.clear();
-    impl_->timers.clear();
 }
 
 Result<Loop::WatchId> Loop::watch(int fd, unsigned events,
@@ -165,7 +171,8 @@ void Loop::unwatch(WatchId id) {
 Loop::TimerId Loop::after(std::chrono::nanoseconds delay, std::function<void()> fired) {
     const TimerId id = ++impl_->last_id;
     const auto now = Clock::now();
-    const auto when = delay > Clock::time_point::max() - now ? Clock::time_point::max() : now + delay;
+    const auto when =
+        delay > Clock::time_point::max() - now ? Clock::time_point::max() : now + delay;
     impl_->timers.emplace(id, std::move(fired));
     impl_->deadlines.push({when, id});
     impl_->arm_alarm();
@@ -180,14 +187,17 @@ void Loop::cancel(TimerId id) {
         std::vector<Deadline> kept;
         kept.reserve(impl_->timers.size());
         while (!impl_->deadlines.empty()) {
-            if (impl_->timers.count(impl_->deadlines.top().id)) kept.push_back(impl_->deadlines.top());
+            if (impl_->timers.count(impl_->deadlines.top().id))
+                kept.push_back(impl_->deadlines.top());
             impl_->deadlines.pop();
         }
         impl_->deadlines = decltype(impl_->deadlines)(std::greater<>{}, std::move(kept));
     }
 }
 
-void Loop::defer(std::function<void()> work) { impl_->deferred.push_back(std::move(work)); }
+void Loop::defer(std::function<void()> work) {
+    impl_->deferred.push_back(std::move(work));
+}
 
 void Loop::post(std::function<void()> work) {
     asio::post(impl_->io, [impl = impl_.get(), work = std::move(work)] {
@@ -220,8 +230,12 @@ bool Loop::run_until(const std::function<bool()>& done, Clock::time_point deadli
     return true;
 }
 
-bool Loop::on_loop_thread() const { return impl_->thread == std::this_thread::get_id(); }
+bool Loop::on_loop_thread() const {
+    return impl_->thread == std::this_thread::get_id();
+}
 
-void Loop::assert_here() const { assert(on_loop_thread()); }
+void Loop::assert_here() const {
+    assert(on_loop_thread());
+}
 
 }  // namespace patchbay::core

@@ -8,12 +8,12 @@
 //          a call that begins and ends on this thread costs no wake-up.
 #pragma once
 
+#include "core/result.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
-
-#include "core/result.hpp"
 
 namespace patchbay::core {
 
@@ -52,7 +52,8 @@ public:
     void stop();  // [any]
     // Pumps until `done()` is true or `deadline` has passed; false in the second case. `done` is
     // asked after every batch of callbacks. This is how a synchronous caller waits: no hand-off.
-    bool run_until(const std::function<bool()>& done, Clock::time_point deadline = Clock::time_point::max());
+    bool run_until(const std::function<bool()>& done,
+                   Clock::time_point deadline = Clock::time_point::max());
 
     bool on_loop_thread() const;  // [any]
     void assert_here() const;     // aborts on another thread, in debug builds only

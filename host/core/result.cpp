@@ -4,19 +4,32 @@ namespace patchbay {
 
 const char* name_of(ErrorCode code) {
     switch (code) {
-        case ErrorCode::Internal: return "internal";
-        case ErrorCode::Invalid: return "invalid";
-        case ErrorCode::NotFound: return "not_found";
-        case ErrorCode::Unsupported: return "unsupported";
-        case ErrorCode::Unavailable: return "unavailable";
-        case ErrorCode::Timeout: return "timeout";
-        case ErrorCode::Cancelled: return "cancelled";
-        case ErrorCode::Denied: return "denied";
-        case ErrorCode::AuthRequired: return "auth_required";
-        case ErrorCode::Limit: return "limit";
-        case ErrorCode::Protocol: return "protocol";
-        case ErrorCode::Io: return "io";
-        case ErrorCode::SessionLost: return "session_lost";
+        case ErrorCode::Internal:
+            return "internal";
+        case ErrorCode::Invalid:
+            return "invalid";
+        case ErrorCode::NotFound:
+            return "not_found";
+        case ErrorCode::Unsupported:
+            return "unsupported";
+        case ErrorCode::Unavailable:
+            return "unavailable";
+        case ErrorCode::Timeout:
+            return "timeout";
+        case ErrorCode::Cancelled:
+            return "cancelled";
+        case ErrorCode::Denied:
+            return "denied";
+        case ErrorCode::AuthRequired:
+            return "auth_required";
+        case ErrorCode::Limit:
+            return "limit";
+        case ErrorCode::Protocol:
+            return "protocol";
+        case ErrorCode::Io:
+            return "io";
+        case ErrorCode::SessionLost:
+            return "session_lost";
     }
     return "internal";
 }

@@ -10,21 +10,22 @@
 
 namespace patchbay {
 
-// For programs; people read Error::message. Translated once, at the edge, to JSON-RPC or exit codes.
+// For programs; people read Error::message. Translated once, at the edge, to JSON-RPC or exit
+// codes.
 enum class ErrorCode {
-    Internal,        // a bug of ours, or of a plugin
-    Invalid,         // the caller's input does not make sense
-    NotFound,        // no such tool, server, plugin, file
-    Unsupported,     // the other side cannot do it
-    Unavailable,     // server is not ready, or went away
+    Internal,     // a bug of ours, or of a plugin
+    Invalid,      // the caller's input does not make sense
+    NotFound,     // no such tool, server, plugin, file
+    Unsupported,  // the other side cannot do it
+    Unavailable,  // server is not ready, or went away
     Timeout,
     Cancelled,
-    Denied,          // policy said no
+    Denied,  // policy said no
     AuthRequired,
-    Limit,           // a named bound was exceeded
-    Protocol,        // the peer broke MCP or JSON-RPC
+    Limit,     // a named bound was exceeded
+    Protocol,  // the peer broke MCP or JSON-RPC
     Io,
-    SessionLost,     // the server forgot the session; a new one may be opened
+    SessionLost,  // the server forgot the session; a new one may be opened
 };
 
 // Stable lower-case word for `--json` output and logs: "not_found".

@@ -58,8 +58,8 @@ bool is_unsafe(char32_t c) {
 
 }  // namespace
 
-std::vector<std::string> nearest(std::string_view wanted, const std::vector<std::string>& candidates,
-                                 std::size_t most) {
+std::vector<std::string> nearest(std::string_view wanted,
+                                 const std::vector<std::string>& candidates, std::size_t most) {
     std::vector<std::pair<std::size_t, std::string>> near;
     const std::size_t reach = std::max<std::size_t>(1, wanted.size() / 3);
     if (wanted.size() > 512) return {};
@@ -97,7 +97,8 @@ std::string printable(std::string_view text, std::size_t most_bytes, bool lines)
     while (!text.empty()) {
         char32_t value = 0;
         const std::size_t length = code_point(text, value);
-        const bool keep = length > 0 && (!is_unsafe(value) || (lines && (value == '\n' || value == '\t')));
+        const bool keep =
+            length > 0 && (!is_unsafe(value) || (lines && (value == '\n' || value == '\t')));
         const std::string_view piece = keep ? text.substr(0, length) : kReplacement;
         if (out.size() + piece.size() > most_bytes) break;
         out += piece;

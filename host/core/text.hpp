@@ -9,8 +9,8 @@
 namespace patchbay::core {
 
 // The candidates within a third of `wanted`'s length in edits, best first, at most `most`.
-std::vector<std::string> nearest(std::string_view wanted, const std::vector<std::string>& candidates,
-                                 std::size_t most = 3);
+std::vector<std::string> nearest(std::string_view wanted,
+                                 const std::vector<std::string>& candidates, std::size_t most = 3);
 
 // `; did you mean "a" or "b"?`, or nothing when no candidate is near.
 std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& candidates);

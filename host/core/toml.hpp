@@ -1,5 +1,5 @@
-// toml++ as both of its users must see it: the configuration reader and the plugin manifests. Heavy;
-// include it in those two sources and nowhere else.
+// toml++ as both of its users must see it: the configuration reader and the plugin manifests.
+// Heavy; include it in those two sources and nowhere else.
 #pragma once
 
 // clang-format off

@@ -214,7 +214,9 @@ void ProcessService::State::read(patchbay_op op) {
     for (;;) {
         patchbay_supervisor_packet packet{};
         const auto got = ::recv(child->control.get(), &packet, sizeof packet, MSG_DONTWAIT);
-        if (got < 0 && errno == EINTR) continue;
+        // A reset is told once, ahead of what still waits: the supervisor left without reading a stop
+        // that crossed its last word.
+        if (got < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
         if (got < 0 && errno == EAGAIN) return;
         if (got != static_cast<ssize_t>(sizeof packet)) return gone(op);
         take(*child, packet);

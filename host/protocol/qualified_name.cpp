@@ -1,8 +1,9 @@
 #include "protocol/qualified_name.hpp"
 
-#include <algorithm>
-
 #include "core/digest.hpp"
+
+#include <algorithm>
+#include <set>
 
 namespace patchbay::protocol {
 
@@ -26,7 +27,8 @@ bool fits(std::string_view name) {
 
 std::string hashed(std::string_view server, std::string_view tool) {
     std::string name = raw_name(server, tool);
-    std::replace_if(name.begin(), name.end(), [](char c) { return !is_plain(c); }, '_');
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return !is_plain(c); }, '_');
     name.resize(std::min(name.size(), kPublicNameBytes - kHashBytes));
     std::string pair(server);
     pair += '\0';
@@ -42,36 +44,50 @@ std::string public_name(std::string_view server, std::string_view tool) {
 }
 
 void NameTable::add(const std::string& server, const std::string& tool) {
-    auto& wanting = by_base_[protocol::public_name(server, tool)];
-    const Pair pair{server, tool};
-    if (std::find(wanting.begin(), wanting.end(), pair) == wanting.end()) wanting.push_back(pair);
+    if (names_.emplace(Pair{server, tool}, "").second) settled_ = false;
+}
+
+// Hashed names may meet a plain one too (a tool may be called anything, also what another is hashed
+// to), so pairs that share a name are hashed until none do. Every round hashes at least one more.
+void NameTable::settle() const {
+    if (settled_) return;
+    settled_ = true;
+    std::set<Pair> told_apart;
+    for (bool again = true; again;) {
+        again = false;
+        std::map<std::string, std::vector<const Pair*>> wanted;
+        for (auto& [pair, name] : names_) {
+            const auto& [server, tool] = pair;
+            name =
+                told_apart.count(pair) ? hashed(server, tool) : protocol::public_name(server, tool);
+            wanted[name].push_back(&pair);
+        }
+        pairs_.clear();
+        for (const auto& [name, wanting] : wanted) {
+            pairs_.emplace(name, *wanting.front());
+            if (wanting.size() == 1) continue;
+            for (const auto* pair : wanting) again |= told_apart.insert(*pair).second;
+        }
+    }
 }
 
 std::string NameTable::public_name(const std::string& server, const std::string& tool) const {
-    const auto base = protocol::public_name(server, tool);
-    const auto found = by_base_.find(base);
-    const bool collides = found != by_base_.end() && found->second.size() > 1;
-    return collides ? hashed(server, tool) : base;
+    settle();
+    const auto found = names_.find({server, tool});
+    return found == names_.end() ? protocol::public_name(server, tool) : found->second;
 }
 
 std::optional<std::pair<std::string, std::string>> NameTable::find(const std::string& name) const {
-    const auto found = by_base_.find(name);
-    if (found != by_base_.end() && found->second.size() == 1) return found->second.front();
-    for (const auto& [base, wanting] : by_base_) {
-        if (wanting.size() == 1) continue;
-        for (const auto& [server, tool] : wanting) {
-            if (hashed(server, tool) == name) return Pair{server, tool};
-        }
-    }
-    return std::nullopt;
+    settle();
+    const auto found = pairs_.find(name);
+    if (found == pairs_.end()) return std::nullopt;
+    return found->second;
 }
 
 std::vector<std::string> NameTable::names() const {
+    settle();
     std::vector<std::string> names;
-    for (const auto& [base, wanting] : by_base_) {
-        for (const auto& [server, tool] : wanting) names.push_back(public_name(server, tool));
-    }
-    std::sort(names.begin(), names.end());
+    for (const auto& [name, pair] : pairs_) names.push_back(name);
     return names;
 }
 

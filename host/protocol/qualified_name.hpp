@@ -1,9 +1,9 @@
 // Public tool names: `mcp__<server>__<tool>`, and the table that leads back to the raw pair.
 //
 // A public name satisfies every model provider: ^[a-zA-Z0-9_-]{1,64}$. A raw pair that does not fit
-// gets its foreign bytes replaced by `_`, is cut, and ends in `_` + 8 hex digits of the SHA-256 over
-// server, NUL, tool. So do both of two pairs that would collide. A name therefore depends on its
-// pair alone, unless another pair collides with it, and never on the order of listing.
+// gets its foreign bytes replaced by `_`, is cut, and ends in `_` + 8 hex digits of the SHA-256
+// over server, NUL, tool. So do both of two pairs that would collide. A name therefore depends on
+// its pair alone, unless another pair collides with it, and never on the order of listing.
 //
 // Threads: [value]. Errors: none.
 #pragma once
@@ -22,11 +22,14 @@ inline constexpr std::size_t kPublicNameBytes = 64;
 // The name of a pair that collides with none.
 std::string public_name(std::string_view server, std::string_view tool);
 
+// Threads: [value], though the first question after an add() settles the names.
 class NameTable {
 public:
-    // Adding a pair twice is harmless. Names are settled by public_name(), after the last add().
+    // Adding a pair twice is harmless. Names are settled by the first question after the last
+    // add().
     void add(const std::string& server, const std::string& tool);
 
+    // The name of a pair that was added; of another, the one it would have alone.
     std::string public_name(const std::string& server, const std::string& tool) const;
     // The raw (server, tool) behind a public name.
     std::optional<std::pair<std::string, std::string>> find(const std::string& name) const;
@@ -34,7 +37,11 @@ public:
 
 private:
     using Pair = std::pair<std::string, std::string>;
-    std::map<std::string, std::vector<Pair>> by_base_;  // unhashed name -> who wants it
+    void settle() const;
+
+    mutable std::map<Pair, std::string> names_;  // pair -> its name
+    mutable std::map<std::string, Pair> pairs_;  // and back
+    mutable bool settled_ = true;
 };
 
 // The servers of `ids` that may own `name`, known from the name alone: what to connect before it

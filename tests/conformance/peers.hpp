@@ -3,14 +3,14 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace patchbay::test {
@@ -61,9 +61,13 @@ inline std::vector<pid_t> processes_with(const std::string& token) {
     while (const auto* entry = ::readdir(directory)) {
         const auto pid = static_cast<pid_t>(std::atoi(entry->d_name));
         if (pid <= 0 || pid == ::getpid()) continue;
-        std::ifstream file("/proc/" + std::string(entry->d_name) + "/cmdline", std::ios::binary);
-        const std::string line{std::istreambuf_iterator<char>(file), {}};
-        if (line.find(token) != std::string::npos) found.push_back(pid);
+        const auto path = "/proc/" + std::string(entry->d_name) + "/cmdline";
+        const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        char line[4096];
+        const auto size = fd >= 0 ? ::read(fd, line, sizeof line) : 0;  // none: it has just ended
+        if (fd >= 0) ::close(fd);
+        const std::string_view seen(line, size > 0 ? static_cast<std::size_t>(size) : 0);
+        if (seen.find(token) != std::string_view::npos) found.push_back(pid);
     }
     ::closedir(directory);
     return found;

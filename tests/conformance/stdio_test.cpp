@@ -175,11 +175,14 @@ TEST_F(Stdio, EndsAChildThatClosesItsOutput) {
     EXPECT_EQ(channel_.end.text, "server closed its stdout");
 }
 
-TEST_F(Stdio, EndsAChildThatClosesItsInputAtTheFirstMessage) {
+TEST_F(Stdio, EndsAChildThatClosesItsInputWhenThereIsSomethingToSay) {
     ASSERT_TRUE(open({"stdin"}, ",\"stop_grace_ms\":50"));
     ASSERT_TRUE(channel_.until([&] { return !channel_.messages.empty(); }));
-    ASSERT_GE(channel_.send("{}"), 0);
-    ASSERT_TRUE(over());
+    // Its supervisor may hold the pipe for a moment more, so that a first message still goes in.
+    ASSERT_TRUE(channel_.until([&] {
+        if (!channel_.closed() && channel_.running() == 0) static_cast<void>(channel_.send("{}"));
+        return channel_.closed();
+    }));
     EXPECT_EQ(channel_.end.text, "server closed its stdin: Broken pipe");
     EXPECT_EQ(channel_.done.back().status, PATCHBAY_E_CLOSED);
 }

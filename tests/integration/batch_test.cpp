@@ -47,7 +47,8 @@ TEST_P(Batch, ManyRequestsAreInFlightAtOnce) {
     for (int i = 0; i < 200; ++i) input += call(std::to_string(i), "sleep", R"({"ms":500})");
     const auto done = home.run({"batch"}, input);
     EXPECT_EQ(done.exit_code, 0) << done.err;
-    EXPECT_THAT(Lines(done.out).all, SizeIs(200));
+    const Lines lines(done.out);
+    EXPECT_EQ(lines.all.size() - lines.events("notification").size(), 200u);
     EXPECT_LT(done.took, std::chrono::seconds(50)) << "one after the other would take 100 s";
 }
 
@@ -57,8 +58,9 @@ TEST_P(Batch, MoreRequestsThanMayBeInFlightAreAllAnswered) {
     const auto done = home.run({"batch"}, input);
     EXPECT_EQ(done.exit_code, 0) << done.err;
     const Lines lines(done.out);
-    ASSERT_THAT(lines.all, SizeIs(3000));
+    EXPECT_EQ(lines.all.size() - lines.events("notification").size(), 3000u);
     for (const auto& line : lines.all) {
+        if (line.contains("event")) continue;
         const json::value whole = line;
         EXPECT_EQ(whole.at_pointer("/result/structuredContent/sum"), whole.at("id").to_number<int>() + 1);
     }
@@ -80,9 +82,9 @@ TEST_P(Batch, ProgressComesAsEventsInOrder) {
     ASSERT_THAT(events, SizeIs(3)) << "only for the request that asked";
     for (int i = 0; i < 3; ++i) {
         EXPECT_EQ(events[i].at("id"), 1);
-        EXPECT_EQ(events[i].at("progress").to_number<double>(), i + 1);
-        EXPECT_EQ(events[i].at("total").to_number<double>(), 3);
-        EXPECT_EQ(events[i].at("message"), "step " + std::to_string(i + 1));
+        EXPECT_EQ(events[i].at("progress"), i + 1);
+        EXPECT_EQ(events[i].at("total"), 3);
+        EXPECT_EQ(events[i].at("message"), json::value("step " + std::to_string(i + 1)));
     }
     EXPECT_EQ(lines.text(1), "3 steps done");
 }
@@ -156,7 +158,7 @@ TEST_P(Batch, StatusTellsOfEveryServer) {
     EXPECT_EQ(status.at_pointer("/result/servers/0/id"), "idle");
     EXPECT_EQ(status.at_pointer("/result/servers/0/state"), "idle");
     EXPECT_EQ(status.at_pointer("/result/servers/1/state"), "ready");
-    EXPECT_EQ(status.at_pointer("/result/servers/1/protocol"), modern() ? "2026-07-28" : "2025-11-25");
+    EXPECT_EQ(status.at_pointer("/result/servers/1/protocol"), json::value(modern() ? "2026-07-28" : "2025-11-25"));
 }
 
 TEST_P(Batch, AToolAddedLaterIsListedAndCalled) {
@@ -187,7 +189,7 @@ TEST_P(Batch, SubscribersHearOfUpdatesAndNoOthers) {
     const auto events = Lines(done.out).events("notification", "notifications/resources/updated");
     ASSERT_THAT(events, SizeIs(1));
     EXPECT_EQ(events[0].at("server"), "x");
-    EXPECT_EQ(json::value(events[0]).at_pointer("/params/uri"), uri);
+    EXPECT_EQ(json::value(events[0]).at_pointer("/params/uri"), json::value(uri));
 }
 
 TEST_P(Batch, AnUnheardNotificationEndsAWaitWithATimeOut) {

@@ -33,6 +33,7 @@ TEST_P(FaultyFiles, AreReportedWithTheirPlace) {
     for (const char* part : faulty.says) {
         EXPECT_THAT(done.err, HasSubstr(part[0] == ':' ? file + part : std::string(part)));
     }
+    if (faulty.name == std::string("UnknownTransport")) return;  // a file alone is read without plugins
     EXPECT_EQ(home.run({"config", "check", file}).exit_code, faulty.exit_code) << "alone as well";
 }
 
@@ -45,14 +46,14 @@ INSTANTIATE_TEST_SUITE_P(
         Faulty{"UnknownKey", "config.toml", "[servers.a]\ncomand = \"x\"\ncommand = \"y\"\n", 0,
                {":2:1: server \"a\": unknown key \"comand\"", "did you mean \"command\"?"}},
         Faulty{"UnknownTransport", "config.toml", "[servers.a]\ntransport = \"stdoi\"\ncommand = \"x\"\n", 4,
-               {": server \"a\": unknown transport \"stdoi\"; loaded transports: ", "did you mean \"stdio\"?"}},
+               {":1:10: server \"a\": unknown transport \"stdoi\"; loaded transports: ", "did you mean \"stdio\"?"}},
         Faulty{"WrongType", "config.toml", "[servers.a]\ncommand = 4\n", 4, {":2:11: server \"a\": command: expected a program"}},
         Faulty{"IdWithTwoUnderscores", "config.yaml", "servers:\n  a__b:\n    command: x\n", 4,
                {":2:3: server \"a__b\": an id is 1 to 64 letters, digits, \"-\" and \"_\", without \"__\""}},
         Faulty{"IdTwiceInToml", "config.toml", "[servers.a]\ncommand = \"x\"\n[servers.a]\ncommand = \"y\"\n", 4, {":3:1: not TOML: "}},
         Faulty{"IdTwiceInJson", "mcp.json", "{\"mcpServers\":{\n\"a\":{\"command\":\"x\"},\n\"a\":{\"command\":\"y\"}}}", 4, {":3:1: ", "\"a\""}},
         Faulty{"IdTwiceInYaml", "config.yaml", "servers:\n  a: {command: x}\n  a: {command: y}\n", 4, {":3:3: ", "\"a\""}},
-        Faulty{"NotUtf8", "config.toml", "[servers.a]\ncommand = \"\xff\"\n", 4, {": "}}),
+        Faulty{"NotUtf8", "config.toml", "[servers.a]\ncommand = \"\xff\"\n", 4, {":2:1: this line is not valid UTF-8"}}),
     [](const auto& faulty) { return faulty.param.name; });
 
 TEST(ConfigOnTheCommandLine, ABrokenFileDoesNotTakeTheOthersDown) {
@@ -97,7 +98,7 @@ TEST(ConfigOnTheCommandLine, AnAliasBombIsStopped) {
     home.write(home.user_config() / "config.yaml", bomb);
     const auto done = home.run({"config", "check"});
     EXPECT_EQ(done.exit_code, 4) << done.err;
-    EXPECT_THAT(done.err, HasSubstr("100,000"));
+    EXPECT_THAT(done.err, HasSubstr("more than 100000 values after aliases are expanded"));
     EXPECT_LT(done.peak_rss_kb, 512 * 1024);
 }
 
@@ -128,7 +129,7 @@ TEST(ConfigOnTheCommandLine, ShowTellsTheOriginOfAValue) {
     ASSERT_FALSE(failed) << done.out;
     const auto& origin = shown.at("origins").at("servers.a.command");
     EXPECT_EQ(origin.at("scope"), "project");
-    EXPECT_EQ(origin.at("file"), file);
+    EXPECT_EQ(origin.at("file"), json::value(file));
     EXPECT_EQ(origin.at("line"), 2);
 }
 

@@ -77,10 +77,12 @@ std::string Home::add_recorded(const std::string& id, const Words& flags) {
     return file;
 }
 
-void Home::add_hostile(const std::string& id, const Words& modes) {
-    Words arguments{root_.filename()};
-    arguments.insert(arguments.end(), modes.begin(), modes.end());
-    add(id, {{"command", built("tests/peers/hostile")}, {"args", words(arguments)}});
+std::string Home::add_hostile(const std::string& id, const Words& modes) {
+    const std::string file = root_ / (id + ".ready");
+    std::string line = "exec 3>&1 >'" + file + "'; exec '" + built("tests/peers/hostile") + "' " + root_.filename().string();
+    for (const auto& mode : modes) line += " " + mode;
+    add(id, {{"command", "/bin/sh"}, {"args", words({"-c", line})}});
+    return file;
 }
 
 Command Home::patchbay(Words arguments, std::string input) const {

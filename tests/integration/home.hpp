@@ -35,7 +35,8 @@ public:
     void add_example(const std::string& id, const Words& flags = {}, boost::json::object more = {});
     // The example server with a copy of all that it was sent in the file that is returned.
     std::string add_recorded(const std::string& id, const Words& flags = {});
-    void add_hostile(const std::string& id, const Words& modes);
+    // A server that will not go and answers nothing; the file that is returned says when it is set up.
+    std::string add_hostile(const std::string& id, const Words& modes);
 
     Command patchbay(Words arguments, std::string input = {}) const;
     Outcome run(Words arguments, std::string input = {}) const { return test::run(patchbay(std::move(arguments), std::move(input))); }

@@ -83,7 +83,8 @@ void Session::read() {
 
 // Moves what is unread to the front; doubles the buffer when that is not enough.
 void Session::make_room() {
-    std::memmove(input_.data(), input_.data() + begin_, end_ - begin_);
+    std::copy(input_.begin() + static_cast<std::ptrdiff_t>(begin_),
+              input_.begin() + static_cast<std::ptrdiff_t>(end_), input_.begin());
     end_ -= begin_;
     scanned_ -= begin_;
     begin_ = 0;

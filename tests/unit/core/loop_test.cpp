@@ -101,6 +101,79 @@ TEST_F(LoopTest, DeferredWorkRunsAfterTheCallbackAndBeforeTheNextPoll) {
                                    "deferred again"));
 }
 
+TEST_F(LoopTest, DeferredWorkOfATimerRunsBeforeTheNextTimer) {
+    std::vector<int> order;
+    loop.after(0ms, [&] {
+        order.push_back(1);
+        loop.defer([&] { order.push_back(2); });
+    });
+    loop.after(0ms, [&] { order.push_back(3); });
+    EXPECT_TRUE(wait([&] { return order.size() == 3; }));
+    EXPECT_THAT(order, ElementsAre(1, 2, 3));
+}
+
+TEST_F(LoopTest, ATimerMayCancelAnotherThatIsDue) {
+    bool second = false, third = false;
+    Loop::TimerId id = 0;
+    loop.after(0ms, [&] { loop.cancel(id); });
+    id = loop.after(0ms, [&] { second = true; });
+    loop.after(1ms, [&] { third = true; });
+    EXPECT_TRUE(wait([&] { return third; }));
+    EXPECT_FALSE(second);
+}
+
+TEST_F(LoopTest, AWatchMayEndAnotherInItsCallback) {
+    int other_ends[2];
+    ASSERT_EQ(::pipe(other_ends), 0);
+    int calls = 0;
+    Loop::WatchId first = 0, second = 0;
+    first = *loop.watch(ends[0], Loop::kReadable,
+                        [&](unsigned) { ++calls, loop.unwatch(second), loop.unwatch(first); });
+    second = *loop.watch(other_ends[0], Loop::kReadable,
+                         [&](unsigned) { ++calls, loop.unwatch(first), loop.unwatch(second); });
+    put("a");
+    ASSERT_EQ(::write(other_ends[1], "b", 1), 1);
+    bool later = false;
+    loop.after(10ms, [&] { later = true; });
+    EXPECT_TRUE(wait([&] { return later; }));
+    EXPECT_EQ(calls, 1);
+    ::close(other_ends[0]);
+    ::close(other_ends[1]);
+}
+
+TEST_F(LoopTest, ADescriptorThatIsNoneIsAnError) {
+    const auto watched = loop.watch(-1, Loop::kReadable, [](unsigned) {});
+    ASSERT_FALSE(watched);
+    EXPECT_EQ(watched.error().code, ErrorCode::Io);
+}
+
+TEST_F(LoopTest, ItsEndLetsCallbacksComeBackToIt) {
+    struct Guest {
+        Loop& loop;
+        Loop::WatchId watch = 0;
+        Loop::TimerId timer = 0;
+        int& gone;
+        ~Guest() {
+            loop.unwatch(watch);
+            loop.cancel(timer);
+            ++gone;
+        }
+    };
+    int gone = 0;
+    {
+        Loop own;
+        for (int i = 0; i < 3; ++i) {
+            auto guest = std::make_shared<Guest>(Guest{own, 0, 0, gone});
+            gone = 0;  // the temporary's
+            guest->watch = i == 0 ? *own.watch(ends[0], Loop::kReadable, [guest](unsigned) {}) : 0;
+            guest->timer = own.after(1h, [guest] {});
+            own.defer([guest] {});
+            own.post([guest] {});
+        }
+    }
+    EXPECT_EQ(gone, 3);
+}
+
 TEST_F(LoopTest, AnotherThreadCanPostAndStop) {
     std::thread::id ran_on;
     std::thread other([&] {

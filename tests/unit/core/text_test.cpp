@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <unistd.h>
+
 namespace patchbay::core {
 namespace {
 
@@ -41,6 +44,27 @@ TEST(Digest, IsSha256) {
               "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
+TEST(Digest, ReadsAWholeFileWhereverItsOffsetIs) {
+    std::FILE* file = std::tmpfile();
+    ASSERT_TRUE(file);
+    ASSERT_EQ(std::fputs("abc", file), 1);
+    std::fflush(file);
+    EXPECT_EQ(sha256_hex_of_descriptor(::fileno(file)).value(), sha256_hex("abc"));
+    EXPECT_EQ(std::ftell(file), 3) << "offset unchanged";
+    std::fclose(file);
+    EXPECT_EQ(sha256_hex_of_descriptor(-1).error().code, ErrorCode::Io);
+}
+
+TEST(Log, KnowsItsLevelsByName) {
+    bool known = false;
+    EXPECT_EQ(log::level_from("debug", &known), log::Level::Debug);
+    EXPECT_TRUE(known);
+    EXPECT_EQ(log::level_from("loud", &known), log::Level::Info);
+    EXPECT_FALSE(known);
+    log::set_level(log::Level::Off);
+    EXPECT_FALSE(log::enabled(log::Level::Fatal));
+}
+
 TEST(Log, MasksSecretsLongestFirst) {
     log::mask("hunter2");
     log::mask("hunter2-and-more");
@@ -57,6 +81,7 @@ TEST(Log, WritesToStderrFromItsLevelUp) {
     log::warn("two\nlines with hunter2");
     const auto written = ::testing::internal::GetCapturedStderr();
     EXPECT_THAT(written, ::testing::HasSubstr("warning two lines with ***"));
+    EXPECT_THAT(written, ::testing::ContainsRegex("^[0-9]+:[0-9]+:[0-9]+.[0-9]+ warning "));
     EXPECT_THAT(written, ::testing::Not(::testing::HasSubstr("quiet")));
 }
 

@@ -50,6 +50,16 @@ TEST(QualifiedName, CollidingPairsAreToldApartWhateverTheOrder) {
     }
 }
 
+TEST(QualifiedName, NobodyTakesAHashedNameByCallingAToolSo) {
+    NameTable table;
+    table.add("a", "_b");
+    table.add("a_", "b");
+    const auto taken = table.public_name("a_", "b");  // mcp__a___b_<hash>
+    table.add("a", taken.substr(std::string("mcp__a__").size()));
+    EXPECT_EQ(table.names().size(), 3u);
+    EXPECT_EQ(table.find(taken), std::make_pair(std::string("a_"), std::string("b")));
+}
+
 TEST(QualifiedName, LeadBackToTheRawPair) {
     NameTable table;
     table.add("s", "a.b");
