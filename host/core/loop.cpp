@@ -220,6 +220,10 @@ void Loop::stop() {
 bool Loop::run_until(const std::function<bool()>& done, Clock::time_point deadline) {
     impl_->enter();
     while (!done()) {
+        if (!impl_->deferred.empty()) {  // from within done(): not to be slept over
+            impl_->drain();
+            continue;
+        }
         if (deadline == Clock::time_point::max()) {
             impl_->io.run_one();
         } else if (impl_->io.run_one_until(deadline) == 0 && Clock::now() >= deadline) {

@@ -188,6 +188,14 @@ TEST_F(LoopTest, AnotherThreadCanPostAndStop) {
     EXPECT_EQ(ran_on, std::this_thread::get_id());
 }
 
+TEST_F(LoopTest, WorkDeferredByTheQuestionIsNotSleptOver) {
+    bool asked = false, worked = false;
+    EXPECT_TRUE(wait([&] {
+        if (!std::exchange(asked, true)) loop.defer([&] { worked = true; });
+        return worked;
+    }));
+}
+
 TEST_F(LoopTest, ADeadlineEndsAWaitForNothing) {
     EXPECT_FALSE(loop.run_until([] { return false; }, Clock::now() + 5ms));
 }
