@@ -35,13 +35,12 @@ std::string offered_versions(const Options& options) {
     return list + "]";
 }
 
-std::string server_capabilities(const Options& options, Era era) {
+std::string server_capabilities(const Options& options) {
     std::string list =
         R"("resources":{"subscribe":true,"listChanged":true},"prompts":{},"completions":{})";
     // Log messages of the modern era are asked for by request, and need the capability as well.
     list += R"(,"logging":{})";
     if (options.tools_capability) list += R"(,"tools":{"listChanged":true})";
-    (void)era;
     return "\"capabilities\":{" + list + "}";
 }
 
@@ -116,14 +115,14 @@ void Session::initialize(const Request& request) {
         client_ = json::object(*told, {});
     initialized_ = true;
     answer({request.id, request.era}, "\"protocolVersion\":" + quoted(version) + "," +
-                                          server_capabilities(server_.options(), Era::Legacy) +
+                                          server_capabilities(server_.options()) +
                                           ",\"serverInfo\":" + kInfo + "," + kInstructions);
 }
 
 void Session::discover(const Request& request) {
     answer({request.id, request.era},
            "\"supportedVersions\":" + offered_versions(server_.options()) + "," +
-               server_capabilities(server_.options(), Era::Modern) + "," + kInstructions +
+               server_capabilities(server_.options()) + "," + kInstructions +
                R"(,"ttlMs":3600000,"cacheScope":"public")");
 }
 
