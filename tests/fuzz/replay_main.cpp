@@ -1,13 +1,18 @@
-// Runs a fuzz target without a fuzzer: every file of the corpus, then so many mutations of them,
-// the same ones every time. With clang and PATCHBAY_FUZZ=ON libFuzzer takes this file's place.
-//   target CORPUS_DIRECTORY [MUTATIONS]
+// Runs a fuzz target without a fuzzer: every file of the corpora as it is, then mutations of them,
+// the same ones on every machine. What the usual test run does; libFuzzer takes over with
+// PATCHBAY_FUZZ.
+//
+//   <target>_fuzz MUTATIONS CORPUS...
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -15,49 +20,120 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace {
 
+constexpr std::chrono::milliseconds kMostTime{1200};  // slow builds do fewer mutations
+constexpr std::size_t kMostBytes = 4096;
+
 void run(const std::string& input) {
-    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
+    // A copy of exactly this size: a read past the end is a sanitizer's to see.
+    const std::vector<std::uint8_t> bytes(input.begin(), input.end());
+    LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
 }
 
-std::string mutated(std::string input, std::mt19937& random) {
-    constexpr std::string_view kInteresting("{}[]\",:\\/\n\0\xff=#&*-0.e_", 22);
-    const auto below = [&](std::size_t bound) { return std::size_t(random() % bound); };
-    for (std::size_t changes = 1 + below(8); changes > 0; --changes) {
-        const std::size_t at = below(input.size() + 1);
-        switch (below(4)) {
+// No std distribution: those may differ between libraries.
+class Mutator {
+public:
+    explicit Mutator(const std::vector<std::string>& corpus) : corpus_(corpus) {}
+
+    std::string next() {
+        std::string text = pick(corpus_);
+        for (std::size_t edits = 1 + below(6); edits > 0; --edits) edit(text);
+        text.resize(std::min(text.size(), kMostBytes));
+        return text;
+    }
+
+private:
+    std::size_t below(std::size_t bound) { return bound == 0 ? 0 : random_() % bound; }
+    const std::string& pick(const std::vector<std::string>& from) {
+        return from[below(from.size())];
+    }
+
+    void edit(std::string& text) {
+        static const std::vector<std::string> pieces = {"{",
+                                                        "}",
+                                                        "[",
+                                                        "]",
+                                                        "\"",
+                                                        ":",
+                                                        ",",
+                                                        "\\u0000",
+                                                        "\\ud800",
+                                                        "null",
+                                                        "-0",
+                                                        "1e999",
+                                                        "\n",
+                                                        "\t",
+                                                        "=",
+                                                        "&a",
+                                                        "*a",
+                                                        "- ",
+                                                        "'''",
+                                                        "\xff",
+                                                        "\xed\xa0\x80",
+                                                        std::string(1, '\0'),
+                                                        "$ref",
+                                                        "#/",
+                                                        "\"a\":",
+                                                        "[[[[[[[[",
+                                                        "18446744073709551616",
+                                                        "true"};
+        const std::size_t at = below(text.size() + 1);
+        const std::size_t length = below(std::min<std::size_t>(text.size() - at, 16) + 1);
+        switch (below(6)) {
             case 0:
-                input.insert(at, 1, kInteresting[below(kInteresting.size())]);
+                if (at < text.size()) text[at] = static_cast<char>(random_());
                 break;
             case 1:
-                if (at < input.size()) input[at] = static_cast<char>(random());
+                text.erase(at, length);
                 break;
             case 2:
-                input.erase(at, below(16));
+                text.insert(at, pick(pieces));
                 break;
-            default:
-                input.insert(at, input.substr(below(input.size() + 1), below(64)));
+            case 3:
+                text.insert(at, text.substr(at, length));
                 break;
+            case 4:
+                text.resize(at);
+                break;
+            default: {
+                const std::string& other = pick(corpus_);
+                text.insert(at, other.substr(below(other.size() + 1), below(64)));
+            }
         }
     }
-    return input;
-}
+
+    const std::vector<std::string>& corpus_;
+    std::mt19937 random_;  // its default seed is part of the standard
+};
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    if (argc < 2) return std::fputs("usage: target CORPUS_DIRECTORY [MUTATIONS]\n", stderr), 2;
-    std::vector<std::string> corpus;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(argv[1])) {
-        if (!entry.is_regular_file()) continue;
-        std::ifstream file(entry.path(), std::ios::binary);
-        std::stringstream text;
-        text << file.rdbuf();
-        corpus.push_back(text.str());
+int main(int count, char** arguments) {
+    if (count < 3) {
+        std::fprintf(stderr, "usage: %s MUTATIONS CORPUS...\n", arguments[0]);
+        return 64;
     }
-    if (corpus.empty()) return std::fputs("the corpus is empty\n", stderr), 1;
-    for (const auto& input : corpus) run(input);
-    std::mt19937 random(20260728);
-    const int mutations = argc > 2 ? std::atoi(argv[2]) : 2000;
-    for (int i = 0; i < mutations; ++i) run(mutated(corpus[random() % corpus.size()], random));
-    std::printf("%zu inputs, %d mutations\n", corpus.size(), mutations);
+    std::vector<std::filesystem::path> files;
+    for (int i = 2; i < count; ++i) {
+        for (const auto& entry : std::filesystem::directory_iterator(arguments[i])) {
+            if (entry.is_regular_file()) files.push_back(entry.path());
+        }
+    }
+    std::sort(files.begin(), files.end());
+    std::vector<std::string> corpus;
+    for (const auto& path : files) {
+        std::ifstream file(path, std::ios::binary);
+        corpus.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+        run(corpus.back());
+    }
+    if (corpus.empty()) {
+        std::fprintf(stderr, "%s: the corpus is empty\n", arguments[0]);
+        return 1;
+    }
+    Mutator mutator(corpus);
+    const auto end = std::chrono::steady_clock::now() + kMostTime;
+    const int wanted = std::atoi(arguments[1]);
+    int done = 0;
+    for (; done < wanted && std::chrono::steady_clock::now() < end; ++done) run(mutator.next());
+    std::printf("%zu inputs, %d mutations\n", corpus.size(), done);
+    return 0;
 }

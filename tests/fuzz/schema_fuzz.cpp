@@ -1,19 +1,34 @@
-// A schema and an instance from a server: `[schema, instance]`.
+// The first line is a schema, the rest an instance: compiling and validating end, and the defaults
+// of a form are what the form accepts.
+#include "fuzz/require.hpp"
 #include "protocol/arguments.hpp"
 #include "protocol/schema.hpp"
 
-#include <boost/json.hpp>
-
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace patchbay::protocol;
-    boost::json::error_code failed;
-    const auto value = boost::json::parse({reinterpret_cast<const char*>(data), size}, failed);
-    if (failed || !value.is_array() || value.get_array().size() != 2) return 0;
-    const auto& pair = value.get_array();
-    if (const auto schema = Schema::compile(pair[0])) (void)schema->validate(pair[1]);
-    if (pair[1].is_object()) (void)check_arguments(pair[0], pair[1].get_object());
-    (void)defaults_for(pair[0]);
+    namespace json = boost::json;
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    const auto line = std::min(text.find('\n'), text.size());
+    json::error_code failed;
+    const auto document = json::parse({text.data(), line}, failed);
+    if (failed) return 0;
+    const auto rest = text.substr(std::min(line + 1, text.size()));
+    const auto instance = json::parse({rest.data(), rest.size()}, failed);
+    const auto schema = Schema::compile(document);
+    if (schema && !failed) (void)schema->validate(instance);
+    if (!failed && instance.is_object()) {
+        (void)check_arguments(document, instance.get_object());
+        for (const auto& member : instance.get_object()) {
+            (void)coerce_argument(document, std::string(member.key()),
+                                  json::serialize(member.value()));
+        }
+    }
+    if (const auto defaults = defaults_for(document)) {
+        FUZZ_REQUIRE(schema && schema->validate(*defaults).empty());
+    }
     return 0;
 }
