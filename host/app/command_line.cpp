@@ -1,16 +1,23 @@
 // The only door to CLI11.
 #include "app/command_line.hpp"
 
+#include "app/output.hpp"
 #include "app/verbs.hpp"
+#include "core/text.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <functional>
 
 namespace patchbay::app {
 
 namespace {
+
+constexpr double kMostSeconds = 366 * 86400.0;  // also fits every clock
 
 constexpr const char* kFooter =
     R"(Examples:
@@ -48,8 +55,40 @@ CLI::App& verb(CLI::App& parent, const std::string& name, const std::string& wha
                const std::string& examples) {
     auto& made = *parent.add_subcommand(name, what);
     made.fallthrough();
-    if (!examples.empty()) made.footer("Examples:\n" + examples);
+    made.footer("Examples:\n" + examples +
+                "\nOptions of every verb (--json, --config, ...): patchbay --help");
     return made;
+}
+
+// CLI11 only says that a subcommand is missing; the word that it did not know says more.
+int refuse(const CLI::App& app, const CLI::ParseError& error) {
+    const auto* at = &app;
+    std::string path = "patchbay";
+    while (!at->get_subcommands().empty()) {
+        at = at->get_subcommands().front();
+        path += " " + at->get_name();
+    }
+    std::vector<std::string> known;
+    for (const auto* each : at->get_subcommands([](const CLI::App*) { return true; }))
+        known.push_back(each->get_name());
+    const auto strange = app.remaining(true);
+    if (known.empty() || (!strange.empty() && strange.front().front() == '-')) {
+        say(std::string("error: ") + error.what() + "; `" + path + " --help` tells more");
+    } else if (strange.empty()) {
+        std::fputs(app.help().c_str(), stderr);
+    } else {
+        say("error: " + path + " has no \"" + strange.front() + "\"" +
+            core::did_you_mean(strange.front(), known) + "; known: " + core::join(known, ", "));
+    }
+    return kUsage;
+}
+
+// What was printed must have arrived: a full disk is no success. That nobody reads any more is not
+// worth a word.
+int delivered(int code) {
+    if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+    if (errno != EPIPE) say(std::string("error: cannot write to stdout: ") + std::strerror(errno));
+    return code == kOk ? int(kFailure) : code;
 }
 
 }  // namespace
@@ -72,7 +111,7 @@ int run_command_line(int argc, char** argv) {
                      "  patchbay mcp status\n  patchbay mcp status github --json\n  patchbay mcp "
                      "logs github -n 50");
     mcp.require_subcommand(1);
-    std::string server, name, pattern, uri, file;
+    std::string server, name, pattern, uri, file, output_directory = ".";
     std::size_t lines = 100;
     auto& status = verb(mcp, "status", "Connect, and show the state of every server or of one",
                         "  patchbay mcp status\n  patchbay mcp status files");
@@ -109,13 +148,25 @@ int run_command_line(int argc, char** argv) {
                     "All arguments as one JSON object, @FILE, or - for stdin")
         ->type_name("JSON|@FILE|-");
     calls.add_option("--timeout", call.timeout_seconds, "Give up after so many seconds")
-        ->check(CLI::PositiveNumber);
+        ->type_name("SECONDS")
+        ->check([](const std::string& text) -> std::string {
+            double seconds = 0;
+            if (CLI::detail::lexical_cast(text, seconds) && seconds >= 0.001 &&
+                seconds <= kMostSeconds)
+                return {};
+            return "\"" + text + "\" is no number of seconds from 0.001 to 31622400";
+        });
     calls.add_option("--output", call.output_directory, "Where images and audio are saved")
         ->type_name("DIR")
         ->capture_default_str();
     calls.add_flag("--raw", call.raw, "Print the result as the server sent it");
     calls.callback([&] { chosen = [&] { return call_verb(global, call); }; });
 
+    const auto add_output = [&](CLI::App& to) {
+        to.add_option("--output", output_directory, "Where binary content is saved")
+            ->type_name("DIR")
+            ->capture_default_str();
+    };
     auto& resources = verb(
         app, "resources", "Resources: list, templates, read",
         "  patchbay resources list\n  patchbay resources read file:///tmp/a.txt --server files");
@@ -133,7 +184,10 @@ int run_command_line(int argc, char** argv) {
                       "  patchbay resources read demo://one --server everything");
     read.add_option("URI", uri, "The resource")->required();
     read.add_option("--server", server, "The server; else the one that lists the URI");
-    read.callback([&] { chosen = [&] { return read_resource_verb(global, uri, server); }; });
+    add_output(read);
+    read.callback([&] {
+        chosen = [&] { return read_resource_verb(global, uri, server, output_directory); };
+    });
 
     std::vector<std::string> pairs;
     auto& prompts =
@@ -148,7 +202,32 @@ int run_command_line(int argc, char** argv) {
     get.add_option("NAME", name, "The prompt")->required();
     get.add_option("KEY=VALUE", pairs, "Arguments, all strings");
     get.add_option("--server", server, "The server; else the one that lists the prompt");
-    get.callback([&] { chosen = [&] { return get_prompt_verb(global, name, server, pairs); }; });
+    add_output(get);
+    get.callback([&] {
+        chosen = [&] { return get_prompt_verb(global, name, server, pairs, output_directory); };
+    });
+
+    CompleteOptions complete;
+    auto& completes = verb(
+        app, "complete", "Ask a server how an argument of a prompt or resource template may go on",
+        "  patchbay complete --prompt greet style=fo --server example\n  patchbay complete "
+        "--resource 'repo://{owner}/{name}' name=pa --context owner=me");
+    auto* of_prompt = completes.add_option("--prompt", complete.prompt, "The prompt");
+    auto* of_resource =
+        completes.add_option("--resource", complete.resource, "The resource template's URI");
+    of_prompt->excludes(of_resource);
+    completes.add_option("KEY=VALUE", complete.pair, "The argument and what is typed of it")
+        ->required();
+    completes.add_option("--server", complete.server, "The server; else the one that lists it");
+    completes.add_option("--context", complete.context, "An argument that is settled (repeatable)")
+        ->type_name("KEY=VALUE")
+        ->expected(1)
+        ->take_all();
+    completes.callback([&] {
+        if (complete.prompt.empty() && complete.resource.empty())
+            throw CLI::RequiredError("--prompt or --resource");
+        chosen = [&] { return complete_verb(global, complete); };
+    });
 
     auto& batch = verb(app, "batch",
                        "Many requests over one set of connections: JSON Lines in, JSON Lines out",
@@ -197,10 +276,11 @@ int run_command_line(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        const int code = app.exit(error);  // help and version are no errors
-        return code == 0 ? kOk : kUsage;
+        if (error.get_exit_code() != 0) return refuse(app, error);
+        app.exit(error);  // help and version are no errors
+        return delivered(kOk);
     }
-    return chosen();
+    return delivered(chosen());
 }
 
 }  // namespace patchbay::app

@@ -1,6 +1,7 @@
 #include "app/output.hpp"
 
 #include "core/text.hpp"
+#include "protocol/envelope.hpp"
 
 #include <algorithm>
 #include <array>
@@ -94,8 +95,22 @@ void print_foreign(std::string_view text) {
         print_line(text);
 }
 
-ProgressLine::~ProgressLine() {
-    if (shown_) std::fputs("\r\x1b[K", stderr);
+void print_rpc_error(std::string_view raw_error, bool json) {
+    const auto error = protocol::parse_rpc_error(raw_error);
+    const std::string message = error ? error->message : error.error().message;
+    if (json) {
+        print_line(
+            "{\"error\":{\"kind\":\"server\",\"message\":" + json::serialize(json::value(message)) +
+            ",\"rpc\":" + std::string(raw_error) + "}}");
+    }
+    say("error: " +
+        (error ? "the server answered " + std::to_string(error->code) + ": " + message : message));
+}
+
+void ProgressLine::clear() {
+    if (!std::exchange(shown_, false)) return;
+    std::fputs("\r\x1b[K", stderr);
+    std::fflush(stderr);
 }
 
 void ProgressLine::show(const std::string& text) {
@@ -105,22 +120,59 @@ void ProgressLine::show(const std::string& text) {
     std::fflush(stderr);
 }
 
-void print_table(const std::vector<std::vector<Cell>>& rows) {
+bool fits_pattern(std::string_view pattern, std::string_view name, std::string_view description) {
+    if (pattern.find_first_of("*?") == std::string_view::npos) {
+        if (name.find(pattern) != std::string_view::npos) return true;
+        const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; };
+        return std::search(description.begin(), description.end(), pattern.begin(), pattern.end(),
+                           [&](char a, char b) { return small(a) == small(b); }) !=
+               description.end();
+    }
+    std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
+    while (n < name.size()) {
+        if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) && pattern[p] != '*')
+            ++p, ++n;
+        else if (p < pattern.size() && pattern[p] == '*')
+            star = p++, mark = n;
+        else if (star != std::string_view::npos)
+            p = star + 1, n = ++mark;
+        else
+            return false;
+    }
+    while (p < pattern.size() && pattern[p] == '*') ++p;
+    return p == pattern.size();
+}
+
+std::string table_text(const std::vector<std::vector<Cell>>& rows, Look look) {
+    std::vector<std::vector<std::string>> texts;
     std::vector<std::size_t> widths;
     for (const auto& row : rows) {
+        auto& cells = texts.emplace_back();
         widths.resize(std::max(widths.size(), row.size()));
-        for (std::size_t i = 0; i < row.size(); ++i)
-            widths[i] = std::max(widths[i], width_of(row[i].text));
-    }
-    for (const auto& row : rows) {
-        std::string line;
         for (std::size_t i = 0; i < row.size(); ++i) {
-            const char* escape = colours() ? escape_of(row[i].colour) : "";
-            line += escape + row[i].text + (*escape ? "\x1b[0m" : "");
-            if (i + 1 < row.size()) line.append(widths[i] - width_of(row[i].text) + 2, ' ');
+            cells.push_back(look == Look::Plain ? row[i].text
+                                                : core::printable(row[i].text, kShownBytes));
+            // What is last may be long: nothing stands behind it that it could push away.
+            if (i + 1 < row.size()) widths[i] = std::max(widths[i], width_of(cells[i]));
         }
-        print_line(line);
     }
+    std::string out;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        for (std::size_t i = 0; i < texts[r].size(); ++i) {
+            const char* escape = look == Look::Colours ? escape_of(rows[r][i].colour) : "";
+            out += escape + texts[r][i] + (*escape ? "\x1b[0m" : "");
+            if (i + 1 < texts[r].size()) out.append(widths[i] - width_of(texts[r][i]) + 2, ' ');
+        }
+        out += '\n';
+    }
+    return out;
+}
+
+void print_table(const std::vector<std::vector<Cell>>& rows) {
+    const auto text = table_text(rows, colours()              ? Look::Colours
+                                       : stdout_is_terminal() ? Look::Terminal
+                                                              : Look::Plain);
+    std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
 Result<std::string> base64_decoded(std::string_view text) {
@@ -133,7 +185,9 @@ Result<std::string> base64_decoded(std::string_view text) {
             table[static_cast<unsigned char>(kDigits[i])] = static_cast<signed char>(i);
         return table;
     }();
-    while (!text.empty() && text.back() == '=') text.remove_suffix(1);
+    for (int padding = 0; padding < 2 && !text.empty() && text.back() == '='; ++padding)
+        text.remove_suffix(1);
+    if (text.size() % 4 == 1) return Error{ErrorCode::Protocol, "the data is not base64"};
     std::string out;
     out.reserve(text.size() * 3 / 4);
     unsigned bits = 0, kept = 0;
@@ -170,12 +224,16 @@ Result<std::string> save_new_file(const std::string& directory, const std::strin
     return Error{ErrorCode::Io, "too many files named " + stem + "-N in " + directory};
 }
 
-void print_content(const json::value& content, const std::string& output_directory) {
+bool print_content(const json::value& content, const std::string& output_directory) {
+    bool text_seen = false;
     const auto print_block = [&](const json::value& value) {
         const auto* block = value.if_object();
         if (!block) return print_foreign(json::serialize(value));
         const auto type = text_member(*block, "type");
-        if (type == "text") return print_foreign(text_member(*block, "text"));
+        if (type == "text") {
+            text_seen = true;
+            return print_foreign(text_member(*block, "text"));
+        }
         if (type == "image" || type == "audio")
             return save_block(*block, text_member(*block, "data"), std::string(type),
                               output_directory);
@@ -194,6 +252,7 @@ void print_content(const json::value& content, const std::string& output_directo
     } else {
         print_block(content);
     }
+    return text_seen;
 }
 
 }  // namespace patchbay::app

@@ -1,4 +1,5 @@
-// Printing: tables, JSON, foreign text that must not move the cursor, files for binary content.
+// Printing: tables, JSON, foreign text that must not move the cursor, files for binary content; and
+// which names a pattern picks for it.
 //
 // Threads: the calling one.
 #pragma once
@@ -21,14 +22,18 @@ void print_line(std::string_view line);  // one line to stdout, as it is
 // Foreign text to stdout: made printable on a terminal, untouched into a pipe; its last line ends
 // with one newline, whether the text has it or not.
 void print_foreign(std::string_view text);
+// An error object as a server answered it: `{"error":{"kind":"server",...,"rpc":{...}}}` to stdout
+// when `json`, in words to stderr always.
+void print_rpc_error(std::string_view raw_error, bool json);
 
 // A line on stderr that replaces itself; only on a terminal, gone with the object.
 class ProgressLine {
 public:
     ProgressLine() = default;
     ProgressLine(const ProgressLine&) = delete;
-    ~ProgressLine();
+    ~ProgressLine() { clear(); }
     void show(const std::string& text);
+    void clear();  // before anything else is printed
 
 private:
     bool shown_ = false;
@@ -38,16 +43,24 @@ struct Cell {
     std::string text;
     const char* colour = "";  // "green", "yellow", "red", "gray", ""
 };
-// First row is the heading. Colours on a terminal without NO_COLOR.
+enum class Look { Plain, Terminal, Colours };
+// Columns two spaces apart. For a terminal the text is made printable first.
+std::string table_text(const std::vector<std::vector<Cell>>& rows, Look look);
+// To stdout. Colours on a terminal without NO_COLOR.
 void print_table(const std::vector<std::vector<Cell>>& rows);
 
-// Base64 with padding; Invalid when it is none.
+// `*` and `?` as in a shell over the whole name; a pattern without them is looked for anywhere in
+// the name and, in any case of its letters, in the description.
+bool fits_pattern(std::string_view pattern, std::string_view name, std::string_view description);
+
+// Base64, with its padding or without; Protocol when it is none.
 Result<std::string> base64_decoded(std::string_view text);
 // Saves to a fresh file `<stem>-N.<extension of mime_type>` in `directory`; returns its path.
 Result<std::string> save_new_file(const std::string& directory, const std::string& stem,
                                   std::string_view mime_type, std::string_view bytes);
 
 // The content blocks of a tool result or a prompt message: text printed, binary saved and named.
-void print_content(const boost::json::value& content, const std::string& output_directory);
+// False when none of it was text.
+bool print_content(const boost::json::value& content, const std::string& output_directory);
 
 }  // namespace patchbay::app

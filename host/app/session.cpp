@@ -102,15 +102,15 @@ bool Session::wait(const std::function<bool()>& done, std::function<void()> inte
 void Session::connect(const std::vector<std::string>& servers) {
     bool settled = false;
     ProgressLine line;
-    line.show("connecting to " +
-              std::to_string(servers.empty() ? host_->connections().ids().size() : servers.size()) +
-              " servers ...");
+    const auto count = servers.empty() ? host_->connections().ids().size() : servers.size();
+    line.show("connecting to " + std::to_string(count) +
+              (count == 1 ? " server ..." : " servers ..."));
     host_->connections().connect(servers, [&] { settled = true; });
     wait([&] { return settled; });
 }
 
-int Session::report(const Error& error) const {
-    if (global_.json) {
+int report(const Error& error, const GlobalOptions& global) {
+    if (global.json) {
         boost::json::object told{
             {"error",
              {{"kind", name_of(error.code)}, {"message", core::log::masked(error.message)}}}};

@@ -13,11 +13,14 @@
 
 namespace patchbay::app {
 
+// Prints `error: ...` to stderr, and as JSON to stdout with --json; returns its exit code.
+int report(const Error& error, const GlobalOptions& global);
+
 class Session {
 public:
     enum class Life { OneShot, Long };
     Session(const GlobalOptions& global, Life life);
-    ~Session();  // closes the servers, at most kCloseLimit
+    ~Session();    // closes the servers, at most kCloseLimit
     void close();  // the same, before our end; what is in flight is answered meanwhile
 
     Host& host() { return *host_; }
@@ -31,8 +34,7 @@ public:
     // Connects these servers, all when empty, with a progress line on a terminal.
     void connect(const std::vector<std::string>& servers);
 
-    // Prints `error: ...` to stderr; returns its exit code.
-    int report(const Error& error) const;
+    int report(const Error& error) const { return app::report(error, global_); }
 
 private:
     void on_signal();

@@ -44,6 +44,13 @@ struct CallOptions {
     bool raw = false;
 };
 
+struct CompleteOptions {
+    std::string prompt, resource;      // one of them: a prompt's name, a template's URI
+    std::string server;                // empty: the one that lists it
+    std::string pair;                  // ARGUMENT=WHAT IS TYPED SO FAR
+    std::vector<std::string> context;  // key=value of arguments that are settled
+};
+
 int status_verb(const GlobalOptions& global, const std::string& server);
 int list_verb(const GlobalOptions& global);
 int logs_verb(const GlobalOptions& global, const std::string& server, std::size_t lines);
@@ -53,9 +60,10 @@ int call_verb(const GlobalOptions& global, const CallOptions& call);
 // kind: "resources" or "templates" or "prompts"
 int things_verb(const GlobalOptions& global, const std::string& kind, const std::string& server);
 int read_resource_verb(const GlobalOptions& global, const std::string& uri,
-                       const std::string& server);
+                       const std::string& server, const std::string& output_directory);
 int get_prompt_verb(const GlobalOptions& global, const std::string& name, const std::string& server,
-                    const std::vector<std::string>& pairs);
+                    const std::vector<std::string>& pairs, const std::string& output_directory);
+int complete_verb(const GlobalOptions& global, const CompleteOptions& complete);
 int batch_verb(const GlobalOptions& global, const std::string& file);
 int config_show_verb(const GlobalOptions& global, bool origins);
 int config_check_verb(const GlobalOptions& global, const std::string& file);

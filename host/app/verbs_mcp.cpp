@@ -199,7 +199,7 @@ int logs_verb(const GlobalOptions& global, const std::string& server, std::size_
     if (global.json)
         print_line(json::serialize(json::value(json::array(kept.begin(), kept.end()))));
     else
-        for (const auto& line : kept) print_line(line);
+        for (const auto& line : kept) print_foreign(line);
     if (kept.empty()) say("server \"" + server + "\" has written nothing yet");
     return kOk;
 }

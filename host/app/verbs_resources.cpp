@@ -1,8 +1,11 @@
+#include "app/call_arguments.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/verbs.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
+
+#include <algorithm>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -67,8 +70,9 @@ Result<std::string> owner_of(Session& session, const Kind& kind, const std::stri
     for (const auto& [server, thing] : listed.things) {
         const auto* value = thing.if_contains(kind.name_key);
         if (!value || !value->is_string()) continue;
-        known.emplace_back(value->get_string());
-        if (known.back() != name) continue;
+        const std::string found(value->get_string());
+        if (std::find(known.begin(), known.end(), found) == known.end()) known.push_back(found);
+        if (found != name) continue;
         if (!owner.empty() && owner != server) {
             return Error{ErrorCode::Invalid, std::string(word) + " \"" + name +
                                                  "\" is offered by \"" + owner + "\" and \"" +
@@ -77,10 +81,24 @@ Result<std::string> owner_of(Session& session, const Kind& kind, const std::stri
         owner = server;
     }
     if (!owner.empty()) return owner;
+    if (session.was_interrupted()) return Error{ErrorCode::Cancelled, "interrupted"};
+    // It may be a server that is not there which has it.
+    for (const auto& error : listed.errors) say("error: " + error.message);
     return Error{ErrorCode::NotFound, std::string("no server lists the ") + word + " \"" +
                                           core::printable(name, 200) + "\"" +
                                           core::did_you_mean(name, known) +
                                           "; one that is not listed needs --server"};
+}
+
+// Arguments of prompts are strings, whatever they look like.
+Result<json::object> string_arguments(const std::vector<std::string>& pairs) {
+    json::object arguments;
+    for (const auto& pair : pairs) {
+        const auto cut = key_and_value(pair);
+        if (!cut) return cut.error();
+        arguments[cut->first] = cut->second;
+    }
+    return arguments;
 }
 
 // Sends one request and hands its result object to `print`.
@@ -92,19 +110,14 @@ int ask(Session& session, router::ServerRequest request,
         if (!reply) {
             code = session.report(reply.error());
         } else if (!reply->error.empty()) {
-            const auto error = protocol::parse_rpc_error(reply->error);
-            if (session.global().json) print_line(reply->error);
-            say("error: " + (error ? "the server answered " + std::to_string(error->code) + ": " +
-                                         error->message
-                                   : error.error().message));
+            print_rpc_error(reply->error, session.global().json);
             code = kFailure;
-        } else if (session.global().json) {
-            print_line(reply->result);
-            code = kOk;
         } else {
-            json::error_code failed;
-            const auto value = json::parse({reply->result.data(), reply->result.size()}, failed);
-            if (value.is_object()) print(value.get_object());
+            const auto value = parse_json(reply->result, "the result");
+            if (!session.global().json && value && value->is_object())
+                print(value->get_object());
+            else
+                print_foreign(reply->result);
             code = kOk;
         }
     });
@@ -151,7 +164,7 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
 }
 
 int read_resource_verb(const GlobalOptions& global, const std::string& uri,
-                       const std::string& server) {
+                       const std::string& server, const std::string& output_directory) {
     Session session(global, Session::Life::OneShot);
     Result<std::string> owner = server;
     if (server.empty()) owner = owner_of(session, kind_of("resources"), uri, "resource");
@@ -160,25 +173,20 @@ int read_resource_verb(const GlobalOptions& global, const std::string& uri,
     request.server = *owner;
     request.method = "resources/read";
     request.params.members = "\"uri\":" + protocol::quoted(uri);
-    return ask(session, std::move(request), [](const json::object& result) {
+    return ask(session, std::move(request), [&](const json::object& result) {
         const auto* contents = result.if_contains("contents");
         if (!contents || !contents->is_array()) return;
         for (const auto& each : contents->get_array()) {
-            print_content(json::object{{"type", "resource"}, {"resource", each}}, ".");
+            print_content(json::object{{"type", "resource"}, {"resource", each}}, output_directory);
         }
     });
 }
 
 int get_prompt_verb(const GlobalOptions& global, const std::string& name, const std::string& server,
-                    const std::vector<std::string>& pairs) {
+                    const std::vector<std::string>& pairs, const std::string& output_directory) {
+    const auto arguments = string_arguments(pairs);
+    if (!arguments) return report(arguments.error(), global);
     Session session(global, Session::Life::OneShot);
-    json::object arguments;
-    for (const auto& pair : pairs) {
-        const auto at = pair.find('=');
-        if (at == std::string::npos || at == 0)
-            return session.report({ErrorCode::Invalid, "\"" + pair + "\" is not key=value"});
-        arguments[pair.substr(0, at)] = pair.substr(at + 1);
-    }
     Result<std::string> owner = server;
     if (server.empty()) owner = owner_of(session, kind_of("prompts"), name, "prompt");
     if (!owner) return session.report(owner.error());
@@ -186,16 +194,52 @@ int get_prompt_verb(const GlobalOptions& global, const std::string& name, const 
     request.server = *owner;
     request.method = "prompts/get";
     request.params.members =
-        "\"name\":" + protocol::quoted(name) + ",\"arguments\":" + json::serialize(arguments);
-    return ask(session, std::move(request), [](const json::object& result) {
+        "\"name\":" + protocol::quoted(name) + ",\"arguments\":" + json::serialize(*arguments);
+    return ask(session, std::move(request), [&](const json::object& result) {
         const auto* messages = result.if_contains("messages");
         if (!messages || !messages->is_array()) return;
         for (const auto& each : messages->get_array()) {
             const auto* message = each.if_object();
             if (!message) continue;
             print_foreign(text_of(*message, "role") + ":");
-            if (const auto* content = message->if_contains("content")) print_content(*content, ".");
+            if (const auto* content = message->if_contains("content"))
+                print_content(*content, output_directory);
         }
+    });
+}
+
+int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) {
+    const auto argument = key_and_value(complete.pair);
+    if (!argument) return report(argument.error(), global);
+    const auto context = string_arguments(complete.context);
+    if (!context) return report(context.error(), global);
+    Session session(global, Session::Life::OneShot);
+    const bool of_prompt = !complete.prompt.empty();
+    Result<std::string> owner = complete.server;
+    if (complete.server.empty()) {
+        owner = of_prompt ? owner_of(session, kind_of("prompts"), complete.prompt, "prompt")
+                          : owner_of(session, kind_of("templates"), complete.resource, "template");
+    }
+    if (!owner) return session.report(owner.error());
+    json::object params{
+        {"ref", of_prompt ? json::object{{"type", "ref/prompt"}, {"name", complete.prompt}}
+                          : json::object{{"type", "ref/resource"}, {"uri", complete.resource}}},
+        {"argument", {{"name", argument->first}, {"value", argument->second}}}};
+    if (!context->empty()) params["context"] = {{"arguments", *context}};
+    router::ServerRequest request;
+    request.server = *owner;
+    request.method = "completion/complete";
+    request.params.members = protocol::members_of(params);
+    return ask(session, std::move(request), [](const json::object& result) {
+        const auto* completion = result.if_contains("completion");
+        const auto* found = completion ? completion->if_object() : nullptr;
+        const auto* values = found ? found->if_contains("values") : nullptr;
+        if (!values || !values->is_array()) return;
+        for (const auto& value : values->get_array()) {
+            if (value.is_string()) print_foreign(value.get_string());
+        }
+        const auto* more = found->if_contains("hasMore");
+        if (more && more->is_bool() && more->get_bool()) say("there are more");
     });
 }
 

@@ -1,0 +1,117 @@
+#include "app/call_arguments.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace patchbay::app {
+namespace {
+
+using ::testing::HasSubstr;
+namespace json = boost::json;
+
+json::value schema() {
+    return json::parse(R"({"type":"object","required":["path"],"properties":{
+        "path":{"type":"string"},"head":{"type":"integer"},"deep":{"type":"boolean"},
+        "tags":{"type":"array","items":{"type":"string"}}}})");
+}
+
+std::string message_of(const Result<json::object>& result) {
+    return result ? "no error" : result.error().message;
+}
+
+TEST(PairsOfACall, TakeTheirTypesFromTheSchema) {
+    const auto made = with_pairs({}, {"path=12", "head=12", "deep=true"}, schema());
+    ASSERT_TRUE(made) << message_of(made);
+    EXPECT_EQ(json::serialize(*made), R"({"path":"12","head":12,"deep":true})");
+}
+
+TEST(PairsOfACall, KeepWhatFollowsTheFirstEqualsSign) {
+    const auto made = with_pairs({}, {"path=a=b:=c"}, schema());
+    ASSERT_TRUE(made) << message_of(made);
+    EXPECT_EQ(made->at("path"), "a=b:=c");
+    const auto empty = with_pairs({}, {"path="}, schema());
+    ASSERT_TRUE(empty) << message_of(empty);
+    EXPECT_EQ(empty->at("path"), "");
+}
+
+TEST(PairsOfACall, ReplaceWhatArgsSaid) {
+    const auto made = with_pairs({{"path", "old"}, {"head", 1}}, {"path=new"}, schema());
+    ASSERT_TRUE(made) << message_of(made);
+    EXPECT_EQ(made->at("path"), "new");
+    EXPECT_EQ(made->at("head"), 1);
+}
+
+TEST(PairsOfACall, WithAColonAreJsonAsItStands) {
+    const auto made = with_pairs({}, {"path=x", "tags:=[\"a\",\"b\"]"}, schema());
+    ASSERT_TRUE(made) << message_of(made);
+    EXPECT_EQ(made->at("tags").as_array().size(), 2u);
+}
+
+TEST(PairsOfACall, ThatMakeNoSenseAreNamed) {
+    struct Case {
+        std::vector<std::string> pairs;
+        std::string message;
+    };
+    const Case cases[] = {
+        {{"path"}, "\"path\" is not key=value"},
+        {{"=x"}, "\"=x\" is not key=value"},
+        {{"path=x", "head=many"}, "argument \"head\""},
+        {{"pth=x"}, "unknown argument \"pth\"; did you mean \"path\""},
+        {{"head=1"}, "path"},
+        {{"path=x", "tags:=[1,"},
+         "argument \"tags\": the value after := is not valid JSON at byte 4"},
+        {{"path:=7"}, "path"},
+    };
+    for (const auto& c : cases) {
+        const auto made = with_pairs({}, c.pairs, schema());
+        EXPECT_THAT(message_of(made), HasSubstr(c.message)) << c.pairs.back();
+        if (!made) {
+            EXPECT_EQ(made.error().code, ErrorCode::Invalid);
+        }
+    }
+}
+
+TEST(ArgumentsOfACall, AreEmptyWhenNoneAreGiven) {
+    const auto made = read_arguments("");
+    ASSERT_TRUE(made);
+    EXPECT_TRUE(made->empty());
+}
+
+TEST(ArgumentsOfACall, ComeFromAFileToo) {
+    const std::string file = ::testing::TempDir() + "arguments.json";
+    std::ofstream(file) << "{\"path\": \"README.md\"}\n";
+    const auto made = read_arguments("@" + file);
+    ASSERT_TRUE(made) << message_of(made);
+    EXPECT_EQ(made->at("path"), "README.md");
+    EXPECT_THAT(message_of(read_arguments("@" + file + ".none")), HasSubstr("cannot read"));
+}
+
+TEST(ArgumentsOfACall, MustBeOneJsonObjectWithoutRepeatedKeys) {
+    struct Case {
+        std::string text, message;
+    };
+    const Case cases[] = {
+        {"{\"a\":", "--args is not valid JSON at byte"},
+        {"{\"a\":1} x", "--args is not valid JSON at byte 9: more than one value"},
+        {"[1]", "--args must be a JSON object"},
+        {"null", "--args must be a JSON object"},
+        {"{\"a\":1,\"a\":2}", "--args has the key \"a\" twice in one object"},
+        {"{\"o\":[{\"b\":1,\"\\u0062\":2}]}", "--args has the key \"b\" twice in one object"},
+    };
+    for (const auto& c : cases)
+        EXPECT_THAT(message_of(read_arguments(c.text)), HasSubstr(c.message)) << c.text;
+    EXPECT_TRUE(read_arguments("{\"a\":{\"k\":1},\"b\":[{\"k\":1},{\"k\":2}]}"));
+}
+
+TEST(ArgumentsOfACall, MayNestAsDeepAsAMessageAndNoDeeper) {
+    const auto nested = [](std::size_t depth) {
+        return "{\"a\":" + std::string(depth - 1, '[') + std::string(depth - 1, ']') + "}";
+    };
+    EXPECT_TRUE(read_arguments(nested(128)));
+    EXPECT_THAT(message_of(read_arguments(nested(129))), HasSubstr("is not valid JSON at byte"));
+}
+
+}  // namespace
+}  // namespace patchbay::app

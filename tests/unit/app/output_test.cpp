@@ -1,0 +1,148 @@
+#include "app/output.hpp"
+
+#include "app/verbs.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace patchbay::app {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+// A folder of its own, gone with the object.
+struct Folder {
+    Folder() {
+        std::string name = ::testing::TempDir() + "patchbay-output-XXXXXX";
+        path = ::mkdtemp(name.data()) ? name : std::string();
+    }
+    ~Folder() { fs::remove_all(path); }
+    std::string path;
+};
+
+TEST(Table, AlignsColumnsByWhatIsSeen) {
+    EXPECT_EQ(table_text({{{"ID"}, {"STATE"}, {"N"}},
+                          {{"gr\xc3\xbc\xc3\x9f"}, {"ready"}, {"7"}},
+                          {{"x"}, {"auth_required"}, {"12"}}},
+                         Look::Plain),
+              "ID    STATE          N\n"
+              "gr\xc3\xbc\xc3\x9f  ready          7\n"
+              "x     auth_required  12\n");
+}
+
+TEST(Table, IsColouredOnlyWhenAsked) {
+    const std::vector<std::vector<Cell>> rows{{{"a"}, {"ready", "green"}, {"1"}}};
+    EXPECT_EQ(table_text(rows, Look::Plain), "a  ready  1\n");
+    EXPECT_EQ(table_text(rows, Look::Terminal), "a  ready  1\n");
+    EXPECT_EQ(table_text(rows, Look::Colours), "a  \x1b[32mready\x1b[0m  1\n");
+}
+
+TEST(Table, LetsNoForeignTextMoveTheCursorOfATerminal) {
+    const std::vector<std::vector<Cell>> rows{{{"a\x1b[2Jb\r"}, {"c"}}};
+    EXPECT_EQ(table_text(rows, Look::Plain), "a\x1b[2Jb\r  c\n");
+    EXPECT_EQ(table_text(rows, Look::Terminal), "a\xef\xbf\xbd[2Jb\xef\xbf\xbd  c\n");
+}
+
+TEST(Table, OfRowsWithFewerCellsEndsEarly) {
+    EXPECT_EQ(table_text({{{"one"}}, {{"1"}, {"2"}}}, Look::Plain), "one\n1  2\n");
+    EXPECT_EQ(table_text({}, Look::Plain), "");
+}
+
+TEST(Pattern, WithWildcardsIsForTheWholeName) {
+    struct Case {
+        const char *pattern, *name;
+        bool fits;
+    };
+    const Case cases[] = {
+        {"mcp__git__*", "mcp__git__log", true},
+        {"mcp__git__*", "mcp__files__log", false},
+        {"*log", "mcp__git__log", true},
+        {"*log", "mcp__git__log2", false},
+        {"mcp__*__l?g", "mcp__git__log", true},
+        {"mcp__*__l?g", "mcp__git__lg", false},
+        {"*", "", true},
+        {"?", "", false},
+        {"**a**", "bab", true},
+        {"a*b*c", "aXbXbXc", true},
+    };
+    for (const auto& c : cases)
+        EXPECT_EQ(fits_pattern(c.pattern, c.name, "log"), c.fits) << c.pattern << " " << c.name;
+}
+
+TEST(Pattern, WithoutWildcardsIsLookedForInNameAndDescription) {
+    EXPECT_TRUE(fits_pattern("git", "mcp__git__log", ""));
+    EXPECT_TRUE(fits_pattern("commits", "mcp__git__log", "Lists Commits"));
+    EXPECT_FALSE(fits_pattern("branches", "mcp__git__log", "Lists commits"));
+    EXPECT_TRUE(fits_pattern("", "mcp__git__log", ""));
+}
+
+TEST(Pattern, OfManyStarsEndsInTime) {
+    std::string pattern;
+    for (int i = 0; i < 30; ++i) pattern += "a*";
+    EXPECT_FALSE(fits_pattern(pattern + "b", std::string(64, 'a'), ""));
+}
+
+TEST(Base64, IsDecodedWithItsPaddingAndWithout) {
+    EXPECT_EQ(base64_decoded("").value(), "");
+    EXPECT_EQ(base64_decoded("Zg==").value(), "f");
+    EXPECT_EQ(base64_decoded("Zm8").value(), "fo");
+    EXPECT_EQ(base64_decoded("Zm9v").value(), "foo");
+    EXPECT_EQ(base64_decoded("AP8=").value(), std::string("\0\xff", 2));
+}
+
+TEST(Base64, ThatIsNoneIsRefused) {
+    for (const char* text : {"Z", "Zm9vY", "Zm=v", "Zm9v===", "Zm 9", "Zm-_"})
+        EXPECT_FALSE(base64_decoded(text)) << text;
+}
+
+TEST(SavedFiles, AreNamedByTheirTypeAndNeverReplaceAnother) {
+    const Folder folder;
+    std::ofstream(folder.path + "/image-1.png") << "mine";
+    const auto saved = save_new_file(folder.path, "image", "image/png", "new");
+    ASSERT_TRUE(saved) << saved.error().message;
+    EXPECT_EQ(*saved, folder.path + "/image-2.png");
+    std::string kept;
+    std::ifstream(folder.path + "/image-1.png") >> kept;
+    EXPECT_EQ(kept, "mine");
+}
+
+TEST(SavedFiles, TakeNoPathFromTheServer) {
+    const Folder folder;
+    const auto saved = save_new_file(folder.path, "audio", "audio/../../../etc/x", "y");
+    ASSERT_TRUE(saved) << saved.error().message;
+    EXPECT_EQ(*saved, folder.path + "/audio-1.bin");
+}
+
+TEST(SavedFiles, DoNotFollowALinkThatWaitsForThem) {
+    const Folder folder;
+    fs::create_symlink(folder.path + "/elsewhere", folder.path + "/image-1.png");
+    const auto saved = save_new_file(folder.path, "image", "image/png", "new");
+    ASSERT_TRUE(saved) << saved.error().message;
+    EXPECT_EQ(*saved, folder.path + "/image-2.png");
+    EXPECT_FALSE(fs::exists(folder.path + "/elsewhere"));
+}
+
+TEST(SavedFiles, WithoutAFolderAreAnErrorThatNamesIt) {
+    const auto saved = save_new_file("/nonexistent/folder", "image", "image/png", "new");
+    ASSERT_FALSE(saved);
+    EXPECT_THAT(saved.error().message, HasSubstr("/nonexistent/folder/image-1.png"));
+}
+
+TEST(ExitCodes, SayTheKindOfTheTrouble) {
+    EXPECT_EQ(exit_code_of(ErrorCode::Invalid), 3);
+    EXPECT_EQ(exit_code_of(ErrorCode::Unavailable), 5);
+    EXPECT_EQ(exit_code_of(ErrorCode::AuthRequired), 5);
+    EXPECT_EQ(exit_code_of(ErrorCode::NotFound), 6);
+    EXPECT_EQ(exit_code_of(ErrorCode::Denied), 7);
+    EXPECT_EQ(exit_code_of(ErrorCode::Timeout), 8);
+    EXPECT_EQ(exit_code_of(ErrorCode::Cancelled), 130);
+    EXPECT_EQ(exit_code_of(ErrorCode::Protocol), 1);
+}
+
+}  // namespace
+}  // namespace patchbay::app
