@@ -1,5 +1,6 @@
 #include "app/batch.hpp"
 
+#include "app/call_arguments.hpp"
 #include "app/output.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -28,15 +29,36 @@ std::string text_of(const json::object& object, const char* key) {
     return value && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
+constexpr std::int64_t kMostMilliseconds = 366ll * 86400 * 1000;
+
 std::chrono::milliseconds timeout_of(const json::object& request) {
     const auto* value = request.if_contains("timeout_ms");
-    return std::chrono::milliseconds(
-        value && value->is_int64() && value->get_int64() > 0 ? value->get_int64() : 0);
+    return std::chrono::milliseconds(value && value->is_int64() ? value->get_int64() : 0);
+}
+
+// What is wrong with the members that every op shares; empty: nothing.
+std::string trouble_with(const json::object& request) {
+    const auto is = [&](const char* key, json::kind kind) {
+        const auto* value = request.if_contains(key);
+        return !value || value->kind() == kind;
+    };
+    if (const auto* limit = request.if_contains("timeout_ms");
+        limit &&
+        (!limit->is_int64() || limit->get_int64() < 1 || limit->get_int64() > kMostMilliseconds))
+        return "\"timeout_ms\" must be a whole number from 1 to " +
+               std::to_string(kMostMilliseconds);
+    for (const char* key : {"op", "server", "method", "reason"}) {
+        if (!is(key, json::kind::string)) return "\"" + std::string(key) + "\" must be a string";
+    }
+    for (const char* key : {"params", "_meta"}) {
+        if (!is(key, json::kind::object)) return "\"" + std::string(key) + "\" must be an object";
+    }
+    if (!is("progress", json::kind::bool_)) return "\"progress\" must be true or false";
+    return {};
 }
 
 json::object params_of(const json::object& request) {
-    if (const auto* params = request.if_contains("params"); params && params->is_object())
-        return params->get_object();
+    if (const auto* params = request.if_contains("params")) return params->get_object();
     json::object params;
     for (const auto& member : request) {
         if (std::find(std::begin(kOurKeys), std::end(kOurKeys),
@@ -52,10 +74,17 @@ std::string event(const char* name, const std::string& members) {
     return std::string("{\"event\":\"") + name + "\"," + members + "}";
 }
 
+// What some servers listed and why others did not.
+json::object with_errors(json::object result, json::array errors) {
+    if (!errors.empty()) result["errors"] = std::move(errors);
+    return result;
+}
+
 // Boost.JSON writes every double as 1E0; steps and bytes are whole.
 json::value plain_number(double number) {
     constexpr double kExact = 9007199254740992.0;  // 2^53
-    if (std::abs(number) <= kExact && number == std::floor(number)) return static_cast<std::int64_t>(number);
+    if (std::abs(number) <= kExact && number == std::floor(number))
+        return static_cast<std::int64_t>(number);
     return number;
 }
 
@@ -79,12 +108,25 @@ Batch::~Batch() {
 
 int Batch::run() {
     watch_input();
-    session_.wait([this] { return done_; });
-    const bool interrupted = !done_;
+    session_.wait([this] { return done_; }, [this] { interrupt(); });
+    const bool interrupted = session_.was_interrupted();
     session_.close();  // requests that are left end while we are here to be told
+    for (const auto& [id, running] : std::map(running_))
+        fail(id, {ErrorCode::Cancelled, "interrupted by the user"});
     flush();
     if (interrupted) return kInterrupted;
     return failed_ ? kFailure : kOk;
+}
+
+// Nothing more is started, the servers are told to stop, and every request is answered.
+void Batch::interrupt() {
+    input_over_ = true;
+    buffer_.clear();
+    if (watch_) session_.host().loop().unwatch(std::exchange(watch_, 0));
+    for (const auto& [id, running] : std::map(running_)) {
+        if (running.call) session_.host().router().cancel(running.call, "interrupted by the user");
+    }
+    session_.host().interrupt();
 }
 
 void Batch::watch_input() {
@@ -149,23 +191,22 @@ void Batch::take_lines() {
 void Batch::take_line(std::string_view line) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
     if (line.find_first_not_of(" \t") == std::string_view::npos) return;
-    json::parse_options options;
-    options.max_depth = session_.host().config().limits.json_depth;
-    json::error_code failed;
-    const auto value = json::parse({line.data(), line.size()}, failed, {}, options);
-    const auto where = "line " + std::to_string(line_number_) + ": ";
-    if (failed)
-        return fail("null", {ErrorCode::Invalid, where + "not valid JSON: " + failed.message()});
-    const auto* request = value.if_object();
+    const auto name = "line " + std::to_string(line_number_);
+    const auto where = name + ": ";
+    const auto value = parse_json(line, name, session_.host().config().limits.json_depth);
+    if (!value) return put_error("null", value.error());
+    const auto* request = value->if_object();
     if (!request)
-        return fail("null",
-                    {ErrorCode::Invalid,
+        return put_error(
+            "null", {ErrorCode::Invalid,
                      where + "a request is a JSON object like {\"id\":1,\"op\":\"tools/list\"}"});
     const auto* given = request->if_contains("id");
     const std::string id = given ? json::serialize(*given) : std::to_string(line_number_);
     if (running_.count(id)) {
         return put_error(id, {ErrorCode::Invalid, where + "id " + id + " is in flight already"});
     }
+    if (const auto trouble = trouble_with(*request); !trouble.empty())
+        return put_error(id, {ErrorCode::Invalid, where + trouble});
     start(id, *request);
 }
 
@@ -232,7 +273,7 @@ void Batch::call_tool(const std::string& id, const json::object& request) {
             return fail(id, {ErrorCode::Invalid, "\"arguments\" must be an object"});
         call.arguments = json::serialize(*arguments);
     }
-    if (const auto* meta = request.if_contains("_meta"); meta && meta->is_object())
+    if (const auto* meta = request.if_contains("_meta"))
         call.meta = protocol::members_of(meta->get_object());
     call.timeout = timeout_of(request);
     const auto* progress = request.if_contains("progress");
@@ -274,7 +315,9 @@ void Batch::list_tools(const std::string& id, const json::object& request) {
             entry["tool"] = tool.tool->name;
             tools.push_back(std::move(entry));
         }
-        succeed(id, json::serialize(json::object{{"tools", std::move(tools)}}));
+        json::object result{{"tools", std::move(tools)}};
+        if (server.empty()) result = with_errors(std::move(result), unready());
+        succeed(id, json::serialize(result), result.contains("errors"));
     };
     if (server.empty()) return connections.connect({}, tell);
     connections.find(server).value().get().refresh_tools([this, id, tell](Result<void> fresh) {
@@ -285,43 +328,57 @@ void Batch::list_tools(const std::string& id, const json::object& request) {
     });
 }
 
+// The servers that should be there and are not, with the reason.
+json::array Batch::unready() {
+    json::array errors;
+    for (const auto& status : session_.host().connections().statuses()) {
+        if (status.state == connection::State::Ready) continue;
+        errors.push_back({{"server", status.id}, {"message", status.last_error}});
+    }
+    return errors;
+}
+
 // One server's list, or all servers' that have such a thing, each item with its server.
 void Batch::list(const std::string& id, const std::string& op, const json::object& request) {
     const std::string server = text_of(request, "server");
     const std::string member =
         op == "resources/templates/list" ? "resourceTemplates" : op.substr(0, op.find('/'));
     struct Gathered {
-        json::array items;
+        json::array items, errors;
         std::size_t missing = 1;
         std::optional<Error> error;
     };
     auto gathered = std::make_shared<Gathered>();
-    const auto arrived = [this, id, member, gathered] {
+    const auto arrived = [this, id, member, gathered, server] {
         if (--gathered->missing > 0) return;
-        if (gathered->error) return fail(id, *gathered->error);
-        succeed(id, json::serialize(json::object{{member, std::move(gathered->items)}}));
+        if (gathered->error && !server.empty()) return fail(id, *gathered->error);
+        const auto result =
+            with_errors({{member, std::move(gathered->items)}}, std::move(gathered->errors));
+        succeed(id, json::serialize(result), result.contains("errors"));
     };
     const auto ask = [this, op, gathered, arrived](const std::string& each) {
         ++gathered->missing;
-        session_.host().router().list_all(each, op,
-                                          [gathered, arrived, each](Result<json::array> items) {
-                                              if (!items) {
-                                                  gathered->error = items.error();
-                                              } else {
-                                                  for (auto& item : *items) {
-                                                      if (item.is_object())
-                                                          item.get_object()["server"] = each;
-                                                      gathered->items.push_back(std::move(item));
-                                                  }
-                                              }
-                                              arrived();
-                                          });
+        const auto take = [gathered, arrived, each](Result<json::array> items) {
+            if (!items) {
+                gathered->error = items.error();
+                gathered->errors.push_back(
+                    {{"server", each}, {"message", core::log::masked(items.error().message)}});
+            } else {
+                for (auto& item : *items) {
+                    if (item.is_object()) item.get_object()["server"] = each;
+                    gathered->items.push_back(std::move(item));
+                }
+            }
+            arrived();
+        };
+        session_.host().router().list_all(each, op, take);
     };
     if (!server.empty()) {
         ask(server);
         return arrived();
     }
-    session_.host().connections().connect({}, [this, op, ask, arrived] {
+    session_.host().connections().connect({}, [this, op, ask, arrived, gathered] {
+        gathered->errors = unready();
         const std::string capability = op.substr(0, op.find('/'));
         for (const auto& each : session_.host().connections().ids()) {
             const auto* agreed = session_.host().connections().find(each).value().get().session();
@@ -333,7 +390,16 @@ void Batch::list(const std::string& id, const std::string& op, const json::objec
 
 void Batch::cancel(const std::string& id, const json::object& request) {
     const auto* target = request.if_contains("target");
-    const auto found = target ? running_.find(json::serialize(*target)) : running_.end();
+    const std::string target_id = target ? json::serialize(*target) : std::string();
+    const auto waits = std::find_if(waiting_.begin(), waiting_.end(),
+                                    [&](const auto& each) { return each.id == target_id; });
+    if (waits != waiting_.end()) {
+        if (waits->timer) session_.host().loop().cancel(waits->timer);
+        waiting_.erase(waits);
+        succeed(id, "{}");
+        return fail(target_id, {ErrorCode::Cancelled, "the wait was cancelled"});
+    }
+    const auto found = running_.find(target_id);
     if (found == running_.end() || found->second.call == 0) {
         return fail(id,
                     {ErrorCode::NotFound, "cancel needs the \"target\" id of a request in flight"});

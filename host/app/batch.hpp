@@ -38,6 +38,7 @@ private:
         core::Loop::TimerId timer = 0;
     };
 
+    void interrupt();
     void watch_input();
     void read_input();
     void take_lines();
@@ -47,6 +48,7 @@ private:
     void ask_server(const std::string& id, const std::string& method,
                     const boost::json::object& request);
     void list(const std::string& id, const std::string& op, const boost::json::object& request);
+    boost::json::array unready();
     void list_tools(const std::string& id, const boost::json::object& request);
     void cancel(const std::string& id, const boost::json::object& request);
     void wait_for(const std::string& id, const boost::json::object& request);

@@ -140,7 +140,7 @@ TEST_P(Batch, LinesThatMakeNoSenseAreNamedAndTheRestIsDone) {
                                               call("10", "echo", R"({"message":"still here"})"));
     EXPECT_EQ(done.exit_code, 1);
     std::string text = done.out;
-    EXPECT_THAT(text, AllOf(HasSubstr("line 1: not valid JSON"), HasSubstr("line 2: a request is a JSON object"),
+    EXPECT_THAT(text, AllOf(HasSubstr("line 1 is not valid JSON at byte 1"), HasSubstr("line 2: a request is a JSON object"),
                             HasSubstr("line 4: unknown op \\\"tools/cal\\\"; did you mean \\\"tools/call\\\"?"),
                             HasSubstr("tools/call needs a \\\"name\\\""), HasSubstr("ping needs a \\\"server\\\""),
                             HasSubstr("id 9 is in flight already")));

@@ -1,0 +1,383 @@
+// What a person at a terminal and a script around it rely on: words, options, output, interrupts.
+#include "integration/home.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace patchbay::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+namespace json = boost::json;
+
+// A program whose three streams are one terminal of its own.
+class OnTerminal {
+public:
+    explicit OnTerminal(const Command& command) {
+        terminal_ = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+        if (terminal_ < 0 || ::grantpt(terminal_) != 0 || ::unlockpt(terminal_) != 0) {
+            ADD_FAILURE() << "no terminal: " << std::strerror(errno);
+            return;
+        }
+        const std::string name = ::ptsname(terminal_);
+        std::vector<std::string> variables;
+        for (const auto& [key, value] : command.environment) variables.push_back(key + "=" + value);
+        std::vector<char*> words, environment;
+        for (const auto& word : command.argv) words.push_back(const_cast<char*>(word.c_str()));
+        for (auto& variable : variables) environment.push_back(variable.data());
+        words.push_back(nullptr);
+        environment.push_back(nullptr);
+        int started[2];
+        if (::pipe2(started, O_CLOEXEC) != 0) {
+            ADD_FAILURE() << "pipe2: " << std::strerror(errno);
+            return;
+        }
+        pid_ = ::fork();
+        if (pid_ != 0) {
+            // Ends with its exec: what is typed then reaches somebody, Ctrl-C too.
+            ::close(started[1]);
+            char none;
+            EXPECT_EQ(::read(started[0], &none, 1), 0);
+            ::close(started[0]);
+            return;
+        }
+        sigset_t none_blocked;
+        sigemptyset(&none_blocked);
+        ::sigprocmask(SIG_SETMASK, &none_blocked, nullptr);
+        for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(number, SIG_DFL);
+        ::setsid();
+        const int tty = ::open(name.c_str(), O_RDWR);  // the first one opened becomes ours
+        for (int fd = 0; fd < 3; ++fd) ::dup2(tty, fd);
+        if (tty > 2) ::close(tty);
+        if (::chdir(command.directory.c_str()) == 0)
+            ::execve(words[0], words.data(), environment.data());
+        ::_exit(127);
+    }
+    ~OnTerminal() {
+        if (pid_ > 0) {
+            ::kill(pid_, SIGKILL);
+            ::waitpid(pid_, nullptr, 0);
+        }
+        ::close(terminal_);
+    }
+    OnTerminal(const OnTerminal&) = delete;
+
+    void type(std::string_view text) {
+        EXPECT_EQ(::write(terminal_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    }
+    // Its exit code; -1 when it had to be killed.
+    int finish() {
+        while (read_some()) {
+        }
+        int status = 0;
+        if (late_ || ::waitpid(pid_, &status, 0) != pid_) return -1;
+        pid_ = -1;
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    }
+    const std::string& seen() const { return seen_; }
+
+private:
+    bool read_some() {
+        pollfd wanted{terminal_, POLLIN, 0};
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+            deadline_ - std::chrono::steady_clock::now());
+        if (left.count() <= 0 || ::poll(&wanted, 1, static_cast<int>(left.count())) <= 0) {
+            late_ = true;
+            return false;
+        }
+        char text[4096];
+        const auto got = ::read(terminal_, text, sizeof text);  // EIO once the last one has left
+        if (got > 0) seen_.append(text, static_cast<std::size_t>(got));
+        return got > 0;
+    }
+
+    int terminal_ = -1;
+    pid_t pid_ = -1;
+    std::string seen_;
+    bool late_ = false;
+    const std::chrono::steady_clock::time_point deadline_ =
+        std::chrono::steady_clock::now() + kDeadline;
+};
+
+TEST(CommandLine, NamesTheNearestVerbOfOneThatIsNotThere) {
+    const Home home;
+    const auto verb = home.run({"cal", "x"});
+    EXPECT_EQ(verb.exit_code, 3);
+    EXPECT_THAT(verb.err,
+                HasSubstr("patchbay has no \"cal\"; did you mean \"call\"?; known: mcp, "));
+    const auto deeper = home.run({"mcp", "stauts"});
+    EXPECT_EQ(deeper.exit_code, 3);
+    EXPECT_THAT(deeper.err, HasSubstr("patchbay mcp has no \"stauts\"; did you mean \"status\"?"));
+}
+
+TEST(CommandLine, WithoutAVerbShowsTheHelpOnStderr) {
+    const auto done = Home().run({});
+    EXPECT_EQ(done.exit_code, 3);
+    EXPECT_EQ(done.out, "");
+    EXPECT_THAT(done.err, AllOf(HasSubstr("Examples:"), HasSubstr("Exit codes:")));
+}
+
+TEST(CommandLine, NamesAnOptionThatIsNotThere) {
+    const auto done = Home().run({"tools", "--jsn"});
+    EXPECT_EQ(done.exit_code, 3);
+    EXPECT_THAT(done.err, AllOf(HasSubstr("--jsn"), HasSubstr("`patchbay tools --help`")));
+}
+
+TEST(CommandLine, RefusesATimeOutThatIsNone) {
+    for (const char* text : {"-1", "0", "soon", "1e300", "nan"}) {
+        const auto done = Home().run({"call", "mcp__x__echo", "--timeout", text});
+        EXPECT_EQ(done.exit_code, 3) << text;
+        EXPECT_THAT(done.err, HasSubstr("is no number of seconds from 0.001 to 31622400")) << text;
+    }
+}
+
+TEST(CommandLine, TakesGlobalOptionsBeforeAndAfterTheVerb) {
+    Home home;
+    home.add_example("x");
+    const auto before = home.run({"--json", "--set", "servers.x.enabled=false", "mcp", "list"});
+    const auto after = home.run({"mcp", "list", "--json", "--set", "servers.x.enabled=false"});
+    EXPECT_EQ(before.exit_code, 0) << before.err;
+    EXPECT_EQ(before.out, after.out);
+    EXPECT_THAT(before.out, HasSubstr("\"state\":\"disabled\""));
+}
+
+TEST(CommandLine, SaysThatItsOutputDidNotArrive) {
+    Home home;
+    auto command = home.patchbay({"config", "paths"});
+    const std::string program = command.argv[0];
+    command.argv = {"/bin/sh", "-c", "exec '" + program + "' config paths > /dev/full"};
+    const auto done = run(command);
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_THAT(done.err, HasSubstr("cannot write to stdout: No space left on device"));
+}
+
+TEST(CommandLine, EndsQuietlyWhenNobodyReadsItsOutput) {
+    Home home;
+    home.add_example("x");
+    auto command = home.patchbay({});
+    const std::string program = command.argv[0];
+    // More than a pipe holds; the reader is gone after the first byte.
+    command.argv = {
+        "/bin/sh", "-c",
+        "{ '" + program + "' call mcp__x__big bytes=1000000; echo code $? >&2; } | head -c 1"};
+    const auto done = run(command);
+    EXPECT_EQ(done.err, "code 1\n");
+}
+
+TEST(CommandLine, ToolsAreFoundByTheirDescriptionToo) {
+    Home home;
+    home.add_example("x");
+    const auto done = home.run({"tools", "ADDS two"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.out, StartsWith("mcp__x__add  [x] Adds two numbers."));
+    EXPECT_THAT(done.out, Not(HasSubstr("mcp__x__echo")));
+}
+
+TEST(CommandLine, BadArgumentsAreRefusedBeforeAnythingIsStarted) {
+    Home home;
+    const auto input = home.add_recorded("x");
+    const auto done = home.run({"call", "mcp__x__add", "--args", "{\"a\":1,\"a\":2,\"b\":3}"});
+    EXPECT_EQ(done.exit_code, 3);
+    EXPECT_THAT(done.err, HasSubstr("--args has the key \"a\" twice in one object"));
+    EXPECT_FALSE(std::filesystem::exists(input));
+}
+
+TEST(CommandLine, ErrorsAreJsonOnStdoutWhenAskedFor) {
+    Home home;
+    home.add_example("x");
+    const auto ours = home.run({"call", "mcp__x__ecko", "--json"});
+    EXPECT_EQ(ours.exit_code, 6);
+    EXPECT_EQ(json::parse(ours.out).at_pointer("/error/kind"), "not_found");
+    const auto theirs =
+        home.run({"call", "mcp__x__rpc_error", "message=no such thing", "code=-32050", "--json"});
+    EXPECT_EQ(theirs.exit_code, 1);
+    EXPECT_EQ(json::parse(theirs.out).at_pointer("/error/kind"), "server");
+    EXPECT_EQ(json::parse(theirs.out).at_pointer("/error/rpc/code"), -32050);
+}
+
+TEST(CommandLine, BinaryResourcesAreSavedWhereItIsSaid) {
+    Home home;
+    home.add_example("x");
+    std::filesystem::create_directory(home.work() / "out");
+    const auto done = home.run({"resources", "read", "example://blob", "--output", "out"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("resource saved to out/resource-1."));
+}
+
+TEST(CommandLine, AThingThatIsNotListedNamesTheServersThatDidNotAnswerToo) {
+    Home home;
+    home.add_example("x");
+    home.add("gone", {{"command", "/nonexistent/server"}});
+    const auto done = home.run({"resources", "read", "example://txet"});
+    EXPECT_EQ(done.exit_code, 6);
+    EXPECT_THAT(done.err, AllOf(HasSubstr("did you mean \"example://text\""),
+                                HasSubstr("server \"gone\": command")));
+}
+
+class Completing : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Completing, AsksTheServerThatListsThePrompt) {
+    Home home;
+    home.add_example("x", {"--era", GetParam()});
+    const auto done = home.run({"complete", "--prompt", "greet", "who=A"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(done.out, "Ada\nAlan\n");
+    EXPECT_EQ(home.run({"complete", "who=A"}).exit_code, 3);
+    EXPECT_EQ(home.run({"complete", "--prompt", "greet", "who"}).exit_code, 3);
+    EXPECT_EQ(home.run({"complete", "--prompt", "great", "who=A"}).exit_code, 6);
+}
+
+INSTANTIATE_TEST_SUITE_P(, Completing, ::testing::Values("legacy", "modern"),
+                         [](const auto& era) { return std::string(era.param); });
+
+TEST(Terminal, ShowsProgressAndTakesItBackBeforeTheResult) {
+    Home home;
+    home.add_example("x");
+    OnTerminal call(home.patchbay({"call", "mcp__x__progress", "steps=3"}));
+    EXPECT_EQ(call.finish(), 0) << call.seen();
+    EXPECT_THAT(call.seen(),
+                AllOf(HasSubstr("\r\x1b[K3 / 3  step 3"), HasSubstr("\r\x1b[K3 steps done\r\n")));
+}
+
+TEST(Terminal, ColoursStatesUnlessAskedNotTo) {
+    Home home;
+    home.add_example("x");
+    OnTerminal coloured(home.patchbay({"mcp", "status"}));
+    EXPECT_EQ(coloured.finish(), 0);
+    EXPECT_THAT(coloured.seen(), HasSubstr("\x1b[32mready\x1b[0m"));
+    home.environment["NO_COLOR"] = "1";
+    OnTerminal plain(home.patchbay({"mcp", "status"}));
+    EXPECT_EQ(plain.finish(), 0);
+    EXPECT_THAT(plain.seen(), AllOf(HasSubstr("ready"), Not(HasSubstr("\x1b[32m"))));
+}
+
+TEST(Terminal, IsNotMovedByWhatAToolSays) {
+    Home home;
+    home.add_example("x");
+    OnTerminal call(
+        home.patchbay({"call", "mcp__x__echo", "--args", R"({"message":"a\u001b[2Jb"})"}));
+    EXPECT_EQ(call.finish(), 0);
+    EXPECT_THAT(call.seen(), AllOf(HasSubstr("a\xef\xbf\xbd[2Jb"), Not(HasSubstr("\x1b[2J"))));
+    const auto piped = home.run({"call", "mcp__x__echo", "--args", R"({"message":"a\u001b[2Jb"})"});
+    EXPECT_EQ(piped.out, "a\x1b[2Jb\n");
+}
+
+TEST(Terminal, InterruptEndsTheReadingOfArguments) {
+    Home home;
+    home.add_example("x");
+    OnTerminal call(home.patchbay({"call", "mcp__x__echo", "--args", "-"}));
+    call.type("\x03");
+    EXPECT_EQ(call.finish(), 130) << call.seen();
+}
+
+// Whatever is in flight then has somebody to tell; sanitizers see when it has not.
+class InterruptedWhileConnecting : public ::testing::TestWithParam<Words> {};
+
+TEST_P(InterruptedWhileConnecting, EndsWith130AndLeavesNothing) {
+    Home home;
+    const auto input = home.add_recorded("x", {"--era", "legacy", "--slow-start", "3600000"});
+    Program program(home.patchbay(GetParam()));
+    ASSERT_TRUE(wait_for_file(input, "server/discover")) << program.err();
+    program.signal(SIGINT);
+    const auto done = program.finish();
+    EXPECT_EQ(done.exit_code, 130) << done.err;
+    EXPECT_THAT(done.err, Not(HasSubstr("Sanitizer")));
+    EXPECT_EQ(nothing_left(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(, InterruptedWhileConnecting,
+                         ::testing::Values(Words{"mcp", "status"}, Words{"mcp", "status", "x"},
+                                           Words{"tools"},
+                                           Words{"call", "mcp__x__echo", "message=hi"},
+                                           Words{"resources", "list"},
+                                           Words{"resources", "read", "a://b"},
+                                           Words{"resources", "read", "a://b", "--server", "x"},
+                                           Words{"prompts", "get", "greet"},
+                                           Words{"complete", "--prompt", "greet", "who=A"}),
+                         [](const auto& words) {
+                             std::string name = std::to_string(words.index);
+                             for (const auto& word : words.param) {
+                                 name += '_';
+                                 for (const char c : word)
+                                     if (std::isalnum(static_cast<unsigned char>(c))) name += c;
+                             }
+                             return name;
+                         });
+
+TEST(BatchOnTheCommandLine, SaysWhatIsWrongWithAMember) {
+    Home home;
+    home.add_example("x");
+    const auto done = home.run({"batch"},
+                               "{\"id\":1,\"op\":\"ping\",\"server\":\"x\",\"timeout_ms\":\"5\"}\n"
+                               "{\"id\":2,\"op\":\"ping\",\"server\":\"x\",\"timeout_ms\":0}\n"
+                               "{\"id\":3,\"op\":\"ping\",\"server\":7}\n"
+                               "{\"id\":4,\"op\":\"ping\",\"server\":\"x\",\"params\":[]}\n"
+                               "{\"id\":5,\"op\":\"ping\",\"server\":\"x\",\"server\":\"y\"}\n"
+                               "{\"id\":6,\"op\":\"ping\",\"server\":\"x\"}\n");
+    EXPECT_EQ(done.exit_code, 1);
+    const Lines lines(done.out);
+    EXPECT_THAT(lines.message(1), HasSubstr("line 1: \"timeout_ms\" must be a whole number"));
+    EXPECT_THAT(lines.message(2), HasSubstr("line 2: \"timeout_ms\" must be a whole number"));
+    EXPECT_THAT(lines.message(3), HasSubstr("line 3: \"server\" must be a string"));
+    EXPECT_THAT(lines.message(4), HasSubstr("line 4: \"params\" must be an object"));
+    EXPECT_THAT(lines.message(nullptr), HasSubstr("line 5 has the key \"server\" twice"));
+    EXPECT_EQ(lines.kind(6), "");
+}
+
+TEST(BatchOnTheCommandLine, AnswersEveryRequestThatAnInterruptEnds) {
+    Home home;
+    const auto input = home.add_recorded("x");
+    Program batch(home.patchbay({"batch"}));
+    batch.send(
+        "{\"id\":1,\"op\":\"wait\",\"method\":\"notifications/never\"}\n"
+        "{\"id\":2,\"op\":\"tools/"
+        "call\",\"name\":\"mcp__x__sleep\",\"arguments\":{\"ms\":3600000}}\n");
+    ASSERT_TRUE(wait_for_file(input, "\"tools/call\"")) << batch.err();
+    batch.signal(SIGINT);
+    const auto done = batch.finish();
+    EXPECT_EQ(done.exit_code, 130);
+    const Lines lines(done.out);
+    EXPECT_EQ(lines.kind(1), "cancelled");
+    EXPECT_EQ(lines.kind(2), "cancelled");
+    EXPECT_THAT(read_file(input), HasSubstr("\"notifications/cancelled\""));
+}
+
+TEST(BatchOnTheCommandLine, AWaitCanBeCancelled) {
+    const auto done = Home().run(
+        {"batch"},
+        "{\"id\":1,\"op\":\"wait\",\"method\":\"notifications/never\",\"timeout_ms\":3600000}\n"
+        "{\"id\":2,\"op\":\"cancel\",\"target\":1}\n");
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_EQ(Lines(done.out).kind(1), "cancelled");
+    EXPECT_EQ(Lines(done.out).kind(2), "");
+}
+
+TEST(BatchOnTheCommandLine, AListOfAllServersNamesTheOnesThatAreMissing) {
+    Home home;
+    home.add_example("x");
+    home.add("gone", {{"command", "/nonexistent/server"}});
+    for (const char* op : {"tools/list", "resources/list", "prompts/list"}) {
+        const auto done = home.run({"batch"}, "{\"id\":1,\"op\":\"" + std::string(op) + "\"}\n");
+        EXPECT_EQ(done.exit_code, 1) << op;
+        const json::value answer = Lines(done.out).answer(1);
+        const std::string member = std::string(op).substr(0, std::string(op).find('/'));
+        EXPECT_GT(answer.at_pointer("/result/" + member).as_array().size(), 1u) << op;
+        EXPECT_EQ(answer.at_pointer("/result/errors/0/server"), "gone") << op;
+    }
+}
+
+}  // namespace
+}  // namespace patchbay::test
