@@ -78,6 +78,16 @@ public:
     void type(std::string_view text) {
         EXPECT_EQ(::write(terminal_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
     }
+    // From where the last one was found; false when it ended, or the deadline passed, before.
+    bool wait_for(std::string_view text) {
+        auto at = seen_.find(text, searched_);
+        while (at == std::string::npos) {
+            if (!read_some()) return false;
+            at = seen_.find(text, searched_);
+        }
+        searched_ = at + text.size();
+        return true;
+    }
     // Its exit code; -1 when it had to be killed.
     int finish() {
         while (read_some()) {
@@ -107,6 +117,7 @@ private:
     int terminal_ = -1;
     pid_t pid_ = -1;
     std::string seen_;
+    std::size_t searched_ = 0;
     bool late_ = false;
     const std::chrono::steady_clock::time_point deadline_ =
         std::chrono::steady_clock::now() + kDeadline;
@@ -282,6 +293,58 @@ TEST(Terminal, InterruptEndsTheReadingOfArguments) {
     call.type("\x03");
     EXPECT_EQ(call.finish(), 130) << call.seen();
 }
+
+class Asked : public ::testing::TestWithParam<const char*> {
+protected:
+    Asked() { home.add_example("x", {"--era", GetParam()}); }
+    Command ask() const {
+        return home.patchbay({"--set", "client.elicitation=ask", "call", "mcp__x__ask"});
+    }
+    Home home;
+};
+
+TEST_P(Asked, APersonAnswersTheQuestionOfAServer) {
+    OnTerminal call(ask());
+    ASSERT_TRUE(call.wait_for("name [\"nobody\"]:")) << call.seen();
+    call.type("Ada\n");
+    ASSERT_TRUE(call.wait_for("age [30]:")) << call.seen();
+    call.type("old\n");
+    ASSERT_TRUE(call.wait_for("\"old\" is not an integer")) << call.seen();
+    call.type("36\n");
+    EXPECT_EQ(call.finish(), 0) << call.seen();
+    EXPECT_THAT(call.seen(), HasSubstr(R"({"action":"accept","content":{"name":"Ada","age":36}})"));
+}
+
+TEST_P(Asked, AnEmptyLineTakesTheDefault) {
+    OnTerminal call(ask());
+    ASSERT_TRUE(call.wait_for("name [\"nobody\"]:")) << call.seen();
+    call.type("\n\n");
+    EXPECT_EQ(call.finish(), 0) << call.seen();
+    EXPECT_THAT(call.seen(), HasSubstr(R"("content":{"name":"nobody","age":30})"));
+}
+
+TEST_P(Asked, CtrlDDeclinesAndCtrlCCancels) {
+    OnTerminal declined(ask());
+    ASSERT_TRUE(declined.wait_for("name [\"nobody\"]:")) << declined.seen();
+    declined.type("\x04");
+    EXPECT_EQ(declined.finish(), 0) << declined.seen();
+    EXPECT_THAT(declined.seen(), HasSubstr(R"({"action":"decline"})"));
+    OnTerminal cancelled(ask());
+    ASSERT_TRUE(cancelled.wait_for("name [\"nobody\"]:")) << cancelled.seen();
+    cancelled.type("\x03");
+    EXPECT_EQ(cancelled.finish(), 130) << cancelled.seen();
+}
+
+TEST_P(Asked, WithoutATerminalTheQuestionIsDeclined) {
+    auto command = ask();
+    command.argv.insert(command.argv.begin(), {"/usr/bin/setsid", "--wait"});
+    const auto done = run(command);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.out, HasSubstr(R"({"action":"decline"})"));
+}
+
+INSTANTIATE_TEST_SUITE_P(, Asked, ::testing::Values("legacy", "modern"),
+                         [](const auto& era) { return std::string(era.param); });
 
 // Whatever is in flight then has somebody to tell; sanitizers see when it has not.
 class InterruptedWhileConnecting : public ::testing::TestWithParam<Words> {};

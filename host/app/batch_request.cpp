@@ -1,0 +1,62 @@
+#include "app/batch_request.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::int64_t kMostMilliseconds = 366ll * 86400 * 1000;
+
+// Members of a request line that are ours; the others are the params when `params` is absent.
+constexpr std::string_view kOurKeys[] = {"id",         "op",     "server",  "method",
+                                         "timeout_ms", "params", "progress"};
+
+}  // namespace
+
+std::string text_of(const json::object& object, const char* key) {
+    const auto* value = object.if_contains(key);
+    return value && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+std::chrono::milliseconds timeout_of(const json::object& request) {
+    const auto* value = request.if_contains("timeout_ms");
+    return std::chrono::milliseconds(value && value->is_int64() ? value->get_int64() : 0);
+}
+
+std::string trouble_with(const json::object& request) {
+    const auto is = [&](const char* key, json::kind kind) {
+        const auto* value = request.if_contains(key);
+        return !value || value->kind() == kind;
+    };
+    if (const auto* limit = request.if_contains("timeout_ms");
+        limit &&
+        (!limit->is_int64() || limit->get_int64() < 1 || limit->get_int64() > kMostMilliseconds))
+        return "\"timeout_ms\" must be a whole number from 1 to " +
+               std::to_string(kMostMilliseconds);
+    for (const char* key : {"op", "server", "method", "reason"}) {
+        if (!is(key, json::kind::string)) return "\"" + std::string(key) + "\" must be a string";
+    }
+    for (const char* key : {"params", "_meta"}) {
+        if (!is(key, json::kind::object)) return "\"" + std::string(key) + "\" must be an object";
+    }
+    if (!is("progress", json::kind::bool_)) return "\"progress\" must be true or false";
+    return {};
+}
+
+json::object params_of(const json::object& request) {
+    if (const auto* params = request.if_contains("params")) return params->get_object();
+    json::object params;
+    for (const auto& member : request) {
+        if (std::find(std::begin(kOurKeys), std::end(kOurKeys),
+                      std::string_view(member.key().data(), member.key().size())) ==
+            std::end(kOurKeys)) {
+            params[member.key()] = member.value();
+        }
+    }
+    return params;
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,21 @@
+// One line of a batch, parsed: the members that every op shares.
+//
+// Threads: [value]. Errors: trouble_with() says them; the others take what it let through.
+#pragma once
+
+#include <boost/json.hpp>
+
+#include <chrono>
+#include <string>
+
+namespace patchbay::app {
+
+// What is wrong with the members that every op shares; empty: nothing.
+std::string trouble_with(const boost::json::object& request);
+
+std::string text_of(const boost::json::object& object, const char* key);   // empty: none
+std::chrono::milliseconds timeout_of(const boost::json::object& request);  // 0: none
+// `params`, or every member that is not ours when there is none.
+boost::json::object params_of(const boost::json::object& request);
+
+}  // namespace patchbay::app
