@@ -377,8 +377,7 @@ void Batch::wait_for(const std::string& id, const json::object& request) {
                 waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(),
                                               [&](const auto& each) { return each.id == id; }),
                                waiting_.end());
-                fail(id, {ErrorCode::Timeout,
-                          "no " + method + " within " + std::to_string(limit.count()) + " ms"});
+                fail(id, {ErrorCode::Timeout, "no " + method + " within " + core::duration(limit)});
             });
     }
     waiting_.push_back(std::move(waiting));

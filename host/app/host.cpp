@@ -97,7 +97,7 @@ struct Host::Impl final : connection::ServerEvents {
         }
         auto& config = loaded.config;
         core::log::set_level(core::log::level_from(config.log_level));
-        config::check_transports(config, known_transports(config, plugins), against_schema);
+        check_transports(config);
         if (!options.long_lived) config.health.reconnect_attempts = 0;
 
         responder = connection::make_responder(config.client, options.ask);
@@ -114,6 +114,10 @@ struct Host::Impl final : connection::ServerEvents {
             }});
         connections->apply(registry::specs_of(config));
         router.emplace(*connections, *policy);
+    }
+
+    void check_transports(config::Config& config) const {
+        config::check_transports(config, known_transports(config, plugins), against_schema);
     }
 
     void on_notification(const std::string& server, const std::string& method,
@@ -161,6 +165,10 @@ const config::Config& Host::config() const {
 const std::vector<config::Candidate>& Host::candidates() const {
     return impl_->loaded.candidates;
 }
+void Host::check_transports(config::Config& config) const {
+    impl_->check_transports(config);
+}
+
 plugin::Catalogue& Host::plugins() {
     return impl_->plugins;
 }

@@ -42,6 +42,8 @@ public:
     core::Loop& loop();
     const config::Config& config() const;
     const std::vector<config::Candidate>& candidates() const;  // for `config paths`
+    // Judges another configuration by the plugins of this host.
+    void check_transports(config::Config& config) const;
     plugin::Catalogue& plugins();
     connection::ConnectionManager& connections();
     router::Router& router();

@@ -78,17 +78,15 @@ int config_show_verb(const GlobalOptions& global, bool origins) {
 }
 
 int config_check_verb(const GlobalOptions& global, const std::string& file) {
-    if (!file.empty()) {
-        auto checked = config::check_file(file);
-        config::check_usual_settings(checked);
-        return report_check(checked.diagnostics, global);
-    }
     HostOptions options;
     options.environment = environment_of(global);
     options.plugin_directories = global.plugin_directories;
     options.long_lived = false;
     const Host host(std::move(options));
-    return report_check(host.config().diagnostics, global);
+    if (file.empty()) return report_check(host.config().diagnostics, global);
+    auto checked = config::check_file(file);
+    host.check_transports(checked);
+    return report_check(checked.diagnostics, global);
 }
 
 int config_paths_verb(const GlobalOptions& global) {

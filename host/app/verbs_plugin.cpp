@@ -45,6 +45,7 @@ json::object json_of(const PluginInfo& info) {
 
 int plugin_list_verb(const GlobalOptions& global) {
     Session session(global, Session::Life::OneShot);
+    session.host().plugins().verify();
     const auto& plugins = session.host().plugins().list();
     if (global.json) {
         json::array list;
@@ -74,6 +75,7 @@ int plugin_list_verb(const GlobalOptions& global) {
 
 int plugin_info_verb(const GlobalOptions& global, const std::string& name) {
     Session session(global, Session::Life::OneShot);
+    session.host().plugins().verify();
     const auto info = session.host().plugins().info(name);
     if (!info) return session.report(info.error());
     if (global.json) {
@@ -95,6 +97,7 @@ int plugin_info_verb(const GlobalOptions& global, const std::string& name) {
 int plugin_doctor_verb(const GlobalOptions& global, bool load) {
     Session session(global, Session::Life::OneShot);
     auto& plugins = session.host().plugins();
+    plugins.verify();
     bool trouble = false;
     json::array list;
     std::vector<std::vector<Cell>> rows{{{"FROM"}, {"PATH"}, {"FINDING"}}};

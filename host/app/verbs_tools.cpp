@@ -95,7 +95,9 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     Session session(global, Session::Life::OneShot);
     auto& router = session.host().router();
     std::optional<Result<router::ListedTool>> tool;
-    router.find_tool(call.name, [&](auto found) { tool.emplace(std::move(found)); });
+    const auto begun = core::Clock::now();
+    const std::chrono::milliseconds timeout(static_cast<std::int64_t>(call.timeout_seconds * 1000));
+    router.find_tool(call.name, timeout, [&](auto found) { tool.emplace(std::move(found)); });
     if (!session.wait([&] { return tool.has_value(); })) return kInterrupted;
     if (!*tool) return session.report(tool->error());
     const auto* schema = (*tool)->tool->input_schema();
@@ -105,8 +107,8 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     router::Call request;
     request.name = call.name;
     request.arguments = json::serialize(*arguments);
-    request.timeout =
-        std::chrono::milliseconds(static_cast<std::int64_t>(call.timeout_seconds * 1000));
+    request.timeout = timeout;
+    request.begun = begun;
     ProgressLine line;
     if (stderr_is_terminal()) {
         request.on_progress = [&line](const connection::Progress& progress) {

@@ -4,6 +4,8 @@
 // Source: design sections 5.1 to 5.3 as told in config/README.md. Threads: [value].
 #pragma once
 
+#include "core/limits.hpp"
+
 #include <boost/json.hpp>
 
 #include <chrono>
@@ -11,8 +13,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "core/limits.hpp"
 
 namespace patchbay::config {
 
@@ -40,7 +40,15 @@ struct Diagnostic {
 std::string to_string(const Diagnostic& diagnostic);  // `error: project config a.toml:1:2: ...`
 
 // Weakest first (design section 9).
-enum class Level { Disable, Deny, RequireApproval, AllowOnce, AllowSession, AllowProject, AllowAlways };
+enum class Level {
+    Disable,
+    Deny,
+    RequireApproval,
+    AllowOnce,
+    AllowSession,
+    AllowProject,
+    AllowAlways
+};
 const char* name_of(Level level);  // "require-approval"
 std::optional<Level> level_from(std::string_view name);
 
@@ -55,71 +63,72 @@ struct Server {
     boost::json::object settings;
     bool expand = true;
 
-    std::string auth;                       // id of an [auth.*] entry; empty: none
+    std::string auth;  // id of an [auth.*] entry; empty: none
     std::string bearer_token_env_var;
-    boost::json::object oauth;              // as written
+    boost::json::object oauth;  // as written
 
     std::chrono::milliseconds startup_timeout{60'000};
     std::chrono::milliseconds request_timeout{30'000};
-    std::chrono::milliseconds tool_timeout{97'200'000};  // 27 h; MCP_TOOL_TIMEOUT changes the default
+    std::chrono::milliseconds tool_timeout{
+        97'200'000};  // 27 h; MCP_TOOL_TIMEOUT changes the default
 
     std::optional<std::vector<std::string>> enabled_tools;  // raw tool names; absent: all
     std::vector<std::string> disabled_tools;
-    std::map<std::string, Level> tools;     // raw tool name -> level
-    std::string trust;                      // "", "trusted", "untrusted"
+    std::map<std::string, Level> tools;  // raw tool name -> level
+    std::string trust;                   // "", "trusted", "untrusted"
     std::string mode;
     bool lazy = false;
-    std::string protocol = "auto";          // or one revision
-    std::vector<std::string> fallback;      // transports tried in order
+    std::string protocol = "auto";      // or one revision
+    std::vector<std::string> fallback;  // transports tried in order
     bool required = false;
     bool restart = true;
 };
 
-struct ClientSettings {                     // [client]: what we say of ourselves to servers
+struct ClientSettings {  // [client]: what we say of ourselves to servers
     std::string name = "patchbay";
-    std::string version;                    // empty: the host's own
+    std::string version;  // empty: the host's own
     std::string title;
-    std::vector<std::string> roots;         // file:// URIs or paths, offered by roots/list
+    std::vector<std::string> roots;  // file:// URIs or paths, offered by roots/list
     // "refuse" (default), "defaults" (accept with the schema's defaults), "fixed", "ask"
     std::string elicitation = "refuse";
     boost::json::object elicitation_content;  // for "fixed"
     // "refuse" (default), "fixed"
     std::string sampling = "refuse";
-    std::string sampling_text;                // for "fixed"
-    boost::json::object capabilities;       // added to what the above implies
+    std::string sampling_text;         // for "fixed"
+    boost::json::object capabilities;  // added to what the above implies
 };
 
-struct HealthSettings {                     // [health]
+struct HealthSettings {  // [health]
     std::chrono::milliseconds ping_interval{30'000};
     std::chrono::milliseconds ping_timeout{5'000};
-    unsigned misses = 5;                    // in a row, before the connection is given up
+    unsigned misses = 5;                             // in a row, before the connection is given up
     std::chrono::milliseconds reconnect_first{100};  // doubling
     std::chrono::milliseconds reconnect_most{10'000};
     unsigned reconnect_attempts = 5;
     std::chrono::milliseconds tool_cache{300'000};
 };
 
-struct Permissions {                        // [permissions]; patterns as in design section 9
+struct Permissions {  // [permissions]; patterns as in design section 9
     std::optional<std::vector<std::string>> allow;
     std::vector<std::string> deny;
 };
 
-struct PluginSettings {                     // [plugins]
-    std::vector<std::string> directories;   // searched after --plugin-dir and PATCHBAY_PLUGIN_PATH
-    std::vector<std::string> disabled;      // plugin ids
+struct PluginSettings {                    // [plugins]
+    std::vector<std::string> directories;  // searched after --plugin-dir and PATCHBAY_PLUGIN_PATH
+    std::vector<std::string> disabled;     // plugin ids
 };
 
 struct Config {
-    std::vector<Server> servers;            // merged, valid, sorted by id; disabled ones included
+    std::vector<Server> servers;  // merged, valid, sorted by id; disabled ones included
     std::map<std::string, boost::json::object> auth;  // [auth.*], as written
     ClientSettings client;
     HealthSettings health;
     Permissions permissions;
     core::Limits limits;
     PluginSettings plugins;
-    std::string log_level = "warn";         // [log] level
-    bool deny_all = false;                  // broken enterprise file
-    std::vector<Diagnostic> diagnostics;    // in the order of discovery
+    std::string log_level = "warn";       // [log] level
+    bool deny_all = false;                // broken enterprise file
+    std::vector<Diagnostic> diagnostics;  // in the order of discovery
     // Every effective value by dotted key ("servers.github.url", "health.misses") with its place;
     // secrets (env, headers, oauth.client_secret) are shown as "***". For `config show --origin`.
     std::vector<std::pair<std::string, Place>> origins;
@@ -129,7 +138,7 @@ struct Config {
 // when this list is given; `config check` without plugins skips that rule.
 struct KnownTransport {
     std::string name;
-    boost::json::value schema;              // JSON Schema of its settings; null: anything goes
+    boost::json::value schema;  // JSON Schema of its settings; null: anything goes
 };
 
 }  // namespace patchbay::config

@@ -20,10 +20,11 @@ void take_tool_timeout(const Environment& environment, MergeDefaults& defaults,
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), ms);
     if (error != std::errc() || end != text->data() + text->size() || ms < 1 ||
         ms > 31'622'400'000) {
+        std::string message = "ignored \"" + core::printable(*text, 40) +
+                              "\"; expected milliseconds from 1 to 31622400000";
         diagnostics.push_back({Severity::Warning,
                                {Scope::Session, "MCP_TOOL_TIMEOUT", 0, 0},
-                               "ignored \"" + core::printable(*text, 40) +
-                                   "\"; expected milliseconds from 1 to 31622400000",
+                               std::move(message),
                                {}});
         return;
     }
@@ -53,9 +54,7 @@ Config check_file(const std::string& path, Scope scope) {
         fragments.back().diagnostics.push_back(
             {Severity::Error, {scope, path, 0, 0}, "no such file", {}});
     }
-    auto config = merge(std::move(fragments));
-    check_usual_settings(config);
-    return config;
+    return merge(std::move(fragments));
 }
 
 }  // namespace patchbay::config

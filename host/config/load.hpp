@@ -2,20 +2,20 @@
 // purely, compile. See merge.hpp for the rules.
 #pragma once
 
+#include "config/config.hpp"
+#include "core/result.hpp"
+
 #include <functional>
 #include <string>
 #include <vector>
-
-#include "config/config.hpp"
-#include "core/result.hpp"
 
 namespace patchbay::config {
 
 // Everything the outside world contributes, so that tests can bring their own.
 struct Environment {
     std::string working_directory;
-    std::string home;                       // where the project search stops
-    std::string config_home;                // $XDG_CONFIG_HOME or ~/.config
+    std::string home;         // where the project search stops
+    std::string config_home;  // $XDG_CONFIG_HOME or ~/.config
     std::string enterprise_directory = "/etc/patchbay";
     std::vector<std::string> config_files;  // --config FILE, in order
     std::vector<std::string> sets;          // --set key=value, in order
@@ -30,30 +30,29 @@ struct Candidate {
     Scope scope;
     std::string path;
     enum class Found { Absent, Read, Unreadable, Broken, Ignored } found = Found::Absent;
-    std::string note;                       // why it was ignored or broken
+    std::string note;  // why it was ignored or broken
 };
 
-struct PluginFragment {                     // [servers.*] of one plugin manifest
+struct PluginFragment {  // [servers.*] of one plugin manifest
     std::string manifest_path;
-    std::string text;                       // the manifest, TOML
+    std::string text;  // the manifest, TOML
 };
 
 struct Loaded {
     Config config;
-    std::vector<Candidate> candidates;      // in order of search, strongest last
+    std::vector<Candidate> candidates;  // in order of search, strongest last
 };
 
 // Never fails as a whole: what is broken is a diagnostic, and the rest is loaded.
 Loaded load(const Environment& environment, const std::vector<PluginFragment>& plugins = {});
 
-// Only this file, as if it stood alone in `scope`, settings judged by check_usual_settings(); for
-// `config check FILE`.
+// Only this file, as if it stood alone in `scope`; for `config check FILE`.
 Config check_file(const std::string& path, Scope scope = Scope::User);
 
 // Judges settings by a plugin's JSON Schema: one sentence for each thing that is wrong. This room
 // may not include `protocol`, which has the validator; the app joins them.
-using SettingsValidator = std::function<std::vector<std::string>(const boost::json::value& schema,
-                                                                 const boost::json::object& settings)>;
+using SettingsValidator = std::function<std::vector<std::string>(
+    const boost::json::value& schema, const boost::json::object& settings)>;
 
 // The second pass, when plugins are known. Unknown transports and settings that the plugin's schema
 // refuses are errors, and those servers leave `config.servers`. A setting the schema does not name
@@ -61,10 +60,6 @@ using SettingsValidator = std::function<std::vector<std::string>(const boost::js
 // by name only. Without a validator only names are judged.
 void check_transports(Config& config, const std::vector<KnownTransport>& known,
                       const SettingsValidator& validate = {});
-
-// The same with what the transports we ship are known to read, for when no plugin is at hand:
-// only names are judged, and only of those transports; nothing is dropped.
-void check_usual_settings(Config& config);
 
 // `${VAR}`, `${VAR:-default}`, `$${` and secret references in the settings of `server` (command,
 // args, cwd, env, url, headers), once, at connect time. The error names the missing variable.

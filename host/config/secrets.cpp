@@ -1,6 +1,7 @@
 #include "config/secrets.hpp"
 
 #include "config/sources.hpp"
+#include "core/text.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -147,8 +148,7 @@ Result<std::string> secret_from_command(const std::string& command,
     Child child(*pid);
 
     const auto name = "\"" + words.front() + "\"";
-    const Error late{ErrorCode::Timeout,
-                     name + " did not end within " + std::to_string(limit.count()) + " ms"};
+    const Error late{ErrorCode::Timeout, name + " did not end within " + core::duration(limit)};
     std::string output;
     char block[4096];
     while (true) {

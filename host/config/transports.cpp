@@ -136,13 +136,4 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
     std::erase_if(config.servers, [&](Server& server) { return !keep(server); });
 }
 
-void check_usual_settings(Config& config) {
-    Checker checker(config);
-    for (const auto& server : config.servers) {
-        for (const auto& usual : usual_settings()) {
-            if (usual.transport == server.transport) checker.strangers(server, usual.names);
-        }
-    }
-}
-
 }  // namespace patchbay::config

@@ -143,7 +143,7 @@ void Connection::on_fact(std::string_view name, std::string_view value) {
     if (value.empty())
         impl_->shown.facts.erase(std::string(name));
     else
-        impl_->shown.facts[core::printable(name, 32)] = core::printable(value, 128);
+        impl_->shown.facts[core::printable(name, 32)] = core::printable(value, 256);
 }
 void Connection::on_closed(const plugin::Problem* problem) {
     impl_->channel_gone(problem);

@@ -8,6 +8,7 @@
 
 namespace patchbay::connection {
 namespace json = boost::json;
+using namespace std::string_literals;
 
 namespace {
 
@@ -86,13 +87,16 @@ void Connection::Impl::open() {
     const std::string remembered =
         try_first.empty() ? context.eras.find(spec.definition_key) : std::exchange(try_first, {});
     handshake.emplace(context.identity, spec.config.protocol, remembered);
-    plugin::ChannelOptions options{spec.id(), std::move(*settings), {}};
+    plugin::ChannelOptions options{
+        spec.id(), std::move(*settings), {}, context.limits.message_bytes};
     startup_timer = context.loop.after(spec.config.startup_timeout, [this] {
         startup_timer = 0;
+        const auto trouble = shown.facts.find("trouble");
+        const bool not_open = trouble != shown.facts.end();
         lose({ErrorCode::Timeout,
-              with_stderr("no answer to the handshake within " +
-                          std::to_string(spec.config.startup_timeout.count() / 1000) +
-                          " s (startup_timeout_sec)")});
+              with_stderr((not_open ? "not connected" : "no answer to the handshake") +
+                          " within "s + core::duration(spec.config.startup_timeout) +
+                          " (startup_timeout_sec)" + (not_open ? ": " + trouble->second : ""))});
     });
     auto opened = context.open(spec.config.transport, std::move(options), self);
     if (!opened) {

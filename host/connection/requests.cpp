@@ -8,15 +8,8 @@ namespace json = boost::json;
 
 namespace {
 
-core::Clock::time_point from_now(std::chrono::milliseconds span) {
-    const auto now = core::Clock::now();
-    return span > std::chrono::hours(24 * 365) ? core::Clock::time_point::max() : now + span;
-}
-
-std::string seconds(std::chrono::milliseconds span) {
-    const auto ms = span.count();
-    if (ms % 1000 == 0) return std::to_string(ms / 1000) + " s";
-    return std::to_string(ms) + " ms";
+core::Clock::time_point after(core::Clock::time_point begun, std::chrono::milliseconds span) {
+    return span > std::chrono::hours(24 * 365) ? core::Clock::time_point::max() : begun + span;
 }
 
 // What a legacy server would have answered to a request that this era does without.
@@ -67,7 +60,7 @@ RequestId Connection::Impl::request(Request asked, ReplyHandler handler) {
             entry.idle = spec.config.request_timeout;
         }
     }
-    entry.deadline = from_now(entry.wall);
+    entry.deadline = after(asked.begun, entry.wall);
     entry.request = std::move(asked);
     entry.handler = std::move(handler);
     auto& added = pending.add(id, std::move(entry));
@@ -89,7 +82,7 @@ RequestId Connection::Impl::send_now(Request asked, std::chrono::milliseconds ti
     const RequestId id = ++last_id;
     PendingRequest entry;
     entry.wall = timeout;
-    entry.deadline = from_now(timeout);
+    entry.deadline = after(asked.begun, timeout);
     entry.request = std::move(asked);
     entry.handler = std::move(handler);
     transmit(id, pending.add(id, std::move(entry)));
@@ -183,10 +176,10 @@ void Connection::Impl::expired(RequestId id) {
                         : idle                                 ? "request_timeout_ms"
                         : entry.request.method == "tools/call" ? "tool_timeout_sec"
                                                                : "time-out";
-    Error error{ErrorCode::Timeout, entry.request.method +
-                                        (entry.sent ? " was not answered" : " was not sent") +
-                                        " within " + seconds(idle ? entry.idle : entry.wall) +
-                                        " (" + limit + "); the server is " + name_of(state)};
+    Error error{ErrorCode::Timeout,
+                entry.request.method + (entry.sent ? " was not answered" : " was not sent") +
+                    " within " + core::duration(idle ? entry.idle : entry.wall) + " (" + limit +
+                    "); the server is " + name_of(state)};
     tell_cancelled(entry, "timed out");
     finish(id, named(std::move(error)));
 }

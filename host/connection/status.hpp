@@ -38,7 +38,7 @@ struct Status {
     std::size_t tools = 0;
     unsigned restarts = 0;
     std::size_t pending = 0;
-    std::map<std::string, std::string> facts;  // "pid", "peer"
+    std::map<std::string, std::string> facts;  // "pid", "peer", "trouble"
     std::uint64_t stray_lines = 0, malformed = 0, late_answers = 0;
     std::vector<std::string> notes;  // tools left out, and why
 };

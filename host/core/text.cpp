@@ -124,6 +124,12 @@ bool valid_utf8(std::string_view text) {
     return true;
 }
 
+std::string duration(std::chrono::milliseconds time) {
+    const auto count = time.count();
+    return count % 1000 == 0 && count > 0 ? std::to_string(count / 1000) + " s"
+                                          : std::to_string(count) + " ms";
+}
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
     std::string text;
     for (std::size_t i = 0; i < parts.size(); ++i) {

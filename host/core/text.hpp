@@ -2,6 +2,7 @@
 // foreign text safe to show.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ std::string printable(std::string_view text, std::size_t most_bytes, bool lines 
 std::string_view utf8_prefix(std::string_view text, std::size_t most_bytes);
 
 bool valid_utf8(std::string_view text);
+
+// `1500 ms`, `20 s`.
+std::string duration(std::chrono::milliseconds time);
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 

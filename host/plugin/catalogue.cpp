@@ -3,6 +3,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "plugin/discovery.hpp"
+#include "plugin/library.hpp"
 #include "plugin/open_channel.hpp"
 #include "plugin/resident.hpp"
 
@@ -99,6 +100,12 @@ struct Catalogue::Impl {
                                               "; looked in " + core::join(searched, ", ")};
     }
 
+    void refuse(PluginInfo& info, const std::string& why) {
+        info.state = PluginState::Refused;
+        info.reason = why;
+        looked.push_back({info.place, info.manifest_path, "refused: " + why, false});
+    }
+
     Result<Resident*> load(std::size_t index) {
         refresh();
         auto& info = plugins[index];
@@ -109,9 +116,7 @@ struct Catalogue::Impl {
                          named + " is " + name_of(info.state) + ": " + info.reason};
         auto resident = load_resident(loop, info);
         if (!resident) {
-            info.state = PluginState::Refused;
-            info.reason = resident.error().message;
-            looked.push_back({info.place, info.manifest_path, "refused: " + info.reason, false});
+            refuse(info, resident.error().message);
             core::log::error(named + " is refused: " + info.reason);
             return within(named, resident.error());
         }
@@ -129,6 +134,14 @@ Catalogue::~Catalogue() = default;
 const std::vector<PluginInfo>& Catalogue::list() const {
     impl_->refresh();
     return impl_->plugins;
+}
+
+void Catalogue::verify() {
+    for (auto& info : impl_->plugins) {
+        if (info.state != PluginState::Available) continue;
+        const auto whole = Library::check(info.library_path, info.sha256);
+        if (!whole) impl_->refuse(info, whole.error().message);
+    }
 }
 
 const std::vector<Looked>& Catalogue::looked() const {

@@ -2,9 +2,8 @@
 // provide. Manifests are read first; a library is mapped on first use and never unmapped.
 //
 // Owns:    manifests, and the use of loaded libraries: those themselves and the host services
-// handed
-//          to them stay for the life of the process, for the next catalogue. Borrows `loop`, which
-//          must outlive it; its channels must be gone before it.
+//          handed to them stay for the life of the process, for the next catalogue. Borrows `loop`,
+//          which must outlive it; its channels must be gone before it.
 // Threads: [loop].
 // Errors:  a plugin that cannot be used is a visible state in list(), with a reason; others go on.
 #pragma once
@@ -70,6 +69,8 @@ public:
     Catalogue(const Catalogue&) = delete;
 
     const std::vector<PluginInfo>& list() const;
+    // Refuses what could not be loaded: reads every library, runs none.
+    void verify();
     const std::vector<Looked>& looked() const;
     // By plugin id or by the name of something it provides. NotFound offers the nearest.
     Result<PluginInfo> info(std::string_view name) const;

@@ -57,11 +57,12 @@ using namespace patchbay::plugin;
 struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
     patchbay_link(core::Loop& its_loop, HostServices& its_services,
                   const patchbay_transport& its_table, std::string its_server,
-                  ChannelEvents& its_events)
+                  std::size_t message_bytes, ChannelEvents& its_events)
         : loop(its_loop),
           services(its_services),
           table(its_table),
           server(std::move(its_server)),
+          most_queued_bytes(std::max(kMostQueuedBytes, 2 * message_bytes)),
           events(&its_events) {}
 
     // ---- [any]: called by the plugin
@@ -73,7 +74,7 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
         const auto bytes = event.body.size();
         if (event.kind == Kind::Output && queue.size() >= kMostQueuedOutputs) return PATCHBAY_OK;
         if (event.kind != Kind::Closed &&
-            (queued_bytes + bytes > kMostQueuedBytes || queue.size() >= kMostQueuedEvents)) {
+            (queued_bytes + bytes > most_queued_bytes || queue.size() >= kMostQueuedEvents)) {
             if (overflowed) return PATCHBAY_PAUSE;
             overflowed = true;
             event =
@@ -239,6 +240,7 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
     HostServices& services;
     const patchbay_transport& table;
     const std::string server;
+    const std::size_t most_queued_bytes;
 
     // [loop]
     ChannelEvents* events;  // null: nobody listens
@@ -448,8 +450,8 @@ Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, HostServices& se
                                               ChannelOptions options, ChannelEvents& events) {
     loop.assert_here();
     mask_secrets(options.credentials);
-    const auto link =
-        std::make_shared<patchbay_link>(loop, services, table, options.server, events);
+    const auto link = std::make_shared<patchbay_link>(loop, services, table, options.server,
+                                                      options.message_bytes, events);
     const std::string settings = boost::json::serialize(options.settings);
     std::vector<patchbay_kv> credentials;
     describe(options.credentials, credentials);
@@ -462,6 +464,7 @@ Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, HostServices& se
     params.config = str(settings);
     params.credentials = credentials.data();
     params.credential_count = credentials.size();
+    params.message_bytes = options.message_bytes;
 
     const auto where = "server \"" + link->server + "\"";
     patchbay_error error{};

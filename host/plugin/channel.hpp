@@ -11,6 +11,7 @@
 #pragma once
 
 #include "core/buffer.hpp"
+#include "core/limits.hpp"
 #include "core/loop.hpp"
 #include "core/result.hpp"
 
@@ -91,6 +92,7 @@ struct ChannelOptions {
     std::string server;            // configured id, for messages
     boost::json::object settings;  // expanded
     std::vector<Header> credentials;
+    std::size_t message_bytes = core::Limits{}.message_bytes;  // of one inbound message
 };
 
 }  // namespace patchbay::plugin

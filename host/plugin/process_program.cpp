@@ -1,14 +1,13 @@
 #include "plugin/process_program.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace patchbay::plugin {
 namespace {
@@ -39,7 +38,9 @@ std::string trouble_with(const std::string& path) {
     return {};
 }
 
-bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+bool exists(const std::string& path) {
+    return ::access(path.c_str(), F_OK) == 0;
+}
 
 Result<std::string> search_path(const Program& program, std::string_view path) {
     const std::string& name = program.argv.front();
@@ -54,8 +55,9 @@ Result<std::string> search_path(const Program& program, std::string_view path) {
         if (trouble.empty()) return candidate;
         if (exists(seen)) unusable += "; " + seen + " " + trouble;
     }
-    return Error{ErrorCode::NotFound, "command \"" + name + "\" not found in PATH (" + std::string(path) +
-                                          ")" + unusable + "; install it or give its full path"};
+    return Error{ErrorCode::NotFound, "command \"" + name + "\" not found in PATH (" +
+                                          std::string(path) + ")" + unusable +
+                                          "; install it or give its full path"};
 }
 
 }  // namespace
@@ -76,14 +78,15 @@ std::vector<std::string> child_environment(
     return entries;
 }
 
-Result<std::string> find_program(const Program& program, const std::vector<std::string>& environment) {
+Result<std::string> find_program(const Program& program,
+                                 const std::vector<std::string>& environment) {
     if (program.argv.empty() || program.argv.front().empty())
         return Error{ErrorCode::Invalid, "command is empty"};
     if (!program.cwd.empty()) {
         struct stat info {};
         if (::stat(program.cwd.c_str(), &info) != 0)
-            return Error{ErrorCode::NotFound,
-                         "working directory (cwd) \"" + program.cwd + "\": " + std::strerror(errno)};
+            return Error{ErrorCode::NotFound, "working directory (cwd) \"" + program.cwd +
+                                                  "\": " + std::strerror(errno)};
         if (!S_ISDIR(info.st_mode))
             return Error{ErrorCode::NotFound,
                          "working directory (cwd) \"" + program.cwd + "\" is not a directory"};

@@ -5,11 +5,11 @@
 //          refused with what was tried.
 #pragma once
 
+#include "core/result.hpp"
+
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "core/result.hpp"
 
 namespace patchbay::plugin {
 
@@ -25,6 +25,7 @@ std::vector<std::string> child_environment(
     const std::vector<std::pair<std::string, std::string>>& added);
 
 // The path to execute, from inside `program.cwd`.
-Result<std::string> find_program(const Program& program, const std::vector<std::string>& environment);
+Result<std::string> find_program(const Program& program,
+                                 const std::vector<std::string>& environment);
 
 }  // namespace patchbay::plugin

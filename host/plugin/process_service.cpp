@@ -1,6 +1,16 @@
 #include "plugin/process_service.hpp"
 
+#include "core/log.hpp"
+#include "plugin/slow_call.hpp"
+#include "supervisor/wire.h"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
+#include <mutex>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -8,18 +18,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <array>
-#include <cerrno>
-#include <chrono>
-#include <cstdlib>
-#include <cstring>
-#include <mutex>
 #include <unordered_map>
-
-#include "core/log.hpp"
-#include "plugin/slow_call.hpp"
-#include "supervisor/wire.h"
 
 namespace patchbay::plugin {
 namespace {
@@ -99,7 +98,8 @@ int start_supervisor(const std::string& supervisor, const std::string& path, con
     posix_spawn_file_actions_init(&actions);
     for (int fd = 0; fd < 3; ++fd)
         posix_spawn_file_actions_adddup2(&actions, pipes.childs[fd].get(), fd);
-    posix_spawn_file_actions_adddup2(&actions, pipes.childs_control.get(), PATCHBAY_SUPERVISOR_CONTROL_FD);
+    posix_spawn_file_actions_adddup2(&actions, pipes.childs_control.get(),
+                                     PATCHBAY_SUPERVISOR_CONTROL_FD);
     if (!program.cwd.empty()) posix_spawn_file_actions_addchdir_np(&actions, program.cwd.c_str());
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
@@ -214,8 +214,8 @@ void ProcessService::State::read(patchbay_op op) {
     for (;;) {
         patchbay_supervisor_packet packet{};
         const auto got = ::recv(child->control.get(), &packet, sizeof packet, MSG_DONTWAIT);
-        // A reset is told once, ahead of what still waits: the supervisor left without reading a stop
-        // that crossed its last word.
+        // A reset is told once, ahead of what still waits: the supervisor left without reading a
+        // stop that crossed its last word.
         if (got < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
         if (got < 0 && errno == EAGAIN) return;
         if (got != static_cast<ssize_t>(sizeof packet)) return gone(op);
@@ -247,7 +247,8 @@ void ProcessService::State::gone(patchbay_op op) {
     if (child->code < 0) {
         // Killed. The program dies with it (PDEATHSIG, or its namespace's init), unless it forbade
         // that; a supervisor above it, if there is one, has ended the rest of the tree.
-        if (child->pidfd.get() >= 0) ::syscall(SYS_pidfd_send_signal, child->pidfd.get(), SIGKILL, nullptr, 0);
+        if (child->pidfd.get() >= 0)
+            ::syscall(SYS_pidfd_send_signal, child->pidfd.get(), SIGKILL, nullptr, 0);
         core::log::warn("plugin \"" + plugin + "\": the supervisor of process " +
                         std::to_string(child->pid) + " was killed");
         child->code = 256 + SIGKILL;
@@ -281,7 +282,8 @@ Result<patchbay_process> ProcessService::spawn(const Program& program, void* ctx
     const auto path = find_program(program, environment);
     if (!path) return path.error();
     Pipes pipes;
-    if (!pipes.open()) return system_error("cannot open pipes for \"" + program.argv.front() + "\"");
+    if (!pipes.open())
+        return system_error("cannot open pipes for \"" + program.argv.front() + "\"");
 
     auto child = std::make_unique<State::Child>();
     if (const int failed = start_supervisor(state_->supervisor, *path, program, environment, pipes,
@@ -306,8 +308,10 @@ Result<patchbay_process> ProcessService::spawn(const Program& program, void* ctx
     auto watch = [weak = std::weak_ptr(state_), op = process.op] {
         if (const auto state = weak.lock()) state->watch(op);
     };
-    if (state_->loop.on_loop_thread()) state_->loop.defer(std::move(watch));
-    else state_->loop.post(std::move(watch));
+    if (state_->loop.on_loop_thread())
+        state_->loop.defer(std::move(watch));
+    else
+        state_->loop.post(std::move(watch));
     return process;
 }
 
@@ -315,11 +319,11 @@ void ProcessService::stop(patchbay_op op, std::uint32_t grace_ms) {
     const std::scoped_lock lock(state_->mutex);
     const auto found = state_->children.find(op);
     if (found == state_->children.end()) return;
-    const patchbay_supervisor_packet packet{PATCHBAY_SUPERVISOR_STOP,
-                                            static_cast<std::int32_t>(std::min(grace_ms, kMostGraceMs))};
+    const patchbay_supervisor_packet packet{
+        PATCHBAY_SUPERVISOR_STOP, static_cast<std::int32_t>(std::min(grace_ms, kMostGraceMs))};
     // A supervisor that has just left no longer listens; its end is on the way to us.
-    static_cast<void>(!::send(found->second->control.get(), &packet, sizeof packet,
-                              MSG_NOSIGNAL | MSG_DONTWAIT));
+    static_cast<void>(
+        !::send(found->second->control.get(), &packet, sizeof packet, MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
 }  // namespace patchbay::plugin

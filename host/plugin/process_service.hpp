@@ -8,14 +8,14 @@
 //          the child's stderr, exit code 127.
 #pragma once
 
+#include "core/loop.hpp"
+#include "plugin/abi.hpp"
+#include "plugin/process_program.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-
-#include "core/loop.hpp"
-#include "plugin/abi.hpp"
-#include "plugin/process_program.hpp"
 
 namespace patchbay::plugin {
 
@@ -26,14 +26,16 @@ public:
 
     // `misbehaved` is told what a callback threw. Ignores SIGPIPE in this process unless somebody
     // handles it: a pipe to a child that has died would end us.
-    ProcessService(core::Loop& loop, std::string plugin, std::function<void(std::string)> misbehaved);
+    ProcessService(core::Loop& loop, std::string plugin,
+                   std::function<void(std::string)> misbehaved);
     ~ProcessService();
     ProcessService(const ProcessService&) = delete;
 
     // The same functions for plugins; they find the service through HostServices.
     static const patchbay_host_process* table();
 
-    Result<patchbay_process> spawn(const Program& program, void* ctx, Started started, Exited exited);
+    Result<patchbay_process> spawn(const Program& program, void* ctx, Started started,
+                                   Exited exited);
     void stop(patchbay_op op, std::uint32_t grace_ms);
 
 private:

@@ -1,8 +1,8 @@
 // The C face of the process service.
-#include <algorithm>
-
 #include "plugin/host_services.hpp"
 #include "plugin/process_service.hpp"
+
+#include <algorithm>
 
 namespace patchbay::plugin {
 namespace {
@@ -19,7 +19,9 @@ Program program_of(const patchbay_process_params& params) {
 
 // What exec would cut short or misread.
 std::string trouble_with(const Program& program) {
-    const auto has_nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
+    const auto has_nul = [](const std::string& text) {
+        return text.find('\0') != std::string::npos;
+    };
     if (has_nul(program.cwd)) return "cwd contains a NUL byte";
     if (std::any_of(program.argv.begin(), program.argv.end(), has_nul))
         return "the command or one of its arguments contains a NUL byte";
@@ -32,7 +34,8 @@ std::string trouble_with(const Program& program) {
 }
 
 patchbay_status status_of(ErrorCode code) {
-    return code == ErrorCode::Invalid || code == ErrorCode::NotFound ? PATCHBAY_E_INVALID : PATCHBAY_E_IO;
+    return code == ErrorCode::Invalid || code == ErrorCode::NotFound ? PATCHBAY_E_INVALID
+                                                                     : PATCHBAY_E_IO;
 }
 
 patchbay_status refuse(patchbay_error* error, patchbay_status status, const std::string& why) {
@@ -52,7 +55,8 @@ patchbay_status spawn(const patchbay_host* host, const patchbay_process_params* 
         if (const auto trouble = trouble_with(program); !trouble.empty())
             return refuse(error, PATCHBAY_E_INVALID, trouble);
         const auto process = processes->spawn(program, ctx, started, exited);
-        if (!process) return refuse(error, status_of(process.error().code), process.error().message);
+        if (!process)
+            return refuse(error, status_of(process.error().code), process.error().message);
         *out = *process;
         return PATCHBAY_OK;
     } catch (const std::exception& failure) {  // out of memory
@@ -68,6 +72,8 @@ constexpr patchbay_host_process kTable{sizeof(patchbay_host_process), 0, spawn, 
 
 }  // namespace
 
-const patchbay_host_process* ProcessService::table() { return &kTable; }
+const patchbay_host_process* ProcessService::table() {
+    return &kTable;
+}
 
 }  // namespace patchbay::plugin

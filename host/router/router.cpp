@@ -64,6 +64,7 @@ struct Router::Impl {
         Connection* connection = nullptr;
         connection::RequestId request = 0;
         ReplyHandler handler;
+        core::Loop::TimerId timer = 0;  // until it is sent, from then on the connection's
     };
 
     Impl(connection::ConnectionManager& manager, const policy::Policy& rules)
@@ -152,13 +153,38 @@ struct Router::Impl {
 
     CallId begin(ReplyHandler handler) {
         const CallId id = ++last_id;
-        flights.emplace(id, Flight{nullptr, 0, std::move(handler)});
+        flights.emplace(id, Flight{nullptr, 0, std::move(handler), 0});
         return id;
+    }
+
+    // The flight waits for one of `servers` from now on, but not for ever.
+    void bound(CallId id, core::Clock::time_point begun, std::chrono::milliseconds timeout,
+               std::vector<std::string> servers) {
+        if (timeout.count() == 0) return;
+        flights.at(id).timer = connections.loop().after(
+            begun + timeout - core::Clock::now(),
+            [this, watch = alive, id, timeout, servers = std::move(servers)] {
+                if (!*watch) return;
+                flights.at(id).timer = 0;
+                end(id, too_late(servers, timeout));
+            });
+    }
+
+    Error too_late(const std::vector<std::string>& servers, std::chrono::milliseconds timeout) {
+        const std::string limit = core::duration(timeout);
+        for (const auto& id : servers) {
+            const auto found = connections.find(id);
+            if (!found || found->get().state() == State::Ready) continue;
+            return {ErrorCode::Timeout, "server \"" + id + "\" is still " +
+                                            name_of(found->get().state()) + " after " + limit};
+        }
+        return {ErrorCode::Timeout, "no answer within " + limit};
     }
 
     void end(CallId id, Result<Reply> outcome) {
         const auto found = flights.find(id);
         if (found == flights.end()) return;  // cancelled before it got a server
+        if (found->second.timer) connections.loop().cancel(found->second.timer);
         auto handler = std::move(found->second.handler);
         flights.erase(found);
         handler(std::move(outcome));
@@ -173,8 +199,11 @@ struct Router::Impl {
     void send(CallId id, Connection& target, connection::Request request) {
         const auto found = flights.find(id);
         if (found == flights.end()) return;
-        found->second.connection = &target;
-        found->second.request =
+        auto& flight = found->second;
+        flight.connection = &target;
+        // The connection goes on counting, and tells the server when it gives up.
+        if (flight.timer) connections.loop().cancel(std::exchange(flight.timer, 0));
+        flight.request =
             target.request(std::move(request), [this, watch = alive, id](Result<Reply> reply) {
                 if (*watch) end(id, std::move(reply));
             });
@@ -194,6 +223,7 @@ struct Router::Impl {
         request.params.members.append(call.arguments.empty() ? "{}" : call.arguments);
         request.params.meta = std::move(call.meta);
         request.timeout = call.timeout;
+        request.begun = call.begun;
         request.on_progress = std::move(call.on_progress);
         send(id, *entry.connection, std::move(request));
     }
@@ -222,7 +252,7 @@ struct Router::Impl {
         const bool ping = method == "ping" && modern;  // this era asks server/discover instead
         send(id, target,
              {ping ? "server/discover" : method, std::move(request.params), request.timeout,
-              std::move(request.on_progress)});
+              std::move(request.on_progress), request.begun});
     }
 
     connection::ConnectionManager& connections;
@@ -251,6 +281,8 @@ CallId Router::call(Call call, ReplyHandler handler) {
         return id;
     }
     const std::string name = call.name;  // `call` moves on below
+    impl_->bound(id, call.begun, call.timeout,
+                 protocol::servers_for(name, impl_->connections.ids()));
     impl_->locate(name, [this, watch = impl_->alive, id,
                          call = std::make_shared<Call>(std::move(call))](auto entry) {
         if (!*watch) return;
@@ -274,6 +306,7 @@ CallId Router::request(ServerRequest request, ReplyHandler handler) {
         impl_->end_soon(id, {ErrorCode::Denied, verdict.reason});
         return id;
     }
+    impl_->bound(id, request.begun, request.timeout, {request.server});
     if (target.state() == State::Ready) {
         impl_->send_request(id, target, request);
         return id;
@@ -365,9 +398,28 @@ std::vector<ListedTool> Router::tools(policy::Principal principal) {
     return tools;
 }
 
-void Router::find_tool(const std::string& public_name,
-                       std::function<void(Result<ListedTool>)> found) {
-    impl_->locate(public_name, [public_name, found = std::move(found)](auto entry) {
+void Router::find_tool(const std::string& public_name, std::chrono::milliseconds timeout,
+                       std::function<void(Result<ListedTool>)> tell) {
+    struct Search {  // ends once, whichever comes first
+        std::function<void(Result<ListedTool>)> tell;
+        core::Loop::TimerId timer = 0;
+    };
+    auto search = std::make_shared<Search>(Search{std::move(tell)});
+    auto& loop = impl_->connections.loop();
+    const auto found = [search, &loop](Result<ListedTool> outcome) {
+        if (!search->tell) return;
+        if (search->timer) loop.cancel(search->timer);
+        std::exchange(search->tell, nullptr)(std::move(outcome));
+    };
+    if (timeout.count() > 0) {
+        search->timer =
+            loop.after(timeout, [this, watch = impl_->alive, found, public_name, timeout] {
+                if (!*watch) return;
+                found(impl_->too_late(protocol::servers_for(public_name, impl_->connections.ids()),
+                                      timeout));
+            });
+    }
+    impl_->locate(public_name, [public_name, found](auto entry) {
         if (!entry) return found(entry.error());
         const auto& verdict = (*entry)->for_local;
         if (!verdict.listed) return found(Error{ErrorCode::NotFound, verdict.reason});

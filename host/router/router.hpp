@@ -18,21 +18,25 @@
 namespace patchbay::router {
 
 struct Call {
-    std::string name;                      // mcp__server__tool
-    std::string arguments;                 // raw JSON object; empty: {}
-    std::string meta;                      // raw members of `_meta` from the caller; may be empty
-    std::chrono::milliseconds timeout{0};  // 0: the server's tool_timeout_sec
+    std::string name;       // mcp__server__tool
+    std::string arguments;  // raw JSON object; empty: {}
+    std::string meta;       // raw members of `_meta` from the caller; may be empty
+    // For all of it, also what it waits for a connection; 0: the server's tool_timeout_sec, once
+    // sent.
+    std::chrono::milliseconds timeout{0};
     policy::Principal principal = policy::Principal::LocalUser;
     connection::ProgressHandler on_progress;
+    core::Clock::time_point begun = core::Clock::now();  // when the time-out began to count
 };
 
 struct ServerRequest {   // everything that is not tools/call
     std::string server;  // id
     std::string method;  // resources/read, prompts/get, completion/complete, ...
     protocol::Params params;
-    std::chrono::milliseconds timeout{0};
+    std::chrono::milliseconds timeout{0};  // as that of a Call
     policy::Principal principal = policy::Principal::LocalUser;
     connection::ProgressHandler on_progress;
+    core::Clock::time_point begun = core::Clock::now();  // when the time-out began to count
 };
 
 struct ListedTool {
@@ -61,8 +65,10 @@ public:
 
     // Listed tools of every ready server, in stable order; hidden ones left out.
     std::vector<ListedTool> tools(policy::Principal principal = policy::Principal::LocalUser);
-    // By public name; connects the servers that may own it first. NotFound offers the nearest.
-    void find_tool(const std::string& public_name, std::function<void(Result<ListedTool>)> found);
+    // By public name; connects the servers that may own it first, for as long as `timeout` (0: as
+    // long as they take). NotFound offers the nearest.
+    void find_tool(const std::string& public_name, std::chrono::milliseconds timeout,
+                   std::function<void(Result<ListedTool>)> found);
 
     // The index is rebuilt before its next use. Called when a server's tools changed.
     void forget_index();

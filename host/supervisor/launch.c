@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "launch.h"
 
+#include "process_tree.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -13,8 +15,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "process_tree.h"
 
 static volatile int exec_errno; /* written by a vfork child, which shares our memory */
 
@@ -62,8 +62,8 @@ pid_t open_namespace(void) {
     if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0) return 0;
     if (pipe2(report, O_CLOEXEC) != 0) return 0;
     int pidfd = -1;
-    const long init = syscall(SYS_clone, (unsigned long)(CLONE_NEWPID | CLONE_PIDFD | SIGCHLD), NULL,
-                              &pidfd, NULL, 0);
+    const long init = syscall(SYS_clone, (unsigned long)(CLONE_NEWPID | CLONE_PIDFD | SIGCHLD),
+                              NULL, &pidfd, NULL, 0);
     if (init == 0) {
         close(report[0]);
         be_init(report[1]);
@@ -98,8 +98,8 @@ void split_in_two(int kill_limit_ms) {
     _exit(1);
 }
 
-static void complain(const char *path, int error) {
-    const char *hint = "";
+static void complain(const char* path, int error) {
+    const char* hint = "";
     if (error == ENOENT) hint = " (the file is there, its interpreter is not)";
     if (error == ENOEXEC) hint = " (neither a binary for this machine nor a script with #!)";
     char text[512];
@@ -108,7 +108,7 @@ static void complain(const char *path, int error) {
     if (size > 0) (void)!write(2, text, (size_t)size);
 }
 
-int start_program(const char *path, char **argv, pid_t *pid) {
+int start_program(const char* path, char** argv, pid_t* pid) {
     sigset_t none;
     sigemptyset(&none);
     exec_errno = 0;

@@ -12,18 +12,20 @@ enum {
 
 /* Opens a PID and mount namespace, with a fresh /proc, for the children that this process starts
  * from now on. Returns the process id of the namespace's init: when that ends, everything in the
- * namespace is killed by the kernel. It answers SIGTERM by passing it on to all. 0: not permitted. */
+ * namespace is killed by the kernel. It answers SIGTERM by passing it on to all. 0: not permitted.
+ */
 pid_t open_namespace(void);
 
-/* Becomes two processes, each the subreaper of what is below it, so that a program which kills one of
- * them is still ended by the other. Returns in the inner one only. */
+/* Becomes two processes, each the subreaper of what is below it, so that a program which kills one
+ * of them is still ended by the other. Returns in the inner one only. */
 void split_in_two(int kill_limit_ms);
 
 /* Runs `path` with `argv` as a child in a session of its own that dies with this process; its id is
  * stored in *pid. Otherwise returns the errno, having told why on descriptor 2. */
-int start_program(const char *path, char **argv, pid_t *pid);
+int start_program(const char* path, char** argv, pid_t* pid);
 
-/* The program's ends of its pipes: only its tree may hold them, or the host never sees them close. */
+/* The program's ends of its pipes: only its tree may hold them, or the host never sees them close.
+ */
 void forget_standard_streams(void);
 
 #endif

@@ -7,10 +7,15 @@
  * working directory and session. Nothing here allocates.
  *
  * `namespace`: where the kernel permits it (root), the program runs in a PID namespace of its own.
- * Then nothing of it can outlive the namespace's init, and nothing in it can see, let alone kill, this
- * process. `shared`, or not permitted: this process and a second one above it are the subreapers
- * of everything that the program leaves behind, and the program itself dies with its supervisor. */
+ * Then nothing of it can outlive the namespace's init, and nothing in it can see, let alone kill,
+ * this process. `shared`, or not permitted: this process and a second one above it are the
+ * subreapers of everything that the program leaves behind, and the program itself dies with its
+ * supervisor. */
 #define _GNU_SOURCE
+#include "launch.h"
+#include "process_tree.h"
+#include "wire.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -24,10 +29,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "launch.h"
-#include "process_tree.h"
-#include "wire.h"
 
 enum { KILL_LIMIT_MS = 5000 };
 
@@ -51,13 +52,15 @@ static long now_ms(void) {
     return now.tv_sec * 1000L + now.tv_nsec / 1000000;
 }
 
-static void ask_to_end(const struct family *family) {
-    if (family->init) kill(family->init, SIGTERM);
-    else signal_descendants(SIGTERM);
+static void ask_to_end(const struct family* family) {
+    if (family->init)
+        kill(family->init, SIGTERM);
+    else
+        signal_descendants(SIGTERM);
 }
 
 /* Reaps what has ended; true when the program is among it. */
-static int reap(const struct family *family, int *status) {
+static int reap(const struct family* family, int* status) {
     int ended = 0;
     for (pid_t pid; (pid = waitpid(-1, &ended, WNOHANG)) > 0;) {
         if (pid != family->program) continue;
@@ -69,7 +72,7 @@ static int reap(const struct family *family, int *status) {
 
 /* Waits for the program to leave, for word from the host, or for the host's end. Returns the wait
  * status of the program, or that of a killed one if it must be killed. */
-static int watch_over(const struct family *family, int signals) {
+static int watch_over(const struct family* family, int signals) {
     long term_at = -1, kill_at = -1;
     for (;;) {
         int status = 0;
@@ -81,7 +84,8 @@ static int watch_over(const struct family *family, int signals) {
             term_at = -1;
         }
         const long next = term_at >= 0 ? term_at : kill_at;
-        struct pollfd waits[2] = {{PATCHBAY_SUPERVISOR_CONTROL_FD, POLLIN, 0}, {signals, POLLIN, 0}};
+        struct pollfd waits[2] = {{PATCHBAY_SUPERVISOR_CONTROL_FD, POLLIN, 0},
+                                  {signals, POLLIN, 0}};
         if (poll(waits, 2, next < 0 ? -1 : (int)(next - now)) < 0 && errno != EINTR) return SIGKILL;
         if (waits[1].revents) {
             struct signalfd_siginfo info;
@@ -91,7 +95,8 @@ static int watch_over(const struct family *family, int signals) {
         }
         if (!waits[0].revents) continue;
         struct patchbay_supervisor_packet packet;
-        const ssize_t got = recv(PATCHBAY_SUPERVISOR_CONTROL_FD, &packet, sizeof packet, MSG_DONTWAIT);
+        const ssize_t got =
+            recv(PATCHBAY_SUPERVISOR_CONTROL_FD, &packet, sizeof packet, MSG_DONTWAIT);
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
         if (got != (ssize_t)sizeof packet) return SIGKILL; /* the host is gone */
         if (packet.kind == PATCHBAY_SUPERVISOR_STOP) {
@@ -102,7 +107,7 @@ static int watch_over(const struct family *family, int signals) {
     }
 }
 
-static void end_all(const struct family *family) {
+static void end_all(const struct family* family) {
     if (!family->init) return end_descendants(KILL_LIMIT_MS);
     kill(family->init, SIGKILL); /* and the kernel does the rest */
     const long until = now_ms() + KILL_LIMIT_MS;
@@ -123,7 +128,7 @@ static int open_signals(void) {
     return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     if (argc < 4) {
         static const char usage[] =
             "usage: patchbay-supervisor namespace|shared PATH ARGV0 [ARGUMENT ...]\n"

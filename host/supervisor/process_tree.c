@@ -22,7 +22,7 @@ static int found_count;
 static unsigned char seen[MOST_PIDS / 8];
 static char text[FILE_TEXT];
 
-static int read_file(const char *path) {
+static int read_file(const char* path) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return -1;
     size_t used = 0;
@@ -39,7 +39,7 @@ static int read_file(const char *path) {
 
 static void add(long pid) {
     if (pid <= 1 || pid >= MOST_PIDS || found_count == MOST_FOUND) return;
-    unsigned char *const byte = &seen[pid / 8];
+    unsigned char* const byte = &seen[pid / 8];
     const unsigned char bit = (unsigned char)(1u << (pid % 8));
     if (*byte & bit) return;
     *byte |= bit;
@@ -55,15 +55,15 @@ static void forget_found(void) {
 static void add_children(pid_t pid) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-    DIR *const tasks = opendir(path);
+    DIR* const tasks = opendir(path);
     if (!tasks) return;
-    for (struct dirent *task; (task = readdir(tasks));) {
+    for (struct dirent* task; (task = readdir(tasks));) {
         if (task->d_name[0] == '.') continue;
         char file[96];
         snprintf(file, sizeof file, "/proc/%d/task/%.20s/children", (int)pid, task->d_name);
         if (read_file(file) < 0) continue;
-        char *end;
-        for (char *at = text;; at = end) {
+        char* end;
+        for (char* at = text;; at = end) {
             const long child = strtol(at, &end, 10);
             if (end == at) break;
             add(child);
@@ -73,11 +73,11 @@ static void add_children(pid_t pid) {
 }
 
 /* "PID (any text) STATE PPID ..." */
-static long parent_of(const char *pid) {
+static long parent_of(const char* pid) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
     if (read_file(path) < 0) return 0;
-    const char *const after = strrchr(text, ')');
+    const char* const after = strrchr(text, ')');
     return after && strlen(after) > 4 ? strtol(after + 4, NULL, 10) : 0;
 }
 
@@ -87,12 +87,13 @@ static void collect_by_parent(long root) {
     int before;
     do {
         before = found_count;
-        DIR *const processes = opendir("/proc");
+        DIR* const processes = opendir("/proc");
         if (!processes) return;
-        for (struct dirent *entry; (entry = readdir(processes));) {
+        for (struct dirent* entry; (entry = readdir(processes));) {
             const long pid = strtol(entry->d_name, NULL, 10);
             const long parent = pid > 1 ? parent_of(entry->d_name) : 0;
-            const int ours = parent > 1 && parent < MOST_PIDS && (seen[parent / 8] >> (parent % 8) & 1);
+            const int ours =
+                parent > 1 && parent < MOST_PIDS && (seen[parent / 8] >> (parent % 8) & 1);
             if (parent == root || ours) add(pid);
         }
         closedir(processes);
@@ -135,6 +136,7 @@ void end_descendants(int limit_ms) {
         for (int count; (count = signal_descendants(SIGSTOP)) != before && now_ms() < until;)
             before = count;
         signal_descendants(SIGKILL);
-        if (!reaped_all()) poll(NULL, 0, 1); /* a killed process takes a moment to become a zombie */
+        if (!reaped_all())
+            poll(NULL, 0, 1); /* a killed process takes a moment to become a zombie */
     }
 }

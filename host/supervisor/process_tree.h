@@ -8,8 +8,8 @@
 /* Sends `signal` to every descendant of the calling process. Returns how many there were. */
 int signal_descendants(int signal);
 
-/* Ends and reaps them all: stops what it finds until nothing new appears, so that nothing forks away,
- * then kills. Returns when none is left or `limit_ms` is over. */
+/* Ends and reaps them all: stops what it finds until nothing new appears, so that nothing forks
+ * away, then kills. Returns when none is left or `limit_ms` is over. */
 void end_descendants(int limit_ms);
 
 #endif

@@ -8,8 +8,10 @@ namespace patchbay::transport {
 ChannelCore::ChannelCore(const patchbay_open_params& params)
     : host_(params.host),
       reactor_(sdk::extension<patchbay_host_reactor>(params.host, PATCHBAY_HOST_REACTOR)),
-      sink_(params) {
-    if (!reactor_) throw sdk::Failure(PATCHBAY_E_UNSUPPORTED, "the host offers no " PATCHBAY_HOST_REACTOR);
+      sink_(params),
+      message_bytes_(sdk::message_bytes(&params)) {
+    if (!reactor_)
+        throw sdk::Failure(PATCHBAY_E_UNSUPPORTED, "the host offers no " PATCHBAY_HOST_REACTOR);
 }
 
 bool ChannelCore::watch(int fd, std::uint32_t events, void* ctx, Ready ready, patchbay_op& op) {
@@ -52,8 +54,10 @@ void ChannelCore::leave(std::unique_lock<std::mutex>& lock) noexcept {
     const auto text = std::move(text_);
     lock.unlock();
     // From here on this object may be gone.
-    if (code == PATCHBAY_OK) sink.closed();
-    else sink.closed(code, text, flags);
+    if (code == PATCHBAY_OK)
+        sink.closed();
+    else
+        sink.closed(code, text, flags);
 }
 
 }  // namespace patchbay::transport

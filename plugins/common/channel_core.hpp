@@ -5,17 +5,17 @@
 // Owns:    nothing of the host's; borrows what open was given.
 // Threads: every entry, from the host or its reactor, takes a Turn first; the rest is called inside
 //          one. end() of a watch or timer is for the reactor's thread alone (services.h: cancel).
-//          The sink is called inside a turn, as the ABI permits; only `closed` comes after it, since
-//          the host may destroy the channel from inside it.
+//          The sink is called inside a turn, as the ABI permits; only `closed` comes after it,
+//          since the host may destroy the channel from inside it.
 // Errors:  none of its own.
 #pragma once
+
+#include <patchbay/cpp/plugin.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <string>
-
-#include <patchbay/cpp/plugin.hpp>
 
 namespace patchbay::transport {
 
@@ -42,6 +42,7 @@ public:
 
     const patchbay_host* host() const { return host_; }
     const sdk::Sink& sink() const { return sink_; }
+    std::size_t message_bytes() const { return message_bytes_; }  // of one inbound message
 
     // ---- operations at the host; `op` is 0 when it is not open
     bool watch(int fd, std::uint32_t events, void* ctx, Ready ready, patchbay_op& op);
@@ -68,6 +69,7 @@ private:
     const patchbay_host* const host_;
     const patchbay_host_reactor* const reactor_;
     const sdk::Sink sink_;
+    const std::size_t message_bytes_;
     std::mutex mutex_;  // guards the members below and the channel that uses this
     unsigned open_ = 0;
     bool over_ = false, told_ = false;

@@ -1,11 +1,10 @@
 #include "child.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -19,11 +18,14 @@ using Turn = ChannelCore::Turn;
 std::vector<std::string> command_line(const sdk::Config& config) {
     std::vector<std::string> argv;
     const auto* const command = config.find("command");
-    if (command && command->kind == sdk::ConfigValue::Kind::String) argv.push_back(command->text);
-    else argv = config.strings("command");
+    if (command && command->kind == sdk::ConfigValue::Kind::String)
+        argv.push_back(command->text);
+    else
+        argv = config.strings("command");
     const auto args = config.strings("args");
     argv.insert(argv.end(), args.begin(), args.end());
-    if (argv.empty() || argv.front().empty()) throw sdk::Failure(PATCHBAY_E_INVALID, "command is empty");
+    if (argv.empty() || argv.front().empty())
+        throw sdk::Failure(PATCHBAY_E_INVALID, "command is empty");
     return argv;
 }
 
@@ -55,8 +57,10 @@ Child::~Child() {
     }
 }
 
-void Child::start(const sdk::Config& config, const patchbay_kv* credentials, std::size_t count, Stdout use) {
-    if (!process_) throw sdk::Failure(PATCHBAY_E_UNSUPPORTED, "the host grants no " PATCHBAY_HOST_PROCESS);
+void Child::start(const sdk::Config& config, const patchbay_kv* credentials, std::size_t count,
+                  Stdout use) {
+    if (!process_)
+        throw sdk::Failure(PATCHBAY_E_UNSUPPORTED, "the host grants no " PATCHBAY_HOST_PROCESS);
     const auto argv = command_line(config);
     std::vector<patchbay_str> arguments;
     for (const auto& argument : argv) arguments.push_back(sdk::str(argument));
@@ -141,7 +145,8 @@ void Child::leave() {
 
 void Child::follow(Output& output) {
     // Without a watch, what it says is lost when the pipe is full; the channel works all the same.
-    if (!core_.watch(output.fd, ChannelCore::kReadable, &output, on_output, output.watch)) close(output);
+    if (!core_.watch(output.fd, ChannelCore::kReadable, &output, on_output, output.watch))
+        close(output);
 }
 
 void Child::on_output(void* context, std::uint32_t) noexcept {
@@ -168,7 +173,8 @@ bool Child::read(Output& output) {
 void Child::drain(Output& output) {
     for (int i = 0; i < kMostDrainReads && output.fd >= 0 && read(output); ++i) {
     }
-    if (output.fd >= 0) output.lines.end([&](std::string_view line) { core_.sink().output(output.stream, line); });
+    if (output.fd >= 0)
+        output.lines.end([&](std::string_view line) { core_.sink().output(output.stream, line); });
     close(output);
 }
 

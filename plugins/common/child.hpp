@@ -7,15 +7,15 @@
 // Errors:  start() throws sdk::Failure with the host's text.
 #pragma once
 
+#include "channel_core.hpp"
+#include "text_lines.hpp"
+
+#include <patchbay/cpp/json.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
-
-#include <patchbay/cpp/json.hpp>
-
-#include "channel_core.hpp"
-#include "text_lines.hpp"
 
 namespace patchbay::transport {
 
@@ -37,7 +37,8 @@ public:
     Child(const Child&) = delete;
 
     // command, args, cwd, env of the config; environment credentials are added to env.
-    void start(const sdk::Config& config, const patchbay_kv* credentials, std::size_t count, Stdout use);
+    void start(const sdk::Config& config, const patchbay_kv* credentials, std::size_t count,
+               Stdout use);
     int take_stdin() { return std::exchange(stdin_, -1); }
     // Only of a child started with Stdout::Messages.
     int take_stdout() { return std::exchange(stdout_.fd, -1); }

@@ -15,7 +15,9 @@ constexpr std::size_t kLeastRoom = 16u << 10;
 constexpr std::size_t kMostRoom = 256u << 10;  // one read takes no more, others want their turn
 constexpr std::size_t kPadding = 64;           // readable behind every slice, for parsers
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
 
 std::string_view trimmed(std::string_view line) {
     while (!line.empty() && is_space(line.back())) line.remove_suffix(1);
@@ -55,7 +57,9 @@ LineReader::~LineReader() {
 
 LineReader::Room LineReader::room() {
     const std::size_t kept = end_ - begin_;
-    const auto left = [this] { return Room{chunk_->data() + end_, std::min(chunk_->capacity - end_, kMostRoom)}; };
+    const auto left = [this] {
+        return Room{chunk_->data() + end_, std::min(chunk_->capacity - end_, kMostRoom)};
+    };
     if (chunk_ && kept == 0 && chunk_->capacity == kChunkBytes && chunk_->ours_alone()) {
         begin_ = scanned_ = end_ = 0;  // nobody looks into it any more; the same pages again
         return left();
@@ -65,7 +69,7 @@ LineReader::Room LineReader::room() {
 
     // A line that does not fit gets a chunk twice as large; else a fresh one for what is left over.
     const std::size_t wanted = kept > kChunkBytes / 2 ? kept * 2 : kChunkBytes;
-    Chunk* const fresh = Chunk::make(std::min(wanted, kMessageBytes + kChunkBytes));
+    Chunk* const fresh = Chunk::make(std::min(wanted, most_ + kChunkBytes));
     if (chunk_) {
         std::memcpy(fresh->data(), chunk_->data() + begin_, kept);
         Chunk::release(chunk_);
@@ -98,8 +102,10 @@ std::string_view LineReader::rest() const {
 
 patchbay_buf LineReader::slice(std::string_view line) {
     chunk_->references.fetch_add(1, std::memory_order_relaxed);
-    const auto readable = static_cast<std::size_t>(chunk_->data() + chunk_->capacity + kPadding - line.data());
-    return {reinterpret_cast<const std::uint8_t*>(line.data()), line.size(), readable, Chunk::release, chunk_};
+    const auto readable =
+        static_cast<std::size_t>(chunk_->data() + chunk_->capacity + kPadding - line.data());
+    return {reinterpret_cast<const std::uint8_t*>(line.data()), line.size(), readable,
+            Chunk::release, chunk_};
 }
 
 }  // namespace patchbay::transport

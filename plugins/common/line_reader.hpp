@@ -3,21 +3,20 @@
 //
 // Owns:    the chunk, together with the slices that look into it; the last one frees it.
 // Threads: [value]; a slice may be released on any thread.
-// Limits:  kMessageBytes a line. One chunk of 64 KiB, larger only while a larger line is in it.
+// Limits:  `most` bytes a line, as given. One chunk of 64 KiB, larger only while a larger line is
+// in it.
 #pragma once
+
+#include <patchbay/plugin.h>
 
 #include <cstddef>
 #include <string_view>
-
-#include <patchbay/plugin.h>
 
 namespace patchbay::transport {
 
 class LineReader {
 public:
-    static constexpr std::size_t kMessageBytes = 16u << 20;
-
-    LineReader() = default;
+    explicit LineReader(std::size_t most) : most_(most) {}
     ~LineReader();
     LineReader(const LineReader&) = delete;
 
@@ -33,7 +32,7 @@ public:
     // empty. False: none is complete. Searches every byte once.
     bool next(std::string_view& line);
     // A line may not become this long.
-    bool too_long() const { return end_ - begin_ > kMessageBytes; }
+    bool too_long() const { return end_ - begin_ > most_; }
     bool has_line();
     // What has been read of a line that is not complete.
     std::string_view rest() const;
@@ -44,6 +43,7 @@ public:
 private:
     struct Chunk;
 
+    const std::size_t most_;
     Chunk* chunk_ = nullptr;
     std::size_t begin_ = 0;    // of the line in progress
     std::size_t scanned_ = 0;  // no newline from begin_ up to here

@@ -1,12 +1,11 @@
 #include "line_stream.hpp"
 
-#include <sys/socket.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
 #include <utility>
 
 namespace patchbay::transport {
@@ -19,7 +18,9 @@ constexpr std::size_t kMostDrained = 4u << 20;  // more than a pipe holds: someb
 
 using Turn = ChannelCore::Turn;
 
-LineStream& stream_of(void* self) { return *static_cast<LineStream*>(self); }
+LineStream& stream_of(void* self) {
+    return *static_cast<LineStream*>(self);
+}
 
 }  // namespace
 
@@ -46,12 +47,14 @@ void LineStream::on_readable(void* self, std::uint32_t) noexcept {
 void LineStream::take_input() {
     try {
         switch (read_once()) {
-            case Input::Nothing: return;
+            case Input::Nothing:
+                return;
             case Input::Ended:
                 ended_ = true;
                 core_.end(read_watch_);
                 break;
-            case Input::Got: break;
+            case Input::Got:
+                break;
         }
         deliver();
     } catch (const std::bad_alloc&) {
@@ -88,7 +91,7 @@ void LineStream::deliver() {
     }
     if (reading_ < 0 || paused_) return;
     if (reader_.too_long())
-        return fail(PATCHBAY_E_LIMIT, "sent more than " + std::to_string(LineReader::kMessageBytes) +
+        return fail(PATCHBAY_E_LIMIT, "sent more than " + std::to_string(core_.message_bytes()) +
                                           " bytes without a newline (limit message_bytes)");
     if (!ended_) return;
     const std::string rest(reader_.rest().substr(0, kStrayBytes));
@@ -101,9 +104,10 @@ void LineStream::hand_on(std::string_view line) {
     if (line.front() != '{' && line.front() != '[')
         return core_.sink().output(PATCHBAY_OUTPUT_STRAY, line.substr(0, kStrayBytes));
     if (discarding_) return;
-    if (line.size() > LineReader::kMessageBytes)
-        return fail(PATCHBAY_E_LIMIT, "sent a message of " + std::to_string(line.size()) + " bytes, more than " +
-                                          std::to_string(LineReader::kMessageBytes) + " (limit message_bytes)");
+    if (line.size() > core_.message_bytes())
+        return fail(PATCHBAY_E_LIMIT,
+                    "sent a message of " + std::to_string(line.size()) + " bytes, more than " +
+                        std::to_string(core_.message_bytes()) + " (limit message_bytes)");
     if (core_.sink().message(0, reader_.slice(line)) != PATCHBAY_PAUSE) return;
     paused_ = true;
     if (read_watch_) core_.modify(read_watch_, ChannelCore::kNone);
@@ -169,7 +173,8 @@ patchbay_status LineStream::send(std::uint64_t exchange, sdk::Body body) {
 
 void LineStream::cancel(std::uint64_t exchange) {
     if (!queue_.cancel(exchange)) return;
-    core_.sink().done(exchange, PATCHBAY_E_CANCELLED, "cancelled before it was sent", PATCHBAY_ERR_NOT_SENT);
+    core_.sink().done(exchange, PATCHBAY_E_CANCELLED, "cancelled before it was sent",
+                      PATCHBAY_ERR_NOT_SENT);
     if (queue_.take_relief()) core_.sink().writable();
 }
 
@@ -196,8 +201,9 @@ bool LineStream::write_some() {
         message.msg_iov = vectors;
         message.msg_iovlen = static_cast<std::size_t>(queue_.vectors(vectors));
         // A pipe has no MSG_NOSIGNAL; the process service ignores SIGPIPE for it.
-        const ssize_t put = socket_ ? ::sendmsg(writing_, &message, MSG_NOSIGNAL)
-                                    : ::writev(writing_, vectors, static_cast<int>(message.msg_iovlen));
+        const ssize_t put = socket_
+                                ? ::sendmsg(writing_, &message, MSG_NOSIGNAL)
+                                : ::writev(writing_, vectors, static_cast<int>(message.msg_iovlen));
         if (put < 0 && errno == EINTR) continue;
         if (put < 0) return blocked_ = errno == EAGAIN;
         queue_.written(static_cast<std::size_t>(put),
@@ -213,8 +219,10 @@ void LineStream::flush() {
         end_writing();
         return listener_.output_broken(error);
     }
-    if (blocked_) await_writable();
-    else if (write_watch_) core_.modify(write_watch_, ChannelCore::kNone);
+    if (blocked_)
+        await_writable();
+    else if (write_watch_)
+        core_.modify(write_watch_, ChannelCore::kNone);
     if (queue_.take_relief()) core_.sink().writable();
 }
 
@@ -229,12 +237,15 @@ void LineStream::end_writing() {
     if (writing_ < 0) return;
     if (!blocked_) static_cast<void>(write_some());
     core_.end(write_watch_);
-    if (writing_ == reading_) ::shutdown(writing_, SHUT_WR);  // the rest when reading ends
-    else ::close(writing_);
+    if (writing_ == reading_)
+        ::shutdown(writing_, SHUT_WR);  // the rest when reading ends
+    else
+        ::close(writing_);
     writing_ = -1;
     blocked_ = false;
     queue_.clear([this](std::uint64_t exchange, bool begun) {
-        core_.sink().done(exchange, PATCHBAY_E_CLOSED, "the connection closed before the message was sent",
+        core_.sink().done(exchange, PATCHBAY_E_CLOSED,
+                          "the connection closed before the message was sent",
                           begun ? 0 : PATCHBAY_ERR_NOT_SENT);
     });
 }

@@ -6,19 +6,21 @@
 //   writing  send() only queues; one writev() at the end of the reactor's round carries all of it
 //
 // Owns:    both descriptors, once started. Borrows core and listener.
-// Threads: inside a turn of the core; start(), send(), cancel() and resume() on any thread, the rest
+// Threads: inside a turn of the core; start(), send(), cancel() and resume() on any thread, the
+// rest
 //          on the reactor's.
 // Errors:  told once to the listener; that direction is over then.
-// Limits:  LineReader and WriteQueue; kLinesPerRound or kBytesPerRound, then others have their turn.
+// Limits:  LineReader and WriteQueue; kLinesPerRound or kBytesPerRound, then others have their
+// turn.
 #pragma once
-
-#include <cstdint>
-#include <string>
-#include <string_view>
 
 #include "channel_core.hpp"
 #include "line_reader.hpp"
 #include "write_queue.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
 
 namespace patchbay::transport {
 
@@ -36,7 +38,8 @@ public:
         ~Listener() = default;
     };
 
-    LineStream(ChannelCore& core, Listener& listener) : core_(core), listener_(listener) {}
+    LineStream(ChannelCore& core, Listener& listener)
+        : core_(core), listener_(listener), reader_(core.message_bytes()) {}
     ~LineStream();
     LineStream(const LineStream&) = delete;
 
@@ -52,8 +55,8 @@ public:
     void discard();
     // Reads what is there to its end, without waiting for more; then input_ended() as usual.
     void drain();
-    // Writes what the kernel takes at once; the other messages are done with E_CLOSED. The peer sees
-    // the end of its input.
+    // Writes what the kernel takes at once; the other messages are done with E_CLOSED. The peer
+    // sees the end of its input.
     void end_writing();
     void end_reading();
     bool reading() const { return reading_ >= 0; }

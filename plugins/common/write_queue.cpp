@@ -26,12 +26,15 @@ int WriteQueue::vectors(iovec (&out)[kMostVectors]) const {
     return count;
 }
 
-bool WriteQueue::take_relief() { return waiting_ - left_ < kLowMark && std::exchange(paused_, false); }
+bool WriteQueue::take_relief() {
+    return waiting_ - left_ < kLowMark && std::exchange(paused_, false);
+}
 
 bool WriteQueue::cancel(std::uint64_t exchange) {
-    const auto first = queue_.begin() + (left_ > 0 ? 1 : 0);  // what has begun to leave leaves whole
-    const auto found = std::find_if(first, queue_.end(),
-                                    [&](const Queued& queued) { return queued.exchange == exchange; });
+    const auto first =
+        queue_.begin() + (left_ > 0 ? 1 : 0);  // what has begun to leave leaves whole
+    const auto found = std::find_if(
+        first, queue_.end(), [&](const Queued& queued) { return queued.exchange == exchange; });
     if (found == queue_.end()) return false;
     waiting_ -= found->body.size() + 1;
     queue_.erase(found);

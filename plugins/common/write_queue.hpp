@@ -6,13 +6,12 @@
 // Limits:  asks for a pause at kHighMark waiting bytes, ends it below kLowMark.
 #pragma once
 
-#include <sys/uio.h>
+#include <patchbay/cpp/plugin.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-
-#include <patchbay/cpp/plugin.hpp>
+#include <sys/uio.h>
 
 namespace patchbay::transport {
 

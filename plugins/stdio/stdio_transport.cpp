@@ -33,7 +33,8 @@ StdioTransport::StdioTransport(const patchbay_open_params& params)
 
 patchbay_status StdioTransport::send(const patchbay_message& message, sdk::Body body) {
     const Turn turn(core_);
-    return closing_ || core_.over() ? PATCHBAY_E_CLOSED : stream_.send(message.exchange, std::move(body));
+    return closing_ || core_.over() ? PATCHBAY_E_CLOSED
+                                    : stream_.send(message.exchange, std::move(body));
 }
 
 void StdioTransport::cancel(std::uint64_t exchange) {
@@ -62,7 +63,8 @@ void StdioTransport::on_close_posted(void* self) noexcept {
 }
 
 // The channel is over. What the server still says must not keep it from leaving.
-void StdioTransport::give_up(patchbay_status code, const std::string& text, std::chrono::milliseconds grace) {
+void StdioTransport::give_up(patchbay_status code, const std::string& text,
+                             std::chrono::milliseconds grace) {
     core_.finish(code, text, code == PATCHBAY_E_LIMIT ? 0 : PATCHBAY_ERR_RETRYABLE);
     stream_.end_writing();
     stream_.discard();
@@ -85,15 +87,18 @@ void StdioTransport::input_broken(patchbay_status code, const std::string& text)
 
 void StdioTransport::output_broken(int error) {
     if (!core_.over()) exit_tells_more_ = true;
-    give_up(PATCHBAY_E_CLOSED, std::string("server closed its stdin: ") + std::strerror(error), grace_);
+    give_up(PATCHBAY_E_CLOSED, std::string("server closed its stdin: ") + std::strerror(error),
+            grace_);
 }
 
-// Every writer is gone, so the rest of stdout can be read to its end; if the host has paused us, when
-// it resumes.
+// Every writer is gone, so the rest of stdout can be read to its end; if the host has paused us,
+// when it resumes.
 void StdioTransport::child_exited() {
     stream_.end_writing();
-    if (core_.over()) stream_.end_reading();
-    else if (stream_.reading()) stream_.drain();
+    if (core_.over())
+        stream_.end_reading();
+    else if (stream_.reading())
+        stream_.drain();
     if (!stream_.reading()) tell_exit();
 }
 

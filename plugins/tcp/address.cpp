@@ -1,14 +1,13 @@
 #include "address.hpp"
 
-#include <netdb.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <netdb.h>
+#include <sys/eventfd.h>
 #include <system_error>
 #include <thread>
+#include <unistd.h>
 
 namespace patchbay::tcp {
 namespace {
@@ -20,7 +19,8 @@ Resolved resolve(const std::string& host, unsigned port, int flags) {
     hints.ai_flags = AI_NUMERICSERV | flags;
     addrinfo* list = nullptr;
     Resolved resolved;
-    if (const int failed = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list)) {
+    if (const int failed =
+            ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list)) {
         resolved.error = "cannot resolve host \"" + host + "\": " + ::gai_strerror(failed);
         return resolved;
     }
@@ -48,8 +48,8 @@ bool Address::loopback() const {
 
 std::string Address::text() const {
     char host[NI_MAXHOST], port[NI_MAXSERV];
-    if (::getnameinfo(reinterpret_cast<const sockaddr*>(&storage), size, host, sizeof host, port, sizeof port,
-                      NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+    if (::getnameinfo(reinterpret_cast<const sockaddr*>(&storage), size, host, sizeof host, port,
+                      sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         return "an unknown address";
     const std::string name = storage.ss_family == AF_INET6 ? "[" + std::string(host) + "]" : host;
     return name + ":" + port;
@@ -83,7 +83,9 @@ Lookup::Lookup(const std::string& host, unsigned port) : state_(std::make_shared
     }).detach();
 }
 
-int Lookup::done_fd() const { return state_->done_fd; }
+int Lookup::done_fd() const {
+    return state_->done_fd;
+}
 
 const Resolved* Lookup::answer() const {
     return state_->done.load(std::memory_order_acquire) ? &state_->resolved : nullptr;

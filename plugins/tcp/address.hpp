@@ -4,10 +4,9 @@
 // Errors:  text for people.
 #pragma once
 
-#include <netinet/in.h>
-
 #include <atomic>
 #include <memory>
+#include <netinet/in.h>
 #include <string>
 #include <vector>
 

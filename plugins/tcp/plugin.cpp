@@ -7,14 +7,21 @@ namespace {
 constexpr patchbay_transport kTransport =
     patchbay::sdk::transport_table<patchbay::tcp::TcpTransport>("tcp", tcp_schema, 0);
 constexpr const patchbay_transport* kTransports[] = {&kTransport};
-constexpr patchbay_plugin kPlugin{sizeof(patchbay_plugin), PATCHBAY_ABI_MINOR, "dev.patchbay.tcp",
-                                  "0.1.0", kTransports, 1, nullptr, 0, nullptr, nullptr};
+constexpr patchbay_plugin kPlugin{sizeof(patchbay_plugin),
+                                  PATCHBAY_ABI_MINOR,
+                                  "dev.patchbay.tcp",
+                                  "0.1.0",
+                                  kTransports,
+                                  1,
+                                  nullptr,
+                                  0,
+                                  nullptr,
+                                  nullptr};
 
 }  // namespace
 
-extern "C" patchbay_status PATCHBAY_CALL patchbay_plugin_entry_0(const patchbay_host* host,
-                                                                 const patchbay_plugin** out,
-                                                                 patchbay_error* error) PATCHBAY_NX {
+extern "C" patchbay_status PATCHBAY_CALL patchbay_plugin_entry_0(
+    const patchbay_host* host, const patchbay_plugin** out, patchbay_error* error) PATCHBAY_NX {
     using patchbay::sdk::extension;
     if (!extension<patchbay_host_reactor>(host, PATCHBAY_HOST_REACTOR)) {
         patchbay::sdk::fill(*error, PATCHBAY_E_UNSUPPORTED, "tcp needs the host's reactor service");

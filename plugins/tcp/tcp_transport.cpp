@@ -1,13 +1,12 @@
 #include "tcp_transport.hpp"
 
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
 namespace patchbay::tcp {
@@ -18,8 +17,10 @@ constexpr double kDefaultGraceMs = 2000, kDefaultConnectMs = 10'000;
 using Core = transport::ChannelCore;
 using Turn = Core::Turn;
 
-std::chrono::milliseconds milliseconds(const sdk::Config& config, const char* key, double otherwise) {
-    return std::chrono::milliseconds(static_cast<std::int64_t>(config.number(key, otherwise, 0, 60'000)));
+std::chrono::milliseconds milliseconds(const sdk::Config& config, const char* key,
+                                       double otherwise) {
+    return std::chrono::milliseconds(
+        static_cast<std::int64_t>(config.number(key, otherwise, 0, 60'000)));
 }
 
 // A port of the ephemeral range that nobody listens on can be connected to itself.
@@ -60,8 +61,10 @@ std::unique_ptr<sdk::Channel> TcpTransport::open(const patchbay_open_params& par
         channel->child_.start(config, params.credentials, params.credential_count,
                               transport::Child::Stdout::ForPeople);
     // The child runs: from here on trouble is an event.
-    if (channel->addresses_.empty()) channel->look_up();
-    else channel->begin();
+    if (channel->addresses_.empty())
+        channel->look_up();
+    else
+        channel->begin();
     return channel;
 }
 
@@ -73,6 +76,7 @@ void TcpTransport::look_up() {
     } catch (const std::system_error& error) {
         return give_up(PATCHBAY_E_IO, "cannot resolve host \"" + name_ + "\": " + error.what());
     }
+    core_.sink().fact("trouble", "no address of host \"" + name_ + "\" yet");
     if (!core_.watch(lookup_->done_fd(), Core::kReadable, this, on_resolved, lookup_watch_))
         give_up(PATCHBAY_E_IO, "the host cannot watch the look-up of \"" + name_ + "\"");
 }
@@ -107,8 +111,10 @@ void TcpTransport::choose(const Resolved& resolved) {
 }
 
 void TcpTransport::begin() {
-    if (has_command_) wait(delay_);
-    else attempt();
+    if (has_command_)
+        wait(delay_);
+    else
+        attempt();
 }
 
 void TcpTransport::attempt() {
@@ -125,11 +131,13 @@ void TcpTransport::connect_to(const Address& address) {
     const int on = 1;
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     ::setsockopt(socket_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    const int status = ::connect(socket_, reinterpret_cast<const sockaddr*>(&address.storage), address.size);
+    const int status =
+        ::connect(socket_, reinterpret_cast<const sockaddr*>(&address.storage), address.size);
     if (status == 0) return connected();
     if (errno != EINPROGRESS) return attempt_failed(std::strerror(errno));
     if (!core_.watch(socket_, Core::kWritable, this, on_connect_ready, socket_watch_))
         return attempt_failed("the host cannot watch the socket");
+    core_.sink().fact("trouble", "no answer from " + address.text());
     wait(connect_timeout_);
 }
 
@@ -150,8 +158,10 @@ void TcpTransport::connected() {
     core_.end(socket_watch_);
     core_.end(timer_);
     const int fd = std::exchange(socket_, -1);
-    if (!stream_.start(fd, fd)) return give_up(PATCHBAY_E_IO, "the host cannot watch the connection");
+    if (!stream_.start(fd, fd))
+        return give_up(PATCHBAY_E_IO, "the host cannot watch the connection");
     open_ = true;
+    core_.sink().fact("trouble", {});
     core_.sink().fact("peer", address.text());
     core_.sink().opened();
 }
@@ -160,9 +170,11 @@ void TcpTransport::attempt_failed(const std::string& why) {
     drop_socket();
     if (next_address_ < addresses_.size()) return attempt();
     if (!patient()) {
-        const auto tried = addresses_.front().text() + " (" + std::to_string(rounds_ + 1) + " attempts)";
+        const auto tried =
+            addresses_.front().text() + " (" + std::to_string(rounds_ + 1) + " attempts)";
         return give_up(PATCHBAY_E_IO, "cannot connect to " + tried + ": " + why);
     }
+    core_.sink().fact("trouble", "cannot connect to " + addresses_.front().text() + ": " + why);
     const auto most = has_command_ ? kMostDelayOfCommand : kMostDelay;
     wait(std::exchange(delay_, std::min(delay_ * 2, std::chrono::milliseconds(most))));
 }
@@ -173,7 +185,8 @@ bool TcpTransport::patient() const {
 }
 
 void TcpTransport::wait(std::chrono::milliseconds delay) {
-    if (!core_.after(delay, this, on_timer, timer_)) give_up(PATCHBAY_E_IO, "the host takes no timer");
+    if (!core_.after(delay, this, on_timer, timer_))
+        give_up(PATCHBAY_E_IO, "the host takes no timer");
 }
 
 void TcpTransport::on_timer(void* self, patchbay_status status) noexcept {
@@ -183,8 +196,10 @@ void TcpTransport::on_timer(void* self, patchbay_status status) noexcept {
     transport.timer_ = 0;
     transport.core_.arrived();
     if (transport.core_.over()) return;
-    if (transport.socket_ >= 0) transport.attempt_failed("no answer within connect_timeout_ms");
-    else transport.attempt();
+    if (transport.socket_ >= 0)
+        transport.attempt_failed("no answer within connect_timeout_ms");
+    else
+        transport.attempt();
 }
 
 void TcpTransport::drop_socket() {
@@ -239,8 +254,8 @@ void TcpTransport::give_up(patchbay_status code, const std::string& text, std::u
 void TcpTransport::input_ended(std::string_view rest) {
     if (!rest.empty()) core_.sink().output(PATCHBAY_OUTPUT_STRAY, rest);
     if (!core_.over()) exit_tells_more_ = true;
-    give_up(PATCHBAY_E_CLOSED,
-            std::string("server closed the connection") + (rest.empty() ? "" : " in the middle of a message"));
+    give_up(PATCHBAY_E_CLOSED, std::string("server closed the connection") +
+                                   (rest.empty() ? "" : " in the middle of a message"));
 }
 
 void TcpTransport::input_broken(patchbay_status code, const std::string& text) {
@@ -249,7 +264,8 @@ void TcpTransport::input_broken(patchbay_status code, const std::string& text) {
 
 void TcpTransport::output_broken(int error) {
     if (!core_.over()) exit_tells_more_ = true;
-    give_up(PATCHBAY_E_CLOSED, std::string("the connection to the server broke: ") + std::strerror(error));
+    give_up(PATCHBAY_E_CLOSED,
+            std::string("the connection to the server broke: ") + std::strerror(error));
 }
 
 void TcpTransport::child_exited() {

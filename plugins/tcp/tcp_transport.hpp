@@ -1,23 +1,24 @@
-// The tcp transport: newline-framed JSON over one TCP connection, as the stdio binding (MCP 2026-07-28
-// basic/transports/stdio, which works unchanged over TCP connections).
+// The tcp transport: newline-framed JSON over one TCP connection, as the stdio binding (MCP
+// 2026-07-28 basic/transports/stdio, which works unchanged over TCP connections).
 //
 // Life:    open starts `command` if there is one and resolves `host` -> connects, with back-off ->
 //          opened -> lines -> close -> the command's tree is gone -> closed.
 // Threads: as patchbay_transport, with any thread for each call; all I/O on the host's reactor, but
 //          for the thread that asks the system's resolver.
-// Limits:  kAttempts rounds over all addresses without a command; with one, while it lives, kPatience.
+// Limits:  kAttempts rounds over all addresses without a command; with one, while it lives,
+// kPatience.
 #pragma once
+
+#include "address.hpp"
+#include "channel_core.hpp"
+#include "child.hpp"
+#include "line_stream.hpp"
 
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "address.hpp"
-#include "channel_core.hpp"
-#include "child.hpp"
-#include "line_stream.hpp"
 
 namespace patchbay::tcp {
 
@@ -61,7 +62,8 @@ private:
     void input_broken(patchbay_status code, const std::string& text) override;
     void output_broken(int error) override;
     void child_exited() override;
-    void give_up(patchbay_status code, const std::string& text, std::uint32_t flags = PATCHBAY_ERR_RETRYABLE);
+    void give_up(patchbay_status code, const std::string& text,
+                 std::uint32_t flags = PATCHBAY_ERR_RETRYABLE);
 
     transport::ChannelCore core_;
     transport::LineStream stream_;
@@ -81,7 +83,8 @@ private:
     const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
     int socket_ = -1;
     patchbay_op socket_watch_ = 0;
-    patchbay_op timer_ = 0;  // of the attempt while there is a socket, else of the wait for the next
+    patchbay_op timer_ =
+        0;  // of the attempt while there is a socket, else of the wait for the next
     bool open_ = false, closing_ = false;
     bool exit_tells_more_ = false;  // than what is given as the reason so far
 };

@@ -75,6 +75,7 @@ int main(void) {
     M(patchbay_open_params, config);
     M(patchbay_open_params, credentials);
     M(patchbay_open_params, credential_count);
+    M(patchbay_open_params, message_bytes);
     SIZED(patchbay_transport);
     M(patchbay_transport, struct_size);
     M(patchbay_transport, caps);

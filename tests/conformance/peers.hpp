@@ -2,21 +2,24 @@
 #pragma once
 
 #include <arpa/inet.h>
+#include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <cstdlib>
 #include <string>
 #include <string_view>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <vector>
 
 namespace patchbay::test {
 
-inline std::string peer_program() { return std::string(PATCHBAY_BUILD_DIR) + "/tests/peers/line_peer"; }
-inline std::string hostile_program() { return std::string(PATCHBAY_BUILD_DIR) + "/tests/peers/hostile"; }
+inline std::string peer_program() {
+    return std::string(PATCHBAY_BUILD_DIR) + "/tests/peers/line_peer";
+}
+inline std::string hostile_program() {
+    return std::string(PATCHBAY_BUILD_DIR) + "/tests/peers/hostile";
+}
 
 // A port of loopback that nobody listens on.
 inline int free_port() {
@@ -38,7 +41,8 @@ inline std::string json_strings(const std::vector<std::string>& texts) {
 }
 
 // {"command":["..", ...]} and whatever else; `more` begins with a comma.
-inline std::string command_settings(const std::vector<std::string>& argv, const std::string& more = {}) {
+inline std::string command_settings(const std::vector<std::string>& argv,
+                                    const std::string& more = {}) {
     return "{\"command\":" + json_strings(argv) + more + "}";
 }
 

@@ -1,16 +1,16 @@
-// Nothing of a server outlives its channel, its program, its supervisor or the host, whatever it does
-// against that.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <fcntl.h>
-#include <sys/wait.h>
-
-#include <algorithm>
-#include <csignal>
-
+// Nothing of a server outlives its channel, its program, its supervisor or the host, whatever it
+// does against that.
 #include "conformance/peers.hpp"
 #include "plugin/process_service.hpp"
 #include "support/plugin_host.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <fcntl.h>
+#include <sys/wait.h>
 
 namespace {
 
@@ -59,7 +59,8 @@ TEST_P(ProcessTree, IsGoneWhenTheChannelHasClosed) {
         ASSERT_EQ(channel.open(hostile(token_, modes, GetParam())), PATCHBAY_OK);
         ASSERT_TRUE(channel.until([&] { return !channel.messages.empty() || channel.closed(); }));
         if (!channel.closed()) channel.close();
-        ASSERT_TRUE(channel.until([&] { return channel.closed(); })) << testing::PrintToString(modes);
+        ASSERT_TRUE(channel.until([&] { return channel.closed(); }))
+            << testing::PrintToString(modes);
         EXPECT_TRUE(none_left(token_, std::chrono::seconds(1))) << testing::PrintToString(modes);
         channel.destroy();
     }
@@ -69,8 +70,10 @@ TEST_P(ProcessTree, IsGoneWhenTheProgramHasLeft) {
     core::Loop loop;
     PluginHost host(loop, "stdio");
     PluginChannel channel(loop, host);
-    ASSERT_EQ(channel.open(hostile(token_, {"setsid", "double", "leave"}, GetParam())), PATCHBAY_OK);
-    ASSERT_TRUE(channel.until([&] { return channel.closed(); })) << "its stdout is held by what it left";
+    ASSERT_EQ(channel.open(hostile(token_, {"setsid", "double", "leave"}, GetParam())),
+              PATCHBAY_OK);
+    ASSERT_TRUE(channel.until([&] { return channel.closed(); }))
+        << "its stdout is held by what it left";
     EXPECT_EQ(channel.end.text, "server process exited with code 0");
     EXPECT_THAT(processes_with(token_), IsEmpty());
 }
@@ -78,7 +81,8 @@ TEST_P(ProcessTree, IsGoneWhenTheProgramHasLeft) {
 TEST_P(ProcessTree, IsGoneWhenTheServiceIs) {
     {
         core::Loop loop;
-        plugin::ProcessService service(loop, "test", [](const std::string& what) { FAIL() << what; });
+        plugin::ProcessService service(loop, "test",
+                                       [](const std::string& what) { FAIL() << what; });
         plugin::Program program;
         program.argv = {hostile_program(), token_, "double", "ignore"};
         program.own_pids = GetParam();

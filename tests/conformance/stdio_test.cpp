@@ -1,15 +1,15 @@
 // What the stdio transport does beyond the suite: programs that cannot be started, what a child is
 // given, how it is ended.
+#include "conformance/peers.hpp"
+#include "support/plugin_host.hpp"
+
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
-
-#include "conformance/peers.hpp"
-#include "support/plugin_host.hpp"
+#include <sys/stat.h>
 
 namespace {
 
@@ -46,7 +46,8 @@ protected:
         const auto value = boost::json::parse(channel_.messages.at(0)).at(key);
         std::vector<std::string> texts;
         for (const auto& each : value.as_array())
-            texts.push_back(each.is_string() ? std::string(each.get_string()) : boost::json::serialize(each));
+            texts.push_back(each.is_string() ? std::string(each.get_string())
+                                             : boost::json::serialize(each));
         return texts;
     }
 
@@ -57,10 +58,12 @@ protected:
 };
 
 TEST_F(Stdio, SaysWhereItLookedForACommandThatIsNotThere) {
-    EXPECT_EQ(channel_.open(command_settings({"no-such-server"}, R"(,"env":{"PATH":"/usr/bin:/opt/none"})")),
+    EXPECT_EQ(channel_.open(
+                  command_settings({"no-such-server"}, R"(,"env":{"PATH":"/usr/bin:/opt/none"})")),
               PATCHBAY_E_INVALID);
     EXPECT_EQ(channel_.refusal,
-              "command \"no-such-server\" not found in PATH (/usr/bin:/opt/none); install it or give its full path");
+              "command \"no-such-server\" not found in PATH (/usr/bin:/opt/none); install it or "
+              "give its full path");
     EXPECT_EQ(channel_.open(command_settings({"/opt/none/server"})), PATCHBAY_E_INVALID);
     EXPECT_EQ(channel_.refusal, "command \"/opt/none/server\": No such file or directory");
 }
@@ -69,8 +72,9 @@ TEST_F(Stdio, RefusesWhatIsNotExecutable) {
     const auto path = write("server", "#!/bin/sh\n", 0644);
     EXPECT_EQ(channel_.open(command_settings({path})), PATCHBAY_E_INVALID);
     EXPECT_EQ(channel_.refusal, "command \"" + path + "\" is not executable (chmod +x?)");
-    EXPECT_EQ(channel_.open(command_settings({"server"}, ",\"env\":{\"PATH\":\"" + folder_ + "\"}")),
-              PATCHBAY_E_INVALID);
+    EXPECT_EQ(
+        channel_.open(command_settings({"server"}, ",\"env\":{\"PATH\":\"" + folder_ + "\"}")),
+        PATCHBAY_E_INVALID);
     EXPECT_THAT(channel_.refusal, HasSubstr(path + " is not executable"));
     EXPECT_EQ(channel_.open(command_settings({folder_})), PATCHBAY_E_INVALID);
     EXPECT_THAT(channel_.refusal, HasSubstr("is a directory"));
@@ -104,7 +108,8 @@ TEST_F(Stdio, FindsACommandRelativeToItsWorkingDirectory) {
     write("link", "", 0644);
     std::filesystem::remove(folder_ + "/link");
     std::filesystem::create_symlink(peer_program(), folder_ + "/link");
-    ASSERT_EQ(channel_.open(command_settings({"./link", "self"}, ",\"cwd\":\"" + folder_ + "\"")), PATCHBAY_OK);
+    ASSERT_EQ(channel_.open(command_settings({"./link", "self"}, ",\"cwd\":\"" + folder_ + "\"")),
+              PATCHBAY_OK);
     ASSERT_TRUE(channel_.until([&] { return !channel_.messages.empty(); }));
     EXPECT_THAT(channel_.messages[0], HasSubstr("\"cwd\":\"" + folder_ + "\""));
 }
@@ -113,13 +118,16 @@ TEST_F(Stdio, GivesAChildTheShortListAndWhatIsConfiguredAndNothingElse) {
     ::setenv("PATCHBAY_TEST_LEAK", "1", 1);
     ::setenv("TZ", "Europe/Berlin", 1);
     std::vector<patchbay_kv> credentials(2);
-    credentials[0] = {plugin::str("API_TOKEN"), plugin::str("s3cret"), PATCHBAY_KV_SECRET | PATCHBAY_KV_ENV, 0};
+    credentials[0] = {plugin::str("API_TOKEN"), plugin::str("s3cret"),
+                      PATCHBAY_KV_SECRET | PATCHBAY_KV_ENV, 0};
     credentials[1] = {plugin::str("Authorization"), plugin::str("Bearer x"), PATCHBAY_KV_SECRET, 0};
-    const auto settings = peer_settings("stdio", {"self"}, R"(,"env":{"HOME":"/nowhere","LEVEL":"info"})");
+    const auto settings =
+        peer_settings("stdio", {"self"}, R"(,"env":{"HOME":"/nowhere","LEVEL":"info"})");
     ASSERT_EQ(channel_.open(settings, credentials), PATCHBAY_OK);
     ASSERT_TRUE(channel_.until([&] { return !channel_.messages.empty(); }));
     const auto env = self("env");
-    EXPECT_THAT(env, testing::IsSupersetOf({"HOME=/nowhere", "LEVEL=info", "TZ=Europe/Berlin", "API_TOKEN=s3cret"}));
+    EXPECT_THAT(env, testing::IsSupersetOf(
+                         {"HOME=/nowhere", "LEVEL=info", "TZ=Europe/Berlin", "API_TOKEN=s3cret"}));
     EXPECT_THAT(env, Contains(StartsWith("PATH=")));
     EXPECT_THAT(env, Not(Contains(StartsWith("PATCHBAY_TEST_LEAK"))));
     EXPECT_THAT(env, Not(Contains(StartsWith("Authorization"))));
@@ -139,7 +147,8 @@ TEST_P(StdioPids, GivesAChildASessionAndThreeDescriptors) {
     EXPECT_THAT(channel_.messages[0], Not(HasSubstr("\"parent\":1,")));
     EXPECT_THAT(channel_.messages[0], HasSubstr("\"exe\":\"" + peer_program())) << "/proc works";
     ASSERT_TRUE(channel_.until([&] { return !channel_.fact("pid").empty(); }));
-    EXPECT_TRUE(std::filesystem::exists("/proc/" + channel_.fact("pid"))) << "the host's number, not the child's";
+    EXPECT_TRUE(std::filesystem::exists("/proc/" + channel_.fact("pid")))
+        << "the host's number, not the child's";
 }
 
 TEST_P(StdioPids, NamesTheSignalThatKilledAChild) {
@@ -159,9 +168,10 @@ TEST_P(StdioPids, EndsAChildThatIgnoresEverything) {
     EXPECT_EQ(channel_.end.status, PATCHBAY_OK);
     EXPECT_THAT(processes_with(token), IsEmpty());
 }
-INSTANTIATE_TEST_SUITE_P(All, StdioPids, testing::Values("", ",\"pid_namespace\":false"), [](const auto& named) {
-    return std::string(*named.param ? "Shared" : "OwnNamespace");
-});
+INSTANTIATE_TEST_SUITE_P(All, StdioPids, testing::Values("", ",\"pid_namespace\":false"),
+                         [](const auto& named) {
+                             return std::string(*named.param ? "Shared" : "OwnNamespace");
+                         });
 
 TEST_F(Stdio, LetsAChildLeaveByItselfWhenItsInputEnds) {
     ASSERT_TRUE(open({"silent"}, ",\"stop_grace_ms\":60000"));

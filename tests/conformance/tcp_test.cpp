@@ -1,9 +1,10 @@
-// What the tcp transport does beyond the suite: which addresses it takes, how it waits for a server.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+// What the tcp transport does beyond the suite: which addresses it takes, how it waits for a
+// server.
 #include "conformance/peers.hpp"
 #include "support/plugin_host.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace {
 
@@ -26,14 +27,17 @@ protected:
 
 TEST_F(Tcp, RefusesAnAddressThatIsNotThisMachine) {
     for (const auto* host : {"192.0.2.1", "2001:db8::1", "0.0.0.0", "::ffff:192.0.2.1"}) {
-        EXPECT_EQ(channel_.open("{\"port\":7000,\"host\":\"" + std::string(host) + "\"}"), PATCHBAY_E_DENIED) << host;
+        EXPECT_EQ(channel_.open("{\"port\":7000,\"host\":\"" + std::string(host) + "\"}"),
+                  PATCHBAY_E_DENIED)
+            << host;
         EXPECT_THAT(channel_.refusal, HasSubstr("set allow_remote = true"));
     }
 }
 
 TEST_F(Tcp, StartsNothingForAnAddressThatIsRefused) {
     const auto token = unique_token();
-    EXPECT_EQ(channel_.open(command_settings({hostile_program(), token}, R"(,"port":7000,"host":"192.0.2.1")")),
+    EXPECT_EQ(channel_.open(command_settings({hostile_program(), token},
+                                             R"(,"port":7000,"host":"192.0.2.1")")),
               PATCHBAY_E_DENIED);
     EXPECT_THAT(processes_with(token), IsEmpty());
 }
@@ -43,7 +47,8 @@ TEST_F(Tcp, GivesUpAfterItsAttempts) {
     ASSERT_EQ(channel_.open("{\"port\":" + port + "}"), PATCHBAY_OK);
     ASSERT_TRUE(over());
     EXPECT_FALSE(channel_.opened());
-    EXPECT_EQ(channel_.end.text, "cannot connect to 127.0.0.1:" + port + " (5 attempts): Connection refused");
+    EXPECT_EQ(channel_.end.text,
+              "cannot connect to 127.0.0.1:" + port + " (5 attempts): Connection refused");
     EXPECT_EQ(channel_.end.status, PATCHBAY_E_IO);
 }
 
@@ -59,7 +64,8 @@ TEST_F(Tcp, TriesEveryAddressOfLocalhost) {
         GTEST_SKIP() << "no IPv6 here";
     }
     ::listen(listener, 1);
-    ASSERT_EQ(channel_.open("{\"host\":\"localhost\",\"port\":" + std::to_string(port) + "}"), PATCHBAY_OK);
+    ASSERT_EQ(channel_.open("{\"host\":\"localhost\",\"port\":" + std::to_string(port) + "}"),
+              PATCHBAY_OK);
     EXPECT_TRUE(channel_.until([&] { return channel_.opened_or_closed(); }));
     EXPECT_EQ(channel_.fact("peer"), "[::1]:" + std::to_string(port));
     ::close(listener);

@@ -1,10 +1,11 @@
 // What every transport must do, whatever it speaks to: run for each bundled one.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sys/resource.h>
-
 #include "conformance/peers.hpp"
 #include "support/plugin_host.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sys/resource.h>
 
 namespace {
 
@@ -33,12 +34,14 @@ protected:
     }
 
     void open(std::vector<std::string> mode, const std::string& more = ",\"stop_grace_ms\":200") {
-        ASSERT_EQ(channel_.open(peer_settings(GetParam(), std::move(mode), more)), PATCHBAY_OK) << channel_.refusal;
+        ASSERT_EQ(channel_.open(peer_settings(GetParam(), std::move(mode), more)), PATCHBAY_OK)
+            << channel_.refusal;
         ASSERT_TRUE(channel_.until([&] { return channel_.opened_or_closed(); }));
     }
     bool messages(std::size_t count) {
-        return channel_.until([&] { return channel_.messages.size() >= count || channel_.closed(); }) &&
-               channel_.messages.size() == count;
+        return channel_.until([&] {
+            return channel_.messages.size() >= count || channel_.closed();
+        }) && channel_.messages.size() == count;
     }
     bool over() {
         return channel_.until([&] { return channel_.closed(); });
@@ -63,7 +66,8 @@ TEST_P(Transport, CarriesMessagesInOrderAndEndsEverySend) {
     for (int i = 0; i < 1000; ++i) ASSERT_GE(channel_.send("{\"n\":" + std::to_string(i) + "}"), 0);
     ASSERT_TRUE(messages(1000));
     for (int i = 0; i < 1000; ++i)
-        ASSERT_EQ(channel_.messages[static_cast<std::size_t>(i)], "{\"n\":" + std::to_string(i) + "}");
+        ASSERT_EQ(channel_.messages[static_cast<std::size_t>(i)],
+                  "{\"n\":" + std::to_string(i) + "}");
     EXPECT_EQ(channel_.running(), 0u);
 }
 
@@ -91,8 +95,10 @@ TEST_P(Transport, EndsAServerThatNeverEndsItsLineWithinBoundedMemory) {
 TEST_P(Transport, SkipsLinesThatAreNoMessages) {
     open({"odd"});
     ASSERT_TRUE(messages(4));
-    EXPECT_THAT(channel_.messages, ElementsAre("{\"n\":0}", "{\"n\":1}", "[{\"n\":2}]", "{\"n\":3}"));
-    EXPECT_THAT(channel_.stray, testing::IsSupersetOf({"Server starting...", "\"text\"", "\xff\xfe binary \x01"}));
+    EXPECT_THAT(channel_.messages,
+                ElementsAre("{\"n\":0}", "{\"n\":1}", "[{\"n\":2}]", "{\"n\":3}"));
+    EXPECT_THAT(channel_.stray,
+                testing::IsSupersetOf({"Server starting...", "\"text\"", "\xff\xfe binary \x01"}));
 }
 
 TEST_P(Transport, LosesNothingWhenPausedAndResumed) {
@@ -104,7 +110,8 @@ TEST_P(Transport, LosesNothingWhenPausedAndResumed) {
         seen = channel_.messages.size();
         channel_.resume();
     }
-    for (std::size_t i = 0; i < 5000; ++i) ASSERT_EQ(channel_.messages[i], "{\"n\":" + std::to_string(i) + "}");
+    for (std::size_t i = 0; i < 5000; ++i)
+        ASSERT_EQ(channel_.messages[i], "{\"n\":" + std::to_string(i) + "}");
 }
 
 TEST_P(Transport, StopsWithinAMessageWhenPaused) {
@@ -122,7 +129,8 @@ TEST_P(Transport, AsksASenderToPauseAndTellsWhenItMayGoOn) {
     open({"echo"});
     patchbay_status status = PATCHBAY_OK;
     int sent = 0;
-    for (; status == PATCHBAY_OK && sent < 100; ++sent) status = channel_.send(message_of(64u << 10));
+    for (; status == PATCHBAY_OK && sent < 100; ++sent)
+        status = channel_.send(message_of(64u << 10));
     EXPECT_EQ(status, PATCHBAY_PAUSE);
     EXPECT_EQ(sent, 16) << "1 MiB waits";
     EXPECT_EQ(channel_.send(message_of(100)), PATCHBAY_PAUSE) << "accepted all the same";
@@ -200,7 +208,8 @@ TEST_P(Transport, TakesSendsFromChangingThreads) {
             channel_.cancel(9999);
             channel_.resume();
         });
-        channel_.until([&] { return channel_.messages.size() >= static_cast<std::size_t>(round) * 20; });
+        channel_.until(
+            [&] { return channel_.messages.size() >= static_cast<std::size_t>(round) * 20; });
         sender.join();
     }
     EXPECT_TRUE(messages(400));
@@ -226,8 +235,9 @@ TEST_P(Transport, EndsWithAServerThatEnds) {
 TEST_P(Transport, RefusesSettingsOfTheWrongKindWithText) {
     for (const auto* settings :
          {"{}", "[]", "", "{\"command\":1,\"port\":\"x\"}", "{\"command\":[],\"port\":70000}",
-          "{\"command\":\"x\",\"port\":1,\"args\":\"y\"}", "{\"command\":[\"x\"],\"port\":1,\"env\":{\"A\":1}}",
-          "{\"command\":\"\",\"port\":1}", "{\"command\":\"x\\u0000y\",\"port\":1}",
+          "{\"command\":\"x\",\"port\":1,\"args\":\"y\"}",
+          "{\"command\":[\"x\"],\"port\":1,\"env\":{\"A\":1}}", "{\"command\":\"\",\"port\":1}",
+          "{\"command\":\"x\\u0000y\",\"port\":1}",
           "{\"command\":\"x\",\"port\":1,\"stop_grace_ms\":-1}"}) {
         EXPECT_EQ(channel_.open(settings), PATCHBAY_E_INVALID) << settings;
         EXPECT_NE(channel_.refusal, "") << settings;

@@ -19,7 +19,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             fragments.push_back(
                 read_fragment(text, format, {Scope::Local, 0, "/fuzz/.vscode/input"}));
             auto config = merge(std::move(fragments));
-            check_usual_settings(config);
             check_transports(config, {{"stdio", nullptr}, {"http", nullptr}});
             (void)boost::json::serialize(to_json(config, true));
             Environment environment;

@@ -1,10 +1,11 @@
-// Servers that misbehave: each gets an error that says what it did, soon, and takes nobody else down.
+// Servers that misbehave: each gets an error that says what it did, soon, and takes nobody else
+// down.
+#include "integration/home.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
-
-#include "integration/home.hpp"
 
 namespace patchbay::test {
 namespace {
@@ -28,13 +29,15 @@ struct Evil {
 class BadServers : public ::testing::TestWithParam<Evil> {};
 
 std::string echo(const std::string& id, const std::string& server) {
-    return "{\"id\":\"" + id + "\",\"op\":\"tools/call\",\"name\":\"mcp__" + server + "__echo\",\"arguments\":{\"message\":\"hi from " + server + "\"}}\n";
+    return "{\"id\":\"" + id + "\",\"op\":\"tools/call\",\"name\":\"mcp__" + server +
+           "__echo\",\"arguments\":{\"message\":\"hi from " + server + "\"}}\n";
 }
 
 TEST_P(BadServers, AnErrorSaysWhatTheServerDid) {
     const auto& evil = GetParam();
     Home home;
-    home.add_example("bad", evil.flags, {{"startup_timeout_sec", evil.name == std::string("NeverAnswers") ? 1 : 50}});
+    home.add_example("bad", evil.flags,
+                     {{"startup_timeout_sec", evil.name == std::string("NeverAnswers") ? 1 : 50}});
     const auto done = home.run({"call", "mcp__bad__echo", "message=hi"});
     EXPECT_EQ(done.exit_code, evil.exit_code) << done.err;
     for (const char* part : evil.says) EXPECT_THAT(done.err, HasSubstr(part));
@@ -50,8 +53,11 @@ TEST_P(BadServers, AGoodServerBesideItAnswers) {
     home.add_example("good");
     Program batch(home.patchbay({"batch"}));
     batch.send(echo("a", "bad") + echo("b", "good"));
-    ASSERT_TRUE(batch.wait_until([&] { return batch.out().find("{\"id\":\"a\"") != std::string::npos && batch.out().find("{\"id\":\"b\"") != std::string::npos; }))
-        << batch.out() << batch.err();
+    ASSERT_TRUE(batch.wait_until([&] {
+        return batch.out().find("{\"id\":\"a\"") != std::string::npos &&
+               batch.out().find("{\"id\":\"b\"") != std::string::npos;
+    })) << batch.out()
+        << batch.err();
     batch.send(echo("c", "good"));
     const auto done = batch.finish();
     EXPECT_EQ(done.exit_code, evil.exit_code == 0 ? 0 : 1) << done.out << done.err;
@@ -68,14 +74,44 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Evil{"PrintsGarbage", {"--garbage"}, 0, {}},
         Evil{"AnswersTwice", {"--answer-twice"}, 0, {}},
-        Evil{"AnswersTheWrongId", {"--wrong-id"}, 1, {"server \"bad\": connection lost: answered id 987654321, which nobody asked"}},
-        Evil{"FloodsWithoutANewline", {"--flood", "67108864"}, 1, {"server \"bad\": connection lost: server sent more than 16777216 bytes without a newline (limit message_bytes)"}},
-        Evil{"FloodsTheHandshake", {"--flood", "67108864", "--at", "first"}, 5, {"server \"bad\": ", "more than 16777216 bytes without a newline (limit message_bytes)"}},
-        Evil{"NestsAMillionDeep", {"--nest", "1000000"}, 1, {"server \"bad\": sent a malformed message: message is nested too deep (limit json_depth)"}},
-        Evil{"ClosesMidMessage", {"--close-mid-message"}, 5, {"server \"bad\": connection lost: ", "in the middle of a message", "stderr: patchbay-example-server: closing in the middle of a message"}},
-        Evil{"ExitsAtStart", {"--exit-at-start", "3"}, 5, {"server \"bad\": ", "exited with code 3", "stderr: patchbay-example-server: refusing to start, as asked"}},
-        Evil{"NeverAnswers", {"--never-answer"}, 5, {"server \"bad\": no answer to the handshake within 1 s (startup_timeout_sec)"}},
-        Evil{"SpeaksAnUnknownRevision", {"--protocol", "1999-01-01"}, 5, {"server \"bad\": no protocol version in common: server speaks 1999-01-01, Patchbay speaks 2026-07-28"}},
+        Evil{"AnswersTheWrongId",
+             {"--wrong-id"},
+             1,
+             {"server \"bad\": connection lost: answered id 987654321, which nobody asked"}},
+        Evil{"FloodsWithoutANewline",
+             {"--flood", "67108864"},
+             1,
+             {"server \"bad\": connection lost: server sent more than 16777216 bytes without a "
+              "newline (limit message_bytes)"}},
+        Evil{"FloodsTheHandshake",
+             {"--flood", "67108864", "--at", "first"},
+             5,
+             {"server \"bad\": ",
+              "more than 16777216 bytes without a newline (limit message_bytes)"}},
+        Evil{"NestsAMillionDeep",
+             {"--nest", "1000000"},
+             1,
+             {"server \"bad\": sent a malformed message: message is nested too deep (limit "
+              "json_depth)"}},
+        Evil{"ClosesMidMessage",
+             {"--close-mid-message"},
+             5,
+             {"server \"bad\": connection lost: ", "in the middle of a message",
+              "stderr: patchbay-example-server: closing in the middle of a message"}},
+        Evil{"ExitsAtStart",
+             {"--exit-at-start", "3"},
+             5,
+             {"server \"bad\": ", "exited with code 3",
+              "stderr: patchbay-example-server: refusing to start, as asked"}},
+        Evil{"NeverAnswers",
+             {"--never-answer"},
+             5,
+             {"server \"bad\": no answer to the handshake within 1 s (startup_timeout_sec)"}},
+        Evil{"SpeaksAnUnknownRevision",
+             {"--protocol", "1999-01-01"},
+             5,
+             {"server \"bad\": no protocol version in common: server speaks 1999-01-01, Patchbay "
+              "speaks 2026-07-28"}},
         Evil{"RepeatsItsCursor", {"--repeat-cursor"}, 0, {}}),
     [](const auto& evil) { return evil.param.name; });
 
@@ -86,16 +122,48 @@ TEST(BadServersMemory, AFloodIsNotKept) {
     home.add_example("bad", {"--flood", "268435456"}, {{"restart", false}});
     const auto done = home.run({"call", "mcp__bad__echo", "message=hi"});
     EXPECT_EQ(done.exit_code, 1) << done.err;
-    EXPECT_LT(done.peak_rss_kb - usual.peak_rss_kb, 96 * 1024) << "of 256 MiB, with a limit of 16 MiB a message";
+    EXPECT_LT(done.peak_rss_kb - usual.peak_rss_kb, 96 * 1024)
+        << "of 256 MiB, with a limit of 16 MiB a message";
     EXPECT_EQ(nothing_left(), "");
 }
 
 TEST(BadServersMemory, ALimitOfTheConfigurationHoldsForRequests) {
     Home home;
     home.add_example("x");
-    const auto done = home.run({"--set", "limits.message_bytes=1000", "call", "mcp__x__echo", "message=" + std::string(2000, 'x')});
+    const auto done = home.run({"--set", "limits.message_bytes=20000", "call", "mcp__x__echo",
+                                "message=" + std::string(30000, 'x')});
     EXPECT_NE(done.exit_code, 0);
-    EXPECT_THAT(done.err, HasSubstr("is over the limit message_bytes (1000)"));
+    EXPECT_THAT(done.err, HasSubstr("is over the limit message_bytes (20000)"));
+}
+
+TEST(BadServersMemory, ALimitOfTheConfigurationHoldsForAnswers) {
+    Home home;
+    home.add_example("x");
+    const auto done =
+        home.run({"--set", "limits.message_bytes=10000", "call", "mcp__x__big", "bytes=20000"});
+    EXPECT_NE(done.exit_code, 0);
+    EXPECT_THAT(done.err, HasSubstr("more than 10000 (limit message_bytes)"));
+    EXPECT_EQ(home.run({"--set", "limits.message_bytes=33554432", "call", "mcp__x__big",
+                        "bytes=20000000"})
+                  .exit_code,
+              0);
+}
+
+TEST(BadServersInTime, ATimeOutOfTheCallHoldsWhileTheServerIsStillConnecting) {
+    Home home;
+    home.add_example("bad", {"--never-answer"});
+    const auto done = home.run({"call", "mcp__bad__x", "--timeout", "0.3"});
+    EXPECT_EQ(done.exit_code, 8) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("server \"bad\" is still connecting after 300 ms"));
+    const auto batch =
+        home.run({"batch"}, R"({"id":"a","op":"tools/call","name":"mcp__bad__x","timeout_ms":300})"
+                            "\n"
+                            R"({"id":"b","op":"ping","server":"bad","timeout_ms":400})"
+                            "\n");
+    const Lines lines(batch.out);
+    EXPECT_EQ(lines.kind("a"), "timeout") << batch.out;
+    EXPECT_THAT(lines.message("b"), HasSubstr("server \"bad\" is still connecting after 400 ms"));
+    EXPECT_EQ(nothing_left(), "");
 }
 
 TEST(BadCommands, ACommandThatIsNotThereIsNamedWithWhereWasLooked) {
@@ -104,7 +172,9 @@ TEST(BadCommands, ACommandThatIsNotThereIsNamedWithWhereWasLooked) {
     home.add_example("good");
     const auto done = home.run({"call", "mcp__bad__x"});
     EXPECT_EQ(done.exit_code, 5);
-    EXPECT_THAT(done.err, HasSubstr("server \"bad\": command \"no-such-command\" not found in PATH (/usr/bin:/bin)"));
+    EXPECT_THAT(
+        done.err,
+        HasSubstr("server \"bad\": command \"no-such-command\" not found in PATH (/usr/bin:/bin)"));
     EXPECT_EQ(home.run({"call", "mcp__good__echo", "message=hi"}).out, "hi\n");
 }
 
@@ -119,7 +189,9 @@ TEST(BadCommands, AFileThatIsNotExecutableIsCalledSo) {
 
 TEST(BadCommands, AFileThatTheSystemCannotRunIsCalledSo) {
     Home home;
-    const auto file = home.write("server", "\x7f" "ELF but not much of it");
+    const auto file = home.write("server",
+                                 "\x7f"
+                                 "ELF but not much of it");
     fs::permissions(file, fs::perms::owner_all);
     home.add("bad", {{"command", file}});
     const auto done = home.run({"call", "mcp__bad__x"});
@@ -141,7 +213,20 @@ TEST(BadCommands, APortWhereNobodyListensIsGivenUpInTime) {
     home.add("bad", {{"transport", "tcp"}, {"port", 1}, {"startup_timeout_sec", 1}});
     const auto done = home.run({"call", "mcp__bad__x"});
     EXPECT_EQ(done.exit_code, 5) << done.err;
-    EXPECT_THAT(done.err, HasSubstr("server \"bad\": "));
+    EXPECT_THAT(done.err,
+                HasSubstr("server \"bad\": not connected within 1 s (startup_timeout_sec): "
+                          "cannot connect to 127.0.0.1:1: Connection refused"));
+}
+
+TEST(BadCommands, APortWhereNobodyListensIsNamedWhenTheAttemptsAreUsedUp) {
+    Home home;
+    home.add("bad", {{"transport", "tcp"}, {"port", 1}});
+    const auto done = home.run({"call", "mcp__bad__x"});
+    EXPECT_EQ(done.exit_code, 5) << done.err;
+    EXPECT_THAT(
+        done.err,
+        HasSubstr(
+            "server \"bad\": cannot connect to 127.0.0.1:1 (5 attempts): Connection refused"));
 }
 
 TEST(BadServersTogether, StatusShowsEachAndIsNotHeldUp) {

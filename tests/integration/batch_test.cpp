@@ -1,10 +1,10 @@
 // `patchbay batch`: what BATCH.md promises, in both eras.
+#include "integration/home.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
-
-#include "integration/home.hpp"
 
 namespace patchbay::test {
 namespace {
@@ -16,11 +16,15 @@ using ::testing::Not;
 using ::testing::SizeIs;
 namespace json = boost::json;
 
-std::string call(const std::string& id, const std::string& tool, const std::string& arguments = "{}", const std::string& more = "") {
-    return "{\"id\":" + id + ",\"op\":\"tools/call\",\"name\":\"mcp__x__" + tool + "\",\"arguments\":" + arguments + more + "}\n";
+std::string call(const std::string& id, const std::string& tool,
+                 const std::string& arguments = "{}", const std::string& more = "") {
+    return "{\"id\":" + id + ",\"op\":\"tools/call\",\"name\":\"mcp__x__" + tool +
+           "\",\"arguments\":" + arguments + more + "}\n";
 }
 
-std::string barrier(const std::string& id) { return "{\"id\":\"" + id + "\",\"op\":\"barrier\"}\n"; }
+std::string barrier(const std::string& id) {
+    return "{\"id\":\"" + id + "\",\"op\":\"barrier\"}\n";
+}
 
 const std::string kForever = R"({"ms":3600000})";
 
@@ -32,7 +36,9 @@ protected:
 };
 
 TEST_P(Batch, AnswersComeAsTheyAreReadyAndCarryTheirIds) {
-    const auto done = home.run({"batch"}, call("1", "sleep", R"({"ms":300})") + call("\"two\"", "echo", R"({"message":"hi"})") + call("3", "add", R"({"a":1,"b":2})"));
+    const auto done = home.run({"batch"}, call("1", "sleep", R"({"ms":300})") +
+                                              call("\"two\"", "echo", R"({"message":"hi"})") +
+                                              call("3", "add", R"({"a":1,"b":2})"));
     EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
     const Lines lines(done.out);
     EXPECT_EQ(lines.text(1), "slept 300 ms");
@@ -54,7 +60,8 @@ TEST_P(Batch, ManyRequestsAreInFlightAtOnce) {
 
 TEST_P(Batch, MoreRequestsThanMayBeInFlightAreAllAnswered) {
     std::string input;
-    for (int i = 0; i < 3000; ++i) input += call(std::to_string(i), "add", "{\"a\":" + std::to_string(i) + ",\"b\":1}");
+    for (int i = 0; i < 3000; ++i)
+        input += call(std::to_string(i), "add", "{\"a\":" + std::to_string(i) + ",\"b\":1}");
     const auto done = home.run({"batch"}, input);
     EXPECT_EQ(done.exit_code, 0) << done.err;
     const Lines lines(done.out);
@@ -62,12 +69,14 @@ TEST_P(Batch, MoreRequestsThanMayBeInFlightAreAllAnswered) {
     for (const auto& line : lines.all) {
         if (line.contains("event")) continue;
         const json::value whole = line;
-        EXPECT_EQ(whole.at_pointer("/result/structuredContent/sum"), whole.at("id").to_number<int>() + 1);
+        EXPECT_EQ(whole.at_pointer("/result/structuredContent/sum"),
+                  whole.at("id").to_number<int>() + 1);
     }
 }
 
 TEST_P(Batch, NothingPassesABarrier) {
-    const auto done = home.run({"batch"}, call("1", "sleep", R"({"ms":300})") + barrier("b") + call("2", "echo", R"({"message":"later"})"));
+    const auto done = home.run({"batch"}, call("1", "sleep", R"({"ms":300})") + barrier("b") +
+                                              call("2", "echo", R"({"message":"later"})"));
     EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
     const Lines lines(done.out);
     EXPECT_LT(lines.place(1), lines.place("b"));
@@ -75,7 +84,9 @@ TEST_P(Batch, NothingPassesABarrier) {
 }
 
 TEST_P(Batch, ProgressComesAsEventsInOrder) {
-    const auto done = home.run({"batch"}, call("1", "progress", R"({"steps":3})", ",\"progress\":true") + call("2", "progress", R"({"steps":3})"));
+    const auto done =
+        home.run({"batch"}, call("1", "progress", R"({"steps":3})", ",\"progress\":true") +
+                                call("2", "progress", R"({"steps":3})"));
     EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
     const Lines lines(done.out);
     const auto events = lines.events("progress");
@@ -94,7 +105,8 @@ TEST_P(Batch, ACancelledCallIsAnsweredAsSuchAndTheOthersGoOn) {
     Program batch(home.patchbay({"batch"}));
     batch.send(call("1", "sleep", kForever));
     ASSERT_TRUE(wait_for_file(input, "\"tools/call\""));
-    batch.send("{\"id\":2,\"op\":\"cancel\",\"target\":1,\"reason\":\"changed my mind\"}\n" + call("3", "echo", R"({"message":"hi"})") +
+    batch.send("{\"id\":2,\"op\":\"cancel\",\"target\":1,\"reason\":\"changed my mind\"}\n" +
+               call("3", "echo", R"({"message":"hi"})") +
                "{\"id\":4,\"op\":\"cancel\",\"target\":77}\n");
     const auto done = batch.finish();
     EXPECT_EQ(done.exit_code, 1);
@@ -103,27 +115,33 @@ TEST_P(Batch, ACancelledCallIsAnsweredAsSuchAndTheOthersGoOn) {
     EXPECT_EQ(lines.kind(2), "");
     EXPECT_EQ(lines.text(3), "hi");
     EXPECT_EQ(lines.kind(4), "not_found");
-    EXPECT_THAT(read_file(input), AllOf(HasSubstr("notifications/cancelled"), HasSubstr("changed my mind")));
+    EXPECT_THAT(read_file(input),
+                AllOf(HasSubstr("notifications/cancelled"), HasSubstr("changed my mind")));
 }
 
 TEST_P(Batch, ATimeOutEndsOnlyItsRequest) {
-    const auto done = home.run({"batch"}, call("1", "sleep", kForever, ",\"timeout_ms\":200") + call("2", "echo", R"({"message":"hi"})"));
+    const auto done = home.run({"batch"}, call("1", "sleep", kForever, ",\"timeout_ms\":200") +
+                                              call("2", "echo", R"({"message":"hi"})"));
     EXPECT_EQ(done.exit_code, 1);
     const Lines lines(done.out);
     EXPECT_EQ(lines.kind(1), "timeout");
-    EXPECT_THAT(lines.message(1), HasSubstr("server \"x\": tools/call was not answered within 200 ms"));
+    EXPECT_THAT(lines.message(1),
+                HasSubstr("server \"x\": tools/call was not answered within 200 ms"));
     EXPECT_EQ(lines.text(2), "hi");
 }
 
 TEST_P(Batch, ErrorsOfToolAndProtocolAreTold) {
-    const auto done = home.run({"batch"}, call("1", "fail", R"({"message":"no"})") + call("2", "rpc_error", R"({"code":-32099,"message":"never"})") +
-                                              call("3", "nothing"));
+    const auto done =
+        home.run({"batch"}, call("1", "fail", R"({"message":"no"})") +
+                                call("2", "rpc_error", R"({"code":-32099,"message":"never"})") +
+                                call("3", "nothing"));
     EXPECT_EQ(done.exit_code, 1);
     const Lines lines(done.out);
     EXPECT_EQ(lines.answer(1).at("ok"), true);
     EXPECT_THAT(json::serialize(lines.answer(1)), HasSubstr("\"isError\":true"));
     EXPECT_EQ(lines.kind(2), "server");
-    EXPECT_THAT(json::serialize(lines.answer(2)), HasSubstr(R"("rpc":{"code":-32099,"message":"never","data":{"asked":true}})"));
+    EXPECT_THAT(json::serialize(lines.answer(2)),
+                HasSubstr(R"("rpc":{"code":-32099,"message":"never","data":{"asked":true}})"));
     EXPECT_EQ(lines.kind(3), "not_found");
     EXPECT_THAT(lines.message(3), HasSubstr("server \"x\" has no tool \"mcp__x__nothing\""));
 }
@@ -134,16 +152,21 @@ TEST_P(Batch, AToolErrorAloneFailsTheBatch) {
 }
 
 TEST_P(Batch, LinesThatMakeNoSenseAreNamedAndTheRestIsDone) {
-    const auto done = home.run({"batch"}, "nonsense\n[1]\n\n{\"id\":4,\"op\":\"tools/cal\"}\n{\"id\":5,\"op\":\"tools/call\"}\n"
-                                          "{\"id\":6,\"op\":\"ping\"}\n{\"id\":7,\"op\":\"ping\",\"server\":\"y\"}\n" +
-                                              call("8", "echo", "[1]") + call("9", "sleep", R"({"ms":100})") + call("9", "echo") +
-                                              call("10", "echo", R"({"message":"still here"})"));
+    const auto done = home.run(
+        {"batch"},
+        "nonsense\n[1]\n\n{\"id\":4,\"op\":\"tools/cal\"}\n{\"id\":5,\"op\":\"tools/call\"}\n"
+        "{\"id\":6,\"op\":\"ping\"}\n{\"id\":7,\"op\":\"ping\",\"server\":\"y\"}\n" +
+            call("8", "echo", "[1]") + call("9", "sleep", R"({"ms":100})") + call("9", "echo") +
+            call("10", "echo", R"({"message":"still here"})"));
     EXPECT_EQ(done.exit_code, 1);
     std::string text = done.out;
-    EXPECT_THAT(text, AllOf(HasSubstr("line 1 is not valid JSON at byte 1"), HasSubstr("line 2: a request is a JSON object"),
-                            HasSubstr("line 4: unknown op \\\"tools/cal\\\"; did you mean \\\"tools/call\\\"?"),
-                            HasSubstr("tools/call needs a \\\"name\\\""), HasSubstr("ping needs a \\\"server\\\""),
-                            HasSubstr("id 9 is in flight already")));
+    EXPECT_THAT(
+        text,
+        AllOf(HasSubstr("line 1 is not valid JSON at byte 1"),
+              HasSubstr("line 2: a request is a JSON object"),
+              HasSubstr("line 4: unknown op \\\"tools/cal\\\"; did you mean \\\"tools/call\\\"?"),
+              HasSubstr("tools/call needs a \\\"name\\\""),
+              HasSubstr("ping needs a \\\"server\\\""), HasSubstr("id 9 is in flight already")));
     EXPECT_THAT(text, HasSubstr("\"id\":7,\"ok\":false,\"error\":{\"kind\":\"not_found\""));
     EXPECT_THAT(text, HasSubstr("\\\"arguments\\\" must be an object"));
     EXPECT_THAT(text, HasSubstr("still here"));
@@ -152,20 +175,25 @@ TEST_P(Batch, LinesThatMakeNoSenseAreNamedAndTheRestIsDone) {
 
 TEST_P(Batch, StatusTellsOfEveryServer) {
     home.add_example("idle");
-    const auto done = home.run({"batch"}, "{\"id\":1,\"op\":\"ping\",\"server\":\"x\"}\n" + barrier("b") + "{\"id\":2,\"op\":\"status\"}\n");
+    const auto done = home.run({"batch"}, "{\"id\":1,\"op\":\"ping\",\"server\":\"x\"}\n" +
+                                              barrier("b") + "{\"id\":2,\"op\":\"status\"}\n");
     EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
     const json::value status = Lines(done.out).answer(2);
     EXPECT_EQ(status.at_pointer("/result/servers/0/id"), "idle");
     EXPECT_EQ(status.at_pointer("/result/servers/0/state"), "idle");
     EXPECT_EQ(status.at_pointer("/result/servers/1/state"), "ready");
-    EXPECT_EQ(status.at_pointer("/result/servers/1/protocol"), json::value(modern() ? "2026-07-28" : "2025-11-25"));
+    EXPECT_EQ(status.at_pointer("/result/servers/1/protocol"),
+              json::value(modern() ? "2026-07-28" : "2025-11-25"));
 }
 
 TEST_P(Batch, AToolAddedLaterIsListedAndCalled) {
     Program batch(home.patchbay({"batch"}));
-    batch.send("{\"id\":1,\"op\":\"tools/list\",\"server\":\"x\"}\n" + barrier("b1") + call("2", "change_tools") +
-               "{\"id\":3,\"op\":\"wait\",\"server\":\"x\",\"method\":\"notifications/tools/list_changed\",\"timeout_ms\":50000}\n" + barrier("b2") +
-               "{\"id\":4,\"op\":\"tools/list\",\"server\":\"x\"}\n" + barrier("b3"));
+    batch.send("{\"id\":1,\"op\":\"tools/list\",\"server\":\"x\"}\n" + barrier("b1") +
+               call("2", "change_tools") +
+               "{\"id\":3,\"op\":\"wait\",\"server\":\"x\",\"method\":\"notifications/tools/"
+               "list_changed\",\"timeout_ms\":50000}\n" +
+               barrier("b2") + "{\"id\":4,\"op\":\"tools/list\",\"server\":\"x\"}\n" +
+               barrier("b3"));
     ASSERT_TRUE(batch.wait_for_out("\"b3\"")) << batch.out() << batch.err();
     const std::string added = Lines(batch.out()).text(2);
     batch.send(call("5", added));
@@ -180,11 +208,20 @@ TEST_P(Batch, AToolAddedLaterIsListedAndCalled) {
 
 TEST_P(Batch, SubscribersHearOfUpdatesAndNoOthers) {
     const std::string uri = "example://text";
-    const auto touch = [&](const std::string& id, const std::string& what) { return call(id, "touch", "{\"uri\":\"" + what + "\"}"); };
-    const auto done = home.run({"batch"}, R"({"id":1,"op":"resources/subscribe","server":"x","uri":"example://text"})" "\n" + barrier("b1") +
-                                              touch("2", "example://blob") + touch("3", uri) +
-                                              "{\"id\":4,\"op\":\"wait\",\"method\":\"notifications/resources/updated\",\"timeout_ms\":50000}\n" + barrier("b2") +
-                                              R"({"id":5,"op":"resources/unsubscribe","server":"x","uri":"example://text"})" "\n" + barrier("b3") + touch("6", uri));
+    const auto touch = [&](const std::string& id, const std::string& what) {
+        return call(id, "touch", "{\"uri\":\"" + what + "\"}");
+    };
+    const auto done =
+        home.run({"batch"},
+                 R"({"id":1,"op":"resources/subscribe","server":"x","uri":"example://text"})"
+                 "\n" +
+                     barrier("b1") + touch("2", "example://blob") + touch("3", uri) +
+                     "{\"id\":4,\"op\":\"wait\",\"method\":\"notifications/resources/"
+                     "updated\",\"timeout_ms\":50000}\n" +
+                     barrier("b2") +
+                     R"({"id":5,"op":"resources/unsubscribe","server":"x","uri":"example://text"})"
+                     "\n" +
+                     barrier("b3") + touch("6", uri));
     EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
     const auto events = Lines(done.out).events("notification", "notifications/resources/updated");
     ASSERT_THAT(events, SizeIs(1));
@@ -193,14 +230,21 @@ TEST_P(Batch, SubscribersHearOfUpdatesAndNoOthers) {
 }
 
 TEST_P(Batch, AnUnheardNotificationEndsAWaitWithATimeOut) {
-    const auto done = home.run({"batch"}, "{\"id\":1,\"op\":\"wait\",\"method\":\"notifications/never\",\"timeout_ms\":50}\n");
+    const auto done = home.run(
+        {"batch"},
+        "{\"id\":1,\"op\":\"wait\",\"method\":\"notifications/never\",\"timeout_ms\":50}\n");
     EXPECT_EQ(done.exit_code, 1);
     EXPECT_EQ(Lines(done.out).message(1), "no notifications/never within 50 ms");
 }
 
 TEST_P(Batch, LogMessagesOfTheServerAreEvents) {
-    const std::string set = modern() ? "" : "{\"id\":1,\"op\":\"logging/setLevel\",\"server\":\"x\",\"level\":\"info\"}\n" + barrier("b");
-    const auto done = home.run({"batch"}, set + call("2", "log", R"({"level":"error","message":"a word"})", R"(,"_meta":{"io.modelcontextprotocol/logLevel":"info"})"));
+    const std::string set =
+        modern() ? ""
+                 : "{\"id\":1,\"op\":\"logging/setLevel\",\"server\":\"x\",\"level\":\"info\"}\n" +
+                       barrier("b");
+    const auto done =
+        home.run({"batch"}, set + call("2", "log", R"({"level":"error","message":"a word"})",
+                                       R"(,"_meta":{"io.modelcontextprotocol/logLevel":"info"})"));
     EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
     const auto events = Lines(done.out).events("notification", "notifications/message");
     ASSERT_THAT(events, SizeIs(1)) << done.out;
@@ -216,17 +260,23 @@ TEST_P(Batch, QuestionsAreRefusedUnlessConfigured) {
 TEST_P(Batch, QuestionsAreAnsweredWithTheDefaultsOfTheirSchema) {
     const auto done = home.run({"--set", "client.elicitation=defaults", "batch"}, call("1", "ask"));
     EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
-    EXPECT_EQ(Lines(done.out).text(1), R"({"action":"accept","content":{"name":"nobody","age":30}})");
+    EXPECT_EQ(Lines(done.out).text(1),
+              R"({"action":"accept","content":{"name":"nobody","age":30}})");
 }
 
 TEST_P(Batch, QuestionsAreAnsweredWithFixedContent) {
-    const auto done = home.run({"--set", "client.elicitation=fixed", "--set", "client.elicitation_content={name=\"Ada\",age=36}", "batch"}, call("1", "ask"));
+    const auto done = home.run({"--set", "client.elicitation=fixed", "--set",
+                                "client.elicitation_content={name=\"Ada\",age=36}", "batch"},
+                               call("1", "ask"));
     EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
-    EXPECT_THAT(Lines(done.out).text(1), AllOf(HasSubstr(R"("action":"accept")"), HasSubstr(R"("name":"Ada")"), HasSubstr(R"("age":36)")));
+    EXPECT_THAT(Lines(done.out).text(1),
+                AllOf(HasSubstr(R"("action":"accept")"), HasSubstr(R"("name":"Ada")"),
+                      HasSubstr(R"("age":36)")));
 }
 
 TEST_P(Batch, RootsComeFromTheConfiguration) {
-    const auto done = home.run({"--set", "client.roots=[\"file:///srv/data\"]", "batch"}, call("1", "roots"));
+    const auto done =
+        home.run({"--set", "client.roots=[\"file:///srv/data\"]", "batch"}, call("1", "roots"));
     EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
     EXPECT_THAT(Lines(done.out).text(1), HasSubstr("file:///srv/data"));
 }
@@ -275,14 +325,18 @@ TEST_P(Batch, TheEndOfTheInputLetsTheRestFinish) {
     EXPECT_EQ(Lines(done.out).text(1), "slept 300 ms");
 }
 
-INSTANTIATE_TEST_SUITE_P(, Batch, ::testing::Values("legacy", "modern"), [](const auto& era) { return std::string(era.param); });
+INSTANTIATE_TEST_SUITE_P(, Batch, ::testing::Values("legacy", "modern"),
+                         [](const auto& era) { return std::string(era.param); });
 
 TEST(BatchOfModernServers, AListenStreamEndsWithTheInput) {
     Home home;
     home.add_example("x", {"--era", "modern"});
     Program batch(home.patchbay({"batch"}));
-    batch.send("{\"id\":1,\"op\":\"subscriptions/listen\",\"server\":\"x\",\"notifications\":{\"toolsListChanged\":true}}\n");
-    ASSERT_TRUE(batch.wait_for_out("notifications/subscriptions/acknowledged")) << batch.out() << batch.err();
+    batch.send(
+        "{\"id\":1,\"op\":\"subscriptions/"
+        "listen\",\"server\":\"x\",\"notifications\":{\"toolsListChanged\":true}}\n");
+    ASSERT_TRUE(batch.wait_for_out("notifications/subscriptions/acknowledged"))
+        << batch.out() << batch.err();
     const auto done = batch.finish();
     EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
     EXPECT_EQ(Lines(done.out).answer(1).at("ok"), true);

@@ -1,11 +1,11 @@
 // `patchbay call` against the example server: both transports, both eras.
+#include "integration/home.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <optional>
-
-#include "integration/home.hpp"
 
 namespace patchbay::test {
 namespace {
@@ -56,7 +56,8 @@ TEST_P(Calls, TypesOfArgumentsComeFromTheSchema) {
 }
 
 TEST_P(Calls, ArgumentsMayComeFromStdinAsJson) {
-    const auto done = home.run({"call", "mcp__x__add", "--args", "-", "--raw"}, "{\"a\":40,\"b\":2}");
+    const auto done =
+        home.run({"call", "mcp__x__add", "--args", "-", "--raw"}, "{\"a\":40,\"b\":2}");
     EXPECT_EQ(done.exit_code, 0) << done.err;
     EXPECT_THAT(done.out, HasSubstr("\"structuredContent\":{\"sum\":42}"));
     const auto wrong = home.run({"call", "mcp__x__add", "--args", "{\"a\":"});
@@ -80,7 +81,8 @@ TEST_P(Calls, AToolErrorIsExitCode2) {
 }
 
 TEST_P(Calls, AnErrorOfTheProtocolIsToldWithItsCode) {
-    const auto done = home.run({"call", "mcp__x__rpc_error", "message=no such thing", "code=-32050"});
+    const auto done =
+        home.run({"call", "mcp__x__rpc_error", "message=no such thing", "code=-32050"});
     EXPECT_EQ(done.exit_code, 1);
     EXPECT_EQ(done.out, "");
     EXPECT_THAT(done.err, HasSubstr("the server answered -32050: no such thing"));
@@ -104,7 +106,9 @@ TEST_P(Calls, ATimeOutIsExitCode8) {
 TEST_P(Calls, NamesThatAreNotThereAreExitCode6AndGetASuggestion) {
     const auto tool = home.run({"call", "mcp__x__ecko", "message=hi"});
     EXPECT_EQ(tool.exit_code, 6);
-    EXPECT_THAT(tool.err, HasSubstr("server \"x\" has no tool \"mcp__x__ecko\"; did you mean \"mcp__x__echo\""));
+    EXPECT_THAT(
+        tool.err,
+        HasSubstr("server \"x\" has no tool \"mcp__x__ecko\"; did you mean \"mcp__x__echo\""));
     const auto server = home.run({"call", "mcp__y__echo", "message=hi"});
     EXPECT_EQ(server.exit_code, 6);
     EXPECT_THAT(server.err, HasSubstr("no tool \"mcp__y__echo\""));

@@ -1,10 +1,10 @@
 // Configuration through the command line: places in messages, hints, exit codes, secrets.
+#include "integration/home.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
-
-#include "integration/home.hpp"
 
 namespace patchbay::test {
 namespace {
@@ -33,27 +33,65 @@ TEST_P(FaultyFiles, AreReportedWithTheirPlace) {
     for (const char* part : faulty.says) {
         EXPECT_THAT(done.err, HasSubstr(part[0] == ':' ? file + part : std::string(part)));
     }
-    if (faulty.name == std::string("UnknownTransport")) return;  // a file alone is read without plugins
     EXPECT_EQ(home.run({"config", "check", file}).exit_code, faulty.exit_code) << "alone as well";
 }
 
 INSTANTIATE_TEST_SUITE_P(
     , FaultyFiles,
     ::testing::Values(
-        Faulty{"BrokenToml", "config.toml", "[servers.a]\ncommand = \n", 4, {":2:11: not TOML: ", "nothing of it is used"}},
+        Faulty{"BrokenToml",
+               "config.toml",
+               "[servers.a]\ncommand = \n",
+               4,
+               {":2:11: not TOML: ", "nothing of it is used"}},
         Faulty{"BrokenYaml", "config.yaml", "servers:\n  a: [1, 2\n", 4, {":3:1: not YAML: "}},
-        Faulty{"BrokenJson", "config.json", "{\"servers\": {\"a\": }}", 4, {":1:19: not JSON: expected a value"}},
-        Faulty{"UnknownKey", "config.toml", "[servers.a]\ncomand = \"x\"\ncommand = \"y\"\n", 0,
+        Faulty{"BrokenJson",
+               "config.json",
+               "{\"servers\": {\"a\": }}",
+               4,
+               {":1:19: not JSON: expected a value"}},
+        Faulty{"UnknownKey",
+               "config.toml",
+               "[servers.a]\ncomand = \"x\"\ncommand = \"y\"\n",
+               0,
                {":2:1: server \"a\": unknown key \"comand\"", "did you mean \"command\"?"}},
-        Faulty{"UnknownTransport", "config.toml", "[servers.a]\ntransport = \"stdoi\"\ncommand = \"x\"\n", 4,
-               {":1:10: server \"a\": unknown transport \"stdoi\"; loaded transports: ", "did you mean \"stdio\"?"}},
-        Faulty{"WrongType", "config.toml", "[servers.a]\ncommand = 4\n", 4, {":2:11: server \"a\": command: expected a program"}},
-        Faulty{"IdWithTwoUnderscores", "config.yaml", "servers:\n  a__b:\n    command: x\n", 4,
-               {":2:3: server \"a__b\": an id is 1 to 64 letters, digits, \"-\" and \"_\", without \"__\""}},
-        Faulty{"IdTwiceInToml", "config.toml", "[servers.a]\ncommand = \"x\"\n[servers.a]\ncommand = \"y\"\n", 4, {":3:1: not TOML: "}},
-        Faulty{"IdTwiceInJson", "mcp.json", "{\"mcpServers\":{\n\"a\":{\"command\":\"x\"},\n\"a\":{\"command\":\"y\"}}}", 4, {":3:1: ", "\"a\""}},
-        Faulty{"IdTwiceInYaml", "config.yaml", "servers:\n  a: {command: x}\n  a: {command: y}\n", 4, {":3:3: ", "\"a\""}},
-        Faulty{"NotUtf8", "config.toml", "[servers.a]\ncommand = \"\xff\"\n", 4, {":2:1: this line is not valid UTF-8"}}),
+        Faulty{"UnknownTransport",
+               "config.toml",
+               "[servers.a]\ntransport = \"stdoi\"\ncommand = \"x\"\n",
+               4,
+               {":1:10: server \"a\": unknown transport \"stdoi\"; loaded transports: ",
+                "did you mean \"stdio\"?"}},
+        Faulty{"WrongType",
+               "config.toml",
+               "[servers.a]\ncommand = 4\n",
+               4,
+               {":2:11: server \"a\": command: expected a program"}},
+        Faulty{"IdWithTwoUnderscores",
+               "config.yaml",
+               "servers:\n  a__b:\n    command: x\n",
+               4,
+               {":2:3: server \"a__b\": an id is 1 to 64 letters, digits, \"-\" and \"_\", without "
+                "\"__\""}},
+        Faulty{"IdTwiceInToml",
+               "config.toml",
+               "[servers.a]\ncommand = \"x\"\n[servers.a]\ncommand = \"y\"\n",
+               4,
+               {":3:1: not TOML: "}},
+        Faulty{"IdTwiceInJson",
+               "mcp.json",
+               "{\"mcpServers\":{\n\"a\":{\"command\":\"x\"},\n\"a\":{\"command\":\"y\"}}}",
+               4,
+               {":3:1: ", "\"a\""}},
+        Faulty{"IdTwiceInYaml",
+               "config.yaml",
+               "servers:\n  a: {command: x}\n  a: {command: y}\n",
+               4,
+               {":3:3: ", "\"a\""}},
+        Faulty{"NotUtf8",
+               "config.toml",
+               "[servers.a]\ncommand = \"\xff\"\n",
+               4,
+               {":2:1: this line is not valid UTF-8"}}),
     [](const auto& faulty) { return faulty.param.name; });
 
 TEST(ConfigOnTheCommandLine, ABrokenFileDoesNotTakeTheOthersDown) {
@@ -108,10 +146,13 @@ TEST(ConfigOnTheCommandLine, ShowMasksSecretsWhereverTheyStand) {
     home.write("secret.txt", secret);
     home.write(home.user_config() / "config.toml",
                "[servers.a]\ncommand = \"x\"\nenv = { API_TOKEN = \"s3cr3t-value\" }\n"
-               "[servers.b]\nurl = \"http://127.0.0.1:1\"\nheaders = { Authorization = \"Bearer s3cr3t-value\" }\n"
+               "[servers.b]\nurl = \"http://127.0.0.1:1\"\nheaders = { Authorization = \"Bearer "
+               "s3cr3t-value\" }\n"
                "[servers.c]\ntransport = \"tcp\"\nport = 1\npassword = \"s3cr3t-value\"\n");
-    for (const Words& verb : {Words{"config", "show"}, Words{"config", "show", "--origin"}, Words{"config", "show", "--json"},
-                              Words{"config", "check"}, Words{"mcp", "list", "--json"}, Words{"--log-level", "trace", "mcp", "status"}}) {
+    for (const Words& verb :
+         {Words{"config", "show"}, Words{"config", "show", "--origin"},
+          Words{"config", "show", "--json"}, Words{"config", "check"},
+          Words{"mcp", "list", "--json"}, Words{"--log-level", "trace", "mcp", "status"}}) {
         const auto done = home.run(verb);
         EXPECT_THAT(done.out, Not(HasSubstr(secret))) << verb.back();
         EXPECT_THAT(done.err, Not(HasSubstr(secret))) << verb.back();
@@ -138,8 +179,10 @@ TEST(ConfigOnTheCommandLine, ProjectIsStrongerThanUserAndASettingStrongerThanBot
     home.write(home.user_config() / "config.toml", "[servers.a]\ncommand = \"of-user\"\n");
     EXPECT_THAT(home.run({"config", "show"}).out, HasSubstr("of-user"));
     home.write(".patchbay/config.yaml", "servers:\n  a:\n    command: of-project\n");
-    EXPECT_THAT(home.run({"config", "show"}).out, AllOf(HasSubstr("of-project"), Not(HasSubstr("of-user"))));
-    EXPECT_THAT(home.run({"--set", "servers.a.command=of-session", "config", "show"}).out, AllOf(HasSubstr("of-session"), Not(HasSubstr("of-project"))));
+    EXPECT_THAT(home.run({"config", "show"}).out,
+                AllOf(HasSubstr("of-project"), Not(HasSubstr("of-user"))));
+    EXPECT_THAT(home.run({"--set", "servers.a.command=of-session", "config", "show"}).out,
+                AllOf(HasSubstr("of-session"), Not(HasSubstr("of-project"))));
 }
 
 TEST(ConfigOnTheCommandLine, PathsTellEveryPlaceAndWhatWasFound) {
@@ -147,7 +190,9 @@ TEST(ConfigOnTheCommandLine, PathsTellEveryPlaceAndWhatWasFound) {
     home.write(".mcp.json", "{}");
     const auto done = home.run({"config", "paths"});
     EXPECT_EQ(done.exit_code, 0) << done.err;
-    EXPECT_THAT(done.out, AllOf(HasSubstr(home.user_config() / "config.toml"), HasSubstr(home.work() / ".mcp.json"), HasSubstr("/etc/patchbay/enterprise.toml")));
+    EXPECT_THAT(done.out, AllOf(HasSubstr(home.user_config() / "config.toml"),
+                                HasSubstr(home.work() / ".mcp.json"),
+                                HasSubstr("/etc/patchbay/enterprise.toml")));
     const auto place = done.out.find(home.work() / ".mcp.json");
     ASSERT_NE(place, std::string::npos);
     const auto line = done.out.rfind('\n', place) + 1;
@@ -172,9 +217,11 @@ TEST(ConfigOnTheCommandLine, WrongUsageIsExitCode3AndHelpIsNot) {
     Home home;
     EXPECT_EQ(home.run({"nonsense"}).exit_code, 3);
     EXPECT_EQ(home.run({"call"}).exit_code, 3);
-    for (const Words& verb : {Words{}, Words{"mcp", "status"}, Words{"mcp", "list"}, Words{"mcp", "logs"}, Words{"tools"}, Words{"call"},
-                              Words{"resources", "list"}, Words{"resources", "read"}, Words{"prompts", "get"}, Words{"batch"},
-                              Words{"config", "show"}, Words{"config", "check"}, Words{"plugin", "doctor"}}) {
+    for (const Words& verb :
+         {Words{}, Words{"mcp", "status"}, Words{"mcp", "list"}, Words{"mcp", "logs"},
+          Words{"tools"}, Words{"call"}, Words{"resources", "list"}, Words{"resources", "read"},
+          Words{"prompts", "get"}, Words{"batch"}, Words{"config", "show"},
+          Words{"config", "check"}, Words{"plugin", "doctor"}}) {
         auto words = verb;
         words.push_back("--help");
         const auto done = home.run(words);

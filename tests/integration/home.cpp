@@ -1,28 +1,36 @@
 #include "integration/home.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/inotify.h>
-#include <poll.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 namespace patchbay::test {
 
 namespace fs = std::filesystem;
 namespace json = boost::json;
 
-std::string built(const std::string& path) { return std::string(PATCHBAY_BUILD_DIR) + "/" + path; }
-std::string example_server() { return built("bin/patchbay-example-server"); }
+std::string built(const std::string& path) {
+    return std::string(PATCHBAY_BUILD_DIR) + "/" + path;
+}
+std::string example_server() {
+    return built("bin/patchbay-example-server");
+}
 
 namespace {
 
 // With the options of the sanitizers that the build may have.
 std::map<std::string, std::string> base_environment(const fs::path& root) {
-    std::map<std::string, std::string> all{{"HOME", root}, {"PATH", "/usr/bin:/bin"}, {"LANG", "C.UTF-8"},
-                                           {"XDG_CONFIG_HOME", root / "config"}, {"XDG_DATA_HOME", root / "data"},
-                                           {"XDG_STATE_HOME", root / "state"}, {"XDG_CACHE_HOME", root / "cache"},
+    std::map<std::string, std::string> all{{"HOME", root},
+                                           {"PATH", "/usr/bin:/bin"},
+                                           {"LANG", "C.UTF-8"},
+                                           {"XDG_CONFIG_HOME", root / "config"},
+                                           {"XDG_DATA_HOME", root / "data"},
+                                           {"XDG_STATE_HOME", root / "state"},
+                                           {"XDG_CACHE_HOME", root / "cache"},
                                            {"XDG_RUNTIME_DIR", root / "run"}};
     for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"}) {
         if (const char* value = std::getenv(name)) all[name] = value;
@@ -30,7 +38,9 @@ std::map<std::string, std::string> base_environment(const fs::path& root) {
     return all;
 }
 
-json::array words(const Words& list) { return json::array(list.begin(), list.end()); }
+json::array words(const Words& list) {
+    return json::array(list.begin(), list.end());
+}
 
 }  // namespace
 
@@ -41,7 +51,8 @@ Home::Home() {
         std::abort();
     }
     root_ = name;
-    for (const char* folder : {"work/.git", "config/patchbay", "data", "state", "cache", "run"}) fs::create_directories(root_ / folder);
+    for (const char* folder : {"work/.git", "config/patchbay", "data", "state", "cache", "run"})
+        fs::create_directories(root_ / folder);
     fs::permissions(root_ / "run", fs::perms::owner_all);
     environment = base_environment(root_);
 }
@@ -79,7 +90,8 @@ std::string Home::add_recorded(const std::string& id, const Words& flags) {
 
 std::string Home::add_hostile(const std::string& id, const Words& modes) {
     const std::string file = root_ / (id + ".ready");
-    std::string line = "exec 3>&1 >'" + file + "'; exec '" + built("tests/peers/hostile") + "' " + root_.filename().string();
+    std::string line = "exec 3>&1 >'" + file + "'; exec '" + built("tests/peers/hostile") + "' " +
+                       root_.filename().string();
     for (const auto& mode : modes) line += " " + mode;
     add(id, {{"command", "/bin/sh"}, {"args", words({"-c", line})}});
     return file;
@@ -99,8 +111,11 @@ Lines::Lines(std::string_view out) {
         }
         json::error_code failed;
         const auto value = json::parse({out.data(), end}, failed);
-        if (failed || !value.is_object()) ADD_FAILURE() << "not a JSON object: " << out.substr(0, std::min<std::size_t>(end, 200));
-        else all.push_back(value.get_object());
+        if (failed || !value.is_object())
+            ADD_FAILURE() << "not a JSON object: "
+                          << out.substr(0, std::min<std::size_t>(end, 200));
+        else
+            all.push_back(value.get_object());
         out.remove_prefix(end + 1);
     }
 }
@@ -137,7 +152,8 @@ std::string Lines::text(const json::value& id) const {
     json::error_code failed;
     const json::value whole = answer(id);
     const auto* text = whole.find_pointer("/result/content/0/text", failed);
-    return text && text->is_string() ? json::value_to<std::string>(*text) : "no text in " + json::serialize(whole).substr(0, 300);
+    return text && text->is_string() ? json::value_to<std::string>(*text)
+                                     : "no text in " + json::serialize(whole).substr(0, 300);
 }
 
 std::vector<json::object> Lines::events(std::string_view event, std::string_view method) const {
@@ -147,29 +163,37 @@ std::vector<json::object> Lines::events(std::string_view event, std::string_view
         return value && value->is_string() && std::string_view(value->get_string()) == text;
     };
     for (const auto& line : all) {
-        if (says(line, "event", event) && (method.empty() || says(line, "method", method))) found.push_back(line);
+        if (says(line, "event", event) && (method.empty() || says(line, "method", method)))
+            found.push_back(line);
     }
     return found;
 }
 
 TcpServer::TcpServer(const Home& home, const Words& flags)
     : program_([&] {
-          Command command{{example_server(), "--tcp", "0", "--port-file", home.root() / "port"}, home.environment, home.work(), {}, kDeadline};
+          Command command{{example_server(), "--tcp", "0", "--port-file", home.root() / "port"},
+                          home.environment,
+                          home.work(),
+                          {},
+                          kDeadline};
           command.argv.insert(command.argv.end(), flags.begin(), flags.end());
           return command;
       }()) {
     const auto file = home.root() / "port";
-    if (!wait_for_file(file, "\n")) ADD_FAILURE() << "the server opened no port; it says: " << program_.err();
+    if (!wait_for_file(file, "\n"))
+        ADD_FAILURE() << "the server opened no port; it says: " << program_.err();
     std::ifstream(file) >> port_;
 }
 
 bool wait_for_file(const fs::path& file, std::string_view text) {
     const auto end = std::chrono::steady_clock::now() + kDeadline;
     const int watch = ::inotify_init1(IN_CLOEXEC);
-    ::inotify_add_watch(watch, file.parent_path().c_str(), IN_CREATE | IN_MODIFY | IN_MOVED_TO | IN_CLOSE_WRITE);
+    ::inotify_add_watch(watch, file.parent_path().c_str(),
+                        IN_CREATE | IN_MODIFY | IN_MOVED_TO | IN_CLOSE_WRITE);
     bool found = false;
     while (!(found = read_file(file).find(text) != std::string::npos)) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+            end - std::chrono::steady_clock::now());
         pollfd ready{watch, POLLIN, 0};
         char events[4096];
         if (left.count() <= 0 || ::poll(&ready, 1, static_cast<int>(left.count())) <= 0) break;

@@ -1,8 +1,10 @@
-// A person's home with a folder to work in: temporary, gone with the object. Runs the built patchbay
-// there, with nothing of the environment of whoever runs the tests.
+// A person's home with a folder to work in: temporary, gone with the object. Runs the built
+// patchbay there, with nothing of the environment of whoever runs the tests.
 //
 // Threads: one. Errors: what cannot be made is reported by gtest.
 #pragma once
+
+#include "support/run_program.hpp"
 
 #include <boost/json.hpp>
 
@@ -10,8 +12,6 @@
 #include <map>
 #include <string>
 #include <vector>
-
-#include "support/run_program.hpp"
 
 namespace patchbay::test {
 
@@ -24,7 +24,7 @@ public:
     Home(const Home&) = delete;
 
     const std::filesystem::path& root() const { return root_; }
-    std::filesystem::path work() const { return root_ / "work"; }        // where patchbay is run
+    std::filesystem::path work() const { return root_ / "work"; }  // where patchbay is run
     std::filesystem::path user_config() const { return root_ / "config/patchbay"; }
     std::filesystem::path user_plugins() const { return root_ / "data/patchbay/plugins"; }
     std::string write(const std::filesystem::path& relative_to_work, std::string_view text);
@@ -35,11 +35,14 @@ public:
     void add_example(const std::string& id, const Words& flags = {}, boost::json::object more = {});
     // The example server with a copy of all that it was sent in the file that is returned.
     std::string add_recorded(const std::string& id, const Words& flags = {});
-    // A server that will not go and answers nothing; the file that is returned says when it is set up.
+    // A server that will not go and answers nothing; the file that is returned says when it is set
+    // up.
     std::string add_hostile(const std::string& id, const Words& modes);
 
     Command patchbay(Words arguments, std::string input = {}) const;
-    Outcome run(Words arguments, std::string input = {}) const { return test::run(patchbay(std::move(arguments), std::move(input))); }
+    Outcome run(Words arguments, std::string input = {}) const {
+        return test::run(patchbay(std::move(arguments), std::move(input)));
+    }
 
     std::map<std::string, std::string> environment;
 
@@ -57,12 +60,14 @@ bool wait_for_file(const std::filesystem::path& file, std::string_view text);
 // The answers and events of a batch.
 struct Lines {
     explicit Lines(std::string_view out);
-    const boost::json::object& answer(const boost::json::value& id) const;  // empty object and a failure: none
-    std::string kind(const boost::json::value& id) const;                   // of the error; "" when ok
-    std::string message(const boost::json::value& id) const;                // of the error
-    std::string text(const boost::json::value& id) const;                   // of the first content
-    std::size_t place(const boost::json::value& id) const;                  // among all lines
-    std::vector<boost::json::object> events(std::string_view event, std::string_view method = {}) const;
+    const boost::json::object& answer(
+        const boost::json::value& id) const;                  // empty object and a failure: none
+    std::string kind(const boost::json::value& id) const;     // of the error; "" when ok
+    std::string message(const boost::json::value& id) const;  // of the error
+    std::string text(const boost::json::value& id) const;     // of the first content
+    std::size_t place(const boost::json::value& id) const;    // among all lines
+    std::vector<boost::json::object> events(std::string_view event,
+                                            std::string_view method = {}) const;
     std::vector<boost::json::object> all;
 };
 

@@ -1,12 +1,12 @@
 // The host is killed with SIGKILL, among servers that will not go. Nothing is left.
+#include "integration/home.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <fstream>
 #include <sstream>
-
-#include "integration/home.hpp"
 
 namespace patchbay::test {
 namespace {
@@ -19,9 +19,12 @@ std::vector<std::string> marked(const std::string& mark) {
     std::error_code gone;
     for (const auto& entry : fs::directory_iterator("/proc", gone)) {
         const std::string pid = entry.path().filename();
-        if (pid.find_first_not_of("0123456789") != std::string::npos || pid == std::to_string(::getpid())) continue;
+        if (pid.find_first_not_of("0123456789") != std::string::npos ||
+            pid == std::to_string(::getpid()))
+            continue;
         const std::string line = read_file(entry.path() / "cmdline");
-        if ((line + read_file(entry.path() / "environ")).find(mark) != std::string::npos) found.push_back(pid + " " + line);
+        if ((line + read_file(entry.path() / "environ")).find(mark) != std::string::npos)
+            found.push_back(pid + " " + line);
     }
     return found;
 }
@@ -33,8 +36,10 @@ TEST(AKilledHost, LeavesNothingOfTenServersSomeHostile) {
     home.add_example("stubborn", {"--stubborn"});
     home.add_example("daemon", {"--spawn-daemon"});
     home.add_example("both", {"--stubborn", "--spawn-daemon"});
-    const Words ready{home.add_hostile("ignore", {"ignore"}), home.add_hostile("setsid", {"ignore", "setsid"}),
-                      home.add_hostile("double", {"ignore", "double"}), home.add_hostile("forks", {"ignore", "setsid", "double", "forks"})};
+    const Words ready{home.add_hostile("ignore", {"ignore"}),
+                      home.add_hostile("setsid", {"ignore", "setsid"}),
+                      home.add_hostile("double", {"ignore", "double"}),
+                      home.add_hostile("forks", {"ignore", "setsid", "double", "forks"})};
 
     Program batch(home.patchbay({"batch"}));
     std::string input;
@@ -43,7 +48,9 @@ TEST(AKilledHost, LeavesNothingOfTenServersSomeHostile) {
     }
     batch.send(input + "{\"id\":\"up\",\"op\":\"barrier\"}\n");
     ASSERT_TRUE(batch.wait_for_out("\"up\"")) << batch.out() << batch.err();
-    for (const char* id : {"ignore", "setsid", "double", "forks"}) batch.send(std::string("{\"id\":\"") + id + "\",\"op\":\"ping\",\"server\":\"" + id + "\"}\n");
+    for (const char* id : {"ignore", "setsid", "double", "forks"})
+        batch.send(std::string("{\"id\":\"") + id + "\",\"op\":\"ping\",\"server\":\"" + id +
+                   "\"}\n");
     for (const auto& file : ready) ASSERT_TRUE(wait_for_file(file, "ready")) << file << batch.err();
     EXPECT_GE(marked(mark).size(), 80u) << "there is something to leave";
 
@@ -59,7 +66,9 @@ TEST(AKilledHost, LeavesNothingWhenAServerKillsItsSupervisorFirst) {
     const auto ready = home.add_hostile("bad", {"ignore", "setsid", "double", "supervisor"});
     home.add_example("good");
     Program batch(home.patchbay({"batch"}));
-    batch.send("{\"id\":1,\"op\":\"ping\",\"server\":\"bad\"}\n{\"id\":2,\"op\":\"ping\",\"server\":\"good\"}\n");
+    batch.send(
+        "{\"id\":1,\"op\":\"ping\",\"server\":\"bad\"}\n{\"id\":2,\"op\":\"ping\",\"server\":"
+        "\"good\"}\n");
     ASSERT_TRUE(batch.wait_for_out("\"id\":2")) << batch.err();
     ASSERT_TRUE(wait_for_file(ready, "ready"));
     batch.signal(SIGKILL);

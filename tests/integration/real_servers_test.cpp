@@ -1,11 +1,11 @@
-// The MCP project's own servers. They come from npm (scripts/dev/npm_servers); without them the tests
-// say so and are skipped, or fail when PATCHBAY_REQUIRE_NPM=1.
+// The MCP project's own servers. They come from npm (scripts/dev/npm_servers); without them the
+// tests say so and are skipped, or fail when PATCHBAY_REQUIRE_NPM=1.
+#include "integration/home.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-
-#include "integration/home.hpp"
 
 namespace patchbay::test {
 namespace {
@@ -19,13 +19,15 @@ class RealServers : public ::testing::Test {
 protected:
     void SetUp() override {
         if (fs::exists(kNode) && fs::exists(kServers)) return;
-        const std::string why = "no npm servers in " + kNpm.string() + "; run scripts/dev/npm_servers";
+        const std::string why =
+            "no npm servers in " + kNpm.string() + "; run scripts/dev/npm_servers";
         const char* required = std::getenv("PATCHBAY_REQUIRE_NPM");
         if (required && std::string_view(required) == "1") FAIL() << why;
         GTEST_SKIP() << why;
     }
 
-    void add(const std::string& id, const std::string& package, const Words& arguments = {}, json::object environment = {}) {
+    void add(const std::string& id, const std::string& package, const Words& arguments = {},
+             json::object environment = {}) {
         json::array all{(kServers / package / "dist/index.js").string()};
         for (const auto& argument : arguments) all.emplace_back(argument);
         home.add(id, {{"command", kNode.string()}, {"args", all}, {"env", environment}});
@@ -50,9 +52,11 @@ TEST_F(RealServers, FilesAreReadByTheFilesystemServerAndOnlyInItsFolder) {
 }
 
 TEST_F(RealServers, WhatTheMemoryServerIsToldIsThereInTheNextRun) {
-    add("memory", "server-memory", {}, {{"MEMORY_FILE_PATH", (home.root() / "memory.json").string()}});
-    const auto told = home.run({"call", "mcp__memory__create_entities",
-                                R"(entities:=[{"name":"Ada","entityType":"person","observations":["counts"]}])"});
+    add("memory", "server-memory", {},
+        {{"MEMORY_FILE_PATH", (home.root() / "memory.json").string()}});
+    const auto told =
+        home.run({"call", "mcp__memory__create_entities",
+                  R"(entities:=[{"name":"Ada","entityType":"person","observations":["counts"]}])"});
     EXPECT_EQ(told.exit_code, 0) << told.err;
     const auto graph = home.run({"call", "mcp__memory__read_graph", "--raw"});
     EXPECT_EQ(graph.exit_code, 0) << graph.err;
@@ -61,7 +65,9 @@ TEST_F(RealServers, WhatTheMemoryServerIsToldIsThereInTheNextRun) {
 
 TEST_F(RealServers, EverythingOfServerEverythingIsReached) {
     add("all", "server-everything");
-    const auto done = home.run({"batch"}, R"({"id":1,"op":"tools/call","name":"mcp__all__get-sum","arguments":{"a":2,"b":40}}
+    const auto done =
+        home.run({"batch"},
+                 R"({"id":1,"op":"tools/call","name":"mcp__all__get-sum","arguments":{"a":2,"b":40}}
 {"id":2,"op":"resources/list","server":"all"}
 {"id":3,"op":"prompts/get","server":"all","name":"args-prompt","arguments":{"city":"Paris"}}
 {"id":4,"op":"completion/complete","server":"all","ref":{"type":"ref/prompt","name":"completable-prompt"},"argument":{"name":"department","value":"E"}}
@@ -74,7 +80,8 @@ TEST_F(RealServers, EverythingOfServerEverythingIsReached) {
     EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
     const Lines lines(done.out);
     EXPECT_THAT(lines.text(1), HasSubstr("42"));
-    EXPECT_THAT(json::serialize(lines.answer(2)), HasSubstr("demo://resource/static/document/features.md"));
+    EXPECT_THAT(json::serialize(lines.answer(2)),
+                HasSubstr("demo://resource/static/document/features.md"));
     EXPECT_THAT(json::serialize(lines.answer(3)), HasSubstr("Paris"));
     EXPECT_THAT(json::serialize(lines.answer(4)), HasSubstr("Engineering"));
     EXPECT_THAT(json::serialize(lines.answer(5)), HasSubstr("\"structuredContent\":{"));
@@ -88,7 +95,8 @@ TEST_F(RealServers, AllThreeTogetherListTheirTools) {
     add("all", "server-everything");
     const auto done = home.run({"tools"});
     EXPECT_EQ(done.exit_code, 0) << done.err;
-    EXPECT_THAT(done.out, AllOf(HasSubstr("mcp__files__read_text_file"), HasSubstr("mcp__memory__read_graph"), HasSubstr("mcp__all__echo")));
+    EXPECT_THAT(done.out, AllOf(HasSubstr("mcp__files__read_text_file"),
+                                HasSubstr("mcp__memory__read_graph"), HasSubstr("mcp__all__echo")));
 }
 
 }  // namespace

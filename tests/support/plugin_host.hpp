@@ -1,12 +1,15 @@
-// A transport plugin under test: the built library with the host's real services on a real loop, and
-// a sink that records what the plugin tells and judges it by the contract of plugin.h.
+// A transport plugin under test: the built library with the host's real services on a real loop,
+// and a sink that records what the plugin tells and judges it by the contract of plugin.h.
 #pragma once
 
-#include <dlfcn.h>
+#include "core/loop.hpp"
+#include "plugin/abi.hpp"
+#include "plugin/host_services.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <dlfcn.h>
 #include <functional>
 #include <mutex>
 #include <set>
@@ -14,10 +17,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#include "core/loop.hpp"
-#include "plugin/abi.hpp"
-#include "plugin/host_services.hpp"
 
 namespace patchbay::test {
 
@@ -27,11 +26,12 @@ public:
     PluginHost(core::Loop& loop, const std::string& name)
         : services_("dev.patchbay." + name, plugin::offered_extensions()) {
         services_.attach(loop);
-        const auto path = std::string(PATCHBAY_BUILD_DIR) + "/lib/patchbay/plugins/" + name + "/libpatchbay_" +
-                          name + ".so";
+        const auto path = std::string(PATCHBAY_BUILD_DIR) + "/lib/patchbay/plugins/" + name +
+                          "/libpatchbay_" + name + ".so";
         void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (!library) throw std::runtime_error(::dlerror());
-        using Entry = patchbay_status(const patchbay_host*, const patchbay_plugin**, patchbay_error*);
+        using Entry =
+            patchbay_status(const patchbay_host*, const patchbay_plugin**, patchbay_error*);
         auto* const entry = reinterpret_cast<Entry*>(::dlsym(library, "patchbay_plugin_entry_0"));
         patchbay_error error{};
         if (!entry || entry(services_.host(), &plugin_, &error) != PATCHBAY_OK)
@@ -57,7 +57,8 @@ public:
         std::uint32_t flags = 0;
     };
 
-    PluginChannel(core::Loop& loop, PluginHost& host) : loop_(loop), host_(host), table_(host.transport()) {}
+    PluginChannel(core::Loop& loop, PluginHost& host)
+        : loop_(loop), host_(host), table_(host.transport()) {}
     ~PluginChannel() {
         if (!channel_) return;
         close();
@@ -65,7 +66,8 @@ public:
         destroy();
     }
 
-    patchbay_status open(const std::string& settings, const std::vector<patchbay_kv>& credentials = {}) {
+    patchbay_status open(const std::string& settings,
+                         const std::vector<patchbay_kv>& credentials = {}) {
         patchbay_open_params params{};
         params.struct_size = sizeof params;
         params.host = host_.host();
@@ -92,8 +94,8 @@ public:
         message.struct_size = sizeof message;
         message.kind = PATCHBAY_MSG_REQUEST;
         message.exchange = ++last_exchange;
-        message.body = {reinterpret_cast<const std::uint8_t*>(counted->text.data()), counted->text.size(),
-                        counted->text.size(),
+        message.body = {reinterpret_cast<const std::uint8_t*>(counted->text.data()),
+                        counted->text.size(), counted->text.size(),
                         [](void* owner) {
                             auto* const mine = static_cast<Counted*>(owner);
                             ++*mine->released;
@@ -162,7 +164,9 @@ public:
     std::size_t received_bytes = 0;
 
 private:
-    static PluginChannel& of(patchbay_link* link) { return *reinterpret_cast<PluginChannel*>(link); }
+    static PluginChannel& of(patchbay_link* link) {
+        return *reinterpret_cast<PluginChannel*>(link);
+    }
 
     template <class Work>
     void event(const char* name, Work work) {
@@ -181,12 +185,14 @@ private:
         });
         of(link).loop_.post([] {});
     }
-    static patchbay_status on_message(patchbay_link* link, std::uint64_t, const patchbay_buf* body) {
+    static patchbay_status on_message(patchbay_link* link, std::uint64_t,
+                                      const patchbay_buf* body) {
         auto& self = of(link);
         patchbay_status status = PATCHBAY_OK;
         self.event("message", [&] {
             const std::string text(reinterpret_cast<const char*>(body->data), body->size);
-            if (body->capacity < body->size) self.faults.push_back("a body with less capacity than size");
+            if (body->capacity < body->size)
+                self.faults.push_back("a body with less capacity than size");
             if (self.keep_bodies) self.messages.push_back(text);
             self.received_bytes += body->size;
             if (self.pause_after && self.pause_after(self.messages.size())) status = PATCHBAY_PAUSE;
@@ -198,7 +204,8 @@ private:
                         const patchbay_problem* problem) {
         auto& self = of(link);
         self.event("done", [&] {
-            if (self.running_.erase(exchange) == 0) self.faults.push_back("done for an exchange that is not open");
+            if (self.running_.erase(exchange) == 0)
+                self.faults.push_back("done for an exchange that is not open");
             self.done.push_back(end_of(status, problem));
         });
     }
@@ -206,13 +213,16 @@ private:
         of(link).event("writable", [&] { ++of(link).writable; });
     }
     static void on_challenge(patchbay_link* link, const patchbay_problem*) {
-        of(link).event("challenge", [&] { of(link).faults.push_back("a challenge from a transport without auth"); });
+        of(link).event("challenge", [&] {
+            of(link).faults.push_back("a challenge from a transport without auth");
+        });
     }
     static void on_closed(patchbay_link* link, const patchbay_problem* problem) {
         auto& self = of(link);
         self.loop_.post([] {});  // somebody may be pumping; before: the test may end with the event
         self.event("closed", [&] {
-            if (!self.running_.empty()) self.faults.push_back("closed with exchanges that are not done");
+            if (!self.running_.empty())
+                self.faults.push_back("closed with exchanges that are not done");
             self.end = end_of(problem ? problem->error.code : PATCHBAY_OK, problem);
             ++self.closed_;
         });
@@ -220,14 +230,17 @@ private:
     static void on_output(patchbay_link* link, std::uint32_t stream, patchbay_str line) {
         auto& self = of(link);
         self.event("output", [&] {
-            (stream == PATCHBAY_OUTPUT_STDERR ? self.errors : self.stray).emplace_back(plugin::view(line));
+            (stream == PATCHBAY_OUTPUT_STDERR ? self.errors : self.stray)
+                .emplace_back(plugin::view(line));
         });
     }
     static void on_fact(patchbay_link* link, patchbay_str name, patchbay_str value) {
-        of(link).event("fact", [&] { of(link).facts_.emplace_back(plugin::view(name), plugin::view(value)); });
+        of(link).event(
+            "fact", [&] { of(link).facts_.emplace_back(plugin::view(name), plugin::view(value)); });
     }
-    static constexpr patchbay_sink kSink = {sizeof(patchbay_sink), 0,         on_opened, on_message, on_done,
-                                            on_writable,           on_challenge, on_closed, on_output, on_fact};
+    static constexpr patchbay_sink kSink = {
+        sizeof(patchbay_sink), 0,         on_opened, on_message, on_done, on_writable,
+        on_challenge,          on_closed, on_output, on_fact};
 
     core::Loop& loop_;
     PluginHost& host_;

@@ -1,20 +1,20 @@
 #include "support/run_program.hpp"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
 #include <poll.h>
 #include <spawn.h>
+#include <sstream>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <csignal>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <mutex>
-#include <sstream>
 
 namespace patchbay::test {
 
@@ -41,7 +41,8 @@ void close_fd(int& fd) {
 }
 
 int remaining_ms(Clock::time_point deadline) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     return left < 0 ? 0 : static_cast<int>(left) + 1;
 }
 
@@ -59,7 +60,8 @@ std::string read_proc(const fs::path& file) {
 // "pid (command line) state" of each child of this process.
 std::string children() {
     std::string found;
-    std::istringstream pids(read_proc("/proc/self/task/" + std::to_string(::getpid()) + "/children"));
+    std::istringstream pids(
+        read_proc("/proc/self/task/" + std::to_string(::getpid()) + "/children"));
     for (std::string pid; pids >> pid;) {
         const std::string stat = read_proc("/proc/" + pid + "/stat");
         const auto name_end = stat.rfind(')');
@@ -75,7 +77,8 @@ Program::Program(const Command& command)
     : input_(command.input), started_(Clock::now()), deadline_(started_ + command.deadline) {
     become_reaper();
     int in[2], out[2], err[2];
-    if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(err, O_CLOEXEC) != 0) {
+    if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0 ||
+        ::pipe2(err, O_CLOEXEC) != 0) {
         ADD_FAILURE() << "pipe2: " << std::strerror(errno);
         return;
     }
@@ -84,7 +87,8 @@ Program::Program(const Command& command)
     ::posix_spawn_file_actions_adddup2(&actions, in[0], 0);
     ::posix_spawn_file_actions_adddup2(&actions, out[1], 1);
     ::posix_spawn_file_actions_adddup2(&actions, err[1], 2);
-    if (!command.directory.empty()) ::posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
+    if (!command.directory.empty())
+        ::posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
 
     // What become_reaper() changed, and what a test runner may have, is not for the program.
     posix_spawnattr_t attributes;
@@ -105,7 +109,8 @@ Program::Program(const Command& command)
     for (auto& pair : pairs) environment.push_back(pair.data());
     environment.push_back(nullptr);
 
-    const int failed = ::posix_spawn(&pid_, argv[0], &actions, &attributes, argv.data(), environment.data());
+    const int failed =
+        ::posix_spawn(&pid_, argv[0], &actions, &attributes, argv.data(), environment.data());
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&actions);
     close_fd(in[0]);
@@ -185,8 +190,10 @@ bool Program::turn() {
 void Program::read_some(int& fd, std::string& into) {
     char block[65536];
     const ssize_t got = ::read(fd, block, sizeof block);
-    if (got > 0) into.append(block, static_cast<std::size_t>(got));
-    else if (got == 0 || (errno != EAGAIN && errno != EINTR)) close_fd(fd);
+    if (got > 0)
+        into.append(block, static_cast<std::size_t>(got));
+    else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+        close_fd(fd);
 }
 
 void Program::write_some() {

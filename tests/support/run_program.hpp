@@ -1,36 +1,38 @@
-// Runs a program as a person would: argv, environment, input, and a deadline after which it is killed.
+// Runs a program as a person would: argv, environment, input, and a deadline after which it is
+// killed.
 //
 // Owns:    a Program owns its process and pipes; destroying it kills the process and waits for it.
-// Threads: one. Errors: what cannot even be started is reported by gtest and shows as exit code 127.
+// Threads: one. Errors: what cannot even be started is reported by gtest and shows as exit code
+// 127.
 //
 // The first Program makes this process a child subreaper with SIGCHLD blocked: whatever a program
 // leaves behind becomes our child, so that nothing_left() misses no orphan and no zombie.
 #pragma once
-
-#include <sys/types.h>
 
 #include <chrono>
 #include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 namespace patchbay::test {
 
-// For one wait of a test. Far above what anything takes, so that a loaded machine and sanitizers fit.
+// For one wait of a test. Far above what anything takes, so that a loaded machine and sanitizers
+// fit.
 inline constexpr std::chrono::seconds kDeadline{60};
 
 struct Command {
     std::vector<std::string> argv;
     std::map<std::string, std::string> environment;  // all of it
     std::string directory;
-    std::string input;                               // sent by run(); Program takes send()
+    std::string input;  // sent by run(); Program takes send()
     std::chrono::milliseconds deadline = kDeadline;
 };
 
 struct Outcome {
-    int exit_code = -1;   // 128 + signal when a signal ended it
+    int exit_code = -1;  // 128 + signal when a signal ended it
     bool timed_out = false;
     std::string out, err;
     long peak_rss_kb = 0;
@@ -48,8 +50,8 @@ public:
     const std::string& out() const { return outcome_.out; }
     const std::string& err() const { return outcome_.err; }
 
-    void send(std::string_view text);   // queued; written while we wait for something
-    void close_input();                 // after what was queued
+    void send(std::string_view text);  // queued; written while we wait for something
+    void close_input();                // after what was queued
     void signal(int number);
     // True once `done` holds; false when the program ended, or the deadline passed, before.
     bool wait_until(const std::function<bool()>& done);
@@ -73,7 +75,8 @@ private:
 
 Outcome run(const Command& command);
 
-// Waits until this process has no child left, dead or alive, and says which there are at the deadline.
+// Waits until this process has no child left, dead or alive, and says which there are at the
+// deadline.
 std::string nothing_left(std::chrono::milliseconds deadline = kDeadline);
 
 }  // namespace patchbay::test

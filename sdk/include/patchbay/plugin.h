@@ -143,8 +143,9 @@ typedef struct patchbay_sink {     /* host side of a channel; valid until destro
    * a stray line on its stdout (PATCHBAY_OUTPUT_STRAY). Without newline, any bytes, already cut to
    * 8 KiB by the plugin. The host counts, bounds and keeps them. [event] */
   PATCHBAY_FN(void, output)(patchbay_link *, uint32_t stream, patchbay_str line) PATCHBAY_NX;
-  /* Something worth showing in status: name "pid" with a decimal value, "peer" with an address.
-   * The last value of a name counts; empty removes it. [event] */
+  /* Something worth showing in status: name "pid" with a decimal value, "peer" with an address,
+   * "trouble" with why it is not open yet, in words that go into the message when the host loses
+   * patience. The last value of a name counts; empty removes it. [event] */
   PATCHBAY_FN(void, fact)(patchbay_link *, patchbay_str name, patchbay_str value) PATCHBAY_NX;
 } patchbay_sink;
 enum { PATCHBAY_OUTPUT_STDERR = 1, PATCHBAY_OUTPUT_STRAY = 2 };
@@ -158,6 +159,7 @@ typedef struct patchbay_open_params {
   patchbay_str config;             /* JSON object, already valid against config_schema */
   const patchbay_kv *credentials;  /* first set; may be empty */
   size_t credential_count;
+  uint64_t message_bytes;          /* hand on no larger message: end with E_LIMIT instead; 0: not said */
 } patchbay_open_params;
 
 enum {

@@ -253,10 +253,9 @@ TEST(Sources, PluginServersAreOffUntilTheUserEnablesThem) {
 
 TEST(CheckFile, JudgesOneFileAlone) {
     World world;
-    world.folder.write("x.toml", "[servers.a]\ncommand = 'x'\nargz = []\n");
+    world.folder.write("x.toml", "[servers.a]\ncommand = 'x'\n[helth]\n");
     EXPECT_THAT(all(check_file(world.folder / "x.toml").diagnostics),
-                HasSubstr("x.toml:3:1: server \"a\": unknown key \"argz\" for transport \"stdio\"; "
-                          "did you mean \"args\"?"));
+                HasSubstr("x.toml:3:2: unknown table or key \"helth\"; did you mean \"health\"?"));
     EXPECT_THAT(all(check_file(world.folder / "none.toml").diagnostics),
                 HasSubstr("none.toml: no such file"));
 }

@@ -13,6 +13,8 @@ namespace {
 using patchbay::transport::LineReader;
 using ::testing::ElementsAre;
 
+constexpr std::size_t kMost = 1u << 20;
+
 void feed(LineReader& reader, std::string_view bytes) {
     while (!bytes.empty()) {
         const auto room = reader.room();
@@ -30,7 +32,7 @@ std::vector<std::string> lines(LineReader& reader) {
 }
 
 TEST(LineReader, GivesWholeLinesWithoutTheSpaceAroundThem) {
-    LineReader reader;
+    LineReader reader(kMost);
     feed(reader, "{\"a\":1}\r\n\n \t{} \n{\"b");
     EXPECT_THAT(lines(reader), ElementsAre("{\"a\":1}", "", "{}"));
     EXPECT_EQ(reader.rest(), "{\"b");
@@ -40,7 +42,7 @@ TEST(LineReader, GivesWholeLinesWithoutTheSpaceAroundThem) {
 }
 
 TEST(LineReader, GivesALineThatComesByteByByte) {
-    LineReader reader;
+    LineReader reader(kMost);
     const std::string text = "{\"n\":1}\n{\"n\":2}\n";
     std::vector<std::string> all;
     for (const char byte : text) {
@@ -51,7 +53,7 @@ TEST(LineReader, GivesALineThatComesByteByByte) {
 }
 
 TEST(LineReader, GrowsForALineLargerThanAChunk) {
-    LineReader reader;
+    LineReader reader(kMost);
     for (const std::size_t size : {65'535u, 65'536u, 70'000u, 1'000'000u}) {
         const std::string line(size, 'x');
         feed(reader, line + "\n{}\n");
@@ -60,9 +62,8 @@ TEST(LineReader, GrowsForALineLargerThanAChunk) {
 }
 
 TEST(LineReader, SaysWhenALineIsTooLong) {
-    LineReader reader;
-    const std::string part(1u << 20, 'x');
-    for (int i = 0; i < 16; ++i) feed(reader, part);
+    LineReader reader(kMost);
+    feed(reader, std::string(kMost, 'x'));
     EXPECT_FALSE(reader.has_line());
     EXPECT_FALSE(reader.too_long()) << "the limit itself is allowed";
     feed(reader, "x");
@@ -72,7 +73,7 @@ TEST(LineReader, SaysWhenALineIsTooLong) {
 TEST(LineReader, ASliceOutlivesWhatIsReadAfterItAndTheReader) {
     patchbay_buf kept{};
     {
-        LineReader reader;
+        LineReader reader(kMost);
         feed(reader, "{\"kept\":true}\n");
         std::string_view line;
         ASSERT_TRUE(reader.next(line));
@@ -82,13 +83,14 @@ TEST(LineReader, ASliceOutlivesWhatIsReadAfterItAndTheReader) {
             lines(reader);
         }
     }
-    EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(kept.data), kept.size), "{\"kept\":true}");
+    EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(kept.data), kept.size),
+              "{\"kept\":true}");
     EXPECT_GE(kept.capacity, kept.size + 64);
     kept.release(kept.owner);
 }
 
 TEST(LineReader, UsesItsChunkAgainWhenNobodyLooksIntoIt) {
-    LineReader reader;
+    LineReader reader(kMost);
     const auto* const first = reader.room().data;
     for (int i = 0; i < 1000; ++i) {
         feed(reader, "{\"n\":1}\n");

@@ -1,10 +1,10 @@
 // The small JSON reader that the C++ wrapper gives to transports.
+#include "text_lines.hpp"
+
 #include <patchbay/cpp/json.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "text_lines.hpp"
 
 namespace {
 
@@ -14,7 +14,8 @@ using ::testing::ElementsAre;
 using ::testing::Pair;
 
 TEST(SdkConfig, ReadsWhatATransportIsGiven) {
-    const Config config(R"( {"command":"a\"b\\\/\n\u00e9\ud83d\ude00", "args":["x",""], "env":{"A":"1"},
+    const Config config(
+        R"( {"command":"a\"b\\\/\n\u00e9\ud83d\ude00", "args":["x",""], "env":{"A":"1"},
                             "port":7000, "grace":1.5e2, "on":true, "off":false, "none":null} )");
     EXPECT_EQ(config.text("command"), "a\"b\\/\n\xc3\xa9\xf0\x9f\x98\x80");
     EXPECT_THAT(config.strings("args"), ElementsAre("x", ""));
@@ -28,8 +29,9 @@ TEST(SdkConfig, ReadsWhatATransportIsGiven) {
 }
 
 TEST(SdkConfig, RefusesWhatIsNotOneObject) {
-    for (const auto* text : {"", "[]", "{", "{\"a\"", "{\"a\":", "{\"a\":}", "{\"a\":1", "{\"a\":1}x", "{\"a\":\"\\ud800\"}",
-                             "{\"a\":\"\\u12\"}", "{\"a\":[1]}", "{\"a\":{\"b\":1}}", "{\"a\":tru}", "{\"a\":\"x"})
+    for (const auto* text : {"", "[]", "{", "{\"a\"", "{\"a\":", "{\"a\":}", "{\"a\":1",
+                             "{\"a\":1}x", "{\"a\":\"\\ud800\"}", "{\"a\":\"\\u12\"}",
+                             "{\"a\":[1]}", "{\"a\":{\"b\":1}}", "{\"a\":tru}", "{\"a\":\"x"})
         EXPECT_THROW(Config{text}, Failure) << text;
 }
 

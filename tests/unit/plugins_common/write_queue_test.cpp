@@ -14,14 +14,16 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 Body body(const std::string& text) {
-    return Body({reinterpret_cast<const std::uint8_t*>(text.data()), text.size(), text.size(), nullptr, nullptr});
+    return Body({reinterpret_cast<const std::uint8_t*>(text.data()), text.size(), text.size(),
+                 nullptr, nullptr});
 }
 
 std::string next_bytes(const WriteQueue& queue) {
     iovec vectors[WriteQueue::kMostVectors];
     const int count = queue.vectors(vectors);
     std::string bytes;
-    for (int i = 0; i < count; ++i) bytes.append(static_cast<const char*>(vectors[i].iov_base), vectors[i].iov_len);
+    for (int i = 0; i < count; ++i)
+        bytes.append(static_cast<const char*>(vectors[i].iov_base), vectors[i].iov_len);
     return bytes;
 }
 
@@ -95,8 +97,10 @@ TEST_F(WriteQueueTest, TellsWhatHadBegunToLeaveWhenItIsCleared) {
     queue_.push(2, body("[]"));
     write(1);
     std::vector<std::pair<std::uint64_t, bool>> dropped;
-    queue_.clear([&](std::uint64_t exchange, bool begun) { dropped.emplace_back(exchange, begun); });
-    EXPECT_THAT(dropped, ElementsAre(std::pair(std::uint64_t{1}, true), std::pair(std::uint64_t{2}, false)));
+    queue_.clear(
+        [&](std::uint64_t exchange, bool begun) { dropped.emplace_back(exchange, begun); });
+    EXPECT_THAT(dropped,
+                ElementsAre(std::pair(std::uint64_t{1}, true), std::pair(std::uint64_t{2}, false)));
     EXPECT_TRUE(queue_.empty());
 }
 

@@ -84,6 +84,14 @@ private:
     patchbay_buf buf_{};
 };
 
+// The largest inbound message the host takes; 16 MiB for a host that does not say.
+inline std::size_t message_bytes(const patchbay_open_params* params) {
+    constexpr std::size_t usual = std::size_t{16} << 20;
+    return PATCHBAY_HAS(patchbay_open_params, params, message_bytes)
+               ? static_cast<std::size_t>(params->message_bytes)
+               : usual;
+}
+
 // The host side of one channel, typed. Copyable; borrows what open was given.
 class Sink {
 public:
