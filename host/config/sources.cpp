@@ -169,8 +169,9 @@ private:
     // Somebody asked for this source by name: passing over it in silence would puzzle them.
     bool admitted_or_told(Candidate& place) {
         if (admitted(place)) return true;
+        std::string message = "ignored: " + place.note;
         out_.diagnostics.push_back(
-            {Severity::Warning, {Scope::Session, place.path, 0, 0}, "ignored: " + place.note, {}});
+            {Severity::Warning, {Scope::Session, place.path, 0, 0}, std::move(message), {}});
         return false;
     }
 
@@ -181,10 +182,9 @@ private:
         if (!admitted_or_told(place)) return;
         auto fragment = read_source(path, {Scope::Session, rank, path}, place);
         if (place.found == Candidate::Found::Absent) {
-            fragment.diagnostics.push_back({Severity::Error,
-                                            {Scope::Session, path, 0, 0},
-                                            "no such file (named by " + asked_by + ")",
-                                            {}});
+            std::string message = "no such file (named by " + asked_by + ")";
+            fragment.diagnostics.push_back(
+                {Severity::Error, {Scope::Session, path, 0, 0}, std::move(message), {}});
         }
         out_.fragments.push_back(std::move(fragment));
     }

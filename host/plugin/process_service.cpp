@@ -103,7 +103,10 @@ int start_supervisor(const std::string& supervisor, const std::string& path, con
     if (!program.cwd.empty()) posix_spawn_file_actions_addchdir_np(&actions, program.cwd.c_str());
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+    sigset_t all;
+    ::sigfillset(&all);
+    posix_spawnattr_setsigdefault(&attributes, &all);  // what we ignore would be ignored by servers
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
     const int failed =
         ::posix_spawn(&pid, supervisor.c_str(), &actions, &attributes, argv.data(), envp.data());
     posix_spawnattr_destroy(&attributes);

@@ -116,9 +116,6 @@ int start_program(const char* path, char** argv, pid_t* pid) {
     if (*pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         setsid();
-        for (int number = 1; number < NSIG; ++number) {
-            if (number != SIGKILL && number != SIGSTOP) signal(number, SIG_DFL);
-        }
         sigprocmask(SIG_SETMASK, &none, NULL);
         execv(path, argv);
         exec_errno = errno;

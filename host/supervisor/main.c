@@ -4,7 +4,7 @@
  *   patchbay-supervisor namespace|shared PATH ARGV0 [ARGUMENT ...]
  *
  * The host has set: descriptors 0, 1, 2 (the program's), 3 (control socket, wire.h), environment,
- * working directory and session. Nothing here allocates.
+ * working directory, session, and every signal to its default. Nothing here allocates.
  *
  * `namespace`: where the kernel permits it (root), the program runs in a PID namespace of its own.
  * Then nothing of it can outlive the namespace's init, and nothing in it can see, let alone kill,
@@ -138,7 +138,6 @@ int main(int argc, char** argv) {
     }
     syscall(SYS_close_range, PATCHBAY_SUPERVISOR_CONTROL_FD + 1, ~0U, 0);
     fcntl(PATCHBAY_SUPERVISOR_CONTROL_FD, F_SETFD, FD_CLOEXEC);
-    signal(SIGCHLD, SIG_DFL); /* ignored by the host, its children would leave no status */
     const int signals = open_signals();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 
