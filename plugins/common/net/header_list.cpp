@@ -1,0 +1,85 @@
+#include "net/header_list.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <patchbay/cpp/plugin.hpp>
+
+namespace patchbay::net {
+namespace {
+
+// Of the connection, of the body, or of the protocol: a setting that changes them breaks something.
+constexpr std::string_view kOurs[] = {
+    "accept",  "accept-encoding", "connection",       "content-encoding", "content-length",
+    "cookie",  "content-type",    "expect",           "host",             "keep-alive",
+    "last-event-id", "proxy-authenticate", "proxy-authorization", "proxy-connection",
+    "te",      "trailer",         "transfer-encoding", "upgrade",
+};
+
+std::string lower(std::string_view text) {
+    std::string small(text);
+    for (char& byte : small) byte = static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
+    return small;
+}
+
+// Safe to show: a token, or nothing.
+std::string shown(std::string_view name) {
+    return is_token(name) ? "header \"" + std::string(name.substr(0, 64)) + "\"" : "a header";
+}
+
+}  // namespace
+
+bool is_token(std::string_view name) {
+    constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+    return !name.empty() && name.size() <= 256 &&
+           std::all_of(name.begin(), name.end(), [&](unsigned char byte) {
+               return std::isalnum(byte) || kMarks.find(static_cast<char>(byte)) != kMarks.npos;
+           });
+}
+
+bool is_field_value(std::string_view value) {
+    const auto blank = [](char byte) { return byte == ' ' || byte == '\t'; };
+    if (!value.empty() && (blank(value.front()) || blank(value.back()))) return false;
+    return value.size() <= 8192 && std::all_of(value.begin(), value.end(), [](unsigned char byte) {
+               return byte == '\t' || (byte >= 0x20 && byte != 0x7f);
+           });
+}
+
+bool same_name(std::string_view left, std::string_view right) {
+    return left.size() == right.size() && lower(left) == lower(right);
+}
+
+void HeaderList::set(std::string_view name, std::string_view value) {
+    if (!is_token(name))
+        throw sdk::Failure(PATCHBAY_E_INVALID, "the name of a header must be a token (RFC 9110)");
+    if (!is_field_value(value))
+        throw sdk::Failure(PATCHBAY_E_INVALID,
+                           shown(name) + ": its value holds a control character (line break?), "
+                                         "begins or ends with a space, or is over 8192 bytes");
+    for (auto& field : fields_) {
+        if (!same_name(field.first, name)) continue;
+        field.second = value;
+        return;
+    }
+    fields_.emplace_back(name, value);
+}
+
+void HeaderList::set_foreign(std::string_view name, std::string_view value) {
+    const auto small = lower(name);
+    if (small.rfind("mcp-", 0) == 0 ||
+        std::find(std::begin(kOurs), std::end(kOurs), small) != std::end(kOurs))
+        throw sdk::Failure(PATCHBAY_E_INVALID,
+                           shown(name) + " is set by Patchbay itself and cannot be configured");
+    set(name, value);
+}
+
+void HeaderList::set_all(const patchbay_kv* fields, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) set(sdk::view(fields[i].name), sdk::view(fields[i].value));
+}
+
+bool HeaderList::has(std::string_view name) const {
+    return std::any_of(fields_.begin(), fields_.end(),
+                       [&](const Field& field) { return same_name(field.first, name); });
+}
+
+}  // namespace patchbay::net

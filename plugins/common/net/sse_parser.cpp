@@ -1,0 +1,95 @@
+#include "net/sse_parser.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace patchbay::net {
+namespace {
+
+constexpr std::string_view kBom = "\xEF\xBB\xBF";
+constexpr long kMostRetryMs = 3'600'000;
+
+}  // namespace
+
+void SseParser::restart() {
+    pending_.clear();
+    type_.clear();
+    data_.clear();
+    id_ = last_id_;
+    has_data_ = after_cr_ = false;
+    bom_ = 0;
+}
+
+bool SseParser::feed(std::string_view bytes, const Handler& handler) {
+    while (bom_ < kBom.size() && !bytes.empty()) {
+        if (bytes.front() != kBom[bom_]) {
+            pending_.assign(kBom.substr(0, bom_));  // it only looked like one
+            bom_ = kBom.size();
+            break;
+        }
+        ++bom_;
+        bytes.remove_prefix(1);
+    }
+    if (std::exchange(after_cr_, false) && !bytes.empty() && bytes.front() == '\n')
+        bytes.remove_prefix(1);
+    while (!bytes.empty()) {
+        const auto end = bytes.find_first_of("\r\n");
+        const auto part = bytes.substr(0, end);
+        if (pending_.size() + part.size() + data_.size() > most_) return false;
+        if (end == bytes.npos) {
+            pending_ += part;
+            return true;
+        }
+        const bool cr = bytes[end] == '\r';
+        bytes.remove_prefix(end + 1);
+        if (cr && bytes.empty()) after_cr_ = true;
+        if (cr && !bytes.empty() && bytes.front() == '\n') bytes.remove_prefix(1);
+        if (pending_.empty()) {
+            line(part, handler);
+        } else {
+            pending_ += part;
+            line(std::exchange(pending_, {}), handler);
+        }
+    }
+    return true;
+}
+
+void SseParser::line(std::string_view text, const Handler& handler) {
+    if (text.empty()) return dispatch(handler);
+    const auto colon = text.find(':');
+    if (colon == 0) return;  // a comment
+    if (colon == text.npos) return field(text, {});
+    auto value = text.substr(colon + 1);
+    if (!value.empty() && value.front() == ' ') value.remove_prefix(1);
+    field(text.substr(0, colon), value);
+}
+
+void SseParser::field(std::string_view name, std::string_view value) {
+    if (name == "event") {
+        type_ = value;
+    } else if (name == "data") {
+        if (has_data_) data_ += '\n';
+        data_ += value;
+        has_data_ = true;
+    } else if (name == "id") {
+        if (value.find('\0') == value.npos) id_ = value;
+    } else if (name == "retry") {
+        long ms = 0;
+        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), ms);
+        const bool digits = !value.empty() && end == value.data() + value.size() && ms >= 0 &&
+                            value.front() != '-';
+        if (digits || error == std::errc::result_out_of_range)
+            retry_ms_ = digits ? std::min(ms, kMostRetryMs) : kMostRetryMs;
+    }
+}
+
+void SseParser::dispatch(const Handler& handler) {
+    last_id_ = id_;
+    Event event{std::exchange(type_, {}), std::exchange(data_, {})};
+    if (!std::exchange(has_data_, false)) return;
+    if (event.type.empty()) event.type = "message";
+    handler(std::move(event));
+}
+
+}  // namespace patchbay::net

@@ -1,0 +1,47 @@
+// Server-sent events out of bytes that are cut anywhere. No I/O.
+//
+// Threads: [value]. Errors: an event beyond the limit ends the stream (feed() is false).
+// Limits:  `most` bytes of one event, its lines in progress included.
+// Follows: HTML Living Standard, 9.2.6 "Interpreting an event stream".
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace patchbay::net {
+
+class SseParser {
+public:
+    struct Event {
+        std::string type;  // "message" unless the server named it
+        std::string data;
+    };
+    using Handler = std::function<void(Event&&)>;
+
+    explicit SseParser(std::size_t most) : most_(most) {}
+
+    // Calls `handler` for every event that is complete; what is cut off by the end of the stream is
+    // no event. False: one grew too large.
+    bool feed(std::string_view bytes, const Handler& handler);
+    // The next bytes are of a new stream; the last id and the retry time stay.
+    void restart();
+
+    const std::string& last_id() const { return last_id_; }
+    long retry_ms() const { return retry_ms_; }  // -1: the server has not said
+
+private:
+    void line(std::string_view text, const Handler& handler);
+    void field(std::string_view name, std::string_view value);
+    void dispatch(const Handler& handler);
+
+    const std::size_t most_;
+    std::string pending_;  // of a line whose end has not come
+    std::string type_, data_, id_, last_id_;
+    bool has_data_ = false, after_cr_ = false;
+    std::size_t bom_ = 0;  // its bytes seen; 3: past it
+    long retry_ms_ = -1;
+};
+
+}  // namespace patchbay::net

@@ -1,0 +1,63 @@
+#include "net/workers.hpp"
+
+#include <signal.h>
+
+#include <thread>
+#include <utility>
+
+namespace patchbay::net {
+
+Workers& Workers::of_this_plugin() {
+    static auto& workers = *new Workers;  // outlives every thread
+    return workers;
+}
+
+void Workers::run(std::function<void()> work) {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = false;
+    waiting_.push_back(std::move(work));
+    if (waiting_.size() <= idle_) return more_.notify_one();
+    // Threads inherit the mask: block all for the moment of birth.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+        std::thread([this] { serve(); }).detach();
+        ++threads_;
+    } catch (...) {
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        if (threads_ > 0) return;  // one of those will come to it
+        waiting_.pop_back();
+        throw;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Workers::serve() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        if (waiting_.empty()) {
+            ++idle_;
+            more_.wait_for(lock, kIdle, [this] { return !waiting_.empty() || stopping_; });
+            --idle_;
+            if (waiting_.empty()) break;
+        }
+        auto work = std::move(waiting_.front());
+        waiting_.pop_front();
+        lock.unlock();
+        work();
+        work = nullptr;
+        lock.lock();
+    }
+    --threads_;
+    left_.notify_all();
+}
+
+void Workers::stop() {
+    std::unique_lock lock(mutex_);
+    stopping_ = true;
+    more_.notify_all();
+    left_.wait(lock, [this] { return threads_ == 0; });
+}
+
+}  // namespace patchbay::net
