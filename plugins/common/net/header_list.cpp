@@ -1,24 +1,39 @@
 #include "net/header_list.hpp"
 
+#include <patchbay/cpp/plugin.hpp>
+
 #include <algorithm>
 #include <cctype>
-
-#include <patchbay/cpp/plugin.hpp>
 
 namespace patchbay::net {
 namespace {
 
 // Of the connection, of the body, or of the protocol: a setting that changes them breaks something.
 constexpr std::string_view kOurs[] = {
-    "accept",  "accept-encoding", "connection",       "content-encoding", "content-length",
-    "cookie",  "content-type",    "expect",           "host",             "keep-alive",
-    "last-event-id", "proxy-authenticate", "proxy-authorization", "proxy-connection",
-    "te",      "trailer",         "transfer-encoding", "upgrade",
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "cookie",
+    "content-type",
+    "expect",
+    "host",
+    "keep-alive",
+    "last-event-id",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
 };
 
 std::string lower(std::string_view text) {
     std::string small(text);
-    for (char& byte : small) byte = static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
+    for (char& byte : small)
+        byte = static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
     return small;
 }
 
@@ -54,8 +69,9 @@ void HeaderList::set(std::string_view name, std::string_view value) {
         throw sdk::Failure(PATCHBAY_E_INVALID, "the name of a header must be a token (RFC 9110)");
     if (!is_field_value(value))
         throw sdk::Failure(PATCHBAY_E_INVALID,
-                           shown(name) + ": its value holds a control character (line break?), "
-                                         "begins or ends with a space, or is over 8192 bytes");
+                           shown(name) +
+                               ": its value holds a control character (line break?), "
+                               "begins or ends with a space, or is over 8192 bytes");
     for (auto& field : fields_) {
         if (!same_name(field.first, name)) continue;
         field.second = value;
@@ -74,7 +90,8 @@ void HeaderList::set_foreign(std::string_view name, std::string_view value) {
 }
 
 void HeaderList::set_all(const patchbay_kv* fields, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) set(sdk::view(fields[i].name), sdk::view(fields[i].value));
+    for (std::size_t i = 0; i < count; ++i)
+        set(sdk::view(fields[i].name), sdk::view(fields[i].value));
 }
 
 bool HeaderList::has(std::string_view name) const {

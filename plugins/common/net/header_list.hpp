@@ -5,12 +5,12 @@
 // Follows: RFC 9110 section 5.
 #pragma once
 
+#include <patchbay/plugin.h>
+
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <patchbay/plugin.h>
 
 namespace patchbay::net {
 

@@ -77,8 +77,8 @@ void SseParser::field(std::string_view name, std::string_view value) {
     } else if (name == "retry") {
         long ms = 0;
         const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), ms);
-        const bool digits = !value.empty() && end == value.data() + value.size() && ms >= 0 &&
-                            value.front() != '-';
+        const bool digits =
+            !value.empty() && end == value.data() + value.size() && ms >= 0 && value.front() != '-';
         if (digits || error == std::errc::result_out_of_range)
             retry_ms_ = digits ? std::min(ms, kMostRetryMs) : kMostRetryMs;
     }

@@ -1,11 +1,11 @@
 #include "net/url.hpp"
 
+#include <patchbay/cpp/plugin.hpp>
+
 #include <Poco/Exception.h>
 #include <Poco/URI.h>
 
 #include <algorithm>
-
-#include <patchbay/cpp/plugin.hpp>
 
 namespace patchbay::net {
 namespace {

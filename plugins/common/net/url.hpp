@@ -1,8 +1,8 @@
 // An absolute http(s) or ws(s) URL, taken apart and checked once; everything that goes on the wire
 // or into a decision about origins comes from here.
 //
-// Threads: [value]. Errors: sdk::Failure(E_INVALID) that names the URL without what might be secret.
-// Follows: RFC 3986; userinfo, backslashes, control characters and spaces are refused.
+// Threads: [value]. Errors: sdk::Failure(E_INVALID) that names the URL without what might be
+// secret. Follows: RFC 3986; userinfo, backslashes, control characters and spaces are refused.
 #pragma once
 
 #include <cstdint>

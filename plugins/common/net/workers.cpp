@@ -1,7 +1,6 @@
 #include "net/workers.hpp"
 
 #include <signal.h>
-
 #include <thread>
 #include <utility>
 

@@ -109,6 +109,10 @@ public:
         const auto problem = make_problem(code, text, flags);
         sink_->done(link_, exchange, code, &problem);
     }
+    void done(std::uint64_t exchange, patchbay_status code, const patchbay_problem& problem) const {
+        sink_->done(link_, exchange, code, &problem);
+    }
+    void challenge(const patchbay_problem& problem) const { sink_->challenge(link_, &problem); }
     void writable() const { sink_->writable(link_); }
     void closed() const { sink_->closed(link_, nullptr); }
     void closed(patchbay_status code, std::string_view text, std::uint32_t flags = 0) const {

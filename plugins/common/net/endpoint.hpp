@@ -1,0 +1,54 @@
+// Where a channel's server is and how it is reached: what the http, sse and ws transports read from
+// their settings alike.
+//
+// Threads: [value] once made. Errors: sdk::Failure naming the setting.
+#pragma once
+
+#include "net/header_list.hpp"
+#include "net/url.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include <Poco/Net/Context.h>
+#include <patchbay/cpp/json.hpp>
+
+namespace patchbay::net {
+
+struct Proxy {
+    std::string host;
+    std::uint16_t port = 0;
+    std::string authorization;  // for Proxy-Authorization; empty: none
+};
+
+// The proxy for `url`: `configured`, else HTTPS_PROXY, HTTP_PROXY and NO_PROXY of the environment
+// (lower case too). This machine is never reached through one.
+std::optional<Proxy> proxy_for(const Url& url, const std::string& configured);
+
+struct TlsSettings {
+    std::string ca_file;                          // beside the system's authorities
+    std::string client_certificate, client_key;  // PEM files
+    bool operator<(const TlsSettings& other) const;
+};
+
+// TLS 1.2 or newer, strict names. One context for the same settings in the whole plugin: the
+// system's authorities are a megabyte. [any]
+Poco::Net::Context::Ptr tls_context(const TlsSettings& settings);
+// Why the last handshake of this thread was refused, in OpenSSL's words; empty: it was not.
+std::string take_tls_refusal();
+
+struct Endpoint {
+    explicit Endpoint(Url its_url) : url(std::move(its_url)) {}
+    // Reads url, headers, proxy, ca_file, client_certificate, client_key, unix_socket and
+    // connect_timeout_ms.
+    static Endpoint from(const sdk::Config& settings);
+
+    Url url;
+    HeaderList headers;  // the configuration's
+    TlsSettings tls;
+    std::string proxy, unix_socket;
+    std::chrono::milliseconds connect_timeout{10'000};
+};
+
+}  // namespace patchbay::net

@@ -1,0 +1,208 @@
+#include "exchange.hpp"
+
+#include "listener.hpp"
+
+#include <algorithm>
+
+namespace patchbay::http {
+namespace {
+
+constexpr unsigned kConnectAttempts = 5;
+constexpr std::chrono::milliseconds kFirstDelay{100};
+constexpr unsigned kMostResumptions = 10;  // without an event between them
+constexpr std::chrono::milliseconds kResumeDelay{1000};
+constexpr std::size_t kRefusalBytes = 64u << 10;
+
+bool is_rpc(std::string_view body) {
+    const auto first = body.find_first_not_of(" \t\r\n");
+    return first != body.npos && body[first] == '{' && body.find("\"jsonrpc\"") != body.npos;
+}
+
+}  // namespace
+
+// Takes an exchange's stream up again after its last event, with a GET.
+class Resumption final : public net::Task {
+public:
+    explicit Resumption(std::shared_ptr<Exchange> exchange)
+        : Task(exchange->transport_.endpoint_.url), exchange_(std::move(exchange)) {
+        auto& it = *exchange_;
+        request.method = "GET";
+        request.headers.set("Accept", "text/event-stream");
+        request.headers.set("Last-Event-ID", it.parser_.last_id());
+        it.transport_.add_session(request.headers, it.protocol_);
+        secrets = it.transport_.secrets();
+        repeatable = true;
+    }
+
+    Take head(const net::Head& head) override { return exchange_->head(head); }
+    void whole(std::string&& body) override { exchange_->whole(std::move(body)); }
+    bool data(std::string_view bytes) override { return exchange_->data(bytes); }
+    void end(const net::Trouble* trouble) override { exchange_->end(trouble); }
+
+private:
+    const std::shared_ptr<Exchange> exchange_;
+};
+
+Exchange::Exchange(HttpTransport& transport, const patchbay_message& message, sdk::Body body)
+    : Task(transport.endpoint_.url),
+      transport_(transport),
+      id_(message.exchange),
+      body_(std::move(body)),
+      method_(sdk::view(message.method)),
+      protocol_(sdk::view(message.protocol)),
+      session_(method_ == "initialize" ? std::string() : transport.session_),
+      parser_(transport.core_.message_bytes()) {
+    request.method = "POST";
+    request.body = body_.view();
+    request.has_body = true;
+    request.headers.set("Content-Type", "application/json");
+    request.headers.set("Accept", "application/json, text/event-stream");
+    request.headers.set("Accept-Encoding", "gzip");
+    request.headers.set_all(message.headers, message.header_count);
+    if (method_ != "initialize") transport.add_session(request.headers, protocol_);
+    secrets = transport.secrets();
+    repeatable = method_ != "tools/call";
+}
+
+net::Task::Take Exchange::head(const net::Head& head) {
+    transport_.note_reached(nullptr);
+    attempts_ = 0;
+    const auto code = code_of_status(head.status);
+    const auto type = head.media_type();
+    if (code != PATCHBAY_OK) {
+        refusal_.emplace(Refusal{code, head, {}, current_ ? current_->url.text() : url.text()});
+        if (head.status == 404 && !session_.empty()) refusal_->code = PATCHBAY_E_SESSION;
+        if (head.status == 429 || head.status == 503) refusal_->flags = PATCHBAY_ERR_RETRYABLE;
+        return Take::Whole;
+    }
+    if (method_ == "initialize") {
+        const auto id = head.value("mcp-session-id");
+        if (!std::all_of(id.begin(), id.end(), [](char c) { return c > 0x20 && c < 0x7f; })) {
+            trouble_.emplace(PATCHBAY_E_PROTOCOL,
+                             "the server's MCP-Session-Id holds more than visible ASCII");
+            return Take::Nothing;
+        }
+        transport_.session_started(std::string(id));
+    }
+    if (type == "text/event-stream") {
+        if (!streaming_ || current_) parser_.restart();
+        streaming_ = true;
+        return Take::Stream;
+    }
+    if (type == "application/json") return Take::Whole;
+    if (head.status == 202 || head.status == 204 || head.value("content-length") == "0")
+        return Take::Nothing;
+    if (type.empty() && id_ != 0 && method_.rfind("notifications/", 0) == 0) return Take::Nothing;
+    trouble_.emplace(PATCHBAY_E_PROTOCOL,
+                     "the server answered with " +
+                         (type.empty() ? "no Content-Type" : "Content-Type " + type.substr(0, 64)) +
+                         "; expected application/json or text/event-stream" +
+                         (type == "text/html" ? " (is this the URL of an MCP server?)" : ""));
+    return Take::Nothing;
+}
+
+std::size_t Exchange::body_limit() const {
+    return refusal_ ? kRefusalBytes : transport_.core_.message_bytes();
+}
+
+void Exchange::whole(std::string&& body) {
+    if (over_) return;
+    // 401 and 403 are for the host to judge, whatever they say.
+    const bool for_host = refusal_ && refusal_->code == PATCHBAY_E_AUTH;
+    const bool lost = refusal_ && refusal_->code == PATCHBAY_E_SESSION;
+    if (refusal_ && (for_host || lost || !is_rpc(body))) {
+        refusal_->body = std::move(body);
+        return;
+    }
+    refusal_.reset();
+    const auto first = body.find_first_not_of(" \t\r\n");
+    if (first == body.npos) return;
+    transport_.deliver(id_, std::move(body));
+}
+
+bool Exchange::data(std::string_view bytes) {
+    if (over_) return false;
+    const bool fits = parser_.feed(
+        bytes, [this](net::SseParser::Event&& event) { this->event(std::move(event)); });
+    if (!fits)
+        trouble_.emplace(PATCHBAY_E_LIMIT, "the server sent an event of more than " +
+                                               std::to_string(transport_.core_.message_bytes()) +
+                                               " bytes (limit message_bytes)");
+    return fits && !over_;
+}
+
+void Exchange::event(net::SseParser::Event&& event) {
+    resumptions_ = 0;
+    if (over_ || event.type != "message" || event.data.empty()) return;
+    transport_.deliver(id_, std::move(event.data));
+}
+
+void Exchange::end(const net::Trouble* trouble) {
+    const auto keep = shared_from_this();
+    const auto carrier = std::exchange(current_, nullptr);
+    if (over_) return;
+    if (trouble_) return conclude(trouble_->code, trouble_->text);
+    if (trouble && try_again(*trouble)) return;
+    if (streaming_ && take_up_again(trouble)) return;
+    if (trouble) {
+        transport_.note_reached(trouble);
+        return conclude(trouble->code, trouble->text,
+                        trouble->sent ? 0 : PATCHBAY_ERR_NOT_SENT | PATCHBAY_ERR_RETRYABLE);
+    }
+    if (refusal_) {
+        over_ = true;
+        tell_done(transport_.core_.sink(), id_, *refusal_);
+        transport_.exchanges_.erase(id_);
+        return;
+    }
+    if (method_ == "notifications/initialized") {
+        transport_.protocol_ = protocol_;
+        transport_.listen({});
+    }
+    conclude(PATCHBAY_OK, {});
+}
+
+// Nobody listens there: a server that starts, or starts again.
+bool Exchange::try_again(const net::Trouble& trouble) {
+    if (!trouble.refused || trouble.sent || ++attempts_ >= kConnectAttempts) return false;
+    transport_.note_reached(&trouble);
+    launch(kFirstDelay * (1u << (attempts_ - 1)), shared_from_this());
+    return true;
+}
+
+// A stream of the legacy era that ended before its answer, and named an event to go on from.
+bool Exchange::take_up_again(const net::Trouble* trouble) {
+    if (parser_.last_id().empty() || refusal_ || settled_) return false;
+    if (trouble && trouble->code != PATCHBAY_E_CLOSED && trouble->code != PATCHBAY_E_IO) return false;
+    if (++resumptions_ > kMostResumptions) return false;
+    const auto asked = parser_.retry_ms();
+    const auto delay = asked >= 0 ? std::chrono::milliseconds(asked) : kResumeDelay;
+    launch(delay, std::make_shared<Resumption>(
+                      std::static_pointer_cast<Exchange>(shared_from_this())));
+    return true;
+}
+
+void Exchange::launch(std::chrono::milliseconds delay, std::shared_ptr<net::Task> task) {
+    if (task.get() != this) current_ = task;
+    transport_.engine_.start_after(delay, std::move(task));
+}
+
+void Exchange::conclude(patchbay_status code, std::string_view text, std::uint32_t flags) {
+    if (std::exchange(over_, true)) return;
+    const auto keep = shared_from_this();
+    blow();
+    if (current_) current_->blow();
+    if (code == PATCHBAY_OK)
+        transport_.core_.sink().done(id_);
+    else
+        transport_.core_.sink().done(id_, code, text, flags);
+    transport_.exchanges_.erase(id_);
+}
+
+void Exchange::settle() {
+    settled_ = true;
+    // Waiting to go on from the last event: there is nothing to wait for.
+    if (current_ && current_->waits()) conclude(PATCHBAY_OK, {});
+}
+
+}  // namespace patchbay::http

@@ -1,0 +1,200 @@
+#include "http_transport.hpp"
+
+#include "exchange.hpp"
+#include "listener.hpp"
+
+#include <utility>
+
+namespace patchbay::http {
+namespace {
+
+constexpr std::chrono::seconds kFarewellPatience{2};
+constexpr std::chrono::seconds kLinger{1};  // an answered stream that the server does not end
+
+using Turn = transport::ChannelCore::Turn;
+
+// A message's bytes as a body that frees itself.
+patchbay_buf buffer_of(std::string&& message) {
+    auto* const owner = new std::string(std::move(message));
+    return {reinterpret_cast<const std::uint8_t*>(owner->data()), owner->size(), owner->size(),
+            [](void* text) noexcept { delete static_cast<std::string*>(text); }, owner};
+}
+
+}  // namespace
+
+// DELETE: the session is over.
+class Farewell final : public net::Task {
+public:
+    explicit Farewell(HttpTransport& transport)
+        : Task(transport.endpoint_.url), transport_(transport) {
+        request.method = "DELETE";
+        transport.add_session(request.headers, transport.protocol_);
+        secrets = transport.secrets();
+        repeatable = true;
+    }
+    Take head(const net::Head&) override { return Take::Nothing; }
+    void end(const net::Trouble*) override { transport_.finish(); }
+
+private:
+    HttpTransport& transport_;
+};
+
+HttpTransport::HttpTransport(const patchbay_open_params& params, net::Endpoint endpoint)
+    : core_(params), endpoint_(std::move(endpoint)), engine_(core_, endpoint_) {
+    credentials_.set_all(params.credentials, params.credential_count);
+}
+
+std::unique_ptr<sdk::Channel> HttpTransport::open(const patchbay_open_params& params) {
+    auto endpoint = net::Endpoint::from(sdk::Config(sdk::view(params.config)));
+    if (endpoint.url.scheme != "http" && endpoint.url.scheme != "https")
+        throw sdk::Failure(PATCHBAY_E_INVALID, "url must begin with http:// or https://");
+    std::unique_ptr<HttpTransport> channel(new HttpTransport(params, std::move(endpoint)));
+    const Turn turn(channel->core_);
+    channel->core_.sink().opened();
+    return channel;
+}
+
+net::HeaderList HttpTransport::secrets() const {
+    auto all = endpoint_.headers;
+    for (const auto& [name, value] : credentials_) all.set(name, value);
+    return all;
+}
+
+void HttpTransport::add_session(net::HeaderList& headers, std::string_view protocol) const {
+    if (!session_.empty()) headers.set("MCP-Session-Id", session_);
+    if (!protocol.empty()) headers.set("MCP-Protocol-Version", protocol);
+}
+
+patchbay_status HttpTransport::send(const patchbay_message& message, sdk::Body body) {
+    const Turn turn(core_);
+    if (closing_ || core_.over()) return PATCHBAY_E_CLOSED;
+    if (sdk::view(message.method) == "initialize") session_started({});
+    auto exchange = std::make_shared<Exchange>(*this, message, std::move(body));
+    exchanges_.emplace(message.exchange, exchange);
+    engine_.start(std::move(exchange));
+    return PATCHBAY_OK;
+}
+
+void HttpTransport::cancel(std::uint64_t id) {
+    const Turn turn(core_);
+    const auto found = exchanges_.find(id);
+    if (found == exchanges_.end()) return;
+    const auto exchange = found->second;
+    exchange->conclude(PATCHBAY_E_CANCELLED, "cancelled");
+}
+
+void HttpTransport::resume() {
+    const Turn turn(core_);
+    engine_.resume();
+}
+
+void HttpTransport::settle(std::uint64_t id) {
+    const Turn turn(core_);
+    const auto found = exchanges_.find(id);
+    if (found == exchanges_.end()) return;
+    const auto exchange = found->second;
+    exchange->settle();
+    if (exchange->over() || linger_) return;
+    static_cast<void>(core_.after(kLinger, this, on_linger_over, linger_));
+}
+
+// Streams whose answer has been read and that are still open: enough of them.
+void HttpTransport::on_linger_over(void* self, patchbay_status status) noexcept {
+    if (status != PATCHBAY_OK) return;
+    auto& transport = *static_cast<HttpTransport*>(self);
+    const Turn turn(transport.core_);
+    transport.linger_ = 0;
+    transport.core_.arrived();
+    std::vector<std::shared_ptr<Exchange>> done;
+    for (const auto& [id, exchange] : transport.exchanges_)
+        if (exchange->settled()) done.push_back(exchange);
+    for (const auto& exchange : done) exchange->conclude(PATCHBAY_OK, {});
+}
+
+void HttpTransport::set_credentials(const patchbay_kv* credentials, std::size_t count) {
+    const Turn turn(core_);
+    credentials_ = {};
+    credentials_.set_all(credentials, count);
+    if (std::exchange(listen_challenged_, false)) listen({});
+}
+
+void HttpTransport::deliver(std::uint64_t exchange, std::string&& message) {
+    if (core_.sink().message(exchange, buffer_of(std::move(message))) == PATCHBAY_PAUSE)
+        engine_.pause();
+}
+
+void HttpTransport::session_started(std::string id) {
+    session_ = std::move(id);
+    last_event_.clear();
+    listen_failures_ = 0;
+    if (const auto old = std::exchange(listener_, nullptr)) old->blow();
+}
+
+void HttpTransport::listen(std::chrono::milliseconds delay) {
+    if (closing_ || listener_) return;
+    listener_ = std::make_shared<Listener>(*this);
+    if (delay.count() > 0)
+        engine_.start_after(delay, listener_);
+    else
+        engine_.start(listener_);
+}
+
+// What keeps us from the server, for whoever waits for it.
+void HttpTransport::note_reached(const net::Trouble* trouble) {
+    if (!trouble && !troubled_) return;
+    troubled_ = trouble != nullptr;
+    core_.sink().fact("trouble", trouble ? trouble->text : std::string());
+}
+
+// ---- the end
+
+void HttpTransport::close() {
+    const Turn turn(core_);
+    if (std::exchange(closing_, true)) return;
+    // Refused only by a host that is closing itself: it ends what is open.
+    static_cast<void>(core_.post(this, on_close_posted));
+}
+
+void HttpTransport::on_close_posted(void* self) noexcept {
+    auto& transport = *static_cast<HttpTransport*>(self);
+    const Turn turn(transport.core_);
+    transport.core_.arrived();
+    std::vector<std::shared_ptr<Exchange>> left;
+    for (const auto& [id, exchange] : transport.exchanges_) left.push_back(exchange);
+    for (const auto& exchange : left)
+        exchange->conclude(PATCHBAY_E_CLOSED, "the connection was closed");
+    if (const auto listener = std::exchange(transport.listener_, nullptr)) listener->blow();
+    transport.say_farewell();
+}
+
+void HttpTransport::say_farewell() {
+    core_.end(linger_);
+    if (session_.empty() || troubled_ ||
+        !core_.after(kFarewellPatience, this, on_patience_over, patience_))
+        return finish();
+    engine_.start(std::make_shared<Farewell>(*this));
+}
+
+void HttpTransport::on_patience_over(void* self, patchbay_status status) noexcept {
+    if (status != PATCHBAY_OK) return;
+    auto& transport = *static_cast<HttpTransport*>(self);
+    const Turn turn(transport.core_);
+    transport.patience_ = 0;
+    transport.core_.arrived();
+    transport.finish();
+}
+
+void HttpTransport::finish() {
+    if (core_.over()) return;
+    core_.finish(PATCHBAY_OK, {});
+    // Timers and watches end on the reactor's thread; Farewell's end comes on a worker's.
+    static_cast<void>(core_.post(this, [](void* self) noexcept {
+        auto& transport = *static_cast<HttpTransport*>(self);
+        const Turn turn(transport.core_);
+        transport.core_.arrived();
+        transport.core_.end(transport.patience_);
+        transport.engine_.stop();
+    }));
+}
+
+}  // namespace patchbay::http

@@ -1,0 +1,68 @@
+// Streamable HTTP, both eras: one POST per message, the answer as JSON or as a stream of events.
+//
+//   2025-03-26 .. 2025-11-25  a session id kept and sent, a GET stream for what the server says by
+//                             itself, a broken stream taken up again after its last event, DELETE
+//   2026-07-28                no session: headers come from the host, cancel closes the stream
+//
+// Owns:    its exchanges, tasks and the connections of its engine.
+// Threads: those of patchbay_transport; everything inside a turn of the core.
+// Errors:  done() with what went wrong; the channel itself ends only when it is closed.
+// Follows: MCP basic/transports of those revisions.
+#pragma once
+
+#include "net/engine.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+namespace patchbay::http {
+
+class HttpTransport final : public sdk::Channel {
+public:
+    static std::unique_ptr<sdk::Channel> open(const patchbay_open_params& params);
+
+    patchbay_status send(const patchbay_message& message, sdk::Body body) override;
+    void cancel(std::uint64_t exchange) override;
+    void resume() override;
+    void settle(std::uint64_t exchange) override;
+    void set_credentials(const patchbay_kv* credentials, std::size_t count) override;
+    void close() override;
+
+private:
+    friend class Exchange;
+    friend class Resumption;
+    friend class Listener;
+    friend class Farewell;
+
+    HttpTransport(const patchbay_open_params& params, net::Endpoint endpoint);
+
+    net::HeaderList secrets() const;  // the configuration's headers and the credentials
+    // Headers of every request of a session.
+    void add_session(net::HeaderList& headers, std::string_view protocol) const;
+    void deliver(std::uint64_t exchange, std::string&& message);
+    void session_started(std::string id);
+    void listen(std::chrono::milliseconds delay);
+    void say_farewell();
+    void finish();
+    void note_reached(const net::Trouble* trouble);
+    static void on_close_posted(void* self) noexcept;
+    static void on_patience_over(void* self, patchbay_status status) noexcept;
+    static void on_linger_over(void* self, patchbay_status status) noexcept;
+
+    transport::ChannelCore core_;
+    const net::Endpoint endpoint_;
+    net::Engine engine_;
+    net::HeaderList credentials_;
+    std::unordered_map<std::uint64_t, std::shared_ptr<class Exchange>> exchanges_;
+    std::string session_, protocol_;
+    std::shared_ptr<class Listener> listener_;
+    std::string last_event_;         // of the GET stream
+    long listen_retry_ms_ = -1;      // what the server asked for
+    unsigned listen_failures_ = 0;   // in a row
+    bool listen_challenged_ = false, closing_ = false, troubled_ = false;
+    patchbay_op patience_ = 0, linger_ = 0;
+};
+
+}  // namespace patchbay::http

@@ -1,0 +1,25 @@
+// The GET stream of the legacy era: what the server says without being asked. Private to the plugin.
+#pragma once
+
+#include "exchange.hpp"
+
+namespace patchbay::http {
+
+class Listener final : public net::Task {
+public:
+    explicit Listener(HttpTransport& transport);
+
+    Take head(const net::Head& head) override;
+    void whole(std::string&& body) override;
+    bool data(std::string_view bytes) override;
+    void end(const net::Trouble* trouble) override;
+
+private:
+    HttpTransport& transport_;
+    const std::string session_;
+    net::SseParser parser_;
+    std::optional<Refusal> refusal_;
+    bool heard_ = false;
+};
+
+}  // namespace patchbay::http

@@ -1,0 +1,40 @@
+// The http plugin: one transport, and the HTTP client that the host lends to auth plugins.
+#include "http.schema.h"
+#include "http_transport.hpp"
+#include "net/workers.hpp"
+
+namespace {
+
+constexpr patchbay_transport kTransport =
+    patchbay::sdk::transport_table<patchbay::http::HttpTransport>(
+        "http", http_schema,
+        PATCHBAY_CAP_EXCHANGE | PATCHBAY_CAP_CREDENTIALS | PATCHBAY_CAP_RESUME |
+            PATCHBAY_CAP_HEADERS);
+constexpr const patchbay_transport* kTransports[] = {&kTransport};
+
+void shut_down() noexcept {
+    patchbay::net::Workers::of_this_plugin().stop();
+}
+
+constexpr patchbay_plugin kPlugin{sizeof(patchbay_plugin),
+                                  PATCHBAY_ABI_MINOR,
+                                  "dev.patchbay.http",
+                                  "0.1.0",
+                                  kTransports,
+                                  1,
+                                  nullptr,
+                                  0,
+                                  nullptr,
+                                  shut_down};
+
+}  // namespace
+
+extern "C" patchbay_status PATCHBAY_CALL patchbay_plugin_entry_0(
+    const patchbay_host* host, const patchbay_plugin** out, patchbay_error* error) PATCHBAY_NX {
+    if (!patchbay::sdk::extension<patchbay_host_reactor>(host, PATCHBAY_HOST_REACTOR)) {
+        patchbay::sdk::fill(*error, PATCHBAY_E_UNSUPPORTED, "http needs the host's reactor");
+        return PATCHBAY_E_UNSUPPORTED;
+    }
+    *out = &kPlugin;
+    return PATCHBAY_OK;
+}

@@ -1,0 +1,70 @@
+#include "exchange.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace patchbay::http {
+namespace {
+
+constexpr std::size_t kExcerpt = 200;
+
+// Retry-After in seconds; a date is not worth a clock that may be wrong.
+unsigned retry_after_ms(const net::Head& head) {
+    const auto text = head.value("retry-after");
+    unsigned seconds = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (error != std::errc() || end != text.data() + text.size()) return 0;
+    return std::min(seconds, 3600u) * 1000;
+}
+
+// A problem and what it points into.
+struct Told {
+    Told(const Refusal& refusal) : url(refusal.url) {
+        for (const auto& [name, value] : refusal.head.fields)
+            fields.push_back({sdk::str(name), sdk::str(value), 0, 0});
+        problem.struct_size = sizeof problem;
+        problem.http_status = static_cast<std::uint32_t>(refusal.head.status);
+        sdk::fill(problem.error, refusal.code, refusal.text(url), refusal.flags, refusal.head.status);
+        problem.error.retry_after_ms = retry_after_ms(refusal.head);
+        if (problem.error.retry_after_ms) problem.error.flags |= PATCHBAY_ERR_RETRYABLE;
+        problem.url = sdk::str(url);
+        problem.headers = fields.data();
+        problem.header_count = fields.size();
+    }
+    std::string url;
+    std::vector<patchbay_kv> fields;
+    patchbay_problem problem{};
+};
+
+}  // namespace
+
+patchbay_status code_of_status(int status) {
+    if (status >= 200 && status < 300) return PATCHBAY_OK;
+    if (status == 401 || status == 403) return PATCHBAY_E_AUTH;
+    if (status == 408 || status == 504) return PATCHBAY_E_TIMEOUT;
+    if (status == 413) return PATCHBAY_E_LIMIT;
+    return status >= 500 ? PATCHBAY_E_IO : PATCHBAY_E_PROTOCOL;
+}
+
+std::string Refusal::text(const std::string& server_url) const {
+    std::string text = "HTTP " + std::to_string(head.status);
+    if (!head.reason.empty()) text += " " + head.reason.substr(0, 64);
+    text += " from " + server_url;
+    const auto type = head.media_type();
+    if (type == "text/html") return text + " (an HTML page: is this the URL of an MCP server?)";
+    std::string excerpt = body.substr(0, kExcerpt);
+    std::replace_if(excerpt.begin(), excerpt.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+    return excerpt.empty() ? text : text + ": " + excerpt;
+}
+
+void tell_done(const sdk::Sink& sink, std::uint64_t exchange, const Refusal& refusal) {
+    const Told told(refusal);
+    sink.done(exchange, refusal.code, told.problem);
+}
+
+void tell_challenge(const sdk::Sink& sink, const Refusal& refusal) {
+    const Told told(refusal);
+    sink.challenge(told.problem);
+}
+
+}  // namespace patchbay::http
