@@ -46,15 +46,23 @@ void ChannelCore::finish(patchbay_status code, std::string text, std::uint32_t f
     flags_ = flags;
 }
 
+void ChannelCore::finish(std::function<void(const sdk::Sink&)> tell) {
+    if (std::exchange(over_, true)) return;
+    tell_ = std::move(tell);
+}
+
 void ChannelCore::leave(std::unique_lock<std::mutex>& lock) noexcept {
     if (!over_ || open_ > 0 || std::exchange(told_, true)) return lock.unlock();
     const auto sink = sink_;
     const auto code = code_;
     const auto flags = flags_;
     const auto text = std::move(text_);
+    const auto tell = std::move(tell_);
     lock.unlock();
     // From here on this object may be gone.
-    if (code == PATCHBAY_OK)
+    if (tell)
+        tell(sink);
+    else if (code == PATCHBAY_OK)
         sink.closed();
     else
         sink.closed(code, text, flags);

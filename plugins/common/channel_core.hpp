@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 
@@ -59,6 +60,8 @@ public:
     // ---- the end
     // The channel is over for this reason; the first one counts. PATCHBAY_OK: as asked.
     void finish(patchbay_status code, std::string text, std::uint32_t flags = 0);
+    // The same, told by `tell`, which says closed() with what text cannot carry.
+    void finish(std::function<void(const sdk::Sink&)> tell);
     // A better text for the reason.
     void explain(std::string text) { text_ = std::move(text); }
     bool over() const { return over_; }
@@ -76,6 +79,7 @@ private:
     patchbay_status code_ = PATCHBAY_OK;
     std::uint32_t flags_ = 0;
     std::string text_;
+    std::function<void(const sdk::Sink&)> tell_;
 };
 
 }  // namespace patchbay::transport

@@ -67,10 +67,11 @@ Exchange::Exchange(HttpTransport& transport, const patchbay_message& message, sd
 net::Task::Take Exchange::head(const net::Head& head) {
     transport_.note_reached(nullptr);
     attempts_ = 0;
-    const auto code = code_of_status(head.status);
+    const auto code = net::code_of_status(head.status);
     const auto type = head.media_type();
     if (code != PATCHBAY_OK) {
-        refusal_.emplace(Refusal{code, head, {}, current_ ? current_->url.text() : url.text()});
+        refusal_.emplace(
+            net::Refusal{code, head, {}, current_ ? current_->url.text() : url.text()});
         if (head.status == 404 && !session_.empty()) refusal_->code = PATCHBAY_E_SESSION;
         if (head.status == 429 || head.status == 503) refusal_->flags = PATCHBAY_ERR_RETRYABLE;
         return Take::Whole;
@@ -151,7 +152,7 @@ void Exchange::end(const net::Trouble* trouble) {
     }
     if (refusal_) {
         over_ = true;
-        tell_done(transport_.core_.sink(), id_, *refusal_);
+        net::tell_done(transport_.core_.sink(), id_, *refusal_);
         transport_.exchanges_.erase(id_);
         return;
     }
@@ -173,12 +174,13 @@ bool Exchange::try_again(const net::Trouble& trouble) {
 // A stream of the legacy era that ended before its answer, and named an event to go on from.
 bool Exchange::take_up_again(const net::Trouble* trouble) {
     if (parser_.last_id().empty() || refusal_ || settled_) return false;
-    if (trouble && trouble->code != PATCHBAY_E_CLOSED && trouble->code != PATCHBAY_E_IO) return false;
+    if (trouble && trouble->code != PATCHBAY_E_CLOSED && trouble->code != PATCHBAY_E_IO)
+        return false;
     if (++resumptions_ > kMostResumptions) return false;
     const auto asked = parser_.retry_ms();
     const auto delay = asked >= 0 ? std::chrono::milliseconds(asked) : kResumeDelay;
-    launch(delay, std::make_shared<Resumption>(
-                      std::static_pointer_cast<Exchange>(shared_from_this())));
+    launch(delay,
+           std::make_shared<Resumption>(std::static_pointer_cast<Exchange>(shared_from_this())));
     return true;
 }
 

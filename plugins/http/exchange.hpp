@@ -3,25 +3,12 @@
 #pragma once
 
 #include "http_transport.hpp"
+#include "net/refusal.hpp"
 #include "net/sse_parser.hpp"
 
 #include <optional>
 
 namespace patchbay::http {
-
-// An HTTP answer that is no success: what of it the host is told.
-struct Refusal {
-    patchbay_status code = PATCHBAY_OK;
-    net::Head head;
-    std::string body, url;
-    std::uint32_t flags = 0;
-
-    std::string text(const std::string& server_url) const;
-};
-// What `status` means to the host; E_OK for a success.
-patchbay_status code_of_status(int status);
-void tell_done(const sdk::Sink& sink, std::uint64_t exchange, const Refusal& refusal);
-void tell_challenge(const sdk::Sink& sink, const Refusal& refusal);
 
 class Exchange final : public net::Task {
 public:
@@ -52,7 +39,7 @@ private:
     const std::string method_, protocol_;
     const std::string session_;  // it was sent with
     net::SseParser parser_;
-    std::optional<Refusal> refusal_;
+    std::optional<net::Refusal> refusal_;
     std::optional<net::Trouble> trouble_;  // ours
     std::shared_ptr<net::Task> current_;   // that carries it on, when it is not this one
     unsigned attempts_ = 0, resumptions_ = 0;

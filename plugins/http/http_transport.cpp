@@ -13,13 +13,6 @@ constexpr std::chrono::seconds kLinger{1};  // an answered stream that the serve
 
 using Turn = transport::ChannelCore::Turn;
 
-// A message's bytes as a body that frees itself.
-patchbay_buf buffer_of(std::string&& message) {
-    auto* const owner = new std::string(std::move(message));
-    return {reinterpret_cast<const std::uint8_t*>(owner->data()), owner->size(), owner->size(),
-            [](void* text) noexcept { delete static_cast<std::string*>(text); }, owner};
-}
-
 }  // namespace
 
 // DELETE: the session is over.
@@ -119,7 +112,7 @@ void HttpTransport::set_credentials(const patchbay_kv* credentials, std::size_t 
 }
 
 void HttpTransport::deliver(std::uint64_t exchange, std::string&& message) {
-    if (core_.sink().message(exchange, buffer_of(std::move(message))) == PATCHBAY_PAUSE)
+    if (core_.sink().message(exchange, net::buffer_of(std::move(message))) == PATCHBAY_PAUSE)
         engine_.pause();
 }
 

@@ -58,9 +58,9 @@ private:
     std::unordered_map<std::uint64_t, std::shared_ptr<class Exchange>> exchanges_;
     std::string session_, protocol_;
     std::shared_ptr<class Listener> listener_;
-    std::string last_event_;         // of the GET stream
-    long listen_retry_ms_ = -1;      // what the server asked for
-    unsigned listen_failures_ = 0;   // in a row
+    std::string last_event_;        // of the GET stream
+    long listen_retry_ms_ = -1;     // what the server asked for
+    unsigned listen_failures_ = 0;  // in a row
     bool listen_challenged_ = false, closing_ = false, troubled_ = false;
     patchbay_op patience_ = 0, linger_ = 0;
 };

@@ -14,17 +14,16 @@ Listener::Listener(HttpTransport& transport)
       parser_(transport.core_.message_bytes()) {
     request.method = "GET";
     request.headers.set("Accept", "text/event-stream");
-    if (!transport.last_event_.empty())
-        request.headers.set("Last-Event-ID", transport.last_event_);
+    if (!transport.last_event_.empty()) request.headers.set("Last-Event-ID", transport.last_event_);
     transport.add_session(request.headers, transport.protocol_);
     secrets = transport.secrets();
     repeatable = true;
 }
 
 net::Task::Take Listener::head(const net::Head& head) {
-    const auto code = code_of_status(head.status);
+    const auto code = net::code_of_status(head.status);
     if (code == PATCHBAY_OK && head.media_type() == "text/event-stream") return Take::Stream;
-    refusal_.emplace(Refusal{code, head, {}, url.text()});
+    refusal_.emplace(net::Refusal{code, head, {}, url.text()});
     return Take::Whole;
 }
 
@@ -50,13 +49,13 @@ void Listener::end(const net::Trouble*) {
     const auto keep = std::exchange(transport.listener_, nullptr);
     if (transport.closing_ || session_ != transport.session_) return;
     if (refusal_) {
-        // 405 and its like: the server has no such stream, which is fine. A lost session is found by
-        // the next message.
+        // 405 and its like: the server has no such stream, which is fine. A lost session is found
+        // by the next message.
         if (refusal_->code != PATCHBAY_E_AUTH) {
             if (refusal_->head.status < 500) return;
         } else {
             transport.listen_challenged_ = true;
-            return tell_challenge(transport.core_.sink(), *refusal_);
+            return net::tell_challenge(transport.core_.sink(), *refusal_);
         }
     }
     if (heard_ && transport.listen_retry_ms_ >= 0)

@@ -1,4 +1,5 @@
-// The GET stream of the legacy era: what the server says without being asked. Private to the plugin.
+// The GET stream of the legacy era: what the server says without being asked. Private to the
+// plugin.
 #pragma once
 
 #include "exchange.hpp"
@@ -18,7 +19,7 @@ private:
     HttpTransport& transport_;
     const std::string session_;
     net::SseParser parser_;
-    std::optional<Refusal> refusal_;
+    std::optional<net::Refusal> refusal_;
     bool heard_ = false;
 };
 

@@ -2,12 +2,6 @@
 
 #include "net/connection_impl.hpp"
 
-#include <sys/socket.h>
-
-#include <algorithm>
-#include <cctype>
-#include <charconv>
-
 #include <Poco/InflatingStream.h>
 #include <Poco/Net/DNS.h>
 #include <Poco/Net/HTTPRequest.h>
@@ -17,6 +11,11 @@
 #include <Poco/Net/SSLException.h>
 #include <Poco/Net/SecureStreamSocket.h>
 #include <Poco/Timespan.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <sys/socket.h>
 
 namespace patchbay::net {
 namespace {
@@ -92,8 +91,9 @@ std::vector<pn::SocketAddress> addresses_of(const std::string& host, std::uint16
 
 // Asks the proxy for a tunnel.
 void tunnel(pn::StreamSocket& socket, const Proxy& proxy, const Url& url) {
-    const std::string target = (url.host.find(':') == url.host.npos ? url.host : "[" + url.host + "]") +
-                               ":" + std::to_string(url.port);
+    const std::string target =
+        (url.host.find(':') == url.host.npos ? url.host : "[" + url.host + "]") + ":" +
+        std::to_string(url.port);
     std::string request = "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n";
     if (!proxy.authorization.empty())
         request += "Proxy-Authorization: " + proxy.authorization + "\r\n";
@@ -111,8 +111,9 @@ void tunnel(pn::StreamSocket& socket, const Proxy& proxy, const Url& url) {
                             ? answer.substr(space + 1, 3)
                             : std::string("?");
     if (status.front() != '2')
-        throw Trouble(PATCHBAY_E_IO, "the proxy refused the tunnel to " + target + " (status " +
-                                         (status == "407" ? "407: it wants a login" : status) + ")",
+        throw Trouble(PATCHBAY_E_IO,
+                      "the proxy refused the tunnel to " + target + " (status " +
+                          (status == "407" ? "407: it wants a login" : status) + ")",
                       false);
 }
 
@@ -167,7 +168,8 @@ int GuardedSocketImpl::receiveBytes(void* buffer, int length, int flags) {
         try {
             const int got = inner_.receiveBytes(buffer, length, flags);
             if (got < 0) continue;  // TLS: the time of one step is over
-            if (got > 0 && limit_ != Clock::time_point::max()) extend(static_cast<std::size_t>(got));
+            if (got > 0 && limit_ != Clock::time_point::max())
+                extend(static_cast<std::size_t>(got));
             return got;
         } catch (const Poco::TimeoutException&) {
         }
@@ -204,7 +206,8 @@ std::string Head::media_type() const {
     type = type.substr(0, type.find(';'));
     while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
     std::string small(type);
-    for (char& byte : small) byte = static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
+    for (char& byte : small)
+        byte = static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
     return small;
 }
 
@@ -241,8 +244,8 @@ std::unique_ptr<Connection> Connection::dial(const Endpoint& endpoint, const Url
         throw;
     } catch (const Poco::Exception& error) {
         fuse.disarm();
-        throw Trouble(PATCHBAY_E_IO, "cannot connect to " + url.authority() + ": " + words_of(error),
-                      false);
+        throw Trouble(PATCHBAY_E_IO,
+                      "cannot connect to " + url.authority() + ": " + words_of(error), false);
     }
 }
 
@@ -318,7 +321,8 @@ Head Connection::receive_head() {
     impl.expected.reset();
     if (!length.empty() && !response.getChunkedTransferEncoding()) {
         std::uint64_t bytes = 0;
-        const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), bytes);
+        const auto [end, error] =
+            std::from_chars(length.data(), length.data() + length.size(), bytes);
         if (error != std::errc() || end != length.data() + length.size())
             throw Trouble(PATCHBAY_E_PROTOCOL, "the answer's Content-Length is not a number");
         impl.expected = bytes;
@@ -332,7 +336,8 @@ Head Connection::receive_head() {
             *impl.stream, Poco::InflatingStreamBuf::STREAM_GZIP);
         impl.keeps = false;  // what the inflater leaves unread is unknown
     } else if (!encoding.empty() && !same_name(encoding, "identity")) {
-        throw Trouble(PATCHBAY_E_PROTOCOL, "the answer has a Content-Encoding that was not asked for");
+        throw Trouble(PATCHBAY_E_PROTOCOL,
+                      "the answer has a Content-Encoding that was not asked for");
     }
     return head;
 }
@@ -346,9 +351,9 @@ std::size_t Connection::read_body(char* into, std::size_t size, bool anew) {
         if (body->sgetc() == std::char_traits<char>::eof()) {
             impl.finished = true;
             if (impl.expected && *impl.expected > 0 && !impl.inflater)
-                throw Trouble(PATCHBAY_E_CLOSED, "the answer was cut off: " +
-                                                     std::to_string(*impl.expected) +
-                                                     " bytes of its Content-Length are missing");
+                throw Trouble(PATCHBAY_E_CLOSED,
+                              "the answer was cut off: " + std::to_string(*impl.expected) +
+                                  " bytes of its Content-Length are missing");
             return 0;
         }
         const auto there = static_cast<std::size_t>(std::max<std::streamsize>(body->in_avail(), 1));

@@ -41,7 +41,7 @@ struct Head {  // of a response
     std::vector<HeaderList::Field> fields;  // as they came, repeated ones included
 
     std::string_view value(std::string_view name) const;  // of the first; empty: none
-    std::string media_type() const;                        // lower case, without parameters
+    std::string media_type() const;                       // lower case, without parameters
 };
 
 struct Outgoing {  // one request; views are the caller's

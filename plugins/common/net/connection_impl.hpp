@@ -3,14 +3,14 @@
 
 #include "net/connection.hpp"
 
-#include <optional>
-#include <streambuf>
-
 #include <Poco/InflatingStream.h>
 #include <Poco/Net/HTTPClientSession.h>
 #include <Poco/Net/NetException.h>
 #include <Poco/Net/StreamSocket.h>
 #include <Poco/Net/StreamSocketImpl.h>
+
+#include <optional>
+#include <streambuf>
 
 namespace patchbay::net {
 
@@ -56,7 +56,9 @@ protected:
 
 struct Connection::Impl {
     explicit Impl(const Poco::Net::StreamSocket& socket)
-        : guard(new GuardedSocketImpl(socket)), session(GuardedSocket(guard)), secure(guard->secure()) {}
+        : guard(new GuardedSocketImpl(socket)),
+          session(GuardedSocket(guard)),
+          secure(guard->secure()) {}
 
     void limit(std::chrono::seconds time) {
         guard->limit(time.count() == 0 ? Clock::time_point::max() : Clock::now() + time);

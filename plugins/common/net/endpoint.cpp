@@ -1,19 +1,18 @@
 #include "net/endpoint.hpp"
 
+#include <Poco/Base64Encoder.h>
+#include <Poco/Exception.h>
+#include <Poco/Net/IPAddress.h>
+#include <Poco/Net/SSLException.h>
+#include <Poco/URI.h>
 #include <openssl/ssl.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <sstream>
 #include <tuple>
-
-#include <Poco/Base64Encoder.h>
-#include <Poco/Exception.h>
-#include <Poco/Net/IPAddress.h>
-#include <Poco/Net/SSLException.h>
-#include <Poco/URI.h>
+#include <unistd.h>
 
 namespace patchbay::net {
 namespace {
@@ -60,8 +59,8 @@ bool excepted(const Url& url) {
 
 Proxy read_proxy(const std::string& text, const char* from) {
     const auto fail = [&](const char* why) -> sdk::Failure {
-        return {PATCHBAY_E_INVALID, std::string(from) + " " + why +
-                                        "; expected http://[user:password@]host[:port]"};
+        return {PATCHBAY_E_INVALID,
+                std::string(from) + " " + why + "; expected http://[user:password@]host[:port]"};
     };
     try {
         const Poco::URI uri(text.find("://") == text.npos ? "http://" + text : text);
@@ -128,9 +127,10 @@ Poco::Net::Context::Ptr tls_context(const TlsSettings& settings) {
         SSL_CTX_set_verify(context->sslContext(), SSL_VERIFY_PEER, note_refusal);
         return contexts.emplace(settings, context).first->second;
     } catch (const Poco::Exception& error) {
-        throw sdk::Failure(PATCHBAY_E_INVALID, "the TLS settings (ca_file, client_certificate, "
-                                               "client_key) cannot be used: " +
-                                                   error.displayText());
+        throw sdk::Failure(PATCHBAY_E_INVALID,
+                           "the TLS settings (ca_file, client_certificate, "
+                           "client_key) cannot be used: " +
+                               error.displayText());
     }
 }
 

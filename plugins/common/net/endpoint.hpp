@@ -7,12 +7,13 @@
 #include "net/header_list.hpp"
 #include "net/url.hpp"
 
+#include <patchbay/cpp/json.hpp>
+
+#include <Poco/Net/Context.h>
+
 #include <chrono>
 #include <optional>
 #include <string>
-
-#include <Poco/Net/Context.h>
-#include <patchbay/cpp/json.hpp>
 
 namespace patchbay::net {
 
@@ -27,7 +28,7 @@ struct Proxy {
 std::optional<Proxy> proxy_for(const Url& url, const std::string& configured);
 
 struct TlsSettings {
-    std::string ca_file;                          // beside the system's authorities
+    std::string ca_file;                         // beside the system's authorities
     std::string client_certificate, client_key;  // PEM files
     bool operator<(const TlsSettings& other) const;
 };

@@ -2,18 +2,19 @@
 
 #include "net/workers.hpp"
 
+#include <Poco/Exception.h>
+
 #include <algorithm>
 #include <system_error>
 #include <utility>
 
-#include <Poco/Exception.h>
-
 namespace patchbay::net {
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{2};  // an answer this near is waited for by the worker
+constexpr std::chrono::milliseconds kPatience{
+    2};  // an answer this near is waited for by the worker
 constexpr std::size_t kChunk = 64u << 10, kPiece = 16u << 10;
-constexpr std::size_t kDrained = 64u << 10;   // of a body nobody wants, to keep its connection
+constexpr std::size_t kDrained = 64u << 10;       // of a body nobody wants, to keep its connection
 constexpr std::size_t kBlockingBody = 32u << 10;  // a request that may not fit into the socket
 
 const HeaderList kNoSecrets;
@@ -239,8 +240,10 @@ void Engine::redirect(Task& task, const Head& head) {
                                                task.url.without_query());
     if (task.request.method == "POST" && head.status != 307 && head.status != 308)
         throw Trouble(PATCHBAY_E_PROTOCOL,
-                      "the server answered " + code + ", a redirect that loses the request; set the "
-                      "url to " + task.url.resolve(head.value("location")).without_query());
+                      "the server answered " + code +
+                          ", a redirect that loses the request; set the "
+                          "url to " +
+                          task.url.resolve(head.value("location")).without_query());
     auto next = task.url.resolve(head.value("location"));
     if (next.scheme != "http" && next.scheme != "https")
         throw Trouble(PATCHBAY_E_PROTOCOL, "a redirect to another protocol than http");

@@ -38,9 +38,9 @@ public:
     explicit Task(Url its_url) : url(std::move(its_url)) {}
     virtual ~Task() = default;
 
-    Url url;              // of the answer, after redirects
+    Url url;  // of the answer, after redirects
     Outgoing request;
-    HeaderList secrets;   // sent to the origin that was asked, not where it redirects to
+    HeaderList secrets;       // sent to the origin that was asked, not where it redirects to
     bool repeatable = false;  // sending it twice does no harm
 
     // Ends it from outside; end() comes with E_CANCELLED, or what won the race. [any]

@@ -1,11 +1,11 @@
 // Why an exchange with a server failed, as it is thrown and told.
 #pragma once
 
+#include <patchbay/plugin.h>
+
 #include <exception>
 #include <string>
 #include <utility>
-
-#include <patchbay/plugin.h>
 
 namespace patchbay::net {
 

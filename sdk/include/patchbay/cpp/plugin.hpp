@@ -119,6 +119,7 @@ public:
         const auto problem = make_problem(code, text, flags);
         sink_->closed(link_, &problem);
     }
+    void closed(const patchbay_problem& problem) const { sink_->closed(link_, &problem); }
     void output(std::uint32_t stream, std::string_view line) const {
         if (PATCHBAY_HAS(patchbay_sink, sink_, output)) sink_->output(link_, stream, str(line));
     }

@@ -1,15 +1,15 @@
-#include "exchange.hpp"
+#include "net/refusal.hpp"
 
 #include <algorithm>
 #include <charconv>
 
-namespace patchbay::http {
+namespace patchbay::net {
 namespace {
 
 constexpr std::size_t kExcerpt = 200;
 
 // Retry-After in seconds; a date is not worth a clock that may be wrong.
-unsigned retry_after_ms(const net::Head& head) {
+unsigned retry_after_ms(const Head& head) {
     const auto text = head.value("retry-after");
     unsigned seconds = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -19,19 +19,18 @@ unsigned retry_after_ms(const net::Head& head) {
 
 // A problem and what it points into.
 struct Told {
-    Told(const Refusal& refusal) : url(refusal.url) {
+    explicit Told(const Refusal& refusal) {
         for (const auto& [name, value] : refusal.head.fields)
             fields.push_back({sdk::str(name), sdk::str(value), 0, 0});
         problem.struct_size = sizeof problem;
         problem.http_status = static_cast<std::uint32_t>(refusal.head.status);
-        sdk::fill(problem.error, refusal.code, refusal.text(url), refusal.flags, refusal.head.status);
+        sdk::fill(problem.error, refusal.code, refusal.text(), refusal.flags, refusal.head.status);
         problem.error.retry_after_ms = retry_after_ms(refusal.head);
         if (problem.error.retry_after_ms) problem.error.flags |= PATCHBAY_ERR_RETRYABLE;
-        problem.url = sdk::str(url);
+        problem.url = sdk::str(refusal.url);
         problem.headers = fields.data();
         problem.header_count = fields.size();
     }
-    std::string url;
     std::vector<patchbay_kv> fields;
     patchbay_problem problem{};
 };
@@ -46,14 +45,15 @@ patchbay_status code_of_status(int status) {
     return status >= 500 ? PATCHBAY_E_IO : PATCHBAY_E_PROTOCOL;
 }
 
-std::string Refusal::text(const std::string& server_url) const {
+std::string Refusal::text() const {
     std::string text = "HTTP " + std::to_string(head.status);
     if (!head.reason.empty()) text += " " + head.reason.substr(0, 64);
-    text += " from " + server_url;
+    text += " from " + url.substr(0, url.find('?'));
     const auto type = head.media_type();
     if (type == "text/html") return text + " (an HTML page: is this the URL of an MCP server?)";
     std::string excerpt = body.substr(0, kExcerpt);
-    std::replace_if(excerpt.begin(), excerpt.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+    std::replace_if(
+        excerpt.begin(), excerpt.end(), [](unsigned char c) { return c < 0x20; }, ' ');
     return excerpt.empty() ? text : text + ": " + excerpt;
 }
 
@@ -67,4 +67,15 @@ void tell_challenge(const sdk::Sink& sink, const Refusal& refusal) {
     sink.challenge(told.problem);
 }
 
-}  // namespace patchbay::http
+void tell_closed(const sdk::Sink& sink, const Refusal& refusal) {
+    const Told told(refusal);
+    sink.closed(told.problem);
+}
+
+patchbay_buf buffer_of(std::string&& message) {
+    auto* const owner = new std::string(std::move(message));
+    return {reinterpret_cast<const std::uint8_t*>(owner->data()), owner->size(), owner->size(),
+            [](void* text) noexcept { delete static_cast<std::string*>(text); }, owner};
+}
+
+}  // namespace patchbay::net

@@ -1,0 +1,31 @@
+// An HTTP answer that is no success, and how the host is told of it.
+//
+// Threads: [value]; the tell functions inside a turn.
+#pragma once
+
+#include "net/connection.hpp"
+
+#include <patchbay/cpp/plugin.hpp>
+
+#include <string>
+
+namespace patchbay::net {
+
+struct Refusal {
+    patchbay_status code = PATCHBAY_OK;
+    Head head;
+    std::string body, url;  // of the answer
+    std::uint32_t flags = 0;
+
+    std::string text() const;
+};
+// What `status` means to the host; E_OK for a success.
+patchbay_status code_of_status(int status);
+void tell_done(const sdk::Sink& sink, std::uint64_t exchange, const Refusal& refusal);
+void tell_challenge(const sdk::Sink& sink, const Refusal& refusal);
+void tell_closed(const sdk::Sink& sink, const Refusal& refusal);
+
+// A message's bytes as a body that frees itself.
+patchbay_buf buffer_of(std::string&& message);
+
+}  // namespace patchbay::net

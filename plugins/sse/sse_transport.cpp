@@ -1,0 +1,234 @@
+#include "sse_transport.hpp"
+
+#include "net/sse_parser.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace patchbay::sse {
+namespace {
+
+constexpr unsigned kConnectAttempts = 5;
+constexpr std::chrono::milliseconds kFirstDelay{100};
+
+using Turn = transport::ChannelCore::Turn;
+
+}  // namespace
+
+class Stream final : public net::Task {
+public:
+    explicit Stream(SseTransport& transport)
+        : Task(transport.endpoint_.url),
+          transport_(transport),
+          parser_(transport.core_.message_bytes()) {
+        request.method = "GET";
+        request.headers.set("Accept", "text/event-stream");
+        request.headers.set("Cache-Control", "no-store");
+        secrets = transport.secrets();
+        repeatable = true;
+    }
+
+    Take head(const net::Head& head) override {
+        const auto code = net::code_of_status(head.status);
+        if (code == PATCHBAY_OK && head.media_type() == "text/event-stream") return Take::Stream;
+        refusal_.emplace(net::Refusal{
+            code == PATCHBAY_OK ? PATCHBAY_E_PROTOCOL : code, head, {}, url.text(), 0});
+        return Take::Whole;
+    }
+    void whole(std::string&& body) override { refusal_->body = std::move(body); }
+
+    bool data(std::string_view bytes) override {
+        const bool fits = parser_.feed(bytes, [this](net::SseParser::Event&& event) {
+            if (!transport_.core_.over())
+                transport_.stream_event(event.type, std::move(event.data));
+        });
+        if (!fits)
+            transport_.give_up(PATCHBAY_E_LIMIT,
+                               "the server sent an event that is too large (limit "
+                               "message_bytes)");
+        return fits && !transport_.core_.over();
+    }
+
+    void end(const net::Trouble* trouble) override {
+        if (transport_.core_.over()) return;
+        if (trouble && trouble->refused && ++attempts_ < kConnectAttempts) {
+            transport_.core_.sink().fact("trouble", trouble->text);
+            return transport_.engine_.start_after(kFirstDelay * (1u << (attempts_ - 1)),
+                                                  shared_from_this());
+        }
+        if (refusal_) return transport_.give_up(refusal_->code, {}, 0, std::move(refusal_));
+        if (trouble)
+            return transport_.give_up(trouble->code, trouble->text, PATCHBAY_ERR_RETRYABLE);
+        transport_.give_up(PATCHBAY_E_CLOSED, "the server ended its event stream",
+                           PATCHBAY_ERR_RETRYABLE);
+    }
+
+private:
+    SseTransport& transport_;
+    net::SseParser parser_;
+    std::optional<net::Refusal> refusal_;
+    unsigned attempts_ = 0;
+};
+
+class Post final : public net::Task {
+public:
+    Post(SseTransport& transport, const patchbay_message& message, sdk::Body body)
+        : Task(*transport.messages_),
+          transport_(transport),
+          id_(message.exchange),
+          body_(std::move(body)) {
+        request.method = "POST";
+        request.body = body_.view();
+        request.has_body = true;
+        request.headers.set("Content-Type", "application/json");
+        request.headers.set_all(message.headers, message.header_count);
+        if (message.protocol.size > 0)
+            request.headers.set("MCP-Protocol-Version", sdk::view(message.protocol));
+        secrets = transport.secrets();
+        repeatable = sdk::view(message.method) != "tools/call";
+    }
+
+    Take head(const net::Head& head) override {
+        const auto code = net::code_of_status(head.status);
+        if (code == PATCHBAY_OK) return Take::Nothing;
+        refusal_.emplace(net::Refusal{code, head, {}, url.text(), 0});
+        return Take::Whole;
+    }
+    void whole(std::string&& body) override { refusal_->body = std::move(body); }
+    void end(const net::Trouble* trouble) override {
+        if (trouble)
+            return conclude(trouble->code, trouble->text,
+                            trouble->sent ? 0 : PATCHBAY_ERR_NOT_SENT);
+        if (!refusal_) return conclude(PATCHBAY_OK, {}, 0);
+        if (std::exchange(over_, true)) return;
+        net::tell_done(transport_.core_.sink(), id_, *refusal_);
+        transport_.posts_.erase(id_);
+    }
+    void conclude(patchbay_status code, const std::string& text, std::uint32_t flags) {
+        if (std::exchange(over_, true)) return;
+        const auto keep = shared_from_this();
+        if (code == PATCHBAY_OK)
+            transport_.core_.sink().done(id_);
+        else
+            transport_.core_.sink().done(id_, code, text, flags);
+        transport_.posts_.erase(id_);
+    }
+
+private:
+    SseTransport& transport_;
+    const std::uint64_t id_;
+    const sdk::Body body_;
+    std::optional<net::Refusal> refusal_;
+    bool over_ = false;
+};
+
+SseTransport::SseTransport(const patchbay_open_params& params, net::Endpoint endpoint)
+    : core_(params), endpoint_(std::move(endpoint)), engine_(core_, endpoint_) {
+    credentials_.set_all(params.credentials, params.credential_count);
+}
+
+std::unique_ptr<sdk::Channel> SseTransport::open(const patchbay_open_params& params) {
+    auto endpoint = net::Endpoint::from(sdk::Config(sdk::view(params.config)));
+    if (endpoint.url.scheme != "http" && endpoint.url.scheme != "https")
+        throw sdk::Failure(PATCHBAY_E_INVALID, "url must begin with http:// or https://");
+    std::unique_ptr<SseTransport> channel(new SseTransport(params, std::move(endpoint)));
+    const Turn turn(channel->core_);
+    channel->core_.sink().fact(
+        "trouble", "no endpoint event from " + channel->endpoint_.url.without_query() + " yet");
+    channel->stream_ = std::make_shared<Stream>(*channel);
+    channel->engine_.start(channel->stream_);
+    return channel;
+}
+
+net::HeaderList SseTransport::secrets() const {
+    auto all = endpoint_.headers;
+    for (const auto& [name, value] : credentials_) all.set(name, value);
+    return all;
+}
+
+void SseTransport::stream_event(const std::string& type, std::string&& data) {
+    if (type == "message" && messages_) {
+        if (data.empty()) return;
+        if (core_.sink().message(0, net::buffer_of(std::move(data))) == PATCHBAY_PAUSE)
+            engine_.pause();
+        return;
+    }
+    if (type != "endpoint") return;
+    try {
+        auto target = stream_->url.resolve(data);
+        if (target.origin() != stream_->url.origin())
+            return give_up(PATCHBAY_E_DENIED, "the server named an endpoint of another origin (" +
+                                                  target.origin() + "); messages go only to " +
+                                                  stream_->url.origin());
+        const bool first = !messages_;
+        messages_ = std::move(target);
+        if (!first) return;
+        core_.sink().fact("trouble", {});
+        core_.sink().opened();
+    } catch (const sdk::Failure& failure) {
+        give_up(PATCHBAY_E_PROTOCOL, std::string("the server's endpoint event: ") + failure.what());
+    }
+}
+
+patchbay_status SseTransport::send(const patchbay_message& message, sdk::Body body) {
+    const Turn turn(core_);
+    if (core_.over() || !messages_) return PATCHBAY_E_CLOSED;
+    auto post = std::make_shared<Post>(*this, message, std::move(body));
+    posts_.emplace(message.exchange, post);
+    engine_.start(std::move(post));
+    return PATCHBAY_OK;
+}
+
+void SseTransport::cancel(std::uint64_t id) {
+    const Turn turn(core_);
+    const auto found = posts_.find(id);
+    if (found == posts_.end()) return;
+    const auto post = found->second;
+    post->blow();
+    post->conclude(PATCHBAY_E_CANCELLED, "cancelled", 0);
+}
+
+void SseTransport::resume() {
+    const Turn turn(core_);
+    engine_.resume();
+}
+
+void SseTransport::set_credentials(const patchbay_kv* credentials, std::size_t count) {
+    const Turn turn(core_);
+    credentials_ = {};
+    credentials_.set_all(credentials, count);
+}
+
+void SseTransport::close() {
+    const Turn turn(core_);
+    give_up(PATCHBAY_OK, {});
+}
+
+void SseTransport::give_up(patchbay_status code, std::string text, std::uint32_t flags,
+                           std::optional<net::Refusal> refusal) {
+    if (core_.over()) return;
+    // On the reactor's thread, where watches and timers end. Refused only by a host that is closing
+    // itself: it ends what is open.
+    static_cast<void>(core_.post(this, on_posted));
+    if (refusal)
+        core_.finish(
+            [told = std::move(*refusal)](const sdk::Sink& sink) { tell_closed(sink, told); });
+    else
+        core_.finish(code, std::move(text), flags);
+    std::vector<std::shared_ptr<Post>> left;
+    for (const auto& [id, post] : posts_) left.push_back(post);
+    for (const auto& post : left) {
+        post->blow();
+        post->conclude(PATCHBAY_E_CLOSED, "the connection closed", 0);
+    }
+}
+
+void SseTransport::on_posted(void* self) noexcept {
+    auto& transport = *static_cast<SseTransport*>(self);
+    const Turn turn(transport.core_);
+    transport.core_.arrived();
+    transport.engine_.stop();
+    transport.stream_.reset();
+}
+
+}  // namespace patchbay::sse
