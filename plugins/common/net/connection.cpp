@@ -2,7 +2,6 @@
 
 #include "net/connection_impl.hpp"
 
-#include <Poco/InflatingStream.h>
 #include <Poco/Net/DNS.h>
 #include <Poco/Net/HTTPRequest.h>
 #include <Poco/Net/HTTPResponse.h>
@@ -14,7 +13,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
+#include <cerrno>
+#include <cstring>
+#include <poll.h>
 #include <sys/socket.h>
 
 namespace patchbay::net {
@@ -23,12 +24,26 @@ namespace {
 namespace pn = Poco::Net;
 
 constexpr int kMostFields = 100;
-constexpr std::size_t kBytesPerSecond = 16u << 10;
+constexpr std::size_t kBytesPerSecond = 16u << 10, kPiece = 16u << 10;
 constexpr std::chrono::seconds kStep{5};         // a blocked read looks at its limit this often
 constexpr std::chrono::seconds kWriteLimit{30};  // the server takes nothing for so long
 
 Poco::Timespan span(std::chrono::milliseconds time) {
     return Poco::Timespan(time.count() * 1000);
+}
+
+std::size_t to_size(int length) {
+    return static_cast<std::size_t>(length);
+}
+
+bool ready_for(short events, int fd, std::chrono::milliseconds patience) {
+    pollfd wait{fd, events, 0};
+    return ::poll(&wait, 1, static_cast<int>(patience.count())) > 0;
+}
+
+// Bytes are there, or the end is.
+bool readable(int fd, std::chrono::milliseconds patience) {
+    return ready_for(POLLIN, fd, patience);
 }
 
 // What the library threw, in words for people.
@@ -162,22 +177,48 @@ GuardedSocketImpl::~GuardedSocketImpl() {
     reset();  // the descriptor is the inner one's
 }
 
+// The host's reactor leaves a descriptor that it has watched non-blocking, so plain sockets are
+// read and written as such; TLS waits by itself.
 int GuardedSocketImpl::receiveBytes(void* buffer, int length, int flags) {
     for (;;) {
         if (Clock::now() >= limit_) throw Poco::TimeoutException("the answer takes too long");
-        try {
-            const int got = inner_.receiveBytes(buffer, length, flags);
-            if (got < 0) continue;  // TLS: the time of one step is over
-            if (got > 0 && limit_ != Clock::time_point::max())
-                extend(static_cast<std::size_t>(got));
+        const int got = secure()
+                            ? receive_secure(buffer, length, flags)
+                            : static_cast<int>(::recv(sockfd(), buffer, to_size(length), flags));
+        if (got >= 0) {
+            if (limit_ != Clock::time_point::max()) extend(to_size(got));
             return got;
-        } catch (const Poco::TimeoutException&) {
         }
+        if (secure() || errno == EINTR) continue;  // the time of one step is over
+        if (errno != EAGAIN) error();
+        readable(sockfd(), kStep);
+    }
+}
+
+int GuardedSocketImpl::receive_secure(void* buffer, int length, int flags) {
+    try {
+        return inner_.receiveBytes(buffer, length, flags);
+    } catch (const Poco::TimeoutException&) {
+        return -1;
     }
 }
 
 int GuardedSocketImpl::sendBytes(const void* buffer, int length, int flags) {
-    return inner_.sendBytes(buffer, length, flags);
+    if (secure()) return inner_.sendBytes(buffer, length, flags);
+    const auto* const bytes = static_cast<const char*>(buffer);
+    for (int sent = 0; sent < length;) {
+        const auto put =
+            ::send(sockfd(), bytes + sent, to_size(length - sent), flags | MSG_NOSIGNAL);
+        if (put >= 0) {
+            sent += static_cast<int>(put);
+        } else if (errno == EAGAIN) {
+            if (!ready_for(POLLOUT, sockfd(), kWriteLimit))
+                throw Poco::TimeoutException("the server takes no more");
+        } else if (errno != EINTR) {
+            error();
+        }
+    }
+    return length;
 }
 
 int GuardedSocketImpl::available() {
@@ -254,17 +295,12 @@ int Connection::fd() const {
 }
 
 bool Connection::still_fresh() {
-    try {
-        return impl_->session.buffered() == 0 && !impl_->guard->poll({}, pn::Socket::SELECT_READ);
-    } catch (const Poco::Exception&) {
-        return false;
-    }
+    return impl_->session.buffered() == 0 && !readable(fd(), {});
 }
 
 void Connection::send(const Url& url, const Outgoing& request, const HeaderList& secrets) {
     auto& impl = *impl_;
-    impl.inflater.reset();
-    impl.body = nullptr;
+    impl.decoder.reset();
     impl.limit({});
     try {
         pn::HTTPRequest head(request.method, impl.proxy ? url.text() : url.target,
@@ -288,14 +324,13 @@ void Connection::send(const Url& url, const Outgoing& request, const HeaderList&
 }
 
 bool Connection::wait(std::chrono::milliseconds patience) {
-    return ready() || impl_->guard->poll(span(patience), pn::Socket::SELECT_READ);
+    return ready() || readable(fd(), patience);
 }
 
 bool Connection::ready() {
     auto& impl = *impl_;
-    return impl.inflater || (impl.body && impl.body->in_avail() > 0) ||
-           impl.session.buffered() > 0 || (impl.secure && impl.guard->available() > 0) ||
-           impl.guard->poll({}, pn::Socket::SELECT_READ);
+    return impl.session.buffered() > 0 || (impl.secure && impl.guard->available() > 0) ||
+           readable(fd(), {});
 }
 
 Head Connection::receive_head() {
@@ -304,9 +339,7 @@ Head Connection::receive_head() {
     pn::HTTPResponse response;
     response.setFieldLimit(kMostFields);
     try {
-        auto& stream = impl.session.receiveResponse(response);
-        impl.body = stream.rdbuf();
-        impl.stream = &stream;
+        impl.session.receiveResponse(response);
     } catch (const Poco::Exception& error) {
         Trouble trouble(PATCHBAY_E_CLOSED, words_of(error));
         trouble.untouched = dynamic_cast<const pn::NoMessageException*>(&error) ||
@@ -317,57 +350,32 @@ Head Connection::receive_head() {
     head.status = static_cast<int>(response.getStatus());
     head.reason = response.getReason();
     for (const auto& [name, value] : response) head.fields.emplace_back(name, value);
-    const auto length = head.value("content-length");
-    impl.expected.reset();
-    if (!length.empty() && !response.getChunkedTransferEncoding()) {
-        std::uint64_t bytes = 0;
-        const auto [end, error] =
-            std::from_chars(length.data(), length.data() + length.size(), bytes);
-        if (error != std::errc() || end != length.data() + length.size())
-            throw Trouble(PATCHBAY_E_PROTOCOL, "the answer's Content-Length is not a number");
-        impl.expected = bytes;
-    }
-    impl.keeps = response.getKeepAlive() &&
-                 (response.getChunkedTransferEncoding() || impl.expected || head.status == 204);
-    impl.finished = false;
-    const auto encoding = head.value("content-encoding");
-    if (same_name(encoding, "gzip") || same_name(encoding, "x-gzip")) {
-        impl.inflater = std::make_unique<Poco::InflatingInputStream>(
-            *impl.stream, Poco::InflatingStreamBuf::STREAM_GZIP);
-        impl.keeps = false;  // what the inflater leaves unread is unknown
-    } else if (!encoding.empty() && !same_name(encoding, "identity")) {
-        throw Trouble(PATCHBAY_E_PROTOCOL,
-                      "the answer has a Content-Encoding that was not asked for");
-    }
+    impl.decoder.emplace(head);
+    impl.keeps = response.getKeepAlive() && impl.decoder->delimited();
     return head;
 }
 
-std::size_t Connection::read_body(char* into, std::size_t size, bool anew) {
+bool Connection::read_body(std::string& into, std::size_t most, bool anew) {
     auto& impl = *impl_;
-    if (impl.finished) return 0;
+    if (impl.decoder->over()) return false;
     if (anew) impl.limit(kBodyLimit);
-    auto* const body = impl.inflater ? impl.inflater->rdbuf() : impl.body;
+    char chunk[kPiece];
+    int got = 0;
     try {
-        if (body->sgetc() == std::char_traits<char>::eof()) {
-            impl.finished = true;
-            if (impl.expected && *impl.expected > 0 && !impl.inflater)
-                throw Trouble(PATCHBAY_E_CLOSED,
-                              "the answer was cut off: " + std::to_string(*impl.expected) +
-                                  " bytes of its Content-Length are missing");
-            return 0;
-        }
-        const auto there = static_cast<std::size_t>(std::max<std::streamsize>(body->in_avail(), 1));
-        const auto got = static_cast<std::size_t>(
-            body->sgetn(into, static_cast<std::streamsize>(std::min(there, size))));
-        if (impl.expected) *impl.expected -= std::min<std::uint64_t>(*impl.expected, got);
-        return got;
+        got = impl.session.read(chunk, sizeof chunk);
     } catch (const Poco::Exception& error) {
         throw Trouble(PATCHBAY_E_CLOSED, "the answer broke off: " + words_of(error));
     }
+    if (got > 0)
+        impl.decoder->feed({chunk, to_size(got)}, into, most);
+    else
+        impl.decoder->finish();
+    return !impl.decoder->over();
 }
 
 bool Connection::reusable() const {
-    return impl_->finished && impl_->keeps;
+    return impl_->decoder && impl_->decoder->over() && impl_->keeps &&
+           impl_->decoder->surplus() == 0;
 }
 
 }  // namespace patchbay::net

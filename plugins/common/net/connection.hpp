@@ -70,9 +70,9 @@ public:
     // More can be read without waiting, for all that is known here.
     bool ready();
     Head receive_head();
-    // Up to `size` bytes of the body; 0: its end. Blocks for the first one, kBodyLimit and a second
-    // for every 16 KiB since the last call that began anew.
-    std::size_t read_body(char* into, std::size_t size, bool anew);
+    // Appends what comes next of the body to `into`, perhaps nothing; false: that was its end.
+    // Waits for kBodyLimit and a second for every 16 KiB since the last call that began anew.
+    bool read_body(std::string& into, std::size_t most, bool anew);
     // The body was read to its end and the server keeps the connection.
     bool reusable() const;
 

@@ -1,16 +1,15 @@
 // The inside of a Connection, for its own source and for what takes a connection over (WebSocket).
 #pragma once
 
+#include "net/body_decoder.hpp"
 #include "net/connection.hpp"
 
-#include <Poco/InflatingStream.h>
 #include <Poco/Net/HTTPClientSession.h>
 #include <Poco/Net/NetException.h>
 #include <Poco/Net/StreamSocket.h>
 #include <Poco/Net/StreamSocketImpl.h>
 
 #include <optional>
-#include <streambuf>
 
 namespace patchbay::net {
 
@@ -30,6 +29,7 @@ protected:
     ~GuardedSocketImpl() override;
 
 private:
+    int receive_secure(void* buffer, int length, int flags);
     void extend(std::size_t bytes);
 
     Poco::Net::StreamSocket inner_;
@@ -47,6 +47,7 @@ public:
         setKeepAlive(true);
     }
     using HTTPClientSession::buffered;
+    using HTTPClientSession::read;
 
 protected:
     void connect(const Poco::Net::SocketAddress&) override {
@@ -67,12 +68,9 @@ struct Connection::Impl {
     GuardedSocketImpl* guard;  // the session's socket's
     Session session;
     const bool secure;
-    std::optional<Proxy> proxy;  // requests name the whole URL then
-    std::istream* stream = nullptr;
-    std::streambuf* body = nullptr;  // of the answer in progress
-    std::unique_ptr<Poco::InflatingInputStream> inflater;
-    std::optional<std::uint64_t> expected;  // bytes of the body to come
-    bool keeps = false, finished = true;
+    std::optional<Proxy> proxy;          // requests name the whole URL then
+    std::optional<BodyDecoder> decoder;  // of the answer in progress
+    bool keeps = false;
 };
 
 }  // namespace patchbay::net

@@ -5,6 +5,7 @@
 #include <Poco/Exception.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <system_error>
 #include <utility>
 
@@ -12,8 +13,7 @@ namespace patchbay::net {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{
-    2};  // an answer this near is waited for by the worker
-constexpr std::size_t kChunk = 64u << 10, kPiece = 16u << 10;
+    2};                                           // an answer this near is waited for by the worker
 constexpr std::size_t kDrained = 64u << 10;       // of a body nobody wants, to keep its connection
 constexpr std::size_t kBlockingBody = 32u << 10;  // a request that may not fit into the socket
 
@@ -260,29 +260,26 @@ void Engine::redirect(Task& task, const Head& head) {
 // One piece of the body. True: that was its end, or enough of it.
 bool Engine::read(Task& task) {
     const bool anew = task.take_ == Task::Take::Stream || !std::exchange(task.body_begun_, true);
-    if (task.take_ == Task::Take::Whole) {
-        const auto before = task.body_.size();
-        const auto most = task.body_limit();
-        const auto room = std::min(kChunk, most + 1 - before);
-        if (task.body_.capacity() < before + room)
-            task.body_.reserve(std::max(before + room, std::min(2 * before, most + 1)));
-        task.body_.resize(before + room);
-        const auto got = task.connection_->read_body(task.body_.data() + before, room, anew);
-        task.body_.resize(before + got);
-        if (task.body_.size() > most)
-            throw Trouble(PATCHBAY_E_LIMIT, "the answer has more than " + std::to_string(most) +
-                                                " bytes (limit message_bytes)");
-        if (got > 0) return false;
-        const Turn turn(core_);
-        task.whole(std::move(task.body_));
-        return true;
+    const auto most = task.take_ == Task::Take::Whole ? task.body_limit() : SIZE_MAX;
+    const bool more = task.connection_->read_body(task.body_, most, anew);
+    switch (task.take_) {
+        case Task::Take::Whole: {
+            if (more) return false;
+            const Turn turn(core_);
+            task.whole(std::move(task.body_));
+            return true;
+        }
+        case Task::Take::Stream: {
+            const Turn turn(core_);
+            const bool enough = !task.body_.empty() && !task.data(task.body_);
+            task.body_.clear();
+            return enough || !more;
+        }
+        case Task::Take::Nothing:
+            break;
     }
-    char chunk[kPiece];
-    const auto got = task.connection_->read_body(chunk, sizeof chunk, anew);
-    if (got == 0) return true;
-    if (task.take_ == Task::Take::Nothing) return (task.drained_ += got) > kDrained;
-    const Turn turn(core_);
-    return !task.data({chunk, got});
+    task.drained_ += std::exchange(task.body_, {}).size();
+    return !more || task.drained_ > kDrained;
 }
 
 void Engine::resume() {

@@ -1,0 +1,160 @@
+#include "net/body_decoder.hpp"
+
+#include "net/connection.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include <Poco/Exception.h>
+#include <Poco/InflatingStream.h>
+
+namespace patchbay::net {
+namespace {
+
+constexpr std::size_t kInflatedAtOnce = 1024;  // bytes, each of which may become a thousand
+
+[[noreturn]] void refuse(const std::string& why) {
+    throw Trouble(PATCHBAY_E_PROTOCOL, "the answer is not HTTP/1.1: " + why);
+}
+
+template <class Number>
+bool read_number(std::string_view text, Number& number, int base) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+    return error == std::errc() && end == text.data() + text.size() && !text.empty() &&
+           text.front() != '-';
+}
+
+}  // namespace
+
+// Writes what it unpacks into a string that is emptied after every piece.
+struct BodyDecoder::Gunzip {
+    std::ostringstream unpacked;
+    Poco::InflatingOutputStream stream{unpacked, Poco::InflatingStreamBuf::STREAM_GZIP};
+};
+
+BodyDecoder::BodyDecoder(const Head& head) {
+    if (head.status == 204 || head.status == 304 || head.status < 200) {
+        kind_ = Kind::Length;
+        state_ = State::Over;
+        return;
+    }
+    std::string length;
+    bool chunked = false;
+    for (const auto& [name, value] : head.fields) {
+        if (same_name(name, "transfer-encoding")) {
+            if (!same_name(value, "chunked") || chunked) refuse("a Transfer-Encoding that is not chunked");
+            chunked = true;
+        } else if (same_name(name, "content-length")) {
+            if (!length.empty() && length != value) refuse("two different values of Content-Length");
+            length = value;
+            if (!read_number(value, left_, 10)) refuse("its Content-Length is not a number");
+        }
+    }
+    if (chunked && !length.empty()) refuse("both Transfer-Encoding and Content-Length");
+    if (chunked) {
+        kind_ = Kind::Chunked;
+        state_ = State::SizeLine;
+        left_ = 0;
+    } else if (!length.empty()) {
+        kind_ = Kind::Length;
+        if (left_ == 0) state_ = State::Over;
+    }
+    const auto encoding = head.value("content-encoding");
+    if (same_name(encoding, "gzip") || same_name(encoding, "x-gzip"))
+        gunzip_ = std::make_unique<Gunzip>();
+    else if (!encoding.empty() && !same_name(encoding, "identity"))
+        throw Trouble(PATCHBAY_E_PROTOCOL,
+                      "the answer has a Content-Encoding that was not asked for");
+}
+
+BodyDecoder::~BodyDecoder() = default;
+
+void BodyDecoder::feed(std::string_view bytes, std::string& into, std::size_t most) {
+    while (!bytes.empty()) {
+        switch (state_) {
+            case State::Data: take(bytes, into, most); break;
+            case State::Over:
+                surplus_ += bytes.size();
+                return;
+            default:
+                take_line(bytes.front());
+                bytes.remove_prefix(1);
+        }
+    }
+}
+
+void BodyDecoder::take(std::string_view& bytes, std::string& into, std::size_t most) {
+    std::size_t size = bytes.size();
+    if (kind_ != Kind::UntilClose) size = static_cast<std::size_t>(std::min<std::uint64_t>(size, left_));
+    append(bytes.substr(0, size), into, most);
+    bytes.remove_prefix(size);
+    if (kind_ == Kind::UntilClose) return;
+    left_ -= size;
+    if (left_ > 0) return;
+    state_ = kind_ == Kind::Chunked ? State::DataEnd : State::Over;
+}
+
+void BodyDecoder::take_line(char byte) {
+    if (byte != '\n') {
+        if (line_.size() >= kLineBytes) refuse("a line of a chunk is longer than 4096 bytes");
+        line_ += byte;
+        return;
+    }
+    if (!line_.empty() && line_.back() == '\r') line_.pop_back();
+    const auto line = std::exchange(line_, {});
+    switch (state_) {
+        case State::SizeLine: {
+            auto size = std::string_view(line).substr(0, line.find(';'));
+            while (!size.empty() && (size.back() == ' ' || size.back() == '\t')) size.remove_suffix(1);
+            if (size.size() > 15 || !read_number(size, left_, 16)) refuse("a chunk without a size");
+            state_ = left_ > 0 ? State::Data : State::Trailer;
+            break;
+        }
+        case State::DataEnd:
+            if (!line.empty()) refuse("a chunk that is longer than its size");
+            state_ = State::SizeLine;
+            break;
+        default:
+            if (line.empty()) state_ = State::Over;
+            else if (++trailers_ > kTrailerLines) refuse("more than 100 trailers");
+    }
+}
+
+void BodyDecoder::append(std::string_view data, std::string& into, std::size_t most) {
+    const auto add = [&](std::string_view piece) {
+        if (into.size() + piece.size() > most)
+            throw Trouble(PATCHBAY_E_LIMIT, "the answer has more than " + std::to_string(most) +
+                                                " bytes (limit message_bytes)");
+        into += piece;
+    };
+    if (!gunzip_) return add(data);
+    while (!data.empty()) {
+        const auto piece = data.substr(0, kInflatedAtOnce);
+        data.remove_prefix(piece.size());
+        try {
+            gunzip_->stream.write(piece.data(), static_cast<std::streamsize>(piece.size()));
+            gunzip_->stream.flush();
+        } catch (const Poco::Exception&) {
+            gunzip_->stream.setstate(std::ios::badbit);
+        }
+        if (!gunzip_->stream) refuse("its gzip is broken");
+        add(gunzip_->unpacked.str());
+        gunzip_->unpacked.str({});
+    }
+}
+
+void BodyDecoder::finish() {
+    if (state_ == State::Over) return;
+    if (kind_ == Kind::UntilClose) {
+        state_ = State::Over;
+        return;
+    }
+    throw Trouble(PATCHBAY_E_CLOSED,
+                  kind_ == Kind::Length
+                      ? "the answer was cut off: " + std::to_string(left_) +
+                            " bytes of its Content-Length are missing"
+                      : std::string("the answer was cut off before its last chunk"));
+}
+
+}  // namespace patchbay::net

@@ -1,0 +1,59 @@
+// The body of an HTTP/1.1 answer out of the bytes of its connection, cut anywhere: by length,
+// chunked, or to the end of the connection; gzip undone on the way. No I/O.
+//
+// Poco's own streams wait for the next chunk when they are asked whether there is one, and cannot
+// tell the last chunk from a connection that broke.
+//
+// Threads: [value]. Errors: Trouble(E_PROTOCOL) for nonsense, E_LIMIT for what expands beyond the
+// limit, E_CLOSED for an end too early.
+// Limits:  a line of a chunk or trailer kLineBytes, trailers kTrailerLines.
+// Follows: RFC 9112 sections 6 and 7.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace patchbay::net {
+
+struct Head;
+
+class BodyDecoder {
+public:
+    static constexpr std::size_t kLineBytes = 4096, kTrailerLines = 100;
+
+    // From the header of the answer. Refuses two lengths, and what is neither chunked nor a number.
+    explicit BodyDecoder(const Head& head);
+    ~BodyDecoder();
+
+    // Appends what `bytes` hold of the body to `into`, which may grow to `most`. What follows the
+    // end of the body is counted by surplus().
+    void feed(std::string_view bytes, std::string& into, std::size_t most);
+    // The connection ended.
+    void finish();
+
+    bool over() const { return state_ == State::Over; }
+    // The connection may carry another answer: the body had an end of its own.
+    bool delimited() const { return kind_ != Kind::UntilClose; }
+    std::size_t surplus() const { return surplus_; }
+    std::uint64_t expected() const { return kind_ == Kind::Length ? left_ : 0; }
+
+private:
+    enum class Kind { Length, Chunked, UntilClose };
+    enum class State { Data, SizeLine, DataEnd, Trailer, Over };
+
+    void take(std::string_view& bytes, std::string& into, std::size_t most);
+    void take_line(char byte);
+    void append(std::string_view data, std::string& into, std::size_t most);
+
+    struct Gunzip;
+    Kind kind_ = Kind::UntilClose;
+    State state_ = State::Data;
+    std::uint64_t left_ = 0;  // of the body, or of the chunk
+    std::string line_;
+    std::size_t trailers_ = 0, surplus_ = 0;
+    std::unique_ptr<Gunzip> gunzip_;
+};
+
+}  // namespace patchbay::net
