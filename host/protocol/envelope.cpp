@@ -4,6 +4,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace patchbay::protocol {
@@ -256,6 +257,40 @@ Result<Params> split_params(std::string_view object, std::size_t depth) {
         params.members.append("\"").append(key).append("\":").append(value);
     }
     return params;
+}
+
+std::string_view raw_member(std::string_view members, std::string_view key) {
+    std::size_t at = 0;
+    const auto past_string = [&] {  // from its opening quote to after the closing one
+        for (++at; at < members.size() && members[at] != '"'; ++at)
+            if (members[at] == '\\') ++at;
+        ++at;
+    };
+    while (at < members.size()) {
+        at = members.find('"', at);
+        if (at == std::string_view::npos) return {};
+        const auto key_begin = at + 1;
+        past_string();
+        if (at > members.size()) return {};
+        const auto found = members.substr(key_begin, at - 1 - key_begin);
+        at = members.find(':', at);
+        if (at == std::string_view::npos) return {};
+        const auto begin = ++at;
+        int depth = 0;
+        while (at < members.size() && (depth > 0 || members[at] != ',')) {
+            const char c = members[at];
+            if (c == '"') {
+                past_string();
+                continue;
+            }
+            if (c == '{' || c == '[') ++depth;
+            if (c == '}' || c == ']') --depth;
+            ++at;
+        }
+        at = std::min(at, members.size());
+        if (found == key) return trim(members.substr(begin, at - begin));
+    }
+    return {};
 }
 
 Result<RpcError> parse_rpc_error(std::string_view error) {
