@@ -29,14 +29,19 @@ void EraFile::read() {
     }
 }
 
-std::string EraFile::find(const std::string& definition_key) {
+connection::KnownEra EraFile::find(const std::string& definition_key) {
     read();
     const auto found = versions_.find(definition_key);
-    return found == versions_.end() ? std::string() : found->second;
+    if (found == versions_.end()) return {};
+    const auto& text = found->second;
+    const auto space = text.find(' ');
+    if (space == std::string::npos) return {text, {}};
+    return {text.substr(0, space), text.substr(space + 1)};
 }
 
-void EraFile::remember(const std::string& definition_key, const std::string& version) {
+void EraFile::remember(const std::string& definition_key, const connection::KnownEra& era) {
     read();
+    const auto version = era.transport.empty() ? era.version : era.version + " " + era.transport;
     auto& known = versions_[definition_key];
     if (known == version) return;
     known = version;

@@ -1,5 +1,6 @@
 // Remembered protocol revisions on disk: `eras.json` in the state directory, one line of JSON
-// `{"<definition key>":"2025-11-25", ...}`, at most kEntries. Only a cache: unreadable is empty.
+// `{"<definition key>":"2025-11-25", ...}`, at most kEntries; a transport other than the configured
+// one follows after a space. Only a cache: unreadable is empty.
 //
 // Threads: [loop]. Errors: none; what cannot be written is not remembered.
 #pragma once
@@ -16,8 +17,8 @@ public:
     static constexpr std::size_t kEntries = 1000;
 
     explicit EraFile(std::string path);  // empty: memory only
-    std::string find(const std::string& definition_key) override;
-    void remember(const std::string& definition_key, const std::string& version) override;
+    connection::KnownEra find(const std::string& definition_key) override;
+    void remember(const std::string& definition_key, const connection::KnownEra& era) override;
 
 private:
     void read();

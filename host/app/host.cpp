@@ -111,6 +111,10 @@ struct Host::Impl final : connection::ServerEvents {
             },
             [this](const config::Server& server) {
                 return config::expand(server, options.environment);
+            },
+            [this](const std::string& transport) {
+                const auto known = plugins.transports();
+                return std::binary_search(known.begin(), known.end(), transport);
             }});
         connections->apply(registry::specs_of(config));
         router.emplace(*connections, *policy);

@@ -59,6 +59,11 @@ std::string time_of(std::chrono::system_clock::time_point when) {
     return text;
 }
 
+std::string transport_of(const Status& status) {
+    if (status.fallback_from.empty()) return status.transport;
+    return status.fallback_from + " -> " + status.transport;
+}
+
 json::object json_of(const Status& status) {
     json::object object{{"id", status.id},
                         {"transport", status.transport},
@@ -71,6 +76,7 @@ json::object json_of(const Status& status) {
                         {"stray_lines", status.stray_lines},
                         {"malformed_messages", status.malformed},
                         {"late_answers", status.late_answers}};
+    if (!status.fallback_from.empty()) object["fallback_from"] = status.fallback_from;
     if (!status.protocol.empty()) object["protocol"] = status.protocol;
     if (!status.last_error.empty()) object["last_error"] = status.last_error;
     if (status.last_connected) object["last_connected_at"] = time_of(*status.last_connected);
@@ -90,7 +96,7 @@ void print_statuses(const std::vector<Status>& statuses) {
         {{"ID"}, {"TRANSPORT"}, {"SCOPE"}, {"ENABLED"}, {"STATE"}, {"TOOLS"}}};
     for (const auto& status : statuses) {
         rows.push_back({{status.id},
-                        {status.transport},
+                        {transport_of(status)},
                         {config::name_of(status.place.scope)},
                         {status.enabled ? "yes" : "no"},
                         {connection::name_of(status.state), colour_of(status.state)},
@@ -107,7 +113,7 @@ void print_detail(const Status& status) {
     row("id", status.id);
     row("state", connection::name_of(status.state), colour_of(status.state));
     row("enabled", status.enabled ? "yes" : "no");
-    row("transport", status.transport);
+    row("transport", transport_of(status));
     row("source", config::to_string(status.place));
     row("protocol", status.protocol);
     row("server",

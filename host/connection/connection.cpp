@@ -61,6 +61,8 @@ Status Connection::status() const {
     Status status = impl_->shown;
     status.id = impl_->spec.id();
     status.transport = impl_->spec.config.transport;
+    if (impl_->agreed && impl_->transport != status.transport)
+        status.fallback_from = std::exchange(status.transport, impl_->transport);
     status.place = impl_->spec.config.place;
     status.state = impl_->state;
     status.tools = impl_->tools.size();
@@ -110,23 +112,7 @@ void Connection::on_message(plugin::ExchangeId exchange, core::Buffer body) {
     impl_->message(exchange, std::move(body));
 }
 void Connection::on_done(plugin::ExchangeId exchange, const plugin::Problem* problem) {
-    if (!problem) {
-        // A duplex transport only says that the bytes are out; a request-scoped one has ended the
-        // answer's stream, and an answer that is not there by now will never come.
-        if (!impl_->channel || !impl_->channel->request_scoped()) return;
-        const auto id = impl_->pending.id_of_wire(exchange);
-        if (id) {
-            impl_->finish(
-                id, impl_->named({ErrorCode::Protocol, "the stream ended without an answer"}));
-        }
-        return;
-    }
-    if (const auto id = impl_->pending.id_of_wire(exchange)) {
-        Error error = problem->error;
-        error.message += problem->not_sent ? "; the request was not sent"
-                                           : "; the request may have been carried out";
-        impl_->finish(id, impl_->named(std::move(error)));
-    }
+    impl_->done(exchange, problem);
 }
 void Connection::on_writable() {
     impl_->paused = false;

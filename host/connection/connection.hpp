@@ -60,6 +60,10 @@ struct Context {
         open;
     // `${...}` of a server's settings, just before it is opened.
     std::function<Result<boost::json::object>(const config::Server&)> expand;
+    // Whether a plugin provides that transport; empty: nobody asks.
+    std::function<bool(const std::string& transport)> has_transport = {};
+    // Between two subscriptions/listen: the floor, and where doubling stops.
+    std::chrono::milliseconds listen_first{1'000}, listen_most{30'000};
 };
 
 class Connection final : private plugin::ChannelEvents {

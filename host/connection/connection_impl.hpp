@@ -1,9 +1,11 @@
-// The inside of a Connection, shared by its three sources: lifecycle (open, handshake, retry,
-// close), requests (out), inbound (what the server sends). Nobody else includes this.
+// The inside of a Connection, shared by its sources: lifecycle (open, handshake, retry, close),
+// transport_choice, session_renewal, requests and delivery (out), inbound (what the server sends),
+// tool_list. Nobody else includes this.
 #pragma once
 
 #include "connection/connection.hpp"
 #include "connection/pending_requests.hpp"
+#include "protocol/http_headers.hpp"
 
 #include <deque>
 #include <set>
@@ -31,15 +33,24 @@ struct Connection::Impl {
     void settle();
     void check_health();
     void listen();  // modern: (re)opens subscriptions/listen for what is wanted
+    void listen_again();
+    void start_startup_timer();
+
+    // transport_choice
+    void begin_attempt();
+    bool implicit_fallback() const;
+    std::string remembered_version() const;
+    bool next_transport(Error& error);
+    void handshake_ended(RequestId id, const plugin::Problem* problem);
+
+    // session_renewal
+    void session_lost(RequestId id, const plugin::Problem& problem);
+    void renew_session();
 
     // requests
     RequestId request(Request request, ReplyHandler handler);
     // For requests of our own: sent at once whatever the state, the handler as above.
     RequestId send_now(Request request, std::chrono::milliseconds timeout, ReplyHandler handler);
-    void transmit(RequestId id, PendingRequest& pending);
-    void send_message(plugin::MessageKind kind, RequestId exchange, std::string body,
-                      std::string_view method);
-    void flush_outbox();
     void notify(std::string_view method, std::string_view members);
     void cancel(RequestId id, const std::string& reason);
     void tell_cancelled(const PendingRequest& pending, std::string_view reason);
@@ -47,15 +58,33 @@ struct Connection::Impl {
     void finish(RequestId id, Result<Reply> outcome);
     enum class Which { All, Sent };
     void fail_all(const Error& error, Which which = Which::All);
+
+    // delivery
+    bool modern(std::string_view method) const;
+    void transmit(RequestId id, PendingRequest& pending);
+    Result<void> headers_for(const Request& request, std::vector<plugin::Header>& headers) const;
+    void send_message(plugin::MessageKind kind, RequestId exchange, std::string body,
+                      std::string_view method, std::vector<plugin::Header> headers = {});
+    Result<plugin::Flow> hand_over(plugin::MessageKind kind, RequestId exchange, std::string body,
+                                   std::string_view method,
+                                   const std::vector<plugin::Header>& headers);
+    void flush_outbox();
+    void resend(RequestId id);
+    bool repeatable(const Request& request) const;
+    void done(plugin::ExchangeId exchange, const plugin::Problem* problem);
+    void headers_mismatch(RequestId id);
+
+    // tool_list
     void list_tools(std::string cursor);
     void tools_listed(Result<Reply> reply);
     void tools_done(Result<void> outcome);
+    bool may_be_called(const protocol::Tool& tool);
 
     // inbound
     void message(plugin::ExchangeId exchange, core::Buffer body);
     void batch(core::Buffer body);
     void malformed(std::string_view body, const Error& error, plugin::ExchangeId exchange);
-    void answer(const protocol::Envelope& envelope, core::Buffer body);
+    void answer(const protocol::Envelope& envelope, plugin::ExchangeId exchange, core::Buffer body);
     void input_required(RequestId id, std::string_view result);
     void server_request(const protocol::Envelope& envelope);
     void notification(const protocol::Envelope& envelope);
@@ -75,14 +104,31 @@ struct Connection::Impl {
     std::string meta;  // modern `_meta` members; empty in legacy
     PendingRequests pending;
     std::vector<RequestId> unsent;  // wait for Ready
-    std::deque<std::pair<plugin::OutgoingMessage, std::string>>
-        outbox;  // after PAUSE; second: method
+    struct Outgoing {
+        plugin::MessageKind kind;
+        RequestId exchange;
+        std::string body, method;
+        std::vector<plugin::Header> headers;
+    };
+    std::deque<Outgoing> outbox;  // after PAUSE
     bool paused = false;
     RequestId last_id = 0;
     bool retried_without_probe = false;
-    std::string try_first;  // revision for the next attempt only
+    std::string try_first;    // revision for the next attempt only
+    unsigned generation = 0;  // sessions agreed on so far
+
+    std::string transport;              // in use, or tried now
+    std::vector<std::string> tried;     // in this attempt, without success
+    std::vector<std::string> failures;  // "http: why", one for each of them
+    unsigned initialize_status = 0;     // HTTP status that refused `initialize`
+    bool agreed = false;                // a handshake went through on this channel
+    bool moving_on = false;             // the channel closes, the next transport follows
+    std::chrono::milliseconds retry_after{0};
 
     std::vector<protocol::Tool> tools, listing;
+    // Tools with arguments that go to headers.
+    std::map<std::string, std::vector<protocol::HeaderParameter>> mirrored, listing_mirrored;
+    unsigned list_round = 0;  // tells a page of an abandoned list from one of this
     std::set<std::string> cursors;
     std::size_t pages = 0;
     std::optional<core::Clock::time_point> tools_until;  // fresh until; none: stale
@@ -93,6 +139,8 @@ struct Connection::Impl {
     std::set<std::string> subscriptions;  // resource URIs wanted
     RequestId listen_id = 0;
     core::Loop::TimerId listen_timer = 0;
+    core::Clock::time_point listen_at{};
+    unsigned short_listens = 0;  // in a row
 
     std::vector<std::function<void()>> settled, closed;
     bool closing = false;

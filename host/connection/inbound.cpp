@@ -46,13 +46,14 @@ std::optional<RequestId> guessed_id(std::string_view text) {
 
 void Connection::Impl::message(plugin::ExchangeId exchange, core::Buffer body) {
     const auto text = body.view();
+    if (auto* entry = exchange ? pending.find_wire(exchange) : nullptr) entry->heard = true;
     if (!text.empty() && text.front() == '[') return batch(std::move(body));
     const auto envelope = protocol::parse_envelope(text, context.limits.json_depth);
     if (!envelope) return malformed(text, envelope.error(), exchange);
     switch (envelope->kind) {
         case protocol::MessageKind::Result:
         case protocol::MessageKind::Error:
-            return answer(*envelope, std::move(body));
+            return answer(*envelope, exchange, std::move(body));
         case protocol::MessageKind::Request:
             return server_request(*envelope);
         case protocol::MessageKind::Notification:
@@ -99,8 +100,12 @@ void Connection::Impl::malformed(std::string_view text, const Error& error,
     lose({error.code, "sent a malformed message that names no request: " + error.message});
 }
 
-void Connection::Impl::answer(const protocol::Envelope& envelope, core::Buffer body) {
-    const auto wire_id = answered_id(envelope);
+void Connection::Impl::answer(const protocol::Envelope& envelope, plugin::ExchangeId exchange,
+                              core::Buffer body) {
+    auto wire_id = answered_id(envelope);
+    // A refusal before the server had read the id: the transport knows whose it is.
+    if (!wire_id && envelope.id.empty() && exchange && pending.id_of_wire(exchange))
+        wire_id = static_cast<std::int64_t>(exchange);
     const auto id =
         wire_id && *wire_id > 0 ? pending.id_of_wire(static_cast<RequestId>(*wire_id)) : 0;
     if (!id) {
@@ -125,6 +130,13 @@ void Connection::Impl::answer(const protocol::Envelope& envelope, core::Buffer b
         if (envelope.result_type == protocol::ResultType::Unknown) {
             return finish(id, named({ErrorCode::Protocol, "answered with an unknown resultType"}));
         }
+    }
+    if (envelope.kind == protocol::MessageKind::Error && modern({}) && channel->takes_headers()) {
+        const auto& entry = *pending.find(id);
+        const auto error = protocol::parse_rpc_error(envelope.error);
+        if (error && error->code == protocol::kHeaderMismatch && !entry.headers_retried &&
+            entry.request.method == "tools/call")
+            return headers_mismatch(id);
     }
     if (channel && channel->request_scoped())
         channel->settle(static_cast<plugin::ExchangeId>(*wire_id));
@@ -167,18 +179,13 @@ void Connection::Impl::input_required(RequestId id, std::string_view result) {
         if (!*watch || !pending.find(id)) return;
         if (round->failed) return finish(id, named(*round->failed));
         auto& again = *pending.find(id);
-        const RequestId wire_id = ++last_id;
-        pending.set_wire_id(id, wire_id);
         // The original params stay as they were; only this round's answers are added.
-        const std::string original = again.request.params.members;
-        std::string added = extra;
+        again.round = extra;
         if (!round->responses.empty()) {
-            added =
+            again.round =
                 protocol::joined("\"inputResponses\":" + json::serialize(round->responses), extra);
         }
-        again.request.params.members = protocol::joined(original, added);
-        transmit(id, again);
-        again.request.params.members = original;
+        resend(id);
     };
     const auto* asked = object.if_contains("inputRequests");
     if (!asked || !asked->is_object() || asked->get_object().empty()) {

@@ -16,9 +16,9 @@ namespace {
 // server that drops unknown methods loses this much once per definition; long enough that a modern
 // one that is already running never sees the second question.
 constexpr std::chrono::milliseconds kProbeSilence{150};
-constexpr std::chrono::seconds kListenPause{1};  // between two subscriptions/listen
-constexpr std::chrono::seconds kSteady{30};      // ready for this long: past failures are forgiven
-constexpr std::size_t kStderrTail = 20;          // lines kept for error messages
+constexpr std::chrono::seconds kSteady{30};  // ready for this long: past failures are forgiven
+constexpr std::size_t kStderrTail = 20;      // lines kept for error messages
+constexpr std::chrono::seconds kMostRetryAfter{300};  // a server may ask for this much patience
 
 }  // namespace
 
@@ -73,24 +73,44 @@ void Connection::Impl::connect(std::function<void()> when_settled) {
     if (channel || state == State::Connecting) return;  // this attempt's end will settle
     if (reconnect_timer) context.loop.cancel(std::exchange(reconnect_timer, 0));
     if (state == State::Failed || state == State::Error) attempts = 0;
+    begin_attempt();
     open();
 }
 
 void Connection::Impl::open() {
     set_state(attempts == 0 ? State::Connecting : State::Reconnecting);
     lost_because.reset();
+    agreed = false;
+    initialize_status = 0;
+    retry_after = {};
     stderr_tail.clear();
     shown.facts.clear();
     auto settings = context.expand(spec.config);
     if (!settings) return attempt_failed(settings.error(), false);
 
     const std::string remembered =
-        try_first.empty() ? context.eras.find(spec.definition_key) : std::exchange(try_first, {});
+        try_first.empty() ? remembered_version() : std::exchange(try_first, {});
     handshake.emplace(context.identity, spec.config.protocol, remembered);
     plugin::ChannelOptions options{
         spec.id(), std::move(*settings), {}, context.limits.message_bytes};
+    start_startup_timer();
+    auto opened = context.open(transport, std::move(options), self);
+    if (!opened) {
+        return attempt_failed(opened.error(), opened.error().code == ErrorCode::Io ||
+                                                  opened.error().code == ErrorCode::Timeout ||
+                                                  opened.error().code == ErrorCode::Unavailable);
+    }
+    channel = std::move(*opened);
+}
+
+void Connection::Impl::start_startup_timer() {
+    if (startup_timer) context.loop.cancel(startup_timer);
     startup_timer = context.loop.after(spec.config.startup_timeout, [this] {
         startup_timer = 0;
+        if (std::exchange(moving_on, false)) {
+            // The last transport does not let go of its channel: that is all there is to say.
+            return tell_failure(State::Error, named(*lost_because));
+        }
         const auto trouble = shown.facts.find("trouble");
         const bool not_open = trouble != shown.facts.end();
         lose({ErrorCode::Timeout,
@@ -98,13 +118,6 @@ void Connection::Impl::open() {
                           " within "s + core::duration(spec.config.startup_timeout) +
                           " (startup_timeout_sec)" + (not_open ? ": " + trouble->second : ""))});
     });
-    auto opened = context.open(spec.config.transport, std::move(options), self);
-    if (!opened) {
-        return attempt_failed(opened.error(), opened.error().code == ErrorCode::Io ||
-                                                  opened.error().code == ErrorCode::Timeout ||
-                                                  opened.error().code == ErrorCode::Unavailable);
-    }
-    channel = std::move(*opened);
 }
 
 void Connection::Impl::drive(protocol::Handshake::Step step) {
@@ -146,13 +159,16 @@ void Connection::Impl::handshake_result(const std::string& method, Result<Reply>
     drive(handshake->on_result(method, value.get_object()));
 }
 
-void Connection::Impl::established(protocol::Session agreed) {
+void Connection::Impl::established(protocol::Session made) {
     if (silence_timer) context.loop.cancel(std::exchange(silence_timer, 0));
-    session = std::move(agreed);
+    session = std::move(made);
     retried_without_probe = false;
     const bool modern = session->era == protocol::Era::Modern;
     meta = modern ? protocol::modern_meta(context.identity) : std::string();
-    context.eras.remember(spec.definition_key, session->version);
+    agreed = true;
+    ++generation;
+    context.eras.remember(spec.definition_key,
+                          {session->version, transport == spec.config.transport ? "" : transport});
     if (!modern) notify("notifications/initialized", {});
     if (session->can("tools"))
         list_tools({});
@@ -210,16 +226,25 @@ void Connection::Impl::listen() {
     if (wanted.empty()) return;
     Request request{
         "subscriptions/listen", {"\"notifications\":" + json::serialize(wanted), ""}, {}, {}};
+    listen_at = core::Clock::now();
     listen_id =
         send_now(std::move(request), std::chrono::milliseconds::max(), [this](Result<Reply> reply) {
             if (!reply && reply.error().code == ErrorCode::Cancelled) return;
             listen_id = 0;
-            if (state != State::Ready || (reply && !reply->error.empty())) return;
-            listen_timer = context.loop.after(kListenPause, [this] {
-                listen_timer = 0;
-                listen();
-            });
+            if (state == State::Ready && (!reply || reply->error.empty())) listen_again();
         });
+}
+
+// A server that ends the stream as soon as it is open is asked less and less often.
+void Connection::Impl::listen_again() {
+    const bool lived = core::Clock::now() - listen_at >= context.listen_most;
+    short_listens = lived ? 0 : short_listens + 1;
+    const auto doubled = context.listen_first * (1u << std::min(short_listens, 16u)) / 2;
+    const auto pause = std::clamp(doubled, context.listen_first, context.listen_most);
+    listen_timer = context.loop.after(pause, [this] {
+        listen_timer = 0;
+        listen();
+    });
 }
 
 // Who waits hears of it now; the server may take its time to leave.
@@ -227,10 +252,19 @@ void Connection::Impl::lose(Error error) {
     if (lost_because) return;
     lost_because = error;
     if (!channel) return attempt_failed(std::move(error), true);
+    if (next_transport(error)) {
+        moving_on = true;
+        if (!startup_timer) start_startup_timer();
+        fail_all(named(*lost_because), Which::Sent);  // of the handshake; the others wait on
+        channel->close();
+        return;
+    }
+    lost_because = error;
     lost_when_ready = state == State::Ready;
     channel->close();  // channel_gone() does the rest
     if (lost_when_ready) error = within("connection lost", std::move(error));
-    tell_failure(State::Error, named(std::move(error)));
+    const bool auth = error.code == ErrorCode::AuthRequired;
+    tell_failure(auth ? State::AuthRequired : State::Error, named(std::move(error)));
 }
 
 void Connection::Impl::tell_failure(State next, const Error& error) {
@@ -273,6 +307,7 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
     Error error = lost_because ? *lost_because
                   : problem    ? Error{problem->error.code, with_stderr(problem->error.message)}
                                : Error{ErrorCode::Unavailable, "the connection was closed"};
+    if (std::exchange(moving_on, false)) return open();
     // Some legacy servers cannot stand the probe and leave: once more, without it.
     if (was_probing && !lost_because && spec.config.protocol == "auto" && !retried_without_probe) {
         retried_without_probe = true;
@@ -294,8 +329,12 @@ void Connection::Impl::attempt_failed(Error error, bool retryable) {
     if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
     handshake.reset();
     retried_without_probe = false;
-    const bool again = retryable && context.long_lived && spec.config.restart &&
-                       attempts < context.health.reconnect_attempts;
+    if (!lost_because && next_transport(error)) {
+        fail_all(named(error), Which::Sent);
+        return open();
+    }
+    const bool again = retryable && error.code != ErrorCode::AuthRequired && context.long_lived &&
+                       spec.config.restart && attempts < context.health.reconnect_attempts;
     const State next = error.code == ErrorCode::AuthRequired ? State::AuthRequired
                        : again                               ? State::Reconnecting
                        : retryable                           ? State::Failed
@@ -307,8 +346,11 @@ void Connection::Impl::attempt_failed(Error error, bool retryable) {
 void Connection::Impl::schedule_reconnect() {
     auto delay = context.health.reconnect_first * (1u << std::min(attempts, 16u));
     ++attempts;
-    reconnect_timer = context.loop.after(std::min(delay, context.health.reconnect_most), [this] {
+    delay = std::max(std::min(delay, context.health.reconnect_most),
+                     std::min<std::chrono::milliseconds>(retry_after, kMostRetryAfter));
+    reconnect_timer = context.loop.after(delay, [this] {
         reconnect_timer = 0;
+        begin_attempt();
         open();
     });
 }

@@ -22,8 +22,15 @@ struct PendingRequest {
     core::Clock::time_point idle_deadline = core::Clock::time_point::max();
     std::chrono::milliseconds wall{0};  // for the message
     unsigned rounds = 0;                // input_required answers so far
+    std::string round;                  // members that this round's answers add to the params
     bool sent = false;
-    std::size_t bytes = 0;  // counted against queue_bytes
+    bool heard = false;            // something came for this sending
+    bool own = false;              // asked by the connection itself, not by a caller
+    unsigned generation = 0;       // of the session it was sent in
+    bool resent = false;           // after a broken stream
+    bool session_retried = false;  // after a lost session
+    bool headers_retried = false;  // after a HeaderMismatch
+    std::size_t bytes = 0;         // counted against queue_bytes
 
     core::Clock::time_point due() const { return std::min(deadline, idle_deadline); }
 };

@@ -27,6 +27,7 @@ const char* name_of(State state);  // "auth_required"; Idle (configured, not ask
 
 struct Status {
     std::string id, transport;
+    std::string fallback_from;  // the configured transport, when another one is in use
     config::Place place;
     bool enabled = true;
     State state = State::Idle;

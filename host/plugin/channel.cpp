@@ -436,6 +436,7 @@ public:
     }
 
     bool request_scoped() const override { return link_->table.caps & PATCHBAY_CAP_EXCHANGE; }
+    bool takes_headers() const override { return link_->table.caps & PATCHBAY_CAP_HEADERS; }
 
 private:
     bool usable() const { return link_->channel && !link_->ended; }

@@ -86,6 +86,8 @@ public:
     virtual void close() = 0;  // on_closed follows; twice is harmless
     // Inbound messages name their exchange and done ends a stream (PATCHBAY_CAP_EXCHANGE).
     virtual bool request_scoped() const = 0;
+    // OutgoingMessage::headers reach the server (PATCHBAY_CAP_HEADERS).
+    virtual bool takes_headers() const = 0;
 };
 
 struct ChannelOptions {

@@ -44,8 +44,8 @@ struct Params {
 // Protocol error when `object` is not one JSON object, or has an escaped or repeated top key.
 Result<Params> split_params(std::string_view object, std::size_t depth = 128);
 
-// The raw value of top-level member `key` among `members` (valid JSON, as in Params); empty: absent.
-// Looks no further than the member, so put it first.
+// The raw value of top-level member `key` among `members` (valid JSON, as in Params); empty:
+// absent. Looks no further than the member, so put it first.
 std::string_view raw_member(std::string_view members, std::string_view key);
 
 struct RpcError {

@@ -120,6 +120,19 @@ Handshake::Step Handshake::on_error(std::string_view method, const RpcError& err
             if (!supported.empty()) return nothing_in_common(core::join(supported, ", "));
             return Error{ErrorCode::Protocol, told};
         }
+    }
+    return refused(method, told);
+}
+
+Handshake::Step Handshake::on_refused(std::string_view method, const std::string& told) {
+    if (settled_) return Wait{};
+    return refused(method, told);
+}
+
+// No answer of a server that speaks a modern revision.
+Handshake::Step Handshake::refused(std::string_view method, const std::string& told) {
+    if (method == kDiscover) {
+        probe_pending_ = false;
         if (protocol_ != "auto") {
             return Error{ErrorCode::Unsupported,
                          told + "; it does not speak " + protocol_ +

@@ -63,6 +63,8 @@ public:
     // `method` is the one of the Send it answers.
     Step on_result(std::string_view method, const boost::json::object& result);
     Step on_error(std::string_view method, const RpcError& error);
+    // It ended without a JSON-RPC answer (a 4xx, an empty stream), for the reason in `told`.
+    Step on_refused(std::string_view method, const std::string& told);
     // Nothing came for a while (the caller's clock); asks for `initialize` once, in auto.
     Step on_silence();
 
@@ -74,6 +76,7 @@ private:
     Step discover();
     Step initialize();
     Step fall_back();
+    Step refused(std::string_view method, const std::string& told);
     Step settle_modern(const boost::json::object& result);
     Step settle_legacy(const boost::json::object& result);
     Error nothing_in_common(const std::string& theirs) const;

@@ -137,10 +137,9 @@ Result<std::string> text_of(const json::value& value, const HeaderParameter& par
     if (value.is_string()) return std::string(value.get_string());
     if (value.is_bool()) return std::string(value.get_bool() ? "true" : "false");
     const auto refuse = [&](const char* why) {
-        return Error{ErrorCode::Invalid, "argument \"" +
-                                             core::printable(core::join(parameter.path, "."), 200) +
-                                             "\" goes to the header " + parameter.header +
-                                             " and " + why};
+        return Error{ErrorCode::Invalid,
+                     "argument \"" + core::printable(core::join(parameter.path, "."), 200) +
+                         "\" goes to the header " + parameter.header + " and " + why};
     };
     if (!value.is_number()) return refuse("is neither a string, an integer nor a boolean");
     const double number = value.to_number<double>();
@@ -160,12 +159,11 @@ Result<std::vector<HeaderParameter>> header_parameters(const json::value& input_
 
 std::string header_text(std::string_view value) {
     constexpr std::string_view kBegin = "=?base64?", kEnd = "?=";
-    const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-    const bool plain = std::all_of(value.begin(), value.end(),
-                                   [](char c) { return (c >= 0x20 && c <= 0x7e) || c == '\t'; });
-    const bool padded = !value.empty() && (blank(value.front()) || blank(value.back()));
-    const bool marked = value.substr(0, kBegin.size()) == kBegin &&
-                        value.size() >= kEnd.size() &&
+    // A tab may stand in a header, yet it is a control character: servers expect it encoded.
+    const bool plain =
+        std::all_of(value.begin(), value.end(), [](char c) { return c >= 0x20 && c <= 0x7e; });
+    const bool padded = !value.empty() && (value.front() == ' ' || value.back() == ' ');
+    const bool marked = value.substr(0, kBegin.size()) == kBegin && value.size() >= kEnd.size() &&
                         value.substr(value.size() - kEnd.size()) == kEnd;
     if (plain && !padded && !marked) return std::string(value);
     return std::string(kBegin) + base64(value) + std::string(kEnd);
@@ -188,8 +186,7 @@ std::vector<MessageHeader> standard_headers(std::string_view method, std::string
 }
 
 Result<std::vector<MessageHeader>> mirrored_arguments(
-    const std::vector<HeaderParameter>& parameters, std::string_view arguments,
-    std::size_t depth) {
+    const std::vector<HeaderParameter>& parameters, std::string_view arguments, std::size_t depth) {
     std::vector<MessageHeader> headers;
     if (parameters.empty() || arguments.empty()) return headers;
     json::parse_options options;

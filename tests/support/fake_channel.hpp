@@ -1,5 +1,6 @@
 // A server on the other end of a Channel, scripted by the test: what the host sends is recorded,
 // and the test says what comes back. One FakeServer may be opened many times, one channel at once.
+// With `request_scoped` it is one behind HTTP: answers name their exchange, each of which is done.
 #pragma once
 
 #include "core/loop.hpp"
@@ -9,6 +10,9 @@
 
 #include <deque>
 #include <functional>
+#include <map>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -23,6 +27,42 @@ public:
     std::map<std::string, Result> results;
     std::map<std::string, std::pair<int, std::string>> errors;  // method -> code, message
 
+    // Requests of that method end like this, one after the other, before any answer; nothing: their
+    // stream just ends.
+    using Ending = std::optional<plugin::Problem>;
+    std::map<std::string, std::deque<Ending>> endings;
+    bool request_scoped = false, takes_headers = false;
+
+    static plugin::Problem problem(ErrorCode code, const std::string& message,
+                                   unsigned http_status = 0) {
+        plugin::Problem made;
+        made.error = {code, message};
+        made.http_status = http_status;
+        made.url = "https://example.com/mcp";
+        return made;
+    }
+    void be_http() { request_scoped = takes_headers = true; }
+
+    // How a message came, besides its body; same index as in `received`.
+    struct Arrival {
+        plugin::ExchangeId exchange = 0;
+        std::string method, protocol;
+        std::vector<plugin::Header> headers, credentials;
+        std::string header(const std::string& name) const {
+            for (const auto& each : headers)
+                if (each.name == name) return each.value;
+            return "(none)";
+        }
+    };
+    std::vector<Arrival> arrivals;
+    const Arrival& arrival(const std::string& method, std::size_t nth = 0) const {
+        for (const auto& each : arrivals)
+            if (each.method == method && nth-- == 0) return each;
+        throw std::out_of_range("no such " + method);
+    }
+    std::vector<plugin::Header> credentials;  // what the channel has now
+    std::vector<plugin::ExchangeId> cancelled, settled;
+
     std::vector<boost::json::object> received;
     int opened = 0;
     bool refuse_open = false;
@@ -35,6 +75,22 @@ public:
 
     patchbay::Result<std::unique_ptr<plugin::Channel>> open(plugin::ChannelEvents& events);
 
+    // An inbound message of that exchange, and the end of one.
+    void say_for(plugin::ExchangeId exchange, const std::string& message) {
+        loop_.defer([this, exchange, message] {
+            if (events_) events_->on_message(exchange, core::Buffer::from(message));
+        });
+    }
+    void end(plugin::ExchangeId exchange, const Ending& ending) {
+        loop_.defer([this, exchange, ending] {
+            if (events_) events_->on_done(exchange, ending ? &*ending : nullptr);
+        });
+    }
+    void challenge(const plugin::Problem& problem) {
+        loop_.defer([this, problem] {
+            if (events_) events_->on_challenge(problem);
+        });
+    }
     void say(const std::string& message) {  // one message from the server
         loop_.defer([this, message] {
             if (events_) events_->on_message(0, core::Buffer::from(message));
@@ -66,15 +122,28 @@ private:
     public:
         explicit FakeChannel(FakeServer& server) : server_(server) {}
         patchbay::Result<plugin::Flow> send(plugin::OutgoingMessage message) override {
-            server_.take(message.body.view());
+            Arrival arrival{message.exchange,
+                            std::string(message.method),
+                            std::string(message.protocol),
+                            {},
+                            server_.credentials};
+            if (message.headers) arrival.headers = *message.headers;
+            server_.arrivals.push_back(std::move(arrival));
+            server_.take(message.body.view(), message.exchange);
             return plugin::Flow::Ready;
         }
-        void cancel(plugin::ExchangeId) override {}
+        void cancel(plugin::ExchangeId exchange) override {
+            server_.cancelled.push_back(exchange);
+            server_.end(exchange, problem(ErrorCode::Cancelled, "cancelled"));
+        }
         void pause() override {}
         void resume() override {}
-        void settle(plugin::ExchangeId) override {}
-        void set_credentials(const std::vector<plugin::Header>&) override {}
-        bool request_scoped() const override { return false; }
+        void settle(plugin::ExchangeId exchange) override { server_.settled.push_back(exchange); }
+        void set_credentials(const std::vector<plugin::Header>& given) override {
+            server_.credentials = given;
+        }
+        bool request_scoped() const override { return server_.request_scoped; }
+        bool takes_headers() const override { return server_.takes_headers; }
         void close() override {
             server_.loop_.defer([&server = server_] {
                 auto* events = std::exchange(server.events_, nullptr);
@@ -86,29 +155,44 @@ private:
         FakeServer& server_;
     };
 
-    void take(std::string_view text) {
+    // What answers a request: on its exchange, which then is done, or on the channel.
+    void reply(plugin::ExchangeId exchange, const boost::json::object& message) {
+        if (!request_scoped) return say(boost::json::serialize(message));
+        say_for(exchange, boost::json::serialize(message));
+        end(exchange, std::nullopt);
+    }
+
+    void take(std::string_view text, plugin::ExchangeId exchange) {
         auto message = boost::json::parse({text.data(), text.size()}).as_object();
         received.push_back(message);
         const auto* id = message.if_contains("id");
         const auto* method = message.if_contains("method");
-        if (!id || !method) return;
+        if (!method) return;
         const std::string name(method->as_string());
+        if (auto& planned = endings[name]; !planned.empty()) {
+            end(exchange, planned.front());
+            planned.pop_front();
+            return;
+        }
+        if (!id) {
+            if (request_scoped) end(exchange, std::nullopt);
+            return;
+        }
         if (leave_on_discover && name == "server/discover") return crash("exited with code 1");
         if (const auto error = errors.find(name); error != errors.end()) {
-            boost::json::object reply{
-                {"jsonrpc", "2.0"},
-                {"id", *id},
-                {"error", {{"code", error->second.first}, {"message", error->second.second}}}};
-            return say(boost::json::serialize(reply));
+            return reply(
+                exchange,
+                {{"jsonrpc", "2.0"},
+                 {"id", *id},
+                 {"error", {{"code", error->second.first}, {"message", error->second.second}}}});
         }
         const auto result = results.find(name);
         if (result == results.end()) return;
         const auto* params = message.if_contains("params");
-        boost::json::object reply{
-            {"jsonrpc", "2.0"},
-            {"id", *id},
-            {"result", result->second(params ? params->as_object() : boost::json::object())}};
-        say(boost::json::serialize(reply));
+        reply(exchange,
+              {{"jsonrpc", "2.0"},
+               {"id", *id},
+               {"result", result->second(params ? params->as_object() : boost::json::object())}});
     }
 
     core::Loop& loop_;

@@ -1,111 +1,9 @@
-#include "connection/connection.hpp"
-
-#include "support/fake_channel.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "unit/connection/fixture.hpp"
 
 namespace patchbay::connection {
 namespace {
 
-namespace json = boost::json;
-using namespace std::chrono_literals;
-using test::FakeServer;
-using test::tool_named;
 using ::testing::HasSubstr;
-
-struct Eras final : EraMemory {
-    std::map<std::string, std::string> known;
-    std::string find(const std::string& key) override { return known.count(key) ? known[key] : ""; }
-    void remember(const std::string& key, const std::string& version) override {
-        known[key] = version;
-    }
-};
-
-struct Events final : ServerEvents {
-    std::vector<std::string> notifications, output;
-    std::vector<State> states;
-    int tool_changes = 0;
-    void on_notification(const std::string&, const std::string& method, std::string_view) override {
-        notifications.push_back(method);
-    }
-    void on_output(const std::string&, bool, std::string_view line) override {
-        output.emplace_back(line);
-    }
-    void on_state(const std::string&, State state) override { states.push_back(state); }
-    void on_tools_changed(const std::string&) override { ++tool_changes; }
-};
-
-class ConnectionTest : public ::testing::Test {
-protected:
-    ConnectionTest() {
-        config::ClientSettings client;
-        client.roots = {"/data set"};
-        client.elicitation = "fixed";
-        client.elicitation_content = {{"name", "octocat"}};
-        responder = make_responder(client, {});
-        spec.config.id = "s";
-        spec.config.transport = "fake";
-        spec.definition_key = "key";
-        health.reconnect_first = 1ms;
-        health.reconnect_most = 5ms;
-    }
-
-    Connection& connection() {
-        if (!connection_) {
-            context.emplace(
-                Context{loop,
-                        *responder,
-                        events,
-                        eras,
-                        {{{"name", "patchbay"}, {"version", "1"}}, responder->capabilities()},
-                        health,
-                        limits,
-                        long_lived,
-                        [this](const std::string&, plugin::ChannelOptions,
-                               plugin::ChannelEvents& on) { return server.open(on); },
-                        [](const config::Server& s) { return Result<json::object>(s.settings); }});
-            connection_ = std::make_unique<Connection>(*context, spec);
-        }
-        return *connection_;
-    }
-    bool wait(const std::function<bool()>& done) {
-        return loop.run_until(done, core::Clock::now() + 5s);
-    }
-    State connect() {
-        bool settled = false;
-        connection().connect([&] { settled = true; });
-        EXPECT_TRUE(wait([&] { return settled; }));
-        return connection().state();
-    }
-    Result<std::string> ask(Request request) {
-        std::optional<Result<std::string>> outcome;
-        connection().request(std::move(request), [&](Result<Reply> reply) {
-            if (reply)
-                outcome.emplace(std::string(reply->error.empty() ? reply->result : reply->error));
-            else
-                outcome.emplace(reply.error());
-        });
-        EXPECT_FALSE(outcome) << "answered from inside the call";
-        EXPECT_TRUE(wait([&] { return outcome.has_value(); }));
-        return *outcome;
-    }
-    static Request call(const std::string& name, std::chrono::milliseconds timeout = 0ms) {
-        return {"tools/call", {"\"name\":\"" + name + "\"", ""}, timeout, {}};
-    }
-
-    core::Loop loop;
-    FakeServer server{loop};
-    Events events;
-    Eras eras;
-    std::unique_ptr<Responder> responder;
-    config::HealthSettings health;
-    core::Limits limits;
-    bool long_lived = false;
-    registry::ServerSpec spec;
-    std::optional<Context> context;
-    std::unique_ptr<Connection> connection_;
-};
 
 TEST_F(ConnectionTest, BringsUpAModernServerAndItsTools) {
     server.be_modern({tool_named("b"), tool_named("a")});
@@ -113,7 +11,7 @@ TEST_F(ConnectionTest, BringsUpAModernServerAndItsTools) {
     ASSERT_EQ(connection().tools().size(), 2u);
     EXPECT_EQ(connection().tools()[0].name, "a") << "in stable order";
     EXPECT_EQ(connection().status().protocol, "2026-07-28");
-    EXPECT_EQ(eras.known["key"], "2026-07-28");
+    EXPECT_EQ(eras.known["key"].version, "2026-07-28");
     const auto listed = server.requests("tools/list").at(0);
     EXPECT_EQ(listed.at("params").at("_meta").at("io.modelcontextprotocol/protocolVersion"),
               "2026-07-28");

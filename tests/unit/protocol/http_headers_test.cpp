@@ -35,7 +35,7 @@ constexpr const char* kSql = R"({"type":"object","properties":{
 
 TEST(HttpHeaders, ValuesThatAHeaderCarriesStayAsTheyAre) {
     EXPECT_EQ(header_text("us-west1"), "us-west1");
-    EXPECT_EQ(header_text("two words\tand a tab"), "two words\tand a tab");
+    EXPECT_EQ(header_text("two words"), "two words");
     EXPECT_EQ(header_text(""), "");
     EXPECT_EQ(header_text("=?base64?open end"), "=?base64?open end");
     EXPECT_EQ(header_text("=?BASE64?x?="), "=?BASE64?x?=") << "the marker is case-sensitive";
@@ -46,11 +46,10 @@ TEST(HttpHeaders, OthersGoAsBase64) {
     EXPECT_EQ(header_text(" padded "), "=?base64?IHBhZGRlZCA=?=");
     EXPECT_EQ(header_text("line1\nline2"), "=?base64?bGluZTEKbGluZTI=?=");
     EXPECT_EQ(header_text("=?base64?literal?="), "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=");
-    EXPECT_EQ(header_text("x\r\nAuthorization: y"),
-              "=?base64?eA0KQXV0aG9yaXphdGlvbjogeQ==?=");
+    EXPECT_EQ(header_text("x\r\nAuthorization: y"), "=?base64?eA0KQXV0aG9yaXphdGlvbjogeQ==?=");
     EXPECT_EQ(header_text(std::string_view("\0", 1)), "=?base64?AA==?=");
     EXPECT_EQ(header_text("\x7f"), "=?base64?fw==?=");
-    EXPECT_EQ(header_text("tab\t"), "=?base64?dGFiCQ==?=");
+    EXPECT_EQ(header_text("a\tb"), "=?base64?YQli?=");
 }
 
 TEST(HttpHeaders, EveryMessageNamesItsMethod) {
@@ -69,8 +68,8 @@ TEST(HttpHeaders, ArgumentsGoWhereTheSchemaSaysAtAnyDepth) {
     EXPECT_THAT(mirrored(kSql, R"({"query":"q","region":"us-west1","limit":-7,"dry":false,
                                    "where":{"zone":" z"}})")
                     .value(),
-                ElementsAre(header("Mcp-Param-Region", "us-west1"),
-                            header("Mcp-Param-Limit", "-7"), header("Mcp-Param-Dry-Run", "false"),
+                ElementsAre(header("Mcp-Param-Region", "us-west1"), header("Mcp-Param-Limit", "-7"),
+                            header("Mcp-Param-Dry-Run", "false"),
                             header("Mcp-Param-Zone", "=?base64?IHo=?=")));
 }
 
@@ -109,9 +108,8 @@ TEST(HttpHeaders, AMarkThatBreaksARuleIsNamed) {
     EXPECT_THAT(property(R"({"type":"string","x-mcp-header":"\u00e9"})"), HasSubstr("no header"));
     for (const char* type : {"\"number\"", "\"object\"", "\"array\"", "\"null\"", "[\"null\"]",
                              "[\"string\",\"number\"]"}) {
-        EXPECT_THAT(
-            property((std::string(R"({"x-mcp-header":"A","type":)") + type + "}").c_str()),
-            HasSubstr("a type other than"))
+        EXPECT_THAT(property((std::string(R"({"x-mcp-header":"A","type":)") + type + "}").c_str()),
+                    HasSubstr("a type other than"))
             << type;
     }
     EXPECT_THAT(property(R"({"x-mcp-header":"A"})"), HasSubstr("a type other than"));

@@ -16,8 +16,8 @@ using test::tool_named;
 using ::testing::HasSubstr;
 
 struct Eras final : connection::EraMemory {
-    std::string find(const std::string&) override { return {}; }
-    void remember(const std::string&, const std::string&) override {}
+    connection::KnownEra find(const std::string&) override { return {}; }
+    void remember(const std::string&, const connection::KnownEra&) override {}
 };
 
 class RouterTest : public ::testing::Test, protected connection::ServerEvents {

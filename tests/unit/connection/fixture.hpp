@@ -1,0 +1,142 @@
+// One connection to a scripted server, and what tests of it ask for.
+#pragma once
+
+#include "connection/connection.hpp"
+#include "support/fake_channel.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace patchbay::connection {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+using test::FakeServer;
+using test::tool_named;
+
+struct Eras final : EraMemory {
+    std::map<std::string, KnownEra> known;
+    KnownEra find(const std::string& key) override {
+        return known.count(key) ? known[key] : KnownEra{};
+    }
+    void remember(const std::string& key, const KnownEra& era) override { known[key] = era; }
+};
+
+struct Events final : ServerEvents {
+    std::vector<std::string> notifications, output;
+    std::vector<State> states;
+    int tool_changes = 0;
+    void on_notification(const std::string&, const std::string& method, std::string_view) override {
+        notifications.push_back(method);
+    }
+    void on_output(const std::string&, bool, std::string_view line) override {
+        output.emplace_back(line);
+    }
+    void on_state(const std::string&, State state) override { states.push_back(state); }
+    void on_tools_changed(const std::string&) override { ++tool_changes; }
+};
+
+class ConnectionTest : public ::testing::Test {
+protected:
+    ConnectionTest() {
+        config::ClientSettings client;
+        client.roots = {"/data set"};
+        client.elicitation = "fixed";
+        client.elicitation_content = {{"name", "octocat"}};
+        responder = make_responder(client, {});
+        spec.config.id = "s";
+        spec.config.transport = "fake";
+        spec.definition_key = "key";
+        health.reconnect_first = 1ms;
+        health.reconnect_most = 5ms;
+    }
+
+    Connection& connection() {
+        if (!connection_) {
+            context.emplace(
+                Context{loop,
+                        *responder,
+                        events,
+                        eras,
+                        {{{"name", "patchbay"}, {"version", "1"}}, responder->capabilities()},
+                        health,
+                        limits,
+                        long_lived,
+                        [this](const std::string& transport, plugin::ChannelOptions options,
+                               plugin::ChannelEvents& on) {
+                            auto& one = transport == "sse" ? old_server : server;
+                            one.credentials = std::move(options.credentials);
+                            return one.open(on);
+                        },
+                        [](const config::Server& s) { return Result<json::object>(s.settings); },
+                        [this](const std::string& t) { return t == "sse" && has_sse; },
+                        5ms,
+                        40ms});
+            connection_ = std::make_unique<Connection>(*context, spec);
+        }
+        return *connection_;
+    }
+    bool wait(const std::function<bool()>& done) {
+        return loop.run_until(done, core::Clock::now() + 5s);
+    }
+    State connect() {
+        bool settled = false;
+        connection().connect([&] { settled = true; });
+        EXPECT_TRUE(wait([&] { return settled; }));
+        return connection().state();
+    }
+    Result<std::string> ask(Request request) {
+        std::optional<Result<std::string>> outcome;
+        connection().request(std::move(request), [&](Result<Reply> reply) {
+            if (reply)
+                outcome.emplace(std::string(reply->error.empty() ? reply->result : reply->error));
+            else
+                outcome.emplace(reply.error());
+        });
+        EXPECT_FALSE(outcome) << "answered from inside the call";
+        EXPECT_TRUE(wait([&] { return outcome.has_value(); }));
+        return *outcome;
+    }
+    static Request call(const std::string& name, std::chrono::milliseconds timeout = 0ms) {
+        return {"tools/call", {"\"name\":\"" + name + "\"", ""}, timeout, {}};
+    }
+
+    core::Loop loop;
+    FakeServer server{loop}, old_server{loop};  // the second is reached by transport "sse"
+    bool has_sse = true;
+    Events events;
+    Eras eras;
+    std::unique_ptr<Responder> responder;
+    config::HealthSettings health;
+    core::Limits limits;
+    bool long_lived = false;
+    registry::ServerSpec spec;
+    std::optional<Context> context;
+    std::unique_ptr<Connection> connection_;
+};
+
+// Behind HTTP, where a message names its exchange.
+class HttpConnectionTest : public ConnectionTest {
+protected:
+    HttpConnectionTest() {
+        spec.config.transport = "http";
+        server.be_http();
+        for (const char* method : {"tools/call", "prompts/get"}) {
+            server.results[method] = [](const json::object& params) -> json::value {
+                return {{"resultType", "complete"}, {"got", params.at("name")}};
+            };
+        }
+    }
+    static json::object marked_tool(const char* name, const char* mark) {
+        return {{"name", name},
+                {"inputSchema",
+                 {{"type", "object"},
+                  {"properties",
+                   {{"region", {{"type", "string"}, {"x-mcp-header", mark}}}}}}}};
+    }
+    static Request call_with(const std::string& name, const std::string& arguments) {
+        return {"tools/call", {"\"name\":\"" + name + "\",\"arguments\":" + arguments, ""}, 0ms, {}};
+    }
+};
+
+}  // namespace patchbay::connection

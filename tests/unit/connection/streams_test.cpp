@@ -1,0 +1,189 @@
+// What a connection behind HTTP does when the server forgets its session, and when the stream of an
+// answer breaks.
+#include "unit/connection/fixture.hpp"
+
+namespace patchbay::connection {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Streams : public HttpConnectionTest {
+protected:
+    void end_with(const char* method, ErrorCode code, const char* text, bool not_sent = false) {
+        auto problem = FakeServer::problem(code, text);
+        problem.not_sent = not_sent;
+        server.endings[method].push_back(problem);
+    }
+    static json::object hinted(const char* hint) {
+        auto tool = tool_named("a");
+        tool["annotations"] = {{hint, true}};
+        return tool;
+    }
+};
+
+// ---- sessions
+
+TEST_F(Streams, ALostSessionIsRenewedOnceForEverybodyAndNoCallFails) {
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    events.states.clear();
+    server.be_legacy({tool_named("a"), tool_named("b")});
+    for (int i = 0; i < 3; ++i) end_with("tools/call", ErrorCode::SessionLost, "HTTP 404");
+    int answered = 0;
+    for (int i = 0; i < 3; ++i) {
+        connection().request(call("a"), [&](Result<Reply> reply) {
+            EXPECT_TRUE(reply) << reply.error().message;
+            ++answered;
+        });
+    }
+    ASSERT_TRUE(wait([&] { return answered == 3; }));
+    EXPECT_EQ(server.requests("initialize").size(), 2u) << "one more, for the three of them";
+    EXPECT_EQ(server.requests("notifications/initialized").size(), 2u);
+    EXPECT_EQ(server.requests("tools/call").size(), 6u);
+    EXPECT_EQ(server.opened, 1) << "on the same channel";
+    EXPECT_EQ(connection().tools().size(), 2u) << "the tools are read again";
+    EXPECT_EQ(events.states, (std::vector{State::Reconnecting, State::Ready}));
+}
+
+TEST_F(Streams, ARequestThatLosesTheNewSessionTooFails) {
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    for (int i = 0; i < 2; ++i) end_with("tools/call", ErrorCode::SessionLost, "HTTP 404");
+    const auto reply = ask(call("a"));
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, ErrorCode::SessionLost);
+    EXPECT_EQ(reply.error().message,
+              "server \"s\": HTTP 404; the new session was lost as well, the request was not "
+              "repeated");
+    EXPECT_EQ(connection().state(), State::Ready);
+    EXPECT_TRUE(ask(call("a"))) << "the next call goes well";
+}
+
+TEST_F(Streams, ARequestThatHadBegunIsNotSentAgain) {
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    server.results.erase("tools/call");
+    std::optional<Error> error;
+    connection().request(call("a"), [&](Result<Reply> reply) { error = reply.error(); });
+    ASSERT_TRUE(wait([&] { return !server.requests("tools/call").empty(); }));
+    const auto exchange = server.arrival("tools/call").exchange;
+    server.say_for(exchange, R"({"jsonrpc":"2.0","method":"notifications/message","params":{}})");
+    server.end(exchange, FakeServer::problem(ErrorCode::SessionLost, "HTTP 404"));
+    ASSERT_TRUE(wait([&] { return error.has_value(); }));
+    EXPECT_THAT(error->message, HasSubstr("may have been carried out"));
+    EXPECT_EQ(server.requests("tools/call").size(), 1u);
+}
+
+TEST_F(Streams, AServerThatIsGoneAfterItForgotTheSessionIsLost) {
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    end_with("tools/call", ErrorCode::SessionLost, "HTTP 404");
+    end_with("initialize", ErrorCode::Io, "connection refused");
+    const auto reply = ask(call("a"));
+    ASSERT_FALSE(reply);
+    EXPECT_THAT(reply.error().message, HasSubstr("connection refused"));
+}
+
+TEST_F(Streams, AHealthCheckFindsTheLostSessionBeforeACallDoes) {
+    long_lived = true;
+    health.ping_interval = 5ms;
+    server.be_legacy({tool_named("a")});
+    server.results["ping"] = [](const auto&) -> json::value { return json::object(); };
+    end_with("ping", ErrorCode::SessionLost, "HTTP 404");
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_TRUE(wait([&] { return server.requests("initialize").size() == 2; }));
+    EXPECT_TRUE(wait([&] { return connection().state() == State::Ready; }));
+}
+
+// ---- broken streams
+
+TEST_F(Streams, ABrokenStreamEndsTheCallAndSaysThatItMayHaveRun) {
+    server.be_modern({tool_named("a")});
+    end_with("tools/call", ErrorCode::Io, "connection reset");
+    const auto reply = ask(call("a"));
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().message,
+              "server \"s\": connection reset; the request may have been carried out");
+    EXPECT_EQ(server.requests("tools/call").size(), 1u);
+    server.endings["tools/call"].push_back(std::nullopt);
+    EXPECT_EQ(ask(call("a")).error().message,
+              "server \"s\": the stream ended without an answer; the request may have been carried "
+              "out");
+}
+
+TEST_F(Streams, WhatWasNeverSentIsSentAgainOnce) {
+    server.be_modern({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    end_with("tools/call", ErrorCode::Io, "connection refused", true);
+    EXPECT_TRUE(ask(call("a")));
+    EXPECT_EQ(server.requests("tools/call").size(), 2u);
+    for (int i = 0; i < 2; ++i) end_with("tools/call", ErrorCode::Io, "connection refused", true);
+    EXPECT_EQ(ask(call("a")).error().message,
+              "server \"s\": connection refused; the request was not sent");
+    EXPECT_EQ(server.requests("tools/call").size(), 4u);
+}
+
+TEST_F(Streams, AToolThatMayRunTwiceIsCalledAgain) {
+    for (const char* hint : {"idempotentHint", "readOnlyHint"}) {
+        connection_.reset();
+        server.received.clear();
+        server.be_modern({hinted(hint)});
+        ASSERT_EQ(connect(), State::Ready);
+        end_with("tools/call", ErrorCode::Io, "connection reset");
+        EXPECT_TRUE(ask(call("a"))) << hint;
+        EXPECT_EQ(server.requests("tools/call").size(), 2u);
+    }
+}
+
+TEST_F(Streams, AnHttpErrorIsAnAnswerAndNoBrokenStream) {
+    server.be_modern({hinted("idempotentHint")});
+    for (const unsigned status : {500u, 429u})
+        server.endings["tools/call"].push_back(
+            FakeServer::problem(ErrorCode::Io, "HTTP " + std::to_string(status), status));
+    EXPECT_EQ(ask(call("a")).error().message,
+              "server \"s\": HTTP 500; the request may have been carried out");
+    EXPECT_EQ(ask(call("a")).error().message, "server \"s\": HTTP 429");
+    EXPECT_EQ(server.requests("tools/call").size(), 2u);
+}
+
+TEST_F(Streams, CancellingClosesTheStreamOfAModernCall) {
+    server.be_modern({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    server.results.erase("tools/call");
+    std::optional<ErrorCode> code;
+    const auto id =
+        connection().request(call("a"), [&](Result<Reply> reply) { code = reply.error().code; });
+    ASSERT_TRUE(wait([&] { return !server.requests("tools/call").empty(); }));
+    connection().cancel(id, "enough");
+    ASSERT_TRUE(wait([&] { return code.has_value(); }));
+    EXPECT_EQ(code, ErrorCode::Cancelled);
+    EXPECT_EQ(server.cancelled, std::vector{server.arrival("tools/call").exchange});
+    EXPECT_TRUE(server.requests("notifications/cancelled").empty());
+}
+
+// ---- subscriptions/listen
+
+TEST_F(Streams, AListenThatEndsAtOnceIsOpenedLessAndLessOften) {
+    long_lived = true;
+    server.be_modern({tool_named("a")});
+    server.results["server/discover"] = [](const auto&) -> json::value {
+        return {{"supportedVersions", {"2026-07-28"}},
+                {"capabilities", {{"tools", {{"listChanged", true}}}}}};
+    };
+    for (int i = 0; i < 6; ++i) server.endings["subscriptions/listen"].push_back(std::nullopt);
+    std::vector<core::Clock::time_point> times;
+    ASSERT_EQ(connect(), State::Ready);
+    ASSERT_TRUE(wait([&] {
+        if (server.requests("subscriptions/listen").size() > times.size())
+            times.push_back(core::Clock::now());
+        return times.size() == 7;
+    }));
+    // The pauses are 5, 10, 20, 40, 40 and 40 ms.
+    EXPECT_GE(times[1] - times[0], 4ms);
+    EXPECT_GE(times[3] - times[2], 19ms);
+    EXPECT_GE(times[6] - times[3], 119ms);
+    EXPECT_EQ(connection().state(), State::Ready);
+}
+
+}  // namespace
+}  // namespace patchbay::connection
