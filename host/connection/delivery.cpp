@@ -76,8 +76,8 @@ Result<void> Connection::Impl::headers_for(const Request& request,
 void Connection::Impl::send_message(plugin::MessageKind kind, RequestId exchange, std::string body,
                                     std::string_view method, std::vector<plugin::Header> headers) {
     if (paused) {
-        outbox.push_back({kind, exchange, std::move(body), std::string(method),
-                          std::move(headers)});
+        outbox.push_back(
+            {kind, exchange, std::move(body), std::string(method), std::move(headers)});
         return;
     }
     if (!channel) return;
@@ -147,8 +147,7 @@ bool Connection::Impl::repeatable(const Request& request) const {
 
 void Connection::Impl::done(plugin::ExchangeId exchange, const plugin::Problem* problem) {
     const auto id = pending.id_of_wire(exchange);
-    if (problem && problem->error.code == ErrorCode::SessionLost)
-        return session_lost(id, *problem);
+    if (problem && problem->error.code == ErrorCode::SessionLost) return session_lost(id, *problem);
     // A duplex transport only says that the bytes are out; a request-scoped one has ended the
     // answer's stream, and an answer that is not there by now will never come.
     if (!id || (!problem && (!channel || !channel->request_scoped()))) return;
@@ -158,16 +157,17 @@ void Connection::Impl::done(plugin::ExchangeId exchange, const plugin::Problem* 
     if (handshake && !session && shakes_hands) return handshake_ended(id, problem);
 
     const bool not_sent = problem && problem->not_sent;
-    const bool broken = !problem || ((problem->error.code == ErrorCode::Io ||
-                                      problem->error.code == ErrorCode::Unavailable) &&
-                                     problem->http_status < 400);
+    const bool broken =
+        !problem ||
+        ((problem->error.code == ErrorCode::Io || problem->error.code == ErrorCode::Unavailable) &&
+         problem->http_status < 400);
     const bool again = not_sent || (broken && repeatable(entry.request));
     if (again && session && !entry.resent && method != "subscriptions/listen") {
         entry.resent = true;
         return resend(id);
     }
-    Error error = problem ? problem->error
-                          : Error{ErrorCode::Protocol, "the stream ended without an answer"};
+    Error error =
+        problem ? problem->error : Error{ErrorCode::Protocol, "the stream ended without an answer"};
     const bool refused = problem && problem->http_status >= 400 && problem->http_status < 500;
     if (not_sent)
         error.message += "; the request was not sent";

@@ -81,8 +81,8 @@ bool Connection::Impl::may_be_called(const protocol::Tool& tool) {
         if (!marks->empty()) listing_mirrored[tool.name] = std::move(*marks);
         return true;
     }
-    const auto note = "tool \"" + core::printable(tool.name, 128) + "\" was left out: " +
-                      marks.error().message;
+    const auto note =
+        "tool \"" + core::printable(tool.name, 128) + "\" was left out: " + marks.error().message;
     core::log::warn("server \"" + spec.id() + "\": " + note);
     if (shown.notes.size() < 100) shown.notes.push_back(note);
     return false;

@@ -35,9 +35,8 @@ void Connection::Impl::begin_attempt() {
     tried.clear();
     failures.clear();
     const auto known = context.eras.find(spec.definition_key);
-    const bool still_there =
-        contains(spec.config.fallback, known.transport) ||
-        (known.transport == kOldTransport && implicit_fallback());
+    const bool still_there = contains(spec.config.fallback, known.transport) ||
+                             (known.transport == kOldTransport && implicit_fallback());
     transport = still_there ? known.transport : spec.config.transport;
 }
 
@@ -49,8 +48,8 @@ bool Connection::Impl::implicit_fallback() const {
 std::string Connection::Impl::remembered_version() const {
     if (transport == kOldTransport) return std::string(protocol::kLegacyVersion);  // never modern
     const auto known = context.eras.find(spec.definition_key);
-    const bool same = known.transport.empty() ? transport == spec.config.transport
-                                              : known.transport == transport;
+    const bool same =
+        known.transport.empty() ? transport == spec.config.transport : known.transport == transport;
     return same ? known.version : std::string();
 }
 
@@ -93,8 +92,8 @@ void Connection::Impl::handshake_ended(RequestId id, const plugin::Problem* prob
     if (duplex && problem && problem->http_status == 0) return;  // its channel ends, and says why
     if (problem) retry_after = std::chrono::milliseconds(problem->retry_after_ms);
     // No answer, a page for people, a 4xx: what servers of the other era make of a request.
-    const bool refused = !problem || error.code == ErrorCode::Protocol ||
-                         is_legacy_hint(problem->http_status);
+    const bool refused =
+        !problem || error.code == ErrorCode::Protocol || is_legacy_hint(problem->http_status);
     if (!refused) return lose(error);
     if (method == "initialize") initialize_status = problem ? problem->http_status : 0;
     drive(handshake->on_refused(method, error.message));

@@ -2,12 +2,12 @@
 
 #include "net/connection.hpp"
 
+#include <Poco/Exception.h>
+#include <Poco/InflatingStream.h>
+
 #include <algorithm>
 #include <charconv>
 #include <sstream>
-
-#include <Poco/Exception.h>
-#include <Poco/InflatingStream.h>
 
 namespace patchbay::net {
 namespace {
@@ -43,10 +43,12 @@ BodyDecoder::BodyDecoder(const Head& head) {
     bool chunked = false;
     for (const auto& [name, value] : head.fields) {
         if (same_name(name, "transfer-encoding")) {
-            if (!same_name(value, "chunked") || chunked) refuse("a Transfer-Encoding that is not chunked");
+            if (!same_name(value, "chunked") || chunked)
+                refuse("a Transfer-Encoding that is not chunked");
             chunked = true;
         } else if (same_name(name, "content-length")) {
-            if (!length.empty() && length != value) refuse("two different values of Content-Length");
+            if (!length.empty() && length != value)
+                refuse("two different values of Content-Length");
             length = value;
             if (!read_number(value, left_, 10)) refuse("its Content-Length is not a number");
         }
@@ -73,7 +75,9 @@ BodyDecoder::~BodyDecoder() = default;
 void BodyDecoder::feed(std::string_view bytes, std::string& into, std::size_t most) {
     while (!bytes.empty()) {
         switch (state_) {
-            case State::Data: take(bytes, into, most); break;
+            case State::Data:
+                take(bytes, into, most);
+                break;
             case State::Over:
                 surplus_ += bytes.size();
                 return;
@@ -86,7 +90,8 @@ void BodyDecoder::feed(std::string_view bytes, std::string& into, std::size_t mo
 
 void BodyDecoder::take(std::string_view& bytes, std::string& into, std::size_t most) {
     std::size_t size = bytes.size();
-    if (kind_ != Kind::UntilClose) size = static_cast<std::size_t>(std::min<std::uint64_t>(size, left_));
+    if (kind_ != Kind::UntilClose)
+        size = static_cast<std::size_t>(std::min<std::uint64_t>(size, left_));
     append(bytes.substr(0, size), into, most);
     bytes.remove_prefix(size);
     if (kind_ == Kind::UntilClose) return;
@@ -106,7 +111,8 @@ void BodyDecoder::take_line(char byte) {
     switch (state_) {
         case State::SizeLine: {
             auto size = std::string_view(line).substr(0, line.find(';'));
-            while (!size.empty() && (size.back() == ' ' || size.back() == '\t')) size.remove_suffix(1);
+            while (!size.empty() && (size.back() == ' ' || size.back() == '\t'))
+                size.remove_suffix(1);
             if (size.size() > 15 || !read_number(size, left_, 16)) refuse("a chunk without a size");
             state_ = left_ > 0 ? State::Data : State::Trailer;
             break;
@@ -116,8 +122,10 @@ void BodyDecoder::take_line(char byte) {
             state_ = State::SizeLine;
             break;
         default:
-            if (line.empty()) state_ = State::Over;
-            else if (++trailers_ > kTrailerLines) refuse("more than 100 trailers");
+            if (line.empty())
+                state_ = State::Over;
+            else if (++trailers_ > kTrailerLines)
+                refuse("more than 100 trailers");
     }
 }
 

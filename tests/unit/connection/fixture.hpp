@@ -131,11 +131,11 @@ protected:
         return {{"name", name},
                 {"inputSchema",
                  {{"type", "object"},
-                  {"properties",
-                   {{"region", {{"type", "string"}, {"x-mcp-header", mark}}}}}}}};
+                  {"properties", {{"region", {{"type", "string"}, {"x-mcp-header", mark}}}}}}}};
     }
     static Request call_with(const std::string& name, const std::string& arguments) {
-        return {"tools/call", {"\"name\":\"" + name + "\",\"arguments\":" + arguments, ""}, 0ms, {}};
+        return {
+            "tools/call", {"\"name\":\"" + name + "\",\"arguments\":" + arguments, ""}, 0ms, {}};
     }
 };
 

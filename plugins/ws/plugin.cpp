@@ -1,0 +1,38 @@
+// The ws plugin: one transport.
+#include "net/workers.hpp"
+#include "ws.schema.h"
+#include "ws_transport.hpp"
+
+namespace {
+
+constexpr patchbay_transport kTransport =
+    patchbay::sdk::transport_table<patchbay::ws::WsTransport>("ws", ws_schema,
+                                                                0);
+constexpr const patchbay_transport* kTransports[] = {&kTransport};
+
+void shut_down() noexcept {
+    patchbay::net::Workers::of_this_plugin().stop();
+}
+
+constexpr patchbay_plugin kPlugin{sizeof(patchbay_plugin),
+                                  PATCHBAY_ABI_MINOR,
+                                  "dev.patchbay.ws",
+                                  "0.1.0",
+                                  kTransports,
+                                  1,
+                                  nullptr,
+                                  0,
+                                  nullptr,
+                                  shut_down};
+
+}  // namespace
+
+extern "C" patchbay_status PATCHBAY_CALL patchbay_plugin_entry_0(
+    const patchbay_host* host, const patchbay_plugin** out, patchbay_error* error) PATCHBAY_NX {
+    if (!patchbay::sdk::extension<patchbay_host_reactor>(host, PATCHBAY_HOST_REACTOR)) {
+        patchbay::sdk::fill(*error, PATCHBAY_E_UNSUPPORTED, "ws needs the host's reactor");
+        return PATCHBAY_E_UNSUPPORTED;
+    }
+    *out = &kPlugin;
+    return PATCHBAY_OK;
+}

@@ -1,0 +1,398 @@
+#include "ws_transport.hpp"
+
+#include "net/connection_impl.hpp"
+#include "net/workers.hpp"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include <Poco/Buffer.h>
+#include <Poco/Net/HTTPRequest.h>
+#include <Poco/Net/HTTPResponse.h>
+
+namespace patchbay::ws {
+namespace {
+
+namespace pn = Poco::Net;
+
+constexpr unsigned kConnectAttempts = 5;
+constexpr std::chrono::milliseconds kFirstDelay{100};
+constexpr std::chrono::seconds kFarewellPatience{1};
+constexpr std::size_t kControlBytes = 125, kMostControls = 16;
+constexpr const char* kSubprotocol = "mcp";
+
+enum CloseCode {
+    kNormal = 1000,
+    kGoingAway = 1001,
+    kProtocolError = 1002,
+    kUnsupported = 1003,
+    kTooBig = 1009
+};
+
+using Turn = transport::ChannelCore::Turn;
+
+WsTransport& transport_of(void* self) {
+    return *static_cast<WsTransport*>(self);
+}
+
+}  // namespace
+
+WsTransport::WsTransport(const patchbay_open_params& params, net::Endpoint endpoint)
+    : core_(params), endpoint_(std::move(endpoint)) {
+    credentials_.set_all(params.credentials, params.credential_count);
+}
+
+std::unique_ptr<sdk::Channel> WsTransport::open(const patchbay_open_params& params) {
+    auto endpoint = net::Endpoint::from(sdk::Config(sdk::view(params.config)));
+    if (endpoint.url.scheme == "http") endpoint.url.scheme = "ws";
+    if (endpoint.url.scheme == "https") endpoint.url.scheme = "wss";
+    std::unique_ptr<WsTransport> channel(new WsTransport(params, std::move(endpoint)));
+    const Turn turn(channel->core_);
+    channel->core_.sink().fact(
+        "trouble", "no handshake with " + channel->endpoint_.url.without_query() + " yet");
+    if (!channel->work(&WsTransport::connect))
+        throw sdk::Failure(PATCHBAY_E_LIMIT, "no thread can be started");
+    return channel;
+}
+
+// ---- workers
+
+bool WsTransport::work(void (WsTransport::*job)()) {
+    core_.departed();
+    try {
+        net::Workers::of_this_plugin().run([this, job] {
+            (this->*job)();
+            const Turn turn(core_);
+            core_.arrived();  // the end of this turn may be the end of the channel
+        });
+        return true;
+    } catch (const std::system_error&) {
+        core_.arrived();
+        return false;
+    }
+}
+
+void WsTransport::connect() {
+    try {
+        upgrade();
+        const Turn turn(core_);
+        if (core_.over()) return;
+        open_ = true;
+        core_.sink().fact("trouble", {});
+        core_.sink().fact("peer", connection_->peer());
+        core_.sink().opened();
+        reading_ = true;
+        if (!work(&WsTransport::read_frames)) watch();  // what came with the handshake
+    } catch (const net::Trouble& trouble) {
+        fail(trouble);
+    } catch (const net::Refusal& refusal) {
+        const Turn turn(core_);
+        if (core_.over()) return;
+        core_.finish([refusal](const sdk::Sink& sink) { net::tell_closed(sink, refusal); });
+        static_cast<void>(core_.post(this, on_over));
+    } catch (const Poco::Exception& error) {
+        fail({PATCHBAY_E_PROTOCOL, "the WebSocket handshake failed: " + error.displayText()});
+    }
+}
+
+void WsTransport::upgrade() {
+    net::HeaderList headers;
+    {
+        const Turn turn(core_);
+        headers = endpoint_.headers;
+        for (const auto& [name, value] : credentials_) headers.set(name, value);
+    }
+    connection_ = net::Connection::dial(endpoint_, endpoint_.url, fuse_);
+    auto& impl = connection_->impl();
+    impl.limit(net::Connection::kHeadLimit);
+    pn::HTTPRequest request("GET", endpoint_.url.target, pn::HTTPMessage::HTTP_1_1);
+    pn::HTTPResponse response;
+    request.set("Host", endpoint_.url.authority());
+    for (const auto& [name, value] : headers) request.set(name, value);
+    request.set("Sec-WebSocket-Protocol", kSubprotocol);
+    try {
+        socket_.emplace(impl.session, request, response);
+    } catch (const Poco::Exception&) {
+        const int status = static_cast<int>(response.getStatus());
+        const auto code = net::code_of_status(status);
+        if (code == PATCHBAY_OK || response.empty()) throw;
+        net::Refusal refusal{code, {status, response.getReason(), {}}, {}, endpoint_.url.text(), 0};
+        for (const auto& [name, value] : response) refusal.head.fields.emplace_back(name, value);
+        throw refusal;
+    }
+    const auto chosen = response.get("Sec-WebSocket-Protocol", "");
+    if (!chosen.empty() && chosen != kSubprotocol)
+        throw net::Trouble(PATCHBAY_E_PROTOCOL,
+                           "the server chose another WebSocket subprotocol than \"mcp\"");
+    impl.limit({});
+    socket_->setMaxPayloadSize(static_cast<int>(
+        std::min<std::size_t>(core_.message_bytes(), std::numeric_limits<int>::max())));
+}
+
+// ---- reading
+
+void WsTransport::read_frames() {
+    try {
+        while (read_frame()) {
+        }
+        const Turn turn(core_);
+        reading_ = false;
+        if (!core_.over() && !paused_) watch();
+    } catch (const net::Trouble& trouble) {
+        fail(trouble);
+    } catch (const pn::WebSocketException& error) {
+        const Turn turn(core_);
+        if (error.code() == pn::WebSocket::WS_ERR_PAYLOAD_TOO_BIG)
+            give_up(PATCHBAY_E_LIMIT, "the server sent a frame that is too large (limit message_bytes)",
+                    kTooBig);
+        else
+            give_up(PATCHBAY_E_PROTOCOL, "the server sent a broken frame: " + error.displayText(),
+                    kProtocolError);
+    } catch (const Poco::Exception& error) {
+        fail({PATCHBAY_E_CLOSED, "the connection broke: " + error.displayText()});
+    } catch (const std::bad_alloc&) {
+        fail({PATCHBAY_E_LIMIT, "a message does not fit into memory"});
+    }
+}
+
+bool WsTransport::read_frame() {
+    {
+        const Turn turn(core_);
+        if (core_.over() || paused_) return false;
+    }
+    Poco::Buffer<char> payload(0);
+    int flags = 0, got = 0;
+    {
+        std::unique_lock lock(frames_, std::defer_lock);
+        if (connection_->impl().secure) lock.lock();
+        if (socket_->available() == 0 && !connection_->wait({})) return false;
+        connection_->impl().limit(net::Connection::kBodyLimit);
+        got = socket_->receiveFrame(payload, flags);
+    }
+    const Turn turn(core_);
+    if (core_.over()) return false;
+    if (got <= 0 && flags == 0) {
+        give_up(PATCHBAY_E_CLOSED, "the server closed the connection without a word", 0,
+                PATCHBAY_ERR_RETRYABLE);
+        return false;
+    }
+    take_frame({payload.begin(), payload.size()}, flags);
+    return !core_.over();
+}
+
+void WsTransport::take_frame(std::string_view payload, int flags) {
+    const bool last = (flags & pn::WebSocket::FRAME_FLAG_FIN) != 0;
+    const auto opcode = static_cast<Opcode>(flags & pn::WebSocket::FRAME_OP_BITMASK);
+    const auto broken = [this](const char* what) {
+        give_up(PATCHBAY_E_PROTOCOL, std::string("the server sent ") + what, kProtocolError);
+    };
+    if (flags & (pn::WebSocket::FRAME_FLAG_RSV1 | pn::WebSocket::FRAME_FLAG_RSV2 |
+                 pn::WebSocket::FRAME_FLAG_RSV3))
+        return broken("a frame of an extension that was not agreed on");
+    switch (opcode) {
+        case Opcode::Ping:
+        case Opcode::Pong:
+        case Opcode::Close:
+            if (!last || payload.size() > kControlBytes) return broken("a broken control frame");
+            if (opcode == Opcode::Ping) enqueue(Opcode::Pong, std::string(payload));
+            if (opcode == Opcode::Close) take_close(payload);
+            return;
+        case Opcode::Text:
+            if (in_message_) return broken("a new message inside another one");
+            break;
+        case Opcode::Continuation:
+            if (!in_message_) return broken("the rest of a message that never began");
+            break;
+        default:
+            return give_up(PATCHBAY_E_PROTOCOL, "the server sent a message that is not text",
+                           kUnsupported);
+    }
+    in_message_ = !last;
+    if (message_.size() + payload.size() > core_.message_bytes())
+        return give_up(PATCHBAY_E_LIMIT,
+                       "the server sent a message of more than " +
+                           std::to_string(core_.message_bytes()) + " bytes (limit message_bytes)",
+                       kTooBig);
+    message_ += payload;
+    if (!last || message_.empty()) return;
+    if (core_.sink().message(0, net::buffer_of(std::exchange(message_, {}))) == PATCHBAY_PAUSE)
+        paused_ = true;
+}
+
+void WsTransport::take_close(std::string_view payload) {
+    std::string why = "the server closed the connection";
+    if (payload.size() >= 2) {
+        const auto code = static_cast<unsigned char>(payload[0]) * 256 +
+                          static_cast<unsigned char>(payload[1]);
+        why += " (WebSocket code " + std::to_string(code);
+        if (payload.size() > 2) why += ": " + std::string(payload.substr(2));
+        why += ")";
+    }
+    give_up(PATCHBAY_E_CLOSED, why, kNormal, PATCHBAY_ERR_RETRYABLE);
+}
+
+void WsTransport::watch() {
+    if (watch_ || core_.watch(connection_->fd(), transport::ChannelCore::kReadable, this,
+                              on_readable, watch_))
+        return;
+    give_up(PATCHBAY_E_IO, "the host cannot watch the connection", kGoingAway);
+}
+
+void WsTransport::on_readable(void* self, std::uint32_t) noexcept {
+    auto& transport = transport_of(self);
+    const Turn turn(transport.core_);
+    if (!transport.watch_) return;
+    transport.core_.end(transport.watch_);
+    if (transport.core_.over() || transport.reading_) return;
+    transport.reading_ = true;
+    if (!transport.work(&WsTransport::read_frames))
+        transport.give_up(PATCHBAY_E_LIMIT, "no thread can be started", kGoingAway);
+}
+
+// ---- writing
+
+patchbay_status WsTransport::send(const patchbay_message& message, sdk::Body body) {
+    const Turn turn(core_);
+    if (!open_ || core_.over()) return PATCHBAY_E_CLOSED;
+    outgoing_.push_back({message.exchange, Opcode::Text, std::move(body), {}});
+    if (!writing_ && !(writing_ = work(&WsTransport::write_frames))) {
+        outgoing_.pop_back();
+        return PATCHBAY_E_LIMIT;
+    }
+    return PATCHBAY_OK;
+}
+
+void WsTransport::enqueue(Opcode opcode, std::string control) {
+    const auto controls = std::count_if(outgoing_.begin(), outgoing_.end(),
+                                        [](const Outgoing& each) { return each.exchange == 0; });
+    if (controls >= static_cast<std::ptrdiff_t>(kMostControls)) return;  // it asks faster than it reads
+    outgoing_.push_back({0, opcode, {}, std::move(control)});
+    if (!writing_) writing_ = work(&WsTransport::write_frames);
+}
+
+void WsTransport::write_frames() {
+    for (;;) {
+        Outgoing next{};
+        {
+            const Turn turn(core_);
+            if (outgoing_.empty()) {
+                writing_ = false;
+                if (core_.over()) {
+                    fuse_.blow();
+                    static_cast<void>(core_.post(this, on_over));
+                }
+                return;
+            }
+            next = std::move(outgoing_.front());
+            outgoing_.pop_front();
+        }
+        try {
+            std::unique_lock lock(frames_, std::defer_lock);
+            if (connection_->impl().secure) lock.lock();
+            const auto bytes = next.bytes();
+            socket_->sendFrame(bytes.data(), static_cast<int>(bytes.size()),
+                               pn::WebSocket::FRAME_FLAG_FIN | static_cast<int>(next.opcode));
+        } catch (const Poco::Exception& error) {
+            const net::Trouble trouble(PATCHBAY_E_CLOSED,
+                                       "the connection broke: " + error.displayText());
+            const Turn turn(core_);
+            if (next.exchange) core_.sink().done(next.exchange, trouble.code, trouble.text);
+            outgoing_.erase(std::remove_if(outgoing_.begin(), outgoing_.end(),
+                                           [](const Outgoing& each) { return each.exchange == 0; }),
+                            outgoing_.end());
+            give_up(trouble.code, trouble.text, 0, PATCHBAY_ERR_RETRYABLE);
+            continue;
+        }
+        const Turn turn(core_);
+        if (next.exchange) core_.sink().done(next.exchange);
+    }
+}
+
+void WsTransport::cancel(std::uint64_t exchange) {
+    const Turn turn(core_);
+    const auto found = std::find_if(outgoing_.begin(), outgoing_.end(), [&](const Outgoing& each) {
+        return each.exchange == exchange;
+    });
+    if (exchange == 0 || found == outgoing_.end()) return;
+    outgoing_.erase(found);
+    core_.sink().done(exchange, PATCHBAY_E_CANCELLED, "cancelled before it was sent",
+                      PATCHBAY_ERR_NOT_SENT);
+}
+
+void WsTransport::resume() {
+    const Turn turn(core_);
+    if (!std::exchange(paused_, false) || core_.over() || reading_) return;
+    reading_ = true;
+    if (!work(&WsTransport::read_frames))
+        give_up(PATCHBAY_E_LIMIT, "no thread can be started", kGoingAway);
+}
+
+// ---- the end
+
+void WsTransport::fail(const net::Trouble& trouble) {
+    const Turn turn(core_);
+    if (core_.over()) return;
+    if (!open_ && trouble.refused && ++attempts_ < kConnectAttempts) {
+        core_.sink().fact("trouble", trouble.text);
+        if (core_.after(kFirstDelay * (1u << (attempts_ - 1)), this, on_retry, retry_)) return;
+    }
+    give_up(trouble.code, trouble.text, 0,
+            trouble.code == PATCHBAY_E_PROTOCOL ? 0 : PATCHBAY_ERR_RETRYABLE);
+}
+
+void WsTransport::on_retry(void* self, patchbay_status status) noexcept {
+    if (status != PATCHBAY_OK) return;
+    auto& transport = transport_of(self);
+    const Turn turn(transport.core_);
+    transport.retry_ = 0;
+    transport.core_.arrived();
+    if (transport.core_.over()) return;
+    if (!transport.work(&WsTransport::connect))
+        transport.give_up(PATCHBAY_E_LIMIT, "no thread can be started", 0);
+}
+
+void WsTransport::close() {
+    const Turn turn(core_);
+    give_up(PATCHBAY_OK, {}, kNormal);
+}
+
+void WsTransport::give_up(patchbay_status code, std::string text, int close_code,
+                          std::uint32_t flags) {
+    if (core_.over()) return;
+    static_cast<void>(core_.post(this, on_over));
+    core_.finish(code, std::move(text), flags);
+    for (auto& waiting : std::exchange(outgoing_, {}))
+        if (waiting.exchange)
+            core_.sink().done(waiting.exchange, PATCHBAY_E_CLOSED,
+                              "the connection closed before the message was sent",
+                              PATCHBAY_ERR_NOT_SENT);
+    if (!open_ || close_code == 0) return fuse_.blow();
+    enqueue(Opcode::Close, {static_cast<char>(close_code >> 8), static_cast<char>(close_code & 0xff)});
+    if (!writing_) fuse_.blow();
+}
+
+// On the reactor's thread, where watches and timers end.
+void WsTransport::on_over(void* self) noexcept {
+    auto& transport = transport_of(self);
+    const Turn turn(transport.core_);
+    transport.core_.arrived();
+    transport.core_.end(transport.watch_);
+    transport.core_.end(transport.retry_);
+    if (!transport.writing_) return transport.core_.end(transport.patience_);
+    // A server that does not take the close frame: long enough.
+    if (!transport.patience_ &&
+        !transport.core_.after(kFarewellPatience, self, on_patience_over, transport.patience_))
+        transport.fuse_.blow();
+}
+
+void WsTransport::on_patience_over(void* self, patchbay_status status) noexcept {
+    if (status != PATCHBAY_OK) return;
+    auto& transport = transport_of(self);
+    const Turn turn(transport.core_);
+    transport.patience_ = 0;
+    transport.core_.arrived();
+    transport.fuse_.blow();
+}
+
+}  // namespace patchbay::ws

@@ -1,0 +1,81 @@
+// MCP over WebSocket: subprotocol "mcp", one JSON-RPC message in a text message.
+//
+//   connecting  a worker: connect, TLS, handshake
+//   open        nothing but a watch at the reactor; a worker reads when there is something, and one
+//               writes what waits
+//
+// Owns:    the connection. Threads: those of patchbay_transport; everything inside a turn of the
+// core, but the frames themselves.
+// Errors:  the first is the channel's end: a close frame tells the server its code.
+// Limits:  message_bytes for a message of any number of frames; control frames as in the RFC.
+// Follows: RFC 6455.
+#pragma once
+
+#include "channel_core.hpp"
+#include "net/connection.hpp"
+#include "net/refusal.hpp"
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include <Poco/Net/WebSocket.h>
+
+namespace patchbay::ws {
+
+class WsTransport final : public sdk::Channel {
+public:
+    static std::unique_ptr<sdk::Channel> open(const patchbay_open_params& params);
+
+    patchbay_status send(const patchbay_message& message, sdk::Body body) override;
+    void cancel(std::uint64_t exchange) override;
+    void resume() override;
+    void close() override;
+
+private:
+    enum class Opcode { Continuation = 0, Text = 1, Close = 8, Ping = 9, Pong = 10 };
+    struct Outgoing {
+        std::uint64_t exchange;  // 0: a control frame
+        Opcode opcode;
+        sdk::Body body;
+        std::string control;
+        std::string_view bytes() const { return exchange ? body.view() : std::string_view(control); }
+    };
+
+    WsTransport(const patchbay_open_params& params, net::Endpoint endpoint);
+
+    bool work(void (WsTransport::*job)());  // on a worker; inside a turn
+    void connect();
+    void upgrade();
+    void read_frames();
+    void write_frames();
+    bool read_frame();  // false: nothing more for now
+    void take_frame(std::string_view payload, int flags);
+    void take_close(std::string_view payload);
+    void enqueue(Opcode opcode, std::string control);
+    void watch();
+    void fail(const net::Trouble& trouble);
+    // Over: says goodbye with `close_code` where there is still somebody.
+    void give_up(patchbay_status code, std::string text, int close_code, std::uint32_t flags = 0);
+    static void on_readable(void* self, std::uint32_t events) noexcept;
+    static void on_retry(void* self, patchbay_status status) noexcept;
+    static void on_patience_over(void* self, patchbay_status status) noexcept;
+    static void on_over(void* self) noexcept;
+
+    transport::ChannelCore core_;
+    const net::Endpoint endpoint_;
+    net::HeaderList credentials_;
+    net::Fuse fuse_;
+    std::unique_ptr<net::Connection> connection_;
+    std::optional<Poco::Net::WebSocket> socket_;
+    std::mutex frames_;  // TLS: reading and writing take turns
+    std::deque<Outgoing> outgoing_;
+    std::string message_;  // of the frames so far
+    patchbay_op watch_ = 0, retry_ = 0, patience_ = 0;
+    unsigned attempts_ = 0;
+    bool open_ = false, writing_ = false, reading_ = false, paused_ = false;
+    bool in_message_ = false;
+};
+
+}  // namespace patchbay::ws
