@@ -1,0 +1,152 @@
+// The client that the public conformance suite starts: plays one scenario with `patchbay batch` and a
+// configuration of one server.
+//
+//   PATCHBAY=.../patchbay MCP_CONFORMANCE_SCENARIO=NAME node drive.mjs URL
+//
+// Exits with 0 when the scenario was played; whether it was played well is for the suite to say.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const DEADLINE_MS = 20_000;
+
+class Batch {
+  constructor(program, config, home) {
+    const env = { PATH: process.env.PATH, HOME: home, PATCHBAY_CONFIG_JSON: JSON.stringify(config) };
+    this.child = spawn(program, ['batch'], { env, cwd: home, stdio: ['pipe', 'pipe', 'inherit'] });
+    this.waiting = new Map();
+    this.ended = new Promise((resolve) => this.child.on('close', resolve));
+    this.ended.then(() => this.fail('patchbay batch has ended'));
+    this.child.on('error', (error) => this.fail(error.message));
+    createInterface({ input: this.child.stdout }).on('line', (line) => this.take(JSON.parse(line)));
+    this.last = 0;
+  }
+
+  take(answer) {
+    if (answer.event) return;
+    const waiting = this.waiting.get(answer.id);
+    this.waiting.delete(answer.id);
+    waiting?.resolve(answer);
+  }
+
+  fail(why) {
+    for (const { reject } of this.waiting.values()) reject(new Error(why));
+    this.waiting.clear();
+  }
+
+  // The answer line, an error of the server or of the host included.
+  ask(op, members = {}) {
+    const id = String(++this.last);
+    const answer = new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject }));
+    this.child.stdin.write(JSON.stringify({ id, op, ...members }) + '\n');
+    return answer;
+  }
+
+  async result(op, members) {
+    const answer = await this.ask(op, members);
+    if (!answer.ok) throw new Error(`${op}: ${JSON.stringify(answer.error)}`);
+    return answer.result;
+  }
+
+  async end() {
+    this.child.stdin.end();
+    await this.ended;
+  }
+}
+
+const tools = async (batch) => (await batch.result('tools/list', { server: 't' })).tools;
+const publicName = (tool) => `mcp__t__${tool}`;
+
+async function callFirstTool(batch) {
+  const [tool] = await tools(batch);
+  await batch.result('tools/call', { name: tool.name, arguments: { a: 2, b: 3 } });
+}
+
+async function callEveryTool(batch) {
+  for (const tool of await tools(batch)) {
+    await batch.ask('tools/call', { name: tool.name, arguments: {} });
+  }
+}
+
+async function useEverything(batch) {
+  await callEveryTool(batch);
+  for (const { uri } of (await batch.result('resources/list', { server: 't' })).resources) {
+    await batch.result('resources/read', { server: 't', uri });
+  }
+  for (const { name } of (await batch.result('prompts/list', { server: 't' })).prompts) {
+    await batch.result('prompts/get', { server: 't', name });
+  }
+}
+
+async function answerAndRepeat(batch) {
+  const listed = new Set((await tools(batch)).map((tool) => tool.tool));
+  const call = (tool) => batch.ask('tools/call', { name: publicName(tool), arguments: {} });
+  // Another call while the first one waits for its answers: nothing of it may leak over.
+  await Promise.all(['test_mrtr_echo_state', 'test_mrtr_unrelated'].map(call));
+  for (const tool of ['test_mrtr_no_state', 'test_mrtr_no_result_type']) {
+    if (listed.has(tool)) await call(tool);
+  }
+}
+
+async function callAsTold(batch, context) {
+  await tools(batch);
+  for (const call of context.toolCalls) {
+    await batch.ask('tools/call', { name: publicName(call.name), arguments: call.arguments });
+  }
+}
+
+async function echoTheSchema(batch) {
+  const focal = (await tools(batch)).find((tool) => tool.tool === 'json_schema_2020_12_tool');
+  await batch.result('tools/call', {
+    name: publicName('json_schema_echo'),
+    arguments: { schema: focal.inputSchema },
+  });
+}
+
+// How each scenario is played, and what the `client` table of the configuration says for it.
+const scenarios = {
+  initialize: { play: tools },
+  tools_call: { play: callFirstTool },
+  'elicitation-sep1034-client-defaults': { play: callEveryTool, client: { elicitation: 'defaults' } },
+  'sse-retry': { play: callEveryTool },
+  'request-metadata': { play: tools },
+  'sep-2322-client-request-state': {
+    play: answerAndRepeat,
+    client: { elicitation: 'fixed', elicitation_content: { confirmed: true } },
+  },
+  'http-standard-headers': { play: useEverything },
+  'http-custom-headers': { play: callAsTold },
+  'http-invalid-tool-headers': { play: callEveryTool },
+  'json-schema-ref-no-deref': { play: tools },
+  'json-schema-2020-12-preservation': { play: echoTheSchema },
+};
+
+const name = process.env.MCP_CONFORMANCE_SCENARIO;
+const url = process.argv[2];
+const scenario = scenarios[name];
+if (!scenario || !url || !process.env.PATCHBAY) {
+  console.error(`drive.mjs: nothing to play for scenario "${name}" at "${url}"; known: ${Object.keys(scenarios).join(', ')}`);
+  process.exit(2);
+}
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
+const home = mkdtempSync(join(tmpdir(), 'patchbay-conformance-'));
+const config = { servers: { t: { url } }, client: scenario.client ?? {} };
+const batch = new Batch(process.env.PATCHBAY, config, home);
+const deadline = setTimeout(() => {
+  console.error(`drive.mjs: ${name} is not done after ${DEADLINE_MS} ms`);
+  batch.child.kill('SIGKILL');
+  process.exit(3);
+}, DEADLINE_MS);
+let code = 0;
+try {
+  await scenario.play(batch, context);
+} catch (error) {
+  console.error(`drive.mjs: ${name}: ${error.message}`);
+  code = 1;
+}
+await batch.end();
+clearTimeout(deadline);
+rmSync(home, { recursive: true, force: true });
+process.exit(code);
