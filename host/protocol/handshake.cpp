@@ -3,6 +3,9 @@
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace patchbay::protocol {
 namespace json = boost::json;
 
@@ -10,6 +13,7 @@ namespace {
 
 constexpr const char* kDiscover = "server/discover";
 constexpr const char* kInitialize = "initialize";
+constexpr std::int64_t kUnsupportedVersion = -32022;
 
 std::string text_of(const json::object& object, std::string_view key) {
     const auto* value = object.if_contains(key);
@@ -32,7 +36,7 @@ std::vector<std::string> strings_of(const json::value* value) {
 
 // The codes that only a modern server sends (basic/index, "Error Codes").
 bool is_modern_error(std::int64_t code) {
-    return code == -32020 || code == -32021 || code == -32022;
+    return code == -32020 || code == -32021 || code == kUnsupportedVersion;
 }
 
 }  // namespace
@@ -111,6 +115,11 @@ Handshake::Step Handshake::on_error(std::string_view method, const RpcError& err
             std::vector<std::string> supported;
             if (const auto* object = data.if_object())
                 supported = strings_of(object->if_contains("supported"));
+            // It refuses what it says it speaks: once more, in case that this was for a moment.
+            const bool ours =
+                std::find(supported.begin(), supported.end(), kModernVersion) != supported.end();
+            if (ours && error.code == kUnsupportedVersion && !std::exchange(asked_again_, true))
+                return discover();
             // A modern server of another revision may still offer one with a handshake.
             for (const auto& version : supported) {
                 if (protocol_ == "auto" && speaks(version) && era_of(version) == Era::Legacy) {

@@ -85,7 +85,7 @@ private:
     std::string protocol_, remembered_;
     bool probe_pending_ = false;
     bool initialize_sent_ = false;
-    bool settled_ = false;
+    bool settled_ = false, asked_again_ = false;
     std::string initialize_error_;
 };
 

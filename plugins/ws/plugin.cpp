@@ -6,8 +6,7 @@
 namespace {
 
 constexpr patchbay_transport kTransport =
-    patchbay::sdk::transport_table<patchbay::ws::WsTransport>("ws", ws_schema,
-                                                                0);
+    patchbay::sdk::transport_table<patchbay::ws::WsTransport>("ws", ws_schema, 0);
 constexpr const patchbay_transport* kTransports[] = {&kTransport};
 
 void shut_down() noexcept {

@@ -3,13 +3,13 @@
 #include "net/connection_impl.hpp"
 #include "net/workers.hpp"
 
-#include <algorithm>
-#include <system_error>
-#include <utility>
-
 #include <Poco/Buffer.h>
 #include <Poco/Net/HTTPRequest.h>
 #include <Poco/Net/HTTPResponse.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
 
 namespace patchbay::ws {
 namespace {
@@ -144,8 +144,8 @@ void WsTransport::read_frames() {
     } catch (const pn::WebSocketException& error) {
         const Turn turn(core_);
         if (error.code() == pn::WebSocket::WS_ERR_PAYLOAD_TOO_BIG)
-            give_up(PATCHBAY_E_LIMIT, "the server sent a frame that is too large (limit message_bytes)",
-                    kTooBig);
+            give_up(PATCHBAY_E_LIMIT,
+                    "the server sent a frame that is too large (limit message_bytes)", kTooBig);
         else
             give_up(PATCHBAY_E_PROTOCOL, "the server sent a broken frame: " + error.displayText(),
                     kProtocolError);
@@ -223,8 +223,8 @@ void WsTransport::take_frame(std::string_view payload, int flags) {
 void WsTransport::take_close(std::string_view payload) {
     std::string why = "the server closed the connection";
     if (payload.size() >= 2) {
-        const auto code = static_cast<unsigned char>(payload[0]) * 256 +
-                          static_cast<unsigned char>(payload[1]);
+        const auto code =
+            static_cast<unsigned char>(payload[0]) * 256 + static_cast<unsigned char>(payload[1]);
         why += " (WebSocket code " + std::to_string(code);
         if (payload.size() > 2) why += ": " + std::string(payload.substr(2));
         why += ")";
@@ -266,7 +266,8 @@ patchbay_status WsTransport::send(const patchbay_message& message, sdk::Body bod
 void WsTransport::enqueue(Opcode opcode, std::string control) {
     const auto controls = std::count_if(outgoing_.begin(), outgoing_.end(),
                                         [](const Outgoing& each) { return each.exchange == 0; });
-    if (controls >= static_cast<std::ptrdiff_t>(kMostControls)) return;  // it asks faster than it reads
+    if (controls >= static_cast<std::ptrdiff_t>(kMostControls))
+        return;  // it asks faster than it reads
     outgoing_.push_back({0, opcode, {}, std::move(control)});
     if (!writing_) writing_ = work(&WsTransport::write_frames);
 }
@@ -368,7 +369,8 @@ void WsTransport::give_up(patchbay_status code, std::string text, int close_code
                               "the connection closed before the message was sent",
                               PATCHBAY_ERR_NOT_SENT);
     if (!open_ || close_code == 0) return fuse_.blow();
-    enqueue(Opcode::Close, {static_cast<char>(close_code >> 8), static_cast<char>(close_code & 0xff)});
+    enqueue(Opcode::Close,
+            {static_cast<char>(close_code >> 8), static_cast<char>(close_code & 0xff)});
     if (!writing_) fuse_.blow();
 }
 

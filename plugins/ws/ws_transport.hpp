@@ -15,12 +15,12 @@
 #include "net/connection.hpp"
 #include "net/refusal.hpp"
 
+#include <Poco/Net/WebSocket.h>
+
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
-
-#include <Poco/Net/WebSocket.h>
 
 namespace patchbay::ws {
 
@@ -40,7 +40,9 @@ private:
         Opcode opcode;
         sdk::Body body;
         std::string control;
-        std::string_view bytes() const { return exchange ? body.view() : std::string_view(control); }
+        std::string_view bytes() const {
+            return exchange ? body.view() : std::string_view(control);
+        }
     };
 
     WsTransport(const patchbay_open_params& params, net::Endpoint endpoint);

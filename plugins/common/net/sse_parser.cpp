@@ -79,8 +79,8 @@ void SseParser::field(std::string_view name, std::string_view value) {
         const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), ms);
         const bool digits =
             !value.empty() && end == value.data() + value.size() && ms >= 0 && value.front() != '-';
-        if (digits || error == std::errc::result_out_of_range)
-            retry_ms_ = digits ? std::min(ms, kMostRetryMs) : kMostRetryMs;
+        if (!digits) return;
+        retry_ms_ = error == std::errc() ? std::min(ms, kMostRetryMs) : kMostRetryMs;
     }
 }
 

@@ -104,6 +104,14 @@ TEST(Handshake, AModernServerThatKnowsALegacyRevisionIsAskedForIt) {
         sends("initialize"));
 }
 
+TEST(Handshake, AServerThatRefusesWhatItSaysItSpeaksIsAskedOnceMore) {
+    Handshake handshake(kUs, "auto");
+    (void)handshake.start();
+    const RpcError refusal{-32022, "no", R"({"supported":["2026-07-28"]})"};
+    EXPECT_THAT(handshake.on_error("server/discover", refusal), sends("server/discover"));
+    EXPECT_THAT(handshake.on_error("server/discover", refusal), fails("server speaks 2026-07-28"));
+}
+
 TEST(Handshake, APinnedRevisionIsTheOnlyOneTried) {
     {
         Handshake handshake(kUs, "2025-03-26");

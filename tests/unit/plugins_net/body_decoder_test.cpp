@@ -1,0 +1,120 @@
+#include "net/body_decoder.hpp"
+
+#include "net/connection.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include <Poco/DeflatingStream.h>
+
+namespace patchbay::net {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::size_t kMost = 1u << 20;
+
+Head head_with(std::vector<HeaderList::Field> fields) {
+    return {200, "OK", std::move(fields)};
+}
+
+// The body, or `E<code> text` of what was wrong with it.
+std::string decoded(const Head& head, std::string_view bytes, bool ends = true,
+                    std::size_t piece = 1) {
+    std::string body;
+    try {
+        BodyDecoder decoder(head);
+        for (; !bytes.empty(); bytes.remove_prefix(std::min(piece, bytes.size())))
+            decoder.feed(bytes.substr(0, piece), body, kMost);
+        if (ends) decoder.finish();
+        if (!ends && !decoder.over()) return "not over";
+    } catch (const Trouble& trouble) {
+        return "E" + std::to_string(trouble.code) + " " + trouble.text;
+    }
+    return body;
+}
+
+std::string zipped(const std::string& text) {
+    std::ostringstream out;
+    Poco::DeflatingOutputStream stream(out, Poco::DeflatingStreamBuf::STREAM_GZIP);
+    stream << text;
+    stream.close();
+    return out.str();
+}
+
+const Head kChunked = head_with({{"Transfer-Encoding", "chunked"}});
+
+TEST(BodyDecoder, ReadsChunksHoweverTheyAreCut) {
+    const std::string_view bytes = "5\r\nhello\r\n1;name=value\r\n \r\n5\nworld\r\n0\r\nX: y\r\n\r\n";
+    for (const std::size_t piece : {1u, 2u, 3u, 7u, 100u})
+        EXPECT_EQ(decoded(kChunked, bytes, false, piece), "hello world") << piece;
+}
+
+TEST(BodyDecoder, TellsALastChunkFromABrokenConnection) {
+    EXPECT_THAT(decoded(kChunked, "5\r\nhello\r\n"), HasSubstr("cut off before its last chunk"));
+    EXPECT_THAT(decoded(kChunked, "5\r\nhel"), HasSubstr("cut off"));
+    EXPECT_THAT(decoded(kChunked, "0\r\n"), HasSubstr("cut off"));
+    EXPECT_EQ(decoded(kChunked, "0\r\n\r\n"), "");
+}
+
+TEST(BodyDecoder, RefusesChunkedNonsense) {
+    for (const char* odd : {"zz\r\n", "-5\r\nhello\r\n", "\r\n", "5 5\r\nhello", "0x5\r\nhello",
+                            "ffffffffffffffff\r\n", "5\r\nhello!\r\n"})
+        EXPECT_THAT(decoded(kChunked, odd, false), HasSubstr("not HTTP/1.1")) << odd;
+    EXPECT_THAT(decoded(kChunked, std::string(10'000, '1'), false), HasSubstr("longer than 4096"));
+    std::string trailers = "0\r\n";
+    for (int i = 0; i < 200; ++i) trailers += "a: b\r\n";
+    EXPECT_THAT(decoded(kChunked, trailers, false), HasSubstr("more than 100 trailers"));
+}
+
+TEST(BodyDecoder, ReadsByLength) {
+    const auto head = head_with({{"Content-Length", "5"}});
+    EXPECT_EQ(decoded(head, "hello", false), "hello");
+    EXPECT_THAT(decoded(head, "hel"), HasSubstr("2 bytes of its Content-Length are missing"));
+    BodyDecoder decoder(head);
+    std::string body;
+    decoder.feed("hello and more", body, kMost);
+    EXPECT_EQ(body, "hello");
+    EXPECT_EQ(decoder.surplus(), 9u);
+}
+
+TEST(BodyDecoder, ReadsToTheEndOfTheConnection) {
+    const auto head = head_with({});
+    EXPECT_EQ(decoded(head, "hello"), "hello");
+    EXPECT_FALSE(BodyDecoder(head).delimited());
+}
+
+TEST(BodyDecoder, RefusesLengthsThatCannotBe) {
+    for (const auto* length : {"-1", "5x", "", " 5", "99999999999999999999"})
+        EXPECT_THAT(decoded(head_with({{"Content-Length", length}}), "hello"),
+                    HasSubstr("not a number")) << length;
+    EXPECT_THAT(decoded(head_with({{"Content-Length", "5"}, {"content-length", "6"}}), "hello"),
+                HasSubstr("two different values"));
+    EXPECT_THAT(decoded(head_with({{"Content-Length", "5"}, {"Transfer-Encoding", "chunked"}}), "x"),
+                HasSubstr("both Transfer-Encoding and Content-Length"));
+    EXPECT_THAT(decoded(head_with({{"Transfer-Encoding", "gzip, chunked"}}), "x"),
+                HasSubstr("not chunked"));
+}
+
+TEST(BodyDecoder, UnpacksGzip) {
+    const auto head = head_with({{"Content-Encoding", "gzip"}});
+    for (const std::size_t piece : {1u, 10u, 1000u})
+        EXPECT_EQ(decoded(head, zipped("hello hello hello"), true, piece), "hello hello hello");
+    EXPECT_THAT(decoded(head, "no gzip at all, but text"), HasSubstr("gzip is broken"));
+    EXPECT_THAT(decoded(head_with({{"Content-Encoding", "br"}}), "x"), HasSubstr("not asked for"));
+}
+
+TEST(BodyDecoder, EndsAGzipBombAtTheLimit) {
+    const auto bomb = zipped(std::string(64u << 20, 'x'));
+    const auto head = head_with({{"Content-Encoding", "gzip"}});
+    EXPECT_THAT(decoded(head, bomb, true, bomb.size()), HasSubstr("more than 1048576 bytes"));
+}
+
+TEST(BodyDecoder, ANoContentAnswerHasNoBody) {
+    BodyDecoder decoder({204, "", {{"Content-Length", "5"}}});
+    EXPECT_TRUE(decoder.over());
+}
+
+}  // namespace
+}  // namespace patchbay::net
