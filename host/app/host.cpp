@@ -3,6 +3,7 @@
 #include "app/era_file.hpp"
 #include "app/server_log.hpp"
 #include "core/log.hpp"
+#include "core/text.hpp"
 #include "protocol/schema.hpp"
 #include "registry/server_spec.hpp"
 
@@ -115,9 +116,48 @@ struct Host::Impl final : connection::ServerEvents {
             [this](const std::string& transport) {
                 const auto known = plugins.transports();
                 return std::binary_search(known.begin(), known.end(), transport);
-            }});
+            },
+            [this](const config::Server& server, plugin::AuthenticatorEvents& events) {
+                return authenticate(server, events);
+            },
+            [this](const std::string& name) {
+                return options.environment.variable ? options.environment.variable(name)
+                                                    : std::nullopt;
+            },
+            static_cast<bool>(options.ask)});
         connections->apply(registry::specs_of(config));
         router.emplace(*connections, *policy);
+    }
+
+    // The method that [auth.ID] names, with the rest of that table as its settings.
+    Result<std::unique_ptr<plugin::Authenticator>> authenticate(
+        const config::Server& server, plugin::AuthenticatorEvents& events) {
+        const auto table = loaded.config.auth.find(server.auth);
+        if (table == loaded.config.auth.end())
+            return Error{ErrorCode::NotFound, "there is no such [auth.*] table"};
+        auto settings = config::expand_auth(server, table->second, options.environment);
+        if (!settings) return settings.error();
+        std::string method;
+        for (const char* key : {"kind", "type"}) {
+            const auto* named = settings->if_contains(key);
+            if (named && named->is_string() && method.empty()) method = named->get_string();
+            settings->erase(key);
+        }
+        if (method.empty())
+            return Error{ErrorCode::Invalid, "\"kind\" is missing: the name of an auth method"};
+        const auto schema = plugins.auth_schema_of(method);
+        if (!schema) return schema.error();
+        if (!schema->empty()) {
+            json::error_code failed;
+            const auto value = json::parse(*schema, failed);
+            const auto troubles = failed ? std::vector<std::string>{"its schema is not JSON"}
+                                         : against_schema(value, *settings);
+            if (!troubles.empty())
+                return Error{ErrorCode::Invalid,
+                             "auth method \"" + method +
+                                 "\" refuses its settings: " + core::join(troubles, "; ")};
+        }
+        return plugins.create_authenticator(method, {server.id, std::move(*settings)}, events);
     }
 
     void check_transports(config::Config& config) const {

@@ -39,6 +39,13 @@ public:
         return settings;
     }
 
+    Result<json::object> run_on(json::object settings, const std::string& table) {
+        for (auto& member : settings) {
+            if (!expand(member.value(), table + "." + std::string(member.key()))) return error_;
+        }
+        return settings;
+    }
+
 private:
     bool expand(json::value& value, const std::string& path) {
         if (value.is_string()) {
@@ -152,6 +159,11 @@ private:
 Result<boost::json::object> expand(const Server& server, const Environment& environment) {
     if (!server.expand) return server.settings;
     return Expander(server, environment).run();
+}
+
+Result<json::object> expand_auth(const Server& server, const json::object& settings,
+                                 const Environment& environment) {
+    return Expander(server, environment).run_on(settings, "auth." + server.auth);
 }
 
 }  // namespace patchbay::config

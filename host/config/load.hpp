@@ -65,5 +65,8 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
 // args, cwd, env, url, headers), once, at connect time. The error names the missing variable.
 // Values that came from secret references are registered with core::log::mask.
 Result<boost::json::object> expand(const Server& server, const Environment& environment);
+// The same for every text in the settings of the [auth.*] table that `server` names.
+Result<boost::json::object> expand_auth(const Server& server, const boost::json::object& settings,
+                                        const Environment& environment);
 
 }  // namespace patchbay::config

@@ -119,8 +119,7 @@ void Connection::on_writable() {
     impl_->flush_outbox();
 }
 void Connection::on_challenge(const plugin::Problem& problem) {
-    impl_->shown.last_error = core::printable(problem.error.message, 1000);
-    impl_->set_state(State::AuthRequired);
+    impl_->challenged(problem);
 }
 void Connection::on_output(unsigned stream, std::string_view line) {
     impl_->keep_line(stream != 1, line);

@@ -16,6 +16,7 @@
 #include "connection/responder.hpp"
 #include "connection/status.hpp"
 #include "core/loop.hpp"
+#include "plugin/authenticator.hpp"
 #include "plugin/channel.hpp"
 #include "protocol/handshake.hpp"
 #include "protocol/tool.hpp"
@@ -62,6 +63,13 @@ struct Context {
     std::function<Result<boost::json::object>(const config::Server&)> expand;
     // Whether a plugin provides that transport; empty: nobody asks.
     std::function<bool(const std::string& transport)> has_transport = {};
+    // An authenticator as the server's `auth` says: Catalogue::create_authenticator, or a fake.
+    std::function<Result<std::unique_ptr<plugin::Authenticator>>(
+        const config::Server&, plugin::AuthenticatorEvents& events)>
+        authenticate = {};
+    // An environment variable, for bearer_token_env_var.
+    std::function<std::optional<std::string>(const std::string& name)> variable = {};
+    bool interactive = false;  // somebody is there to sign in
     // Between two subscriptions/listen: the floor, and where doubling stops.
     std::chrono::milliseconds listen_first{1'000}, listen_most{30'000};
 };

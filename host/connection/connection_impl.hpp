@@ -1,8 +1,9 @@
 // The inside of a Connection, shared by its sources: lifecycle (open, handshake, retry, close),
-// transport_choice, session_renewal, requests and delivery (out), inbound (what the server sends),
-// tool_list. Nobody else includes this.
+// transport_choice, authorization, session_renewal, requests and delivery (out), inbound (what the
+// server sends), tool_list. Nobody else includes this.
 #pragma once
 
+#include "connection/auth_loop.hpp"
 #include "connection/connection.hpp"
 #include "connection/pending_requests.hpp"
 #include "protocol/http_headers.hpp"
@@ -35,6 +36,7 @@ struct Connection::Impl {
     void listen();  // modern: (re)opens subscriptions/listen for what is wanted
     void listen_again();
     void start_startup_timer();
+    void close_auth();
 
     // transport_choice
     void begin_attempt();
@@ -42,6 +44,17 @@ struct Connection::Impl {
     std::string remembered_version() const;
     bool next_transport(Error& error);
     void handshake_ended(RequestId id, const plugin::Problem* problem);
+
+    // authorization
+    std::unique_ptr<AuthLoop> make_auth_loop();
+    Result<void> read_bearer_token();
+    std::vector<plugin::Header> all_credentials() const;
+    void unauthorized(RequestId id, const plugin::Problem& problem);
+    void authorized(const Result<void>& outcome);
+    void challenged(const plugin::Problem& problem);
+    bool reopen_authorized(const plugin::Problem& problem);
+    Error auth_error(const plugin::Problem& problem, const std::optional<Error>& refused) const;
+    void give_up_authorizing(RequestId id, Error error, unsigned http_status);
 
     // session_renewal
     void session_lost(RequestId id, const plugin::Problem& problem);
@@ -99,6 +112,9 @@ struct Connection::Impl {
     registry::ServerSpec spec;
     State state = State::Idle;
     std::unique_ptr<plugin::Channel> channel;
+    std::vector<plugin::Header> bearer;  // from bearer_token_env_var
+    std::unique_ptr<AuthLoop> auth;
+    unsigned open_auth_rounds = 0;  // channels in a row that were refused
     std::optional<protocol::Handshake> handshake;
     std::optional<protocol::Session> session;
     std::string meta;  // modern `_meta` members; empty in legacy

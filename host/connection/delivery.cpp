@@ -29,6 +29,7 @@ void Connection::Impl::transmit(RequestId id, PendingRequest& entry) {
     entry.sent = true;
     entry.heard = false;
     entry.generation = generation;
+    entry.auth_generation = auth->generation();
     std::vector<plugin::Header> headers;
     if (auto made = headers_for(entry.request, headers); !made) {
         context.loop.defer([this, watch = alive, id, error = named(made.error())] {
@@ -151,6 +152,8 @@ void Connection::Impl::done(plugin::ExchangeId exchange, const plugin::Problem* 
     // A duplex transport only says that the bytes are out; a request-scoped one has ended the
     // answer's stream, and an answer that is not there by now will never come.
     if (!id || (!problem && (!channel || !channel->request_scoped()))) return;
+    if (problem && problem->error.code == ErrorCode::AuthRequired)
+        return unauthorized(id, *problem);
     auto& entry = *pending.find(id);
     const auto& method = entry.request.method;
     const bool shakes_hands = method == "server/discover" || method == "initialize";

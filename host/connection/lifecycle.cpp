@@ -26,7 +26,9 @@ Connection::Impl::Impl(Connection& owner, const Context& shared, registry::Serve
     : self(owner),
       context(shared),
       spec(std::move(server)),
-      pending(shared.loop, [this](RequestId id) { expired(id); }) {}
+      pending(shared.loop, [this](RequestId id) { expired(id); }) {
+    auth = make_auth_loop();
+}
 
 Error Connection::Impl::named(Error error) const {
     const std::string server = "server \"" + spec.id() + "\"";
@@ -87,12 +89,13 @@ void Connection::Impl::open() {
     shown.facts.clear();
     auto settings = context.expand(spec.config);
     if (!settings) return attempt_failed(settings.error(), false);
+    if (auto token = read_bearer_token(); !token) return attempt_failed(token.error(), false);
 
     const std::string remembered =
         try_first.empty() ? remembered_version() : std::exchange(try_first, {});
     handshake.emplace(context.identity, spec.config.protocol, remembered);
-    plugin::ChannelOptions options{
-        spec.id(), std::move(*settings), {}, context.limits.message_bytes};
+    plugin::ChannelOptions options{spec.id(), std::move(*settings), all_credentials(),
+                                   context.limits.message_bytes};
     start_startup_timer();
     auto opened = context.open(transport, std::move(options), self);
     if (!opened) {
@@ -166,6 +169,7 @@ void Connection::Impl::established(protocol::Session made) {
     const bool modern = session->era == protocol::Era::Modern;
     meta = modern ? protocol::modern_meta(context.identity) : std::string();
     agreed = true;
+    open_auth_rounds = 0;
     ++generation;
     context.eras.remember(spec.definition_key,
                           {session->version, transport == spec.config.transport ? "" : transport});
@@ -263,8 +267,8 @@ void Connection::Impl::lose(Error error) {
     lost_when_ready = state == State::Ready;
     channel->close();  // channel_gone() does the rest
     if (lost_when_ready) error = within("connection lost", std::move(error));
-    const bool auth = error.code == ErrorCode::AuthRequired;
-    tell_failure(auth ? State::AuthRequired : State::Error, named(std::move(error)));
+    const bool unauthorised = error.code == ErrorCode::AuthRequired;
+    tell_failure(unauthorised ? State::AuthRequired : State::Error, named(std::move(error)));
 }
 
 void Connection::Impl::tell_failure(State next, const Error& error) {
@@ -301,13 +305,15 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
         set_state(State::Stopped);
         settle();
         tools_done(named({ErrorCode::Unavailable, "the connection was closed"}));
-        for (auto& handler : std::exchange(closed, {})) context.loop.defer(std::move(handler));
-        return;
+        return close_auth();
     }
+    const bool refused = !lost_because && problem && problem->error.code == ErrorCode::AuthRequired;
     Error error = lost_because ? *lost_because
+                  : refused    ? auth_error(*problem, {})
                   : problem    ? Error{problem->error.code, with_stderr(problem->error.message)}
                                : Error{ErrorCode::Unavailable, "the connection was closed"};
     if (std::exchange(moving_on, false)) return open();
+    if (refused && reopen_authorized(*problem)) return;
     // Some legacy servers cannot stand the probe and leave: once more, without it.
     if (was_probing && !lost_because && spec.config.protocol == "auto" && !retried_without_probe) {
         retried_without_probe = true;
@@ -365,7 +371,15 @@ void Connection::Impl::close(std::function<void()> when_closed) {
     }
     set_state(State::Stopped);
     settle();
-    for (auto& handler : std::exchange(closed, {})) context.loop.defer(std::move(handler));
+    close_auth();
+}
+
+// The last to go: an operation may still be under way for a person.
+void Connection::Impl::close_auth() {
+    auth->close([this, watch = alive] {
+        if (!*watch) return;
+        for (auto& handler : std::exchange(closed, {})) context.loop.defer(std::move(handler));
+    });
 }
 
 }  // namespace patchbay::connection

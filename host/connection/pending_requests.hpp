@@ -29,6 +29,8 @@ struct PendingRequest {
     unsigned generation = 0;       // of the session it was sent in
     bool resent = false;           // after a broken stream
     bool session_retried = false;  // after a lost session
+    unsigned auth_generation = 0;  // of the credentials it was sent with
+    unsigned auth_rounds = 0;      // sendings after a refusal
     bool headers_retried = false;  // after a HeaderMismatch
     std::size_t bytes = 0;         // counted against queue_bytes
 

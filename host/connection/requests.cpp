@@ -46,8 +46,9 @@ RequestId Connection::Impl::request(Request asked, ReplyHandler handler) {
     const bool dead =
         state == State::Failed || state == State::Error || state == State::AuthRequired;
     if (dead && core::Clock::now() - failed_at < context.health.reconnect_most) {
-        return refuse({ErrorCode::Unavailable,
-                       "is " + std::string(name_of(state)) + ": " + shown.last_error});
+        return refuse(
+            {state == State::AuthRequired ? ErrorCode::AuthRequired : ErrorCode::Unavailable,
+             "is " + std::string(name_of(state)) + ": " + shown.last_error});
     }
 
     PendingRequest entry;

@@ -2,12 +2,15 @@
 
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "plugin/create_authenticator.hpp"
 #include "plugin/discovery.hpp"
+#include "plugin/http_service.hpp"
 #include "plugin/library.hpp"
 #include "plugin/open_channel.hpp"
 #include "plugin/resident.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace patchbay::plugin {
 
@@ -29,12 +32,27 @@ const char* name_of(PluginState state) {
     return "unknown";
 }
 
+namespace {
+
+constexpr const char* kTransport = "transport";
+constexpr const char* kAuth = "auth";
+
+// The table of that name; why_tables_are_wrong() has seen to it that it is there.
+template <class Table>
+const Table& named(const Table* const* tables, std::size_t count, std::string_view name) {
+    return **std::find_if(tables, tables + count,
+                          [&](const Table* each) { return each->name == name; });
+}
+
+}  // namespace
+
 struct Catalogue::Impl {
     core::Loop& loop;
     std::vector<SearchPlace> places;
     std::vector<PluginInfo> plugins;
     std::vector<Resident*> residents;  // one for each plugin; null: not loaded
     std::vector<Looked> looked;
+    std::optional<HttpService> http;
 
     Impl(core::Loop& its_loop, const SearchOptions& options)
         : loop(its_loop), places(search_places(options)) {
@@ -42,9 +60,11 @@ struct Catalogue::Impl {
         plugins = std::move(found.plugins);
         looked = std::move(found.looked);
         residents.resize(plugins.size());
+        http.emplace(loop, [this] { return http_provider(); });
     }
 
     ~Impl() {
+        http->close();  // its requests end while those who asked can still be told
         for (auto* resident : residents)
             if (resident) release_resident(*resident);
     }
@@ -53,10 +73,10 @@ struct Catalogue::Impl {
         return info.state == PluginState::Available || info.state == PluginState::Loaded;
     }
 
-    static bool provides(const PluginInfo& info, std::string_view transport) {
+    static bool provides(const PluginInfo& info, std::string_view kind, std::string_view name) {
         return std::any_of(info.provides.begin(), info.provides.end(),
                            [&](const Provided& provided) {
-                               return provided.kind == "transport" && provided.name == transport;
+                               return provided.kind == kind && provided.name == name;
                            });
     }
 
@@ -71,33 +91,62 @@ struct Catalogue::Impl {
         }
     }
 
-    std::vector<std::string> transports() const {
+    std::vector<std::string> names_of(std::string_view kind) const {
         std::vector<std::string> names;
         for (const auto& info : plugins)
             for (const auto& provided : info.provides)
-                if (usable(info) && provided.kind == "transport") names.push_back(provided.name);
+                if (usable(info) && provided.kind == kind) names.push_back(provided.name);
         std::sort(names.begin(), names.end());
         names.erase(std::unique(names.begin(), names.end()), names.end());
         return names;
     }
 
-    // The plugin that provides `transport`: the first in order of search.
-    Result<std::size_t> provider(std::string_view transport) {
+    // The plugin that provides `name`: the first in order of search.
+    Result<std::size_t> provider(std::string_view kind, std::string_view name) {
         refresh();
         for (std::size_t i = 0; i < plugins.size(); ++i)
-            if (usable(plugins[i]) && provides(plugins[i], transport)) return i;
-        const auto wanted = "transport \"" + core::printable(transport, 64) + "\"";
+            if (usable(plugins[i]) && provides(plugins[i], kind, name)) return i;
+        const auto wanted = std::string(kind == kAuth ? "auth method" : kind) + " \"" +
+                            core::printable(name, 64) + "\"";
         for (const auto& info : plugins)
-            if (provides(info, transport))
+            if (provides(info, kind, name))
                 return Error{ErrorCode::Unavailable, wanted + ": plugin \"" + info.id + "\" is " +
                                                          name_of(info.state) + ": " + info.reason};
-        const auto known = transports();
+        const auto known = names_of(kind);
         std::vector<std::string> searched;
         for (const auto& place : places) searched.push_back(place.directory);
         return Error{ErrorCode::NotFound, "unknown " + wanted + "; available: " +
                                               (known.empty() ? "none" : core::join(known, ", ")) +
-                                              core::did_you_mean(transport, known) +
-                                              "; looked in " + core::join(searched, ", ")};
+                                              core::did_you_mean(name, known) + "; looked in " +
+                                              core::join(searched, ", ")};
+    }
+
+    Result<std::string> schema_of(std::string_view kind, std::string_view name) {
+        const auto index = provider(kind, name);
+        if (!index) return index.error();
+        for (const auto& provided : plugins[*index].provides)
+            if (provided.kind == kind && provided.name == name) return provided.schema_text;
+        return Error{ErrorCode::Internal, "a provider that does not provide"};
+    }
+
+    // patchbay.host.http/1 of whoever provides transport "http".
+    Result<HttpService::Provider> http_provider() {
+        const auto index = provider(kTransport, "http");
+        if (!index) return index.error();
+        const auto resident = load(*index);
+        if (!resident) return resident.error();
+        auto& services = (*resident)->services;
+        const auto ask = (*resident)->plugin->get_extension;
+        const void* table = nullptr;
+        std::string thrown;
+        if (ask && !guarded(thrown, [&] { table = ask(PATCHBAY_HOST_HTTP); })) {
+            services.misbehaved("get_extension threw: " + thrown);
+            table = nullptr;
+        }
+        const auto* http_table = static_cast<const patchbay_host_http*>(table);
+        if (const auto why = HttpService::why_wrong(http_table); !why.empty())
+            return Error{ErrorCode::Unsupported, "plugin \"" + services.plugin() + "\" " + why};
+        return HttpService::Provider{services.host(), http_table};
     }
 
     void refuse(PluginInfo& info, const std::string& why) {
@@ -114,7 +163,7 @@ struct Catalogue::Impl {
         if (info.state != PluginState::Available)
             return Error{ErrorCode::Unavailable,
                          named + " is " + name_of(info.state) + ": " + info.reason};
-        auto resident = load_resident(loop, info);
+        auto resident = load_resident(loop, info, &*http);
         if (!resident) {
             refuse(info, resident.error().message);
             core::log::error(named + " is refused: " + info.reason);
@@ -172,29 +221,43 @@ Result<PluginInfo> Catalogue::info(std::string_view name) const {
 
 std::vector<std::string> Catalogue::transports() const {
     impl_->refresh();
-    return impl_->transports();
+    return impl_->names_of(kTransport);
+}
+std::vector<std::string> Catalogue::auth_methods() const {
+    impl_->refresh();
+    return impl_->names_of(kAuth);
 }
 
 Result<std::string> Catalogue::schema_of(std::string_view transport) const {
-    const auto index = impl_->provider(transport);
-    if (!index) return index.error();
-    for (const auto& provided : impl_->plugins[*index].provides)
-        if (provided.kind == "transport" && provided.name == transport) return provided.schema_text;
-    return Error{ErrorCode::Internal, "provider without the transport"};
+    return impl_->schema_of(kTransport, transport);
+}
+Result<std::string> Catalogue::auth_schema_of(std::string_view method) const {
+    return impl_->schema_of(kAuth, method);
 }
 
 Result<std::unique_ptr<Channel>> Catalogue::open(std::string_view transport, ChannelOptions options,
                                                  ChannelEvents& events) {
     const auto where = "server \"" + options.server + "\"";
-    const auto index = impl_->provider(transport);
+    const auto index = impl_->provider(kTransport, transport);
     if (!index) return within(where, index.error());
     const auto resident = impl_->load(*index);
     if (!resident) return within(where, resident.error());
     const auto& plugin = *(*resident)->plugin;
-    const auto* table =
-        std::find_if(plugin.transports, plugin.transports + plugin.transport_count,
-                     [&](const patchbay_transport* each) { return each->name == transport; });
-    return open_channel(impl_->loop, (*resident)->services, **table, std::move(options), events);
+    return open_channel(impl_->loop, (*resident)->services,
+                        named(plugin.transports, plugin.transport_count, transport),
+                        std::move(options), events);
+}
+
+Result<std::unique_ptr<Authenticator>> Catalogue::create_authenticator(
+    std::string_view method, const AuthenticatorOptions& options, AuthenticatorEvents& events) {
+    const auto index = impl_->provider(kAuth, method);
+    if (!index) return index.error();
+    const auto resident = impl_->load(*index);
+    if (!resident) return resident.error();
+    const auto& table = *(*resident)->plugin;
+    return plugin::create_authenticator(impl_->loop, (*resident)->services,
+                                        named(table.auths, table.auth_count, method), options,
+                                        events);
 }
 
 Result<PluginInfo> Catalogue::load(std::string_view plugin_id) {

@@ -1,5 +1,6 @@
-// Which plugins there are, where each was found or why it was refused, and the transports they
-// provide. Manifests are read first; a library is mapped on first use and never unmapped.
+// Which plugins there are, where each was found or why it was refused, and the transports and auth
+// methods they provide. Manifests are read first; a library is mapped on first use and never
+// unmapped.
 //
 // Owns:    manifests, and the use of loaded libraries: those themselves and the host services
 //          handed to them stay for the life of the process, for the next catalogue. Borrows `loop`,
@@ -9,6 +10,7 @@
 #pragma once
 
 #include "core/loop.hpp"
+#include "plugin/authenticator.hpp"
 #include "plugin/channel.hpp"
 
 #include <map>
@@ -75,13 +77,19 @@ public:
     // By plugin id or by the name of something it provides. NotFound offers the nearest.
     Result<PluginInfo> info(std::string_view name) const;
 
-    // Names of the transports of usable plugins, sorted.
+    // Names of the transports, and of the auth methods, of usable plugins, sorted.
     std::vector<std::string> transports() const;
+    std::vector<std::string> auth_methods() const;
     Result<std::string> schema_of(std::string_view transport) const;
+    Result<std::string> auth_schema_of(std::string_view method) const;
 
     // Loads the plugin if needed and opens a channel. `events` must outlive the channel.
     Result<std::unique_ptr<Channel>> open(std::string_view transport, ChannelOptions options,
                                           ChannelEvents& events);
+    // Loads the plugin if needed and makes an authenticator. `events` must outlive it.
+    Result<std::unique_ptr<Authenticator>> create_authenticator(std::string_view method,
+                                                                const AuthenticatorOptions& options,
+                                                                AuthenticatorEvents& events);
     // Like open() without the channel: errors of loading, for `plugin doctor --load`.
     Result<PluginInfo> load(std::string_view plugin_id);
 

@@ -3,6 +3,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "plugin/buffers.hpp"
+#include "plugin/http_service.hpp"
 #include "plugin/process_service.hpp"
 
 #include <algorithm>
@@ -47,6 +48,16 @@ std::uint64_t unix_ms(const patchbay_host*) noexcept {
 }
 constexpr patchbay_host_clock kClock = {sizeof(patchbay_host_clock), 0, monotonic_ns, unix_ms};
 
+patchbay_status http_fetch(const patchbay_host* host, const patchbay_http_request* request,
+                           void* ctx, HttpService::Callback done, patchbay_op* out) noexcept {
+    auto* http = HostServices::of(host).http();
+    return http ? http->fetch(request, ctx, done, out) : PATCHBAY_E_UNSUPPORTED;
+}
+void http_cancel(const patchbay_host* host, patchbay_op op) noexcept {
+    if (auto* http = HostServices::of(host).http()) http->cancel(op);
+}
+constexpr patchbay_host_http kHttp = {sizeof(patchbay_host_http), 0, http_fetch, http_cancel};
+
 core::log::Level level_of(std::int32_t level) {
     constexpr core::log::Level levels[] = {core::log::Level::Trace, core::log::Level::Debug,
                                            core::log::Level::Info,  core::log::Level::Warn,
@@ -58,12 +69,14 @@ core::log::Level level_of(std::int32_t level) {
 
 const std::vector<std::string>& offered_extensions() {
     static const std::vector<std::string> offered = {PATCHBAY_HOST_BUFFERS, PATCHBAY_HOST_CLOCK,
-                                                     PATCHBAY_HOST_PROCESS, PATCHBAY_HOST_REACTOR};
+                                                     PATCHBAY_HOST_HTTP, PATCHBAY_HOST_PROCESS,
+                                                     PATCHBAY_HOST_REACTOR};
     return offered;
 }
 
 std::string_view grant_for(std::string_view extension) {
-    return extension == PATCHBAY_HOST_PROCESS ? "spawn" : "";
+    if (extension == PATCHBAY_HOST_PROCESS) return "spawn";
+    return extension == PATCHBAY_HOST_HTTP ? "network" : "";
 }
 
 HostServices::HostServices(std::string plugin, std::vector<std::string> extensions)
@@ -80,8 +93,9 @@ HostServices& HostServices::of(const patchbay_host* host) {
     return *reinterpret_cast<const Face*>(host)->self;
 }
 
-void HostServices::attach(core::Loop& loop) {
+void HostServices::attach(core::Loop& loop, HttpService* http) {
     reactor_.attach(loop);
+    http_ = http;
     if (std::find(extensions_.begin(), extensions_.end(), PATCHBAY_HOST_PROCESS) !=
         extensions_.end())
         processes_ = std::make_unique<ProcessService>(
@@ -93,6 +107,7 @@ void HostServices::detach() {
         core::log::warn("plugin \"" + plugin_ + "\": left " + std::to_string(left) +
                         " watches or timers open");
     processes_.reset();
+    http_ = nullptr;
 }
 
 void HostServices::misbehaved(std::string what) {
@@ -114,6 +129,7 @@ const void* HostServices::extension(std::string_view id) {
     if (std::find(extensions_.begin(), extensions_.end(), id) == extensions_.end()) return nullptr;
     if (id == PATCHBAY_HOST_BUFFERS) return buffers_table();
     if (id == PATCHBAY_HOST_CLOCK) return &kClock;
+    if (id == PATCHBAY_HOST_HTTP) return &kHttp;
     if (id == PATCHBAY_HOST_REACTOR) return &kReactor;
     if (id == PATCHBAY_HOST_PROCESS && processes_) return processes_->table();
     return nullptr;

@@ -11,6 +11,7 @@
 #include "plugin/abi.hpp"
 #include "plugin/reactor.hpp"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,6 +21,7 @@
 namespace patchbay::plugin {
 
 class ProcessService;
+class HttpService;
 
 // Ids that a manifest may require.
 const std::vector<std::string>& offered_extensions();
@@ -36,7 +38,8 @@ public:
     const patchbay_host* host() const { return &face_.table; }
     const std::string& plugin() const { return plugin_; }
 
-    void attach(core::Loop& loop);
+    // `http`: outlives detach(); null: patchbay.host.http/1 is UNSUPPORTED.
+    void attach(core::Loop& loop, HttpService* http = nullptr);
     // Ends what the plugin left open; its calls are answered E_CLOSED from now on.
     void detach();
 
@@ -45,11 +48,12 @@ public:
     // Empty: it behaves. [any]
     std::string misbehaviour() const;
 
-    // Channels that the plugin has opened and not yet destroyed. [loop]
+    // Channels and authenticators that the plugin has made and not yet destroyed. [loop]
     std::size_t channels = 0;
 
     static HostServices& of(const patchbay_host* host);
     Reactor& reactor() { return reactor_; }
+    HttpService* http() { return http_; }                     // null when detached [any]
     ProcessService* processes() { return processes_.get(); }  // null when detached or not asked for
 
 private:
@@ -71,6 +75,7 @@ private:
     Face face_;
     Reactor reactor_;
     std::unique_ptr<ProcessService> processes_;
+    std::atomic<HttpService*> http_{nullptr};
     mutable std::mutex mutex_;
     std::string misbehaviour_;  // guarded by mutex_
 };

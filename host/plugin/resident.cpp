@@ -38,9 +38,9 @@ std::vector<std::string> granted_extensions(const PluginInfo& info) {
     return granted;
 }
 
-std::string enter(Known& known, core::Loop& loop, const PluginInfo& info) {
+std::string enter(Known& known, core::Loop& loop, const PluginInfo& info, HttpService* http) {
     auto& resident = *known.resident;
-    resident.services.attach(loop);
+    resident.services.attach(loop, http);
     patchbay_error error{};
     patchbay_status status = PATCHBAY_E_INTERNAL;
     std::string thrown;
@@ -57,7 +57,7 @@ std::string enter(Known& known, core::Loop& loop, const PluginInfo& info) {
 
 }  // namespace
 
-Result<Resident*> load_resident(core::Loop& loop, const PluginInfo& info) {
+Result<Resident*> load_resident(core::Loop& loop, const PluginInfo& info, HttpService* http) {
     const std::scoped_lock lock(residents_mutex);
     auto extensions = granted_extensions(info);
     bool mapped = false;
@@ -81,7 +81,7 @@ Result<Resident*> load_resident(core::Loop& loop, const PluginInfo& info) {
                                library->entry()});
         known = &residents().back();
     }
-    if (auto why = enter(*known, loop, info); !why.empty()) {
+    if (auto why = enter(*known, loop, info, http); !why.empty()) {
         known->resident->usable = false;
         known->resident->services.detach();
         return Error{ErrorCode::Unsupported, info.library_path + ": " + why};
@@ -99,7 +99,7 @@ void release_resident(Resident& resident) {
     } else if (services.channels != 0) {
         core::log::warn("plugin \"" + services.plugin() +
                         "\": " + std::to_string(services.channels) +
-                        " channels were left behind, it is not shut down");
+                        " channels or authenticators were left behind, it is not shut down");
         resident.usable = false;
     }
     services.detach();

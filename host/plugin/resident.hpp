@@ -26,7 +26,9 @@ struct Resident {
 };
 
 // Maps the library if needed, calls its entry, checks its tables. The result is never freed.
-Result<Resident*> load_resident(core::Loop& loop, const PluginInfo& info);
+// `http`: outlives release_resident().
+Result<Resident*> load_resident(core::Loop& loop, const PluginInfo& info,
+                                HttpService* http = nullptr);
 
 // Shuts the plugin down, if all its channels are destroyed, and takes the loop from it.
 void release_resident(Resident& resident);

@@ -17,6 +17,8 @@ inline constexpr std::size_t kPluginFloor = offsetof(patchbay_plugin, shutdown) 
 inline constexpr std::size_t kTransportFloor =
     offsetof(patchbay_transport, destroy) + sizeof(void*);
 inline constexpr std::size_t kAuthFloor = offsetof(patchbay_auth, destroy) + sizeof(void*);
+inline constexpr std::size_t kGrantFloor =
+    offsetof(patchbay_grant, expires_unix_ms) + sizeof(std::uint64_t);
 inline constexpr std::size_t kProblemFloor =
     offsetof(patchbay_problem, header_count) + sizeof(std::size_t);
 

@@ -100,11 +100,11 @@ public:
         say(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"result":)" + result + "}");
     }
     void crash(const std::string& why) {  // the channel ends by itself
-        loop_.defer([this, why] {
-            auto* events = std::exchange(events_, nullptr);
-            plugin::Problem problem;
-            problem.error = {ErrorCode::Unavailable, why};
-            if (events) events->on_closed(&problem);
+        crash_with(problem(ErrorCode::Unavailable, why));
+    }
+    void crash_with(const plugin::Problem& problem) {
+        loop_.defer([this, problem] {
+            if (auto* events = std::exchange(events_, nullptr)) events->on_closed(&problem);
         });
     }
     std::vector<boost::json::object> requests(const std::string& method) const {

@@ -70,6 +70,13 @@ protected:
                         },
                         [](const config::Server& s) { return Result<json::object>(s.settings); },
                         [this](const std::string& t) { return t == "sse" && has_sse; },
+                        authenticate,
+                        [this](const std::string& name) -> std::optional<std::string> {
+                            const auto found = variables.find(name);
+                            if (found == variables.end()) return std::nullopt;
+                            return found->second;
+                        },
+                        interactive,
                         5ms,
                         40ms});
             connection_ = std::make_unique<Connection>(*context, spec);
@@ -103,7 +110,9 @@ protected:
 
     core::Loop loop;
     FakeServer server{loop}, old_server{loop};  // the second is reached by transport "sse"
-    bool has_sse = true;
+    bool has_sse = true, interactive = false;
+    decltype(Context::authenticate) authenticate;
+    std::map<std::string, std::string> variables;
     Events events;
     Eras eras;
     std::unique_ptr<Responder> responder;

@@ -77,6 +77,11 @@ inline std::string install(const PluginFolder& folder, const std::string& name,
     manifest.sha256 = core::sha256_hex(bytes);
     return folder.write(name + "/plugin.toml", manifest.text());
 }
+// A fixture with the manifest that its build wrote.
+inline void install_built(const PluginFolder& folder, const std::string& name) {
+    std::filesystem::copy(std::string(PATCHBAY_BUILD_DIR) + "/tests/plugins/" + name,
+                          folder.path() + "/" + name, std::filesystem::copy_options::recursive);
+}
 inline std::string install_fixture(const PluginFolder& folder, const std::string& name,
                                    FakeManifest manifest = {}) {
     return install(folder, name, read_file(fixture(name)), std::move(manifest));

@@ -1,0 +1,68 @@
+// Who obtains credentials for one server: its auth method, asked by one operation at a time,
+// whoever needs the answer.
+//
+// Owns:    the authenticator, made on first use, and the credentials it granted.
+// Threads: [loop]. Handlers are called from the loop, never from inside ask().
+// Errors:  no auth configured, or the method's own refusal, as the outcome of ask().
+// Source:  sdk/ABI.md "Auth".
+#pragma once
+
+#include "core/loop.hpp"
+#include "plugin/authenticator.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace patchbay::connection {
+
+class AuthLoop final : private plugin::AuthenticatorEvents {
+public:
+    using Make = std::function<Result<std::unique_ptr<plugin::Authenticator>>(
+        plugin::AuthenticatorEvents& events)>;
+    using Handler = std::function<void(const Result<void>&)>;
+
+    // `make` may be empty: no auth is configured. `renewed`: new credentials came ahead of the old
+    // ones' expiry.
+    AuthLoop(core::Loop& loop, Make make, bool interactive, std::function<void()> renewed);
+    ~AuthLoop();  // abandons an authenticator that has not closed
+    AuthLoop(const AuthLoop&) = delete;
+
+    bool configured() const { return static_cast<bool>(make_); }
+    const std::vector<plugin::Header>& credentials() const { return credentials_; }
+    // How many times they have changed: tells a refusal of old ones from one of these.
+    unsigned generation() const { return generation_; }
+
+    // Joins an operation that is under way. `challenge` is copied.
+    void ask(const plugin::Problem& challenge, Handler handler);
+
+    // Ends what is asked with Cancelled; `closed` follows when the plugin has let go.
+    void close(std::function<void()> closed);
+
+private:
+    void on_acquired(plugin::OperationId operation, Result<plugin::Grant> grant) override;
+    void on_authenticator_closed() override;
+    Result<void> begin(const plugin::Problem* challenge, const std::string& url, bool interactive);
+    void plan_renewal(std::chrono::system_clock::time_point expires);
+    void tell(const Result<void>& outcome);
+
+    core::Loop& loop_;
+    Make make_;
+    bool interactive_;
+    std::function<void()> renewed_;
+    std::unique_ptr<plugin::Authenticator> authenticator_;
+    std::vector<plugin::Header> credentials_;
+    unsigned generation_ = 0;
+    std::string url_;
+    plugin::Problem challenge_;  // the last one
+    bool renewing_ = false;      // what runs is ahead of time
+    plugin::OperationId running_ = 0, last_ = 0;
+    std::vector<Handler> waiting_;
+    core::Loop::TimerId renewal_ = 0;
+    bool closing_ = false;
+    std::vector<std::function<void()>> closed_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace patchbay::connection

@@ -1,0 +1,152 @@
+// What a refusal for want of credentials leads to: the auth loop is asked once for everybody who met
+// it, the channel gets what was granted, and each message is sent again; or an error that says who
+// refused and what to do.
+#include "connection/connection_impl.hpp"
+#include "core/log.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+
+namespace patchbay::connection {
+
+namespace {
+
+constexpr unsigned kMostAuthRounds = 2;  // of one message
+constexpr unsigned kForbidden = 403;
+
+bool fits_a_header(const std::string& value) {
+    return !value.empty() && std::all_of(value.begin(), value.end(), [](unsigned char c) {
+        return c > 0x20 && c < 0x7f;
+    });
+}
+
+}  // namespace
+
+std::unique_ptr<AuthLoop> Connection::Impl::make_auth_loop() {
+    AuthLoop::Make make;
+    if (!spec.config.auth.empty() && context.authenticate) {
+        make = [this](plugin::AuthenticatorEvents& events) {
+            auto made = context.authenticate(spec.config, events);
+            if (made) return made;
+            return decltype(made)(within("auth \"" + spec.config.auth + "\"", made.error()));
+        };
+    }
+    return std::make_unique<AuthLoop>(context.loop, std::move(make), context.interactive, [this] {
+        if (channel) channel->set_credentials(all_credentials());
+    });
+}
+
+Result<void> Connection::Impl::read_bearer_token() {
+    bearer.clear();
+    const auto& name = spec.config.bearer_token_env_var;
+    if (name.empty()) return {};
+    const auto token = context.variable ? context.variable(name) : std::nullopt;
+    if (!token)
+        return Error{ErrorCode::Invalid, "the variable " + core::printable(name, 80) +
+                                             " (bearer_token_env_var) is not set"};
+    if (!fits_a_header(*token))
+        return Error{ErrorCode::Invalid, "the variable " + core::printable(name, 80) +
+                                             " (bearer_token_env_var) holds no token: it is empty "
+                                             "or has characters that no header can carry"};
+    core::log::mask(*token);
+    bearer.push_back({"Authorization", "Bearer " + *token, true, false});
+    return {};
+}
+
+// What the auth method granted is stronger than the token from the environment.
+std::vector<plugin::Header> Connection::Impl::all_credentials() const {
+    auto all = auth->credentials();
+    const auto lower = [](std::string text) {
+        std::transform(text.begin(), text.end(), text.begin(),
+                       [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+        return text;
+    };
+    const bool granted = std::any_of(all.begin(), all.end(), [&](const auto& header) {
+        return lower(header.name) == "authorization";
+    });
+    if (!granted) all.insert(all.end(), bearer.begin(), bearer.end());
+    return all;
+}
+
+void Connection::Impl::unauthorized(RequestId id, const plugin::Problem& problem) {
+    auto& entry = *pending.find(id);
+    const bool old_ones = entry.auth_generation != auth->generation();
+    if (!auth->configured() || entry.auth_rounds >= kMostAuthRounds)
+        return give_up_authorizing(id, auth_error(problem, {}), problem.http_status);
+    ++entry.auth_rounds;
+    pending.set_wire_id(id, ++last_id);
+    if (old_ones) return resend(id);  // others have asked already
+    // A person may be signing in: no limit of ours runs meanwhile but the caller's own.
+    if (!entry.own) entry.sent = false;
+    entry.idle_deadline = core::Clock::time_point::max();
+    if (entry.own) entry.deadline = core::Clock::time_point::max();
+    if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
+    auth->ask(problem, [this, id, problem](const Result<void>& outcome) {
+        authorized(outcome);
+        auto* waiting = pending.find(id);
+        if (!waiting) return;
+        if (!outcome)
+            return give_up_authorizing(id, auth_error(problem, outcome.error()),
+                                       problem.http_status);
+        if (waiting->own) waiting->deadline = core::Clock::now() + waiting->wall;
+        resend(id);
+    });
+}
+
+// Before the messages that waited go out again.
+void Connection::Impl::authorized(const Result<void>& outcome) {
+    if (!channel || closing || lost_because) return;
+    if (outcome) channel->set_credentials(all_credentials());
+    if (state != State::Ready && !startup_timer) start_startup_timer();
+}
+
+void Connection::Impl::challenged(const plugin::Problem& problem) {
+    if (!auth->configured()) return give_up_authorizing(0, auth_error(problem, {}), 0);
+    auth->ask(problem, [this, problem](const Result<void>& outcome) {
+        authorized(outcome);
+        const bool matters = channel && !closing && !lost_because;
+        if (!outcome && matters) give_up_authorizing(0, auth_error(problem, outcome.error()), 0);
+    });
+}
+
+// The channel itself was refused: it is opened again with what is granted.
+bool Connection::Impl::reopen_authorized(const plugin::Problem& problem) {
+    if (!auth->configured() || open_auth_rounds >= kMostAuthRounds) return false;
+    ++open_auth_rounds;
+    if (state == State::Ready) set_state(State::Reconnecting);
+    if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
+    auth->ask(problem, [this, problem](const Result<void>& outcome) {
+        if (closing || channel) return;
+        if (outcome) return open();
+        attempt_failed(auth_error(problem, outcome.error()), false);
+    });
+    return true;
+}
+
+Error Connection::Impl::auth_error(const plugin::Problem& problem,
+                                   const std::optional<Error>& refused) const {
+    std::string text = problem.error.message;
+    if (problem.http_status && text.find(std::to_string(problem.http_status)) == std::string::npos)
+        text = "HTTP " + std::to_string(problem.http_status) + ": " + text;
+    if (!problem.url.empty() && text.find(problem.url) == std::string::npos)
+        text += " (" + problem.url + ")";
+    if (refused) return {ErrorCode::AuthRequired, text + "; " + refused->message};
+    if (auth->configured())
+        return {ErrorCode::AuthRequired, text + "; auth \"" + spec.config.auth +
+                                             "\" gave credentials that were refused " +
+                                             std::to_string(kMostAuthRounds) + " times"};
+    return {ErrorCode::AuthRequired,
+            text + "; " +
+                (bearer.empty() ? "set auth or bearer_token_env_var for this server"
+                                : "the token in " + spec.config.bearer_token_env_var +
+                                      " is not accepted, give another one")};
+}
+
+// Forbidden is one thing that may not be done; anything else shuts the whole server.
+void Connection::Impl::give_up_authorizing(RequestId id, Error error, unsigned http_status) {
+    if (id && http_status == kForbidden && state == State::Ready)
+        return finish(id, named(std::move(error)));
+    lose(std::move(error));
+}
+
+}  // namespace patchbay::connection

@@ -1,0 +1,341 @@
+// The host side of an authenticator is a patchbay_auth_link, built as a channel's link is: events
+// are queued on whatever thread they come, all judgement of the contract happens at delivery.
+#include "plugin/authenticator.hpp"
+
+#include "core/log.hpp"
+#include "core/text.hpp"
+#include "plugin/create_authenticator.hpp"
+#include "plugin/slow_call.hpp"
+#include "plugin/tables.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+namespace patchbay::plugin {
+namespace {
+
+constexpr std::size_t kMostQueued = 1'000;  // a plugin that never stops ends here
+
+enum class Kind { Acquired, Closed, Fault };
+
+struct AuthEvent {
+    Kind kind;
+    OperationId operation = 0;
+    Result<Grant> outcome = Grant{};
+    std::string text{};
+};
+
+bool fits_a_header(std::string_view name, std::string_view value) {
+    constexpr std::string_view kNameMarks = "!#$%&'*+-.^_`|~";
+    const bool named = !name.empty() && std::all_of(name.begin(), name.end(), [&](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+               kNameMarks.find(c) != std::string_view::npos;
+    });
+    return named && name.size() + value.size() <= kCredentialBytes &&
+           std::all_of(value.begin(), value.end(), [](unsigned char c) {
+               return c == '\t' || (c >= 0x20 && c != 0x7f);
+           });
+}
+
+// Empty: fine, and copied to `made`. Names no value: they are secrets.
+std::string copy_grant(const patchbay_grant* grant, Grant& made) {
+    if (!grant) return "acquired with OK and no grant";
+    if (grant->struct_size < kGrantFloor) return "acquired with a grant of an unknown size";
+    if (grant->credential_count > kMostCredentials ||
+        (grant->credential_count && !grant->credentials))
+        return "a grant with " + std::to_string(grant->credential_count) + " credentials";
+    for (std::size_t i = 0; i < grant->credential_count; ++i) {
+        const auto& kv = grant->credentials[i];
+        if (!fits_a_header(view(kv.name), view(kv.value)))
+            return "a credential that no header can carry: \"" +
+                   core::printable(view(kv.name), 64) + "\"";
+        made.credentials.push_back({std::string(view(kv.name)), std::string(view(kv.value)),
+                                    (kv.flags & PATCHBAY_KV_SECRET) != 0,
+                                    (kv.flags & PATCHBAY_KV_ENV) != 0});
+        if (made.credentials.back().secret) core::log::mask(made.credentials.back().value);
+    }
+    if (grant->expires_unix_ms) {
+        constexpr std::uint64_t kFarAway = 4'102'444'800'000;  // 2100: as good as never
+        made.expires = std::chrono::system_clock::time_point(
+            std::chrono::milliseconds(std::min(grant->expires_unix_ms, kFarAway)));
+    }
+    return {};
+}
+
+}  // namespace
+}  // namespace patchbay::plugin
+
+using namespace patchbay;  // the link's name is fixed by the C header: it lives outside
+using namespace patchbay::plugin;
+
+struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
+    patchbay_auth_link(core::Loop& its_loop, HostServices& its_services,
+                       const patchbay_auth& its_table, std::string its_server,
+                       AuthenticatorEvents& its_events)
+        : loop(its_loop),
+          services(its_services),
+          table(its_table),
+          server(std::move(its_server)),
+          events(&its_events) {}
+
+    // [any]
+    void push(AuthEvent event) {
+        const std::scoped_lock lock(mutex);
+        if (dropping) return;
+        if (queue.size() >= kMostQueued && event.kind != Kind::Closed) {
+            if (std::exchange(overflowed, true)) return;
+            event = {Kind::Fault};
+            event.text = "more than " + std::to_string(kMostQueued) + " events are waiting";
+        }
+        queue.push_back(std::move(event));
+        if (std::exchange(scheduled, true)) return;
+        auto run = [keep = shared_from_this()] { keep->deliver(); };
+        if (loop.on_loop_thread())
+            loop.defer(run);
+        else
+            loop.post(run);
+    }
+    void queue_fault(std::string what) {
+        AuthEvent event{Kind::Fault};
+        event.text = std::move(what);
+        push(std::move(event));
+    }
+
+    // [loop]
+    void deliver() {
+        std::vector<AuthEvent> batch;
+        {
+            const std::scoped_lock lock(mutex);
+            batch.swap(queue);
+            scheduled = false;
+        }
+        for (auto& event : batch) dispatch(event);
+    }
+
+    void dispatch(AuthEvent& event) {
+        if (faulted) {
+            if (event.kind == Kind::Closed) destroy();
+            return;
+        }
+        if (event.kind == Kind::Fault) return fault(event.text);
+        if (closed)
+            return fault(event.kind == Kind::Closed ? "closed after closed"
+                                                    : "acquired after closed");
+        if (event.kind == Kind::Closed) {
+            closed = true;
+            destroy();
+            if (running)
+                return fault("closed while operation " + std::to_string(running) +
+                             " was not acquired");
+            ended = true;
+            if (auto* told = std::exchange(events, nullptr)) told->on_authenticator_closed();
+            return;
+        }
+        if (event.operation == 0 || event.operation != running)
+            return fault("acquired for operation " + std::to_string(event.operation) +
+                         ", which has ended or never was");
+        running = 0;
+        if (events) events->on_acquired(event.operation, std::move(event.outcome));
+    }
+
+    // The plugin may not be called for this authenticator any more, except to let it stop.
+    void fault(const std::string& what) {
+        services.misbehaved("auth for server \"" + server + "\": " + what);
+        faulted = true;
+        if (authenticator && !std::exchange(closing, true))
+            call("close", [&] { table.close(authenticator); });
+        if (std::exchange(ended, true)) return;
+        auto* told = std::exchange(events, nullptr);
+        if (!told) return;
+        if (const auto operation = std::exchange(running, 0))
+            told->on_acquired(operation, Error{ErrorCode::Internal,
+                                               "plugin \"" + services.plugin() +
+                                                   "\" broke the plugin contract: " + what});
+        told->on_authenticator_closed();
+    }
+
+    void destroy() {
+        if (!authenticator) return;
+        auto* const gone = std::exchange(authenticator, nullptr);
+        --services.channels;
+        call("destroy", [&] { table.destroy(gone); });
+    }
+
+    void abandon() {
+        events = nullptr;
+        {
+            const std::scoped_lock lock(mutex);
+            dropping = true;
+        }
+        if (!authenticator) return;
+        core::log::warn("server \"" + server + "\": plugin \"" + services.plugin() +
+                        "\" has not closed its authenticator; it is left behind");
+        static auto& left_behind = *new std::vector<std::shared_ptr<patchbay_auth_link>>;
+        left_behind.push_back(shared_from_this());
+    }
+
+    template <class Call>
+    bool call(const char* slot, Call&& work) {
+        const SlowCall slow(services.plugin(), slot);
+        std::string thrown;
+        if (guarded(thrown, std::forward<Call>(work))) return true;
+        queue_fault(std::string(slot) + " threw: " + thrown);
+        return false;
+    }
+
+    core::Loop& loop;
+    HostServices& services;
+    const patchbay_auth& table;
+    const std::string server;
+
+    // [loop]
+    AuthenticatorEvents* events;  // null: nobody listens
+    patchbay_authenticator* authenticator = nullptr;
+    OperationId running = 0;
+    bool closing = false, closed = false, ended = false, faulted = false;
+
+    std::mutex mutex;  // guards what follows
+    std::vector<AuthEvent> queue;
+    bool scheduled = false, overflowed = false, dropping = false;
+};
+
+namespace patchbay::plugin {
+namespace {
+
+void sink_acquired(patchbay_auth_link* link, std::uint64_t operation, patchbay_status status,
+                   const patchbay_grant* grant, const patchbay_error* error) noexcept {
+    AuthEvent event{Kind::Acquired, operation};
+    if (status == PATCHBAY_OK) {
+        Grant made;
+        if (auto why = copy_grant(grant, made); !why.empty()) return link->queue_fault(why);
+        event.outcome = std::move(made);
+    } else {
+        if (status > 0) return link->queue_fault("acquired with " + std::to_string(status));
+        if (grant) return link->queue_fault("acquired with a grant and " + name_of_status(status));
+        event.outcome =
+            Error{code_of(status), error ? text_of(*error, status) : name_of_status(status)};
+    }
+    link->push(std::move(event));
+}
+
+void sink_closed(patchbay_auth_link* link) noexcept {
+    link->push({Kind::Closed});
+}
+
+constexpr patchbay_auth_sink kSink = {sizeof(patchbay_auth_sink), 0, sink_acquired, sink_closed};
+
+class PluginAuthenticator final : public Authenticator {
+public:
+    explicit PluginAuthenticator(std::shared_ptr<patchbay_auth_link> link)
+        : link_(std::move(link)) {}
+    ~PluginAuthenticator() override { link_->abandon(); }
+
+    Result<void> acquire(const AcquireRequest& request) override {
+        auto& link = *link_;
+        link.loop.assert_here();
+        if (!usable() || link.closing)
+            return Error{ErrorCode::Unavailable, "the authenticator is closed"};
+        if (link.running)
+            return Error{ErrorCode::Internal, "an operation of the authenticator runs already"};
+        patchbay_auth_request told{};
+        told.struct_size = sizeof told;
+        told.interactive = request.interactive ? 1 : 0;
+        told.operation = request.operation;
+        told.url = str(request.url);
+        patchbay_problem problem{};
+        std::vector<patchbay_kv> headers;
+        if (const auto* challenge = request.challenge) {
+            describe(challenge->headers, headers);
+            problem.struct_size = sizeof problem;
+            problem.http_status = challenge->http_status;
+            fill(&problem.error, PATCHBAY_E_AUTH, challenge->error.message,
+                 challenge->native_code);
+            problem.url = str(challenge->url);
+            problem.headers = headers.data();
+            problem.header_count = headers.size();
+            told.challenge = &problem;
+        }
+        patchbay_error error{};
+        patchbay_status status = PATCHBAY_E_INTERNAL;
+        link.running = request.operation;  // its event may be queued before the call returns
+        if (!link.call("acquire",
+                       [&] { status = link.table.acquire(link.authenticator, &told, &error); }))
+            return {};  // the fault that is queued ends the operation
+        if (status == PATCHBAY_OK) return {};
+        link.running = 0;
+        if (status > 0) link.queue_fault("acquire returned " + std::to_string(status));
+        return Error{status > 0 ? ErrorCode::Internal : code_of(status), text_of(error, status)};
+    }
+
+    void cancel(OperationId operation) override {
+        auto& link = *link_;
+        if (usable() && operation && link.running == operation)
+            link.call("cancel", [&] { link.table.cancel(link.authenticator, operation); });
+    }
+
+    void forget() override {
+        auto& link = *link_;
+        if (usable() && !link.closing)
+            link.call("forget", [&] { link.table.forget(link.authenticator); });
+    }
+
+    void close() override {
+        auto& link = *link_;
+        link.loop.assert_here();
+        if (!usable() || std::exchange(link.closing, true)) return;
+        link.call("close", [&] { link.table.close(link.authenticator); });
+    }
+
+private:
+    bool usable() const { return link_->authenticator && !link_->ended; }
+
+    const std::shared_ptr<patchbay_auth_link> link_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Authenticator>> create_authenticator(core::Loop& loop,
+                                                            HostServices& services,
+                                                            const patchbay_auth& table,
+                                                            const AuthenticatorOptions& options,
+                                                            AuthenticatorEvents& events) {
+    loop.assert_here();
+    const auto link =
+        std::make_shared<patchbay_auth_link>(loop, services, table, options.server, events);
+    const std::string settings = boost::json::serialize(options.settings);
+    patchbay_auth_params params{};
+    params.struct_size = sizeof params;
+    params.host = services.host();
+    params.sink = &kSink;
+    params.link = link.get();
+    params.server = str(link->server);
+    params.config = str(settings);
+
+    const auto what = "auth \"" + std::string(table.name) + "\"";
+    const auto broken = [&](const std::string& why) {
+        link->authenticator = nullptr;
+        link->abandon();
+        services.misbehaved(what + ": " + why);
+        return Error{ErrorCode::Internal, "plugin \"" + services.plugin() + "\": " + why};
+    };
+    patchbay_error error{};
+    patchbay_status status = PATCHBAY_E_INTERNAL;
+    std::string thrown;
+    {
+        const SlowCall slow(services.plugin(), "create");
+        if (!guarded(thrown,
+                     [&] { status = table.create(&params, &link->authenticator, &error); }))
+            return broken("create threw: " + thrown);
+    }
+    if (status > 0) return broken("create returned " + std::to_string(status));
+    if (status != PATCHBAY_OK) {
+        link->authenticator = nullptr;
+        link->abandon();
+        return Error{code_of(status), what + ": " + text_of(error, status)};
+    }
+    if (!link->authenticator) return broken("create returned OK without an authenticator");
+    ++services.channels;
+    return std::unique_ptr<Authenticator>(std::make_unique<PluginAuthenticator>(link));
+}
+
+}  // namespace patchbay::plugin

@@ -1,0 +1,19 @@
+// Creates an authenticator through a loaded plugin's auth table. Internal to this room.
+#pragma once
+
+#include "plugin/abi.hpp"
+#include "plugin/authenticator.hpp"
+#include "plugin/host_services.hpp"
+
+#include <memory>
+
+namespace patchbay::plugin {
+
+// `services` and `table` live for good; the rest as Catalogue::create_authenticator() says.
+Result<std::unique_ptr<Authenticator>> create_authenticator(core::Loop& loop,
+                                                            HostServices& services,
+                                                            const patchbay_auth& table,
+                                                            const AuthenticatorOptions& options,
+                                                            AuthenticatorEvents& events);
+
+}  // namespace patchbay::plugin

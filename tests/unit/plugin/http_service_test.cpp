@@ -1,0 +1,231 @@
+// patchbay.host.http/1, with a plugin on each side.
+#include "plugin/http_service.hpp"
+
+#include "plugin/catalogue.hpp"
+#include "unit/plugin/plugin_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thread>
+
+using namespace patchbay;
+using namespace patchbay::plugin;
+using namespace patchbay::test;
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+namespace {
+
+// ---- through plugins
+
+struct Acquired final : AuthenticatorEvents {
+    std::optional<Result<Grant>> outcome;
+    bool closed = false;
+    void on_acquired(OperationId, Result<Grant> grant) override { outcome = std::move(grant); }
+    void on_authenticator_closed() override { closed = true; }
+};
+
+// What the auth fixture's request was answered, with these fixtures installed.
+Result<Grant> fetched(const std::vector<std::string>& fixtures) {
+    const PluginFolder folder;
+    for (const auto& name : fixtures) install_built(folder, name);
+    core::Loop loop;
+    SearchOptions options;
+    options.config_directories = {folder.path()};
+    options.built_in = false;
+    Catalogue catalogue(loop, options);
+    Acquired events;
+    auto made =
+        catalogue.create_authenticator("fake_auth", {"demo", {{"behave", "fetch"}}}, events);
+    if (!made) return made.error();
+    const auto authenticator = std::move(*made);
+    if (auto begun = authenticator->acquire({1, "https://example.com", false, nullptr}); !begun)
+        return begun.error();
+    const auto until = core::Clock::now() + 20s;
+    EXPECT_TRUE(loop.run_until([&] { return events.outcome.has_value(); }, until));
+    authenticator->close();
+    EXPECT_TRUE(loop.run_until([&] { return events.closed; }, until));
+    return *events.outcome;
+}
+
+TEST(HttpService, JoinsThePluginThatAsksToTheOneThatProvidesHttp) {
+    const auto grant = fetched({"fake_auth", "fake_http"});
+    ASSERT_TRUE(grant) << grant.error().message;
+    EXPECT_EQ(grant->credentials.at(0).value, "Bearer POST:grant");
+}
+
+TEST(HttpService, SaysWhyThereIsNoHttp) {
+    const auto grant = fetched({"fake_auth"});
+    ASSERT_FALSE(grant);
+    EXPECT_EQ(grant.error().code, ErrorCode::Unsupported);
+    EXPECT_THAT(grant.error().message, HasSubstr("unknown transport \"http\""));
+}
+
+// ---- alone
+
+struct Answer {
+    int times = 0;
+    patchbay_status status = PATCHBAY_OK;
+    std::string text;
+};
+void keep(void* ctx, patchbay_status status, const patchbay_http_response* response,
+          const patchbay_error* error) {
+    auto& answer = *static_cast<Answer*>(ctx);
+    ++answer.times;
+    answer.status = status;
+    answer.text = response ? std::string(view(response->body)) : error ? error->message : "";
+}
+
+// A provider that keeps its requests until it is told to answer.
+struct Provider {
+    std::string url, header;
+    void* ctx = nullptr;
+    HttpService::Callback done = nullptr;
+    int cancelled = 0;
+    patchbay_status refusal = PATCHBAY_OK;
+    patchbay_host host{};
+
+    static Provider*& current() {
+        static Provider* one = nullptr;
+        return one;
+    }
+    static patchbay_status fetch(const patchbay_host*, const patchbay_http_request* request,
+                                 void* ctx, HttpService::Callback done, patchbay_op* out) noexcept {
+        auto& self = *current();
+        if (self.refusal) return self.refusal;
+        self.url = view(request->url);
+        if (request->header_count) self.header = view(request->headers[0].value);
+        self.ctx = ctx;
+        self.done = done;
+        *out = 9;
+        return PATCHBAY_OK;
+    }
+    static void cancel(const patchbay_host*, patchbay_op op) noexcept {
+        if (op == 9) ++current()->cancelled;
+    }
+    patchbay_host_http table{sizeof(patchbay_host_http), 0, fetch, cancel};
+};
+
+class HttpServiceAlone : public testing::Test {
+protected:
+    HttpServiceAlone() { Provider::current() = &provider; }
+    ~HttpServiceAlone() override { Provider::current() = nullptr; }
+
+    patchbay_status fetch(Answer& answer, patchbay_op& op) {
+        // Borrowed only for the call: gone before the request starts.
+        const std::string url = "https://example.com/token", value = "Basic c2VjcmV0";
+        const patchbay_kv header{str("Authorization"), str(value), PATCHBAY_KV_SECRET, 0};
+        patchbay_http_request request{};
+        request.struct_size = sizeof request;
+        request.method = str("GET");
+        request.url = str(url);
+        request.headers = &header;
+        request.header_count = 1;
+        return service->fetch(&request, &answer, keep, &op);
+    }
+    bool until(const std::function<bool()>& done) {
+        return loop.run_until(done, core::Clock::now() + 20s);
+    }
+
+    core::Loop loop;
+    Provider provider;
+    int asked = 0;
+    std::optional<HttpService> service{std::in_place, loop, [this] {
+                                           ++asked;
+                                           return Result<HttpService::Provider>(HttpService::Provider{&provider.host, &provider.table});
+                                       }};
+};
+
+TEST_F(HttpServiceAlone, CopiesTheRequestAndAnswersOnce) {
+    Answer answer;
+    patchbay_op op = 0;
+    ASSERT_EQ(fetch(answer, op), PATCHBAY_OK);
+    EXPECT_EQ(provider.done, nullptr) << "started from inside fetch";
+    ASSERT_TRUE(until([&] { return provider.done != nullptr; }));
+    EXPECT_EQ(provider.url, "https://example.com/token");
+    EXPECT_EQ(provider.header, "Basic c2VjcmV0");
+    patchbay_http_response response{};
+    response.struct_size = sizeof response;
+    response.body = str("token");
+    std::thread([&] { provider.done(provider.ctx, PATCHBAY_OK, &response, nullptr); }).join();
+    EXPECT_EQ(answer.text, "token");
+    provider.done(provider.ctx, PATCHBAY_OK, &response, nullptr);
+    EXPECT_EQ(answer.times, 1);
+    service->cancel(op);
+    EXPECT_EQ(provider.cancelled, 0) << "it has ended";
+}
+
+TEST_F(HttpServiceAlone, FindsTheProviderOnceAndOnlyWhenItIsNeeded) {
+    EXPECT_EQ(asked, 0);
+    Answer answer;
+    patchbay_op first = 0, second = 0;
+    fetch(answer, first);
+    fetch(answer, second);
+    EXPECT_NE(first, second);
+    service->cancel(second);
+    ASSERT_TRUE(until([&] { return answer.times == 1; }));
+    EXPECT_EQ(answer.status, PATCHBAY_E_CANCELLED) << "cancelled before it was sent";
+    EXPECT_EQ(asked, 1);
+}
+
+TEST_F(HttpServiceAlone, HandsACancelOn) {
+    Answer answer;
+    patchbay_op op = 0;
+    fetch(answer, op);
+    ASSERT_TRUE(until([&] { return provider.done != nullptr; }));
+    service->cancel(op);
+    EXPECT_EQ(provider.cancelled, 1);
+    EXPECT_EQ(answer.times, 0) << "the provider's callback is still to come";
+    provider.done(provider.ctx, PATCHBAY_E_CANCELLED, nullptr, nullptr);
+    EXPECT_EQ(answer.status, PATCHBAY_E_CANCELLED);
+}
+
+TEST_F(HttpServiceAlone, TellsARefusalThroughTheCallback) {
+    provider.refusal = PATCHBAY_E_DENIED;
+    Answer answer;
+    patchbay_op op = 0;
+    ASSERT_EQ(fetch(answer, op), PATCHBAY_OK);
+    ASSERT_TRUE(until([&] { return answer.times == 1; }));
+    EXPECT_EQ(answer.status, PATCHBAY_E_DENIED);
+}
+
+TEST_F(HttpServiceAlone, EndsWhatIsUnderWayWhenItCloses) {
+    Answer answer, waiting;
+    patchbay_op op = 0;
+    fetch(answer, op);
+    ASSERT_TRUE(until([&] { return provider.done != nullptr; }));
+    fetch(waiting, op);
+    service->close();
+    EXPECT_EQ(answer.status, PATCHBAY_E_CLOSED);
+    EXPECT_EQ(waiting.status, PATCHBAY_E_CLOSED);
+    EXPECT_EQ(provider.cancelled, 1);
+    EXPECT_EQ(fetch(answer, op), PATCHBAY_E_CLOSED);
+    service.reset();
+    provider.done(provider.ctx, PATCHBAY_E_CANCELLED, nullptr, nullptr);
+    EXPECT_EQ(answer.times, 1);
+}
+
+TEST_F(HttpServiceAlone, RefusesWhatIsNoRequestAndTooMany) {
+    patchbay_http_request request{};
+    patchbay_op op = 0;
+    Answer answer;
+    EXPECT_EQ(service->fetch(nullptr, &answer, keep, &op), PATCHBAY_E_INVALID);
+    EXPECT_EQ(service->fetch(&request, &answer, keep, &op), PATCHBAY_E_INVALID);
+    request.struct_size = sizeof request;
+    EXPECT_EQ(service->fetch(&request, nullptr, nullptr, &op), PATCHBAY_E_INVALID);
+    for (std::size_t i = 0; i < HttpService::kMostRequests; ++i)
+        ASSERT_EQ(fetch(answer, op), PATCHBAY_OK);
+    EXPECT_EQ(fetch(answer, op), PATCHBAY_E_LIMIT);
+}
+
+TEST(HttpTable, IsCheckedBeforeItIsCalled) {
+    Provider provider;
+    EXPECT_EQ(HttpService::why_wrong(&provider.table), "");
+    EXPECT_THAT(HttpService::why_wrong(nullptr), HasSubstr("does not offer"));
+    provider.table.cancel = nullptr;
+    EXPECT_THAT(HttpService::why_wrong(&provider.table), HasSubstr("without fetch or cancel"));
+    provider.table.struct_size = 8;
+    EXPECT_THAT(HttpService::why_wrong(&provider.table), HasSubstr("8 bytes"));
+}
+
+}  // namespace
