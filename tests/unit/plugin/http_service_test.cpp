@@ -109,9 +109,12 @@ struct Provider {
 class HttpServiceAlone : public testing::Test {
 protected:
     HttpServiceAlone() { Provider::current() = &provider; }
-    ~HttpServiceAlone() override { Provider::current() = nullptr; }
+    ~HttpServiceAlone() override {
+        service.reset();
+        Provider::current() = nullptr;
+    }
 
-    patchbay_status fetch(Answer& answer, patchbay_op& op) {
+    patchbay_status fetch(Answer& told, patchbay_op& op) {
         // Borrowed only for the call: gone before the request starts.
         const std::string url = "https://example.com/token", value = "Basic c2VjcmV0";
         const patchbay_kv header{str("Authorization"), str(value), PATCHBAY_KV_SECRET, 0};
@@ -121,7 +124,7 @@ protected:
         request.url = str(url);
         request.headers = &header;
         request.header_count = 1;
-        return service->fetch(&request, &answer, keep, &op);
+        return service->fetch(&request, &told, keep, &op);
     }
     bool until(const std::function<bool()>& done) {
         return loop.run_until(done, core::Clock::now() + 20s);
@@ -129,6 +132,7 @@ protected:
 
     core::Loop loop;
     Provider provider;
+    Answer answer, waiting;  // outlive the service, which tells them of its end
     int asked = 0;
     std::optional<HttpService> service{std::in_place, loop, [this] {
                                            ++asked;
@@ -137,7 +141,6 @@ protected:
 };
 
 TEST_F(HttpServiceAlone, CopiesTheRequestAndAnswersOnce) {
-    Answer answer;
     patchbay_op op = 0;
     ASSERT_EQ(fetch(answer, op), PATCHBAY_OK);
     EXPECT_EQ(provider.done, nullptr) << "started from inside fetch";
@@ -157,7 +160,6 @@ TEST_F(HttpServiceAlone, CopiesTheRequestAndAnswersOnce) {
 
 TEST_F(HttpServiceAlone, FindsTheProviderOnceAndOnlyWhenItIsNeeded) {
     EXPECT_EQ(asked, 0);
-    Answer answer;
     patchbay_op first = 0, second = 0;
     fetch(answer, first);
     fetch(answer, second);
@@ -169,7 +171,6 @@ TEST_F(HttpServiceAlone, FindsTheProviderOnceAndOnlyWhenItIsNeeded) {
 }
 
 TEST_F(HttpServiceAlone, HandsACancelOn) {
-    Answer answer;
     patchbay_op op = 0;
     fetch(answer, op);
     ASSERT_TRUE(until([&] { return provider.done != nullptr; }));
@@ -182,7 +183,6 @@ TEST_F(HttpServiceAlone, HandsACancelOn) {
 
 TEST_F(HttpServiceAlone, TellsARefusalThroughTheCallback) {
     provider.refusal = PATCHBAY_E_DENIED;
-    Answer answer;
     patchbay_op op = 0;
     ASSERT_EQ(fetch(answer, op), PATCHBAY_OK);
     ASSERT_TRUE(until([&] { return answer.times == 1; }));
@@ -190,7 +190,6 @@ TEST_F(HttpServiceAlone, TellsARefusalThroughTheCallback) {
 }
 
 TEST_F(HttpServiceAlone, EndsWhatIsUnderWayWhenItCloses) {
-    Answer answer, waiting;
     patchbay_op op = 0;
     fetch(answer, op);
     ASSERT_TRUE(until([&] { return provider.done != nullptr; }));
@@ -208,7 +207,6 @@ TEST_F(HttpServiceAlone, EndsWhatIsUnderWayWhenItCloses) {
 TEST_F(HttpServiceAlone, RefusesWhatIsNoRequestAndTooMany) {
     patchbay_http_request request{};
     patchbay_op op = 0;
-    Answer answer;
     EXPECT_EQ(service->fetch(nullptr, &answer, keep, &op), PATCHBAY_E_INVALID);
     EXPECT_EQ(service->fetch(&request, &answer, keep, &op), PATCHBAY_E_INVALID);
     request.struct_size = sizeof request;
