@@ -92,8 +92,7 @@ void AuthLoop::plan_renewal(std::chrono::system_clock::time_point expires) {
         // Nobody is asked to sign in for a token that nobody has missed yet.
         const auto begun = begin(nullptr, url_, false);
         renewing_ = running_ != 0;
-        if (!begun)
-            core::log::debug("credentials were not renewed: " + begun.error().message);
+        if (!begun) core::log::debug("credentials were not renewed: " + begun.error().message);
     });
 }
 

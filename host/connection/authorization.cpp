@@ -1,6 +1,6 @@
-// What a refusal for want of credentials leads to: the auth loop is asked once for everybody who met
-// it, the channel gets what was granted, and each message is sent again; or an error that says who
-// refused and what to do.
+// What a refusal for want of credentials leads to: the auth loop is asked once for everybody who
+// met it, the channel gets what was granted, and each message is sent again; or an error that says
+// who refused and what to do.
 #include "connection/connection_impl.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -15,9 +15,8 @@ constexpr unsigned kMostAuthRounds = 2;  // of one message
 constexpr unsigned kForbidden = 403;
 
 bool fits_a_header(const std::string& value) {
-    return !value.empty() && std::all_of(value.begin(), value.end(), [](unsigned char c) {
-        return c > 0x20 && c < 0x7f;
-    });
+    return !value.empty() && std::all_of(value.begin(), value.end(),
+                                         [](unsigned char c) { return c > 0x20 && c < 0x7f; });
 }
 
 }  // namespace

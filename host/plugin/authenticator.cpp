@@ -32,9 +32,8 @@ bool fits_a_header(std::string_view name, std::string_view value) {
                kNameMarks.find(c) != std::string_view::npos;
     });
     return named && name.size() + value.size() <= kCredentialBytes &&
-           std::all_of(value.begin(), value.end(), [](unsigned char c) {
-               return c == '\t' || (c >= 0x20 && c != 0x7f);
-           });
+           std::all_of(value.begin(), value.end(),
+                       [](unsigned char c) { return c == '\t' || (c >= 0x20 && c != 0x7f); });
 }
 
 // Empty: fine, and copied to `made`. Names no value: they are secrets.
@@ -148,9 +147,9 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
         auto* told = std::exchange(events, nullptr);
         if (!told) return;
         if (const auto operation = std::exchange(running, 0))
-            told->on_acquired(operation, Error{ErrorCode::Internal,
-                                               "plugin \"" + services.plugin() +
-                                                   "\" broke the plugin contract: " + what});
+            told->on_acquired(
+                operation, Error{ErrorCode::Internal, "plugin \"" + services.plugin() +
+                                                          "\" broke the plugin contract: " + what});
         told->on_authenticator_closed();
     }
 
@@ -248,8 +247,7 @@ public:
             describe(challenge->headers, headers);
             problem.struct_size = sizeof problem;
             problem.http_status = challenge->http_status;
-            fill(&problem.error, PATCHBAY_E_AUTH, challenge->error.message,
-                 challenge->native_code);
+            fill(&problem.error, PATCHBAY_E_AUTH, challenge->error.message, challenge->native_code);
             problem.url = str(challenge->url);
             problem.headers = headers.data();
             problem.header_count = headers.size();
@@ -323,8 +321,7 @@ Result<std::unique_ptr<Authenticator>> create_authenticator(core::Loop& loop,
     std::string thrown;
     {
         const SlowCall slow(services.plugin(), "create");
-        if (!guarded(thrown,
-                     [&] { status = table.create(&params, &link->authenticator, &error); }))
+        if (!guarded(thrown, [&] { status = table.create(&params, &link->authenticator, &error); }))
             return broken("create threw: " + thrown);
     }
     if (status > 0) return broken("create returned " + std::to_string(status));

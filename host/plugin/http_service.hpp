@@ -1,12 +1,12 @@
 // patchbay.host.http/1 for plugins that ask for it: every request is handed to the table that the
-// plugin providing transport "http" returns from get_extension, so that discovery and token requests
-// obey the same proxy, TLS and address rules as the servers do.
+// plugin providing transport "http" returns from get_extension, so that discovery and token
+// requests obey the same proxy, TLS and address rules as the servers do.
 //
 // Owns:    the requests on their way, until their one callback. Belongs to the catalogue.
 // Threads: fetch() and cancel() are [any]; a request starts on the loop, where the provider is
 //          loaded on first use. Callbacks come on the provider's threads or the loop.
-// Errors:  through the callback: UNSUPPORTED with text when there is no provider, CLOSED at the end.
-// Limits:  kMostRequests of one host under way.
+// Errors:  through the callback: UNSUPPORTED with text when there is no provider, CLOSED at the
+// end. Limits:  kMostRequests of one host under way.
 #pragma once
 
 #include "core/loop.hpp"

@@ -9,6 +9,7 @@ namespace patchbay::http {
 namespace {
 
 constexpr std::chrono::seconds kFarewellPatience{2};
+constexpr std::chrono::milliseconds kHold{500};
 constexpr std::chrono::seconds kLinger{1};  // an answered stream that the server does not end
 
 using Turn = transport::ChannelCore::Turn;
@@ -61,10 +62,16 @@ void HttpTransport::add_session(net::HeaderList& headers, std::string_view proto
 patchbay_status HttpTransport::send(const patchbay_message& message, sdk::Body body) {
     const Turn turn(core_);
     if (closing_ || core_.over()) return PATCHBAY_E_CLOSED;
-    if (sdk::view(message.method) == "initialize") session_started({});
+    const auto method = sdk::view(message.method);
+    if (method == "initialize") session_started({});
+    if (method == "notifications/initialized" && !hold_)
+        holding_ = core_.after(kHold, this, on_hold_over, hold_);
     auto exchange = std::make_shared<Exchange>(*this, message, std::move(body));
     exchanges_.emplace(message.exchange, exchange);
-    engine_.start(std::move(exchange));
+    if (holding_ && method == "tools/call")
+        held_.push_back(std::move(exchange));
+    else
+        engine_.start(std::move(exchange));
     return PATCHBAY_OK;
 }
 
@@ -121,6 +128,7 @@ void HttpTransport::session_started(std::string id) {
     last_event_.clear();
     listen_failures_ = 0;
     if (const auto old = std::exchange(listener_, nullptr)) old->blow();
+    release_held();
 }
 
 void HttpTransport::listen(std::chrono::milliseconds delay) {
@@ -130,6 +138,21 @@ void HttpTransport::listen(std::chrono::milliseconds delay) {
         engine_.start_after(delay, listener_);
     else
         engine_.start(listener_);
+}
+
+void HttpTransport::release_held() {
+    holding_ = false;
+    for (auto& exchange : std::exchange(held_, {}))
+        if (!exchange->over()) engine_.start(std::move(exchange));
+}
+
+void HttpTransport::on_hold_over(void* self, patchbay_status status) noexcept {
+    if (status != PATCHBAY_OK) return;
+    auto& transport = *static_cast<HttpTransport*>(self);
+    const Turn turn(transport.core_);
+    transport.hold_ = 0;
+    transport.core_.arrived();
+    transport.release_held();
 }
 
 // What keeps us from the server, for whoever waits for it.
@@ -162,6 +185,7 @@ void HttpTransport::on_close_posted(void* self) noexcept {
 
 void HttpTransport::say_farewell() {
     core_.end(linger_);
+    core_.end(hold_);
     if (session_.empty() || troubled_ ||
         !core_.after(kFarewellPatience, this, on_patience_over, patience_))
         return finish();

@@ -44,11 +44,14 @@ private:
     void deliver(std::uint64_t exchange, std::string&& message);
     void session_started(std::string id);
     void listen(std::chrono::milliseconds delay);
+    // The first GET of a session has its answer, or has had time enough for one.
+    void release_held();
     void say_farewell();
     void finish();
     void note_reached(const net::Trouble* trouble);
     static void on_close_posted(void* self) noexcept;
     static void on_patience_over(void* self, patchbay_status status) noexcept;
+    static void on_hold_over(void* self, patchbay_status status) noexcept;
     static void on_linger_over(void* self, patchbay_status status) noexcept;
 
     transport::ChannelCore core_;
@@ -61,8 +64,12 @@ private:
     std::string last_event_;        // of the GET stream
     long listen_retry_ms_ = -1;     // what the server asked for
     unsigned listen_failures_ = 0;  // in a row
+    // Calls that wait for the GET stream: what a server asks back during a call may come there, and
+    // is lost when nobody listens yet.
+    std::vector<std::shared_ptr<class Exchange>> held_;
+    bool holding_ = false;
     bool listen_challenged_ = false, closing_ = false, troubled_ = false;
-    patchbay_op patience_ = 0, linger_ = 0;
+    patchbay_op patience_ = 0, linger_ = 0, hold_ = 0;
 };
 
 }  // namespace patchbay::http

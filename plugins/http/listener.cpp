@@ -21,6 +21,7 @@ Listener::Listener(HttpTransport& transport)
 }
 
 net::Task::Take Listener::head(const net::Head& head) {
+    transport_.release_held();
     const auto code = net::code_of_status(head.status);
     if (code == PATCHBAY_OK && head.media_type() == "text/event-stream") return Take::Stream;
     refusal_.emplace(net::Refusal{code, head, {}, url.text()});
@@ -47,6 +48,7 @@ void Listener::end(const net::Trouble*) {
     auto& transport = transport_;
     if (transport.listener_.get() != this) return;  // another one has taken over
     const auto keep = std::exchange(transport.listener_, nullptr);
+    transport.release_held();
     if (transport.closing_ || session_ != transport.session_) return;
     if (refusal_) {
         // 405 and its like: the server has no such stream, which is fine. A lost session is found

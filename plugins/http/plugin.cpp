@@ -1,4 +1,5 @@
 // The http plugin: one transport, and the HTTP client that the host lends to auth plugins.
+#include "fetch_service.hpp"
 #include "http.schema.h"
 #include "http_transport.hpp"
 #include "net/workers.hpp"
@@ -13,7 +14,12 @@ constexpr patchbay_transport kTransport =
 constexpr const patchbay_transport* kTransports[] = {&kTransport};
 
 void shut_down() noexcept {
+    patchbay::http::stop_fetching();
     patchbay::net::Workers::of_this_plugin().stop();
+}
+
+const void* extension(const char* id) noexcept {
+    return std::string_view(id) == PATCHBAY_HOST_HTTP ? patchbay::http::fetch_service() : nullptr;
 }
 
 constexpr patchbay_plugin kPlugin{sizeof(patchbay_plugin),
@@ -24,7 +30,7 @@ constexpr patchbay_plugin kPlugin{sizeof(patchbay_plugin),
                                   1,
                                   nullptr,
                                   0,
-                                  nullptr,
+                                  extension,
                                   shut_down};
 
 }  // namespace

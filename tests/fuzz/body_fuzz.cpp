@@ -1,5 +1,5 @@
-// Foreign bytes as the body of an HTTP answer: C chunked, G gzip, L by the length that follows, else
-// to the end. Cut in two anywhere, they must mean the same, and never more than the limit.
+// Foreign bytes as the body of an HTTP answer: C chunked, G gzip, L by the length that follows,
+// else to the end. Cut in two anywhere, they must mean the same, and never more than the limit.
 #include "fuzz/require.hpp"
 #include "net/body_decoder.hpp"
 #include "net/connection.hpp"

@@ -1,4 +1,5 @@
-// Foreign bytes as server-sent events. Cut in two anywhere, they must mean the same as in one piece.
+// Foreign bytes as server-sent events. Cut in two anywhere, they must mean the same as in one
+// piece.
 #include "fuzz/require.hpp"
 #include "net/sse_parser.hpp"
 

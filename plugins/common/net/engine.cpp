@@ -220,7 +220,10 @@ void Engine::ask(Task& task) {
 
 // False: the answer is a redirect that is followed.
 bool Engine::take_head(Task& task) {
-    const auto head = task.connection_->receive_head();
+    const auto head = [&] {
+        const Slow slow(*this);  // it may drip
+        return task.connection_->receive_head();
+    }();
     const bool moved = head.status == 301 || head.status == 302 || head.status == 303 ||
                        head.status == 307 || head.status == 308;
     if (moved && !head.value("location").empty()) {

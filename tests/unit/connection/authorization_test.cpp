@@ -66,8 +66,7 @@ TEST_F(Authorization, TheMethodHearsTheChallenge) {
     use_auth("challenge");
     refuse("server/discover");
     ASSERT_EQ(connect(), State::Ready);
-    EXPECT_EQ(sent_with("server/discover", 1),
-              "401 https://example.com/mcp Bearer realm=\"x\"");
+    EXPECT_EQ(sent_with("server/discover", 1), "401 https://example.com/mcp Bearer realm=\"x\"");
 }
 
 TEST_F(Authorization, OneQuestionServesEverybodyWhoWasRefused) {
@@ -221,8 +220,7 @@ TEST_F(Authorization, ATokenThatIsRefusedIsNamed) {
     variables["TOKEN"] = "old-token";
     refuse("server/discover");
     ASSERT_EQ(connect(), State::AuthRequired);
-    EXPECT_THAT(connection().status().last_error,
-                HasSubstr("the token in TOKEN is not accepted"));
+    EXPECT_THAT(connection().status().last_error, HasSubstr("the token in TOKEN is not accepted"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
 #include <thread>
 
 using namespace patchbay;
@@ -134,10 +135,12 @@ protected:
     Provider provider;
     Answer answer, waiting;  // outlive the service, which tells them of its end
     int asked = 0;
-    std::optional<HttpService> service{std::in_place, loop, [this] {
-                                           ++asked;
-                                           return Result<HttpService::Provider>(HttpService::Provider{&provider.host, &provider.table});
-                                       }};
+    std::optional<HttpService> service{
+        std::in_place, loop, [this] {
+            ++asked;
+            return Result<HttpService::Provider>(
+                HttpService::Provider{&provider.host, &provider.table});
+        }};
 };
 
 TEST_F(HttpServiceAlone, CopiesTheRequestAndAnswersOnce) {

@@ -2,11 +2,10 @@
 
 #include "net/connection.hpp"
 
+#include <Poco/DeflatingStream.h>
 #include <gmock/gmock.h>
 
 #include <sstream>
-
-#include <Poco/DeflatingStream.h>
 
 namespace patchbay::net {
 namespace {
@@ -46,7 +45,8 @@ std::string zipped(const std::string& text) {
 const Head kChunked = head_with({{"Transfer-Encoding", "chunked"}});
 
 TEST(BodyDecoder, ReadsChunksHoweverTheyAreCut) {
-    const std::string_view bytes = "5\r\nhello\r\n1;name=value\r\n \r\n5\nworld\r\n0\r\nX: y\r\n\r\n";
+    const std::string_view bytes =
+        "5\r\nhello\r\n1;name=value\r\n \r\n5\nworld\r\n0\r\nX: y\r\n\r\n";
     for (const std::size_t piece : {1u, 2u, 3u, 7u, 100u})
         EXPECT_EQ(decoded(kChunked, bytes, false, piece), "hello world") << piece;
 }
@@ -88,11 +88,13 @@ TEST(BodyDecoder, ReadsToTheEndOfTheConnection) {
 TEST(BodyDecoder, RefusesLengthsThatCannotBe) {
     for (const auto* length : {"-1", "5x", "", " 5", "99999999999999999999"})
         EXPECT_THAT(decoded(head_with({{"Content-Length", length}}), "hello"),
-                    HasSubstr("not a number")) << length;
+                    HasSubstr("not a number"))
+            << length;
     EXPECT_THAT(decoded(head_with({{"Content-Length", "5"}, {"content-length", "6"}}), "hello"),
                 HasSubstr("two different values"));
-    EXPECT_THAT(decoded(head_with({{"Content-Length", "5"}, {"Transfer-Encoding", "chunked"}}), "x"),
-                HasSubstr("both Transfer-Encoding and Content-Length"));
+    EXPECT_THAT(
+        decoded(head_with({{"Content-Length", "5"}, {"Transfer-Encoding", "chunked"}}), "x"),
+        HasSubstr("both Transfer-Encoding and Content-Length"));
     EXPECT_THAT(decoded(head_with({{"Transfer-Encoding", "gzip, chunked"}}), "x"),
                 HasSubstr("not chunked"));
 }

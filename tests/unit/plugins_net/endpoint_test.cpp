@@ -1,6 +1,7 @@
 #include "net/endpoint.hpp"
 
 #include <gmock/gmock.h>
+
 #include <stdlib.h>
 
 namespace patchbay::net {
@@ -14,7 +15,8 @@ protected:
     ProxyOfTheEnvironment() { clear(); }
     ~ProxyOfTheEnvironment() override { clear(); }
     static void clear() {
-        for (const char* name : {"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"})
+        for (const char* name :
+             {"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"})
             ::unsetenv(name);
     }
     static std::string proxy(const char* url, const std::string& configured = {}) {
@@ -37,8 +39,9 @@ TEST_F(ProxyOfTheEnvironment, IsChosenByTheScheme) {
 TEST_F(ProxyOfTheEnvironment, IsPassedOverForWhatNoProxyNames) {
     ::setenv("HTTP_PROXY", "http://plain:3128", 1);
     ::setenv("NO_PROXY", "example.com, .internal,10.0.0.1,other:8080", 1);
-    for (const char* direct : {"http://example.com/", "http://sub.example.com/", "http://a.internal/",
-                               "http://10.0.0.1/", "http://other:8080/", "http://localhost/", "http://127.0.0.1/"})
+    for (const char* direct :
+         {"http://example.com/", "http://sub.example.com/", "http://a.internal/",
+          "http://10.0.0.1/", "http://other:8080/", "http://localhost/", "http://127.0.0.1/"})
         EXPECT_EQ(proxy(direct), "none") << direct;
     for (const char* through : {"http://notexample.com/", "http://other/", "http://10.0.0.11/"})
         EXPECT_EQ(proxy(through), "plain:3128") << through;
@@ -71,8 +74,10 @@ TEST(Endpoint, NamesTheSettingThatIsWrong) {
     EXPECT_EQ(trouble(R"({"url":"http://h/","headers":{"X-A":"b"}})"), "");
     EXPECT_THAT(trouble(R"({"url":"ftp://h/"})"), HasSubstr("the URL"));
     EXPECT_THAT(trouble(R"({"url":"http://h/","headers":{"Host":"b"}})"), HasSubstr("\"Host\""));
-    EXPECT_THAT(trouble(R"({"url":"http://h/","ca_file":"/not/there"})"), HasSubstr("ca_file \"/not/there\" cannot be read"));
-    EXPECT_THAT(trouble(R"({"url":"http://h/","connect_timeout_ms":0})"), HasSubstr("connect_timeout_ms"));
+    EXPECT_THAT(trouble(R"({"url":"http://h/","ca_file":"/not/there"})"),
+                HasSubstr("ca_file \"/not/there\" cannot be read"));
+    EXPECT_THAT(trouble(R"({"url":"http://h/","connect_timeout_ms":0})"),
+                HasSubstr("connect_timeout_ms"));
 }
 
 }  // namespace

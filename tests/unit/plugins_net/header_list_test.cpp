@@ -1,8 +1,8 @@
 #include "net/header_list.hpp"
 
-#include <gmock/gmock.h>
-
 #include <patchbay/cpp/plugin.hpp>
+
+#include <gmock/gmock.h>
 
 namespace patchbay::net {
 namespace {
@@ -41,8 +41,9 @@ TEST(HeaderList, RefusesALineBreakInAnyPlace) {
 }
 
 TEST(HeaderList, LeavesToPatchbayWhatIsPatchbays) {
-    for (const char* ours : {"Host", "cookie", "CONNECTION", "Transfer-Encoding", "content-length",
-                             "Mcp-Session-Id", "MCP-Protocol-Version", "mcp-param-x", "TE", "Upgrade"})
+    for (const char* ours :
+         {"Host", "cookie", "CONNECTION", "Transfer-Encoding", "content-length", "Mcp-Session-Id",
+          "MCP-Protocol-Version", "mcp-param-x", "TE", "Upgrade"})
         EXPECT_THAT(refusal(ours, "v"), HasSubstr("set by Patchbay itself")) << ours;
 }
 

@@ -47,8 +47,14 @@ INSTANTIATE_TEST_SUITE_P(
         Stream{"LinesEndInCr", "data: a\rdata: b\r\rdata: c\r\r", {"message|a\nb", "message|c"}},
         Stream{"LinesEndInCrLf", "data: a\r\ndata: b\r\n\r\n", {"message|a\nb"}},
         Stream{"LineEndsMix", "data: a\r\n\ndata: b\n\r\n", {"message|a", "message|b"}},
-        Stream{"AByteOrderMark", "\xEF\xBB\xBF" "data: a\n\n", {"message|a"}},
-        Stream{"HalfAByteOrderMark", "\xEF\xBB" "data: a\n\ndata: b\n\n", {"message|b"}},
+        Stream{"AByteOrderMark",
+               "\xEF\xBB\xBF"
+               "data: a\n\n",
+               {"message|a"}},
+        Stream{"HalfAByteOrderMark",
+               "\xEF\xBB"
+               "data: a\n\ndata: b\n\n",
+               {"message|b"}},
         Stream{"Comments", ": hello\ndata: a\n:\n\n: bye\n\n", {"message|a"}},
         Stream{"ANamedEvent", "event: endpoint\ndata: /m\n\n", {"endpoint|/m"}},
         Stream{"TheNameIsForOneEvent", "event: x\ndata: a\n\ndata: b\n\n", {"x|a", "message|b"}},

@@ -1,8 +1,8 @@
 #include "net/url.hpp"
 
-#include <gmock/gmock.h>
-
 #include <patchbay/cpp/plugin.hpp>
+
+#include <gmock/gmock.h>
 
 namespace patchbay::net {
 namespace {

@@ -1,0 +1,196 @@
+#include "fetch_service.hpp"
+
+#include "net/engine.hpp"
+#include "net/workers.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace patchbay::http {
+namespace {
+
+constexpr std::size_t kUsualBytes = 64u << 10, kMostBytes = 16u << 20;
+constexpr std::chrono::milliseconds kUsualTime{30'000};
+
+using Turn = transport::ChannelCore::Turn;
+using Callback = void(PATCHBAY_CALL*)(void*, patchbay_status, const patchbay_http_response*,
+                                      const patchbay_error*) PATCHBAY_NX;
+
+class Fetch;
+
+// What the fetches of one host share.
+struct Service {
+    explicit Service(const patchbay_open_params& params) : core(params), engine(core, endpoint) {}
+
+    transport::ChannelCore core;  // never finished: it outlives its fetches
+    const net::Endpoint endpoint{net::Url{}};
+    net::Engine engine;
+    std::map<patchbay_op, std::shared_ptr<Fetch>> fetches;
+    patchbay_op last = 0;
+};
+
+class Fetch final : public net::Task {
+public:
+    Fetch(Service& service, patchbay_op id, const patchbay_http_request& asked, void* ctx,
+          Callback done)
+        : Task(net::Url::parse(sdk::view(asked.url))),
+          service_(service),
+          id_(id),
+          ctx_(ctx),
+          done_(done),
+          body_(sdk::view(asked.body)),
+          most_(asked.max_response ? std::min<std::uint64_t>(asked.max_response, kMostBytes)
+                                   : kUsualBytes) {
+        if (url.scheme != "http" && url.scheme != "https")
+            throw sdk::Failure(PATCHBAY_E_INVALID, "the URL must begin with http:// or https://");
+        request.method = sdk::view(asked.method);
+        if (!net::is_token(request.method))
+            throw sdk::Failure(PATCHBAY_E_INVALID, "the method must be a token");
+        for (std::size_t i = 0; i < asked.header_count; ++i) {
+            const auto& field = asked.headers[i];
+            // What identifies the asker stays with the origin that was asked.
+            const bool secret = (field.flags & PATCHBAY_KV_SECRET) != 0 ||
+                                net::same_name(sdk::view(field.name), "authorization");
+            (secret ? secrets : request.headers).set(sdk::view(field.name), sdk::view(field.value));
+        }
+        request.headers.set("Accept-Encoding", "gzip");
+        request.body = body_;
+        request.has_body = request.method != "GET" && request.method != "HEAD";
+        repeatable = !request.has_body;
+        const auto limit =
+            asked.timeout_ms ? std::chrono::milliseconds(asked.timeout_ms) : kUsualTime;
+        if (!service_.core.after(limit, this, on_late, timer_))
+            throw sdk::Failure(PATCHBAY_E_CLOSED, "the host takes no timer");
+    }
+
+    Take head(const net::Head& head) override {
+        head_ = head;
+        return Take::Whole;
+    }
+    std::size_t body_limit() const override { return most_; }
+    void whole(std::string&& body) override { answer_ = std::move(body); }
+
+    void end(const net::Trouble* trouble) override {
+        ended_ = true;
+        if (trouble) trouble_ = *trouble;
+        // Outside this turn: the asker may ask for more from inside its callback.
+        net::Workers::of_this_plugin().run(
+            [self = std::static_pointer_cast<Fetch>(shared_from_this())] { self->tell(); });
+        // A timer ends on the reactor's thread; it holds this until then.
+        if (!timer_) service_.fetches.erase(id_);
+    }
+
+    // On the reactor's thread.
+    void drop_timer() { service_.core.end(timer_); }
+
+private:
+    void tell() {
+        if (trouble_) {
+            patchbay_error error{};
+            const auto late = "no answer in time from " + url.without_query();
+            sdk::fill(error, late_ ? PATCHBAY_E_TIMEOUT : trouble_->code,
+                      late_ ? late : trouble_->text, trouble_->sent ? 0 : PATCHBAY_ERR_NOT_SENT);
+            return done_(ctx_, error.code, nullptr, &error);
+        }
+        std::vector<patchbay_kv> fields;
+        for (const auto& [name, value] : head_.fields)
+            fields.push_back({sdk::str(name), sdk::str(value), 0, 0});
+        const auto answered = url.text();
+        patchbay_http_response response{};
+        response.struct_size = sizeof response;
+        response.status = static_cast<std::uint32_t>(head_.status);
+        response.headers = fields.data();
+        response.header_count = fields.size();
+        response.body = sdk::str(answer_);
+        response.url = sdk::str(answered);
+        done_(ctx_, PATCHBAY_OK, &response, nullptr);
+    }
+
+    static void on_late(void* ctx, patchbay_status status) noexcept {
+        if (status != PATCHBAY_OK) return;  // from inside core_.end(), in a turn
+        auto& fetch = *static_cast<Fetch*>(ctx);
+        auto& service = fetch.service_;
+        const Turn turn(service.core);
+        fetch.timer_ = 0;
+        service.core.arrived();
+        fetch.late_ = true;
+        if (fetch.ended_) service.fetches.erase(fetch.id_);
+        else fetch.blow();
+    }
+
+    Service& service_;
+    const patchbay_op id_;
+    void* const ctx_;
+    const Callback done_;
+    const std::string body_;
+    const std::size_t most_;
+    net::Head head_;
+    std::string answer_;
+    std::optional<net::Trouble> trouble_;
+    patchbay_op timer_ = 0;
+    std::atomic<bool> late_{false};
+    bool ended_ = false;
+};
+
+std::mutex services_mutex;
+std::map<const patchbay_host*, std::unique_ptr<Service>>& services() {
+    static auto& all = *new std::map<const patchbay_host*, std::unique_ptr<Service>>;
+    return all;
+}
+
+Service& service_of(const patchbay_host* host) {
+    const std::scoped_lock lock(services_mutex);
+    auto& service = services()[host];
+    if (!service) {
+        patchbay_open_params params{};
+        params.struct_size = sizeof params;
+        params.host = host;
+        service = std::make_unique<Service>(params);
+    }
+    return *service;
+}
+
+patchbay_status fetch(const patchbay_host* host, const patchbay_http_request* request, void* ctx,
+                      Callback done, patchbay_op* out) noexcept {
+    try {
+        auto& service = service_of(host);
+        const Turn turn(service.core);
+        const auto id = ++service.last;
+        auto task = std::make_shared<Fetch>(service, id, *request, ctx, done);
+        service.fetches.emplace(id, task);
+        if (out) *out = id;
+        service.engine.start(std::move(task));
+        return PATCHBAY_OK;
+    } catch (const sdk::Failure& failure) {
+        return failure.code();
+    } catch (const std::exception&) {
+        return PATCHBAY_E_INTERNAL;
+    }
+}
+
+void cancel(const patchbay_host* host, patchbay_op id) noexcept {
+    auto& service = service_of(host);
+    const Turn turn(service.core);
+    const auto found = service.fetches.find(id);
+    if (found != service.fetches.end()) found->second->blow();
+}
+
+}  // namespace
+
+const patchbay_host_http* fetch_service() {
+    static constexpr patchbay_host_http table{sizeof(patchbay_host_http), 0, fetch, cancel};
+    return &table;
+}
+
+void stop_fetching() {
+    const std::scoped_lock lock(services_mutex);
+    for (auto& [host, service] : services()) {
+        const Turn turn(service->core);
+        service->engine.stop();
+        for (const auto& [id, fetch] : service->fetches) fetch->drop_timer();
+    }
+}
+
+}  // namespace patchbay::http
