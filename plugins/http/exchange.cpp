@@ -18,6 +18,15 @@ bool is_rpc(std::string_view body) {
     return first != body.npos && body[first] == '{' && body.find("\"jsonrpc\"") != body.npos;
 }
 
+// Servers that keep the sessions of the TypeScript SDK in a table of their own, as its examples do,
+// answer 400 where the specification wants 404.
+bool complains_of_session(int status, std::string_view body) {
+    static constexpr std::string_view kWord = "session";
+    const auto same = [](char a, char b) { return (a | 0x20) == b; };
+    return status == 400 && is_rpc(body) && body.find("\"error\"") != body.npos &&
+           std::search(body.begin(), body.end(), kWord.begin(), kWord.end(), same) != body.end();
+}
+
 }  // namespace
 
 // Takes an exchange's stream up again after its last event, with a GET.
@@ -108,6 +117,8 @@ std::size_t Exchange::body_limit() const {
 
 void Exchange::whole(std::string&& body) {
     if (over_) return;
+    if (refusal_ && !session_.empty() && complains_of_session(refusal_->head.status, body))
+        refusal_->code = PATCHBAY_E_SESSION;
     // 401 and 403 are for the host to judge, whatever they say.
     const bool for_host = refusal_ && refusal_->code == PATCHBAY_E_AUTH;
     const bool lost = refusal_ && refusal_->code == PATCHBAY_E_SESSION;
