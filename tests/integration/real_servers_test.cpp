@@ -1,42 +1,24 @@
-// The MCP project's own servers. They come from npm (scripts/dev/npm_servers); without them the
-// tests say so and are skipped, or fail when PATCHBAY_REQUIRE_NPM=1.
-#include "integration/home.hpp"
+// The MCP project's own servers over stdio.
+#include "integration/npm.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <cstdlib>
 
 namespace patchbay::test {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-namespace fs = std::filesystem;
 namespace json = boost::json;
 
-class RealServers : public ::testing::Test {
+class RealServers : public NpmTest {
 protected:
-    void SetUp() override {
-        if (fs::exists(kNode) && fs::exists(kServers)) return;
-        const std::string why =
-            "no npm servers in " + kNpm.string() + "; run scripts/dev/npm_servers";
-        const char* required = std::getenv("PATCHBAY_REQUIRE_NPM");
-        if (required && std::string_view(required) == "1") FAIL() << why;
-        GTEST_SKIP() << why;
-    }
-
     void add(const std::string& id, const std::string& package, const Words& arguments = {},
              json::object environment = {}) {
         json::array all{(kServers / package / "dist/index.js").string()};
         for (const auto& argument : arguments) all.emplace_back(argument);
         home.add(id, {{"command", kNode.string()}, {"args", all}, {"env", environment}});
     }
-
-    const fs::path kNpm = fs::path(PATCHBAY_SOURCE_DIR) / "build/npm";
-    const fs::path kNode = kNpm / "bin/node";
-    const fs::path kServers = kNpm / "node_modules/@modelcontextprotocol";
-    Home home;
 };
 
 TEST_F(RealServers, FilesAreReadByTheFilesystemServerAndOnlyInItsFolder) {
