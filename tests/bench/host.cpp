@@ -1,6 +1,6 @@
 // The host's side of the same: a whole app::Host, configuration, policy and supervisor included,
-// and calls through Router::call as the command line makes them.
-//   patchbay-bench-host SERVER latency CALLS | throughput CALLS FLIGHT
+// and calls through Router::call as the command line makes them. SERVER is a program or an URL.
+//   patchbay-bench-host SERVER latency CALLS | throughput CALLS FLIGHT | beside URL CALLS PILE
 #include "app/host.hpp"
 
 #include "measure.hpp"
@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -17,8 +19,14 @@ namespace {
 
 using namespace patchbay;
 
+std::vector<std::string> settings_of(const std::string& id, const std::string& server) {
+    const std::string prefix = "servers." + id + ".";
+    if (server.rfind("http://", 0) != 0) return {prefix + "command=" + server};
+    return {prefix + "url=" + server, prefix + "protocol=2025-11-25"};
+}
+
 // Only what is said here: nothing of the machine's own configuration may change the numbers.
-app::HostOptions options_for(const std::string& server) {
+app::HostOptions options_for(const std::string& server, const std::string& other) {
     app::HostOptions options;
     options.environment = config::Environment::of_this_process();
     options.environment.working_directory = options.environment.home = "/";
@@ -27,7 +35,10 @@ app::HostOptions options_for(const std::string& server) {
         if (name == "PATH") return "/usr/bin:/bin";
         return std::nullopt;
     };
-    options.environment.sets = {"servers.peer.command=" + server};
+    options.environment.sets = settings_of("peer", server);
+    if (!other.empty())
+        for (auto& setting : settings_of("stalled", other))
+            options.environment.sets.push_back(std::move(setting));
     return options;
 }
 
@@ -56,16 +67,35 @@ void call_once(app::Host& host) {
     host.run_until([&done] { return done; });
 }
 
-void latency(app::Host& host, std::size_t calls) {
+// One call after the other; `before` each one has a turn that is not measured.
+void latency(app::Host& host, std::size_t calls, const std::function<void(std::size_t)>& before) {
     std::vector<double> times;
     times.reserve(calls);
     for (std::size_t i = 0; i < calls + calls / 10; ++i) {
+        if (i >= calls / 10) before(i - calls / 10);
         const auto start = bench::Clock::now();
         call_once(host);
         if (i >= calls / 10) times.push_back(bench::microseconds(bench::Clock::now() - start));
     }
     const double p50 = bench::percentile(times, 0.5);
-    std::printf("p50_us %.3f p99_us %.3f\n", p50, bench::percentile(times, 0.99));
+    std::printf("p50_us %.3f p99_us %.3f", p50, bench::percentile(times, 0.99));
+}
+
+// The same while `pile` calls go to a server that never reads, spread evenly over the time. They
+// end with the host.
+void beside_stalled(app::Host& host, std::size_t calls, std::size_t pile) {
+    std::size_t piled = 0;
+    const auto ended = std::make_shared<std::size_t>(0);
+    router::Call call = echo();
+    call.name = "mcp__stalled__echo";
+    latency(host, calls, [&](std::size_t done) {
+        if (done * pile < piled * calls) return;
+        ++piled;
+        host.router().call(call, [ended](const Result<connection::Reply>&) { ++*ended; });
+    });
+    errno = 0;
+    if (*ended > 0) bench::give_up("the stalled server's calls came to an end");
+    std::printf(" piled %zu resident_mb %.3f\n", piled, bench::resident_mb(::getpid()));
 }
 
 void throughput(app::Host& host, std::size_t calls, std::size_t flight) {
@@ -97,18 +127,24 @@ int main(int argc, char** argv) {
     const auto number = [&](int index) {
         return static_cast<std::size_t>(std::atoll(argv[index]));
     };
-    if (!is("latency", 1) && !is("throughput", 2)) {
-        std::fputs("usage: patchbay-bench-host SERVER latency CALLS | throughput CALLS FLIGHT\n",
-                   stderr);
+    if (!is("latency", 1) && !is("throughput", 2) && !is("beside", 3)) {
+        std::fputs(
+            "usage: patchbay-bench-host SERVER latency CALLS | throughput CALLS FLIGHT | "
+            "beside URL CALLS PILE\n",
+            stderr);
         return 64;
     }
-    app::Host host(options_for(argv[1]));
+    app::Host host(options_for(argv[1], is("beside", 3) ? argv[3] : ""));
     for (const auto& diagnostic : host.config().diagnostics) {
         std::fprintf(stderr, "%s\n", config::to_string(diagnostic).c_str());
     }
     call_once(host);
-    if (is("latency", 1))
-        latency(host, number(3));
-    else
+    if (is("latency", 1)) {
+        latency(host, number(3), [](std::size_t) {});
+        std::puts("");
+    } else if (is("beside", 3)) {
+        beside_stalled(host, number(4), number(5));
+    } else {
         throughput(host, number(3), number(4));
+    }
 }

@@ -1,7 +1,8 @@
 // The limit: the least that a client of this protocol can do on this machine. Raw pipes, blocking
 // calls, a text search instead of a parser, no supervisor, no configuration; the same server, and
-// the same messages that the host sends.
+// the same messages that the host sends. A SERVER that is an URL is spoken to by limit_http.cpp.
 //   patchbay-bench-limit SERVER latency CALLS | throughput CALLS FLIGHT | servers N | once
+#include "limit_http.hpp"
 #include "measure.hpp"
 
 #include <cstdio>
@@ -122,10 +123,11 @@ int main(int argc, char** argv) {
     const auto number = [&](int index) {
         return static_cast<std::size_t>(std::atoll(argv[index]));
     };
+    const bool http = argc > 1 && std::strncmp(argv[1], "http://", 7) == 0;
     if (is("latency", 1))
-        latency(argv[1], number(3));
+        (http ? bench::http_latency : latency)(argv[1], number(3));
     else if (is("throughput", 2))
-        throughput(argv[1], number(3), number(4));
+        (http ? bench::http_throughput : throughput)(argv[1], number(3), number(4));
     else if (is("servers", 1))
         servers(argv[1], number(3));
     else if (is("once", 0))

@@ -1,52 +1,15 @@
 #include "rows.hpp"
 
 #include "measure.hpp"
+#include "rig.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 
 namespace bench {
 
 namespace {
-
-using Command = std::vector<std::string>;
-constexpr double kNone = NAN;
-
-// Both ends on CPU 0: the program, and the server that it starts.
-Command pinned(Command command) {
-    command.insert(command.begin(), {"/usr/bin/taskset", "-c", "0"});
-    return command;
-}
-
-std::string run(const Command& command) {
-    Child child(command);
-    const std::string line(child.read_line());
-    errno = 0;
-    if (child.wait() != 0) give_up(command[0] + " failed");
-    return line;
-}
-
-int repeat(int times, double effort) {
-    return std::max(1, static_cast<int>(times * effort));
-}
-
-struct Pair {
-    std::vector<double> limit, ours;
-};
-
-// Limit and ours in turn, so that what else the machine does falls on both.
-void alternate(int rounds, const std::function<void()>& limit, const std::function<void()>& ours) {
-    for (int i = 0; i < rounds; ++i) {
-        limit();
-        ours();
-    }
-}
 
 void measure_latency(const Programs& programs, double effort, bool pin, std::vector<Row>& rows) {
     Pair p50, tail;
@@ -85,42 +48,6 @@ void measure_throughput(const Programs& programs, double effort, bool pin, std::
                     "k/s", median(rate.limit), median(rate.ours), pin ? kNone : 0.4, kNone, true});
 }
 
-// A home of its own, so that nothing of the machine's configuration counts: this process' working
-// directory and HOME, which what it starts inherits. No wrapper program: its start would be
-// measured.
-class Home {
-public:
-    Home(const Programs& programs, int servers) : programs_(programs) {
-        std::string name = std::filesystem::temp_directory_path() / "patchbay-bench-XXXXXX";
-        if (!::mkdtemp(name.data())) give_up("cannot make " + name);
-        folder_ = name;
-        std::ofstream file(config());
-        for (int i = 1; i <= servers; ++i) {
-            file << "[servers.s" << i << "]\ncommand = \"" << programs.server() << "\"\n";
-        }
-        if (!file.flush()) give_up("cannot write " + config());
-        std::filesystem::current_path(folder_);
-        ::clearenv();
-        ::setenv("PATH", "/usr/bin:/bin", 1);
-        ::setenv("HOME", folder_.c_str(), 1);
-    }
-    ~Home() {
-        std::filesystem::current_path("/");
-        std::error_code ignored;
-        std::filesystem::remove_all(folder_, ignored);
-    }
-    Home(const Home&) = delete;
-    std::string config() const { return folder_ + "/bench.toml"; }
-    Command command(Command arguments) const {
-        arguments.insert(arguments.begin(), {programs_.patchbay(), "--config", config()});
-        return arguments;
-    }
-
-private:
-    const Programs& programs_;
-    std::string folder_;
-};
-
 double whole_run_ms(const Command& command) {
     const auto start = Clock::now();
     Child child(command);
@@ -130,7 +57,7 @@ double whole_run_ms(const Command& command) {
 }
 
 void measure_servers(const Programs& programs, double effort, int servers, std::vector<Row>& rows) {
-    const Home home(programs, servers);
+    const Home home(programs, servers, "command = \"" + programs.server() + "\"\n");
     Pair ready, memory;
     const auto limit = [&] {
         const auto start = Clock::now();
@@ -173,7 +100,7 @@ void measure_start(const Programs& programs, double effort, std::vector<Row>& ro
         });
     rows.push_back({"13", "--version (limit: /bin/true)", "ms", median(version.limit),
                     median(version.ours), 2, 4});
-    const Home home(programs, 1);
+    const Home home(programs, 1, "command = \"" + programs.server() + "\"\n");
     alternate(
         repeat(51, effort),
         [&] {
@@ -205,6 +132,8 @@ std::vector<Row> measure_rows(const Programs& programs, double effort) {
     said("throughput");
     measure_throughput(programs, effort, false, rows);
     measure_throughput(programs, effort, true, rows);
+    said("HTTP");
+    measure_http(programs, effort, rows);
     said("many servers");
     measure_servers(programs, effort, 50, rows);
     measure_servers(programs, effort, 1, rows);

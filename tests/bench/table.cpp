@@ -14,6 +14,7 @@
 namespace {
 
 std::string number(double value) {
+    if (!std::isfinite(value)) return "-";  // of nothing
     char text[32];
     std::snprintf(text, sizeof text, value < 10 ? "%.2f" : value < 100 ? "%.1f" : "%.0f", value);
     return text;
@@ -45,14 +46,15 @@ void print_table(const std::vector<bench::Row>& rows) {
 void print_json(const std::vector<bench::Row>& rows) {
     boost::json::array all;
     for (const auto& row : rows) {
-        all.push_back({{"row", row.number},
-                       {"metric", row.metric},
-                       {"unit", row.unit},
-                       {"limit", row.limit},
-                       {"ours", row.ours},
-                       {"ratio", row.ratio()},
-                       {"target", target_of(row)},
-                       {"met", row.met()}});
+        all.push_back(
+            {{"row", row.number},
+             {"metric", row.metric},
+             {"unit", row.unit},
+             {"limit", row.limit},
+             {"ours", row.ours},
+             {"ratio", std::isfinite(row.ratio()) ? boost::json::value(row.ratio()) : nullptr},
+             {"target", target_of(row)},
+             {"met", row.met()}});
     }
     std::printf("%s\n", boost::json::serialize(all).c_str());
 }
