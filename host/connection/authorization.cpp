@@ -127,8 +127,8 @@ Error Connection::Impl::auth_error(const plugin::Problem& problem,
     std::string text = problem.error.message;
     if (problem.http_status && text.find(std::to_string(problem.http_status)) == std::string::npos)
         text = "HTTP " + std::to_string(problem.http_status) + ": " + text;
-    if (!problem.url.empty() && text.find(problem.url) == std::string::npos)
-        text += " (" + problem.url + ")";
+    const auto url = problem.url.substr(0, problem.url.find('?'));  // a query may hold a secret
+    if (!url.empty() && text.find(url) == std::string::npos) text += " (" + url + ")";
     if (refused) return {ErrorCode::AuthRequired, text + "; " + refused->message};
     if (auth->configured())
         return {ErrorCode::AuthRequired, text + "; auth \"" + spec.config.auth +

@@ -147,11 +147,12 @@ bool Connection::Impl::repeatable(const Request& request) const {
 }
 
 void Connection::Impl::done(plugin::ExchangeId exchange, const plugin::Problem* problem) {
-    const auto id = pending.id_of_wire(exchange);
-    if (problem && problem->error.code == ErrorCode::SessionLost) return session_lost(id, *problem);
     // A duplex transport only says that the bytes are out; a request-scoped one has ended the
     // answer's stream, and an answer that is not there by now will never come.
-    if (!id || (!problem && (!channel || !channel->request_scoped()))) return;
+    if (!problem && (!channel || !channel->request_scoped())) return;
+    const auto id = pending.id_of_wire(exchange);
+    if (!id) return;  // answered, cancelled, or a notification: the next request meets the same
+    if (problem && problem->error.code == ErrorCode::SessionLost) return session_lost(id, *problem);
     if (problem && problem->error.code == ErrorCode::AuthRequired)
         return unauthorized(id, *problem);
     auto& entry = *pending.find(id);

@@ -6,8 +6,7 @@
 namespace patchbay::connection {
 
 void Connection::Impl::session_lost(RequestId id, const plugin::Problem& problem) {
-    const auto* entry = id ? pending.find(id) : nullptr;
-    if (!entry) return;  // a notification: the next request meets the same
+    const auto* entry = pending.find(id);
     const bool current = entry->generation == generation;
     if (entry->own) {
         if (!session && handshake) return handshake_ended(id, &problem);

@@ -92,8 +92,9 @@ void Connection::Impl::handshake_ended(RequestId id, const plugin::Problem* prob
     if (duplex && problem && problem->http_status == 0) return;  // its channel ends, and says why
     if (problem) retry_after = std::chrono::milliseconds(problem->retry_after_ms);
     // No answer, a page for people, a 4xx: what servers of the other era make of a request.
-    const bool refused =
-        !problem || error.code == ErrorCode::Protocol || is_legacy_hint(problem->http_status);
+    const bool no_answer =
+        !problem || (error.code == ErrorCode::Protocol && problem->http_status < 400);
+    const bool refused = no_answer || is_legacy_hint(problem->http_status);
     if (!refused) return lose(error);
     if (method == "initialize") initialize_status = problem ? problem->http_status : 0;
     drive(handshake->on_refused(method, error.message));

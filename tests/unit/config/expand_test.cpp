@@ -161,5 +161,19 @@ TEST(SecretFromCommand, EndsTheWholeGroupAtTheDeadline) {
     EXPECT_FALSE(alive());
 }
 
+TEST_F(Expand, EveryTextOfAnAuthTable) {
+    server_.auth = "main";
+    const auto settings =
+        expand_auth(server_, {{"id", "${NAME}"}, {"deep", {{"n", 1}, {"list", {"$${x}"}}}}},
+                    world_.environment);
+    ASSERT_TRUE(settings) << settings.error().message;
+    EXPECT_EQ(settings->at("id"), "value");
+    EXPECT_EQ(settings->at("deep").at("list").at(0), "${x}");
+    const auto missing = expand_auth(server_, {{"secret", "${MISSING}"}}, world_.environment);
+    ASSERT_FALSE(missing);
+    EXPECT_THAT(missing.error().message,
+                AllOf(HasSubstr("auth.main.secret"), HasSubstr("MISSING is not set")));
+}
+
 }  // namespace
 }  // namespace patchbay::config

@@ -72,6 +72,25 @@ TEST_F(TransportChoice, TroubleOnTheWayIsNoEvidence) {
     EXPECT_EQ(old_server.opened, 0);
 }
 
+class NoEvidence : public TransportChoice, public ::testing::WithParamInterface<unsigned> {};
+
+TEST_P(NoEvidence, AreAnswersThatSayNothingOfTheEndpoint) {
+    server.be_legacy({});
+    server.endings["server/discover"].push_back(
+        FakeServer::problem(ErrorCode::Protocol, "HTTP error", GetParam()));
+    ASSERT_EQ(connect(), State::Failed);
+    EXPECT_TRUE(server.requests("initialize").empty());
+    EXPECT_EQ(old_server.opened, 0);
+}
+INSTANTIATE_TEST_SUITE_P(Statuses, NoEvidence, ::testing::Values(407, 408, 425, 429, 500, 502));
+
+TEST_F(TransportChoice, APageForPeopleIsNoModernAnswer) {
+    server.be_legacy({});
+    server.endings["server/discover"].push_back(
+        FakeServer::problem(ErrorCode::Protocol, "text/html", 200));
+    EXPECT_EQ(connect(), State::Ready) << failure();
+}
+
 TEST_F(TransportChoice, TroubleOnTheWayIsTriedAgain) {
     long_lived = true;
     server.be_legacy({});
