@@ -1,5 +1,5 @@
-// The host side of a channel is a patchbay_link. The plugin's events are queued in it on whatever
-// thread they come, and delivered by the loop; all judgement of the contract happens at delivery.
+// The host side of a channel is a patchbay_link. Plugin events are queued in it on whatever thread
+// they come, and delivered by the loop; all judgement of the contract happens at delivery.
 #include "plugin/channel.hpp"
 
 #include "core/log.hpp"
@@ -22,8 +22,7 @@ constexpr std::size_t kPauseBytes = 1u << 20;        // queued, then message() a
 constexpr std::size_t kMostQueuedBytes = 64u << 20;  // a plugin that ignores PAUSE ends here
 constexpr std::size_t kMostQueuedEvents = 100'000;
 constexpr std::size_t kMostQueuedOutputs = 10'000;  // lines for people beyond are dropped
-constexpr std::size_t kOutputBytes = 8u << 10;
-constexpr std::size_t kFactBytes = 1u << 10;
+constexpr std::size_t kOutputBytes = 8u << 10, kFactBytes = 1u << 10;
 
 enum class Kind { Opened, Message, Done, Writable, Challenge, Output, Fact, Closed, Fault };
 
@@ -200,7 +199,7 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
         call("destroy", [&] { table.destroy(gone); });
     }
 
-    // The handle goes. A channel that is not closed is left to itself, for good.
+    // A channel that is not closed is left to itself, for good.
     void abandon() {
         events = nullptr;
         {
