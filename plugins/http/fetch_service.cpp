@@ -116,8 +116,10 @@ private:
         fetch.timer_ = 0;
         service.core.arrived();
         fetch.late_ = true;
-        if (fetch.ended_) service.fetches.erase(fetch.id_);
-        else fetch.blow();
+        if (fetch.ended_)
+            service.fetches.erase(fetch.id_);
+        else
+            fetch.blow();
     }
 
     Service& service_;

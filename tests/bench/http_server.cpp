@@ -1,6 +1,7 @@
-// The peer of the HTTP rows: an MCP server of the 2025-11-25 revision over HTTP/1.1, one thread, one
-// epoll, as little work as there can be. It trusts its clients to send what the host and the limit
-// program send: it looks for members by their text, and a connection that does not read loses.
+// The peer of the HTTP rows: an MCP server of the 2025-11-25 revision over HTTP/1.1, one thread,
+// one epoll, as little work as there can be. It trusts its clients to send what the host and the
+// limit program send: it looks for members by their text, and a connection that does not read
+// loses.
 //   patchbay-bench-http-server plain     GET: 405
 //                              streams   GET: a stream that stays open and silent
 //                              stalls    from the first tools/call on nothing is read or answered
@@ -70,7 +71,8 @@ public:
     void run() {
         std::array<epoll_event, 128> events;
         for (;;) {
-            const int count = ::epoll_wait(poll_, events.data(), static_cast<int>(events.size()), -1);
+            const int count =
+                ::epoll_wait(poll_, events.data(), static_cast<int>(events.size()), -1);
             if (count < 0 && errno != EINTR) bench::give_up("epoll_wait");
             for (int i = 0; i < count; ++i) {
                 const int fd = events[static_cast<std::size_t>(i)].data.fd;

@@ -70,9 +70,8 @@ public:
 
 private:
     static constexpr std::string_view kBefore = R"({"jsonrpc":"2.0","id":)";
-    static constexpr std::string_view kAfter =
-        R"(,"method":"tools/call","params":{"name":"echo",)"
-        R"("arguments":{"message":"hello, world"}}})";
+    static constexpr std::string_view kAfter = R"(,"method":"tools/call","params":{"name":"echo",)"
+                                               R"("arguments":{"message":"hello, world"}}})";
 
     int fd_ = -1;
     std::string authority_, request_;

@@ -63,8 +63,8 @@ void measure_throughput(const Programs& programs, double effort, bool pin, std::
                     "k/s", median(rate.limit), median(rate.ours), pin ? kNone : 0.25, kNone, true});
 }
 
-// The p99 of a healthy server's calls, and the host's memory, without (the limit) and with calls that
-// pile up at another server, which never reads.
+// The p99 of a healthy server's calls, and the host's memory, without (the limit) and with calls
+// that pile up at another server, which never reads.
 void measure_stalled(const Programs& programs, double effort, bool http, std::vector<Row>& rows) {
     Pair p99, resident;
     const Remote healthy(programs, "plain", true);
@@ -72,8 +72,8 @@ void measure_stalled(const Programs& programs, double effort, bool http, std::ve
     const std::string calls = std::to_string(repeat(20'000, effort));
     const auto measure = [&](int pile, std::vector<double>& tails, std::vector<double>& memory) {
         const Remote stalled(programs, "stalls", true);
-        const auto line = run(pinned({programs.host(), server, "beside", stalled.url(), calls,
-                                      std::to_string(pile)}));
+        const auto line = run(pinned(
+            {programs.host(), server, "beside", stalled.url(), calls, std::to_string(pile)}));
         tails.push_back(value_in(line, "p99_us "));
         memory.push_back(value_in(line, "resident_mb "));
     };
@@ -83,9 +83,9 @@ void measure_stalled(const Programs& programs, double effort, bool http, std::ve
     const std::string name = http ? "HTTP" : "stdio";
     rows.push_back({"17", name + " call, p99 beside a stalled server", "us", median(p99.limit),
                     median(p99.ours), 1.5, kNone});
-    rows.push_back({"-", "resident memory, " + std::to_string(repeat(kPile, effort)) +
-                             " calls piled up there",
-                    "MB", median(resident.limit), median(resident.ours), kNone, kNone});
+    rows.push_back(
+        {"-", "resident memory, " + std::to_string(repeat(kPile, effort)) + " calls piled up there",
+         "MB", median(resident.limit), median(resident.ours), kNone, kNone});
 }
 
 // How often each thread of a process has begun to wait.
@@ -131,7 +131,8 @@ Idle idle_with(const Programs& programs, int servers, std::chrono::milliseconds 
 
 void measure_idle(const Programs& programs, double effort, std::vector<Row>& rows) {
     Pair memory, wakeups;
-    const auto measure = [&](int servers, std::vector<double>& resident, std::vector<double>& woken) {
+    const auto measure = [&](int servers, std::vector<double>& resident,
+                             std::vector<double>& woken) {
         const auto idle = idle_with(programs, servers, kRest);
         resident.push_back(idle.resident_mb);
         woken.push_back(idle.wakeups);

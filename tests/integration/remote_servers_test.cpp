@@ -59,10 +59,10 @@ bool has_ended(pid_t pid) {
 // How to start a server that listens on a port it is told, and what is behind it.
 struct Kind {
     std::string name;
-    std::string url;                                  // with PORT in it
-    std::string transport, protocol;                  // that Patchbay ends up with
+    std::string url;                  // with PORT in it
+    std::string transport, protocol;  // that Patchbay ends up with
     std::string resource, resource_text;
-    Words argv;                                       // with PORT in it; the first word is not node
+    Words argv;  // with PORT in it; the first word is not node
 };
 
 std::string with_port(std::string text, int port) {
@@ -123,7 +123,12 @@ protected:
     Kind gateway(const std::string& name, const std::string& url, const std::string& transport,
                  const std::string& protocol, const Words& flags,
                  const std::string& server_flags = "") const {
-        Kind kind{name,  url, transport, protocol, "example://text", "text",
+        Kind kind{name,
+                  url,
+                  transport,
+                  protocol,
+                  "example://text",
+                  "text",
                   {kModules / "supergateway/dist/index.js", "--port", "PORT", "--logLevel", "none",
                    "--stdio", example_server() + server_flags}};
         kind.argv.insert(kind.argv.end(), flags.begin(), flags.end());
@@ -156,9 +161,9 @@ protected:
         const auto call = home.run({"call", "mcp__s__echo", "message=is anybody there"});
         EXPECT_EQ(call.exit_code, 0) << call.err;
         EXPECT_THAT(call.out, HasSubstr("is anybody there"));
-        const auto resources = home.run(
-            {"batch"}, R"({"id":1,"op":"resources/list","server":"s"}
-{"id":2,"op":"resources/read","server":"s","uri":")" + kind.resource + "\"}\n");
+        const auto resources = home.run({"batch"}, R"({"id":1,"op":"resources/list","server":"s"}
+{"id":2,"op":"resources/read","server":"s","uri":")" + kind.resource +
+                                                       "\"}\n");
         EXPECT_EQ(resources.exit_code, 0) << resources.out << resources.err;
         const Lines lines(resources.out);
         EXPECT_THAT(json::serialize(lines.answer(1)), HasSubstr(kind.resource));

@@ -329,8 +329,9 @@ bool Connection::wait(std::chrono::milliseconds patience) {
 
 bool Connection::ready() {
     auto& impl = *impl_;
-    return impl.session.buffered() > 0 || (impl.secure && impl.guard->available() > 0) ||
-           readable(fd(), {});
+    // An answer without a body is all there.
+    return (impl.decoder && impl.decoder->over()) || impl.session.buffered() > 0 ||
+           (impl.secure && impl.guard->available() > 0) || readable(fd(), {});
 }
 
 Head Connection::receive_head() {

@@ -247,7 +247,14 @@ void Engine::redirect(Task& task, const Head& head) {
                           ", a redirect that loses the request; set the "
                           "url to " +
                           task.url.resolve(head.value("location")).without_query());
-    auto next = task.url.resolve(head.value("location"));
+    const auto next = [&] {
+        try {
+            return task.url.resolve(head.value("location"));
+        } catch (const sdk::Failure& failure) {
+            throw Trouble(PATCHBAY_E_PROTOCOL, std::string("the server redirects to where ") +
+                                                   "nobody can follow: " + failure.what());
+        }
+    }();
     if (next.scheme != "http" && next.scheme != "https")
         throw Trouble(PATCHBAY_E_PROTOCOL, "a redirect to another protocol than http");
     if (task.url.secure() && !next.secure())
@@ -256,7 +263,7 @@ void Engine::redirect(Task& task, const Head& head) {
     if (next.origin() != task.url.origin()) task.crossed_ = true;
     task.fuse_.disarm();
     task.connection_.reset();
-    task.url = std::move(next);
+    task.url = next;
     task.phase_ = Task::Phase::Asking;
 }
 

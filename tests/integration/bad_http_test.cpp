@@ -1,0 +1,215 @@
+// HTTP servers that answer badly: each call ends once, with a clear error, and nobody else notices.
+#include "integration/npm.hpp"
+
+#include <gmock/gmock.h>
+
+namespace patchbay::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+namespace json = boost::json;
+using namespace std::chrono_literals;
+
+class HttpPeers : public NpmTest {
+protected:
+    // Its port.
+    std::string start(const std::string& behaviour, const Words& more = {}) {
+        Command command{{kNode, fs::path(PATCHBAY_SOURCE_DIR) / "tests/servers/http_peer/peer.mjs", behaviour},
+                        home.environment, home.work(), {}, kDeadline};
+        command.argv.insert(command.argv.end(), more.begin(), more.end());
+        peer_ = std::make_unique<Program>(command);
+        EXPECT_TRUE(peer_->wait_until([&] { return peer_->out().find('\n') != std::string::npos; })) << peer_->err();
+        return peer_->out().substr(0, peer_->out().find('\n'));
+    }
+    void add_peer(const std::string& behaviour, json::object more = {}) {
+        more["url"] = "http://127.0.0.1:" + start(behaviour) + "/mcp";
+        more["restart"] = false;
+        home.add("bad", more);
+    }
+    Outcome call(Words options = {}) {
+        Words words = std::move(options);
+        words.insert(words.end(), {"call", "mcp__bad__say"});
+        return home.run(words);
+    }
+
+    std::unique_ptr<Program> peer_;
+};
+
+struct Bad {
+    const char* behaviour;
+    int exit_code;
+    Words says;
+};
+
+class BadHttp : public HttpPeers, public ::testing::WithParamInterface<Bad> {};
+
+TEST_P(BadHttp, EndsTheCallWithAClearError) {
+    const auto& bad = GetParam();
+    add_peer(bad.behaviour);
+    const auto done = call({"--set", "limits.message_bytes=100000"});
+    EXPECT_EQ(done.exit_code, bad.exit_code) << done.out << done.err;
+    for (const auto& part : bad.says) EXPECT_THAT(done.err, HasSubstr(part));
+    EXPECT_EQ(done.err.find("server \"bad\"") == std::string::npos, bad.exit_code == 0);
+    EXPECT_LT(done.took, 10s);
+}
+
+TEST_P(BadHttp, LeavesAGoodServerBesideItAlone) {
+    const auto& bad = GetParam();
+    add_peer(bad.behaviour);
+    home.add_example("good");
+    const auto batch = home.run(
+        {"--set", "limits.message_bytes=100000", "batch"},
+        R"({"id":"a","op":"tools/call","name":"mcp__bad__say","timeout_ms":8000})" "\n"
+        R"({"id":"b","op":"tools/call","name":"mcp__good__echo","arguments":{"message":"hi"}})" "\n"
+        R"({"op":"barrier","id":"-"})" "\n"
+        R"({"id":"c","op":"tools/call","name":"mcp__good__echo","arguments":{"message":"ho"}})" "\n");
+    const Lines lines(batch.out);
+    EXPECT_EQ(lines.text("b"), "hi");
+    EXPECT_EQ(lines.text("c"), "ho");
+    EXPECT_EQ(lines.kind("a").empty(), bad.exit_code == 0) << batch.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , BadHttp,
+    ::testing::Values(
+        Bad{"fine", 0, {}}, Bad{"answers-twice", 0, {}},
+        Bad{"html", 1, {"text/html", "is this the URL of an MCP server?"}},
+        Bad{"html-error", 1, {"HTTP 404 Not Found", "an HTML page"}},
+        Bad{"no-type", 1, {"no Content-Type"}},
+        Bad{"status-500", 1, {"HTTP 500 Oops", "boom"}},
+        Bad{"endless-headers", 5, {"not HTTP"}},
+        Bad{"long-header", 5, {"not HTTP"}},
+        Bad{"no-http", 5, {"not HTTP"}},
+        Bad{"chunk-nonsense", 1, {"a chunk without a size"}},
+        Bad{"chunk-cut-off", 5, {"cut off before its last chunk"}},
+        Bad{"negative-length", 1, {"Content-Length is not a number"}},
+        Bad{"cut-off", 5, {"bytes of its Content-Length are missing"}},
+        Bad{"closes-at-once", 5, {"without an answer"}},
+        Bad{"not-json", 1, {"malformed"}},
+        Bad{"too-much-json", 1, {"more than 100000 bytes (limit message_bytes)"}},
+        Bad{"stream-cut-off", 5, {"cut off"}},
+        Bad{"stream-without-answer", 1, {}},
+        Bad{"event-too-large", 1, {"more than 100000 bytes (limit message_bytes)"}},
+        Bad{"answer-for-nobody", 1, {}},
+        Bad{"redirect-loop", 1, {"more than 3 redirects"}},
+        Bad{"redirect-to-get", 1, {"302", "set the url to http://127.0.0.1"}},
+        Bad{"redirect-elsewhere", 1, {"must begin with http"}},
+        Bad{"gzip-bomb", 1, {"more than 100000 bytes (limit message_bytes)"}},
+        Bad{"other-encoding", 1, {"Content-Encoding that was not asked for"}}),
+    [](const auto& bad) {
+        std::string name = bad.param.behaviour;
+        std::replace(name.begin(), name.end(), '-', '_');
+        return name;
+    });
+
+TEST_F(HttpPeers, AServerThatNeverAnswersOrDripsIsLeftWhenTheCallsTimeIsOver) {
+    for (const char* behaviour : {"never", "drips"}) {
+        add_peer(behaviour);
+        const auto done = home.run({"call", "mcp__bad__say", "--timeout", "1"});
+        EXPECT_EQ(done.exit_code, 8) << done.err;
+        EXPECT_THAT(done.err, HasSubstr("was not answered within 1 s"));
+        EXPECT_LT(done.took, 5s);
+    }
+}
+
+TEST_F(HttpPeers, ASessionIdOfOddBytesIsRefused) {
+    add_peer("odd-session");
+    const auto done = call();
+    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_THAT(done.err, HasSubstr("MCP-Session-Id holds more than visible ASCII"));
+}
+
+TEST_F(HttpPeers, AChallengeIsShownWithTheNextStep) {
+    add_peer("status-401");
+    const auto done = call();
+    EXPECT_NE(done.exit_code, 0);
+    EXPECT_THAT(done.err, AllOf(HasSubstr("401"), HasSubstr("http://127.0.0.1")));
+}
+
+TEST_F(HttpPeers, ALineBreakOrAReservedNameInAConfiguredHeaderStopsNothingElse) {
+    home.add_example("good");
+    for (const json::object& headers : {json::object{{"X-A", "b\r\nEvil: yes"}}, json::object{{"Host", "evil"}}}) {
+        add_peer("fine", {{"headers", headers}});
+        const auto done = call();
+        EXPECT_EQ(done.exit_code, 5) << done.err;
+        EXPECT_THAT(done.err, AllOf(HasSubstr("header \""), Not(HasSubstr("Evil"))));
+        EXPECT_EQ(home.run({"call", "mcp__good__echo", "message=hi"}).out, "hi\n");
+    }
+}
+
+TEST_F(HttpPeers, ABearerTokenOfTheEnvironmentIsSentAndNeverShown) {
+    add_peer("fine", {{"bearer_token_env_var", "TOKEN_OF_MINE"}});
+    const auto missing = call();
+    EXPECT_EQ(missing.exit_code, 5);
+    EXPECT_THAT(missing.err, HasSubstr("TOKEN_OF_MINE"));
+    home.environment["TOKEN_OF_MINE"] = "s3cr3t-t0ken";
+    const auto done = call({"--log-level", "trace"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.err, Not(HasSubstr("s3cr3t-t0ken")));
+}
+
+// ---- TLS
+
+class Tls : public HttpPeers {
+protected:
+    void SetUp() override {
+        HttpPeers::SetUp();
+        if (IsSkipped() || HasFatalFailure()) return;
+        openssl({"req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                 "-subj", "/CN=test authority", "-keyout", file("ca.key"), "-out", file("ca.pem")});
+    }
+    std::string file(const std::string& name) const { return home.root() / name; }
+    void openssl(Words words) {
+        words.insert(words.begin(), "/usr/bin/openssl");
+        const auto done = test::run({words, home.environment, home.root(), {}, kDeadline});
+        ASSERT_EQ(done.exit_code, 0) << done.err;
+    }
+    // A certificate of the test authority for `name`.
+    void certify(const std::string& name, const std::string& days) {
+        openssl({"req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=peer",
+                 "-keyout", file("peer.key"), "-out", file("peer.csr")});
+        home.write("../san.cnf", "subjectAltName=" + name + "\n");
+        openssl({"x509", "-req", "-in", file("peer.csr"), "-CA", file("ca.pem"), "-CAkey", file("ca.key"),
+                 "-CAcreateserial", "-days", days, "-extfile", file("san.cnf"), "-out", file("peer.pem")});
+    }
+    Outcome call_over_tls(json::object more = {}) {
+        more["url"] = "https://localhost:" + start("fine", {"--tls", file("peer.pem"), file("peer.key")}) + "/mcp";
+        more["restart"] = false;
+        home.add("bad", more);
+        return call();
+    }
+};
+
+TEST_F(Tls, ACertificateOfAKnownAuthorityForTheHostIsTrusted) {
+    certify("DNS:localhost", "2");
+    const auto done = call_over_tls({{"ca_file", file("ca.pem")}});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(done.out, "hi\n");
+}
+
+TEST_F(Tls, ACertificateOfAnUnknownAuthorityIsRefused) {
+    certify("DNS:localhost", "2");
+    const auto done = call_over_tls();
+    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_THAT(done.err, AllOf(HasSubstr("TLS with localhost"), HasSubstr("unable to get local issuer certificate")));
+}
+
+TEST_F(Tls, ACertificateForAnotherHostIsRefused) {
+    certify("DNS:elsewhere.example", "2");
+    const auto done = call_over_tls({{"ca_file", file("ca.pem")}});
+    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_THAT(done.err, HasSubstr("the certificate is not for this host"));
+}
+
+TEST_F(Tls, AnExpiredCertificateIsRefused) {
+    certify("DNS:localhost", "-1");
+    const auto done = call_over_tls({{"ca_file", file("ca.pem")}});
+    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_THAT(done.err, HasSubstr("certificate has expired"));
+}
+
+}  // namespace
+}  // namespace patchbay::test
