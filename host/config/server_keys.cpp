@@ -227,12 +227,17 @@ std::span<const ServerKey> server_keys() {
 }
 
 const std::vector<TransportKeys>& usual_settings() {
+    static const std::vector<std::string> kRemote = {
+        "url",        "headers", "connect_timeout_ms", "ca_file", "client_certificate",
+        "client_key", "proxy",   "unix_socket"};
     static const std::vector<TransportKeys> settings = {
-        {"stdio", {"command", "args", "cwd", "env", "inherit_env", "pid_namespace"}},
-        {"tcp", {"host", "port", "allow_remote", "command", "args", "cwd", "env"}},
-        {"http", {"url", "headers"}},
-        {"sse", {"url", "headers"}},
-        {"ws", {"url", "headers"}},
+        {"stdio", {"command", "args", "cwd", "env", "pid_namespace", "stop_grace_ms"}},
+        {"tcp",
+         {"host", "port", "allow_remote", "command", "args", "cwd", "env", "connect_timeout_ms",
+          "stop_grace_ms"}},
+        {"http", kRemote},
+        {"sse", kRemote},
+        {"ws", kRemote},
     };
     return settings;
 }

@@ -17,11 +17,16 @@ class HttpPeers : public NpmTest {
 protected:
     // Its port.
     std::string start(const std::string& behaviour, const Words& more = {}) {
-        Command command{{kNode, fs::path(PATCHBAY_SOURCE_DIR) / "tests/servers/http_peer/peer.mjs", behaviour},
-                        home.environment, home.work(), {}, kDeadline};
+        Command command{
+            {kNode, fs::path(PATCHBAY_SOURCE_DIR) / "tests/servers/http_peer/peer.mjs", behaviour},
+            home.environment,
+            home.work(),
+            {},
+            kDeadline};
         command.argv.insert(command.argv.end(), more.begin(), more.end());
         peer_ = std::make_unique<Program>(command);
-        EXPECT_TRUE(peer_->wait_until([&] { return peer_->out().find('\n') != std::string::npos; })) << peer_->err();
+        EXPECT_TRUE(peer_->wait_until([&] { return peer_->out().find('\n') != std::string::npos; }))
+            << peer_->err();
         return peer_->out().substr(0, peer_->out().find('\n'));
     }
     void add_peer(const std::string& behaviour, json::object more = {}) {
@@ -62,10 +67,14 @@ TEST_P(BadHttp, LeavesAGoodServerBesideItAlone) {
     home.add_example("good");
     const auto batch = home.run(
         {"--set", "limits.message_bytes=100000", "batch"},
-        R"({"id":"a","op":"tools/call","name":"mcp__bad__say","timeout_ms":8000})" "\n"
-        R"({"id":"b","op":"tools/call","name":"mcp__good__echo","arguments":{"message":"hi"}})" "\n"
-        R"({"op":"barrier","id":"-"})" "\n"
-        R"({"id":"c","op":"tools/call","name":"mcp__good__echo","arguments":{"message":"ho"}})" "\n");
+        R"({"id":"a","op":"tools/call","name":"mcp__bad__say","timeout_ms":8000})"
+        "\n"
+        R"({"id":"b","op":"tools/call","name":"mcp__good__echo","arguments":{"message":"hi"}})"
+        "\n"
+        R"({"op":"barrier","id":"-"})"
+        "\n"
+        R"({"id":"c","op":"tools/call","name":"mcp__good__echo","arguments":{"message":"ho"}})"
+        "\n");
     const Lines lines(batch.out);
     EXPECT_EQ(lines.text("b"), "hi");
     EXPECT_EQ(lines.text("c"), "ho");
@@ -78,23 +87,17 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"fine", 0, {}}, Bad{"answers-twice", 0, {}},
         Bad{"html", 1, {"text/html", "is this the URL of an MCP server?"}},
         Bad{"html-error", 1, {"HTTP 404 Not Found", "an HTML page"}},
-        Bad{"no-type", 1, {"no Content-Type"}},
-        Bad{"status-500", 1, {"HTTP 500 Oops", "boom"}},
-        Bad{"endless-headers", 5, {"not HTTP"}},
-        Bad{"long-header", 5, {"not HTTP"}},
-        Bad{"no-http", 5, {"not HTTP"}},
-        Bad{"chunk-nonsense", 1, {"a chunk without a size"}},
+        Bad{"no-type", 1, {"no Content-Type"}}, Bad{"status-500", 1, {"HTTP 500 Oops", "boom"}},
+        Bad{"endless-headers", 5, {"not HTTP"}}, Bad{"long-header", 5, {"not HTTP"}},
+        Bad{"no-http", 5, {"not HTTP"}}, Bad{"chunk-nonsense", 1, {"a chunk without a size"}},
         Bad{"chunk-cut-off", 5, {"cut off before its last chunk"}},
         Bad{"negative-length", 1, {"Content-Length is not a number"}},
         Bad{"cut-off", 5, {"bytes of its Content-Length are missing"}},
-        Bad{"closes-at-once", 5, {"without an answer"}},
-        Bad{"not-json", 1, {"malformed"}},
+        Bad{"closes-at-once", 5, {"without an answer"}}, Bad{"not-json", 1, {"malformed"}},
         Bad{"too-much-json", 1, {"more than 100000 bytes (limit message_bytes)"}},
-        Bad{"stream-cut-off", 5, {"cut off"}},
-        Bad{"stream-without-answer", 1, {}},
+        Bad{"stream-cut-off", 5, {"cut off"}}, Bad{"stream-without-answer", 1, {}},
         Bad{"event-too-large", 1, {"more than 100000 bytes (limit message_bytes)"}},
-        Bad{"answer-for-nobody", 1, {}},
-        Bad{"redirect-loop", 1, {"more than 3 redirects"}},
+        Bad{"answer-for-nobody", 1, {}}, Bad{"redirect-loop", 1, {"more than 3 redirects"}},
         Bad{"redirect-to-get", 1, {"302", "set the url to http://127.0.0.1"}},
         Bad{"redirect-elsewhere", 1, {"must begin with http"}},
         Bad{"gzip-bomb", 1, {"more than 100000 bytes (limit message_bytes)"}},
@@ -131,7 +134,8 @@ TEST_F(HttpPeers, AChallengeIsShownWithTheNextStep) {
 
 TEST_F(HttpPeers, ALineBreakOrAReservedNameInAConfiguredHeaderStopsNothingElse) {
     home.add_example("good");
-    for (const json::object& headers : {json::object{{"X-A", "b\r\nEvil: yes"}}, json::object{{"Host", "evil"}}}) {
+    for (const json::object& headers :
+         {json::object{{"X-A", "b\r\nEvil: yes"}}, json::object{{"Host", "evil"}}}) {
         add_peer("fine", {{"headers", headers}});
         const auto done = call();
         EXPECT_EQ(done.exit_code, 5) << done.err;
@@ -158,8 +162,9 @@ protected:
     void SetUp() override {
         HttpPeers::SetUp();
         if (IsSkipped() || HasFatalFailure()) return;
-        openssl({"req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                 "-subj", "/CN=test authority", "-keyout", file("ca.key"), "-out", file("ca.pem")});
+        openssl({"req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                 "-days", "2", "-subj", "/CN=test authority", "-keyout", file("ca.key"), "-out",
+                 file("ca.pem")});
     }
     std::string file(const std::string& name) const { return home.root() / name; }
     void openssl(Words words) {
@@ -169,14 +174,17 @@ protected:
     }
     // A certificate of the test authority for `name`.
     void certify(const std::string& name, const std::string& days) {
-        openssl({"req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=peer",
-                 "-keyout", file("peer.key"), "-out", file("peer.csr")});
+        openssl({"req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
+                 "/CN=peer", "-keyout", file("peer.key"), "-out", file("peer.csr")});
         home.write("../san.cnf", "subjectAltName=" + name + "\n");
-        openssl({"x509", "-req", "-in", file("peer.csr"), "-CA", file("ca.pem"), "-CAkey", file("ca.key"),
-                 "-CAcreateserial", "-days", days, "-extfile", file("san.cnf"), "-out", file("peer.pem")});
+        openssl({"x509", "-req", "-in", file("peer.csr"), "-CA", file("ca.pem"), "-CAkey",
+                 file("ca.key"), "-CAcreateserial", "-days", days, "-extfile", file("san.cnf"),
+                 "-out", file("peer.pem")});
     }
     Outcome call_over_tls(json::object more = {}) {
-        more["url"] = "https://localhost:" + start("fine", {"--tls", file("peer.pem"), file("peer.key")}) + "/mcp";
+        more["url"] =
+            "https://localhost:" + start("fine", {"--tls", file("peer.pem"), file("peer.key")}) +
+            "/mcp";
         more["restart"] = false;
         home.add("bad", more);
         return call();
@@ -194,7 +202,8 @@ TEST_F(Tls, ACertificateOfAnUnknownAuthorityIsRefused) {
     certify("DNS:localhost", "2");
     const auto done = call_over_tls();
     EXPECT_EQ(done.exit_code, 5);
-    EXPECT_THAT(done.err, AllOf(HasSubstr("TLS with localhost"), HasSubstr("unable to get local issuer certificate")));
+    EXPECT_THAT(done.err, AllOf(HasSubstr("TLS with localhost"),
+                                HasSubstr("unable to get local issuer certificate")));
 }
 
 TEST_F(Tls, ACertificateForAnotherHostIsRefused) {
