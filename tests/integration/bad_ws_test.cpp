@@ -22,8 +22,7 @@ protected:
         const auto program = fs::path(PATCHBAY_SOURCE_DIR) / "tests/servers/ws_peer/peer.mjs";
         peer_ = std::make_unique<Program>(
             Command{{kNode, program, behaviour}, home.environment, home.work(), {}, kDeadline});
-        ASSERT_TRUE(
-            peer_->wait_until([&] { return peer_->out().find('\n') != std::string::npos; }))
+        ASSERT_TRUE(peer_->wait_until([&] { return peer_->out().find('\n') != std::string::npos; }))
             << peer_->err();
         const auto port = peer_->out().substr(0, peer_->out().find('\n'));
         home.add("bad", {{"url", "ws://127.0.0.1:" + port + "/mcp"}, {"restart", false}});
@@ -34,8 +33,7 @@ protected:
 TEST_P(WsPeers, AreUsedOrLeftWithAClearError) {
     const auto& frames = GetParam();
     start(frames.behaviour);
-    const auto done =
-        home.run({"--set", "limits.message_bytes=100000", "call", "mcp__bad__say"});
+    const auto done = home.run({"--set", "limits.message_bytes=100000", "call", "mcp__bad__say"});
     EXPECT_EQ(done.exit_code, frames.exit_code) << done.out << done.err;
     EXPECT_EQ(done.out, frames.exit_code == 0 ? "hi\n" : "");
     for (const auto& part : frames.says) EXPECT_THAT(done.err, HasSubstr(part));
@@ -57,7 +55,8 @@ INSTANTIATE_TEST_SUITE_P(
         Frames{"too-large-in-parts", 1, {"more than 100000 bytes (limit message_bytes)"}},
         Frames{"closes-with-a-code", 5, {"WebSocket code 1011: out of ideas"}},
         Frames{"cut-off", 1, {"connection lost"}}, Frames{"ends", 5, {"connection lost"}},
-        Frames{"refuses", 5, {"403"}}, Frames{"other-subprotocol", 5, {"another WebSocket subprotocol"}}),
+        Frames{"refuses", 5, {"403"}},
+        Frames{"other-subprotocol", 5, {"another WebSocket subprotocol"}}),
     [](const auto& frames) {
         std::string name = frames.param.behaviour;
         std::replace(name.begin(), name.end(), '-', '_');

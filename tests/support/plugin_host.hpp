@@ -6,6 +6,7 @@
 #include "plugin/abi.hpp"
 #include "plugin/host_services.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -141,6 +142,18 @@ public:
         const std::scoped_lock lock(mutex_);
         return running_.size();
     }
+    // How many exchanges have ended with this.
+    std::size_t ended_with(patchbay_status status) {
+        const std::scoped_lock lock(mutex_);
+        return static_cast<std::size_t>(std::count_if(
+            done.begin(), done.end(), [&](const End& each) { return each.status == status; }));
+    }
+    std::vector<std::string> sorted_messages() {
+        const std::scoped_lock lock(mutex_);
+        auto sorted = messages;
+        std::sort(sorted.begin(), sorted.end());
+        return sorted;
+    }
     std::string fact(const std::string& name) {
         const std::scoped_lock lock(mutex_);
         for (auto each = facts_.rbegin(); each != facts_.rend(); ++each) {
@@ -208,6 +221,7 @@ private:
                 self.faults.push_back("done for an exchange that is not open");
             self.done.push_back(end_of(status, problem));
         });
+        self.loop_.post([] {});  // a transport with threads of its own tells this from one of them
     }
     static void on_writable(patchbay_link* link) {
         of(link).event("writable", [&] { ++of(link).writable; });

@@ -74,7 +74,7 @@ private:
 
 class Engine {
 public:
-    static constexpr std::size_t kConnections = 64, kBusy = 4, kWorkers = 64, kIdle = 16;
+    static constexpr std::size_t kConnections = 64, kBusy = 4, kWorkers = 32, kIdle = 16;
     static constexpr unsigned kRedirects = 3;
     static constexpr std::chrono::seconds kIdleLimit{50};
 

@@ -15,7 +15,7 @@ namespace patchbay::net {
 
 class Workers {
 public:
-    static constexpr std::chrono::seconds kIdle{10};
+    static constexpr std::chrono::seconds kIdle{2};
 
     static Workers& of_this_plugin();
 
