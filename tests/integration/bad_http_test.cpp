@@ -121,7 +121,7 @@ TEST_F(HttpPeers, AServerThatNeverAnswersOrDripsIsLeftWhenTheCallsTimeIsOver) {
 TEST_F(HttpPeers, ASessionIdOfOddBytesIsRefused) {
     add_peer("odd-session");
     const auto done = call();
-    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_EQ(done.exit_code, 5) << done.err;
     EXPECT_THAT(done.err, HasSubstr("MCP-Session-Id holds more than visible ASCII"));
 }
 
@@ -201,7 +201,7 @@ TEST_F(Tls, ACertificateOfAKnownAuthorityForTheHostIsTrusted) {
 TEST_F(Tls, ACertificateOfAnUnknownAuthorityIsRefused) {
     certify("DNS:localhost", "2");
     const auto done = call_over_tls();
-    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_EQ(done.exit_code, 5) << done.err;
     EXPECT_THAT(done.err, AllOf(HasSubstr("TLS with localhost"),
                                 HasSubstr("unable to get local issuer certificate")));
 }
@@ -209,14 +209,14 @@ TEST_F(Tls, ACertificateOfAnUnknownAuthorityIsRefused) {
 TEST_F(Tls, ACertificateForAnotherHostIsRefused) {
     certify("DNS:elsewhere.example", "2");
     const auto done = call_over_tls({{"ca_file", file("ca.pem")}});
-    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_EQ(done.exit_code, 5) << done.err;
     EXPECT_THAT(done.err, HasSubstr("the certificate is not for this host"));
 }
 
 TEST_F(Tls, AnExpiredCertificateIsRefused) {
     certify("DNS:localhost", "-1");
     const auto done = call_over_tls({{"ca_file", file("ca.pem")}});
-    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_EQ(done.exit_code, 5) << done.err;
     EXPECT_THAT(done.err, HasSubstr("certificate has expired"));
 }
 

@@ -45,8 +45,8 @@ public:
     HttpEcho(const HttpEcho&) = delete;
 
     std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/mcp"; }
-    int waiting() const { return waiting_; }           // for an answer that never comes
-    int connections() const { return accepted_; }      // so far
+    int waiting() const { return waiting_; }       // for an answer that never comes
+    int connections() const { return accepted_; }  // so far
 
 private:
     struct Connection {
@@ -109,9 +109,10 @@ private:
             const auto event = "data: " + body + "\n\n";
             char size[16];
             std::snprintf(size, sizeof size, "%zx", event.size());
-            return send(fd, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
-                            "Transfer-Encoding: chunked\r\n\r\n" +
-                                std::string(size) + "\r\n" + event + "\r\n0\r\n\r\n");
+            return send(fd,
+                        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                        "Transfer-Encoding: chunked\r\n\r\n" +
+                            std::string(size) + "\r\n" + event + "\r\n0\r\n\r\n");
         }
         const auto whole = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
                            std::to_string(body.size()) + "\r\n\r\n" + body;

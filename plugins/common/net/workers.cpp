@@ -1,7 +1,6 @@
 #include "net/workers.hpp"
 
 #include <signal.h>
-#include <thread>
 #include <utility>
 
 namespace patchbay::net {
@@ -14,6 +13,7 @@ Workers& Workers::of_this_plugin() {
 void Workers::run(std::function<void()> work) {
     const std::scoped_lock lock(mutex_);
     stopping_ = false;
+    join_left();
     waiting_.push_back(std::move(work));
     if (waiting_.size() <= idle_) return more_.notify_one();
     // Threads inherit the mask: block all for the moment of birth.
@@ -21,18 +21,19 @@ void Workers::run(std::function<void()> work) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-        std::thread([this] { serve(); }).detach();
-        ++threads_;
+        threads_.emplace_front();
+        threads_.front() = std::thread([this, self = threads_.begin()] { serve(self); });
     } catch (...) {
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        if (threads_ > 0) return;  // one of those will come to it
+        threads_.pop_front();
+        if (!threads_.empty()) return;  // one of those will come to it
         waiting_.pop_back();
         throw;
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void Workers::serve() {
+void Workers::serve(std::list<std::thread>::iterator self) {
     std::unique_lock lock(mutex_);
     for (;;) {
         if (waiting_.empty()) {
@@ -48,15 +49,22 @@ void Workers::serve() {
         work = nullptr;
         lock.lock();
     }
-    --threads_;
-    left_.notify_all();
+    left_.splice(left_.end(), threads_, self);
+    gone_.notify_all();
 }
 
 void Workers::stop() {
     std::unique_lock lock(mutex_);
     stopping_ = true;
     more_.notify_all();
-    left_.wait(lock, [this] { return threads_ == 0; });
+    gone_.wait(lock, [this] { return threads_.empty(); });
+    join_left();
+}
+
+// They take the mutex no more. Joined, so that what a library keeps for a thread is gone with it.
+void Workers::join_left() {
+    for (auto& thread : left_) thread.join();
+    left_.clear();
 }
 
 }  // namespace patchbay::net

@@ -9,7 +9,9 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <list>
 #include <mutex>
+#include <thread>
 
 namespace patchbay::net {
 
@@ -25,12 +27,14 @@ public:
     void stop();
 
 private:
-    void serve();
+    void serve(std::list<std::thread>::iterator self);
+    void join_left();
 
     std::mutex mutex_;
-    std::condition_variable more_, left_;
+    std::condition_variable more_, gone_;
     std::deque<std::function<void()>> waiting_;
-    std::size_t threads_ = 0, idle_ = 0;
+    std::list<std::thread> threads_, left_;  // left_: over but for their last steps
+    std::size_t idle_ = 0;
     bool stopping_ = false;
 };
 
