@@ -67,12 +67,14 @@ void call_once(app::Host& host) {
     host.run_until([&done] { return done; });
 }
 
-// One call after the other; `before` each one has a turn that is not measured.
+// One call after the other, the first tenth for warming up; `before` each one has a turn that is
+// not measured.
 void latency(app::Host& host, std::size_t calls, const std::function<void(std::size_t)>& before) {
     std::vector<double> times;
     times.reserve(calls);
-    for (std::size_t i = 0; i < calls + calls / 10; ++i) {
-        if (i >= calls / 10) before(i - calls / 10);
+    const std::size_t all = calls + calls / 10;
+    for (std::size_t i = 0; i < all; ++i) {
+        before(i);
         const auto start = bench::Clock::now();
         call_once(host);
         if (i >= calls / 10) times.push_back(bench::microseconds(bench::Clock::now() - start));
@@ -81,17 +83,26 @@ void latency(app::Host& host, std::size_t calls, const std::function<void(std::s
     std::printf("p50_us %.3f p99_us %.3f", p50, bench::percentile(times, 0.99));
 }
 
-// The same while `pile` calls go to a server that never reads, spread evenly over the time. They
-// end with the host.
+// The same while `pile` calls go to a server that never reads: one to connect to it, half of them
+// while warming up, when the connections to it are made, the others evenly over the time. The work
+// of making such a call is done before the next one is measured: what counts is what it leaves
+// behind. They end with the host.
 void beside_stalled(app::Host& host, std::size_t calls, std::size_t pile) {
     std::size_t piled = 0;
     const auto ended = std::make_shared<std::size_t>(0);
     router::Call call = echo();
     call.name = "mcp__stalled__echo";
-    latency(host, calls, [&](std::size_t done) {
-        if (done * pile < piled * calls) return;
+    const auto heap_one = [&] {
         ++piled;
         host.router().call(call, [ended](const Result<connection::Reply>&) { ++*ended; });
+        call_once(host);
+    };
+    const std::size_t first = calls / 10;
+    heap_one();
+    latency(host, calls, [&](std::size_t i) {
+        const std::size_t due = i < first ? pile / 2 * (i + 1) / first
+                                          : pile / 2 + (pile - pile / 2) * (i - first) / calls;
+        while (piled < due) heap_one();
     });
     errno = 0;
     if (*ended > 0) bench::give_up("the stalled server's calls came to an end");

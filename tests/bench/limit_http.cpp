@@ -44,8 +44,9 @@ public:
         const auto number = std::to_string(id);
         request_ = "POST /mcp HTTP/1.1\r\nHost: ";
         request_ += authority_;
+        request_ += authority_;
         request_ +=
-            "\r\nConnection: Keep-Alive\r\nContent-Type: application/json\r\n"
+            "\r\nContent-Type: application/json\r\n"
             "Accept: application/json, text/event-stream\r\nAccept-Encoding: gzip\r\n"
             "MCP-Session-Id: bench\r\nMCP-Protocol-Version: 2025-11-25\r\nContent-Length: ";
         request_ += std::to_string(kBefore.size() + number.size() + kAfter.size());

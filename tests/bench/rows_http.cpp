@@ -78,7 +78,7 @@ void measure_stalled(const Programs& programs, double effort, bool http, std::ve
         memory.push_back(value_in(line, "resident_mb "));
     };
     alternate(
-        repeat(5, effort), [&] { measure(0, p99.limit, resident.limit); },
+        repeat(5, effort), [&] { measure(1, p99.limit, resident.limit); },
         [&] { measure(repeat(kPile, effort), p99.ours, resident.ours); });
     const std::string name = http ? "HTTP" : "stdio";
     rows.push_back({"17", name + " call, p99 beside a stalled server", "us", median(p99.limit),
