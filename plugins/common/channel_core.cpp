@@ -52,7 +52,13 @@ void ChannelCore::finish(std::function<void(const sdk::Sink&)> tell) {
 }
 
 void ChannelCore::leave(std::unique_lock<std::mutex>& lock) noexcept {
-    if (!over_ || open_ > 0 || std::exchange(told_, true)) return lock.unlock();
+    if (!over_ || open_ > 0 || std::exchange(told_, true)) {
+        if (afterwards_.empty()) return lock.unlock();
+        const auto work = std::exchange(afterwards_, {});
+        lock.unlock();
+        for (const auto& each : work) each();
+        return;
+    }
     const auto sink = sink_;
     const auto code = code_;
     const auto flags = flags_;

@@ -17,6 +17,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace patchbay::transport {
 
@@ -53,6 +54,9 @@ public:
     void end(patchbay_op& op);
     // `fn` takes a turn and then calls arrived().
     bool post(void* ctx, Posted fn);
+    // Runs `work` when this turn is over and the lock is free: a thread that it wakes need not wait
+    // for us. Something must be counted as open until it has run.
+    void after_turn(std::function<void()> work) { afterwards_.push_back(std::move(work)); }
     // An operation that was counted has come to its end.
     void arrived() { --open_; }
     void departed() { ++open_; }
@@ -80,6 +84,7 @@ private:
     std::uint32_t flags_ = 0;
     std::string text_;
     std::function<void(const sdk::Sink&)> tell_;
+    std::vector<std::function<void()>> afterwards_;
 };
 
 }  // namespace patchbay::transport

@@ -122,6 +122,7 @@ public:
     void resume() { table_.resume(channel_); }
     void close() { table_.close(channel_); }
     void destroy() {
+        const std::scoped_lock lock(mutex_);  // an event that another thread tells is over
         if (channel_) table_.destroy(std::exchange(channel_, nullptr));
     }
 

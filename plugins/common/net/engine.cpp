@@ -94,33 +94,39 @@ void Engine::admit() {
 }
 
 void Engine::pump() {
-    while (ready_.size() > 0 && workers_ < kWorkers && workers_ - slow_ < kBusy &&
-           workers_ - slow_ < ready_.size()) {
+    while (ready_.size() > workers_ - busy_ && workers_ < kWorkers && workers_ - slow_ < kBusy) {
         ++workers_;
         core_.departed();
-        try {
-            Workers::of_this_plugin().run([this] { work(); });
-        } catch (const std::system_error& error) {
-            --workers_;
-            core_.arrived();
-            if (workers_ > 0) return;
-            const Trouble trouble(PATCHBAY_E_LIMIT,
-                                  std::string("no thread can be started: ") + error.what(), false);
-            for (const auto& task : std::exchange(ready_, {})) finish(task, &trouble);
-        }
+        core_.after_turn([this] { hire(); });
+    }
+}
+
+void Engine::hire() {
+    try {
+        Workers::of_this_plugin().run([this] { work(); });
+    } catch (const std::system_error& error) {
+        const Turn turn(core_);
+        --workers_;
+        core_.arrived();
+        if (workers_ > 0) return;
+        const Trouble trouble(PATCHBAY_E_LIMIT,
+                              std::string("no thread can be started: ") + error.what(), false);
+        for (const auto& task : std::exchange(ready_, {})) finish(task, &trouble);
     }
 }
 
 void Engine::work() {
-    for (;;) {
+    for (bool busy = false;; busy = true) {
         TaskPtr task;
         {
             const Turn turn(core_);
+            if (busy) --busy_;
             if (ready_.empty()) {
                 --workers_;
                 core_.arrived();
                 return;  // the end of this turn may be the end of the channel, and of `this`
             }
+            ++busy_;
             task = std::move(ready_.front());
             ready_.pop_front();
         }
@@ -220,10 +226,7 @@ void Engine::ask(Task& task) {
 
 // False: the answer is a redirect that is followed.
 bool Engine::take_head(Task& task) {
-    const auto head = [&] {
-        const Slow slow(*this);  // it may drip
-        return task.connection_->receive_head();
-    }();
+    const auto head = task.connection_->receive_head();
     const bool moved = head.status == 301 || head.status == 302 || head.status == 303 ||
                        head.status == 307 || head.status == 308;
     if (moved && !head.value("location").empty()) {
@@ -273,12 +276,8 @@ bool Engine::read(Task& task) {
     const auto most = task.take_ == Task::Take::Whole ? task.body_limit() : SIZE_MAX;
     const bool more = task.connection_->read_body(task.body_, most, anew);
     switch (task.take_) {
-        case Task::Take::Whole: {
-            if (more) return false;
-            const Turn turn(core_);
-            task.whole(std::move(task.body_));
-            return true;
-        }
+        case Task::Take::Whole:
+            return !more;  // finish() hands it on
         case Task::Take::Stream: {
             const Turn turn(core_);
             const bool enough = !task.body_.empty() && !task.data(task.body_);
@@ -330,6 +329,7 @@ void Engine::finish(const TaskPtr& task, const Trouble* trouble) {
         idle_.size() < kIdle)
         idle_.push_back({std::move(task->connection_), Clock::now()});
     task->connection_.reset();
+    if (!trouble && task->take_ == Task::Take::Whole) task->whole(std::move(task->body_));
     task->end(trouble);
     if (std::exchange(task->counted_, false)) --under_way_;
     tasks_.erase(task);

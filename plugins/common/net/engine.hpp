@@ -74,7 +74,7 @@ private:
 
 class Engine {
 public:
-    static constexpr std::size_t kConnections = 64, kBusy = 4, kWorkers = 32, kIdle = 16;
+    static constexpr std::size_t kConnections = 64, kBusy = 4, kWorkers = 32, kIdle = 64;
     static constexpr unsigned kRedirects = 3;
     static constexpr std::chrono::seconds kIdleLimit{50};
 
@@ -96,6 +96,7 @@ private:
 
     void admit();
     void pump();
+    void hire();
     void work();
     void step(const TaskPtr& task);
     bool advance(const TaskPtr& task);  // true: it is over
@@ -120,7 +121,7 @@ private:
         Clock::time_point since;
     };
     std::vector<Idle> idle_;
-    std::size_t under_way_ = 0, workers_ = 0, slow_ = 0;
+    std::size_t under_way_ = 0, workers_ = 0, busy_ = 0, slow_ = 0;
     bool stopped_ = false;
     std::atomic<bool> paused_{false};
     std::atomic<bool> patient_{true};  // the last answer came at once

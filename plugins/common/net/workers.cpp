@@ -11,11 +11,14 @@ Workers& Workers::of_this_plugin() {
 }
 
 void Workers::run(std::function<void()> work) {
-    const std::scoped_lock lock(mutex_);
+    std::unique_lock lock(mutex_);
     stopping_ = false;
     join_left();
     waiting_.push_back(std::move(work));
-    if (waiting_.size() <= idle_) return more_.notify_one();
+    if (waiting_.size() <= idle_) {
+        lock.unlock();
+        return more_.notify_one();
+    }
     // Threads inherit the mask: block all for the moment of birth.
     sigset_t all, before;
     sigfillset(&all);
