@@ -187,12 +187,17 @@ const patchbay_host_http* fetch_service() {
 }
 
 void stop_fetching() {
-    const std::scoped_lock lock(services_mutex);
-    for (auto& [host, service] : services()) {
+    std::map<const patchbay_host*, std::unique_ptr<Service>> ending;
+    {
+        const std::scoped_lock lock(services_mutex);
+        ending.swap(services());
+    }
+    for (auto& [host, service] : ending) {
         const Turn turn(service->core);
         service->engine.stop();
         for (const auto& [id, fetch] : service->fetches) fetch->drop_timer();
     }
+    net::Workers::of_this_plugin().stop();
 }
 
 }  // namespace patchbay::http

@@ -11,7 +11,8 @@
 namespace patchbay::http {
 
 const patchbay_host_http* fetch_service();
-// On the reactor's thread, when no plugin can ask any more: ends what is under way.
+// On the reactor's thread, when no plugin can ask any more: ends what is under way, and waits for
+// it.
 void stop_fetching();
 
 }  // namespace patchbay::http

@@ -2,7 +2,6 @@
 #include "fetch_service.hpp"
 #include "http.schema.h"
 #include "http_transport.hpp"
-#include "net/workers.hpp"
 
 namespace {
 
@@ -15,7 +14,6 @@ constexpr const patchbay_transport* kTransports[] = {&kTransport};
 
 void shut_down() noexcept {
     patchbay::http::stop_fetching();
-    patchbay::net::Workers::of_this_plugin().stop();
 }
 
 const void* extension(const char* id) noexcept {

@@ -107,4 +107,109 @@ TEST_F(Http, KeepsItsConnections) {
     EXPECT_LE(server_.connections(), 3);
 }
 
+// ---- patchbay.host.http/1
+
+class Fetching : public testing::Test {
+protected:
+    struct Answer {
+        core::Loop* loop;
+        std::atomic<int> times{0};
+        patchbay_status status = PATCHBAY_OK;
+        unsigned http_status = 0;
+        std::string body;
+    };
+    patchbay_op fetch(Answer& answer, const std::string& url, const std::string& body,
+                      std::uint32_t timeout_ms = 0, std::uint64_t most = 0) {
+        patchbay_http_request request{};
+        request.struct_size = sizeof request;
+        request.method = plugin::str("POST");
+        request.url = plugin::str(url);
+        request.body = plugin::str(body);
+        request.timeout_ms = timeout_ms;
+        request.max_response = most;
+        answer.loop = &loop_;
+        patchbay_op op = 0;
+        const auto status = http_->fetch(host_.host(), &request, &answer, on_done, &op);
+        if (status < 0) {
+            answer.status = status;
+            ++answer.times;
+        }
+        return op;
+    }
+    bool answered(Answer& answer) {
+        return loop_.run_until([&] { return answer.times > 0; },
+                               core::Clock::now() + std::chrono::seconds(20));
+    }
+    static void on_done(void* ctx, patchbay_status status, const patchbay_http_response* response,
+                        const patchbay_error* error) noexcept {
+        auto& answer = *static_cast<Answer*>(ctx);
+        answer.status = status;
+        if (response) answer.http_status = response->status;
+        answer.body = response ? std::string(plugin::view(response->body)) : error->message;
+        ++answer.times;
+        answer.loop->post([] {});
+    }
+
+    core::Loop loop_;
+    HttpEcho server_;
+    PluginHost host_{loop_, "http"};
+    const patchbay_host_http* http_ = host_.extension<patchbay_host_http>(PATCHBAY_HOST_HTTP);
+};
+
+TEST_F(Fetching, BringsTheAnswer) {
+    Answer answer;
+    fetch(answer, server_.url(), "{\"grant\":1}");
+    ASSERT_TRUE(answered(answer));
+    EXPECT_EQ(answer.status, PATCHBAY_OK) << answer.body;
+    EXPECT_EQ(answer.http_status, 200u);
+    EXPECT_EQ(answer.body, "{\"grant\":1}");
+}
+
+TEST_F(Fetching, EndsWhatTakesTooLongOrIsTooLarge) {
+    Answer late, large;
+    fetch(late, server_.url(), "{\"kind\":\"never\"}", 50);
+    ASSERT_TRUE(answered(late));
+    EXPECT_EQ(late.status, PATCHBAY_E_TIMEOUT) << late.body;
+    fetch(large, server_.url(), std::string(2000, 'x'), 0, 1000);
+    ASSERT_TRUE(answered(large));
+    EXPECT_EQ(large.status, PATCHBAY_E_LIMIT) << large.body;
+}
+
+TEST_F(Fetching, CanBeCancelledAndAnswersOnce) {
+    Answer answer;
+    const auto op = fetch(answer, server_.url(), "{\"kind\":\"never\"}");
+    ASSERT_TRUE(loop_.run_until([&] { return server_.waiting() == 1; },
+                                core::Clock::now() + std::chrono::seconds(20)));
+    http_->cancel(host_.host(), op);
+    http_->cancel(host_.host(), op);
+    ASSERT_TRUE(answered(answer));
+    EXPECT_EQ(answer.status, PATCHBAY_E_CANCELLED);
+    EXPECT_EQ(answer.times, 1);
+}
+
+TEST_F(Fetching, RefusesWhatItWillNotAsk) {
+    for (const char* url : {"file:///etc/passwd", "http://u:p@h/", "javascript:alert(1)"}) {
+        Answer answer;
+        fetch(answer, url, "");
+        EXPECT_EQ(answer.status, PATCHBAY_E_INVALID) << url;
+    }
+}
+
+TEST_F(Fetching, WhatIsUnderWayEndsWithTheHost) {
+    Answer answer;
+    {
+        PluginHost other(loop_, "http");
+        patchbay_http_request request{};
+        request.struct_size = sizeof request;
+        request.method = plugin::str("POST");
+        const auto url = server_.url();
+        request.url = plugin::str(url);
+        request.body = plugin::str("{\"kind\":\"never\"}");
+        answer.loop = &loop_;
+        ASSERT_EQ(http_->fetch(other.host(), &request, &answer, on_done, nullptr), PATCHBAY_OK);
+    }
+    EXPECT_EQ(answer.times, 1);
+    EXPECT_EQ(answer.status, PATCHBAY_E_CANCELLED);
+}
+
 }  // namespace

@@ -38,7 +38,15 @@ public:
         if (!entry || entry(services_.host(), &plugin_, &error) != PATCHBAY_OK)
             throw std::runtime_error(path + ": " + error.message);
     }
-    ~PluginHost() { services_.detach(); }
+    ~PluginHost() {
+        if (plugin_ && plugin_->shutdown) plugin_->shutdown();
+        services_.detach();
+    }
+
+    template <class Table>
+    const Table* extension(const char* id) const {
+        return static_cast<const Table*>(plugin_->get_extension(id));
+    }
 
     const patchbay_transport& transport() const { return *plugin_->transports[0]; }
     const patchbay_host* host() const { return services_.host(); }
@@ -234,12 +242,13 @@ private:
     }
     static void on_closed(patchbay_link* link, const patchbay_problem* problem) {
         auto& self = of(link);
-        self.loop_.post([] {});  // somebody may be pumping; before: the test may end with the event
         self.event("closed", [&] {
             if (!self.running_.empty())
                 self.faults.push_back("closed with exchanges that are not done");
             self.end = end_of(problem ? problem->error.code : PATCHBAY_OK, problem);
             ++self.closed_;
+            // Somebody may be pumping, who destroys the channel once the lock is free.
+            self.loop_.post([] {});
         });
     }
     static void on_output(patchbay_link* link, std::uint32_t stream, patchbay_str line) {

@@ -76,9 +76,13 @@ void Engine::stop() {
     idle_.clear();
     for (const auto& task : std::vector<TaskPtr>(tasks_.begin(), tasks_.end())) {
         task->blow();
-        if (!task->timer_) continue;
-        core_.end(task->timer_);
-        waiting_.push_back(task);
+        if (task->timer_) {
+            core_.end(task->timer_);
+            waiting_.push_back(task);
+        } else if (task->watch_) {
+            core_.end(task->watch_);
+            ready_.push_back(task);
+        }
     }
     admit();
 }

@@ -12,7 +12,6 @@ Workers& Workers::of_this_plugin() {
 
 void Workers::run(std::function<void()> work) {
     std::unique_lock lock(mutex_);
-    stopping_ = false;
     join_left();
     waiting_.push_back(std::move(work));
     if (waiting_.size() <= idle_) {
@@ -62,6 +61,7 @@ void Workers::stop() {
     more_.notify_all();
     gone_.wait(lock, [this] { return threads_.empty(); });
     join_left();
+    stopping_ = false;
 }
 
 // They take the mutex no more. Joined, so that what a library keeps for a thread is gone with it.
