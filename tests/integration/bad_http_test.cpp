@@ -155,6 +155,16 @@ TEST_F(HttpPeers, ABearerTokenOfTheEnvironmentIsSentAndNeverShown) {
     EXPECT_THAT(done.err, Not(HasSubstr("s3cr3t-t0ken")));
 }
 
+TEST_F(HttpPeers, ARedirectToAnotherOriginGetsNoSecretAndOneWithinItDoes) {
+    home.environment["TOKEN_OF_MINE"] = "s3cr3t";
+    for (const auto& [behaviour, said] : {std::pair{"redirect-across", "without a secret\n"},
+                                          {"redirect-within", "with a secret\n"}}) {
+        add_peer(behaviour,
+                 {{"bearer_token_env_var", "TOKEN_OF_MINE"}, {"headers", {{"X-Key", "k"}}}});
+        EXPECT_EQ(call().out, said) << behaviour;
+    }
+}
+
 // ---- TLS
 
 class Tls : public HttpPeers {

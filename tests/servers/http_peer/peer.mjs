@@ -56,6 +56,16 @@ const behaviours = {
   'answers-twice': (socket, id) => socket.write(stream(event(said(id)) + event(said(id))) + '0\r\n\r\n'),
   'redirect-loop': (socket) => socket.write(http('307 Again', ['Location: /mcp', 'Content-Length: 0'])),
   'redirect-to-get': (socket) => socket.write(http('302 Found', ['Location: /other', 'Content-Length: 0'])),
+  // To itself under another name, which is another origin; then what it was told of who asks.
+  'redirect-across': (socket, id, head) => {
+    if (/^host: *127/im.test(head))
+      return socket.write(http('307 There', [`Location: http://localhost:${server.address().port}/mcp`, 'Content-Length: 0']));
+    socket.write(json(said(id, /^(authorization|x-key):/im.test(head) ? 'with a secret' : 'without a secret')));
+  },
+  'redirect-within': (socket, id, head) => {
+    if (/^POST \/mcp /.test(head)) return socket.write(http('308 Moved', ['Location: /moved', 'Content-Length: 0']));
+    socket.write(json(said(id, /^authorization:/im.test(head) ? 'with a secret' : 'without a secret')));
+  },
   'redirect-elsewhere': (socket) => socket.write(http('307 There', ['Location: file:///etc/passwd', 'Content-Length: 0'])),
   'gzip-bomb': (socket) => {
     const bomb = gzipSync(Buffer.alloc(256 << 20, 'x'));
@@ -73,7 +83,7 @@ const behaviours = {
 function answer(socket, head, body) {
   if (head.startsWith('GET ')) return socket.write(http('405 No', ['Content-Length: 0']));
   if (head.startsWith('DELETE ')) return socket.write(http('200 OK', ['Content-Length: 0']));
-  const { id, method, params } = JSON.parse(body);
+  const { id, method } = JSON.parse(body);
   if (method === 'server/discover')
     return socket.write(json({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } }));
   if (method === 'initialize') {
@@ -85,7 +95,7 @@ function answer(socket, head, body) {
   if (id === undefined) return socket.write(http('202 Accepted', ['Content-Length: 0']));
   if (method === 'tools/list')
     return socket.write(json(result(id, { tools: [{ name: 'say', inputSchema: { type: 'object' } }] })));
-  if (method === 'tools/call') return (behaviours[behaviour] ?? behaviours.fine)(socket, id, params);
+  if (method === 'tools/call') return (behaviours[behaviour] ?? behaviours.fine)(socket, id, head);
   socket.write(json({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } }));
 }
 
