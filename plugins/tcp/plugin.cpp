@@ -22,11 +22,5 @@ constexpr patchbay_plugin kPlugin{sizeof(patchbay_plugin),
 
 extern "C" patchbay_status PATCHBAY_CALL patchbay_plugin_entry_0(
     const patchbay_host* host, const patchbay_plugin** out, patchbay_error* error) PATCHBAY_NX {
-    using patchbay::sdk::extension;
-    if (!extension<patchbay_host_reactor>(host, PATCHBAY_HOST_REACTOR)) {
-        patchbay::sdk::fill(*error, PATCHBAY_E_UNSUPPORTED, "tcp needs the host's reactor service");
-        return PATCHBAY_E_UNSUPPORTED;
-    }
-    *out = &kPlugin;
-    return PATCHBAY_OK;
+    return patchbay::sdk::enter(kPlugin, {PATCHBAY_HOST_REACTOR}, host, out, error);
 }

@@ -28,10 +28,5 @@ constexpr patchbay_plugin kPlugin{sizeof(patchbay_plugin),
 
 extern "C" patchbay_status PATCHBAY_CALL patchbay_plugin_entry_0(
     const patchbay_host* host, const patchbay_plugin** out, patchbay_error* error) PATCHBAY_NX {
-    if (!patchbay::sdk::extension<patchbay_host_reactor>(host, PATCHBAY_HOST_REACTOR)) {
-        patchbay::sdk::fill(*error, PATCHBAY_E_UNSUPPORTED, "ws needs the host's reactor");
-        return PATCHBAY_E_UNSUPPORTED;
-    }
-    *out = &kPlugin;
-    return PATCHBAY_OK;
+    return patchbay::sdk::enter(kPlugin, {PATCHBAY_HOST_REACTOR}, host, out, error);
 }

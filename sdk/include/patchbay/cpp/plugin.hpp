@@ -18,6 +18,7 @@
 
 #include <cstring>
 #include <exception>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -237,6 +238,19 @@ constexpr patchbay_transport transport_table(const char* name, const char* schem
 template <class Table>
 const Table* extension(const patchbay_host* host, const char* id) {
     return static_cast<const Table*>(host->get_extension(host, id));
+}
+
+// What patchbay_plugin_entry_0 does: hands `plugin` over, if the host offers all of `needed`.
+inline patchbay_status enter(const patchbay_plugin& plugin,
+                             std::initializer_list<const char*> needed, const patchbay_host* host,
+                             const patchbay_plugin** out, patchbay_error* error) noexcept {
+    for (const char* id : needed) {
+        if (host->get_extension(host, id)) continue;
+        fill(*error, PATCHBAY_E_UNSUPPORTED, std::string("needs the host's ") + id);
+        return PATCHBAY_E_UNSUPPORTED;
+    }
+    *out = &plugin;
+    return PATCHBAY_OK;
 }
 
 }  // namespace patchbay::sdk
