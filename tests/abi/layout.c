@@ -95,6 +95,7 @@ int main(void) {
     M(patchbay_auth_request, operation);
     M(patchbay_auth_request, url);
     M(patchbay_auth_request, challenge);
+    M(patchbay_auth_request, scope);
     SIZED(patchbay_grant);
     M(patchbay_grant, struct_size);
     M(patchbay_grant, reserved);
@@ -125,6 +126,7 @@ int main(void) {
     M(patchbay_auth, forget);
     M(patchbay_auth, close);
     M(patchbay_auth, destroy);
+    M(patchbay_auth, sign);
     SIZED(patchbay_plugin);
     M(patchbay_plugin, struct_size);
     M(patchbay_plugin, abi_minor);
@@ -177,6 +179,9 @@ int main(void) {
     M(patchbay_http_request, header_count);
     M(patchbay_http_request, body);
     M(patchbay_http_request, max_response);
+    M(patchbay_http_request, beside);
+    M(patchbay_http_request, ca_file);
+    M(patchbay_http_request, proxy);
     SIZED(patchbay_http_response);
     M(patchbay_http_response, struct_size);
     M(patchbay_http_response, status);
@@ -189,9 +194,14 @@ int main(void) {
     M(patchbay_host_http, reserved);
     M(patchbay_host_http, fetch);
     M(patchbay_host_http, cancel);
+    SIZED(patchbay_host_sign);
+    M(patchbay_host_sign, struct_size);
+    M(patchbay_host_sign, reserved);
+    M(patchbay_host_sign, sign);
     SIZED(patchbay_host_consent);
     M(patchbay_host_consent, struct_size);
     M(patchbay_host_consent, reserved);
+    M(patchbay_host_consent, reserve);
     M(patchbay_host_consent, authorize);
     M(patchbay_host_consent, cancel);
     SIZED(patchbay_host_secrets);
@@ -199,6 +209,8 @@ int main(void) {
     M(patchbay_host_secrets, reserved);
     M(patchbay_host_secrets, get);
     M(patchbay_host_secrets, put);
+    M(patchbay_host_secrets, lock);
+    M(patchbay_host_secrets, unlock);
     M(patchbay_host_secrets, mask);
     SIZED(patchbay_host_clock);
     M(patchbay_host_clock, struct_size);

@@ -73,7 +73,9 @@ typedef struct patchbay_buf {
   void *owner;
 } patchbay_buf;
 
-enum { PATCHBAY_KV_SECRET = 1u << 0, PATCHBAY_KV_ENV = 1u << 1 /* for a child's environment */ };
+enum { PATCHBAY_KV_SECRET = 1u << 0, PATCHBAY_KV_ENV = 1u << 1, /* for a child's environment */
+  PATCHBAY_KV_SIGN = 1u << 2 /* a header each request asks patchbay.host.sign/1 for; value unused */
+};
 typedef struct patchbay_kv { patchbay_str name, value; uint32_t flags, reserved; } patchbay_kv;
 
 enum { PATCHBAY_ERR_RETRYABLE = 1u << 0, PATCHBAY_ERR_NOT_SENT = 1u << 1 };
@@ -196,11 +198,17 @@ typedef struct patchbay_transport {
 typedef struct patchbay_authenticator patchbay_authenticator; /* the plugin's */
 typedef struct patchbay_auth_link patchbay_auth_link;         /* the host's */
 
+enum {
+  PATCHBAY_AUTH_QUIET = 0,           /* no browser, no prompt: fail with AUTH */
+  PATCHBAY_AUTH_MAY_ASK = 1,         /* a person is there, if nothing else helps */
+  PATCHBAY_AUTH_SIGN_IN = 2          /* a person wants to sign in, whatever is stored */
+};
 typedef struct patchbay_auth_request {
-  uint32_t struct_size, interactive; /* interactive 0: no browser, no prompt, fail with AUTH */
+  uint32_t struct_size, interactive; /* PATCHBAY_AUTH_* */
   uint64_t operation;                /* never 0, never reused */
   patchbay_str url;                  /* the protected resource */
   const patchbay_problem *challenge; /* NULL: before the first use */
+  patchbay_str scope;                /* wanted, by spaces; empty: the method's own choice */
 } patchbay_auth_request;
 typedef struct patchbay_grant {
   uint32_t struct_size, reserved;
@@ -231,9 +239,16 @@ typedef struct patchbay_auth {
   PATCHBAY_FN(patchbay_status, acquire)(patchbay_authenticator *, const patchbay_auth_request *,
                                         patchbay_error *) PATCHBAY_NX;
   PATCHBAY_FN(void, cancel)(patchbay_authenticator *, uint64_t operation) PATCHBAY_NX; /* [any] */
-  PATCHBAY_FN(void, forget)(patchbay_authenticator *) PATCHBAY_NX; /* sign out        [serial] */
+  /* Sign out: revoke and erase what is stored. What it takes ends before closed. [serial] */
+  PATCHBAY_FN(void, forget)(patchbay_authenticator *) PATCHBAY_NX;
   PATCHBAY_FN(void, close)(patchbay_authenticator *) PATCHBAY_NX;  /* then closed     [serial] */
   PATCHBAY_FN(void, destroy)(patchbay_authenticator *) PATCHBAY_NX; /* after closed   [serial] */
+  /* What one request must carry beside the granted credentials, or instead of those of the same
+   * name: calls header() for each, from inside. NULL: this method never grants PATCHBAY_KV_SIGN.
+   * Returns promptly: no I/O. [any] */
+  PATCHBAY_FN(patchbay_status, sign)(patchbay_authenticator *, patchbay_str method, patchbay_str url,
+    void *ctx, PATCHBAY_FN(void, header)(void *ctx, patchbay_str name, patchbay_str value) PATCHBAY_NX,
+    patchbay_error *) PATCHBAY_NX;
 } patchbay_auth;
 
 /* ---- plugin ------------------------------------------------------------------------------ */

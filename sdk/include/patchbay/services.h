@@ -69,7 +69,12 @@ typedef struct patchbay_host_process { uint32_t struct_size, reserved;
 #define PATCHBAY_HOST_HTTP "patchbay.host.http/1" /* proxy, CA and TLS policy of the host apply */
 typedef struct patchbay_http_request { uint32_t struct_size, timeout_ms;
   patchbay_str method, url; const patchbay_kv *headers; size_t header_count; patchbay_str body;
-  uint64_t max_response; } patchbay_http_request;
+  uint64_t max_response;
+  /* The server this is done for. Then only https (http to loopback), only public addresses and
+   * those of the kind the server itself has (private, loopback), at every hop. Empty: no judge. */
+  patchbay_str beside;
+  patchbay_str ca_file, proxy;     /* as the http transport's keys; empty: the system's, the environment's */
+} patchbay_http_request;
 typedef struct patchbay_http_response { uint32_t struct_size, status;
   const patchbay_kv *headers; size_t header_count; patchbay_str body, url; } patchbay_http_response;
 typedef struct patchbay_host_http { uint32_t struct_size, reserved;
@@ -79,22 +84,49 @@ typedef struct patchbay_host_http { uint32_t struct_size, reserved;
   PATCHBAY_FN(void, cancel)(const patchbay_host *, patchbay_op) PATCHBAY_NX;             /* [any] */
 } patchbay_host_http;
 
-#define PATCHBAY_HOST_CONSENT "patchbay.host.consent/1" /* browser, loopback redirect, prompts */
+/* Signs a request of a channel whose credentials have PATCHBAY_KV_SIGN; the auth method does it. */
+#define PATCHBAY_HOST_SIGN "patchbay.host.sign/1"
+typedef struct patchbay_host_sign { uint32_t struct_size, reserved;
+  /* header() for each header to set, from inside; it replaces one of the same name. AUTH: the
+   * credentials are gone, end the exchange with that. Between open and closed. [any] */
+  PATCHBAY_FN(patchbay_status, sign)(const patchbay_host *, patchbay_link *, patchbay_str method,
+    patchbay_str url, void *ctx,
+    PATCHBAY_FN(void, header)(void *ctx, patchbay_str name, patchbay_str value) PATCHBAY_NX) PATCHBAY_NX;
+} patchbay_host_sign;
+
+/* A person's consent in a browser. The host owns listener, wording and time limit. Needs the grant
+ * "browser". */
+#define PATCHBAY_HOST_CONSENT "patchbay.host.consent/1"
+enum { PATCHBAY_REDIRECT_BYTES = 256 };
 typedef struct patchbay_host_consent { uint32_t struct_size, reserved;
-  /* Reserve a loopback redirect URI, show url ("{redirect}" is replaced), return the callback's
-   * query string. The host owns the listener, the window text and the time limit. [any] */
-  PATCHBAY_FN(patchbay_status, authorize)(const patchbay_host *, patchbay_str server, patchbay_str url, void *ctx,
-    PATCHBAY_FN(void, done)(void *ctx, patchbay_status, patchbay_str query, patchbay_str redirect_uri) PATCHBAY_NX,
-    patchbay_op *out) PATCHBAY_NX;
+  /* Reserves a redirect URI on the loopback interface, port 0: any. Writes it to redirect_uri
+   * (PATCHBAY_REDIRECT_BYTES). The operation ends with authorize's callback or cancel. IO: the port
+   * is taken; UNSUPPORTED: no person can be asked here. [any] */
+  PATCHBAY_FN(patchbay_status, reserve)(const patchbay_host *, patchbay_str server, uint32_t port,
+    char *redirect_uri, patchbay_op *out, patchbay_error *) PATCHBAY_NX;
+  /* Shows url (http or https) to the person; done with the redirect's query string. DENIED: the
+   * person said no; TIMEOUT: nobody answered; AUTH: nobody is there, error says what to run. [any] */
+  PATCHBAY_FN(patchbay_status, authorize)(const patchbay_host *, patchbay_op, patchbay_str url, void *ctx,
+    PATCHBAY_FN(void, done)(void *ctx, patchbay_status, patchbay_str query, const patchbay_error *) PATCHBAY_NX) PATCHBAY_NX;
   PATCHBAY_FN(void, cancel)(const patchbay_host *, patchbay_op) PATCHBAY_NX;             /* [any] */
 } patchbay_host_consent;
 
-#define PATCHBAY_HOST_SECRETS "patchbay.host.secrets/1" /* key space: plugin id + server name */
+/* What a sign-in left: one record for each server, a JSON object, kept by the host and only shown
+ * to the plugin that put it. Needs the grant "secrets". */
+#define PATCHBAY_HOST_SECRETS "patchbay.host.secrets/1"
 typedef struct patchbay_host_secrets { uint32_t struct_size, reserved;
-  PATCHBAY_FN(patchbay_status, get)(const patchbay_host *, patchbay_str server, patchbay_str key, void *ctx,
-    PATCHBAY_FN(void, done)(void *ctx, patchbay_status, patchbay_str value) PATCHBAY_NX, patchbay_op *out) PATCHBAY_NX;
-  PATCHBAY_FN(patchbay_status, put)(const patchbay_host *, patchbay_str server, patchbay_str key, patchbay_str value, void *ctx,
-    PATCHBAY_FN(void, done)(void *ctx, patchbay_status) PATCHBAY_NX, patchbay_op *out) PATCHBAY_NX; /* empty: erase */
+  /* OK with an empty record: there is none. Ends soon, is not cancelled. [any] */
+  PATCHBAY_FN(patchbay_status, get)(const patchbay_host *, patchbay_str server, void *ctx,
+    PATCHBAY_FN(void, done)(void *ctx, patchbay_status, patchbay_str record, const patchbay_error *) PATCHBAY_NX) PATCHBAY_NX;
+  /* Replaces the whole record, on disk when done says OK; an empty one erases it. [any] */
+  PATCHBAY_FN(patchbay_status, put)(const patchbay_host *, patchbay_str server, patchbay_str record, void *ctx,
+    PATCHBAY_FN(void, done)(void *ctx, patchbay_status, const patchbay_error *) PATCHBAY_NX) PATCHBAY_NX;
+  /* One holder for a server among all threads and processes of this user: lock, get, use what a
+   * refresh needs, put, unlock. TIMEOUT after timeout_ms. Not to be held while a person thinks. [any] */
+  PATCHBAY_FN(patchbay_status, lock)(const patchbay_host *, patchbay_str server, uint32_t timeout_ms, void *ctx,
+    PATCHBAY_FN(void, done)(void *ctx, patchbay_status, const patchbay_error *) PATCHBAY_NX, patchbay_op *out) PATCHBAY_NX;
+  /* Gives a lock back; one that is waited for ends with CANCELLED. [any] */
+  PATCHBAY_FN(void, unlock)(const patchbay_host *, patchbay_op) PATCHBAY_NX;
   PATCHBAY_FN(void, mask)(const patchbay_host *, patchbay_str value) PATCHBAY_NX; /* in logs [any] */
 } patchbay_host_secrets;
 
