@@ -38,46 +38,89 @@ TerminalAsker::~TerminalAsker() {
     if (terminal_ >= 0) ::close(terminal_);
 }
 
+bool TerminalAsker::has_terminal() {
+    const int fd = ::open("/dev/tty", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (fd >= 0) ::close(fd);
+    return fd >= 0 && ::isatty(STDERR_FILENO);
+}
+
 void TerminalAsker::ask(const std::string& server, const json::object& params, Answer answer) {
     const auto* schema = params.if_contains("requestedSchema");
     if (!schema || !schema->is_object() || forms_.size() >= kForms) return answer(std::nullopt);
-    Form form{server, text_of(params, "message"), *schema, {}, {}, std::move(answer)};
+    Form form;
+    form.heading =
+        "server \"" + server + "\" asks: " + text_of(params, "message") + "\n(Ctrl-D declines)";
+    form.schema = *schema;
+    form.answer = std::move(answer);
     const auto* properties = schema->get_object().if_contains("properties");
     if (properties && properties->is_object()) {
         for (const auto& each : properties->get_object()) form.properties.emplace_back(each.key());
     }
+    add(std::move(form));
+}
+
+std::uint64_t TerminalAsker::ask_line(const std::string& heading, const std::string& prompt,
+                                      Line line) {
+    Form form;
+    form.id = ++last_;
+    form.heading = heading;
+    form.line_prompt = prompt;
+    form.line = std::move(line);
+    if (loop_)  // the asker may not be called from inside
+        loop_->defer([this, form = std::move(form)]() mutable { add(std::move(form)); });
+    return last_;
+}
+
+void TerminalAsker::withdraw(std::uint64_t id) {
+    const auto found =
+        std::find_if(forms_.begin(), forms_.end(), [&](const Form& form) { return form.id == id; });
+    if (found == forms_.end()) return;
+    const bool asked = found == forms_.begin();
+    forms_.erase(found);
+    if (asked) next();
+}
+
+void TerminalAsker::add(Form form) {
     forms_.push_back(std::move(form));
     if (forms_.size() == 1) begin();
 }
 
 void TerminalAsker::begin() {
-    if (terminal_ < 0 && loop_) {
-        terminal_ = ::open("/dev/tty", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-        if (terminal_ >= 0) {
-            auto watched = loop_->watch(terminal_, core::Loop::kReadable, [this](unsigned) {
-                char text[1024];
-                const auto got = ::read(terminal_, text, sizeof text);
-                if (got == 0) return end(false);  // Ctrl-D declines
-                if (got < 0) return;
-                typed_.append(text, static_cast<std::size_t>(got));
-                for (auto at = typed_.find('\n'); at != std::string::npos && !forms_.empty();
-                     at = typed_.find('\n')) {
-                    const std::string line = typed_.substr(0, at);
-                    typed_.erase(0, at + 1);
-                    on_line(line);
-                }
-            });
-            if (watched) watch_ = *watched;
-        }
-    }
-    if (!watch_) return end(false);
-    say("server \"" + forms_.front().server + "\" asks: " + forms_.front().message +
-        "\n(Ctrl-D declines)");
+    if (terminal_ < 0 && (!loop_ || !open_terminal())) return end(false);
+    if (!forms_.front().heading.empty()) say(forms_.front().heading);
     prompt();
+}
+
+bool TerminalAsker::open_terminal() {
+    terminal_ = ::open("/dev/tty", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (terminal_ < 0 && stdin_will_do_) terminal_ = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (terminal_ < 0) return false;
+    if (auto watched =
+            loop_->watch(terminal_, core::Loop::kReadable, [this](unsigned) { readable(); })) {
+        watch_ = *watched;
+        return true;
+    }
+    ::close(std::exchange(terminal_, -1));
+    return false;
+}
+
+void TerminalAsker::readable() {
+    char text[1024];
+    const auto got = ::read(terminal_, text, sizeof text);
+    if (got == 0) return end(false);  // Ctrl-D declines
+    if (got < 0) return;
+    typed_.append(text, static_cast<std::size_t>(got));
+    for (auto at = typed_.find('\n'); at != std::string::npos && !forms_.empty();
+         at = typed_.find('\n')) {
+        const std::string line = typed_.substr(0, at);
+        typed_.erase(0, at + 1);
+        on_line(line);
+    }
 }
 
 void TerminalAsker::prompt() {
     auto& form = forms_.front();
+    if (form.line) return say(form.line_prompt);
     if (form.properties.empty()) return end(true);
     const auto& name = form.properties.front();
     const auto& property = form.schema.get_object().at("properties").get_object().at(name);
@@ -95,6 +138,7 @@ void TerminalAsker::prompt() {
 
 void TerminalAsker::on_line(const std::string& line) {
     auto& form = forms_.front();
+    if (form.line) return end(true, line);
     const std::string name = form.properties.front();
     if (line.empty()) {
         const auto& property = form.schema.get_object().at("properties").get_object().at(name);
@@ -115,19 +159,23 @@ void TerminalAsker::on_line(const std::string& line) {
     prompt();
 }
 
-void TerminalAsker::end(bool accepted) {
+void TerminalAsker::end(bool accepted, const std::string& line) {
     auto form = std::move(forms_.front());
     forms_.pop_front();
-    if (forms_.empty() && watch_) {
-        loop_->unwatch(std::exchange(watch_, 0));
-        ::close(std::exchange(terminal_, -1));
-        typed_.clear();
-    }
-    if (accepted)
+    if (form.line)
+        form.line(accepted ? std::optional(line) : std::nullopt);
+    else if (accepted)
         form.answer(std::move(form.content));
     else
         form.answer(std::nullopt);
-    if (!forms_.empty()) begin();
+    next();
+}
+
+void TerminalAsker::next() {
+    if (!forms_.empty()) return begin();
+    if (watch_) loop_->unwatch(std::exchange(watch_, 0));
+    if (terminal_ >= 0) ::close(std::exchange(terminal_, -1));
+    typed_.clear();
 }
 
 }  // namespace patchbay::app

@@ -1,8 +1,8 @@
-// Asks a person on the terminal what a server's elicitation form wants, one line a property. Reads
-// /dev/tty on the loop, so nothing else waits for the person. Without a terminal every form is
-// declined.
+// Asks a person on the terminal: what a server's elicitation form wants, one line a property, or a
+// line of our own. Reads /dev/tty on the loop, so nothing else waits for the person. Without a
+// terminal everything is declined.
 //
-// Owns:    the terminal's descriptor while a form is open. Threads: [loop].
+// Owns:    the terminal's descriptor while something is asked. Threads: [loop].
 // Source:  MCP client/elicitation, form mode.
 #pragma once
 
@@ -10,6 +10,7 @@
 
 #include <boost/json.hpp>
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -20,27 +21,44 @@ namespace patchbay::app {
 class TerminalAsker {
 public:
     using Answer = std::function<void(std::optional<boost::json::object>)>;
+    using Line = std::function<void(std::optional<std::string>)>;
 
+    // `stdin_will_do`: lines are read from stdin when there is no terminal.
+    explicit TerminalAsker(bool stdin_will_do = false) : stdin_will_do_(stdin_will_do) {}
     ~TerminalAsker();
     void use(core::Loop& loop) { loop_ = &loop; }
+    static bool has_terminal();
+
     void ask(const std::string& server, const boost::json::object& params, Answer answer);
+    // One line; `heading` may be empty. Never 0.
+    std::uint64_t ask_line(const std::string& heading, const std::string& prompt, Line line);
+    void withdraw(std::uint64_t id);  // of ask_line(); its answer never comes
 
 private:
     struct Form {
-        std::string server, message;
-        boost::json::value schema;
-        std::deque<std::string> properties;  // still to be asked
-        boost::json::object content;
-        Answer answer;
+        std::uint64_t id = 0;
+        std::string heading;
+        boost::json::value schema{};
+        std::deque<std::string> properties{};  // still to be asked
+        boost::json::object content{};
+        Answer answer{};
+        std::string line_prompt{};
+        Line line{};  // set: one line is asked, and no form
     };
 
+    void add(Form form);
     void begin();
+    bool open_terminal();
+    void readable();
     void prompt();
     void on_line(const std::string& line);
-    void end(bool accepted);
+    void end(bool accepted, const std::string& line = {});
+    void next();
 
+    const bool stdin_will_do_;
     core::Loop* loop_ = nullptr;
     std::deque<Form> forms_;
+    std::uint64_t last_ = 0;
     int terminal_ = -1;
     core::Loop::WatchId watch_ = 0;
     std::string typed_;

@@ -512,7 +512,7 @@ void Batch::flush() {
     out_.clear();
 }
 
-int batch_verb(const GlobalOptions& global, const std::string& file) {
+int batch_verb(const GlobalOptions& global, const std::string& file, bool sign_in) {
     int input = 0;
     if (!file.empty() && file != "-") {
         input = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
@@ -521,7 +521,8 @@ int batch_verb(const GlobalOptions& global, const std::string& file) {
             return kUsage;
         }
     }
-    Session session(global, Session::Life::Long);
+    Session session(global, Session::Life::Long,
+                    sign_in ? auth::Person::Presence::Ready : auth::Person::Presence::Nobody);
     Batch batch(session, input);
     return batch.run();
 }

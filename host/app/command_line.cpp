@@ -107,7 +107,7 @@ int run_command_line(int argc, char** argv) {
     app.set_version_flag("--version", "patchbay " PATCHBAY_VERSION);
     add_globals(app, global);
 
-    auto& mcp = verb(app, "mcp", "Servers: status, list, logs",
+    auto& mcp = verb(app, "mcp", "Servers: status, list, logs, login, logout, auth",
                      "  patchbay mcp status\n  patchbay mcp status github --json\n  patchbay mcp "
                      "logs github -n 50");
     mcp.require_subcommand(1);
@@ -125,6 +125,25 @@ int run_command_line(int argc, char** argv) {
     logs.add_option("ID", server, "The server")->required();
     logs.add_option("-n,--lines", lines, "At most so many lines")->capture_default_str();
     logs.callback([&] { chosen = [&] { return logs_verb(global, server, lines); }; });
+
+    bool no_browser = false;
+    std::string scope;
+    auto& login = verb(mcp, "login", "Sign in to a server in the browser, and stay signed in",
+                       "  patchbay mcp login github\n  patchbay mcp login github --no-browser\n  "
+                       "patchbay mcp login github --scope 'repo read:user'");
+    login.add_option("ID", server, "The server")->required();
+    login.add_flag("--no-browser", no_browser,
+                   "Show the address, and read the address that the browser ends at");
+    login.add_option("--scope", scope, "Ask for these scopes, separated by spaces")
+        ->type_name("SCOPES");
+    login.callback([&] { chosen = [&] { return login_verb(global, server, no_browser, scope); }; });
+    auto& logout = verb(mcp, "logout", "Sign out of a server, and forget what was stored",
+                        "  patchbay mcp logout github");
+    logout.add_option("ID", server, "The server")->required();
+    logout.callback([&] { chosen = [&] { return logout_verb(global, server); }; });
+    auto& auth = verb(mcp, "auth", "Who is signed in where: issuer, scopes, expiry; never a token",
+                      "  patchbay mcp auth\n  patchbay mcp auth --json");
+    auth.callback([&] { chosen = [&] { return auth_verb(global); }; });
 
     bool schema = false;
     auto& tools = verb(app, "tools", "List tools by their public names",
@@ -236,7 +255,9 @@ int run_command_line(int argc, char** argv) {
                        "call\",\"name\":\"mcp__files__list_directory\",\"arguments\":{\"path\":\"."
                        "\"}}' | patchbay batch\nThe format is described in host/app/BATCH.md.");
     batch.add_option("FILE", file, "Requests; default: stdin");
-    batch.callback([&] { chosen = [&] { return batch_verb(global, file); }; });
+    bool sign_in = false;
+    batch.add_flag("--sign-in", sign_in, "Open the browser when a server asks to sign in");
+    batch.callback([&] { chosen = [&] { return batch_verb(global, file, sign_in); }; });
 
     bool origins = false;
     auto& config = verb(app, "config", "Configuration: show, check, paths",

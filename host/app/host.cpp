@@ -1,7 +1,10 @@
 #include "app/host.hpp"
 
 #include "app/era_file.hpp"
+#include "app/server_auth.hpp"
 #include "app/server_log.hpp"
+#include "auth/consent.hpp"
+#include "auth/secret_store.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "protocol/schema.hpp"
@@ -60,17 +63,6 @@ std::vector<config::KnownTransport> known_transports(const config::Config& confi
     return known;
 }
 
-std::vector<std::string> against_schema(const json::value& schema, const json::object& settings) {
-    std::vector<std::string> troubles;
-    const auto compiled = protocol::Schema::compile(schema);
-    if (!compiled) return {compiled.error().message};
-    for (const auto& error : compiled->validate(settings)) {
-        troubles.push_back(error.pointer.empty() ? error.message
-                                                 : error.pointer + ": " + error.message);
-    }
-    return troubles;
-}
-
 plugin::SearchOptions search_options(const HostOptions& options, const config::Config& config) {
     plugin::SearchOptions search;
     search.flag_directories = options.plugin_directories;
@@ -78,6 +70,17 @@ plugin::SearchOptions search_options(const HostOptions& options, const config::C
     search.disabled = config.plugins.disabled;
     return search;
 }
+
+// For a host that nobody sits at.
+class NobodyThere final : public auth::Person {
+    Presence presence() const override { return Presence::Nobody; }
+    void tell(const std::string&) override {}
+    std::uint64_t ask(const std::string&, const std::string&, Line) override { return 1; }
+    void withdraw(std::uint64_t) override {}
+    Result<void> open_browser(const std::string&) override {
+        return Error{ErrorCode::Unsupported, "nobody is there"};
+    }
+};
 
 }  // namespace
 
@@ -90,7 +93,14 @@ struct Host::Impl final : connection::ServerEvents {
     explicit Impl(HostOptions given)
         : options(std::move(given)),
           loaded(config::load(options.environment)),
-          plugins(loop, search_options(options, loaded.config)),
+          person(options.person ? options.person : std::make_shared<NobodyThere>()),
+          consent(loop, *person),
+          secrets(loop, options.state_directory,
+                  loaded.config.secret_store == "secret-service" ? std::make_unique<auth::Keyring>()
+                                                                 : nullptr),
+          plugins(loop, search_options(options, loaded.config), {&consent, &secrets}),
+          server_auth(loaded.config, options.environment, plugins, secrets),
+          signing(loop),
           logs(options.state_directory.empty() ? "" : options.state_directory + "/logs"),
           eras(options.state_directory.empty() ? "" : options.state_directory + "/eras.json") {
         if (auto fragments = servers_of_plugins(plugins); !fragments.empty()) {
@@ -117,47 +127,34 @@ struct Host::Impl final : connection::ServerEvents {
                 const auto known = plugins.transports();
                 return std::binary_search(known.begin(), known.end(), transport);
             },
-            [this](const config::Server& server, plugin::AuthenticatorEvents& events) {
-                return authenticate(server, events);
+            [this](const config::Server& server) { return server_auth.choice(server); },
+            [this](const config::Server& server, std::shared_ptr<plugin::Signer> signer,
+                   plugin::AuthenticatorEvents& events) {
+                return server_auth.authenticator(server, std::move(signer), events);
             },
             [this](const std::string& name) {
                 return options.environment.variable ? options.environment.variable(name)
                                                     : std::nullopt;
             },
-            static_cast<bool>(options.ask)});
+            person->presence() == auth::Person::Presence::Nobody ? plugin::Asking::Quiet
+                                                                 : plugin::Asking::MayAsk});
         connections->apply(registry::specs_of(config));
         router.emplace(*connections, *policy);
     }
 
-    // The method that [auth.ID] names, with the rest of that table as its settings.
-    Result<std::unique_ptr<plugin::Authenticator>> authenticate(
-        const config::Server& server, plugin::AuthenticatorEvents& events) {
-        const auto table = loaded.config.auth.find(server.auth);
-        if (table == loaded.config.auth.end())
-            return Error{ErrorCode::NotFound, "there is no such [auth.*] table"};
-        auto settings = config::expand_auth(server, table->second, options.environment);
-        if (!settings) return settings.error();
-        std::string method;
-        for (const char* key : {"kind", "type"}) {
-            const auto* named = settings->if_contains(key);
-            if (named && named->is_string() && method.empty()) method = named->get_string();
-            settings->erase(key);
-        }
-        if (method.empty())
-            return Error{ErrorCode::Invalid, "\"kind\" is missing: the name of an auth method"};
-        const auto schema = plugins.auth_schema_of(method);
-        if (!schema) return schema.error();
-        if (!schema->empty()) {
-            json::error_code failed;
-            const auto value = json::parse(*schema, failed);
-            const auto troubles = failed ? std::vector<std::string>{"its schema is not JSON"}
-                                         : against_schema(value, *settings);
-            if (!troubles.empty())
-                return Error{ErrorCode::Invalid,
-                             "auth method \"" + method +
-                                 "\" refuses its settings: " + core::join(troubles, "; ")};
-        }
-        return plugins.create_authenticator(method, {server.id, std::move(*settings)}, events);
+    // What signing in and out have in common; null, and `done` is told: not possible.
+    const config::Server* server_to_sign(const std::string& id, const OneSignIn::Done& done) {
+        const auto& servers = loaded.config.servers;
+        const auto found = std::find_if(servers.begin(), servers.end(),
+                                        [&](const auto& server) { return server.id == id; });
+        if (found != servers.end()) return &*found;
+        std::vector<std::string> known;
+        for (const auto& server : servers) known.push_back(server.id);
+        loop.defer(
+            [done, error = Error{ErrorCode::NotFound,
+                                 "no server \"" + core::printable(id, 80) + "\" is configured" +
+                                     core::did_you_mean(id, known)}] { done(error); });
+        return nullptr;
     }
 
     void check_transports(config::Config& config) const {
@@ -182,7 +179,12 @@ struct Host::Impl final : connection::ServerEvents {
     HostOptions options;
     core::Loop loop;
     config::Loaded loaded;
+    std::shared_ptr<auth::Person> person;
+    auth::BrowserConsent consent;
+    auth::SecretStore secrets;
     plugin::Catalogue plugins;
+    ServerAuth server_auth;
+    OneSignIn signing;
     ServerLog logs;
     EraFile eras;
     NotificationHandler notified;
@@ -252,6 +254,56 @@ std::vector<connection::Status> Host::statuses() const {
     std::sort(statuses.begin(), statuses.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
     return statuses;
+}
+
+void Host::sign_in(const std::string& id, const std::string& scope, OneSignIn::Done done) {
+    const auto* server = impl_->server_to_sign(id, done);
+    if (!server) return;
+    impl_->signing.sign_in(
+        [this, server](plugin::AuthenticatorEvents& events) {
+            return impl_->server_auth.authenticator(*server, nullptr, events);
+        },
+        impl_->server_auth.url_of(*server), scope, std::move(done));
+}
+
+void Host::sign_out(const std::string& id, OneSignIn::Done done) {
+    // Whatever the method says to it, the record goes.
+    auto erase = [this, id, done](const Result<void>& revoked) {
+        if (!revoked)
+            core::log::warn("server \"" + id + "\" was not told: " + revoked.error().message);
+        impl_->secrets.erase(id, done);
+    };
+    const auto& servers = impl_->loaded.config.servers;
+    const auto server = std::find_if(servers.begin(), servers.end(),
+                                     [&](const auto& each) { return each.id == id; });
+    const auto stored = impl_->secrets.stored();
+    const bool known = stored && stored->contains(id);
+    if (server == servers.end() && !known) {
+        impl_->server_to_sign(id, done);
+        return;
+    }
+    if (server == servers.end() || !impl_->server_auth.choice(*server))
+        return erase(Result<void>());
+    impl_->signing.sign_out(
+        [this, server = &*server](plugin::AuthenticatorEvents& events) {
+            return impl_->server_auth.authenticator(*server, nullptr, events);
+        },
+        erase);
+}
+
+void Host::cancel_sign_in() {
+    impl_->signing.cancel();
+}
+
+Result<std::vector<Login>> Host::logins() const {
+    const auto stored = impl_->secrets.stored();
+    if (!stored) return stored.error();
+    std::vector<Login> logins;
+    for (const auto& [server, record] : *stored)
+        if (record.is_object()) logins.push_back(login_of(server, record.get_object()));
+    std::sort(logins.begin(), logins.end(),
+              [](const auto& a, const auto& b) { return a.server < b.server; });
+    return logins;
 }
 
 void Host::set_notification_handler(NotificationHandler handler) {

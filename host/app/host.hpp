@@ -5,6 +5,8 @@
 // Errors:  construction never fails; what is broken is a diagnostic or a server's status.
 #pragma once
 
+#include "app/login.hpp"
+#include "auth/person.hpp"
 #include "config/load.hpp"
 #include "connection/connection_manager.hpp"
 #include "core/loop.hpp"
@@ -24,7 +26,8 @@ struct HostOptions {
     std::string state_directory;                  // logs, remembered eras; empty: keep nothing
     // Long-lived hosts reconnect and check health; a one-shot command does neither.
     bool long_lived = true;
-    connection::AskPerson ask;  // for elicitation = "ask"; may be empty
+    connection::AskPerson ask;             // for elicitation = "ask"; may be empty
+    std::shared_ptr<auth::Person> person;  // who may be asked to sign in; null: nobody
 };
 
 // $XDG_STATE_HOME/patchbay, default ~/.local/state/patchbay
@@ -50,6 +53,13 @@ public:
 
     // Statuses of all configured servers, disabled and broken ones included, sorted by id.
     std::vector<connection::Status> statuses() const;
+
+    // Signs in to a server, whatever is stored, or out of it. Ends before close().
+    void sign_in(const std::string& server, const std::string& scope, OneSignIn::Done done);
+    void sign_out(const std::string& server, OneSignIn::Done done);
+    void cancel_sign_in();
+    // What is stored, sorted by server; also of servers that are not configured any more.
+    Result<std::vector<Login>> logins() const;
 
     void set_notification_handler(NotificationHandler handler);
 

@@ -2,6 +2,7 @@
 
 #include "app/ask_terminal.hpp"
 #include "app/output.hpp"
+#include "app/terminal_person.hpp"
 #include "core/log.hpp"
 
 #include <csignal>
@@ -45,7 +46,13 @@ bool print_diagnostics(const std::vector<config::Diagnostic>& diagnostics, bool 
     return errors;
 }
 
-Session::Session(const GlobalOptions& global, Life life) : global_(global) {
+auth::Person::Presence whoever_is_there() {
+    return TerminalAsker::has_terminal() ? auth::Person::Presence::AskFirst
+                                         : auth::Person::Presence::Nobody;
+}
+
+Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence presence)
+    : global_(global) {
     const auto signals = ending_signals();
     ::sigprocmask(SIG_BLOCK, &signals, nullptr);
     HostOptions options;
@@ -53,7 +60,8 @@ Session::Session(const GlobalOptions& global, Life life) : global_(global) {
     options.plugin_directories = global.plugin_directories;
     options.state_directory = default_state_directory(options.environment);
     options.long_lived = life == Life::Long;
-    auto asker = std::make_shared<TerminalAsker>();
+    auto asker = std::make_shared<TerminalAsker>(presence == auth::Person::Presence::NoBrowser);
+    options.person = std::make_shared<TerminalPerson>(asker, presence);
     options.ask = [asker](const std::string& server, const boost::json::object& params,
                           std::function<void(std::optional<boost::json::object>)> answer) {
         asker->ask(server, params, std::move(answer));

@@ -19,7 +19,9 @@ int report(const Error& error, const GlobalOptions& global);
 class Session {
 public:
     enum class Life { OneShot, Long };
-    Session(const GlobalOptions& global, Life life);
+    // `presence`: who may be asked to sign in to a server.
+    Session(const GlobalOptions& global, Life life,
+            auth::Person::Presence presence = auth::Person::Presence::Nobody);
     ~Session();    // closes the servers, at most kCloseLimit
     void close();  // the same, before our end; what is in flight is answered meanwhile
 
@@ -47,6 +49,8 @@ private:
     std::function<void()> interrupted_;
 };
 
+// Somebody at a terminal, who does something else: asked before a browser opens.
+auth::Person::Presence whoever_is_there();
 config::Environment environment_of(const GlobalOptions& global);
 // Diagnostics to stderr, warnings unless quiet. True when one is an error.
 bool print_diagnostics(const std::vector<config::Diagnostic>& diagnostics, bool quiet);

@@ -64,7 +64,13 @@ int read_resource_verb(const GlobalOptions& global, const std::string& uri,
 int get_prompt_verb(const GlobalOptions& global, const std::string& name, const std::string& server,
                     const std::vector<std::string>& pairs, const std::string& output_directory);
 int complete_verb(const GlobalOptions& global, const CompleteOptions& complete);
-int batch_verb(const GlobalOptions& global, const std::string& file);
+// no_browser: shows the address and reads the redirect. scope empty: the method's choice.
+int login_verb(const GlobalOptions& global, const std::string& server, bool no_browser,
+               const std::string& scope);
+int logout_verb(const GlobalOptions& global, const std::string& server);
+int auth_verb(const GlobalOptions& global);
+// sign_in: a browser may be opened for a server that asks for it.
+int batch_verb(const GlobalOptions& global, const std::string& file, bool sign_in);
 int config_show_verb(const GlobalOptions& global, bool origins);
 int config_check_verb(const GlobalOptions& global, const std::string& file);
 int config_paths_verb(const GlobalOptions& global);

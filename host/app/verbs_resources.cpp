@@ -165,7 +165,7 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
 
 int read_resource_verb(const GlobalOptions& global, const std::string& uri,
                        const std::string& server, const std::string& output_directory) {
-    Session session(global, Session::Life::OneShot);
+    Session session(global, Session::Life::OneShot, whoever_is_there());
     Result<std::string> owner = server;
     if (server.empty()) owner = owner_of(session, kind_of("resources"), uri, "resource");
     if (!owner) return session.report(owner.error());
@@ -186,7 +186,7 @@ int get_prompt_verb(const GlobalOptions& global, const std::string& name, const 
                     const std::vector<std::string>& pairs, const std::string& output_directory) {
     const auto arguments = string_arguments(pairs);
     if (!arguments) return report(arguments.error(), global);
-    Session session(global, Session::Life::OneShot);
+    Session session(global, Session::Life::OneShot, whoever_is_there());
     Result<std::string> owner = server;
     if (server.empty()) owner = owner_of(session, kind_of("prompts"), name, "prompt");
     if (!owner) return session.report(owner.error());
@@ -213,7 +213,7 @@ int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) 
     if (!argument) return report(argument.error(), global);
     const auto context = string_arguments(complete.context);
     if (!context) return report(context.error(), global);
-    Session session(global, Session::Life::OneShot);
+    Session session(global, Session::Life::OneShot, whoever_is_there());
     const bool of_prompt = !complete.prompt.empty();
     Result<std::string> owner = complete.server;
     if (complete.server.empty()) {

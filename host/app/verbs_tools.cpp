@@ -92,7 +92,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
 int call_verb(const GlobalOptions& global, const CallOptions& call) {
     auto given = read_arguments(call.arguments);
     if (!given) return report(given.error(), global);
-    Session session(global, Session::Life::OneShot);
+    Session session(global, Session::Life::OneShot, whoever_is_there());
     auto& router = session.host().router();
     std::optional<Result<router::ListedTool>> tool;
     const auto begun = core::Clock::now();

@@ -126,6 +126,7 @@ struct Config {
     Permissions permissions;
     core::Limits limits;
     PluginSettings plugins;
+    std::string secret_store = "file";    // [secrets] store: "file" or "secret-service"
     std::string log_level = "warn";       // [log] level
     bool deny_all = false;                // broken enterprise file
     std::vector<Diagnostic> diagnostics;  // in the order of discovery

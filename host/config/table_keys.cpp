@@ -83,6 +83,10 @@ const std::array kTableKeys = {
     TableKey{"plugins", "directories", kNotProject, [](C& c, N v) { return take_texts(c.plugins.directories, v); }},
     TableKey{"plugins", "disabled", kNotProject, [](C& c, N v) { return take_texts(c.plugins.disabled, v); }},
 
+    TableKey{"secrets", "store", kNotProject, [](C& c, N v) {
+        return take_one_of(c.secret_store, v, {"file", "secret-service"});
+    }},
+
     TableKey{"log", "level", kAnyone, [](C& c, N v) {
         return take_one_of(c.log_level, v, {"trace", "debug", "info", "warn", "error", "off"});
     }},
@@ -95,11 +99,11 @@ std::span<const TableKey> table_keys() {
 }
 
 const std::vector<std::string>& top_level_keys() {
-    static const std::vector<std::string>
-        keys = {"servers",   "mcp_servers", "mcpServers", "mcp",    "inputs",  "version",
-                "exclusive", "$schema",     "policy",     "client", "health",  "permissions",
-                "limits",    "plugins",     "log",        "auth",   "bundles", "agents",
-                "executors", "search"};  // the last line: kept for later, no effect yet
+    static const std::vector<std::string> keys = {
+        "servers",   "mcp_servers", "mcpServers", "mcp",    "inputs", "version",
+        "exclusive", "$schema",     "policy",     "client", "health", "permissions",
+        "limits",    "plugins",     "secrets",    "log",    "auth",   "bundles",
+        "agents",    "executors",   "search"};  // the last line: kept for later, no effect yet
     return keys;
 }
 

@@ -13,11 +13,9 @@ constexpr std::chrono::hours kLongestWait{24};
 
 }  // namespace
 
-AuthLoop::AuthLoop(core::Loop& loop, Make make, bool interactive, std::function<void()> renewed)
-    : loop_(loop),
-      make_(std::move(make)),
-      interactive_(interactive),
-      renewed_(std::move(renewed)) {}
+AuthLoop::AuthLoop(core::Loop& loop, Make make, plugin::Asking asking,
+                   std::function<void()> renewed)
+    : loop_(loop), make_(std::move(make)), asking_(asking), renewed_(std::move(renewed)) {}
 
 AuthLoop::~AuthLoop() {
     *alive_ = false;
@@ -27,10 +25,24 @@ AuthLoop::~AuthLoop() {
 void AuthLoop::ask(const plugin::Problem& challenge, Handler handler) {
     challenge_ = challenge;
     if (running_) {
+        challenge_waits_ = challenge_waits_ || unasked_;
         waiting_.push_back(std::move(handler));
         return;
     }
-    if (const auto begun = begin(&challenge_, challenge_.url, interactive_); !begun) {
+    begin_for(&challenge_, challenge_.url, asking_, std::move(handler));
+}
+
+void AuthLoop::ask_ahead(const std::string& url, Handler handler) {
+    if (running_) {
+        waiting_.push_back(std::move(handler));
+        return;
+    }
+    begin_for(nullptr, url, plugin::Asking::Quiet, std::move(handler));
+}
+
+void AuthLoop::begin_for(const plugin::Problem* challenge, const std::string& url,
+                         plugin::Asking asking, Handler handler) {
+    if (const auto begun = begin(challenge, url, asking); !begun) {
         loop_.defer([watch = alive_, handler = std::move(handler), error = begun.error()] {
             if (*watch) handler(error);
         });
@@ -40,7 +52,7 @@ void AuthLoop::ask(const plugin::Problem& challenge, Handler handler) {
 }
 
 Result<void> AuthLoop::begin(const plugin::Problem* challenge, const std::string& url,
-                             bool interactive) {
+                             plugin::Asking asking) {
     if (!make_) return Error{ErrorCode::AuthRequired, "no auth is configured"};
     if (closing_) return Error{ErrorCode::Unavailable, "the connection is closed"};
     if (!authenticator_) {
@@ -52,9 +64,11 @@ Result<void> AuthLoop::begin(const plugin::Problem* challenge, const std::string
     plugin::AcquireRequest request;
     request.operation = ++last_;
     request.url = url;
-    request.interactive = interactive;
+    request.asking = asking;
     request.challenge = challenge;
     running_ = last_;
+    unasked_ = !challenge;
+    challenge_waits_ = false;
     auto begun = authenticator_->acquire(request);
     if (!begun) running_ = 0;
     return begun;
@@ -63,10 +77,9 @@ Result<void> AuthLoop::begin(const plugin::Problem* challenge, const std::string
 void AuthLoop::on_acquired(plugin::OperationId operation, Result<plugin::Grant> grant) {
     if (operation != running_) return;
     running_ = 0;
-    const bool ahead_of_time = std::exchange(renewing_, false);
-    if (!grant && ahead_of_time && !waiting_.empty() && !closing_) {
-        // The renewal that the waiting joined knew nothing of their challenge, and asked nobody.
-        if (const auto begun = begin(&challenge_, challenge_.url, interactive_); !begun)
+    if (!grant && challenge_waits_ && !closing_) {
+        // What the waiting joined knew nothing of their challenge, and asked nobody.
+        if (const auto begun = begin(&challenge_, challenge_.url, asking_); !begun)
             tell(begun.error());
         return;
     }
@@ -90,8 +103,7 @@ void AuthLoop::plan_renewal(std::chrono::system_clock::time_point expires) {
         if (!whole) return plan_renewal(expires);
         if (running_ || closing_) return;
         // Nobody is asked to sign in for a token that nobody has missed yet.
-        const auto begun = begin(nullptr, url_, false);
-        renewing_ = running_ != 0;
+        const auto begun = begin(nullptr, url_, plugin::Asking::Quiet);
         if (!begun) core::log::debug("credentials were not renewed: " + begun.error().message);
     });
 }

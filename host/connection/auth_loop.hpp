@@ -25,7 +25,7 @@ public:
 
     // `make` may be empty: no auth is configured. `renewed`: new credentials came ahead of the old
     // ones' expiry.
-    AuthLoop(core::Loop& loop, Make make, bool interactive, std::function<void()> renewed);
+    AuthLoop(core::Loop& loop, Make make, plugin::Asking asking, std::function<void()> renewed);
     ~AuthLoop();  // abandons an authenticator that has not closed
     AuthLoop(const AuthLoop&) = delete;
 
@@ -36,6 +36,8 @@ public:
 
     // Joins an operation that is under way. `challenge` is copied.
     void ask(const plugin::Problem& challenge, Handler handler);
+    // Before anything was refused: what can be had without a person.
+    void ask_ahead(const std::string& url, Handler handler);
 
     // Ends what is asked with Cancelled; `closed` follows when the plugin has let go.
     void close(std::function<void()> closed);
@@ -43,20 +45,24 @@ public:
 private:
     void on_acquired(plugin::OperationId operation, Result<plugin::Grant> grant) override;
     void on_authenticator_closed() override;
-    Result<void> begin(const plugin::Problem* challenge, const std::string& url, bool interactive);
+    Result<void> begin(const plugin::Problem* challenge, const std::string& url,
+                       plugin::Asking asking);
     void plan_renewal(std::chrono::system_clock::time_point expires);
+    void begin_for(const plugin::Problem* challenge, const std::string& url, plugin::Asking asking,
+                   Handler handler);
     void tell(const Result<void>& outcome);
 
     core::Loop& loop_;
     Make make_;
-    bool interactive_;
+    plugin::Asking asking_;
     std::function<void()> renewed_;
     std::unique_ptr<plugin::Authenticator> authenticator_;
     std::vector<plugin::Header> credentials_;
     unsigned generation_ = 0;
     std::string url_;
-    plugin::Problem challenge_;  // the last one
-    bool renewing_ = false;      // what runs is ahead of time
+    plugin::Problem challenge_;     // the last one
+    bool unasked_ = false;          // what runs knows of no challenge
+    bool challenge_waits_ = false;  // for what runs unasked
     plugin::OperationId running_ = 0, last_ = 0;
     std::vector<Handler> waiting_;
     core::Loop::TimerId renewal_ = 0;

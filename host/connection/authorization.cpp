@@ -23,14 +23,15 @@ bool fits_a_header(const std::string& value) {
 
 std::unique_ptr<AuthLoop> Connection::Impl::make_auth_loop() {
     AuthLoop::Make make;
-    if (!spec.config.auth.empty() && context.authenticate) {
+    if (context.auth_of) auth_choice = context.auth_of(spec.config);
+    if (auth_choice && context.authenticate) {
         make = [this](plugin::AuthenticatorEvents& events) {
-            auto made = context.authenticate(spec.config, events);
+            auto made = context.authenticate(spec.config, signer, events);
             if (made) return made;
-            return decltype(made)(within("auth \"" + spec.config.auth + "\"", made.error()));
+            return decltype(made)(within(auth_choice->name, made.error()));
         };
     }
-    return std::make_unique<AuthLoop>(context.loop, std::move(make), context.interactive, [this] {
+    return std::make_unique<AuthLoop>(context.loop, std::move(make), context.asking, [this] {
         if (channel) channel->set_credentials(all_credentials());
     });
 }
@@ -48,7 +49,7 @@ Result<void> Connection::Impl::read_bearer_token() {
                                              " (bearer_token_env_var) holds no token: it is empty "
                                              "or has characters that no header can carry"};
     core::log::mask(*token);
-    bearer.push_back({"Authorization", "Bearer " + *token, true, false});
+    bearer.push_back({"Authorization", "Bearer " + *token, true});
     return {};
 }
 
@@ -131,8 +132,8 @@ Error Connection::Impl::auth_error(const plugin::Problem& problem,
     if (!url.empty() && text.find(url) == std::string::npos) text += " (" + url + ")";
     if (refused) return {ErrorCode::AuthRequired, text + "; " + refused->message};
     if (auth->configured())
-        return {ErrorCode::AuthRequired, text + "; auth \"" + spec.config.auth +
-                                             "\" gave credentials that were refused " +
+        return {ErrorCode::AuthRequired, text + "; " + auth_choice->name +
+                                             " gave credentials that were refused " +
                                              std::to_string(kMostAuthRounds) + " times"};
     return {ErrorCode::AuthRequired,
             text + "; " +

@@ -43,6 +43,11 @@ public:
     virtual void on_tools_changed(const std::string& server) = 0;  // a new list is in tools()
 };
 
+struct AuthChoice {
+    std::string name;    // `auth "github"`
+    bool ahead = false;  // ask before the first request
+};
+
 // What every connection of one host shares.
 struct Context {
     core::Loop& loop;
@@ -63,13 +68,17 @@ struct Context {
     std::function<Result<boost::json::object>(const config::Server&)> expand;
     // Whether a plugin provides that transport; empty: nobody asks.
     std::function<bool(const std::string& transport)> has_transport = {};
-    // An authenticator as the server's `auth` says: Catalogue::create_authenticator, or a fake.
+    // How a server is signed in to: what messages call it, and whether there is something to ask
+    // for before it refuses. Nothing: not at all.
+    std::function<std::optional<AuthChoice>(const config::Server&)> auth_of = {};
+    // The authenticator of that choice: Catalogue::create_authenticator, or a fake.
     std::function<Result<std::unique_ptr<plugin::Authenticator>>(
-        const config::Server&, plugin::AuthenticatorEvents& events)>
+        const config::Server&, std::shared_ptr<plugin::Signer> signer,
+        plugin::AuthenticatorEvents& events)>
         authenticate = {};
     // An environment variable, for bearer_token_env_var.
     std::function<std::optional<std::string>(const std::string& name)> variable = {};
-    bool interactive = false;  // somebody is there to sign in
+    plugin::Asking asking = plugin::Asking::Quiet;  // whether somebody is there to sign in
     // Between two subscriptions/listen: the floor, and where doubling stops.
     std::chrono::milliseconds listen_first{1'000}, listen_most{30'000};
 };

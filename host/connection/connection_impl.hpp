@@ -19,6 +19,7 @@ struct Connection::Impl {
     // lifecycle
     void connect(std::function<void()> settled);
     void open();
+    void open_channel(boost::json::object settings);
     void drive(protocol::Handshake::Step step);
     void handshake_result(const std::string& method, Result<Reply> reply);
     void established(protocol::Session session);
@@ -113,7 +114,10 @@ struct Connection::Impl {
     State state = State::Idle;
     std::unique_ptr<plugin::Channel> channel;
     std::vector<plugin::Header> bearer;  // from bearer_token_env_var
+    std::optional<AuthChoice> auth_choice;
+    std::shared_ptr<plugin::Signer> signer = plugin::make_signer();
     std::unique_ptr<AuthLoop> auth;
+    bool asking_ahead = false;      // for credentials, before the channel is opened
     unsigned open_auth_rounds = 0;  // channels in a row that were refused
     std::optional<protocol::Handshake> handshake;
     std::optional<protocol::Session> session;

@@ -72,7 +72,8 @@ void Connection::Impl::connect(std::function<void()> when_settled) {
     if (when_settled) settled.push_back(std::move(when_settled));
     if (state == State::Ready) return settle();
     if (closing) return settle();
-    if (channel || state == State::Connecting) return;  // this attempt's end will settle
+    if (channel || asking_ahead || state == State::Connecting)
+        return;  // this attempt's end will settle
     if (reconnect_timer) context.loop.cancel(std::exchange(reconnect_timer, 0));
     if (state == State::Failed || state == State::Error) attempts = 0;
     begin_attempt();
@@ -90,12 +91,27 @@ void Connection::Impl::open() {
     auto settings = context.expand(spec.config);
     if (!settings) return attempt_failed(settings.error(), false);
     if (auto token = read_bearer_token(); !token) return attempt_failed(token.error(), false);
+    if (!auth_choice || !auth_choice->ahead || !auth->credentials().empty())
+        return open_channel(std::move(*settings));
+    asking_ahead = true;
+    const auto* url = settings->if_contains("url");
+    auth->ask_ahead(url && url->is_string() ? std::string(url->get_string()) : std::string(),
+                    [this, settings = std::move(*settings)](const Result<void>& outcome) {
+                        asking_ahead = false;
+                        if (closing) return;
+                        // Nobody has signed in: the server may let us in all the same.
+                        if (outcome || outcome.error().code == ErrorCode::AuthRequired)
+                            return open_channel(settings);
+                        attempt_failed(outcome.error(), false);
+                    });
+}
 
+void Connection::Impl::open_channel(json::object settings) {
     const std::string remembered =
         try_first.empty() ? remembered_version() : std::exchange(try_first, {});
     handshake.emplace(context.identity, spec.config.protocol, remembered);
-    plugin::ChannelOptions options{spec.id(), std::move(*settings), all_credentials(),
-                                   context.limits.message_bytes};
+    plugin::ChannelOptions options{spec.id(), std::move(settings), all_credentials(),
+                                   context.limits.message_bytes, signer};
     start_startup_timer();
     auto opened = context.open(transport, std::move(options), self);
     if (!opened) {

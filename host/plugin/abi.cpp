@@ -40,6 +40,12 @@ ErrorCode code_of(patchbay_status status) {
     return ErrorCode::Internal;
 }
 
+patchbay_status status_of(ErrorCode code) {
+    for (const auto& known : kStatuses)
+        if (known.code == code) return known.status;
+    return code == ErrorCode::NotFound ? PATCHBAY_E_INVALID : PATCHBAY_E_INTERNAL;
+}
+
 std::string name_of_status(patchbay_status status) {
     if (status == PATCHBAY_OK) return "OK";
     for (const auto& known : kStatuses)
@@ -81,7 +87,8 @@ void describe(const std::vector<Header>& headers, std::vector<patchbay_kv>& out)
     for (const auto& header : headers)
         out.push_back({str(header.name), str(header.value),
                        (header.secret ? std::uint32_t{PATCHBAY_KV_SECRET} : 0u) |
-                           (header.environment ? std::uint32_t{PATCHBAY_KV_ENV} : 0u),
+                           (header.environment ? std::uint32_t{PATCHBAY_KV_ENV} : 0u) |
+                           (header.sign ? std::uint32_t{PATCHBAY_KV_SIGN} : 0u),
                        0});
 }
 

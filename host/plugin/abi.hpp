@@ -28,6 +28,7 @@ inline patchbay_str str(std::string_view text) {
 }
 
 ErrorCode code_of(patchbay_status status);
+patchbay_status status_of(ErrorCode code);
 // "E_TIMEOUT", or the number.
 std::string name_of_status(patchbay_status status);
 

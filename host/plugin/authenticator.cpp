@@ -5,6 +5,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "plugin/create_authenticator.hpp"
+#include "plugin/signer.hpp"
 #include "plugin/slow_call.hpp"
 #include "plugin/tables.hpp"
 
@@ -50,7 +51,8 @@ std::string copy_grant(const patchbay_grant* grant, Grant& made) {
                    core::printable(view(kv.name), 64) + "\"";
         made.credentials.push_back({std::string(view(kv.name)), std::string(view(kv.value)),
                                     (kv.flags & PATCHBAY_KV_SECRET) != 0,
-                                    (kv.flags & PATCHBAY_KV_ENV) != 0});
+                                    (kv.flags & PATCHBAY_KV_ENV) != 0,
+                                    (kv.flags & PATCHBAY_KV_SIGN) != 0});
         if (made.credentials.back().secret) core::log::mask(made.credentials.back().value);
     }
     if (grant->expires_unix_ms) {
@@ -70,11 +72,12 @@ using namespace patchbay::plugin;
 struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
     patchbay_auth_link(core::Loop& its_loop, HostServices& its_services,
                        const patchbay_auth& its_table, std::string its_server,
-                       AuthenticatorEvents& its_events)
+                       std::shared_ptr<Signer> its_signer, AuthenticatorEvents& its_events)
         : loop(its_loop),
           services(its_services),
           table(its_table),
           server(std::move(its_server)),
+          signer(std::move(its_signer)),
           events(&its_events) {}
 
     // [any]
@@ -155,12 +158,14 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
 
     void destroy() {
         if (!authenticator) return;
+        if (signer) signer->detach();
         auto* const gone = std::exchange(authenticator, nullptr);
         --services.channels;
         call("destroy", [&] { table.destroy(gone); });
     }
 
     void abandon() {
+        if (signer) signer->detach();
         events = nullptr;
         {
             const std::scoped_lock lock(mutex);
@@ -186,6 +191,7 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
     HostServices& services;
     const patchbay_auth& table;
     const std::string server;
+    const std::shared_ptr<Signer> signer;  // may be null
 
     // [loop]
     AuthenticatorEvents* events;  // null: nobody listens
@@ -238,9 +244,10 @@ public:
             return Error{ErrorCode::Internal, "an operation of the authenticator runs already"};
         patchbay_auth_request told{};
         told.struct_size = sizeof told;
-        told.interactive = request.interactive ? 1 : 0;
+        told.interactive = static_cast<std::uint32_t>(request.asking);
         told.operation = request.operation;
         told.url = str(request.url);
+        told.scope = str(request.scope);
         patchbay_problem problem{};
         std::vector<patchbay_kv> headers;
         if (const auto* challenge = request.challenge) {
@@ -298,8 +305,8 @@ Result<std::unique_ptr<Authenticator>> create_authenticator(core::Loop& loop,
                                                             const AuthenticatorOptions& options,
                                                             AuthenticatorEvents& events) {
     loop.assert_here();
-    const auto link =
-        std::make_shared<patchbay_auth_link>(loop, services, table, options.server, events);
+    const auto link = std::make_shared<patchbay_auth_link>(loop, services, table, options.server,
+                                                           options.signer, events);
     const std::string settings = boost::json::serialize(options.settings);
     patchbay_auth_params params{};
     params.struct_size = sizeof params;
@@ -331,6 +338,7 @@ Result<std::unique_ptr<Authenticator>> create_authenticator(core::Loop& loop,
         return Error{code_of(status), what + ": " + text_of(error, status)};
     }
     if (!link->authenticator) return broken("create returned OK without an authenticator");
+    if (link->signer) link->signer->attach(&table, link->authenticator);
     ++services.channels;
     return std::unique_ptr<Authenticator>(std::make_unique<PluginAuthenticator>(link));
 }

@@ -41,11 +41,19 @@ protected:
     ~AuthenticatorEvents() = default;
 };
 
+// What may be done to obtain credentials: PATCHBAY_AUTH_*.
+enum class Asking {
+    Quiet = 0,   // nobody is asked
+    MayAsk = 1,  // somebody is there to sign in, if nothing else helps
+    SignIn = 2,  // somebody wants to sign in, whatever is stored
+};
+
 struct AcquireRequest {
     OperationId operation = 0;
-    std::string url;                     // the protected resource
-    bool interactive = false;            // somebody is there to sign in
+    std::string url;  // the protected resource
+    Asking asking = Asking::Quiet;
     const Problem* challenge = nullptr;  // null: nobody has refused anything yet
+    std::string scope;                   // wanted, by spaces; empty: the method's choice
 };
 
 class Authenticator {
@@ -58,9 +66,13 @@ public:
     virtual void close() = 0;   // on_authenticator_closed follows; twice is harmless
 };
 
+// What a channel and the authenticator of its server share.
+std::shared_ptr<Signer> make_signer();
+
 struct AuthenticatorOptions {
-    std::string server;            // configured id, for messages
-    boost::json::object settings;  // expanded, valid against the method's schema
+    std::string server;              // configured id, for messages
+    boost::json::object settings;    // expanded, valid against the method's schema
+    std::shared_ptr<Signer> signer;  // filled while the authenticator lives; may be null
 };
 
 }  // namespace patchbay::plugin

@@ -52,10 +52,11 @@ struct Catalogue::Impl {
     std::vector<PluginInfo> plugins;
     std::vector<Resident*> residents;  // one for each plugin; null: not loaded
     std::vector<Looked> looked;
+    const SignIn sign_in;
     std::optional<HttpService> http;
 
-    Impl(core::Loop& its_loop, const SearchOptions& options)
-        : loop(its_loop), places(search_places(options)) {
+    Impl(core::Loop& its_loop, const SearchOptions& options, SignIn offered)
+        : loop(its_loop), places(search_places(options)), sign_in(offered) {
         auto found = discover(places, options.disabled);
         plugins = std::move(found.plugins);
         looked = std::move(found.looked);
@@ -163,7 +164,7 @@ struct Catalogue::Impl {
         if (info.state != PluginState::Available)
             return Error{ErrorCode::Unavailable,
                          named + " is " + name_of(info.state) + ": " + info.reason};
-        auto resident = load_resident(loop, info, &*http);
+        auto resident = load_resident(loop, info, {&*http, sign_in});
         if (!resident) {
             refuse(info, resident.error().message);
             core::log::error(named + " is refused: " + info.reason);
@@ -176,8 +177,8 @@ struct Catalogue::Impl {
     }
 };
 
-Catalogue::Catalogue(core::Loop& loop, SearchOptions options)
-    : impl_(std::make_unique<Impl>(loop, options)) {}
+Catalogue::Catalogue(core::Loop& loop, SearchOptions options, SignIn sign_in)
+    : impl_(std::make_unique<Impl>(loop, options, sign_in)) {}
 Catalogue::~Catalogue() = default;
 
 const std::vector<PluginInfo>& Catalogue::list() const {

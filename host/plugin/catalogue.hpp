@@ -12,6 +12,7 @@
 #include "core/loop.hpp"
 #include "plugin/authenticator.hpp"
 #include "plugin/channel.hpp"
+#include "plugin/sign_in.hpp"
 
 #include <map>
 #include <memory>
@@ -66,7 +67,8 @@ struct Looked {
 
 class Catalogue {
 public:
-    Catalogue(core::Loop& loop, SearchOptions options);
+    // What `sign_in` points to must outlive the catalogue.
+    Catalogue(core::Loop& loop, SearchOptions options, SignIn sign_in = {});
     ~Catalogue();  // shuts loaded plugins down; libraries stay mapped
     Catalogue(const Catalogue&) = delete;
 

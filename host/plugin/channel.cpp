@@ -6,6 +6,7 @@
 #include "core/text.hpp"
 #include "plugin/exchange_set.hpp"
 #include "plugin/open_channel.hpp"
+#include "plugin/signer.hpp"
 #include "plugin/slow_call.hpp"
 #include "plugin/tables.hpp"
 
@@ -56,12 +57,14 @@ using namespace patchbay::plugin;
 struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
     patchbay_link(core::Loop& its_loop, HostServices& its_services,
                   const patchbay_transport& its_table, std::string its_server,
-                  std::size_t message_bytes, ChannelEvents& its_events)
+                  std::size_t message_bytes, std::shared_ptr<Signer> its_signer,
+                  ChannelEvents& its_events)
         : loop(its_loop),
           services(its_services),
           table(its_table),
           server(std::move(its_server)),
           most_queued_bytes(std::max(kMostQueuedBytes, 2 * message_bytes)),
+          signer(std::move(its_signer)),
           events(&its_events) {}
 
     // ---- [any]: called by the plugin
@@ -240,6 +243,7 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
     const patchbay_transport& table;
     const std::string server;
     const std::size_t most_queued_bytes;
+    const std::shared_ptr<Signer> signer;  // may be null
 
     // [loop]
     ChannelEvents* events;  // null: nobody listens
@@ -357,6 +361,15 @@ void mask_secrets(const std::vector<Header>& headers) {
         if (header.secret) core::log::mask(header.value);
 }
 
+patchbay_status sign(const patchbay_host*, patchbay_link* link, patchbay_str method,
+                     patchbay_str url, void* ctx, Signer::Header header) noexcept {
+    if (!link || !header) return PATCHBAY_E_INVALID;
+    return link->signer ? link->signer->sign(view(method), view(url), ctx, header)
+                        : PATCHBAY_E_AUTH;
+}
+
+constexpr patchbay_host_sign kSign = {sizeof(patchbay_host_sign), 0, sign};
+
 class PluginChannel final : public Channel {
 public:
     explicit PluginChannel(std::shared_ptr<patchbay_link> link) : link_(std::move(link)) {}
@@ -445,13 +458,17 @@ private:
 
 }  // namespace
 
+const patchbay_host_sign* sign_table() {
+    return &kSign;
+}
+
 Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, HostServices& services,
                                               const patchbay_transport& table,
                                               ChannelOptions options, ChannelEvents& events) {
     loop.assert_here();
     mask_secrets(options.credentials);
-    const auto link = std::make_shared<patchbay_link>(loop, services, table, options.server,
-                                                      options.message_bytes, events);
+    const auto link = std::make_shared<patchbay_link>(
+        loop, services, table, options.server, options.message_bytes, options.signer, events);
     const std::string settings = boost::json::serialize(options.settings);
     std::vector<patchbay_kv> credentials;
     describe(options.credentials, credentials);

@@ -28,6 +28,7 @@ struct Header {
     std::string name, value;
     bool secret = false;
     bool environment = false;  // for a child's environment (PATCHBAY_KV_ENV)
+    bool sign = false;         // each request asks for its own value (PATCHBAY_KV_SIGN)
 };
 
 enum class MessageKind { Request = 1, Notification = 2, Response = 3 };
@@ -45,6 +46,8 @@ struct Problem {
     std::string url;
     std::vector<Header> headers;  // response headers
 };
+
+class Signer;  // see signer.hpp
 
 class ChannelEvents {
 public:
@@ -95,6 +98,7 @@ struct ChannelOptions {
     boost::json::object settings;  // expanded
     std::vector<Header> credentials;
     std::size_t message_bytes = core::Limits{}.message_bytes;  // of one inbound message
+    std::shared_ptr<Signer> signer;  // for credentials that say `sign`; may be null
 };
 
 }  // namespace patchbay::plugin

@@ -4,7 +4,9 @@
 #include "core/text.hpp"
 #include "plugin/buffers.hpp"
 #include "plugin/http_service.hpp"
+#include "plugin/open_channel.hpp"
 #include "plugin/process_service.hpp"
+#include "plugin/sign_in_services.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -68,14 +70,16 @@ core::log::Level level_of(std::int32_t level) {
 }  // namespace
 
 const std::vector<std::string>& offered_extensions() {
-    static const std::vector<std::string> offered = {PATCHBAY_HOST_BUFFERS, PATCHBAY_HOST_CLOCK,
-                                                     PATCHBAY_HOST_HTTP, PATCHBAY_HOST_PROCESS,
-                                                     PATCHBAY_HOST_REACTOR};
+    static const std::vector<std::string> offered = {
+        PATCHBAY_HOST_BUFFERS, PATCHBAY_HOST_CLOCK,   PATCHBAY_HOST_CONSENT, PATCHBAY_HOST_HTTP,
+        PATCHBAY_HOST_PROCESS, PATCHBAY_HOST_REACTOR, PATCHBAY_HOST_SECRETS, PATCHBAY_HOST_SIGN};
     return offered;
 }
 
 std::string_view grant_for(std::string_view extension) {
     if (extension == PATCHBAY_HOST_PROCESS) return "spawn";
+    if (extension == PATCHBAY_HOST_CONSENT) return "browser";
+    if (extension == PATCHBAY_HOST_SECRETS) return "secrets";
     return extension == PATCHBAY_HOST_HTTP ? "network" : "";
 }
 
@@ -93,11 +97,16 @@ HostServices& HostServices::of(const patchbay_host* host) {
     return *reinterpret_cast<const Face*>(host)->self;
 }
 
-void HostServices::attach(core::Loop& loop, HttpService* http) {
+bool HostServices::has(std::string_view extension) const {
+    return std::find(extensions_.begin(), extensions_.end(), extension) != extensions_.end();
+}
+
+void HostServices::attach(core::Loop& loop, const Lent& lent) {
     reactor_.attach(loop);
-    http_ = http;
-    if (std::find(extensions_.begin(), extensions_.end(), PATCHBAY_HOST_PROCESS) !=
-        extensions_.end())
+    http_ = lent.http;
+    if (has(PATCHBAY_HOST_CONSENT) || has(PATCHBAY_HOST_SECRETS))
+        sign_in_ = std::make_unique<SignInServices>(loop, plugin_, lent.sign_in);
+    if (has(PATCHBAY_HOST_PROCESS))
         processes_ = std::make_unique<ProcessService>(
             loop, plugin_, [this](std::string what) { misbehaved(std::move(what)); });
 }
@@ -107,6 +116,7 @@ void HostServices::detach() {
         core::log::warn("plugin \"" + plugin_ + "\": left " + std::to_string(left) +
                         " watches or timers open");
     processes_.reset();
+    sign_in_.reset();
     http_ = nullptr;
 }
 
@@ -126,11 +136,14 @@ std::string HostServices::misbehaviour() const {
 }
 
 const void* HostServices::extension(std::string_view id) {
-    if (std::find(extensions_.begin(), extensions_.end(), id) == extensions_.end()) return nullptr;
+    if (!has(id)) return nullptr;
     if (id == PATCHBAY_HOST_BUFFERS) return buffers_table();
     if (id == PATCHBAY_HOST_CLOCK) return &kClock;
     if (id == PATCHBAY_HOST_HTTP) return &kHttp;
     if (id == PATCHBAY_HOST_REACTOR) return &kReactor;
+    if (id == PATCHBAY_HOST_SIGN) return sign_table();
+    if (id == PATCHBAY_HOST_CONSENT) return SignInServices::consent_table();
+    if (id == PATCHBAY_HOST_SECRETS) return SignInServices::secrets_table();
     if (id == PATCHBAY_HOST_PROCESS && processes_) return processes_->table();
     return nullptr;
 }

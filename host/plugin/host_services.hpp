@@ -10,6 +10,7 @@
 #include "core/loop.hpp"
 #include "plugin/abi.hpp"
 #include "plugin/reactor.hpp"
+#include "plugin/sign_in.hpp"
 
 #include <atomic>
 #include <memory>
@@ -22,11 +23,18 @@ namespace patchbay::plugin {
 
 class ProcessService;
 class HttpService;
+class SignInServices;
 
 // Ids that a manifest may require.
 const std::vector<std::string>& offered_extensions();
 // The entry of [grants] that gates `extension`; empty: none does.
 std::string_view grant_for(std::string_view extension);
+
+// What the host has one of, for all plugins. Null `http`: patchbay.host.http/1 is UNSUPPORTED.
+struct Lent {
+    HttpService* http = nullptr;
+    SignIn sign_in;
+};
 
 class HostServices {
 public:
@@ -38,8 +46,8 @@ public:
     const patchbay_host* host() const { return &face_.table; }
     const std::string& plugin() const { return plugin_; }
 
-    // `http`: outlives detach(); null: patchbay.host.http/1 is UNSUPPORTED.
-    void attach(core::Loop& loop, HttpService* http = nullptr);
+    // What is lent outlives detach().
+    void attach(core::Loop& loop, const Lent& lent = {});
     // Ends what the plugin left open; its calls are answered E_CLOSED from now on.
     void detach();
 
@@ -54,6 +62,7 @@ public:
     static HostServices& of(const patchbay_host* host);
     Reactor& reactor() { return reactor_; }
     HttpService* http() { return http_; }                     // null when detached [any]
+    SignInServices* sign_in() { return sign_in_.get(); }      // null when detached or not asked for
     ProcessService* processes() { return processes_.get(); }  // null when detached or not asked for
 
 private:
@@ -63,6 +72,7 @@ private:
         HostServices* self;
     };
 
+    bool has(std::string_view extension) const;
     const void* extension(std::string_view id);
     void log(int level, std::string_view text, const patchbay_kv* fields, std::size_t count) const;
 
@@ -75,6 +85,7 @@ private:
     Face face_;
     Reactor reactor_;
     std::unique_ptr<ProcessService> processes_;
+    std::unique_ptr<SignInServices> sign_in_;
     std::atomic<HttpService*> http_{nullptr};
     mutable std::mutex mutex_;
     std::string misbehaviour_;  // guarded by mutex_

@@ -9,6 +9,9 @@
 
 namespace patchbay::plugin {
 
+// patchbay.host.sign/1: a link leads to the signer its channel was opened with.
+const patchbay_host_sign* sign_table();
+
 // `services` and `table` live for good; the rest as Catalogue::open() says.
 Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, HostServices& services,
                                               const patchbay_transport& table,

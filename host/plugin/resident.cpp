@@ -38,9 +38,9 @@ std::vector<std::string> granted_extensions(const PluginInfo& info) {
     return granted;
 }
 
-std::string enter(Known& known, core::Loop& loop, const PluginInfo& info, HttpService* http) {
+std::string enter(Known& known, core::Loop& loop, const PluginInfo& info, const Lent& lent) {
     auto& resident = *known.resident;
-    resident.services.attach(loop, http);
+    resident.services.attach(loop, lent);
     patchbay_error error{};
     patchbay_status status = PATCHBAY_E_INTERNAL;
     std::string thrown;
@@ -57,7 +57,7 @@ std::string enter(Known& known, core::Loop& loop, const PluginInfo& info, HttpSe
 
 }  // namespace
 
-Result<Resident*> load_resident(core::Loop& loop, const PluginInfo& info, HttpService* http) {
+Result<Resident*> load_resident(core::Loop& loop, const PluginInfo& info, const Lent& lent) {
     const std::scoped_lock lock(residents_mutex);
     auto extensions = granted_extensions(info);
     bool mapped = false;
@@ -81,7 +81,7 @@ Result<Resident*> load_resident(core::Loop& loop, const PluginInfo& info, HttpSe
                                library->entry()});
         known = &residents().back();
     }
-    if (auto why = enter(*known, loop, info, http); !why.empty()) {
+    if (auto why = enter(*known, loop, info, lent); !why.empty()) {
         known->resident->usable = false;
         known->resident->services.detach();
         return Error{ErrorCode::Unsupported, info.library_path + ": " + why};

@@ -26,9 +26,8 @@ struct Resident {
 };
 
 // Maps the library if needed, calls its entry, checks its tables. The result is never freed.
-// `http`: outlives release_resident().
-Result<Resident*> load_resident(core::Loop& loop, const PluginInfo& info,
-                                HttpService* http = nullptr);
+// What is lent outlives release_resident().
+Result<Resident*> load_resident(core::Loop& loop, const PluginInfo& info, const Lent& lent = {});
 
 // Shuts the plugin down, if all its channels are destroyed, and takes the loop from it.
 void release_resident(Resident& resident);

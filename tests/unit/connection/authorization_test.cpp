@@ -27,11 +27,11 @@ protected:
         options.config_directories = {folder.path()};
         options.built_in = false;
         catalogue = std::make_unique<plugin::Catalogue>(loop, options);
-        spec.config.auth = "main";
-        authenticate = [this, behave](const config::Server& asking,
+        auth_of = [this](const config::Server&) { return AuthChoice{"auth \"main\"", ahead}; };
+        authenticate = [this, behave](const config::Server& asking_one, std::shared_ptr<plugin::Signer>,
                                       plugin::AuthenticatorEvents& on) {
             return catalogue->create_authenticator(
-                "fake_auth", {asking.id, {{"behave", behave}, {"token", "t0ken"}}}, on);
+                "fake_auth", {asking_one.id, {{"behave", behave}, {"token", "t0ken"}}, {}}, on);
         };
     }
     void refuse(const char* method, int times = 1, unsigned status = 401) {
@@ -47,6 +47,7 @@ protected:
 
     test::PluginFolder folder;
     std::unique_ptr<plugin::Catalogue> catalogue;
+    bool ahead = false;
 };
 
 TEST_F(Authorization, TheHandshakeGoesOnWithWhatIsGranted) {
@@ -127,7 +128,7 @@ TEST_F(Authorization, NobodyIsAskedToSignInWhenNobodyIsThere) {
     ASSERT_EQ(connect(), State::AuthRequired);
     EXPECT_THAT(connection().status().last_error, HasSubstr("somebody has to sign in"));
     close();
-    interactive = true;
+    asking = plugin::Asking::MayAsk;
     EXPECT_EQ(connect(), State::Ready) << connection().status().last_error;
 }
 

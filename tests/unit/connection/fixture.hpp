@@ -70,13 +70,14 @@ protected:
                         },
                         [](const config::Server& s) { return Result<json::object>(s.settings); },
                         [this](const std::string& t) { return t == "sse" && has_sse; },
+                        auth_of,
                         authenticate,
                         [this](const std::string& name) -> std::optional<std::string> {
                             const auto found = variables.find(name);
                             if (found == variables.end()) return std::nullopt;
                             return found->second;
                         },
-                        interactive,
+                        asking,
                         5ms,
                         40ms});
             connection_ = std::make_unique<Connection>(*context, spec);
@@ -110,7 +111,9 @@ protected:
 
     core::Loop loop;
     FakeServer server{loop}, old_server{loop};  // the second is reached by transport "sse"
-    bool has_sse = true, interactive = false;
+    bool has_sse = true;
+    plugin::Asking asking = plugin::Asking::Quiet;
+    decltype(Context::auth_of) auth_of;
     decltype(Context::authenticate) authenticate;
     std::map<std::string, std::string> variables;
     Events events;

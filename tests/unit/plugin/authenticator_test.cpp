@@ -35,20 +35,20 @@ protected:
     }
     Result<void> create(const std::string& behave = "well") {
         auto made = catalogue_->create_authenticator(
-            "fake_auth", {"demo", {{"behave", behave}, {"token", "hunter"}}}, events_);
+            "fake_auth", {"demo", {{"behave", behave}, {"token", "hunter"}}, {}}, events_);
         if (!made) return made.error();
         authenticator_ = std::move(*made);
         return {};
     }
-    Result<void> acquire(OperationId operation, bool interactive = true,
+    Result<void> acquire(OperationId operation, Asking asking = Asking::MayAsk,
                          const Problem* challenge = nullptr) {
         return authenticator_->acquire(
-            {operation, "https://example.com/mcp", interactive, challenge});
+            {operation, "https://example.com/mcp", asking, challenge, {}});
     }
     // The outcome of one acquire by a fresh authenticator.
     Result<Grant> outcome(const std::string& behave, const Problem* challenge = nullptr) {
         if (auto made = create(behave); !made) return made.error();
-        if (auto begun = acquire(1, true, challenge); !begun) return begun.error();
+        if (auto begun = acquire(1, Asking::MayAsk, challenge); !begun) return begun.error();
         EXPECT_TRUE(events_.acquired.empty()) << "an event was delivered from inside acquire";
         EXPECT_TRUE(until([&] { return !events_.acquired.empty(); }));
         return events_.acquired.at(0).second;

@@ -1,5 +1,5 @@
-// patchbay/cpp/auth.hpp - the auth half of the plugin ABI for C++17: a typed sink, and an auth table
-// made from a class. Header only, std only.
+// patchbay/cpp/auth.hpp - the auth half of the plugin ABI for C++17: a typed sink, and an auth
+// table made from a class. Header only, std only.
 //
 //   class Token : public patchbay::sdk::Authenticator { ... };
 //   static const patchbay_auth kTable = patchbay::sdk::auth_table<Token>("token", token_schema);
@@ -83,8 +83,8 @@ inline Authenticator* authenticator_of(patchbay_authenticator* authenticator) {
 // `signs`: the method grants PATCHBAY_KV_SIGN.
 template <class T>
 constexpr patchbay_auth auth_table(const char* name, const char* schema, bool signs = false) {
-    using detail::guarded;
     using detail::authenticator_of;
+    using detail::guarded;
     patchbay_auth table{};
     table.struct_size = sizeof table;
     table.name = name;
@@ -99,10 +99,12 @@ constexpr patchbay_auth auth_table(const char* name, const char* schema, bool si
     };
     table.acquire = [](patchbay_authenticator* authenticator, const patchbay_auth_request* request,
                        patchbay_error* error) noexcept {
-        return guarded(error, [&] { return authenticator_of(authenticator)->acquire(*request), PATCHBAY_OK; });
+        return guarded(
+            error, [&] { return authenticator_of(authenticator)->acquire(*request), PATCHBAY_OK; });
     };
     table.cancel = [](patchbay_authenticator* authenticator, std::uint64_t operation) noexcept {
-        guarded(nullptr, [&] { return authenticator_of(authenticator)->cancel(operation), PATCHBAY_OK; });
+        guarded(nullptr,
+                [&] { return authenticator_of(authenticator)->cancel(operation), PATCHBAY_OK; });
     };
     table.forget = [](patchbay_authenticator* authenticator) noexcept {
         guarded(nullptr, [&] { return authenticator_of(authenticator)->forget(), PATCHBAY_OK; });
@@ -119,7 +121,8 @@ constexpr patchbay_auth auth_table(const char* name, const char* schema, bool si
                         void (*header)(void*, patchbay_str, patchbay_str) noexcept,
                         patchbay_error* error) noexcept {
             return guarded(error, [&] {
-                for (const auto& each : authenticator_of(authenticator)->sign(view(method), view(url)))
+                for (const auto& each :
+                     authenticator_of(authenticator)->sign(view(method), view(url)))
                     header(ctx, str(each.name), str(each.value));
                 return patchbay_status{PATCHBAY_OK};
             });

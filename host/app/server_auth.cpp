@@ -1,0 +1,146 @@
+#include "app/server_auth.hpp"
+
+#include "core/log.hpp"
+#include "core/text.hpp"
+#include "protocol/schema.hpp"
+
+#include <algorithm>
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+constexpr const char* kOAuth = "oauth";  // the method for servers that say none
+constexpr const char* kNone = "none";    // auth = "none": never ask
+
+bool has_url(const config::Server& server) {
+    return server.settings.contains("url");
+}
+
+bool brings_credentials(const config::Server& server) {
+    if (!server.bearer_token_env_var.empty()) return true;
+    const auto* headers = server.settings.if_contains("headers");
+    if (!headers || !headers->is_object()) return false;
+    return std::any_of(headers->get_object().begin(), headers->get_object().end(),
+                       [](const auto& header) {
+                           std::string name(header.key());
+                           std::transform(name.begin(), name.end(), name.begin(), [](char c) {
+                               return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+                           });
+                           return name == "authorization";
+                       });
+}
+
+// The transport's own rules of the network are those of its auth method, where that has them too.
+void inherit(json::object& settings, const json::object& from, const json::value& schema) {
+    const auto* object = schema.if_object();
+    const auto* properties = object ? object->if_contains("properties") : nullptr;
+    if (!properties || !properties->is_object()) return;
+    for (const char* key : {"ca_file", "proxy"}) {
+        const auto* value = from.if_contains(key);
+        if (value && properties->get_object().contains(key) && !settings.contains(key))
+            settings[key] = *value;
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> against_schema(const json::value& schema, const json::object& settings) {
+    std::vector<std::string> troubles;
+    const auto compiled = protocol::Schema::compile(schema);
+    if (!compiled) return {compiled.error().message};
+    for (const auto& error : compiled->validate(settings)) {
+        troubles.push_back(error.pointer.empty() ? error.message
+                                                 : error.pointer + ": " + error.message);
+    }
+    return troubles;
+}
+
+std::optional<connection::AuthChoice> ServerAuth::choice(const config::Server& server) const {
+    if (server.auth == kNone) return {};
+    if (!server.auth.empty())
+        return connection::AuthChoice{"auth \"" + core::printable(server.auth, 80) + "\"", true};
+    if (!server.oauth.empty()) return connection::AuthChoice{kOAuth, true};
+    if (!has_url(server) || brings_credentials(server)) return {};
+    const auto methods = plugins_.auth_methods();
+    if (!std::binary_search(methods.begin(), methods.end(), kOAuth)) return {};
+    return connection::AuthChoice{kOAuth, is_stored(server.id)};
+}
+
+bool ServerAuth::is_stored(const std::string& server) const {
+    if (!stored_) {
+        stored_.emplace();
+        if (const auto records = secrets_.stored())
+            for (const auto& record : *records) stored_->emplace(record.key());
+    }
+    return stored_->count(server) != 0;
+}
+
+Result<ServerAuth::Method> ServerAuth::method_of(const config::Server& server) const {
+    Method method;
+    const auto table = config_.auth.find(server.auth);
+    if (table != config_.auth.end()) {
+        method.settings = table->second;
+        for (const char* key : {"kind", "type"}) {
+            const auto* named = method.settings.if_contains(key);
+            if (named && named->is_string() && method.name.empty())
+                method.name = named->get_string();
+            method.settings.erase(key);
+        }
+        if (method.name.empty())
+            return Error{ErrorCode::Invalid, "\"kind\" is missing: the name of an auth method"};
+    } else if (server.auth.empty()) {
+        method.name = kOAuth;
+    } else {
+        const auto methods = plugins_.auth_methods();
+        if (!std::binary_search(methods.begin(), methods.end(), server.auth)) {
+            auto known = methods;
+            for (const auto& each : config_.auth) known.push_back(each.first);
+            return Error{ErrorCode::NotFound,
+                         "there is no [auth." + core::printable(server.auth, 80) +
+                             "] table and no auth method of that name" +
+                             core::did_you_mean(server.auth, known)};
+        }
+        method.name = server.auth;
+    }
+    if (method.name == kOAuth) {
+        for (const auto& own : server.oauth) method.settings[own.key()] = own.value();
+        if (!has_url(server))
+            return Error{ErrorCode::Invalid,
+                         "oauth is for servers behind a URL; a program gets its token in the "
+                         "environment: kind = \"bearer\" with env = \"NAME\""};
+    }
+    return method;
+}
+
+Result<std::unique_ptr<plugin::Authenticator>> ServerAuth::authenticator(
+    const config::Server& server, std::shared_ptr<plugin::Signer> signer,
+    plugin::AuthenticatorEvents& events) const {
+    auto method = method_of(server);
+    if (!method) return method.error();
+    const auto text = plugins_.auth_schema_of(method->name);
+    if (!text) return text.error();
+    json::error_code failed;
+    const auto schema = text->empty() ? json::value() : json::parse(*text, failed);
+    inherit(method->settings, server.settings, schema);
+    auto settings = config::expand_auth(server, method->settings, environment_);
+    if (!settings) return settings.error();
+    const auto troubles = failed           ? std::vector<std::string>{"its schema is not JSON"}
+                          : text->empty() ? std::vector<std::string>{}
+                                           : against_schema(schema, *settings);
+    if (!troubles.empty())
+        return Error{ErrorCode::Invalid, "auth method \"" + method->name +
+                                             "\" refuses its settings: " +
+                                             core::join(troubles, "; ")};
+    return plugins_.create_authenticator(
+        method->name, {server.id, std::move(*settings), std::move(signer)}, events);
+}
+
+std::string ServerAuth::url_of(const config::Server& server) const {
+    const auto settings = config::expand(server, environment_);
+    const auto* url = settings ? settings->if_contains("url") : nullptr;
+    return url && url->is_string() ? std::string(url->get_string()) : std::string();
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,53 @@
+// Which auth method a server uses, with which settings: `auth`, `oauth`, or, for a server behind a
+// URL that says nothing, oauth when it asks for it.
+//
+// Owns:    nothing. Borrows all it is given. Threads: [loop].
+// Errors:  Invalid and NotFound, in the words of the configuration.
+// Source:  design section 5.3 as told in config/README.md.
+#pragma once
+
+#include "auth/secret_store.hpp"
+#include "config/load.hpp"
+#include "connection/connection.hpp"
+#include "plugin/catalogue.hpp"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace patchbay::app {
+
+class ServerAuth {
+public:
+    ServerAuth(const config::Config& config, const config::Environment& environment,
+               plugin::Catalogue& plugins, const auth::SecretStore& secrets)
+        : config_(config), environment_(environment), plugins_(plugins), secrets_(secrets) {}
+
+    std::optional<connection::AuthChoice> choice(const config::Server& server) const;
+    Result<std::unique_ptr<plugin::Authenticator>> authenticator(
+        const config::Server& server, std::shared_ptr<plugin::Signer> signer,
+        plugin::AuthenticatorEvents& events) const;
+    // Expanded; empty: it has none.
+    std::string url_of(const config::Server& server) const;
+
+private:
+    struct Method {
+        std::string name;
+        boost::json::object settings;
+    };
+    Result<Method> method_of(const config::Server& server) const;
+    bool is_stored(const std::string& server) const;
+
+    const config::Config& config_;
+    const config::Environment& environment_;
+    plugin::Catalogue& plugins_;
+    const auth::SecretStore& secrets_;
+    mutable std::optional<std::set<std::string>> stored_;  // read once
+};
+
+// What `settings` are told to be wrong with; empty: nothing.
+std::vector<std::string> against_schema(const boost::json::value& schema,
+                                        const boost::json::object& settings);
+
+}  // namespace patchbay::app

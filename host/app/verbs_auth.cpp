@@ -1,0 +1,107 @@
+#include "app/output.hpp"
+#include "app/session.hpp"
+#include "app/verbs.hpp"
+#include "core/text.hpp"
+
+#include <ctime>
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+std::string expiry_of(const Login& login) {
+    if (!login.expires) return "unknown";
+    const auto left = std::chrono::duration_cast<std::chrono::seconds>(
+        *login.expires - std::chrono::system_clock::now());
+    if (left.count() <= 0) return login.renewable ? "expired, renewed when used" : "expired";
+    if (left.count() < 120) return "in " + std::to_string(left.count()) + " s";
+    if (left.count() < 7200) return "in " + std::to_string(left.count() / 60) + " min";
+    if (left.count() < 172800) return "in " + std::to_string(left.count() / 3600) + " h";
+    return "in " + std::to_string(left.count() / 86400) + " days";
+}
+
+json::object json_of(const Login& login) {
+    json::object told{{"server", login.server},
+                      {"issuer", login.issuer},
+                      {"scope", login.scope},
+                      {"renewable", login.renewable},
+                      {"store", login.in_keyring ? "secret-service" : "file"}};
+    if (!login.principal.empty()) told["principal"] = login.principal;
+    if (login.expires)
+        told["expires_at"] = std::chrono::system_clock::to_time_t(*login.expires);
+    return told;
+}
+
+std::string printable(const std::string& text) {
+    return text.empty() ? "-" : core::printable(text, 200);
+}
+
+// Runs until `done` was told; what it was told.
+Result<void> outcome_of(Session& session, const std::function<void(OneSignIn::Done)>& begin) {
+    std::optional<Result<void>> outcome;
+    begin([&](Result<void> told) { outcome = std::move(told); });
+    session.wait([&] { return outcome.has_value(); },
+                 [&] { session.host().cancel_sign_in(); });
+    return outcome ? *outcome : Error{ErrorCode::Cancelled, "interrupted"};
+}
+
+}  // namespace
+
+int login_verb(const GlobalOptions& global, const std::string& server, bool no_browser,
+               const std::string& scope) {
+    Session session(global, Session::Life::OneShot,
+                    no_browser ? auth::Person::Presence::NoBrowser : auth::Person::Presence::Ready);
+    const auto outcome = outcome_of(session, [&](OneSignIn::Done done) {
+        session.host().sign_in(server, scope, std::move(done));
+    });
+    if (!outcome) return session.report(within("server \"" + server + "\"", outcome.error()));
+    Login login{server, {}, {}, {}, {}, false, false};
+    if (const auto logins = session.host().logins())
+        for (const auto& each : *logins)
+            if (each.server == server) login = each;
+    if (global.json)
+        print_line(json::serialize(json_of(login)));
+    else
+        print_line("signed in to \"" + server + "\" at " + printable(login.issuer) +
+                   "; scope: " + printable(login.scope) + "; expires: " + expiry_of(login) +
+                   (login.renewable ? ", then renewed by itself" : ""));
+    return kOk;
+}
+
+int logout_verb(const GlobalOptions& global, const std::string& server) {
+    Session session(global, Session::Life::OneShot);
+    const auto outcome = outcome_of(session, [&](OneSignIn::Done done) {
+        session.host().sign_out(server, std::move(done));
+    });
+    if (!outcome) return session.report(within("server \"" + server + "\"", outcome.error()));
+    if (global.json)
+        print_line(json::serialize(json::object{{"server", server}, {"signed_in", false}}));
+    else
+        print_line("signed out of \"" + server + "\"");
+    return kOk;
+}
+
+int auth_verb(const GlobalOptions& global) {
+    Session session(global, Session::Life::OneShot);
+    const auto logins = session.host().logins();
+    if (!logins) return session.report(logins.error());
+    if (global.json) {
+        json::array all;
+        for (const auto& login : *logins) all.push_back(json_of(login));
+        print_line(json::serialize(all));
+        return kOk;
+    }
+    if (logins->empty()) {
+        say("nobody is signed in; patchbay mcp login ID");
+        return kOk;
+    }
+    std::vector<std::vector<Cell>> rows{{{"SERVER"}, {"ISSUER"}, {"WHO"}, {"SCOPE"}, {"EXPIRES"}}};
+    for (const auto& login : *logins)
+        rows.push_back({{login.server}, {printable(login.issuer)}, {printable(login.principal)},
+                        {printable(login.scope)}, {expiry_of(login)}});
+    print_table(rows);
+    return kOk;
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,128 @@
+#include "auth/consent.hpp"
+
+#include "core/text.hpp"
+
+#include <unistd.h>
+
+namespace patchbay::auth {
+
+namespace {
+
+std::string host_of(const std::string& url) {
+    const auto from = url.find("//") + 2;
+    return core::printable(url.substr(from, url.find_first_of("/?#", from) - from), 200);
+}
+
+bool is_yes(const std::string& line) {
+    return line.empty() || line == "y" || line == "Y" || line == "yes";
+}
+
+}  // namespace
+
+std::optional<std::string> query_of_redirect(std::string_view pasted,
+                                             std::string_view redirect_uri) {
+    while (!pasted.empty() && static_cast<unsigned char>(pasted.back()) <= ' ')
+        pasted.remove_suffix(1);
+    while (!pasted.empty() && static_cast<unsigned char>(pasted.front()) <= ' ')
+        pasted.remove_prefix(1);
+    if (!pasted.starts_with(redirect_uri)) return {};
+    pasted.remove_prefix(redirect_uri.size());
+    if (!pasted.starts_with('?')) return {};
+    return std::string(pasted.substr(1, pasted.find('#') - 1));
+}
+
+BrowserConsent::~BrowserConsent() {
+    while (!visits_.empty()) withdraw(visits_.begin()->first);
+}
+
+Result<plugin::Consent::Reserved> BrowserConsent::reserve(unsigned port) {
+    const auto socket = listen_on_loopback(port);
+    if (!socket) return socket.error();
+    return Reserved{*socket, redirect_uri_of(*socket)};
+}
+
+std::uint64_t BrowserConsent::authorize(const std::string& server, Reserved reserved,
+                                        const std::string& url, Answer answer) {
+    const auto id = ++last_;
+    auto& visit = visits_[id];
+    visit.server = server;
+    visit.url = url;
+    visit.redirect_uri = reserved.redirect_uri;
+    visit.answer = std::move(answer);
+    visit.listener = std::make_unique<RedirectListener>(
+        loop_, reserved.socket, [this, id](std::string query) { end(id, std::move(query)); });
+    visit.timer = loop_.after(kLimit, [this, id] {
+        visits_.at(id).timer = 0;
+        end(id, Error{ErrorCode::Timeout, "nobody signed in within 5 min"});
+    });
+    switch (person_.presence()) {
+        case Person::Presence::Nobody:
+            loop_.defer([this, id, server] {
+                end(id, Error{ErrorCode::AuthRequired,
+                              "sign in with: patchbay mcp login " + server});
+            });
+            break;
+        case Person::Presence::AskFirst:
+            visit.question = person_.ask(
+                "server \"" + server + "\" wants you to sign in at " + host_of(url),
+                "Open the browser now? [Y/n]", [this, id, server](std::optional<std::string> line) {
+                    visits_.at(id).question = 0;
+                    if (line && is_yes(*line)) return show(id);
+                    end(id, Error{ErrorCode::Denied, "you declined to sign in; do it later with: "
+                                                     "patchbay mcp login " +
+                                                         server});
+                });
+            break;
+        default:
+            show(id);
+    }
+    return id;
+}
+
+void BrowserConsent::show(std::uint64_t id) {
+    const auto& visit = visits_.at(id);
+    if (person_.presence() == Person::Presence::NoBrowser) return ask_for_redirect(id);
+    const auto opened = person_.open_browser(visit.url);
+    if (!opened) {
+        person_.tell("no browser could be opened: " + opened.error().message);
+        return ask_for_redirect(id);
+    }
+    person_.tell("sign in to \"" + visit.server + "\" in the browser that opens. If none does: " +
+                 visit.url);
+}
+
+// The redirect may still reach us by itself: through a forwarded port, or a browser on this machine.
+void BrowserConsent::ask_for_redirect(std::uint64_t id) {
+    auto& visit = visits_.at(id);
+    person_.tell("to sign in to \"" + visit.server + "\", open this address in a browser:\n\n  " +
+                 visit.url +
+                 "\n\nWhen it ends at an address that cannot be reached and begins with " +
+                 visit.redirect_uri + ", copy that address.");
+    visit.question = person_.ask("", "Paste it here:", [this, id](std::optional<std::string> line) {
+        auto& asked = visits_.at(id);
+        asked.question = 0;
+        if (!line) return;  // no terminal: the listener still waits
+        if (auto query = query_of_redirect(*line, asked.redirect_uri)) return end(id, *query);
+        person_.tell("that does not begin with " + asked.redirect_uri + "?");
+        ask_for_redirect(id);
+    });
+}
+
+void BrowserConsent::withdraw(std::uint64_t id) {
+    const auto found = visits_.find(id);
+    if (found == visits_.end()) return;
+    auto& visit = found->second;
+    if (visit.timer) loop_.cancel(visit.timer);
+    if (visit.question) person_.withdraw(visit.question);
+    visits_.erase(found);
+}
+
+void BrowserConsent::end(std::uint64_t id, Result<std::string> query) {
+    const auto found = visits_.find(id);
+    if (found == visits_.end()) return;
+    const auto answer = std::move(found->second.answer);
+    withdraw(id);
+    answer(std::move(query));
+}
+
+}  // namespace patchbay::auth

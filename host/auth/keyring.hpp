@@ -1,0 +1,33 @@
+// The desktop's Secret Service, reached through `secret-tool` (libsecret-tools): nothing is linked,
+// and a service that hangs is a child that is killed. Secrets go through its stdin and stdout.
+//
+// Threads: [any], one call at a time. Errors: Unavailable, with what is missing or hung.
+// Limits:  kLimit for a call.
+#pragma once
+
+#include "core/result.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace patchbay::auth {
+
+class Keyring {
+public:
+    static constexpr std::chrono::seconds kLimit{2};
+
+    // Empty: there is nothing for `server`.
+    Result<std::string> read(const std::string& server) const;
+    Result<void> write(const std::string& server, const std::string& secrets) const;
+    Result<void> erase(const std::string& server) const;
+
+private:
+    struct Ended {
+        int code = 0;
+        std::string output;
+    };
+    static Result<Ended> run(const std::vector<std::string>& arguments, const std::string& input);
+};
+
+}  // namespace patchbay::auth

@@ -1,0 +1,50 @@
+// Waits on a loopback socket for the one redirect that ends a sign-in in a browser, and answers it
+// with a page that says so. Everything else that connects is turned away.
+//
+// Owns:    the socket and its connections. Threads: [loop].
+// Errors:  none: what makes no sense gets a 4xx, and the listener goes on waiting.
+// Limits:  kMostConnections at once, 16 KiB and 10 s for each.
+// Source:  RFC 8252 section 7.3. The door to Boost.Beast, which parses the request.
+#pragma once
+
+#include "core/loop.hpp"
+#include "core/result.hpp"
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+
+namespace patchbay::auth {
+
+// A listening socket on 127.0.0.1; `port` 0: any. [any]
+Result<int> listen_on_loopback(unsigned port);
+// http://127.0.0.1:PORT/callback of such a socket. [any]
+std::string redirect_uri_of(int socket);
+
+class RedirectListener {
+public:
+    static constexpr std::size_t kMostConnections = 8;
+
+    // Takes `socket` over. `came` is called once, with the query string, never from inside here.
+    RedirectListener(core::Loop& loop, int socket, std::function<void(std::string query)> came);
+    ~RedirectListener();
+    RedirectListener(const RedirectListener&) = delete;
+
+private:
+    struct Peer;
+
+    void accept();
+    void readable(Peer& peer);
+    void answer(Peer& peer);
+    void drop(Peer& peer);
+
+    core::Loop& loop_;
+    const int socket_;
+    const std::string authority_;  // 127.0.0.1:PORT
+    std::function<void(std::string)> came_;
+    core::Loop::WatchId watch_ = 0;
+    std::list<std::unique_ptr<Peer>> peers_;
+};
+
+}  // namespace patchbay::auth

@@ -1,0 +1,210 @@
+#include "auth/secret_store.hpp"
+
+#include "core/log.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace patchbay::auth {
+namespace json = boost::json;
+
+namespace {
+
+constexpr const char* kPlugin = "plugin";    // members of a record that are ours
+constexpr const char* kKeyring = "keyring";  // true: its secrets are there
+constexpr std::chrono::milliseconds kLongestPause{16};
+constexpr std::string_view kSecretWords[] = {"secret", "private", "assertion", "_key"};
+
+bool is_secret(std::string_view name) {
+    if (name.ends_with("token")) return true;
+    return std::any_of(std::begin(kSecretWords), std::end(kSecretWords), [&](std::string_view word) {
+        return name.find(word) != std::string_view::npos;
+    });
+}
+
+const json::object* record_of(const json::object& file, const std::string& server) {
+    const auto* record = file.at("servers").get_object().if_contains(server);
+    return record ? record->if_object() : nullptr;
+}
+
+std::string text_in(const json::object& record, const char* name) {
+    const auto* value = record.if_contains(name);
+    return value && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+bool in_keyring(const json::object& record) {
+    const auto* said = record.if_contains(kKeyring);
+    return said && said->is_bool() && said->get_bool();
+}
+
+}  // namespace
+
+SecretStore::SecretStore(core::Loop& loop, std::string directory, std::unique_ptr<Keyring> keyring)
+    : loop_(loop), file_(std::move(directory)), keyring_(std::move(keyring)) {}
+
+SecretStore::~SecretStore() {
+    *alive_ = false;
+    {
+        const std::scoped_lock lock(mutex_);
+        ending_ = true;
+    }
+    more_.notify_one();
+    if (thread_.joinable()) thread_.join();
+    while (!locks_.empty()) unlock(locks_.begin()->first);
+}
+
+template <class Work, class Then>
+void SecretStore::away(Work work, Then then) {
+    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    {
+        const std::scoped_lock lock(mutex_);
+        work_.push_back([this, work = std::move(work), then = std::move(then)] {
+            auto outcome = work();
+            loop_.post([watch = alive_, then, outcome = std::move(outcome)] {
+                if (*watch) then(outcome);
+            });
+        });
+    }
+    more_.notify_one();
+}
+
+void SecretStore::run() {
+    for (;;) {
+        std::function<void()> next;
+        {
+            std::unique_lock lock(mutex_);
+            more_.wait(lock, [this] { return ending_ || !work_.empty(); });
+            if (work_.empty()) return;
+            next = std::move(work_.front());
+            work_.pop_front();
+        }
+        next();
+    }
+}
+
+void SecretStore::get(const std::string& plugin, const std::string& server, Got got) {
+    away([this, plugin, server] { return read_record(plugin, server); }, std::move(got));
+}
+
+Result<std::string> SecretStore::read_record(const std::string& plugin,
+                                             const std::string& server) const {
+    const auto contents = file_.read();
+    if (!contents) return contents.error();
+    if (!contents->warning.empty()) core::log::warn(contents->warning);
+    const auto* found = record_of(contents->file, server);
+    if (!found || text_in(*found, kPlugin) != plugin) return std::string();
+    auto record = *found;
+    const bool elsewhere = in_keyring(record);
+    record.erase(kPlugin);
+    record.erase(kKeyring);
+    if (elsewhere) {
+        if (!keyring_)
+            return Error{ErrorCode::Unavailable,
+                         "the login for server \"" + server +
+                             "\" is in the Secret Service; set [secrets] store = "
+                             "\"secret-service\", or sign in again"};
+        const auto secrets = keyring_->read(server);
+        if (!secrets) return secrets.error();
+        json::error_code failed;
+        const auto value = json::parse(*secrets, failed);
+        if (failed || !value.is_object()) return std::string();  // erased there by hand
+        for (const auto& member : value.get_object()) record[member.key()] = member.value();
+    }
+    for (const auto& member : record)
+        if (is_secret(member.key()) && member.value().is_string())
+            core::log::mask(member.value().get_string());
+    return json::serialize(record);
+}
+
+void SecretStore::put(const std::string& plugin, const std::string& server,
+                      const std::string& record, Done done) {
+    away(
+        [this, plugin, server, record] {
+            if (record.empty()) {
+                if (keyring_) keyring_->erase(server);
+                return file_.replace(server, {});
+            }
+            return write_record(plugin, server, json::parse(record).get_object());
+        },
+        std::move(done));
+}
+
+Result<void> SecretStore::write_record(const std::string& plugin, const std::string& server,
+                                       json::object record) const {
+    json::object secrets;
+    for (const auto& member : record) {
+        if (!is_secret(member.key())) continue;
+        if (member.value().is_string()) core::log::mask(member.value().get_string());
+        secrets[member.key()] = member.value();
+    }
+    if (keyring_) {
+        if (const auto kept = keyring_->write(server, json::serialize(secrets)); kept) {
+            for (const auto& secret : secrets) record.erase(secret.key());
+            record[kKeyring] = true;
+        } else {
+            core::log::warn("the Secret Service does not keep the login for server \"" + server +
+                            "\": " + kept.error().message + "; it is kept in " + file_.path());
+        }
+    }
+    record[kPlugin] = plugin;
+    return file_.replace(server, record);
+}
+
+void SecretStore::erase(const std::string& server, Done done) {
+    put({}, server, {}, std::move(done));
+}
+
+Result<json::object> SecretStore::stored() const {
+    auto contents = file_.read();
+    if (!contents) return contents.error();
+    return contents->file.at("servers").get_object();
+}
+
+std::uint64_t SecretStore::lock(const std::string& server, std::chrono::milliseconds limit,
+                                Done done) {
+    const auto id = ++last_lock_;
+    auto& lock = locks_[id];
+    lock.server = server;
+    lock.deadline = core::Clock::now() + limit;
+    lock.done = std::move(done);
+    lock.timer = loop_.after(std::chrono::nanoseconds(0), [this, id] { try_lock(id); });
+    return id;
+}
+
+// Asked again and again, more seldom each time: a wait inside the kernel could not be given up.
+void SecretStore::try_lock(std::uint64_t id) {
+    auto& lock = locks_.at(id);
+    lock.timer = 0;
+    const auto end = [&](const Result<void>& outcome) {
+        const auto done = std::exchange(lock.done, {});
+        if (!outcome) unlock(id);
+        done(outcome);
+    };
+    if (lock.fd < 0) {
+        const auto fd = file_.lock_file(lock.server);
+        if (!fd) return end(fd.error());
+        lock.fd = *fd;
+    }
+    if (::flock(lock.fd, LOCK_EX | LOCK_NB) == 0) return end({});
+    if (errno != EWOULDBLOCK && errno != EINTR)
+        return end(Error{ErrorCode::Io, std::string("cannot lock the login of server \"") +
+                                            lock.server + "\": " + std::strerror(errno)});
+    if (core::Clock::now() >= lock.deadline)
+        return end(Error{ErrorCode::Timeout, "another process is busy with the login of server \"" +
+                                                 lock.server + "\"; try again"});
+    lock.timer = loop_.after(lock.pause, [this, id] { try_lock(id); });
+    lock.pause = std::min(lock.pause * 2, kLongestPause);
+}
+
+void SecretStore::unlock(std::uint64_t id) {
+    const auto found = locks_.find(id);
+    if (found == locks_.end()) return;
+    if (found->second.timer) loop_.cancel(found->second.timer);
+    if (found->second.fd >= 0) ::close(found->second.fd);
+    locks_.erase(found);
+}
+
+}  // namespace patchbay::auth
