@@ -1,9 +1,10 @@
 #include "app/era_file.hpp"
 
+#include "core/private_directory.hpp"
+
 #include <boost/json.hpp>
 
 #include <fcntl.h>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <unistd.h>
@@ -53,8 +54,7 @@ void EraFile::remember(const std::string& definition_key, const connection::Know
 
 // Another host may write at the same time; the last one wins, which costs a probe at most.
 void EraFile::write() const {
-    std::error_code ignored;
-    std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
+    core::make_private_directory(path_.substr(0, path_.rfind('/')));
     json::object object;
     for (const auto& [key, version] : versions_) object[key] = version;
     const std::string text = json::serialize(object);

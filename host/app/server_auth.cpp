@@ -22,14 +22,13 @@ bool brings_credentials(const config::Server& server) {
     if (!server.bearer_token_env_var.empty()) return true;
     const auto* headers = server.settings.if_contains("headers");
     if (!headers || !headers->is_object()) return false;
-    return std::any_of(headers->get_object().begin(), headers->get_object().end(),
-                       [](const auto& header) {
-                           std::string name(header.key());
-                           std::transform(name.begin(), name.end(), name.begin(), [](char c) {
-                               return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-                           });
-                           return name == "authorization";
-                       });
+    return std::any_of(
+        headers->get_object().begin(), headers->get_object().end(), [](const auto& header) {
+            std::string name(header.key());
+            std::transform(name.begin(), name.end(), name.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+            return name == "authorization";
+        });
 }
 
 // The transport's own rules of the network are those of its auth method, where that has them too.
@@ -97,10 +96,10 @@ Result<ServerAuth::Method> ServerAuth::method_of(const config::Server& server) c
         if (!std::binary_search(methods.begin(), methods.end(), server.auth)) {
             auto known = methods;
             for (const auto& each : config_.auth) known.push_back(each.first);
-            return Error{ErrorCode::NotFound,
-                         "there is no [auth." + core::printable(server.auth, 80) +
-                             "] table and no auth method of that name" +
-                             core::did_you_mean(server.auth, known)};
+            return Error{ErrorCode::NotFound, "there is no [auth." +
+                                                  core::printable(server.auth, 80) +
+                                                  "] table and no auth method of that name" +
+                                                  core::did_you_mean(server.auth, known)};
         }
         method.name = server.auth;
     }
@@ -126,13 +125,13 @@ Result<std::unique_ptr<plugin::Authenticator>> ServerAuth::authenticator(
     inherit(method->settings, server.settings, schema);
     auto settings = config::expand_auth(server, method->settings, environment_);
     if (!settings) return settings.error();
-    const auto troubles = failed           ? std::vector<std::string>{"its schema is not JSON"}
+    const auto troubles = failed          ? std::vector<std::string>{"its schema is not JSON"}
                           : text->empty() ? std::vector<std::string>{}
-                                           : against_schema(schema, *settings);
+                                          : against_schema(schema, *settings);
     if (!troubles.empty())
-        return Error{ErrorCode::Invalid, "auth method \"" + method->name +
-                                             "\" refuses its settings: " +
-                                             core::join(troubles, "; ")};
+        return Error{ErrorCode::Invalid,
+                     "auth method \"" + method->name +
+                         "\" refuses its settings: " + core::join(troubles, "; ")};
     return plugins_.create_authenticator(
         method->name, {server.id, std::move(*settings), std::move(signer)}, events);
 }

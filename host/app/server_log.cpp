@@ -2,6 +2,7 @@
 
 #include "core/limits.hpp"
 #include "core/log.hpp"
+#include "core/private_directory.hpp"
 #include "core/text.hpp"
 
 #include <cerrno>
@@ -9,7 +10,6 @@
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
-#include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,9 +55,7 @@ void ServerLog::add(const std::string& server, bool stray, std::string_view line
 void ServerLog::write(const std::string& server, Kept& kept, const std::string& line) {
     const auto path = path_of(server);
     if (!kept.file || kept.bytes > kFileBytes) {
-        std::error_code ignored;
-        std::filesystem::create_directories(directory_, ignored);
-        ::chmod(directory_.c_str(), 0700);
+        core::make_private_directory(directory_);
         struct stat info {};
         if (::lstat(path.c_str(), &info) == 0 &&
             static_cast<std::size_t>(info.st_size) > kFileBytes) {

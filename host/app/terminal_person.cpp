@@ -73,8 +73,8 @@ Result<void> TerminalPerson::open_browser(const std::string& url) {
     sigaddset(&usual, SIGPIPE);
     ::posix_spawnattr_setsigmask(&how, &none);
     ::posix_spawnattr_setsigdefault(&how, &usual);
-    ::posix_spawnattr_setflags(
-        &how, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    ::posix_spawnattr_setflags(&how,
+                               POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -84,8 +84,7 @@ Result<void> TerminalPerson::open_browser(const std::string& url) {
     const int wrong = ::posix_spawnp(&pid, argv[0], &actions, &how, argv.data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
     ::posix_spawnattr_destroy(&how);
-    if (wrong)
-        return Error{ErrorCode::Unavailable, words.front() + ": " + std::strerror(wrong)};
+    if (wrong) return Error{ErrorCode::Unavailable, words.front() + ": " + std::strerror(wrong)};
     return {};
 }
 

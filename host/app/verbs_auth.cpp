@@ -28,8 +28,7 @@ json::object json_of(const Login& login) {
                       {"renewable", login.renewable},
                       {"store", login.in_keyring ? "secret-service" : "file"}};
     if (!login.principal.empty()) told["principal"] = login.principal;
-    if (login.expires)
-        told["expires_at"] = std::chrono::system_clock::to_time_t(*login.expires);
+    if (login.expires) told["expires_at"] = std::chrono::system_clock::to_time_t(*login.expires);
     return told;
 }
 
@@ -41,8 +40,7 @@ std::string printable(const std::string& text) {
 Result<void> outcome_of(Session& session, const std::function<void(OneSignIn::Done)>& begin) {
     std::optional<Result<void>> outcome;
     begin([&](Result<void> told) { outcome = std::move(told); });
-    session.wait([&] { return outcome.has_value(); },
-                 [&] { session.host().cancel_sign_in(); });
+    session.wait([&] { return outcome.has_value(); }, [&] { session.host().cancel_sign_in(); });
     return outcome ? *outcome : Error{ErrorCode::Cancelled, "interrupted"};
 }
 
@@ -71,9 +69,8 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
 
 int logout_verb(const GlobalOptions& global, const std::string& server) {
     Session session(global, Session::Life::OneShot);
-    const auto outcome = outcome_of(session, [&](OneSignIn::Done done) {
-        session.host().sign_out(server, std::move(done));
-    });
+    const auto outcome = outcome_of(
+        session, [&](OneSignIn::Done done) { session.host().sign_out(server, std::move(done)); });
     if (!outcome) return session.report(within("server \"" + server + "\"", outcome.error()));
     if (global.json)
         print_line(json::serialize(json::object{{"server", server}, {"signed_in", false}}));
@@ -98,8 +95,11 @@ int auth_verb(const GlobalOptions& global) {
     }
     std::vector<std::vector<Cell>> rows{{{"SERVER"}, {"ISSUER"}, {"WHO"}, {"SCOPE"}, {"EXPIRES"}}};
     for (const auto& login : *logins)
-        rows.push_back({{login.server}, {printable(login.issuer)}, {printable(login.principal)},
-                        {printable(login.scope)}, {expiry_of(login)}});
+        rows.push_back({{login.server},
+                        {printable(login.issuer)},
+                        {printable(login.principal)},
+                        {printable(login.scope)},
+                        {expiry_of(login)}});
     print_table(rows);
     return kOk;
 }

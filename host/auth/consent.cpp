@@ -58,8 +58,8 @@ std::uint64_t BrowserConsent::authorize(const std::string& server, Reserved rese
     switch (person_.presence()) {
         case Person::Presence::Nobody:
             loop_.defer([this, id, server] {
-                end(id, Error{ErrorCode::AuthRequired,
-                              "sign in with: patchbay mcp login " + server});
+                end(id,
+                    Error{ErrorCode::AuthRequired, "sign in with: patchbay mcp login " + server});
             });
             break;
         case Person::Presence::AskFirst:
@@ -68,9 +68,10 @@ std::uint64_t BrowserConsent::authorize(const std::string& server, Reserved rese
                 "Open the browser now? [Y/n]", [this, id, server](std::optional<std::string> line) {
                     visits_.at(id).question = 0;
                     if (line && is_yes(*line)) return show(id);
-                    end(id, Error{ErrorCode::Denied, "you declined to sign in; do it later with: "
-                                                     "patchbay mcp login " +
-                                                         server});
+                    end(id, Error{ErrorCode::Denied,
+                                  "you declined to sign in; do it later with: "
+                                  "patchbay mcp login " +
+                                      server});
                 });
             break;
         default:
@@ -87,11 +88,12 @@ void BrowserConsent::show(std::uint64_t id) {
         person_.tell("no browser could be opened: " + opened.error().message);
         return ask_for_redirect(id);
     }
-    person_.tell("sign in to \"" + visit.server + "\" in the browser that opens. If none does: " +
-                 visit.url);
+    person_.tell("sign in to \"" + visit.server +
+                 "\" in the browser that opens. If none does: " + visit.url);
 }
 
-// The redirect may still reach us by itself: through a forwarded port, or a browser on this machine.
+// The redirect may still reach us by itself: through a forwarded port, or a browser on this
+// machine.
 void BrowserConsent::ask_for_redirect(std::uint64_t id) {
     auto& visit = visits_.at(id);
     person_.tell("to sign in to \"" + visit.server + "\", open this address in a browser:\n\n  " +

@@ -78,14 +78,15 @@ Result<Keyring::Ended> Keyring::run(const std::vector<std::string>& arguments,
     out.close(1);
 
     // Far less than a pipe holds: this does not wait. SIGPIPE is ignored in this process.
-    const bool told = ::write(in.end(1), input.data(), input.size()) ==
-                      static_cast<ssize_t>(input.size());
+    const bool told =
+        ::write(in.end(1), input.data(), input.size()) == static_cast<ssize_t>(input.size());
     in.close(1);
     Ended ended;
     const auto deadline = Clock::now() + kLimit;
     bool whole = false;
     while (!whole) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
         pollfd wanted{out.end(0), POLLIN, 0};
         const int ready = left.count() > 0 ? ::poll(&wanted, 1, static_cast<int>(left.count())) : 0;
         if (ready < 0 && errno == EINTR) continue;

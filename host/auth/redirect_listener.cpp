@@ -22,13 +22,15 @@ constexpr std::chrono::seconds kPatience{10};
 constexpr std::uint32_t kHeadBytes = 16u << 10;
 
 std::string page(unsigned status, const char* reason, const char* says) {
-    const std::string body = std::string("<!doctype html><meta charset=utf-8><title>Patchbay</title>"
-                                         "<p style=\"font:16px sans-serif;margin:3em\">") +
+    const std::string body = std::string(
+                                 "<!doctype html><meta charset=utf-8><title>Patchbay</title>"
+                                 "<p style=\"font:16px sans-serif;margin:3em\">") +
                              says;
     return "HTTP/1.1 " + std::to_string(status) + " " + reason +
            "\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: " +
            std::to_string(body.size()) +
-           "\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n\r\n" +
+           "\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nConnection: "
+           "close\r\n\r\n" +
            body;
 }
 
@@ -90,7 +92,8 @@ void RedirectListener::accept() {
     auto& peer = *peers_.emplace_back(std::make_unique<Peer>());
     peer.fd = fd;
     peer.parser.header_limit(kHeadBytes);
-    if (auto watch = loop_.watch(fd, core::Loop::kReadable, [this, &peer](unsigned) { readable(peer); }))
+    if (auto watch =
+            loop_.watch(fd, core::Loop::kReadable, [this, &peer](unsigned) { readable(peer); }))
         peer.watch = *watch;
     peer.timer = loop_.after(kPatience, [this, &peer] {
         peer.timer = 0;

@@ -20,9 +20,9 @@ constexpr std::string_view kSecretWords[] = {"secret", "private", "assertion", "
 
 bool is_secret(std::string_view name) {
     if (name.ends_with("token")) return true;
-    return std::any_of(std::begin(kSecretWords), std::end(kSecretWords), [&](std::string_view word) {
-        return name.find(word) != std::string_view::npos;
-    });
+    return std::any_of(
+        std::begin(kSecretWords), std::end(kSecretWords),
+        [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
 const json::object* record_of(const json::object& file, const std::string& server) {

@@ -1,12 +1,12 @@
 #include "auth/store_file.hpp"
 
 #include "core/digest.hpp"
+#include "core/private_directory.hpp"
 #include "core/text.hpp"
 
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <optional>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -73,14 +73,13 @@ Result<void> check_private(int fd, const std::string& path, mode_t wanted) {
 Result<Descriptor> open_directory(const std::string& path, bool make) {
     int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT && make) {
-        std::error_code ignored;
-        std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-        if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return failed("make", path);
+        if (!core::make_private_directory(path)) return failed("make", path);
         fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     }
     if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
-        return Error{ErrorCode::Denied,
-                     path + " is no directory, or a symbolic link; sign-ins are not kept behind one"};
+        return Error{
+            ErrorCode::Denied,
+            path + " is no directory, or a symbolic link; sign-ins are not kept behind one"};
     if (fd < 0) return failed("open", path);
     Descriptor directory(fd);
     if (auto wrong = check_private(fd, path, 0700); !wrong) return wrong.error();
@@ -93,7 +92,8 @@ Result<Descriptor> open_file(int directory, const std::string& place, const char
     const int fd = ::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT) return Descriptor();
     if (fd < 0 && errno == ELOOP)
-        return Error{ErrorCode::Denied, path + " is a symbolic link; sign-ins are not kept behind one"};
+        return Error{ErrorCode::Denied,
+                     path + " is a symbolic link; sign-ins are not kept behind one"};
     if (fd < 0) return failed("open", path);
     Descriptor file(fd);
     if (auto wrong = check_private(fd, path, 0600); !wrong) return wrong.error();
@@ -110,7 +110,8 @@ Result<std::string> text_of(int fd, const std::string& path) {
         if (got == 0) return text;
         text.append(block, static_cast<std::size_t>(got));
         if (text.size() > StoreFile::kFileBytes)
-            return Error{ErrorCode::Limit, path + " is larger than 4 MiB, which no store of sign-ins is"};
+            return Error{ErrorCode::Limit,
+                         path + " is larger than 4 MiB, which no store of sign-ins is"};
     }
 }
 
@@ -118,8 +119,9 @@ Result<std::string> text_of(int fd, const std::string& path) {
 Result<json::object> parse(const std::string& text, const std::string& path) {
     json::error_code wrong;
     auto value = json::parse(text, wrong);
-    const Error damaged{ErrorCode::Protocol, path + " is damaged: it is not a JSON object with "
-                                                    "\"version\" and \"servers\""};
+    const Error damaged{ErrorCode::Protocol, path +
+                                                 " is damaged: it is not a JSON object with "
+                                                 "\"version\" and \"servers\""};
     if (wrong || !value.is_object()) return damaged;
     auto& file = value.get_object();
     const auto* version = file.if_contains("version");
@@ -161,7 +163,8 @@ Result<StoreFile::Contents> contents_of(int directory, const std::string& place)
     auto now = find(directory, place, kName);
     if (now.file) return StoreFile::Contents{std::move(*now.file), {}};
     if (now.error && now.error->code != ErrorCode::Protocol) return *now.error;
-    if (!now.there) return StoreFile::Contents{{{"version", kVersion}, {"servers", json::object()}}, {}};
+    if (!now.there)
+        return StoreFile::Contents{{{"version", kVersion}, {"servers", json::object()}}, {}};
     auto before = find(directory, place, kPrevious);
     if (before.file)
         return StoreFile::Contents{std::move(*before.file),
@@ -210,16 +213,15 @@ Result<void> swap_in(int directory, const std::string& place, bool damaged, bool
 
 Result<Descriptor> lock_writers(int directory, const std::string& place) {
     const auto path = place + "/" + kWriters;
-    Descriptor file(
-        ::openat(directory, kWriters, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+    Descriptor file(::openat(directory, kWriters, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (file.get() < 0) return failed("write", path);
     const auto deadline = std::chrono::steady_clock::now() + StoreFile::kLockWait;
     while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR) return failed("lock", path);
         if (std::chrono::steady_clock::now() > deadline)
-            return Error{ErrorCode::Timeout,
-                         "another process holds " + path + " for more than " +
-                             core::duration(StoreFile::kLockWait) + "; is one stopped?"};
+            return Error{ErrorCode::Timeout, "another process holds " + path + " for more than " +
+                                                 core::duration(StoreFile::kLockWait) +
+                                                 "; is one stopped?"};
         std::this_thread::sleep_for(kLockPause);
     }
     return file;
@@ -251,7 +253,8 @@ Result<void> StoreFile::replace(const std::string& server, const json::object& r
         servers.erase(server);
     else
         servers[server] = record;
-    auto written = write_whole(directory->get(), directory_, json::serialize(contents->file) + "\n");
+    auto written =
+        write_whole(directory->get(), directory_, json::serialize(contents->file) + "\n");
     if (written)
         written = swap_in(directory->get(), directory_, !contents->warning.empty(), record.empty());
     if (!written) ::unlinkat(directory->get(), kFresh, 0);

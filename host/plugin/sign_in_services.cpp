@@ -23,8 +23,8 @@ constexpr std::size_t kServerBytes = 256;
 
 bool is_http(std::string_view url) {
     const bool clean = url.size() <= kUrlBytes && std::none_of(url.begin(), url.end(), [](char c) {
-        return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f;
-    });
+                           return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f;
+                       });
     return clean && (url.starts_with("https://") || url.starts_with("http://"));
 }
 
@@ -186,8 +186,7 @@ patchbay_status reserve(const patchbay_host* host, patchbay_str server, std::uin
     if (!redirect_uri || !out || port > 65535 || server.size > kServerBytes)
         return refuse(error, PATCHBAY_E_INVALID, "reserve: a port from 0 to 65535 is expected");
     auto reserved = self->offered.consent->reserve(port);
-    if (!reserved)
-        return refuse(error, status_of(reserved.error().code), reserved.error().message);
+    if (!reserved) return refuse(error, status_of(reserved.error().code), reserved.error().message);
     const auto uri = reserved->redirect_uri;
     const int socket = reserved->socket;
     Call call;
@@ -275,10 +274,10 @@ patchbay_status get(const patchbay_host* host, patchbay_str server, void* ctx,
         [ctx, done](patchbay_status status, std::string_view record, const patchbay_error* error) {
             done(ctx, status, str(record), error);
         },
-        nullptr, [](State& self, patchbay_op op, const std::string& id) {
+        nullptr,
+        [](State& self, patchbay_op op, const std::string& id) {
             self.offered.secrets->get(
-                self.plugin, id,
-                [keep = self.shared_from_this(), op](Result<std::string> record) {
+                self.plugin, id, [keep = self.shared_from_this(), op](Result<std::string> record) {
                     keep->finish(op, record);
                 });
         });
@@ -312,7 +311,8 @@ patchbay_status lock(const patchbay_host* host, patchbay_str server, std::uint32
         [ctx, done](patchbay_status status, std::string_view, const patchbay_error* error) {
             done(ctx, status, error);
         },
-        out, [timeout_ms](State& self, patchbay_op op, const std::string& id) {
+        out,
+        [timeout_ms](State& self, patchbay_op op, const std::string& id) {
             self.started(op, self.offered.secrets->lock(
                                  id, std::chrono::milliseconds(timeout_ms),
                                  [keep = self.shared_from_this(), op](Result<void> outcome) {

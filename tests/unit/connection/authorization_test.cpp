@@ -28,7 +28,8 @@ protected:
         options.built_in = false;
         catalogue = std::make_unique<plugin::Catalogue>(loop, options);
         auth_of = [this](const config::Server&) { return AuthChoice{"auth \"main\"", ahead}; };
-        authenticate = [this, behave](const config::Server& asking_one, std::shared_ptr<plugin::Signer>,
+        authenticate = [this, behave](const config::Server& asking_one,
+                                      std::shared_ptr<plugin::Signer>,
                                       plugin::AuthenticatorEvents& on) {
             return catalogue->create_authenticator(
                 "fake_auth", {asking_one.id, {{"behave", behave}, {"token", "t0ken"}}, {}}, on);

@@ -40,7 +40,8 @@ Result<Grant> fetched(const std::vector<std::string>& fixtures) {
         catalogue.create_authenticator("fake_auth", {"demo", {{"behave", "fetch"}}, {}}, events);
     if (!made) return made.error();
     const auto authenticator = std::move(*made);
-    if (auto begun = authenticator->acquire({1, "https://example.com", Asking::Quiet, nullptr, {}}); !begun)
+    if (auto begun = authenticator->acquire({1, "https://example.com", Asking::Quiet, nullptr, {}});
+        !begun)
         return begun.error();
     const auto until = core::Clock::now() + 20s;
     EXPECT_TRUE(loop.run_until([&] { return events.outcome.has_value(); }, until));

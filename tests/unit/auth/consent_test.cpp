@@ -1,0 +1,190 @@
+// From the authorization page back to the plugin, by the listener or by hand.
+#include "auth/consent.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace patchbay::auth {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace std::chrono_literals;
+
+class FakePerson final : public Person {
+public:
+    Presence presence() const override { return presence_; }
+    void tell(const std::string& text) override { told += text + "\n"; }
+    std::uint64_t ask(const std::string& heading, const std::string& prompt, Line line) override {
+        asked.push_back(heading + "|" + prompt);
+        answer = std::move(line);
+        return ++last_;
+    }
+    void withdraw(std::uint64_t) override { withdrawn = true; }
+    Result<void> open_browser(const std::string& url) override {
+        opened.push_back(url);
+        if (browser) return {};
+        return Error{ErrorCode::Unavailable, "no display"};
+    }
+    // As if a line had come later.
+    void say(std::optional<std::string> line) { std::exchange(answer, {})(std::move(line)); }
+
+    Presence presence_ = Presence::Ready;
+    bool browser = true, withdrawn = false;
+    std::string told;
+    std::vector<std::string> asked, opened;
+    Line answer;
+
+private:
+    std::uint64_t last_ = 0;
+};
+
+class ConsentTest : public ::testing::Test {
+protected:
+    void authorize(const std::string& url = "https://as.example/authorize?state=s") {
+        auto reserved = consent.reserve(0);
+        ASSERT_TRUE(reserved) << reserved.error().message;
+        redirect = reserved->redirect_uri;
+        id = consent.authorize("demo", *reserved, url,
+                               [this](Result<std::string> told) { outcome = std::move(told); });
+    }
+    bool until(const std::function<bool()>& done) {
+        return loop.run_until(done, core::Clock::now() + 20s);
+    }
+    // What the listener answers to `request`, sent in two pieces.
+    std::string answer_to(const std::string& request) {
+        const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        address.sin_port = htons(port());
+        EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+        const auto half = request.size() / 2;
+        EXPECT_EQ(::send(fd, request.data(), half, MSG_NOSIGNAL), static_cast<ssize_t>(half));
+        loop.run_until([] { return false; }, core::Clock::now() + 5ms);
+        ::send(fd, request.data() + half, request.size() - half, MSG_NOSIGNAL);
+        std::string got;
+        until([&] {
+            char block[1024];
+            const auto bytes = ::recv(fd, block, sizeof block, MSG_DONTWAIT);
+            if (bytes > 0) got.append(block, static_cast<std::size_t>(bytes));
+            return bytes == 0 || (bytes < 0 && errno != EAGAIN);
+        });
+        ::close(fd);
+        return got;
+    }
+    std::string get(const std::string& target, const std::string& host = "") {
+        return answer_to("GET " + target + " HTTP/1.1\r\nHost: " +
+                         (host.empty() ? "127.0.0.1:" + std::to_string(port()) : host) + "\r\n\r\n");
+    }
+    std::uint16_t port() const {
+        return static_cast<std::uint16_t>(std::stoi(redirect.substr(redirect.rfind(':') + 1)));
+    }
+
+    core::Loop loop;
+    FakePerson person;
+    BrowserConsent consent{loop, person};
+    std::string redirect;
+    std::uint64_t id = 0;
+    std::optional<Result<std::string>> outcome;
+};
+
+TEST_F(ConsentTest, BringsTheRedirectOfTheBrowserBack) {
+    authorize();
+    EXPECT_THAT(redirect, ::testing::MatchesRegex("http://127\\.0\\.0\\.1:[0-9]+/callback"));
+    EXPECT_EQ(person.opened, std::vector<std::string>{"https://as.example/authorize?state=s"});
+    EXPECT_THAT(get("/callback?code=c&state=s"), HasSubstr("HTTP/1.1 200 OK"));
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    ASSERT_TRUE(*outcome);
+    EXPECT_EQ(**outcome, "code=c&state=s");
+}
+
+TEST_F(ConsentTest, TurnsEverythingElseAwayAndGoesOnWaiting) {
+    authorize();
+    EXPECT_THAT(get("/favicon.ico"), HasSubstr("404"));
+    EXPECT_THAT(get("/callback?code=stolen", "evil.example"), HasSubstr("404"));
+    EXPECT_THAT(answer_to("POST /callback?code=x HTTP/1.1\r\nHost: 127.0.0.1:" +
+                          std::to_string(port()) + "\r\nContent-Length: 0\r\n\r\n"),
+                HasSubstr("405"));
+    EXPECT_EQ(answer_to("\x16\x03\x01 no HTTP at all\r\n\r\n"), "");
+    EXPECT_EQ(answer_to("GET /callback?code=" + std::string(40'000, 'x') + " HTTP/1.1\r\n\r\n"), "");
+    EXPECT_FALSE(outcome);
+    EXPECT_THAT(get("/callback?code=c"), HasSubstr("200"));
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+}
+
+TEST_F(ConsentTest, FailsAtOnceWhenNobodyIsThere) {
+    person.presence_ = Person::Presence::Nobody;
+    authorize();
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_EQ(outcome->error().code, ErrorCode::AuthRequired);
+    EXPECT_THAT(outcome->error().message, HasSubstr("patchbay mcp login demo"));
+    EXPECT_TRUE(person.opened.empty());
+}
+
+TEST_F(ConsentTest, AsksBeforeItOpensABrowserForSomebodyWhoDoesSomethingElse) {
+    person.presence_ = Person::Presence::AskFirst;
+    authorize();
+    EXPECT_TRUE(person.opened.empty());
+    EXPECT_THAT(person.asked.at(0), HasSubstr("server \"demo\" wants you to sign in at as.example"));
+    person.say("");
+    EXPECT_EQ(person.opened.size(), 1u);
+}
+
+TEST_F(ConsentTest, TakesNoForAnAnswer) {
+    person.presence_ = Person::Presence::AskFirst;
+    authorize();
+    person.say("n");
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_EQ(outcome->error().code, ErrorCode::Denied);
+    EXPECT_TRUE(person.opened.empty());
+}
+
+TEST_F(ConsentTest, ShowsTheAddressAndTakesThePastedRedirect) {
+    person.presence_ = Person::Presence::NoBrowser;
+    authorize();
+    EXPECT_TRUE(person.opened.empty());
+    EXPECT_THAT(person.told, HasSubstr("https://as.example/authorize?state=s"));
+    person.say("https://elsewhere.example/?code=x");
+    EXPECT_THAT(person.told, HasSubstr("that does not begin with " + redirect));
+    EXPECT_FALSE(outcome);
+    person.say("  " + redirect + "?code=c&state=s#_  ");
+    ASSERT_TRUE(outcome && *outcome);
+    EXPECT_EQ(**outcome, "code=c&state=s");
+}
+
+TEST_F(ConsentTest, ShowsTheAddressWhenNoBrowserOpens) {
+    person.browser = false;
+    authorize();
+    EXPECT_THAT(person.told, HasSubstr("no display"));
+    person.say(std::nullopt);
+    EXPECT_FALSE(outcome) << "a forwarded port may still bring it";
+    get("/callback?code=c");
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+}
+
+TEST_F(ConsentTest, SaysNothingOfWhatIsWithdrawn) {
+    person.presence_ = Person::Presence::NoBrowser;
+    authorize();
+    consent.withdraw(id);
+    EXPECT_TRUE(person.withdrawn);
+    loop.run_until([] { return false; }, core::Clock::now() + 5ms);
+    EXPECT_FALSE(outcome);
+}
+
+TEST_F(ConsentTest, SaysWhichPortIsTaken) {
+    const auto first = consent.reserve(0);
+    ASSERT_TRUE(first);
+    const auto port = first->redirect_uri.substr(17, first->redirect_uri.find("/callback") - 17);
+    const auto second = consent.reserve(static_cast<unsigned>(std::stoi(port)));
+    ASSERT_FALSE(second);
+    EXPECT_THAT(second.error().message, HasSubstr("cannot listen on 127.0.0.1:" + port));
+    ::close(first->socket);
+}
+
+}  // namespace
+}  // namespace patchbay::auth
