@@ -248,7 +248,10 @@ Result<void> StoreFile::replace(const std::string& server, const json::object& r
     auto contents = contents_of(directory->get(), directory_);
     if (!contents) return contents.error();
     auto& servers = contents->file.at("servers").get_object();
-    if (record.empty() && !servers.contains(server) && contents->warning.empty()) return {};
+    if (record.empty() && !servers.contains(server) && contents->warning.empty()) {
+        ::unlinkat(directory->get(), kPrevious, 0);  // left by one that was killed while erasing
+        return {};
+    }
     if (record.empty())
         servers.erase(server);
     else

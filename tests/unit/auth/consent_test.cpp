@@ -79,7 +79,8 @@ protected:
     }
     std::string get(const std::string& target, const std::string& host = "") {
         return answer_to("GET " + target + " HTTP/1.1\r\nHost: " +
-                         (host.empty() ? "127.0.0.1:" + std::to_string(port()) : host) + "\r\n\r\n");
+                         (host.empty() ? "127.0.0.1:" + std::to_string(port()) : host) +
+                         "\r\n\r\n");
     }
     std::uint16_t port() const {
         return static_cast<std::uint16_t>(std::stoi(redirect.substr(redirect.rfind(':') + 1)));
@@ -111,7 +112,8 @@ TEST_F(ConsentTest, TurnsEverythingElseAwayAndGoesOnWaiting) {
                           std::to_string(port()) + "\r\nContent-Length: 0\r\n\r\n"),
                 HasSubstr("405"));
     EXPECT_EQ(answer_to("\x16\x03\x01 no HTTP at all\r\n\r\n"), "");
-    EXPECT_EQ(answer_to("GET /callback?code=" + std::string(40'000, 'x') + " HTTP/1.1\r\n\r\n"), "");
+    EXPECT_EQ(answer_to("GET /callback?code=" + std::string(40'000, 'x') + " HTTP/1.1\r\n\r\n"),
+              "");
     EXPECT_FALSE(outcome);
     EXPECT_THAT(get("/callback?code=c"), HasSubstr("200"));
     ASSERT_TRUE(until([&] { return outcome.has_value(); }));
@@ -130,7 +132,8 @@ TEST_F(ConsentTest, AsksBeforeItOpensABrowserForSomebodyWhoDoesSomethingElse) {
     person.presence_ = Person::Presence::AskFirst;
     authorize();
     EXPECT_TRUE(person.opened.empty());
-    EXPECT_THAT(person.asked.at(0), HasSubstr("server \"demo\" wants you to sign in at as.example"));
+    EXPECT_THAT(person.asked.at(0),
+                HasSubstr("server \"demo\" wants you to sign in at as.example"));
     person.say("");
     EXPECT_EQ(person.opened.size(), 1u);
 }

@@ -1,5 +1,6 @@
 // Records and locks as auth plugins get them.
 #include "auth/secret_store.hpp"
+
 #include "core/log.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 

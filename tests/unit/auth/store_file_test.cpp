@@ -1,5 +1,6 @@
 // mcp-auth.json: what is kept, what is refused, and that nothing is lost.
 #include "auth/store_file.hpp"
+
 #include "unit/plugin/plugin_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -170,8 +171,8 @@ TEST_F(StoreFileTest, LosesNoRecordWhenManyWriteAtOnce) {
     for (int i = 0; i < kWriters; ++i)
         writers.emplace_back([this, i] {
             for (int round = 0; round < kRounds; ++round)
-                EXPECT_TRUE(StoreFile(state()).replace("server" + std::to_string(i),
-                                                       {{"round", round}}));
+                EXPECT_TRUE(
+                    StoreFile(state()).replace("server" + std::to_string(i), {{"round", round}}));
         });
     for (auto& writer : writers) writer.join();
     for (int i = 0; i < kWriters; ++i)
