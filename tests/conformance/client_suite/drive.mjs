@@ -10,6 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
 const DEADLINE_MS = 20_000;
 
@@ -18,7 +19,9 @@ class Batch {
     const env = { PATH: process.env.PATH, HOME: home, PATCHBAY_CONFIG_JSON: JSON.stringify(config) };
     for (const name of ['ASAN_OPTIONS', 'UBSAN_OPTIONS', 'TSAN_OPTIONS', 'LSAN_OPTIONS'])
       if (process.env[name]) env[name] = process.env[name];
-    this.child = spawn(program, ['batch'], { env, cwd: home, stdio: ['pipe', 'pipe', 'inherit'] });
+    // Whoever is asked to sign in agrees.
+    env.BROWSER = `${process.execPath} ${fileURLToPath(new URL('../../servers/oidc/browser.mjs', import.meta.url))}`;
+    this.child = spawn(program, ['batch', '--sign-in'], { env, cwd: home, stdio: ['pipe', 'pipe', 'inherit'] });
     this.waiting = new Map();
     this.ended = new Promise((resolve) => this.child.on('close', resolve));
     this.ended.then(() => this.fail('patchbay batch has ended'));
@@ -117,6 +120,48 @@ async function echoTheSchema(batch) {
   await call(batch, 'json_schema_echo', { schema: focal.inputSchema });
 }
 
+async function beRefused(batch) {
+  const answer = await batch.ask('tools/list', { server: 't' });
+  const failed = !answer.ok || (await batch.ask('tools/call', { name: publicName('test-tool') })).ok === false;
+  if (!failed) throw new Error('nothing was refused');
+}
+
+const CLIENT_METADATA = 'https://conformance-test.local/client-metadata.json';
+
+// How the server's `oauth` table reads for each scenario of authorization; what the suite gives as context.
+const signIns = {
+  'metadata-default': {}, 'metadata-var1': {}, 'metadata-var2': {}, 'metadata-var3': {},
+  'basic-cimd': { oauth: () => ({ client_metadata_url: CLIENT_METADATA }) },
+  'scope-from-www-authenticate': {}, 'scope-from-scopes-supported': {}, 'scope-omitted-when-undefined': {},
+  'scope-step-up': {}, 'scope-retry-limit': { play: beRefused },
+  'token-endpoint-auth-basic': {}, 'token-endpoint-auth-post': {}, 'token-endpoint-auth-none': {},
+  'pre-registration': { oauth: ({ client_id, client_secret }) => ({ client_id, client_secret }) },
+  '2025-03-26-oauth-metadata-backcompat': {}, '2025-03-26-oauth-endpoint-fallback': {},
+  'resource-mismatch': { play: beRefused },
+  'offline-access-scope': {}, 'offline-access-not-supported': {},
+  'authorization-server-migration': {},
+  'iss-supported': {}, 'iss-not-advertised': {},
+  'iss-supported-missing': { play: beRefused }, 'iss-wrong-issuer': { play: beRefused },
+  'iss-unexpected': { play: beRefused }, 'iss-normalized': { play: beRefused },
+  'metadata-issuer-mismatch': { play: beRefused },
+  'client-credentials-jwt': {
+    oauth: ({ client_id, private_key_pem, signing_algorithm }) =>
+      ({ grant: 'client_credentials', client_id, private_key: private_key_pem, signing_alg: signing_algorithm }),
+  },
+  'client-credentials-basic': {
+    oauth: ({ client_id, client_secret }) => ({ grant: 'client_credentials', client_id, client_secret }),
+  },
+  'enterprise-managed-authorization': {
+    oauth: ({ client_id, client_secret, idp_client_id, idp_id_token, idp_token_endpoint }) => ({
+      grant: 'enterprise_managed', client_id, client_secret,
+      idp_client_id, id_token: idp_id_token, idp_token_url: idp_token_endpoint,
+    }),
+  },
+  'wif-jwt-bearer': { oauth: ({ client_id, valid_jwt }) => ({ grant: 'jwt_bearer', client_id, assertion: valid_jwt }) },
+  dpop: { oauth: () => ({ dpop: true }) },
+  'dpop-nonce': { oauth: () => ({ dpop: true }) },
+};
+
 // How each scenario is played, and what the `client` table of the configuration says for it.
 const scenarios = {
   initialize: { play: tools },
@@ -135,6 +180,9 @@ const scenarios = {
   'json-schema-2020-12-preservation': { play: echoTheSchema },
 };
 
+for (const [name, { play = callFirstTool, oauth }] of Object.entries(signIns))
+  scenarios[`auth/${name}`] = { play, oauth };
+
 const name = process.env.MCP_CONFORMANCE_SCENARIO;
 const url = process.argv[2];
 const scenario = scenarios[name];
@@ -144,7 +192,8 @@ if (!scenario || !url || !process.env.PATCHBAY) {
 }
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
 const home = mkdtempSync(join(tmpdir(), 'patchbay-conformance-'));
-const config = { servers: { t: { url } }, client: scenario.client ?? {} };
+const oauth = scenario.oauth ? { oauth: scenario.oauth(context) } : {};
+const config = { servers: { t: { url, ...oauth } }, client: scenario.client ?? {} };
 const batch = new Batch(process.env.PATCHBAY, config, home);
 const deadline = setTimeout(() => {
   console.error(`drive.mjs: ${name} is not done after ${DEADLINE_MS} ms`);
