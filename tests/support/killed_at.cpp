@@ -24,8 +24,8 @@ constexpr Changing kOfDescriptors[] = {{SYS_write, "write"},         {SYS_pwrite
                                        {SYS_fchmod, "fchmod"}};
 constexpr Changing kOfNames[] = {
 #ifdef SYS_rename
-    {SYS_rename, "rename"},     {SYS_unlink, "unlink"}, {SYS_link, "link"},
-    {SYS_mkdir, "mkdir"},       {SYS_chmod, "chmod"},   {SYS_symlink, "symlink"},
+    {SYS_rename, "rename"},       {SYS_unlink, "unlink"},     {SYS_link, "link"},
+    {SYS_mkdir, "mkdir"},         {SYS_chmod, "chmod"},       {SYS_symlink, "symlink"},
     {SYS_renameat, "renameat"},
 #endif
     {SYS_renameat2, "renameat2"}, {SYS_unlinkat, "unlinkat"}, {SYS_linkat, "linkat"},
@@ -39,7 +39,8 @@ bool is_below(pid_t thread, std::uint64_t descriptor, const std::string& directo
 }
 
 // Empty: it changes nothing.
-std::string change_of(pid_t thread, const __ptrace_syscall_info& info, const std::string& directory) {
+std::string change_of(pid_t thread, const __ptrace_syscall_info& info,
+                      const std::string& directory) {
     const auto number = static_cast<long>(info.entry.nr);
     for (const auto& each : kOfDescriptors)
         if (each.number == number && is_below(thread, info.entry.args[0], directory))

@@ -23,7 +23,7 @@ const oidc = join(resolve(positionals[0]), 'oidc-provider', 'lib', 'index.js');
 console.warn = console.info = () => {};  // oidc-provider's advice for production
 const { Provider, errors } = await import(pathToFileURL(oidc));
 
-const stats = { logins: 0, registrations: 0, refreshes: 0, reuses: 0, errors: [], calls: 0, unauthorized: 0 };
+const stats = { logins: 0, registrations: 0, refreshes: 0, reuses: 0, lives_refreshed_twice: 0, errors: [], calls: 0, unauthorized: 0 };
 const http = createServer();
 await new Promise((listening) => http.listen(0, '127.0.0.1', listening));
 const { port } = http.address();
@@ -31,6 +31,7 @@ const issuer = `http://127.0.0.1:${port}`;
 const resource = `${issuer}/mcp`;
 const scopes = ['mcp:read', 'mcp:write'];
 const grants = new Set();
+let refreshed = 0;
 
 const provider = new Provider(issuer, {
   scopes: ['openid', 'offline_access'],
@@ -55,7 +56,12 @@ const provider = new Provider(issuer, {
   ttl: { AccessToken: life, RefreshToken: 86400, Grant: 86400, Interaction: 600, Session: 86400 },
 });
 provider.on('grant.success', ({ oidc: { params } }) => {
-  if (params.grant_type === 'refresh_token') ++stats.refreshes;
+  if (params.grant_type === 'refresh_token') {
+    ++stats.refreshes;
+    // Sooner than half a life after the one before: the token before was good still.
+    if (Date.now() - refreshed < life * 500) ++stats.lives_refreshed_twice;
+    refreshed = Date.now();
+  }
   if (params.grant_type === 'authorization_code') ++stats.logins;
 });
 provider.on('registration_create.success', () => ++stats.registrations);

@@ -61,14 +61,14 @@ TEST_P(Crash, LeavesTheOldStoreOrTheNewOne) {
                 new_ones);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    StoreFile, Crash,
-    ::testing::Values(Change{"Store", {}, {{"access_token", "first"}}},
-                      Change{"Refresh",
-                             {{"access_token", "one"}, {"refresh_token", "r1"}},
-                             {{"access_token", "two"}, {"refresh_token", "r2"}}},
-                      Change{"Logout", {{"access_token", "one"}}, {}}),
-    [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(StoreFile, Crash,
+                         ::testing::Values(Change{"Store", {}, {{"access_token", "first"}}},
+                                           Change{
+                                               "Refresh",
+                                               {{"access_token", "one"}, {"refresh_token", "r1"}},
+                                               {{"access_token", "two"}, {"refresh_token", "r2"}}},
+                                           Change{"Logout", {{"access_token", "one"}}, {}}),
+                         [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace patchbay::auth
