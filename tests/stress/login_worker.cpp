@@ -1,5 +1,5 @@
-// One process of the login stress: a whole host with the login that is stored, and threads that call a
-// tool of server "guarded" again and again.
+// One process of the login stress: a whole host with the login that is stored, and threads that
+// call a tool of server "guarded" again and again.
 //   patchbay-login-worker STATE_DIRECTORY URL SECONDS THREADS
 // Prints one JSON line: {"calls": N, "failures": N, "first_failure": "..."}
 #include "app/host.hpp"
@@ -42,7 +42,8 @@ void call_until(app::Host& host, core::Clock::time_point end, Score& score) {
                 const bool well = reply && reply->error.empty() && !reply->is_error;
                 if (!well && score.failures++ == 0)
                     score.first_failure =
-                        reply ? std::string(reply->error) + std::string(reply->result) : reply.error().message;
+                        reply ? std::string(reply->error) + std::string(reply->result)
+                              : reply.error().message;
                 answered = true;
                 score.changed.notify_all();
             });

@@ -1,11 +1,8 @@
 // An MCP server and an authorization server that misbehave in one way each, chosen by the path:
 // http://127.0.0.1:PORT/MODE/mcp. Prints its port. `fine` does everything right; the others are below.
 //   node bad.mjs
-// POST /MODE/life?seconds=N: how long the tokens it gives live from now on. GET /stats: [ "METHOD path", .. ]
 import { createServer } from 'node:http';
 
-const seen = [];
-const life = {};
 let given = 0;
 const send = (response, status, body, headers = {}) => {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -17,10 +14,8 @@ const html = (response, status = 200) =>
 
 const http = createServer(async (request, response) => {
   const { origin, pathname, searchParams } = new URL(request.url, `http://${request.headers.host}`);
-  seen.push(`${request.method} ${pathname}`);
   let body = '';
   for await (const part of request) body += part;
-  if (pathname === '/stats') return send(response, 200, seen);
   const wellKnown = /^\/\.well-known\/([a-z-]+)\/([a-z0-9-]+)\/(mcp|as)$/.exec(pathname);
   const mode = wellKnown?.[2] ?? pathname.split('/')[1];
   const what = wellKnown ? wellKnown[1] : pathname.slice(mode.length + 2);
@@ -72,12 +67,8 @@ const http = createServer(async (request, response) => {
       send(response, 200, {
         access_token: `token-${++given}`, refresh_token: `refresh-${given}`,
         token_type: mode === 'token-odd-type' ? 'mac' : 'Bearer',
-        expires_in: mode === 'token-negative' ? -5 : life[mode] ?? 3600,
+        expires_in: mode === 'token-negative' ? -5 : 3600,
       });
-    },
-    life: () => {
-      life[mode] = Number(searchParams.get('seconds'));
-      send(response, 200, {});
     },
     mcp: () => {
       if (request.headers.authorization !== `Bearer token-${given}`)

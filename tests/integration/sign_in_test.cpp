@@ -1,0 +1,278 @@
+// Signing in as a person does it: the real program, a real authorization server (npm oidc-provider), a
+// scripted browser; and authorization servers that misbehave in every way we know.
+#include "integration/npm.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <sys/stat.h>
+
+namespace patchbay::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace json = boost::json;
+
+// A node program of tests/servers/oidc that prints its port.
+class Peer {
+public:
+    Peer(const NpmTest& test, const std::filesystem::path& node, const Words& arguments)
+        : program_(command(test, node, arguments)) {
+        EXPECT_TRUE(program_.wait_for_out("\n")) << program_.err();
+        origin_ = "http://127.0.0.1:" + program_.out().substr(0, program_.out().find('\n'));
+    }
+    const std::string& origin() const { return origin_; }
+
+private:
+    static Command command(const NpmTest&, const std::filesystem::path& node, Words arguments) {
+        Command made;
+        arguments.insert(arguments.begin(), node);
+        arguments[1] = std::string(PATCHBAY_SOURCE_DIR) + "/tests/servers/oidc/" + arguments[1];
+        made.argv = std::move(arguments);
+        made.deadline = 5 * kDeadline;
+        return made;
+    }
+
+    Program program_;
+    std::string origin_;
+};
+
+class SignIn : public NpmTest {
+protected:
+    void SetUp() override {
+        NpmTest::SetUp();
+        home.environment["BROWSER"] = kNode.string() + " " + PATCHBAY_SOURCE_DIR +
+                                      "/tests/servers/oidc/browser.mjs";
+    }
+    void start(const Words& flags = {}) {
+        Words arguments{"server.mjs", kModules};
+        arguments.insert(arguments.end(), flags.begin(), flags.end());
+        peer.emplace(*this, kNode, arguments);
+        home.add("guarded", {{"url", peer->origin() + "/mcp"}});
+    }
+    Outcome login(Words more = {}) {
+        Words words{"mcp", "login", "guarded"};
+        words.insert(words.end(), more.begin(), more.end());
+        return home.run(words);
+    }
+    Outcome call(const std::string& tool) { return home.run({"call", "mcp__guarded__" + tool}); }
+    std::string fetch(const std::string& path, const std::string& method = "GET") const {
+        Command get;
+        get.argv = {kNode, "-e",
+                    "fetch(process.argv[1], {method: process.argv[2]}).then(r => "
+                    "r.text()).then(t => console.log(t))",
+                    peer->origin() + path, method};
+        return test::run(get).out;
+    }
+    json::object stats() const { return json::parse(fetch("/stats")).as_object(); }
+    std::filesystem::path store() const { return home.root() / "state/patchbay/mcp-auth.json"; }
+    json::object record() const {
+        return json::parse(read_file(store())).at("servers").at("guarded").as_object();
+    }
+
+    // As if the token's life were over: nobody has to wait for that.
+    void expire() {
+        auto file = json::parse(read_file(store()));
+        file.at("servers").at("guarded").at("expires_at") = 1;
+        std::ofstream(store()) << json::serialize(file);
+    }
+
+    std::optional<Peer> peer;
+};
+
+TEST_F(SignIn, LastsUntilSomebodySignsOut) {
+    start();
+    const auto refused = call("who");
+    EXPECT_EQ(refused.exit_code, 5);
+    EXPECT_THAT(refused.err, HasSubstr("patchbay mcp login guarded")) << "what to do next";
+
+    const auto signed_in = login();
+    ASSERT_EQ(signed_in.exit_code, 0) << signed_in.err;
+    EXPECT_THAT(signed_in.out, HasSubstr("signed in to \"guarded\" at " + peer->origin()));
+    EXPECT_THAT(call("who").out, HasSubstr("who: alice"));
+    EXPECT_THAT(call("who").out, HasSubstr("who: alice")) << "in a process of its own";
+    EXPECT_EQ(stats().at("unauthorized"), 2) << "the token is sent with the first request: only the "
+                                                "refused call and the look before the login met a 401";
+
+    const auto who = home.run({"mcp", "auth"});
+    EXPECT_THAT(who.out, AllOf(HasSubstr("guarded"), HasSubstr(peer->origin())));
+    const auto& secrets = record();
+    for (const char* secret : {"access_token", "refresh_token"}) {
+        const std::string value(secrets.at(secret).as_string());
+        for (const auto& words : std::vector<Words>{{"mcp", "auth"}, {"mcp", "auth", "--json"}}) {
+            const auto told = home.run(words);
+            EXPECT_THAT(told.out + told.err, Not(HasSubstr(value)));
+        }
+        const auto traced = home.run({"call", "mcp__guarded__who", "--log-level", "trace"});
+        EXPECT_THAT(traced.out + traced.err, Not(HasSubstr(value)));
+    }
+
+    const auto out = home.run({"mcp", "logout", "guarded"});
+    EXPECT_EQ(out.exit_code, 0) << out.err;
+    EXPECT_EQ(call("who").exit_code, 5);
+    EXPECT_EQ(read_file(store()).find("guarded"), std::string::npos);
+    EXPECT_EQ(stats().at("logins"), 1);
+}
+
+TEST_F(SignIn, IsRenewedWithoutAPersonWhenTheTokenHasExpired) {
+    start();
+    ASSERT_EQ(login().exit_code, 0);
+    const auto before = record();
+    for (int i = 0; i < 3; ++i) {
+        expire();
+        const auto called = call("who");
+        EXPECT_THAT(called.out, HasSubstr("who: alice")) << called.err;
+    }
+    EXPECT_EQ(stats().at("refreshes"), 3);
+    EXPECT_EQ(stats().at("reuses"), 0);
+    EXPECT_EQ(stats().at("logins"), 1);
+    EXPECT_NE(record().at("refresh_token"), before.at("refresh_token"));
+}
+
+TEST_F(SignIn, AsksForMoreWhenAToolNeedsIt) {
+    start();
+    ASSERT_EQ(login({"--scope", "mcp:read"}).exit_code, 0);
+    const auto refused = call("admin");
+    EXPECT_NE(refused.exit_code, 0);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("mcp:write"), HasSubstr("patchbay mcp login guarded")));
+    EXPECT_THAT(call("who").out, HasSubstr("alice")) << "the smaller login is still good";
+
+    const auto batch = home.run({"batch", "--sign-in"},
+                                R"({"id":1,"op":"tools/call","name":"mcp__guarded__admin"})");
+    EXPECT_THAT(Lines(batch.out).text(1), AllOf(HasSubstr("mcp:read"), HasSubstr("mcp:write")))
+        << batch.out << batch.err;
+}
+
+TEST_F(SignIn, WorksWithoutABrowserByPastingTheRedirect) {
+    start();
+    auto command = home.patchbay({"mcp", "login", "guarded", "--no-browser"});
+    Program program(command);
+    ASSERT_TRUE(program.wait_until([&] {
+        return program.err().find("Paste it here:") != std::string::npos;
+    })) << program.err();
+    const auto from = program.err().find(peer->origin() + "/");
+    const auto url = program.err().substr(from, program.err().find('\n', from) - from);
+    // As far as a browser elsewhere gets: up to the address that cannot be reached.
+    Command elsewhere;
+    elsewhere.argv = {kNode, std::string(PATCHBAY_SOURCE_DIR) + "/tests/servers/oidc/browser.mjs",
+                      "--stop-at", "/callback", url};
+    const auto visited = run(elsewhere);
+    ASSERT_THAT(visited.out, HasSubstr("/callback?")) << visited.err;
+    program.send(visited.out);
+    const auto outcome = program.finish();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(call("who").out, HasSubstr("alice"));
+}
+
+TEST_F(SignIn, NeedsAPersonAgainOnlyAfterTheServerHasRevokedIt) {
+    start();
+    ASSERT_EQ(login().exit_code, 0);
+    fetch("/revoke", "POST");
+    const auto refused = call("who");
+    EXPECT_EQ(refused.exit_code, 5);
+    EXPECT_THAT(refused.err, HasSubstr("patchbay mcp login guarded"));
+    ASSERT_EQ(login().exit_code, 0);
+    EXPECT_THAT(call("who").out, HasSubstr("alice"));
+}
+
+TEST_F(SignIn, IsRefusedWhereOthersCouldReadIt) {
+    start();
+    ASSERT_EQ(login().exit_code, 0);
+    ::chmod(store().c_str(), 0644);
+    const auto told = home.run({"mcp", "auth"});
+    EXPECT_NE(told.exit_code, 0);
+    EXPECT_THAT(told.err, HasSubstr("chmod 600"));
+    ::chmod(store().c_str(), 0600);
+    EXPECT_THAT(call("who").out, HasSubstr("alice"));
+}
+
+TEST_F(SignIn, SaysWhatIsWrongWithAWrongName) {
+    start();
+    const auto wrong = home.run({"mcp", "login", "gaurded"});
+    EXPECT_EQ(wrong.exit_code, 6);
+    EXPECT_THAT(wrong.err, HasSubstr("did you mean \"guarded\""));
+    home.add_example("program");
+    EXPECT_THAT(home.run({"mcp", "login", "program"}).err, HasSubstr("behind a URL"));
+}
+
+struct Misbehaviour {
+    const char* mode;
+    const char* told;
+};
+
+class BadSignIn : public SignIn, public ::testing::WithParamInterface<Misbehaviour> {
+protected:
+    void SetUp() override {
+        SignIn::SetUp();
+        if (IsSkipped()) return;
+        peer.emplace(*this, kNode, Words{"bad.mjs"});
+        use("fine");
+    }
+    void use(const std::string& mode) {
+        home.add("guarded", {{"url", peer->origin() + "/" + mode + "/mcp"}});
+    }
+};
+
+TEST_P(BadSignIn, IsToldAndLeavesTheOldLogin) {
+    ASSERT_EQ(login().exit_code, 0);
+    const auto before = record();
+    use(GetParam().mode);
+    const auto outcome = login();
+    EXPECT_NE(outcome.exit_code, 0) << outcome.out;
+    EXPECT_THAT(outcome.err, HasSubstr(GetParam().told));
+    EXPECT_LT(outcome.took, std::chrono::seconds(30));
+    EXPECT_EQ(record(), before);
+    use("fine");
+    EXPECT_EQ(home.run({"call", "mcp__guarded__who"}).exit_code, 0) << "the old login is kept";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , BadSignIn,
+    ::testing::Values(
+        Misbehaviour{"prm-other", "elsewhere.example"}, Misbehaviour{"prm-huge", "64 KiB"},
+        Misbehaviour{"as-missing", "metadata"}, Misbehaviour{"as-redirects", "redirect"},
+        Misbehaviour{"as-other-issuer", "attacker.example"},
+        Misbehaviour{"as-link-local", "169.254.169.254"},
+        Misbehaviour{"as-private", "10.255.255.1"}, Misbehaviour{"as-plain", "https"},
+        Misbehaviour{"as-javascript", "javascript"}, Misbehaviour{"as-file", "file"},
+        Misbehaviour{"as-no-s256", "S256"}, Misbehaviour{"as-no-registration", "client_id"},
+        Misbehaviour{"as-odd", "token_endpoint"}, Misbehaviour{"denied", "access_denied"},
+        Misbehaviour{"state-wrong", "state"}, Misbehaviour{"state-missing", "state"},
+        Misbehaviour{"token-html", "/token"}, Misbehaviour{"token-empty", "access_token"},
+        Misbehaviour{"token-odd-type", "token_type"}),
+    [](const auto& tested) {
+        std::string name = tested.param.mode;
+        std::replace(name.begin(), name.end(), '-', '_');
+        return name;
+    });
+
+class BadRefresh : public BadSignIn {};
+
+TEST_P(BadRefresh, IsTold) {
+    use(GetParam().mode);
+    ASSERT_EQ(login().exit_code, 0);
+    const auto before = record();
+    expire();
+    const auto refused = call("who");
+    EXPECT_NE(refused.exit_code, 0);
+    EXPECT_THAT(refused.err, HasSubstr(GetParam().told));
+    const bool revoked = std::string_view(GetParam().mode) == "refresh-revoked";
+    const auto kept = read_file(store()).find(std::string(before.at("refresh_token").as_string()));
+    EXPECT_EQ(kept == std::string::npos, revoked) << "only the server's own word ends a login";
+}
+
+INSTANTIATE_TEST_SUITE_P(, BadRefresh,
+                         ::testing::Values(Misbehaviour{"refresh-revoked", "patchbay mcp login"},
+                                           Misbehaviour{"refresh-500", "500"}),
+                         [](const auto& tested) {
+                             std::string name = tested.param.mode;
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             return name;
+                         });
+
+}  // namespace
+}  // namespace patchbay::test
