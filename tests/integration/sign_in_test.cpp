@@ -1,5 +1,6 @@
-// Signing in as a person does it: the real program, a real authorization server (npm oidc-provider), a
-// scripted browser; and authorization servers that misbehave in every way we know.
+// Signing in as a person does it: the real program, a real authorization server (npm
+// oidc-provider), a scripted browser; and authorization servers that misbehave in every way we
+// know.
 #include "integration/npm.hpp"
 
 #include <gmock/gmock.h>
@@ -45,8 +46,8 @@ class SignIn : public NpmTest {
 protected:
     void SetUp() override {
         NpmTest::SetUp();
-        home.environment["BROWSER"] = kNode.string() + " " + PATCHBAY_SOURCE_DIR +
-                                      "/tests/servers/oidc/browser.mjs";
+        home.environment["BROWSER"] =
+            kNode.string() + " " + PATCHBAY_SOURCE_DIR + "/tests/servers/oidc/browser.mjs";
     }
     void start(const Words& flags = {}) {
         Words arguments{"server.mjs", kModules};
@@ -95,8 +96,9 @@ TEST_F(SignIn, LastsUntilSomebodySignsOut) {
     EXPECT_THAT(signed_in.out, HasSubstr("signed in to \"guarded\" at " + peer->origin()));
     EXPECT_THAT(call("who").out, HasSubstr("who: alice"));
     EXPECT_THAT(call("who").out, HasSubstr("who: alice")) << "in a process of its own";
-    EXPECT_EQ(stats().at("unauthorized"), 2) << "the token is sent with the first request: only the "
-                                                "refused call and the look before the login met a 401";
+    EXPECT_EQ(stats().at("unauthorized"), 2)
+        << "the token is sent with the first request: only the "
+           "refused call and the look before the login met a 401";
 
     const auto who = home.run({"mcp", "auth"});
     EXPECT_THAT(who.out, AllOf(HasSubstr("guarded"), HasSubstr(peer->origin())));
@@ -138,7 +140,8 @@ TEST_F(SignIn, AsksForMoreWhenAToolNeedsIt) {
     ASSERT_EQ(login({"--scope", "mcp:read"}).exit_code, 0);
     const auto refused = call("admin");
     EXPECT_NE(refused.exit_code, 0);
-    EXPECT_THAT(refused.err, AllOf(HasSubstr("mcp:write"), HasSubstr("patchbay mcp login guarded")));
+    EXPECT_THAT(refused.err,
+                AllOf(HasSubstr("mcp:write"), HasSubstr("patchbay mcp login guarded")));
     EXPECT_THAT(call("who").out, HasSubstr("alice")) << "the smaller login is still good";
 
     const auto batch = home.run({"batch", "--sign-in"},
