@@ -20,7 +20,7 @@ constexpr std::size_t kMostHeaders = 128;
 
 struct Fetch {
     patchbay_op op = 0;
-    std::string method, url, body;
+    std::string method, url, body, beside, ca_file, proxy;
     std::vector<Header> headers;
     std::uint32_t timeout_ms = 0;
     std::uint64_t max_response = 0;
@@ -100,6 +100,9 @@ struct HttpService::State : std::enable_shared_from_this<State> {
         request.header_count = headers.size();
         request.body = str(fetch->body);
         request.max_response = fetch->max_response;
+        request.beside = str(fetch->beside);
+        request.ca_file = str(fetch->ca_file);
+        request.proxy = str(fetch->proxy);
         patchbay_op inner = 0;
         patchbay_status status = PATCHBAY_E_INTERNAL;
         std::string thrown;
@@ -167,6 +170,11 @@ patchbay_status HttpService::fetch(const patchbay_http_request* request, void* c
     made->method = view(request->method);
     made->url = view(request->url);
     made->body = view(request->body);
+    if (request->struct_size >= sizeof *request) {
+        made->beside = view(request->beside);
+        made->ca_file = view(request->ca_file);
+        made->proxy = view(request->proxy);
+    }
     made->timeout_ms = request->timeout_ms;
     made->max_response = request->max_response;
     made->ctx = ctx;
