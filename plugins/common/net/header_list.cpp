@@ -61,7 +61,9 @@ bool is_field_value(std::string_view value) {
 }
 
 bool same_name(std::string_view left, std::string_view right) {
-    return left.size() == right.size() && lower(left) == lower(right);
+    const auto small = [](char byte) { return std::tolower(static_cast<unsigned char>(byte)); };
+    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                      [&](char one, char other) { return small(one) == small(other); });
 }
 
 void HeaderList::set(std::string_view name, std::string_view value) {

@@ -3,7 +3,7 @@
 // Threads: [value]; the tell functions inside a turn.
 #pragma once
 
-#include "net/connection.hpp"
+#include "net/head_parser.hpp"
 
 #include <patchbay/cpp/plugin.hpp>
 
