@@ -18,7 +18,10 @@ constexpr std::size_t kSmallBody = 16u << 10;  // copied behind its head: one se
 }  // namespace
 
 Connection::Connection(Dialed dialed, const Url& url)
-    : dialed_(std::move(dialed)), secure_(dialed_.secure()), origin_(url.origin()) {
+    : dialed_(std::move(dialed)),
+      secure_(dialed_.secure()),
+      url_(url),
+      authority_(url.authority()) {
     dialed_.plain.setBlocking(false);
 }
 
@@ -26,8 +29,8 @@ Connection::Connection(Dialed dialed, const Url& url)
 
 void Connection::ask(const Url& url, const Outgoing& request, const HeaderList& secrets) {
     const auto& proxy = dialed_.proxy;
-    request_ = proxy ? request.head(url, url.text(), secrets, proxy->authorization)
-                     : request.head(url, url.target, secrets, {});
+    request_ = proxy ? request.head(url.text(), authority_, secrets, proxy->authorization)
+                     : request.head(url.target, authority_, secrets, {});
     const bool small = request.body.size() <= kSmallBody;
     if (small) request_ += request.body;
     first_ = request_;

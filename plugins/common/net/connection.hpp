@@ -27,7 +27,8 @@ public:
     Connection(const Connection&) = delete;
 
     int fd() const { return dialed_.fd(); }
-    const std::string& origin() const { return origin_; }
+    // It leads to where `url` is.
+    bool serves(const Url& url) const { return url.same_origin(url_); }
 
     // Begins an exchange; what `request` points to must last until it is over.
     void ask(const Url& url, const Outgoing& request, const HeaderList& secrets);
@@ -64,7 +65,8 @@ private:
 
     Dialed dialed_;
     const bool secure_;
-    const std::string origin_;
+    const Url url_;  // of its first request
+    const std::string authority_;
     std::string request_;              // its head, and its body when that is small
     std::string_view first_, second_;  // what is still to be sent
     bool sent_ = false;                // a byte of it

@@ -276,7 +276,7 @@ void Engine::redirect(Task& task, const Head& head) {
     if (task.url.secure() && !next.secure())
         throw Trouble(PATCHBAY_E_DENIED, "a redirect from https to http is not followed (" +
                                              next.without_query() + ")");
-    if (next.origin() != task.url.origin()) task.crossed_ = true;
+    if (!next.same_origin(task.url)) task.crossed_ = true;
     task.url = next;
 }
 
@@ -386,11 +386,10 @@ void Engine::stop() {
 
 // The one that was used last, if it is of use; null: there is none.
 std::unique_ptr<Line> Engine::take_idle(const Url& url) {
-    const auto origin = url.origin();
     const auto oldest = Clock::now() - kIdleLimit;
     for (auto at = idle_.rbegin(); at != idle_.rend(); ++at) {
         auto& line = **at;
-        if (line.ended || line.connection.origin() != origin) continue;
+        if (line.ended || !line.connection.serves(url)) continue;
         if (line.idle_since > oldest && line.connection.fresh()) {
             auto found = std::move(*at);
             idle_.erase(std::next(at).base());

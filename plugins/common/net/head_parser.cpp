@@ -3,7 +3,6 @@
 #include "net/trouble.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 namespace patchbay::net {
@@ -27,13 +26,6 @@ std::string_view trimmed(std::string_view text) {
     while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
     while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
     return text;
-}
-
-std::string lower(std::string_view text) {
-    std::string small(text);
-    for (char& byte : small)
-        byte = static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
-    return small;
 }
 
 }  // namespace

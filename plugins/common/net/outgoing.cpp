@@ -14,15 +14,15 @@ void add(std::string& head, std::string_view name, std::string_view value) {
 
 }  // namespace
 
-std::string Outgoing::head(const Url& url, std::string_view target, const HeaderList& secrets,
-                           std::string_view proxy_authorization) const {
+std::string Outgoing::head(std::string_view target, std::string_view host,
+                           const HeaderList& secrets, std::string_view proxy_authorization) const {
     std::string head;
     head.reserve(kUsualHead + (body.size() < kUsualHead ? body.size() : 0));
     head += method;
     head += ' ';
     head += target;
     head += " HTTP/1.1\r\n";
-    if (!headers.has("host") && !secrets.has("host")) add(head, "Host", url.authority());
+    if (!headers.has("host") && !secrets.has("host")) add(head, "Host", host);
     const auto replaced = [this](std::string_view name) {
         return has_body && same_name(name, "content-length");
     };

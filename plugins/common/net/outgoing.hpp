@@ -5,7 +5,6 @@
 #pragma once
 
 #include "net/header_list.hpp"
-#include "net/url.hpp"
 
 #include <string>
 #include <string_view>
@@ -20,7 +19,7 @@ struct Outgoing {  // views are the caller's
 
     // Request line and header fields as they go on the wire. `target` is what the server, or a
     // proxy, is asked for. Of a name that is in both, the request's own field is the stronger.
-    std::string head(const Url& url, std::string_view target, const HeaderList& secrets,
+    std::string head(std::string_view target, std::string_view host, const HeaderList& secrets,
                      std::string_view proxy_authorization) const;
 };
 
