@@ -28,6 +28,7 @@ protected:
         EXPECT_EQ(channel_.done.size(), static_cast<std::size_t>(channel_.accepted));
         EXPECT_EQ(host_.misbehaviour(), "");
     }
+    std::size_t challenges() { return channel_.challenges.size(); }
     // A request that is answered with itself.
     std::string ask(const std::string& kind, int number) {
         const auto text = "{\"kind\":\"" + kind + "\",\"n\":" + std::to_string(number) + "}";
@@ -110,6 +111,30 @@ TEST_F(Http, KeepsItsConnections) {
         ASSERT_TRUE(ended(static_cast<std::size_t>(i) + 1));
     }
     EXPECT_LE(server_.connections(), 3);
+}
+
+TEST_F(Http, AConnectionThatTheServerEndsIsNotAskedAgain) {
+    for (int i = 0; i < 20; ++i) {
+        ask(i % 2 ? "json" : "hangup", i);
+        ASSERT_TRUE(ended(static_cast<std::size_t>(i) + 1));
+    }
+    EXPECT_EQ(server_.connections(), 10 + 1);
+}
+
+TEST_F(Http, SendsMoreThanASocketTakesWhileTheAnswerComesBack) {
+    const auto large = "{\"kind\":\"json\",\"text\":\"" + std::string(8u << 20, 'x') + "\"}";
+    ASSERT_GE(channel_.send(large), 0);
+    const auto small = ask("json", 1);
+    ASSERT_TRUE(ended(2));
+    EXPECT_EQ(channel_.sorted_messages(), (std::vector<std::string>{small, large}));
+}
+
+TEST_F(Http, TellsThatTheSessionIsLostWhenOnlyItsStreamFindsOut) {
+    for (const char* method : {"initialize", "notifications/initialized"})
+        ASSERT_GE(channel_.send("{\"method\":\"" + std::string(method) + "\"}", method), 0);
+    ASSERT_TRUE(channel_.until([&] { return challenges() == 1; }));
+    EXPECT_EQ(channel_.challenges.front().status, PATCHBAY_E_SESSION);
+    EXPECT_EQ(server_.gets(), 3) << "after 429 it is asked again";
 }
 
 // ---- patchbay.host.http/1
