@@ -101,6 +101,7 @@ void Connection::Impl::authorized(const Result<void>& outcome) {
 }
 
 void Connection::Impl::challenged(const plugin::Problem& problem) {
+    if (problem.error.code == ErrorCode::SessionLost) return stream_lost_session();
     if (!auth->configured()) return give_up_authorizing(0, auth_error(problem, {}), 0);
     auth->ask(problem, [this, problem](const Result<void>& outcome) {
         authorized(outcome);

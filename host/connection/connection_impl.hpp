@@ -59,6 +59,7 @@ struct Connection::Impl {
 
     // session_renewal
     void session_lost(RequestId id, const plugin::Problem& problem);
+    void stream_lost_session();
     void renew_session();
 
     // requests

@@ -29,6 +29,11 @@ void Connection::Impl::session_lost(RequestId id, const plugin::Problem& problem
     resend(id);  // now, or when the new session is ready
 }
 
+// Heard where nobody had called: what waits for changes of the server's goes on hearing of them.
+void Connection::Impl::stream_lost_session() {
+    if (state == State::Ready && session && session->era == protocol::Era::Legacy) renew_session();
+}
+
 void Connection::Impl::renew_session() {
     core::log::debug("server \"" + spec.id() + "\" forgot its session; a new one is begun");
     for (auto* timer : {&health_timer, &listen_timer}) {

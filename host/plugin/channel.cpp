@@ -323,7 +323,8 @@ void sink_writable(patchbay_link* link) noexcept {
 void sink_challenge(patchbay_link* link, const patchbay_problem* problem) noexcept {
     if (!problem || too_small(problem)) return link->queue_fault("challenge without a problem");
     Event event{Kind::Challenge};
-    event.detail = detail_of(PATCHBAY_E_AUTH, problem);
+    const bool session = problem->error.code == PATCHBAY_E_SESSION;
+    event.detail = detail_of(session ? PATCHBAY_E_SESSION : PATCHBAY_E_AUTH, problem);
     link->push(event);
 }
 

@@ -18,16 +18,18 @@ bool is_rpc(std::string_view body) {
     return first != body.npos && body[first] == '{' && body.find("\"jsonrpc\"") != body.npos;
 }
 
-// Servers that keep the sessions of the TypeScript SDK in a table of their own, as its examples do,
-// answer 400 where the specification wants 404.
-bool complains_of_session(int status, std::string_view body) {
+}  // namespace
+
+// 404; servers that keep the sessions of the TypeScript SDK in a table of their own, as its
+// examples do, answer 400.
+bool names_lost_session(const net::Refusal& refusal, std::string_view session) {
     static constexpr std::string_view kWord = "session";
     const auto same = [](char a, char b) { return (a | 0x20) == b; };
-    return status == 400 && is_rpc(body) && body.find("\"error\"") != body.npos &&
+    const auto& body = refusal.body;
+    if (session.empty() || refusal.head.status == 404) return !session.empty();
+    return refusal.head.status == 400 && is_rpc(body) && body.find("\"error\"") != body.npos &&
            std::search(body.begin(), body.end(), kWord.begin(), kWord.end(), same) != body.end();
 }
-
-}  // namespace
 
 // Takes an exchange's stream up again after its last event, with a GET.
 class Resumption final : public net::Task {
@@ -81,7 +83,6 @@ net::Task::Take Exchange::head(const net::Head& head) {
     if (code != PATCHBAY_OK) {
         refusal_.emplace(
             net::Refusal{code, head, {}, current_ ? current_->url.text() : url.text()});
-        if (head.status == 404 && !session_.empty()) refusal_->code = PATCHBAY_E_SESSION;
         if (head.status == 429 || head.status == 503) refusal_->flags = PATCHBAY_ERR_RETRYABLE;
         return Take::Whole;
     }
@@ -117,16 +118,16 @@ std::size_t Exchange::body_limit() const {
 
 void Exchange::whole(std::string&& body) {
     if (over_) return;
-    if (refusal_ && !session_.empty() && complains_of_session(refusal_->head.status, body))
-        refusal_->code = PATCHBAY_E_SESSION;
-    // 401 and 403 are for the host to judge, whatever they say.
-    const bool for_host = refusal_ && refusal_->code == PATCHBAY_E_AUTH;
-    const bool lost = refusal_ && refusal_->code == PATCHBAY_E_SESSION;
-    if (refusal_ && (for_host || lost || !is_rpc(body))) {
+    if (refusal_) {
         refusal_->body = std::move(body);
-        return;
+        if (names_lost_session(*refusal_, session_)) refusal_->code = PATCHBAY_E_SESSION;
+        // 401 and 403 are for the host to judge, whatever they say.
+        if (refusal_->code == PATCHBAY_E_AUTH || refusal_->code == PATCHBAY_E_SESSION ||
+            !is_rpc(refusal_->body))
+            return;
+        body = std::move(refusal_->body);
+        refusal_.reset();
     }
-    refusal_.reset();
     const auto first = body.find_first_not_of(" \t\r\n");
     if (first == body.npos) return;
     transport_.deliver(id_, std::move(body));

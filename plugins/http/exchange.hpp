@@ -10,6 +10,9 @@
 
 namespace patchbay::http {
 
+// The server has forgotten the session that the refused request named.
+bool names_lost_session(const net::Refusal& refusal, std::string_view session);
+
 class Exchange final : public net::Task {
 public:
     Exchange(HttpTransport& transport, const patchbay_message& message, sdk::Body body);

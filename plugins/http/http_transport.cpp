@@ -127,6 +127,7 @@ void HttpTransport::session_started(std::string id) {
     session_ = std::move(id);
     last_event_.clear();
     listen_failures_ = 0;
+    listened_ = false;
     if (const auto old = std::exchange(listener_, nullptr)) old->blow();
     release_held();
 }

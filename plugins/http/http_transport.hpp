@@ -68,6 +68,7 @@ private:
     // is lost when nobody listens yet.
     std::vector<std::shared_ptr<class Exchange>> held_;
     bool holding_ = false;
+    bool listened_ = false;  // the GET stream of this session was open once
     bool listen_challenged_ = false, closing_ = false, troubled_ = false;
     patchbay_op patience_ = 0, linger_ = 0, hold_ = 0;
 };

@@ -23,7 +23,10 @@ Listener::Listener(HttpTransport& transport)
 net::Task::Take Listener::head(const net::Head& head) {
     transport_.release_held();
     const auto code = net::code_of_status(head.status);
-    if (code == PATCHBAY_OK && head.media_type() == "text/event-stream") return Take::Stream;
+    if (code == PATCHBAY_OK && head.media_type() == "text/event-stream") {
+        transport_.listened_ = true;
+        return Take::Stream;
+    }
     refusal_.emplace(net::Refusal{code, head, {}, url.text()});
     return Take::Whole;
 }
@@ -50,20 +53,31 @@ void Listener::end(const net::Trouble*) {
     const auto keep = std::exchange(transport.listener_, nullptr);
     transport.release_held();
     if (transport.closing_ || session_ != transport.session_) return;
-    if (refusal_) {
-        // 405 and its like: the server has no such stream, which is fine. A lost session is found
-        // by the next message.
-        if (refusal_->code != PATCHBAY_E_AUTH) {
-            if (refusal_->head.status < 500) return;
-        } else {
-            transport.listen_challenged_ = true;
-            return net::tell_challenge(transport.core_.sink(), *refusal_);
-        }
-    }
+    if (refusal_ && !comes_back()) return;
     if (heard_ && transport.listen_retry_ms_ >= 0)
         return transport.listen(std::chrono::milliseconds(transport.listen_retry_ms_));
     const auto pause = kPause * (1u << std::min(transport.listen_failures_++, 5u));
-    transport.listen(std::min<std::chrono::milliseconds>(pause, kMostPause));
+    const auto asked = refusal_ ? net::retry_after(refusal_->head) : std::chrono::milliseconds(0);
+    transport.listen(std::max(asked, std::min<std::chrono::milliseconds>(pause, kMostPause)));
+}
+
+// What the refusal means. True: the stream may be there later.
+bool Listener::comes_back() {
+    auto& transport = transport_;
+    const int status = refusal_->head.status;
+    if (refusal_->code == PATCHBAY_E_AUTH) {
+        transport.listen_challenged_ = true;
+        net::tell_challenge(transport.core_.sink(), *refusal_);
+        return false;
+    }
+    // Where there was a stream, 404 is about the session: a server that was restarted. Otherwise,
+    // like 405, it says that there is no such stream, which is fine.
+    if (transport.listened_ && names_lost_session(*refusal_, session_)) {
+        refusal_->code = PATCHBAY_E_SESSION;
+        net::tell_challenge(transport.core_.sink(), *refusal_);
+        return false;
+    }
+    return status >= 500 || status == 429 || status == 408;
 }
 
 }  // namespace patchbay::http

@@ -16,6 +16,8 @@ public:
     void end(const net::Trouble* trouble) override;
 
 private:
+    bool comes_back();
+
     HttpTransport& transport_;
     const std::string session_;
     net::SseParser parser_;

@@ -1,6 +1,5 @@
 #include "ws_transport.hpp"
 
-#include "net/connection_impl.hpp"
 #include "net/workers.hpp"
 
 #include <Poco/Buffer.h>
@@ -19,6 +18,8 @@ namespace pn = Poco::Net;
 constexpr unsigned kConnectAttempts = 5;
 constexpr std::chrono::milliseconds kFirstDelay{100};
 constexpr std::chrono::seconds kFarewellPatience{1};
+constexpr std::chrono::seconds kHeadLimit{30}, kFrameLimit{30};
+constexpr unsigned kMaskBit = 0x80;  // of a frame's second byte: for clients
 constexpr std::size_t kControlBytes = 125, kMostControls = 16;
 constexpr const char* kSubprotocol = "mcp";
 
@@ -80,7 +81,7 @@ void WsTransport::connect() {
         if (core_.over()) return;
         open_ = true;
         core_.sink().fact("trouble", {});
-        core_.sink().fact("peer", connection_->peer());
+        core_.sink().fact("peer", peer_);
         core_.sink().opened();
         reading_ = true;
         if (!work(&WsTransport::read_frames)) watch();  // what came with the handshake
@@ -103,16 +104,18 @@ void WsTransport::upgrade() {
         headers = endpoint_.headers;
         for (const auto& [name, value] : credentials_) headers.set(name, value);
     }
-    connection_ = net::Connection::dial(endpoint_, endpoint_.url, fuse_);
-    auto& impl = connection_->impl();
-    impl.limit(net::Connection::kHeadLimit);
+    const auto dialed = net::dial(endpoint_, endpoint_.url, fuse_);
+    peer_ = dialed.peer;
+    session_ = std::make_unique<net::BlockingSession>(dialed);
+    session_->limit(kHeadLimit);
+    session_->guard().read_singly(true);  // no byte of the first frame is read with the head
     pn::HTTPRequest request("GET", endpoint_.url.target, pn::HTTPMessage::HTTP_1_1);
     pn::HTTPResponse response;
     request.set("Host", endpoint_.url.authority());
     for (const auto& [name, value] : headers) request.set(name, value);
     request.set("Sec-WebSocket-Protocol", kSubprotocol);
     try {
-        socket_.emplace(impl.session, request, response);
+        socket_.emplace(*session_, request, response);
     } catch (const Poco::Exception&) {
         const int status = static_cast<int>(response.getStatus());
         const auto code = net::code_of_status(status);
@@ -125,7 +128,8 @@ void WsTransport::upgrade() {
     if (!chosen.empty() && chosen != kSubprotocol)
         throw net::Trouble(PATCHBAY_E_PROTOCOL,
                            "the server chose another WebSocket subprotocol than \"mcp\"");
-    impl.limit({});
+    session_->limit({});
+    session_->guard().read_singly(false);
     socket_->setMaxPayloadSize(static_cast<int>(
         std::min<std::size_t>(core_.message_bytes(), std::numeric_limits<int>::max())));
 }
@@ -165,9 +169,10 @@ bool WsTransport::read_frame() {
     int flags = 0, got = 0;
     {
         std::unique_lock lock(frames_, std::defer_lock);
-        if (connection_->impl().secure) lock.lock();
-        if (socket_->available() == 0 && !connection_->wait({})) return false;
-        connection_->impl().limit(net::Connection::kBodyLimit);
+        if (session_->guard().secure()) lock.lock();
+        if (socket_->available() == 0 && !session_->readable()) return false;
+        session_->limit(kFrameLimit);
+        session_->guard().begin_frame();
         got = socket_->receiveFrame(payload, flags);
     }
     const Turn turn(core_);
@@ -177,7 +182,10 @@ bool WsTransport::read_frame() {
                 PATCHBAY_ERR_RETRYABLE);
         return false;
     }
-    take_frame({payload.begin(), payload.size()}, flags);
+    if (session_->guard().beginning()[1] & kMaskBit)
+        give_up(PATCHBAY_E_PROTOCOL, "the server sent a masked frame", kProtocolError);
+    else
+        take_frame({payload.begin(), payload.size()}, flags);
     return !core_.over();
 }
 
@@ -233,7 +241,7 @@ void WsTransport::take_close(std::string_view payload) {
 }
 
 void WsTransport::watch() {
-    if (watch_ || core_.watch(connection_->fd(), transport::ChannelCore::kReadable, this,
+    if (watch_ || core_.watch(session_->guard().sockfd(), transport::ChannelCore::kReadable, this,
                               on_readable, watch_))
         return;
     give_up(PATCHBAY_E_IO, "the host cannot watch the connection", kGoingAway);
@@ -290,7 +298,7 @@ void WsTransport::write_frames() {
         }
         try {
             std::unique_lock lock(frames_, std::defer_lock);
-            if (connection_->impl().secure) lock.lock();
+            if (session_->guard().secure()) lock.lock();
             const auto bytes = next.bytes();
             socket_->sendFrame(bytes.data(), static_cast<int>(bytes.size()),
                                pn::WebSocket::FRAME_FLAG_FIN | static_cast<int>(next.opcode));

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "channel_core.hpp"
-#include "net/connection.hpp"
+#include "net/blocking_session.hpp"
 #include "net/refusal.hpp"
 
 #include <Poco/Net/WebSocket.h>
@@ -69,8 +69,9 @@ private:
     const net::Endpoint endpoint_;
     net::HeaderList credentials_;
     net::Fuse fuse_;
-    std::unique_ptr<net::Connection> connection_;
+    std::unique_ptr<net::BlockingSession> session_;
     std::optional<Poco::Net::WebSocket> socket_;
+    std::string peer_;
     std::mutex frames_;  // TLS: reading and writing take turns
     std::deque<Outgoing> outgoing_;
     std::string message_;  // of the frames so far

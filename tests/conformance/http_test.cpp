@@ -28,6 +28,7 @@ protected:
         EXPECT_EQ(channel_.done.size(), static_cast<std::size_t>(channel_.accepted));
         EXPECT_EQ(host_.misbehaviour(), "");
     }
+    std::size_t challenges() { return channel_.challenges.size(); }
     // A request that is answered with itself.
     std::string ask(const std::string& kind, int number) {
         const auto text = "{\"kind\":\"" + kind + "\",\"n\":" + std::to_string(number) + "}";
@@ -36,6 +37,11 @@ protected:
     }
     bool ended(std::size_t count, patchbay_status status = PATCHBAY_OK) {
         return channel_.until([&] { return channel_.ended_with(status) >= count; });
+    }
+
+    // What the server's thread and others do wakes no loop.
+    void look() {
+        loop_.after(std::chrono::milliseconds(5), [this] { look(); });
     }
 
     core::Loop loop_;
@@ -58,17 +64,17 @@ TEST_F(Http, ThoseThatWaitHoldNoThread) {
         const std::filesystem::directory_iterator tasks("/proc/self/task");
         return std::distance(begin(tasks), end(tasks));
     };
+    look();
     for (int i = 0; i < 50; ++i) ask("never", i);
     ASSERT_TRUE(channel_.until([&] { return server_.waiting() == 50; }));
     ask("json", 1);
     ASSERT_TRUE(ended(1));
     // Those that connected leave when they have been idle for a while.
-    std::function<void()> look = [&] { loop_.after(std::chrono::milliseconds(20), look); };
-    look();
     EXPECT_TRUE(channel_.until([&] { return threads() < 8; })) << threads();
 }
 
 TEST_F(Http, OneThatIsCancelledEndsOnceAndTheOthersGoOn) {
+    look();
     for (int i = 0; i < 20; ++i) ask("never", i);
     ASSERT_TRUE(channel_.until([&] { return server_.waiting() == 20; }));
     for (std::uint64_t exchange = 1; exchange <= 20; exchange += 2) {
@@ -107,6 +113,30 @@ TEST_F(Http, KeepsItsConnections) {
     EXPECT_LE(server_.connections(), 3);
 }
 
+TEST_F(Http, AConnectionThatTheServerEndsIsNotAskedAgain) {
+    for (int i = 0; i < 20; ++i) {
+        ask(i % 2 ? "json" : "hangup", i);
+        ASSERT_TRUE(ended(static_cast<std::size_t>(i) + 1));
+    }
+    EXPECT_EQ(server_.connections(), 10 + 1);
+}
+
+TEST_F(Http, SendsMoreThanASocketTakesWhileTheAnswerComesBack) {
+    const auto large = "{\"kind\":\"json\",\"text\":\"" + std::string(8u << 20, 'x') + "\"}";
+    ASSERT_GE(channel_.send(large), 0);
+    const auto small = ask("json", 1);
+    ASSERT_TRUE(ended(2));
+    EXPECT_EQ(channel_.sorted_messages(), (std::vector<std::string>{small, large}));
+}
+
+TEST_F(Http, TellsThatTheSessionIsLostWhenOnlyItsStreamFindsOut) {
+    for (const char* method : {"initialize", "notifications/initialized"})
+        ASSERT_GE(channel_.send("{\"method\":\"" + std::string(method) + "\"}", method), 0);
+    ASSERT_TRUE(channel_.until([&] { return challenges() == 1; }));
+    EXPECT_EQ(channel_.challenges.front().status, PATCHBAY_E_SESSION);
+    EXPECT_EQ(server_.gets(), 3) << "after 429 it is asked again";
+}
+
 // ---- patchbay.host.http/1
 
 class Fetching : public testing::Test {
@@ -139,6 +169,10 @@ protected:
     bool answered(Answer& answer) {
         return loop_.run_until([&] { return answer.times > 0; },
                                core::Clock::now() + std::chrono::seconds(20));
+    }
+    // What the server's thread does wakes no loop.
+    void look() {
+        loop_.after(std::chrono::milliseconds(5), [this] { look(); });
     }
     static void on_done(void* ctx, patchbay_status status, const patchbay_http_response* response,
                         const patchbay_error* error) noexcept {
@@ -176,6 +210,7 @@ TEST_F(Fetching, EndsWhatTakesTooLongOrIsTooLarge) {
 }
 
 TEST_F(Fetching, CanBeCancelledAndAnswersOnce) {
+    look();
     Answer answer;
     const auto op = fetch(answer, server_.url(), "{\"kind\":\"never\"}");
     ASSERT_TRUE(loop_.run_until([&] { return server_.waiting() == 1; },

@@ -2,7 +2,8 @@
 // else to the end. Cut in two anywhere, they must mean the same, and never more than the limit.
 #include "fuzz/require.hpp"
 #include "net/body_decoder.hpp"
-#include "net/connection.hpp"
+#include "net/head_parser.hpp"
+#include "net/trouble.hpp"
 
 #include <cstdint>
 

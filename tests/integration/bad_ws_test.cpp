@@ -48,6 +48,7 @@ INSTANTIATE_TEST_SUITE_P(
         Frames{"beginning-twice", 1, {"a new message inside another one"}},
         Frames{"binary", 1, {"a message that is not text"}},
         Frames{"reserved", 1, {"an extension that was not agreed on"}},
+        Frames{"masked", 1, {"a masked frame"}}, Frames{"masked-ping", 1, {"a masked frame"}},
         Frames{"ping-too-long", 1, {"a broken control frame"}},
         Frames{"ping-in-parts", 1, {"a broken control frame"}},
         Frames{"too-large", 1, {"limit message_bytes"}},

@@ -1,5 +1,7 @@
 // An HTTP server that answers a POST with its own body: at once ("kind":"json"), as an event stream
-// ("stream"), a little later in pieces ("late"), or not at all ("never").
+// ("stream"), a little later in pieces ("late"), or not at all ("never"); "hangup": at once, and
+// the connection ends without a word. A POST of "initialize" begins a session; the first GET gets a
+// stream of one event that ends, the next 429, and all others 404.
 //
 // Threads: one of its own, until the object ends.
 #pragma once
@@ -47,6 +49,7 @@ public:
     std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/mcp"; }
     int waiting() const { return waiting_; }       // for an answer that never comes
     int connections() const { return accepted_; }  // so far
+    int gets() const { return gets_; }
 
 private:
     struct Connection {
@@ -90,14 +93,28 @@ private:
         if (got <= 0) return false;
         connection.received.append(piece, static_cast<std::size_t>(got));
         const auto end = connection.received.find("\r\n\r\n");
+        if (end == std::string::npos) return true;
+        if (connection.received.rfind("GET ", 0) == 0) {
+            connection.received.erase(0, end + 4);
+            return answer_get(fd), true;
+        }
         const auto length = connection.received.find("Content-Length: ");
-        if (end == std::string::npos || length == std::string::npos) return true;
+        if (length == std::string::npos) return true;
         const auto size = static_cast<std::size_t>(std::atol(&connection.received[length + 16]));
         if (connection.received.size() < end + 4 + size) return true;
         const auto body = connection.received.substr(end + 4, size);
         connection.received.erase(0, end + 4 + size);
         answer(fd, connection, body);
-        return true;
+        return body.find("\"hangup\"") == std::string::npos;
+    }
+
+    void answer_get(int fd) {
+        static constexpr const char* kRefusals[] = {
+            "HTTP/1.1 429 Later\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"};
+        const int before = gets_++;
+        if (before > 0) return send(fd, kRefusals[before > 1]);
+        send_stream(fd, "retry: 1\ndata: {\"hello\":1}\n\n");
     }
 
     void answer(int fd, Connection& connection, const std::string& body) {
@@ -105,20 +122,24 @@ private:
             ++waiting_;
             return;
         }
-        if (body.find("\"stream\"") != std::string::npos) {
-            const auto event = "data: " + body + "\n\n";
-            char size[16];
-            std::snprintf(size, sizeof size, "%zx", event.size());
-            return send(fd,
-                        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
-                        "Transfer-Encoding: chunked\r\n\r\n" +
-                            std::string(size) + "\r\n" + event + "\r\n0\r\n\r\n");
-        }
+        if (body.find("\"stream\"") != std::string::npos)
+            return send_stream(fd, "data: " + body + "\n\n");
+        const bool begins = body.find("\"initialize\"") != std::string::npos;
         const auto whole = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
-                           std::to_string(body.size()) + "\r\n\r\n" + body;
+                           std::to_string(body.size()) + (begins ? "\r\nMcp-Session-Id: one" : "") +
+                           "\r\n\r\n" + body;
         if (body.find("\"late\"") == std::string::npos) return send(fd, whole);
         const auto middle = whole.size() / 2;
         connection.later = {"", "", "", "", whole.substr(0, middle), "", whole.substr(middle)};
+    }
+
+    static void send_stream(int fd, const std::string& events) {
+        char size[16];
+        std::snprintf(size, sizeof size, "%zx", events.size());
+        send(fd,
+             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+             "Transfer-Encoding: chunked\r\n\r\n" +
+                 std::string(size) + "\r\n" + events + "\r\n0\r\n\r\n");
     }
 
     static void send(int fd, const std::string& bytes) {
@@ -127,7 +148,7 @@ private:
 
     int listener_ = -1, stop_ = ::eventfd(0, EFD_CLOEXEC), port_ = 0;
     std::map<int, Connection> connections_;
-    std::atomic<int> waiting_{0}, accepted_{0};
+    std::atomic<int> waiting_{0}, accepted_{0}, gets_{0};
     std::thread thread_;
 };
 

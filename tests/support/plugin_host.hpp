@@ -93,7 +93,7 @@ public:
     }
 
     // A body that is counted: given once, released once.
-    patchbay_status send(std::string text) {
+    patchbay_status send(std::string text, const std::string& method = {}) {
         struct Counted {
             std::string text;
             std::atomic<int>* released;
@@ -103,6 +103,7 @@ public:
         message.struct_size = sizeof message;
         message.kind = PATCHBAY_MSG_REQUEST;
         message.exchange = ++last_exchange;
+        message.method = plugin::str(method);
         message.body = {reinterpret_cast<const std::uint8_t*>(counted->text.data()),
                         counted->text.size(), counted->text.size(),
                         [](void* owner) {
@@ -179,6 +180,7 @@ public:
     std::vector<End> done;
     End end;
     std::vector<std::string> faults;  // of the plugin
+    std::vector<End> challenges;
     std::atomic<int> released{0};
     int given = 0, accepted = 0, writable = 0;
     std::uint64_t last_exchange = 0;
@@ -235,10 +237,13 @@ private:
     static void on_writable(patchbay_link* link) {
         of(link).event("writable", [&] { ++of(link).writable; });
     }
-    static void on_challenge(patchbay_link* link, const patchbay_problem*) {
+    static void on_challenge(patchbay_link* link, const patchbay_problem* problem) {
         of(link).event("challenge", [&] {
-            of(link).faults.push_back("a challenge from a transport without auth");
+            if (problem->error.code != PATCHBAY_E_SESSION)
+                of(link).faults.push_back("a challenge from a transport without auth");
+            of(link).challenges.push_back(end_of(problem->error.code, problem));
         });
+        of(link).loop_.post([] {});
     }
     static void on_closed(patchbay_link* link, const patchbay_problem* problem) {
         auto& self = of(link);

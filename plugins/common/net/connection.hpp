@@ -1,90 +1,79 @@
-// One connection to an HTTP server and one exchange on it at a time. The door to Poco's client.
-// Every call may block, but not for ever: limits are set per step, and a Fuse ends it from outside.
+// A connection to an HTTP server that is up, and one exchange on it at a time. Nothing here waits:
+// it sends what the socket takes and reads what has come, so any thread may do it.
 //
-// Owns:    the socket. Borrows the endpoint.
-// Threads: one worker at a time; Fuse::blow() on any.
-// Errors:  Trouble.
-// Limits:  100 header fields of 8 KiB; a response's header within kHeadLimit of its first byte.
+// Owns:    the socket.
+// Threads: one at a time.
+// Errors:  Trouble. What goes wrong while sending is told by receive(): an answer may have come
+//          all the same.
 #pragma once
 
-#include "net/endpoint.hpp"
-#include "net/trouble.hpp"
+#include "net/body_decoder.hpp"
+#include "net/dial.hpp"
+#include "net/head_parser.hpp"
+#include "net/outgoing.hpp"
 
-#include <atomic>
-#include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace patchbay::net {
 
-using Clock = std::chrono::steady_clock;
-
-// Ends a blocking call from outside: the socket is shut down, which every call on it notices.
-class Fuse {
-public:
-    void arm(int fd);  // throws Trouble(E_CANCELLED) when it has blown
-    void disarm();
-    void blow();
-    bool blown() const { return blown_; }
-
-private:
-    std::mutex mutex_;
-    int fd_ = -1;
-    std::atomic<bool> blown_{false};
-};
-
-struct Head {  // of a response
-    int status = 0;
-    std::string reason;
-    std::vector<HeaderList::Field> fields;  // as they came, repeated ones included
-
-    std::string_view value(std::string_view name) const;  // of the first; empty: none
-    std::string media_type() const;                       // lower case, without parameters
-};
-
-struct Outgoing {  // one request; views are the caller's
-    std::string method;
-    HeaderList headers;
-    std::string_view body;
-    bool has_body = false;
-};
-
 class Connection {
 public:
-    static constexpr std::chrono::seconds kHeadLimit{30}, kBodyLimit{30};
+    // As large as a TLS record: a piece never leaves bytes behind that no watch tells of.
+    static constexpr std::size_t kPiece = 16u << 10;
 
-    // Resolves, connects (through a proxy), and shakes hands. Arms `fuse` with the socket.
-    static std::unique_ptr<Connection> dial(const Endpoint& endpoint, const Url& url, Fuse& fuse);
-    ~Connection();
+    Connection(Dialed dialed, const Url& url);
+    Connection(const Connection&) = delete;
 
-    const std::string& origin() const { return origin_; }
-    const std::string& peer() const { return peer_; }  // the address
-    int fd() const;
-    // Nothing has come since the last exchange, not even the end.
-    bool still_fresh();
+    int fd() const { return dialed_.fd(); }
+    // It leads to where `url` is.
+    bool serves(const Url& url) const { return url.same_origin(url_); }
 
-    void send(const Url& url, const Outgoing& request, const HeaderList& secrets);
-    bool wait(std::chrono::milliseconds patience);  // true: bytes are there, or the end
-    // More can be read without waiting, for all that is known here.
-    bool ready();
-    Head receive_head();
-    // Appends what comes next of the body to `into`, perhaps nothing; false: that was its end.
-    // Waits for kBodyLimit and a second for every 16 KiB since the last call that began anew.
-    bool read_body(std::string& into, std::size_t most, bool anew);
-    // The body was read to its end and the server keeps the connection.
+    // Begins an exchange; what `request` points to must last until it is over.
+    void ask(const Url& url, const Outgoing& request, const HeaderList& secrets);
+    // Sends on what is left of it.
+    void flush();
+    std::size_t unsent() const { return first_.size() + second_.size(); }
+    // It goes on when the socket is writable.
+    bool wants_to_write() const { return wants_to_write_; }
+
+    // What has come, in `buffer`; nothing: not yet; empty: that was the end. Throws when the
+    // connection broke.
+    std::optional<std::string_view> receive(char (&buffer)[kPiece]);
+    // Takes the head off the front of what came; nothing: more of it is to come.
+    std::optional<Head> take_head(std::string_view& piece);
+    // A byte of the answer has come; and all of its head.
+    bool head_begun() const { return parser_.begun(); }
+    bool answer_begun() const { return decoder_.has_value(); }
+    // Appends what the piece holds of the body; an empty one ends it. True: that was all.
+    bool take_body(std::string_view piece, std::string& into, std::size_t most);
+    // The answer is complete.
+    bool answered() const { return decoder_ && decoder_->over(); }
+
+    // It may be asked again: all is said on both sides, and the server keeps it.
     bool reusable() const;
-
-    // For a connection that changes its protocol: the socket with what was read beyond the head.
-    struct Impl;
-    Impl& impl() { return *impl_; }
+    // Nothing has come since, not even the end.
+    bool fresh();
+    // Shuts it down, which a watch of it notices.
+    void end();
 
 private:
-    explicit Connection(std::unique_ptr<Impl> impl);
+    // How many of them were taken; nothing: the connection takes no more.
+    std::optional<std::size_t> write(std::string_view bytes);
+    [[noreturn]] void broken(const std::string& why) const;
 
-    std::unique_ptr<Impl> impl_;
-    std::string origin_, peer_;
+    Dialed dialed_;
+    const bool secure_;
+    const Url url_;  // of its first request
+    const std::string authority_;
+    std::string request_;              // its head, and its body when that is small
+    std::string_view first_, second_;  // what is still to be sent
+    bool sent_ = false;                // a byte of it
+    bool wants_to_write_ = false;
+    HeadParser parser_;
+    std::optional<BodyDecoder> decoder_;
+    bool keeps_ = false;
 };
 
 }  // namespace patchbay::net

@@ -5,6 +5,7 @@
 #include <Poco/Net/IPAddress.h>
 #include <Poco/Net/SSLException.h>
 #include <Poco/URI.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 
 #include <cstdlib>
@@ -136,6 +137,10 @@ Poco::Net::Context::Ptr tls_context(const TlsSettings& settings) {
 
 std::string take_tls_refusal() {
     return std::exchange(tls_refusal, {});
+}
+
+void clear_tls_errors() {
+    ERR_clear_error();
 }
 
 Endpoint Endpoint::from(const sdk::Config& settings) {

@@ -38,6 +38,8 @@ struct TlsSettings {
 Poco::Net::Context::Ptr tls_context(const TlsSettings& settings);
 // Why the last handshake of this thread was refused, in OpenSSL's words; empty: it was not.
 std::string take_tls_refusal();
+// Forgets what OpenSSL keeps of this thread's errors: it takes them for those of the next call.
+void clear_tls_errors();
 
 struct Endpoint {
     explicit Endpoint(Url its_url) : url(std::move(its_url)) {}

@@ -12,38 +12,58 @@
 namespace patchbay::net {
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{
-    2};                                           // an answer this near is waited for by the worker
-constexpr std::size_t kDrained = 64u << 10;       // of a body nobody wants, to keep its connection
-constexpr std::size_t kBlockingBody = 32u << 10;  // a request that may not fit into the socket
+constexpr std::size_t kDrained = 64u << 10;  // of a body nobody wants, to keep its connection
+constexpr std::size_t kBytesPerSecond = 16u << 10;
+constexpr std::chrono::seconds kLook{1};  // so often at the limits
 
 const HeaderList kNoSecrets;
 
 using Turn = transport::ChannelCore::Turn;
 
+// What `work` throws, as trouble; PATCHBAY_OK: nothing.
+template <class Work>
+Trouble trouble_of(Work work) {
+    try {
+        work();
+        return {PATCHBAY_OK, {}};
+    } catch (const Trouble& caught) {
+        return caught;
+    } catch (const sdk::Failure& failure) {
+        return {failure.code(), failure.what()};
+    } catch (const Poco::Exception& error) {
+        return {PATCHBAY_E_IO, error.displayText()};
+    } catch (const std::exception& error) {
+        return {PATCHBAY_E_INTERNAL, error.what()};
+    }
+}
+
 }  // namespace
 
-// While it lives its worker does not count as busy: another one may serve the others.
-class Engine::Slow {
-public:
-    explicit Slow(Engine& engine) : engine_(engine) {
-        const Turn turn(engine_.core_);
-        ++engine_.slow_;
-        engine_.pump();
-    }
-    ~Slow() {
-        const Turn turn(engine_.core_);
-        --engine_.slow_;
-    }
-    Slow(const Slow&) = delete;
+// A connection and its watch, which lasts as long as it.
+struct Line {
+    Line(Engine& its_engine, Dialed dialed, const Url& url)
+        : engine(its_engine), connection(std::move(dialed), url) {}
 
-private:
-    Engine& engine_;
+    Engine& engine;
+    Connection connection;
+    Task* task = nullptr;  // whose exchange is on it; null: idle
+    patchbay_op watch = 0;
+    std::uint32_t events = transport::ChannelCore::kReadable;  // that are watched
+    Clock::time_point idle_since;
+    bool ended = false;  // idle and of no use: the reactor will drop it
 };
+
+Task::Task(Url its_url) : url(std::move(its_url)) {}
+Task::~Task() = default;
+
+Engine::Engine(transport::ChannelCore& core, const Endpoint& endpoint)
+    : core_(core), endpoint_(endpoint) {}
+Engine::~Engine() = default;
+
+// ---- asking
 
 void Engine::start(TaskPtr task) {
     task->engine_ = this;
-    if (stopped_) task->blow();
     tasks_.insert(task);
     waiting_.push_back(std::move(task));
     admit();
@@ -70,40 +90,49 @@ void Engine::on_timer(void* ctx, patchbay_status status) noexcept {
     engine.admit();
 }
 
-void Engine::stop() {
-    stopped_ = true;
-    resume();
-    idle_.clear();
-    for (const auto& task : std::vector<TaskPtr>(tasks_.begin(), tasks_.end())) {
-        task->blow();
-        if (task->timer_) {
-            core_.end(task->timer_);
-            waiting_.push_back(task);
-        } else if (task->watch_) {
-            core_.end(task->watch_);
-            ready_.push_back(task);
+void Engine::admit() {
+    const auto over = [this](const Task& task) { return stopped_ || task.fuse_.blown(); };
+    while (!waiting_.empty() && (under_way_ < kConnections || over(*waiting_.front()))) {
+        const auto task = std::move(waiting_.front());
+        waiting_.pop_front();
+        task->counted_ = true;
+        ++under_way_;
+        if (over(*task)) {
+            const Trouble cancelled(PATCHBAY_E_CANCELLED, "cancelled", false);
+            finish(task, &cancelled);
+        } else {
+            ask(task);
         }
     }
-    admit();
 }
 
-void Engine::admit() {
-    while (!waiting_.empty() && (under_way_ < kConnections || waiting_.front()->fuse_.blown())) {
-        waiting_.front()->counted_ = true;
-        ++under_way_;
-        ready_.push_back(std::move(waiting_.front()));
-        waiting_.pop_front();
-    }
-    pump();
+// On a connection that is there, else on one that a worker makes.
+void Engine::ask(const TaskPtr& task) {
+    auto line = take_idle(task->url);
+    task->reused_ = line != nullptr;
+    if (line) return begin(*task, std::move(line));
+    task->phase_ = Task::Phase::Asking;
+    dialing_.push_back(task);
+    if (workers_ == kWorkers) return;
+    ++workers_;
+    core_.departed();
+    core_.after_turn([this] { hire(); });
 }
 
-void Engine::pump() {
-    while (ready_.size() > workers_ - busy_ && workers_ < kWorkers && workers_ - slow_ < kBusy) {
-        ++workers_;
-        core_.departed();
-        core_.after_turn([this] { hire(); });
-    }
+void Engine::begin(Task& task, LinePtr line) {
+    line->task = &task;
+    task.line_ = std::move(line);
+    task.phase_ = Task::Phase::Waiting;
+    task.limit_ = Clock::time_point::max();
+    auto& connection = task.line_->connection;
+    if (task.fuse_.arm(connection.fd()))
+        connection.ask(task.url, task.request, task.crossed_ ? kNoSecrets : task.secrets);
+    else
+        connection.end();
+    await(task.shared_from_this(), 0);
 }
+
+// ---- connecting
 
 void Engine::hire() {
     try {
@@ -115,130 +144,110 @@ void Engine::hire() {
         if (workers_ > 0) return;
         const Trouble trouble(PATCHBAY_E_LIMIT,
                               std::string("no thread can be started: ") + error.what(), false);
-        for (const auto& task : std::exchange(ready_, {})) finish(task, &trouble);
+        for (const auto& task : std::exchange(dialing_, {})) finish(task, &trouble);
     }
 }
 
 void Engine::work() {
-    for (bool busy = false;; busy = true) {
+    for (;;) {
         TaskPtr task;
         {
             const Turn turn(core_);
-            if (busy) --busy_;
-            if (ready_.empty()) {
+            if (dialing_.empty()) {
                 --workers_;
                 core_.arrived();
                 return;  // the end of this turn may be the end of the channel, and of `this`
             }
-            ++busy_;
-            task = std::move(ready_.front());
-            ready_.pop_front();
+            task = std::move(dialing_.front());
+            dialing_.pop_front();
         }
-        step(task);
+        connect(task);
     }
 }
 
-void Engine::step(const TaskPtr& task) {
-    Trouble trouble(PATCHBAY_OK, {});
-    try {
-        if (!advance(task)) return;
-    } catch (const Trouble& caught) {
-        trouble = caught;
-    } catch (const sdk::Failure& failure) {
-        trouble = Trouble(failure.code(), failure.what());
-    } catch (const Poco::Exception& error) {
-        trouble = Trouble(PATCHBAY_E_IO, error.displayText());
-    } catch (const std::exception& error) {
-        trouble = Trouble(PATCHBAY_E_INTERNAL, error.what());
-    }
-    if (trouble.code != PATCHBAY_OK && task->fuse_.blown())
-        trouble = Trouble(PATCHBAY_E_CANCELLED, "cancelled", trouble.sent);
+void Engine::connect(const TaskPtr& task) {
+    LinePtr line;
+    auto trouble = trouble_of([&] {
+        line = std::make_unique<Line>(*this, dial(endpoint_, task->url, task->fuse_), task->url);
+    });
     const Turn turn(core_);
-    finish(task, trouble.code == PATCHBAY_OK ? nullptr : &trouble);
+    if (task->fuse_.blown())
+        trouble = Trouble(PATCHBAY_E_CANCELLED, "cancelled", false);
+    else if (line &&
+             !core_.watch(line->connection.fd(), line->events, line.get(), on_ready, line->watch))
+        trouble = Trouble(PATCHBAY_E_IO, "the host cannot watch the connection", false);
+    if (trouble.code != PATCHBAY_OK) return finish(task, &trouble);
+    begin(*task, std::move(line));
+}
+
+// ---- answers
+
+void Engine::on_ready(void* ctx, std::uint32_t) noexcept {
+    Line& line = *static_cast<Line*>(ctx);
+    Engine& engine = line.engine;
+    const Turn turn(engine.core_);
+    if (line.task)
+        engine.step(line.task->shared_from_this());
+    else if (line.ended || !line.connection.fresh())
+        engine.drop_idle(line);
+}
+
+void Engine::step(const TaskPtr& task) {
+    bool over = false;
+    auto trouble = trouble_of([&] { over = advance(task); });
+    if (trouble.code == PATCHBAY_OK) {
+        if (over) finish(task, nullptr);
+        return;
+    }
+    if (task->fuse_.blown()) {
+        trouble = Trouble(PATCHBAY_E_CANCELLED, "cancelled", trouble.sent);
+    } else if (trouble.untouched && task->reused_ && (task->repeatable || !trouble.sent)) {
+        // A kept-alive connection that the server gave up while we used it.
+        task->fuse_.disarm();
+        drop(std::move(task->line_));
+        return ask(task);
+    }
+    finish(task, &trouble);
 }
 
 bool Engine::advance(const TaskPtr& task) {
     Task& it = *task;
-    for (;;) {
-        if (paused_ && it.phase_ != Task::Phase::Asking && hold(task)) return false;
-        if (it.fuse_.blown())
-            throw Trouble(PATCHBAY_E_CANCELLED, "cancelled", it.phase_ != Task::Phase::Asking);
-        switch (it.phase_) {
-            case Task::Phase::Asking:
-                ask(it);
-                it.phase_ = Task::Phase::Waiting;
-                if (!it.connection_->wait(patient_ ? kPatience : std::chrono::milliseconds(0)) &&
-                    park(task))
-                    return false;
-                break;
-            case Task::Phase::Waiting:
-                patient_ = Clock::now() - it.asked_ < kPatience;
-                try {
-                    if (!take_head(it)) break;  // asks anew: a redirect
-                } catch (const Trouble& trouble) {
-                    // A kept-alive connection that the server gave up while we used it.
-                    if (!trouble.untouched || !it.reused_ || !it.repeatable) throw;
-                    it.connection_.reset();
-                    it.phase_ = Task::Phase::Asking;
-                    break;
-                }
-                it.phase_ = Task::Phase::Reading;
-                break;
-            case Task::Phase::Reading: {
-                if (it.take_ == Task::Take::Nothing ||
-                    (it.take_ == Task::Take::Whole && it.body_begun_)) {
-                    const Slow slow(*this);
-                    while (!read(it)) {
-                    }
-                    return true;
-                }
-                if (!it.connection_->ready() && park(task)) return false;
-                if (read(it)) return true;
-                break;
-            }
-        }
+    auto& connection = it.line_->connection;
+    if (it.fuse_.blown()) throw Trouble(PATCHBAY_E_CANCELLED, "cancelled");
+    const auto unsent = connection.unsent();
+    connection.flush();
+    const auto sent = unsent - connection.unsent();
+    if (paused_) return await(task, sent), false;
+    char buffer[Connection::kPiece];
+    auto piece = connection.receive(buffer);
+    if (!piece) return await(task, sent), false;
+    const auto moved = sent + piece->size();
+    if (it.phase_ == Task::Phase::Waiting) {
+        const auto head = connection.take_head(*piece);
+        if (!head) return await(task, moved), false;
+        if (!take_head(task, *head)) return false;
+        it.limit_ = Clock::time_point::max();
+        if (connection.answered()) return true;
+        if (piece->empty()) return await(task, moved), false;
     }
-}
-
-// Sends the request on a connection that is there, or on a new one.
-void Engine::ask(Task& task) {
-    for (;;) {
-        task.connection_ = idle_connection(task.url);
-        task.reused_ = task.connection_ != nullptr;
-        if (task.reused_) {
-            task.fuse_.arm(task.connection_->fd());
-        } else {
-            const Slow slow(*this);
-            task.connection_ = Connection::dial(endpoint_, task.url, task.fuse_);
-        }
-        const auto& secrets = task.crossed_ ? kNoSecrets : task.secrets;
-        task.asked_ = Clock::now();
-        try {
-            if (task.request.body.size() <= kBlockingBody) {
-                task.connection_->send(task.url, task.request, secrets);
-            } else {
-                const Slow slow(*this);
-                task.connection_->send(task.url, task.request, secrets);
-            }
-            return;
-        } catch (const Trouble&) {
-            if (!task.reused_ || !task.repeatable || task.fuse_.blown()) throw;
-            task.fuse_.disarm();
-        }
-    }
+    if (read(it, *piece)) return true;
+    await(task, moved);
+    return false;
 }
 
 // False: the answer is a redirect that is followed.
-bool Engine::take_head(Task& task) {
-    const auto head = task.connection_->receive_head();
+bool Engine::take_head(const TaskPtr& task, const Head& head) {
     const bool moved = head.status == 301 || head.status == 302 || head.status == 303 ||
                        head.status == 307 || head.status == 308;
     if (moved && !head.value("location").empty()) {
-        redirect(task, head);
+        redirect(*task, head);
+        task->fuse_.disarm();
+        drop(std::move(task->line_));
+        ask(task);
         return false;
     }
-    const Turn turn(core_);
-    task.take_ = task.head(head);
+    task->take_ = task->head(head);
+    task->phase_ = Task::Phase::Reading;
     return true;
 }
 
@@ -267,72 +276,89 @@ void Engine::redirect(Task& task, const Head& head) {
     if (task.url.secure() && !next.secure())
         throw Trouble(PATCHBAY_E_DENIED, "a redirect from https to http is not followed (" +
                                              next.without_query() + ")");
-    if (next.origin() != task.url.origin()) task.crossed_ = true;
-    task.fuse_.disarm();
-    task.connection_.reset();
+    if (!next.same_origin(task.url)) task.crossed_ = true;
     task.url = next;
-    task.phase_ = Task::Phase::Asking;
 }
 
-// One piece of the body. True: that was its end, or enough of it.
-bool Engine::read(Task& task) {
-    const bool anew = task.take_ == Task::Take::Stream || !std::exchange(task.body_begun_, true);
+// A piece of the body; empty: the connection ended. True: that was all, or enough of it.
+bool Engine::read(Task& task, std::string_view piece) {
+    task.body_begun_ = true;
     const auto most = task.take_ == Task::Take::Whole ? task.body_limit() : SIZE_MAX;
-    const bool more = task.connection_->read_body(task.body_, most, anew);
-    switch (task.take_) {
-        case Task::Take::Whole:
-            return !more;  // finish() hands it on
-        case Task::Take::Stream: {
-            const Turn turn(core_);
-            const bool enough = !task.body_.empty() && !task.data(task.body_);
-            task.body_.clear();
-            return enough || !more;
-        }
-        case Task::Take::Nothing:
-            break;
+    const bool over = task.line_->connection.take_body(piece, task.body_, most);
+    if (task.take_ == Task::Take::Whole) return over;  // finish() hands it on
+    const auto got = std::exchange(task.body_, {});
+    if (task.take_ == Task::Take::Stream) return (!got.empty() && !task.data(got)) || over;
+    task.drained_ += got.size();
+    return over || task.drained_ > kDrained;
+}
+
+// Has the watch tell of what the task waits for. `moved` bytes were sent or received just now: what
+// has begun has a limit, which they extend; only the next event of a stream may take for ever.
+void Engine::await(const TaskPtr& task, std::size_t moved) {
+    Task& it = *task;
+    auto& line = *it.line_;
+    const auto events = (paused_ ? 0u : transport::ChannelCore::kReadable) |
+                        (line.connection.wants_to_write() ? transport::ChannelCore::kWritable : 0u);
+    if (paused_) held_.push_back(task);
+    if (events != line.events) core_.modify(line.watch, line.events = events);
+
+    const bool begun =
+        it.phase_ == Task::Phase::Waiting
+            ? line.connection.head_begun()
+            : it.take_ == Task::Take::Nothing || (it.take_ == Task::Take::Whole && it.body_begun_);
+    if (!begun && line.connection.unsent() == 0) {
+        it.limit_ = Clock::time_point::max();
+        return;
     }
-    task.drained_ += std::exchange(task.body_, {}).size();
-    return !more || task.drained_ > kDrained;
+    if (it.limit_ == Clock::time_point::max()) it.limit_ = Clock::now() + kTime;
+    it.limit_ += std::chrono::milliseconds(moved * 1000 / kBytesPerSecond);
+    if (!limits_) static_cast<void>(core_.after(kLook, this, on_limits, limits_));
+}
+
+void Engine::on_limits(void* ctx, patchbay_status status) noexcept {
+    if (status != PATCHBAY_OK) return;  // from inside core_.end(), in a turn
+    Engine& engine = *static_cast<Engine*>(ctx);
+    const Turn turn(engine.core_);
+    engine.limits_ = 0;
+    engine.core_.arrived();
+    const auto now = Clock::now();
+    bool more = false;
+    std::vector<TaskPtr> late;
+    for (const auto& task : engine.tasks_) {
+        if (!engine.paused_ && task->line_ && task->limit_ <= now) late.push_back(task);
+        more = more || task->limit_ != Clock::time_point::max();
+    }
+    for (const auto& task : late) {
+        const Trouble trouble(PATCHBAY_E_CLOSED, task->line_->connection.answer_begun()
+                                                     ? "the answer broke off: no answer in time"
+                                                     : "no answer in time");
+        engine.finish(task, &trouble);
+    }
+    if (more && !engine.stopped_)
+        static_cast<void>(engine.core_.after(kLook, &engine, on_limits, engine.limits_));
 }
 
 void Engine::resume() {
-    if (!paused_.exchange(false)) return;
-    for (auto& task : std::exchange(held_, {})) ready_.push_back(std::move(task));
-    pump();
+    if (!std::exchange(paused_, false)) return;
+    for (const auto& task : std::exchange(held_, {})) {
+        if (!task->line_) continue;
+        task->limit_ = Clock::time_point::max();  // the time was ours
+        await(task, 0);
+    }
 }
 
-// False: resumed meanwhile.
-bool Engine::hold(const TaskPtr& task) {
-    const Turn turn(core_);
-    if (!paused_ || stopped_) return false;
-    held_.push_back(task);
-    return true;
-}
-
-// False: it cannot be parked, so its worker waits for it.
-bool Engine::park(const TaskPtr& task) {
-    const Turn turn(core_);
-    if (task->fuse_.blown()) return false;
-    return core_.watch(task->connection_->fd(), transport::ChannelCore::kReadable, task.get(),
-                       on_readable, task->watch_);
-}
-
-void Engine::on_readable(void* ctx, std::uint32_t) noexcept {
-    Task& task = *static_cast<Task*>(ctx);
-    Engine& engine = *task.engine_;
-    const Turn turn(engine.core_);
-    if (!task.watch_) return;
-    engine.core_.end(task.watch_);
-    engine.ready_.push_back(task.shared_from_this());
-    engine.pump();
-}
+// ---- the end
 
 void Engine::finish(const TaskPtr& task, const Trouble* trouble) {
     task->fuse_.disarm();
-    if (!trouble && !stopped_ && task->connection_ && task->connection_->reusable() &&
-        idle_.size() < kIdle)
-        idle_.push_back({std::move(task->connection_), Clock::now()});
-    task->connection_.reset();
+    auto line = std::move(task->line_);
+    if (line && !trouble && !stopped_ && !task->fuse_.blown() && line->connection.reusable() &&
+        idle_.size() < kIdle) {
+        line->task = nullptr;
+        line->idle_since = Clock::now();
+        idle_.push_back(std::move(line));
+    }
+    drop(std::move(line));
     if (!trouble && task->take_ == Task::Take::Whole) task->whole(std::move(task->body_));
     task->end(trouble);
     if (std::exchange(task->counted_, false)) --under_way_;
@@ -340,23 +366,52 @@ void Engine::finish(const TaskPtr& task, const Trouble* trouble) {
     admit();
 }
 
-std::unique_ptr<Connection> Engine::idle_connection(const Url& url) {
-    const auto origin = url.origin();
-    for (;;) {
-        std::unique_ptr<Connection> found;
-        {
-            const Turn turn(core_);
-            const auto oldest = Clock::now() - kIdleLimit;
-            std::erase_if(idle_, [&](const Idle& idle) { return idle.since < oldest; });
-            const auto last = std::find_if(idle_.rbegin(), idle_.rend(), [&](const Idle& idle) {
-                return idle.connection->origin() == origin;
-            });
-            if (last == idle_.rend()) return nullptr;
-            found = std::move(last->connection);
-            idle_.erase(std::next(last).base());
-        }
-        if (found->still_fresh()) return found;
+void Engine::stop() {
+    stopped_ = true;
+    paused_ = false;
+    core_.end(limits_);
+    held_.clear();
+    for (auto& line : std::exchange(idle_, {})) drop(std::move(line));
+    const Trouble cancelled(PATCHBAY_E_CANCELLED, "cancelled");
+    for (const auto& task : std::vector<TaskPtr>(tasks_.begin(), tasks_.end())) {
+        task->blow();  // ends its worker's dialing
+        const bool later = task->timer_ != 0;
+        core_.end(task->timer_);
+        if (later || task->line_) finish(task, &cancelled);
     }
+    admit();
+}
+
+// ---- connections that are kept
+
+// The one that was used last, if it is of use; null: there is none.
+std::unique_ptr<Line> Engine::take_idle(const Url& url) {
+    const auto oldest = Clock::now() - kIdleLimit;
+    for (auto at = idle_.rbegin(); at != idle_.rend(); ++at) {
+        auto& line = **at;
+        if (line.ended || !line.connection.serves(url)) continue;
+        if (line.idle_since > oldest && line.connection.fresh()) {
+            auto found = std::move(*at);
+            idle_.erase(std::next(at).base());
+            return found;
+        }
+        line.ended = true;
+        line.connection.end();
+    }
+    return nullptr;
+}
+
+void Engine::drop_idle(Line& line) {
+    const auto found = std::find_if(idle_.begin(), idle_.end(),
+                                    [&](const LinePtr& each) { return each.get() == &line; });
+    auto gone = std::move(*found);
+    idle_.erase(found);
+    drop(std::move(gone));
+}
+
+// On the reactor's thread, where watches end.
+void Engine::drop(LinePtr line) {
+    if (line) core_.end(line->watch);
 }
 
 }  // namespace patchbay::net

@@ -1,22 +1,21 @@
-// Runs the HTTP exchanges of one channel: a bounded pool of kept-alive connections, a few workers
-// for what blocks, and nothing but the host's reactor for what waits. An exchange that waits for
-// its answer, or for the next event of a stream, holds a descriptor and no thread.
+// Runs the HTTP exchanges of one channel over a bounded pool of kept-alive connections. Workers
+// only connect; a connection that is up belongs to the host's reactor, which watches it as long as
+// it lasts. An exchange that waits holds a descriptor and no thread.
 //
-//   start -> [worker: connect, send, a moment's patience] -> parked at the reactor
-//         -> [worker: head, what has come of the body] -> parked ... -> end
+//   start -> [a connection that is there]    -> request sent -> [reactor: head, body] -> end
+//         -> [worker: resolve, connect, TLS] -> request sent -> ...
 //
-// Owns:    tasks from start() to their end(), and the idle connections. Borrows core and endpoint.
-// Threads: start(), start_after(), stop() and a task's callbacks inside a turn of the core; stop()
-//          on the reactor's thread.
-// Errors:  told to the task's end(), once.
-// Limits:  kConnections exchanges under way, others wait; kBusy workers on a server that answers at
-//          once, kWorkers on one that keeps them; kRedirects.
+// Owns:    tasks from start() to their end(), and the connections. Borrows core and endpoint.
+// Threads: everything inside a turn of the core, stop() on the reactor's thread; dialing is
+// outside. Errors:  told to the task's end(), once. Limits:  kConnections exchanges under way,
+// others wait; kWorkers that connect; kRedirects; kTime
+//          for what has begun to come or to go, and a second for every 16 KiB of it.
 #pragma once
 
 #include "channel_core.hpp"
 #include "net/connection.hpp"
 
-#include <atomic>
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <unordered_set>
@@ -25,6 +24,9 @@
 namespace patchbay::net {
 
 class Engine;
+struct Line;
+
+using Clock = std::chrono::steady_clock;
 
 // One request and what becomes of its answer.
 class Task : public std::enable_shared_from_this<Task> {
@@ -35,8 +37,8 @@ public:
         Stream,   // data() gets it as it comes
     };
 
-    explicit Task(Url its_url) : url(std::move(its_url)) {}
-    virtual ~Task() = default;
+    explicit Task(Url its_url);
+    virtual ~Task();
 
     Url url;  // of the answer, after redirects
     Outgoing request;
@@ -63,10 +65,10 @@ private:
     Phase phase_ = Phase::Asking;
     Take take_ = Take::Nothing;
     Fuse fuse_;
-    std::unique_ptr<Connection> connection_;
-    Clock::time_point asked_;
+    std::unique_ptr<Line> line_;
+    Clock::time_point limit_ = Clock::time_point::max();  // of what it waits for
     std::string body_;
-    patchbay_op watch_ = 0, timer_ = 0;
+    patchbay_op timer_ = 0;
     unsigned redirects_ = 0;
     std::size_t drained_ = 0;
     bool reused_ = false, body_begun_ = false, crossed_ = false, counted_ = false;
@@ -74,13 +76,13 @@ private:
 
 class Engine {
 public:
-    static constexpr std::size_t kConnections = 64, kBusy = 4, kWorkers = 32, kIdle = 64;
+    static constexpr std::size_t kConnections = 64, kWorkers = 32, kIdle = 64;
     static constexpr unsigned kRedirects = 3;
-    static constexpr std::chrono::seconds kIdleLimit{50};
+    static constexpr std::chrono::seconds kIdleLimit{50}, kTime{30};
 
-    Engine(transport::ChannelCore& core, const Endpoint& endpoint)
-        : core_(core), endpoint_(endpoint) {}
+    Engine(transport::ChannelCore& core, const Endpoint& endpoint);
     Engine(const Engine&) = delete;
+    ~Engine();
 
     void start(std::shared_ptr<Task> task);
     void start_after(std::chrono::milliseconds delay, std::shared_ptr<Task> task);
@@ -92,39 +94,38 @@ public:
 
 private:
     using TaskPtr = std::shared_ptr<Task>;
-    class Slow;
+    using LinePtr = std::unique_ptr<Line>;
 
     void admit();
-    void pump();
+    void ask(const TaskPtr& task);
+    void begin(Task& task, LinePtr line);
     void hire();
     void work();
+    void connect(const TaskPtr& task);
     void step(const TaskPtr& task);
     bool advance(const TaskPtr& task);  // true: it is over
-    void ask(Task& task);
-    bool take_head(Task& task);
-    bool read(Task& task);
-    bool hold(const TaskPtr& task);
+    bool take_head(const TaskPtr& task, const Head& head);
     void redirect(Task& task, const Head& head);
-    bool park(const TaskPtr& task);
+    bool read(Task& task, std::string_view piece);
+    void await(const TaskPtr& task, std::size_t moved);
     void finish(const TaskPtr& task, const Trouble* trouble);
-    std::unique_ptr<Connection> idle_connection(const Url& url);
+    LinePtr take_idle(const Url& url);
+    void drop_idle(Line& line);
+    void drop(LinePtr line);
 
-    static void on_readable(void* ctx, std::uint32_t events) noexcept;
+    static void on_ready(void* ctx, std::uint32_t events) noexcept;
     static void on_timer(void* ctx, patchbay_status status) noexcept;
+    static void on_limits(void* ctx, patchbay_status status) noexcept;
 
     transport::ChannelCore& core_;
     const Endpoint& endpoint_;
     std::unordered_set<TaskPtr> tasks_;
-    std::deque<TaskPtr> waiting_, ready_, held_;
-    struct Idle {
-        std::unique_ptr<Connection> connection;
-        Clock::time_point since;
-    };
-    std::vector<Idle> idle_;
-    std::size_t under_way_ = 0, workers_ = 0, busy_ = 0, slow_ = 0;
-    bool stopped_ = false;
-    std::atomic<bool> paused_{false};
-    std::atomic<bool> patient_{true};  // the last answer came at once
+    std::deque<TaskPtr> waiting_, dialing_;
+    std::vector<TaskPtr> held_;  // with something to read, until resume()
+    std::vector<LinePtr> idle_;
+    patchbay_op limits_ = 0;  // looks at the tasks' limits while there are some
+    std::size_t under_way_ = 0, workers_ = 0;
+    bool stopped_ = false, paused_ = false;
 };
 
 }  // namespace patchbay::net

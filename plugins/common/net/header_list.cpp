@@ -3,7 +3,7 @@
 #include <patchbay/cpp/plugin.hpp>
 
 #include <algorithm>
-#include <cctype>
+#include <array>
 
 namespace patchbay::net {
 namespace {
@@ -30,12 +30,19 @@ constexpr std::string_view kOurs[] = {
     "upgrade",
 };
 
-std::string lower(std::string_view text) {
-    std::string small(text);
-    for (char& byte : small)
-        byte = static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
-    return small;
+constexpr char small(char byte) {
+    return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte | 0x20) : byte;
 }
+
+// Of a token, RFC 9110 section 5.6.2.
+constexpr auto kTokenBytes = [] {
+    std::array<bool, 256> allowed{};
+    for (const unsigned char byte :
+         std::string_view("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+                          "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+        allowed[byte] = true;
+    return allowed;
+}();
 
 // Safe to show: a token, or nothing.
 std::string shown(std::string_view name) {
@@ -45,11 +52,9 @@ std::string shown(std::string_view name) {
 }  // namespace
 
 bool is_token(std::string_view name) {
-    constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
     return !name.empty() && name.size() <= 256 &&
-           std::all_of(name.begin(), name.end(), [&](unsigned char byte) {
-               return std::isalnum(byte) || kMarks.find(static_cast<char>(byte)) != kMarks.npos;
-           });
+           std::all_of(name.begin(), name.end(),
+                       [](unsigned char byte) { return kTokenBytes[byte]; });
 }
 
 bool is_field_value(std::string_view value) {
@@ -61,7 +66,14 @@ bool is_field_value(std::string_view value) {
 }
 
 bool same_name(std::string_view left, std::string_view right) {
-    return left.size() == right.size() && lower(left) == lower(right);
+    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                      [](char one, char other) { return small(one) == small(other); });
+}
+
+std::string lower(std::string_view text) {
+    std::string lowered(text);
+    std::transform(text.begin(), text.end(), lowered.begin(), small);
+    return lowered;
 }
 
 void HeaderList::set(std::string_view name, std::string_view value) {

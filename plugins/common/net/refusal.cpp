@@ -7,15 +7,7 @@ namespace patchbay::net {
 namespace {
 
 constexpr std::size_t kExcerpt = 200;
-
-// Retry-After in seconds; a date is not worth a clock that may be wrong.
-unsigned retry_after_ms(const Head& head) {
-    const auto text = head.value("retry-after");
-    unsigned seconds = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (error != std::errc() || end != text.data() + text.size()) return 0;
-    return std::min(seconds, 3600u) * 1000;
-}
+constexpr std::chrono::seconds kMostRetryAfter{3600};
 
 // A problem and what it points into.
 struct Told {
@@ -25,7 +17,8 @@ struct Told {
         problem.struct_size = sizeof problem;
         problem.http_status = static_cast<std::uint32_t>(refusal.head.status);
         sdk::fill(problem.error, refusal.code, refusal.text(), refusal.flags, refusal.head.status);
-        problem.error.retry_after_ms = retry_after_ms(refusal.head);
+        problem.error.retry_after_ms =
+            static_cast<std::uint32_t>(retry_after(refusal.head).count());
         if (problem.error.retry_after_ms) problem.error.flags |= PATCHBAY_ERR_RETRYABLE;
         problem.url = sdk::str(refusal.url);
         problem.headers = fields.data();
@@ -36,6 +29,15 @@ struct Told {
 };
 
 }  // namespace
+
+// In seconds; a date is not worth a clock that may be wrong.
+std::chrono::milliseconds retry_after(const Head& head) {
+    const auto text = head.value("retry-after");
+    unsigned seconds = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (error != std::errc() || end != text.data() + text.size()) return {};
+    return std::min(std::chrono::seconds(seconds), kMostRetryAfter);
+}
 
 patchbay_status code_of_status(int status) {
     if (status >= 200 && status < 300) return PATCHBAY_OK;

@@ -3,10 +3,11 @@
 // Threads: [value]; the tell functions inside a turn.
 #pragma once
 
-#include "net/connection.hpp"
+#include "net/head_parser.hpp"
 
 #include <patchbay/cpp/plugin.hpp>
 
+#include <chrono>
 #include <string>
 
 namespace patchbay::net {
@@ -19,6 +20,8 @@ struct Refusal {
 
     std::string text() const;
 };
+// For so long the server wants to be left alone; 0: it does not say.
+std::chrono::milliseconds retry_after(const Head& head);
 // What `status` means to the host; E_OK for a success.
 patchbay_status code_of_status(int status);
 void tell_done(const sdk::Sink& sink, std::uint64_t exchange, const Refusal& refusal);

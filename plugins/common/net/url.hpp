@@ -22,6 +22,9 @@ struct Url {
     Url resolve(std::string_view reference) const;
 
     bool secure() const { return scheme == "https" || scheme == "wss"; }
+    bool same_origin(const Url& other) const {
+        return port == other.port && host == other.host && scheme == other.scheme;
+    }
     std::string authority() const;  // for Host: the port only when it is not the scheme's own
     std::string origin() const;     // scheme://authority
     std::string text() const { return origin() + target; }

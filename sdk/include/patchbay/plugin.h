@@ -136,7 +136,8 @@ typedef struct patchbay_sink {     /* host side of a channel; valid until destro
   PATCHBAY_FN(void, done)(patchbay_link *, uint64_t exchange, patchbay_status,
                           const patchbay_problem *) PATCHBAY_NX;
   PATCHBAY_FN(void, writable)(patchbay_link *) PATCHBAY_NX;      /* ends a PAUSE of send [event] */
-  /* A background stream needs credentials; answered by set_credentials. [event] */
+  /* A background stream was refused: E_AUTH needs credentials, answered by set_credentials;
+   * E_SESSION tells that the session is lost. [event] */
   PATCHBAY_FN(void, challenge)(patchbay_link *, const patchbay_problem *) PATCHBAY_NX;
   /* Last event of a channel, after every done. No thread of the plugin is in or will enter the
    * host for this channel. problem NULL: closed as asked. [event] */

@@ -22,6 +22,14 @@ function frame(opcode, payload, { last = true, reserved = 0, claims } = {}) {
   head.writeBigUInt64BE(BigInt(size), 2);
   return Buffer.concat([head, body]);
 }
+// As only a client may send it.
+function masked(opcode, payload) {
+  const mask = [1, 2, 3, 4];
+  const bare = frame(opcode, Buffer.from(payload).map((byte, i) => byte ^ mask[i % 4]));
+  const head = payload.length < 126 ? 2 : 10;
+  bare[1] |= 0x80;
+  return Buffer.concat([bare.subarray(0, head), Buffer.from(mask), bare.subarray(head)]);
+}
 const result = (id, value) => JSON.stringify({ jsonrpc: '2.0', id, result: value });
 const said = (id, text = 'hi') => result(id, { content: [{ type: 'text', text }] });
 const close = (code, why) => {
@@ -50,6 +58,8 @@ const behaviours = {
   'beginning-twice': (socket, id) => socket.write(Buffer.concat([frame(TEXT, '{', { last: false }), frame(TEXT, said(id))])),
   binary: (socket, id) => socket.write(frame(BINARY, said(id))),
   reserved: (socket, id) => socket.write(frame(TEXT, said(id), { reserved: 0x40 })),
+  masked: (socket, id) => socket.write(masked(TEXT, said(id))),
+  'masked-ping': (socket, id) => socket.write(Buffer.concat([masked(PING, ''), frame(TEXT, said(id))])),
   'ping-too-long': (socket) => socket.write(frame(PING, 'x'.repeat(126))),
   'ping-in-parts': (socket) => socket.write(frame(PING, 'x', { last: false })),
   'too-large': (socket, id) => socket.write(frame(TEXT, said(id, 'x'.repeat(200_000)))),

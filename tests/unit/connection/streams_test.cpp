@@ -59,6 +59,19 @@ TEST_F(Streams, ARequestThatLosesTheNewSessionTooFails) {
     EXPECT_TRUE(ask(call("a"))) << "the next call goes well";
 }
 
+TEST_F(Streams, ASessionThatABackgroundStreamFindsLostIsRenewedOnce) {
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    events.states.clear();
+    for (int i = 0; i < 2; ++i)
+        server.challenge(FakeServer::problem(ErrorCode::SessionLost, "HTTP 404", 404));
+    ASSERT_TRUE(wait([&] { return server.requests("initialize").size() == 2; }));
+    EXPECT_TRUE(ask(call("a")));
+    EXPECT_EQ(server.requests("initialize").size(), 2u);
+    EXPECT_EQ(server.opened, 1) << "on the same channel";
+    EXPECT_EQ(events.states, (std::vector{State::Reconnecting, State::Ready}));
+}
+
 TEST_F(Streams, ARequestThatHadBegunIsNotSentAgain) {
     server.be_legacy({tool_named("a")});
     ASSERT_EQ(connect(), State::Ready);

@@ -1,6 +1,7 @@
 #include "net/body_decoder.hpp"
 
-#include "net/connection.hpp"
+#include "net/head_parser.hpp"
+#include "net/trouble.hpp"
 
 #include <Poco/DeflatingStream.h>
 #include <gmock/gmock.h>

@@ -1,0 +1,180 @@
+#include "net/dial.hpp"
+
+#include <Poco/Net/DNS.h>
+#include <Poco/Net/HostEntry.h>
+#include <Poco/Net/NetException.h>
+#include <Poco/Net/SSLException.h>
+#include <Poco/Net/SecureStreamSocket.h>
+#include <Poco/Timespan.h>
+
+#include <algorithm>
+#include <cstring>
+#include <sys/socket.h>
+#include <vector>
+
+namespace patchbay::net {
+namespace {
+
+namespace pn = Poco::Net;
+
+Poco::Timespan span(std::chrono::milliseconds time) {
+    return Poco::Timespan(time.count() * 1000);
+}
+
+pn::StreamSocket connect_to(const std::vector<pn::SocketAddress>& addresses,
+                            const std::string& name, std::chrono::milliseconds limit, Fuse& fuse) {
+    std::string why = "the name has no address";
+    for (const auto& address : addresses) {
+        pn::StreamSocket socket(address.family());
+        if (!fuse.arm(socket.impl()->sockfd()))
+            throw Trouble(PATCHBAY_E_CANCELLED, "cancelled", false);
+        try {
+            socket.connect(address, span(limit));
+            if (address.family() != pn::SocketAddress::UNIX_LOCAL) socket.setNoDelay(true);
+            return socket;
+        } catch (const Poco::TimeoutException&) {
+            why = "no answer within connect_timeout_ms";
+        } catch (const Poco::Exception& error) {
+            const int number = error.code();
+            why = number > 0 ? std::strerror(number) : words_of(error);
+        }
+        fuse.disarm();
+        if (fuse.blown()) throw Trouble(PATCHBAY_E_CANCELLED, "cancelled", false);
+    }
+    const std::string where =
+        addresses.empty() ? name : name + " (" + addresses.back().toString() + ")";
+    Trouble trouble(PATCHBAY_E_IO, "cannot connect to " + where + ": " + why, false);
+    trouble.refused = !addresses.empty();
+    throw trouble;
+}
+
+std::vector<pn::SocketAddress> addresses_of(const std::string& host, std::uint16_t port) {
+    std::vector<pn::SocketAddress> all;
+    pn::IPAddress literal;
+    if (pn::IPAddress::tryParse(host, literal)) return {{literal, port}};
+    try {
+        const auto entry = pn::DNS::hostByName(host);
+        for (const auto& address : entry.addresses()) all.emplace_back(address, port);
+    } catch (const Poco::Exception& error) {
+        throw Trouble(PATCHBAY_E_IO, "cannot resolve host \"" + host + "\": " + words_of(error),
+                      false);
+    }
+    // The library sorts nothing: IPv4 first, as a server of this machine rarely has both.
+    std::stable_sort(all.begin(), all.end(), [](const auto& left, const auto& right) {
+        return left.family() == pn::SocketAddress::IPv4 &&
+               right.family() != pn::SocketAddress::IPv4;
+    });
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+}
+
+// Asks the proxy for a tunnel.
+void tunnel(pn::StreamSocket& socket, const Proxy& proxy, const Url& url) {
+    const std::string target =
+        (url.host.find(':') == url.host.npos ? url.host : "[" + url.host + "]") + ":" +
+        std::to_string(url.port);
+    std::string request = "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n";
+    if (!proxy.authorization.empty())
+        request += "Proxy-Authorization: " + proxy.authorization + "\r\n";
+    request += "\r\n";
+    socket.sendBytes(request.data(), static_cast<int>(request.size()));
+    std::string answer;
+    while (!answer.ends_with("\r\n\r\n")) {
+        char byte = 0;
+        if (answer.size() >= 8192 || socket.receiveBytes(&byte, 1) != 1)
+            throw Trouble(PATCHBAY_E_IO, "the proxy did not answer CONNECT", false);
+        answer += byte;
+    }
+    const auto space = answer.find(' ');
+    const auto status = answer.substr(0, 5) == "HTTP/" && space != answer.npos
+                            ? answer.substr(space + 1, 3)
+                            : std::string("?");
+    if (status.front() != '2')
+        throw Trouble(PATCHBAY_E_IO,
+                      "the proxy refused the tunnel to " + target + " (status " +
+                          (status == "407" ? "407: it wants a login" : status) + ")",
+                      false);
+}
+
+pn::StreamSocket shake_hands(const pn::StreamSocket& plain, const Endpoint& endpoint,
+                             const Url& url) {
+    const auto context = tls_context(endpoint.tls);
+    take_tls_refusal();
+    try {
+        return pn::SecureStreamSocket::attach(plain, url.host, context);
+    } catch (const Poco::Exception& error) {
+        auto why = take_tls_refusal();
+        if (why.empty() && dynamic_cast<const pn::CertificateValidationException*>(&error))
+            why = "the certificate is not for this host";
+        if (why.empty()) why = words_of(error);
+        throw Trouble(PATCHBAY_E_IO, "TLS with " + url.authority() + " failed: " + why, false);
+    }
+}
+
+Dialed connect(const Endpoint& endpoint, const Url& url, Fuse& fuse) {
+    const auto proxy = endpoint.unix_socket.empty() ? proxy_for(url, endpoint.proxy) : std::nullopt;
+    std::vector<pn::SocketAddress> addresses;
+    if (!endpoint.unix_socket.empty())
+        addresses = {{pn::SocketAddress::UNIX_LOCAL, endpoint.unix_socket}};
+    else if (proxy)
+        addresses = addresses_of(proxy->host, proxy->port);
+    else
+        addresses = addresses_of(url.host, url.port);
+    const auto name = proxy ? "the proxy " + proxy->host : url.authority();
+    const auto plain = connect_to(addresses, name, endpoint.connect_timeout, fuse);
+    Dialed dialed{plain, plain, plain.peerAddress().toString(), {}};
+    dialed.plain.setReceiveTimeout(span(endpoint.connect_timeout));
+    dialed.plain.setSendTimeout(span(endpoint.connect_timeout));
+    if (proxy && url.secure()) tunnel(dialed.plain, *proxy, url);
+    if (url.secure()) dialed.socket = shake_hands(plain, endpoint, url);
+    if (proxy && !url.secure()) dialed.proxy = proxy;
+    return dialed;
+}
+
+}  // namespace
+
+// What the library threw, in words for people.
+std::string words_of(const Poco::Exception& error) {
+    if (dynamic_cast<const Poco::TimeoutException*>(&error)) return "no answer in time";
+    if (dynamic_cast<const pn::NoMessageException*>(&error))
+        return "the server closed the connection without an answer";
+    if (dynamic_cast<const pn::MessageException*>(&error))
+        return "the answer is not HTTP: " + error.message();
+    std::string text = error.message().empty() ? error.name() : error.message();
+    if (text.empty()) text = error.displayText();
+    return text;
+}
+
+Dialed dial(const Endpoint& endpoint, const Url& url, Fuse& fuse) {
+    try {
+        return connect(endpoint, url, fuse);
+    } catch (const Trouble&) {
+        fuse.disarm();
+        throw;
+    } catch (const Poco::Exception& error) {
+        fuse.disarm();
+        throw Trouble(PATCHBAY_E_IO,
+                      "cannot connect to " + url.authority() + ": " + words_of(error), false);
+    }
+}
+
+// ---- Fuse
+
+bool Fuse::arm(int fd) {
+    const std::scoped_lock lock(mutex_);
+    if (!blown_) fd_ = fd;
+    return !blown_;
+}
+
+void Fuse::disarm() {
+    const std::scoped_lock lock(mutex_);
+    fd_ = -1;
+}
+
+void Fuse::blow() {
+    const std::scoped_lock lock(mutex_);
+    blown_ = true;
+    if (fd_ >= 0) ::shutdown(fd_, SHUT_RDWR);
+}
+
+}  // namespace patchbay::net
