@@ -49,13 +49,14 @@ void Bearer::acquire(const patchbay_auth_request& request) {
 
 std::vector<sdk::Credential> Bearer::configured() const {
     std::vector<sdk::Credential> credentials;
-    for (const auto& [name, value] : config_.object("headers")) credentials.push_back({name, value});
+    for (const auto& [name, value] : config_.object("headers"))
+        credentials.push_back({name, value});
     auto token = config_.text("token");
     if (const auto variable = config_.text("bearer_token_env_var"); !variable.empty()) {
         const char* value = std::getenv(variable.c_str());
         if (!value || !*value)
-            throw sdk::Failure(PATCHBAY_E_INVALID, "the variable " + variable +
-                                                       " (bearer_token_env_var) is not set");
+            throw sdk::Failure(PATCHBAY_E_INVALID,
+                               "the variable " + variable + " (bearer_token_env_var) is not set");
         token = value;
     }
     if (token.empty()) return credentials;
@@ -107,8 +108,7 @@ void Bearer::on_close_posted(void* self) noexcept {
 }
 
 void Bearer::leave() {
-    if (closing_)
-        core_.finish([sink = sink_](const sdk::Sink&) { sink.closed(); });
+    if (closing_) core_.finish([sink = sink_](const sdk::Sink&) { sink.closed(); });
 }
 
 }  // namespace patchbay::bearer

@@ -87,8 +87,7 @@ void HeaderCommand::on_late(void* self, patchbay_status status) noexcept {
     const Turn turn(command.core_);
     command.timer_ = 0;
     command.core_.arrived();
-    command.kill(PATCHBAY_E_TIMEOUT,
-                 "did not end within " + std::to_string(kLimit.count()) + " s");
+    command.kill(PATCHBAY_E_TIMEOUT, "did not end within " + std::to_string(kLimit.count()) + " s");
 }
 
 void HeaderCommand::on_output(void* context, std::uint32_t) noexcept {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 namespace patchbay::http {
@@ -22,11 +23,29 @@ class Fetch;
 
 // What the fetches of one host share.
 struct Service {
-    explicit Service(const patchbay_open_params& params) : core(params), engine(core, endpoint) {}
+    explicit Service(const patchbay_open_params& params) : core(params) {}
+
+    // Connections are shared only by fetches that are judged alike.
+    struct Route {
+        Route(transport::ChannelCore& core, net::Endpoint its_endpoint)
+            : endpoint(std::move(its_endpoint)), engine(core, endpoint) {}
+        const net::Endpoint endpoint;
+        net::Engine engine;
+    };
+    net::Engine& engine_for(const patchbay_http_request& asked) {
+        net::Endpoint endpoint{net::Url{}};
+        if (asked.struct_size >= sizeof asked) {
+            endpoint.beside = sdk::view(asked.beside);
+            endpoint.tls.ca_file = sdk::view(asked.ca_file);
+            endpoint.proxy = sdk::view(asked.proxy);
+        }
+        auto& route = routes[{endpoint.beside, endpoint.tls.ca_file, endpoint.proxy}];
+        if (!route) route = std::make_unique<Route>(core, std::move(endpoint));
+        return route->engine;
+    }
 
     transport::ChannelCore core;  // never finished: it outlives its fetches
-    const net::Endpoint endpoint{net::Url{}};
-    net::Engine engine;
+    std::map<std::tuple<std::string, std::string, std::string>, std::unique_ptr<Route>> routes;
     std::map<patchbay_op, std::shared_ptr<Fetch>> fetches;
     patchbay_op last = 0;
 };
@@ -163,7 +182,7 @@ patchbay_status fetch(const patchbay_host* host, const patchbay_http_request* re
         auto task = std::make_shared<Fetch>(service, id, *request, ctx, done);
         service.fetches.emplace(id, task);
         if (out) *out = id;
-        service.engine.start(std::move(task));
+        service.engine_for(*request).start(std::move(task));
         return PATCHBAY_OK;
     } catch (const sdk::Failure& failure) {
         return failure.code();
@@ -194,7 +213,7 @@ void stop_fetching() {
     }
     for (auto& [host, service] : ending) {
         const Turn turn(service->core);
-        service->engine.stop();
+        for (auto& [key, route] : service->routes) route->engine.stop();
         for (const auto& [id, fetch] : service->fetches) fetch->drop_timer();
     }
     net::Workers::of_this_plugin().stop();

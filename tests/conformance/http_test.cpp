@@ -149,8 +149,10 @@ protected:
         std::string body;
     };
     patchbay_op fetch(Answer& answer, const std::string& url, const std::string& body,
-                      std::uint32_t timeout_ms = 0, std::uint64_t most = 0) {
+                      std::uint32_t timeout_ms = 0, std::uint64_t most = 0,
+                      const std::string& beside = {}) {
         patchbay_http_request request{};
+        request.beside = plugin::str(beside);
         request.struct_size = sizeof request;
         request.method = plugin::str("POST");
         request.url = plugin::str(url);
@@ -228,6 +230,31 @@ TEST_F(Fetching, RefusesWhatItWillNotAsk) {
         fetch(answer, url, "");
         EXPECT_EQ(answer.status, PATCHBAY_E_INVALID) << url;
     }
+}
+
+TEST_F(Fetching, AsksBesideAServerOnlyWhatReachesAsFar) {
+    Answer own;
+    fetch(own, server_.url(), "{\"grant\":1}", 0, 0, "http://127.0.0.1:1/mcp");
+    ASSERT_TRUE(answered(own));
+    EXPECT_EQ(own.status, PATCHBAY_OK) << own.body;
+    const struct {
+        std::string url, beside, why;
+    } denied[] = {
+        {server_.url(), "https://93.184.216.34/mcp", "127.0.0.1 is an address of this machine"},
+        {"https://169.254.169.254/x?secret=1", "http://127.0.0.1:1/mcp", "a link-local address"},
+        {"https://10.0.0.1/", "http://127.0.0.1:1/mcp", "10.0.0.1 is a private address"},
+        {"https://[::ffff:10.0.0.1]/", "https://93.184.216.34/", "a private address"},
+        {"http://93.184.216.34/", "https://93.184.216.34/", "only https will do"},
+    };
+    for (const auto& [url, beside, why] : denied) {
+        Answer answer;
+        fetch(answer, url, "{}", 0, 0, beside);
+        ASSERT_TRUE(answered(answer));
+        EXPECT_EQ(answer.status, PATCHBAY_E_DENIED) << url;
+        EXPECT_THAT(answer.body, testing::HasSubstr(why));
+        EXPECT_THAT(answer.body, testing::Not(testing::HasSubstr("secret")));
+    }
+    EXPECT_EQ(server_.connections(), 1) << "what is denied is not even connected to";
 }
 
 TEST_F(Fetching, WhatIsUnderWayEndsWithTheHost) {

@@ -1,5 +1,7 @@
 #include "net/dial.hpp"
 
+#include "net/reach.hpp"
+
 #include <Poco/Net/DNS.h>
 #include <Poco/Net/HostEntry.h>
 #include <Poco/Net/NetException.h>
@@ -111,6 +113,31 @@ pn::StreamSocket shake_hands(const pn::StreamSocket& plain, const Endpoint& endp
     }
 }
 
+// What Endpoint::beside asks for. Before a byte is sent anywhere.
+void judge(const Endpoint& endpoint, const Url& url,
+           const std::vector<pn::SocketAddress>& addresses, bool through_proxy) {
+    const auto deny = [&](const std::string& why) -> Trouble {
+        return {PATCHBAY_E_DENIED, url.without_query() + " is not asked: " + why, false};
+    };
+    const bool here =
+        !through_proxy && std::all_of(addresses.begin(), addresses.end(), [](const auto& each) {
+            return reach_of(each.host()) == Reach::Loopback;
+        });
+    if (!url.secure() && !here) throw deny("only https will do, but for this machine");
+    if (through_proxy) return;  // the proxy finds the address
+    const auto server = Url::parse(endpoint.beside);
+    std::optional<std::vector<pn::SocketAddress>> its;
+    for (const auto& address : addresses) {
+        const auto reach = reach_of(address.host());
+        if (reach == Reach::Public) continue;
+        if (!its) its = addresses_of(server.host, server.port);
+        if (std::none_of(its->begin(), its->end(),
+                         [&](const auto& each) { return reach_of(each.host()) == reach; }))
+            throw deny(address.host().toString() + " is " + name_of(reach) + ", and the server " +
+                       server.authority() + " has none of that kind");
+    }
+}
+
 Dialed connect(const Endpoint& endpoint, const Url& url, Fuse& fuse) {
     const auto proxy = endpoint.unix_socket.empty() ? proxy_for(url, endpoint.proxy) : std::nullopt;
     std::vector<pn::SocketAddress> addresses;
@@ -120,6 +147,7 @@ Dialed connect(const Endpoint& endpoint, const Url& url, Fuse& fuse) {
         addresses = addresses_of(proxy->host, proxy->port);
     else
         addresses = addresses_of(url.host, url.port);
+    if (!endpoint.beside.empty()) judge(endpoint, url, addresses, proxy.has_value());
     const auto name = proxy ? "the proxy " + proxy->host : url.authority();
     const auto plain = connect_to(addresses, name, endpoint.connect_timeout, fuse);
     Dialed dialed{plain, plain, plain.peerAddress().toString(), {}};

@@ -51,6 +51,10 @@ struct Endpoint {
     HeaderList headers;  // the configuration's
     TlsSettings tls;
     std::string proxy, unix_socket;
+    // A URL that what is asked must not be closer to us than: then only https (http to this
+    // machine), and only public addresses or those that reach as far as the ones of this URL's
+    // host. Empty: no judge.
+    std::string beside;
     std::chrono::milliseconds connect_timeout{10'000};
 };
 

@@ -37,7 +37,8 @@ protected:
         EXPECT_TRUE(until([&] { return events.closed; }));
     }
     void use(json::object settings) {
-        auto made = catalogue->create_authenticator("bearer", {"demo", std::move(settings), {}}, events);
+        auto made =
+            catalogue->create_authenticator("bearer", {"demo", std::move(settings), {}}, events);
         ASSERT_TRUE(made) << made.error().message;
         authenticator = std::move(*made);
     }
@@ -86,7 +87,10 @@ TEST_F(BearerTest, PutsATokenIntoTheUsualHeader) {
 }
 
 TEST_F(BearerTest, PutsItWhereTheServerWantsIt) {
-    use({{"token", "t0ken"}, {"header", "X-Api-Key"}, {"scheme", ""}, {"headers", {{"X-Tenant", "a"}}}});
+    use({{"token", "t0ken"},
+         {"header", "X-Api-Key"},
+         {"scheme", ""},
+         {"headers", {{"X-Tenant", "a"}}}});
     const auto grant = acquire();
     ASSERT_TRUE(grant);
     ASSERT_EQ(grant->credentials.size(), 2u);
@@ -107,7 +111,8 @@ TEST_F(BearerTest, GivesAProgramItsTokenInTheEnvironment) {
 TEST_F(BearerTest, ReadsAVariableWhenItIsNeeded) {
     ::unsetenv("BEARER_TEST_TOKEN");
     use({{"bearer_token_env_var", "BEARER_TEST_TOKEN"}});
-    EXPECT_THAT(refusal(), HasSubstr("the variable BEARER_TEST_TOKEN (bearer_token_env_var) is not set"));
+    EXPECT_THAT(refusal(),
+                HasSubstr("the variable BEARER_TEST_TOKEN (bearer_token_env_var) is not set"));
     ::setenv("BEARER_TEST_TOKEN", "late", 1);
     EXPECT_EQ(acquire()->credentials.at(0).value, "Bearer late");
     ::unsetenv("BEARER_TEST_TOKEN");
@@ -132,14 +137,17 @@ TEST_F(BearerTest, AsksAProgramOnceAndAgainWhenTheServerRefuses) {
 }
 
 TEST_F(BearerTest, TellsWhatTheProgramComplainedAbout) {
-    use(program("echo '{\"Authorization\": \"Bearer leaked\"}'\necho first >&2\necho no ticket >&2\nexit 3\n"));
+    use(
+        program("echo '{\"Authorization\": \"Bearer leaked\"}'\necho first >&2\necho no ticket "
+                ">&2\nexit 3\n"));
     const auto told = refusal();
     EXPECT_THAT(told, HasSubstr("ended with exit code 3; stderr: no ticket"));
     EXPECT_THAT(told, Not(HasSubstr("leaked")));
 }
 
 TEST_F(BearerTest, WantsOneJsonObjectOfTexts) {
-    for (const char* printed : {"", "[]", "{\"a\": 1}", "Bearer x", "{}", "{\"a\":\"b\"} {\"c\":\"d\"}"}) {
+    for (const char* printed :
+         {"", "[]", "{\"a\": 1}", "Bearer x", "{}", "{\"a\":\"b\"} {\"c\":\"d\"}"}) {
         use(program("cat <<'E'\n" + std::string(printed) + "\nE\n"));
         EXPECT_THAT(refusal(), HasSubstr("printed no JSON object")) << printed;
         authenticator->close();

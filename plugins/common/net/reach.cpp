@@ -1,0 +1,58 @@
+#include "net/reach.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+namespace patchbay::net {
+namespace {
+
+bool within(const std::uint8_t* bytes, std::uint32_t network, unsigned bits) {
+    std::uint32_t address = 0;
+    for (int i = 0; i < 4; ++i) address = address << 8 | bytes[i];
+    return (address ^ network) >> (32 - bits) == 0;
+}
+
+Reach of_four(const std::uint8_t* bytes) {
+    if (within(bytes, 0x7f000000, 8)) return Reach::Loopback;
+    if (within(bytes, 0xa9fe0000, 16)) return Reach::LinkLocal;
+    if (within(bytes, 0x0a000000, 8) || within(bytes, 0xac100000, 12) ||
+        within(bytes, 0xc0a80000, 16) || within(bytes, 0x64400000, 10))
+        return Reach::Private;
+    const bool special = within(bytes, 0, 8) || bytes[0] >= 224;
+    return special ? Reach::Special : Reach::Public;
+}
+
+}  // namespace
+
+Reach reach_of(const Poco::Net::IPAddress& address) {
+    std::uint8_t bytes[16] = {};
+    std::memcpy(bytes, address.addr(), address.length());
+    if (address.family() == Poco::Net::IPAddress::IPv4) return of_four(bytes);
+    constexpr std::uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    constexpr std::uint8_t kTranslated[12] = {0, 0x64, 0xff, 0x9b};
+    for (const auto* prefix : {kMapped, kTranslated})
+        if (std::memcmp(bytes, prefix, 12) == 0) return of_four(bytes + 12);
+    if (address.isLoopback()) return Reach::Loopback;
+    if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80) return Reach::LinkLocal;
+    if ((bytes[0] & 0xfe) == 0xfc) return Reach::Private;
+    if (bytes[0] == 0xff || address.isWildcard()) return Reach::Special;
+    return Reach::Public;
+}
+
+const char* name_of(Reach reach) {
+    switch (reach) {
+        case Reach::Public:
+            return "a public address";
+        case Reach::Private:
+            return "a private address";
+        case Reach::Loopback:
+            return "an address of this machine";
+        case Reach::LinkLocal:
+            return "a link-local address";
+        case Reach::Special:
+            break;
+    }
+    return "an address that is nobody's";
+}
+
+}  // namespace patchbay::net

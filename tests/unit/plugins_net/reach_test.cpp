@@ -1,0 +1,28 @@
+#include "net/reach.hpp"
+
+#include <gtest/gtest.h>
+
+namespace patchbay::net {
+namespace {
+
+Reach reach(const char* address) {
+    return reach_of(Poco::Net::IPAddress(address));
+}
+
+TEST(Reach, KnowsWhoCanBeBehindAnAddress) {
+    for (const char* each : {"93.184.216.34", "172.32.0.1", "100.128.0.1", "169.253.0.1", "2606:2800:220:1::1",
+                             "::ffff:93.184.216.34"})
+        EXPECT_EQ(reach(each), Reach::Public) << each;
+    for (const char* each : {"10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1",
+                             "fd00::1", "::ffff:10.0.0.1", "64:ff9b::10.0.0.1"})
+        EXPECT_EQ(reach(each), Reach::Private) << each;
+    for (const char* each : {"127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"})
+        EXPECT_EQ(reach(each), Reach::Loopback) << each;
+    for (const char* each : {"169.254.169.254", "fe80::1", "::ffff:169.254.169.254"})
+        EXPECT_EQ(reach(each), Reach::LinkLocal) << each;
+    for (const char* each : {"0.0.0.0", "0.1.2.3", "224.0.0.1", "255.255.255.255", "::", "ff02::1"})
+        EXPECT_EQ(reach(each), Reach::Special) << each;
+}
+
+}  // namespace
+}  // namespace patchbay::net
