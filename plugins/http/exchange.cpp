@@ -41,7 +41,7 @@ public:
         request.headers.set("Accept", "text/event-stream");
         request.headers.set("Last-Event-ID", it.parser_.last_id());
         it.transport_.add_session(request.headers, it.protocol_);
-        secrets = it.transport_.secrets();
+        secrets = it.transport_.secrets(request.method);
         repeatable = true;
     }
 
@@ -71,7 +71,7 @@ Exchange::Exchange(HttpTransport& transport, const patchbay_message& message, sd
     request.headers.set("Accept-Encoding", "gzip");
     request.headers.set_all(message.headers, message.header_count);
     if (method_ != "initialize") transport.add_session(request.headers, protocol_);
-    secrets = transport.secrets();
+    secrets = transport.secrets(request.method);
     repeatable = method_ != "tools/call";
 }
 

@@ -23,7 +23,7 @@ public:
         : Task(transport.endpoint_.url), transport_(transport) {
         request.method = "DELETE";
         transport.add_session(request.headers, transport.protocol_);
-        secrets = transport.secrets();
+        secrets = transport.secrets(request.method);
         repeatable = true;
     }
     Take head(const net::Head&) override { return Take::Nothing; }
@@ -34,9 +34,10 @@ private:
 };
 
 HttpTransport::HttpTransport(const patchbay_open_params& params, net::Endpoint endpoint)
-    : core_(params), endpoint_(std::move(endpoint)), engine_(core_, endpoint_) {
-    credentials_.set_all(params.credentials, params.credential_count);
-}
+    : core_(params),
+      endpoint_(std::move(endpoint)),
+      engine_(core_, endpoint_),
+      credentials_(params) {}
 
 std::unique_ptr<sdk::Channel> HttpTransport::open(const patchbay_open_params& params) {
     auto endpoint = net::Endpoint::from(sdk::Config(sdk::view(params.config)));
@@ -48,10 +49,8 @@ std::unique_ptr<sdk::Channel> HttpTransport::open(const patchbay_open_params& pa
     return channel;
 }
 
-net::HeaderList HttpTransport::secrets() const {
-    auto all = endpoint_.headers;
-    for (const auto& [name, value] : credentials_) all.set(name, value);
-    return all;
+net::HeaderList HttpTransport::secrets(std::string_view method) const {
+    return credentials_.headers_for(endpoint_.headers, method, endpoint_.url);
 }
 
 void HttpTransport::add_session(net::HeaderList& headers, std::string_view protocol) const {
@@ -113,8 +112,7 @@ void HttpTransport::on_linger_over(void* self, patchbay_status status) noexcept 
 
 void HttpTransport::set_credentials(const patchbay_kv* credentials, std::size_t count) {
     const Turn turn(core_);
-    credentials_ = {};
-    credentials_.set_all(credentials, count);
+    credentials_.replace(credentials, count);
     if (std::exchange(listen_challenged_, false)) listen({});
 }
 

@@ -10,6 +10,7 @@
 // Follows: MCP basic/transports of those revisions.
 #pragma once
 
+#include "net/credentials.hpp"
 #include "net/engine.hpp"
 
 #include <map>
@@ -38,7 +39,8 @@ private:
 
     HttpTransport(const patchbay_open_params& params, net::Endpoint endpoint);
 
-    net::HeaderList secrets() const;  // the configuration's headers and the credentials
+    net::HeaderList secrets(
+        std::string_view method) const;  // the configuration's headers and the credentials
     // Headers of every request of a session.
     void add_session(net::HeaderList& headers, std::string_view protocol) const;
     void deliver(std::uint64_t exchange, std::string&& message);
@@ -57,7 +59,7 @@ private:
     transport::ChannelCore core_;
     const net::Endpoint endpoint_;
     net::Engine engine_;
-    net::HeaderList credentials_;
+    net::Credentials credentials_;
     std::unordered_map<std::uint64_t, std::shared_ptr<class Exchange>> exchanges_;
     std::string session_, protocol_;
     std::shared_ptr<class Listener> listener_;

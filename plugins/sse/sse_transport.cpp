@@ -24,7 +24,7 @@ public:
         request.method = "GET";
         request.headers.set("Accept", "text/event-stream");
         request.headers.set("Cache-Control", "no-store");
-        secrets = transport.secrets();
+        secrets = transport.secrets(request.method, url);
         repeatable = true;
     }
 
@@ -84,7 +84,7 @@ public:
         request.headers.set_all(message.headers, message.header_count);
         if (message.protocol.size > 0)
             request.headers.set("MCP-Protocol-Version", sdk::view(message.protocol));
-        secrets = transport.secrets();
+        secrets = transport.secrets(request.method, url);
         repeatable = sdk::view(message.method) != "tools/call";
     }
 
@@ -123,9 +123,10 @@ private:
 };
 
 SseTransport::SseTransport(const patchbay_open_params& params, net::Endpoint endpoint)
-    : core_(params), endpoint_(std::move(endpoint)), engine_(core_, endpoint_) {
-    credentials_.set_all(params.credentials, params.credential_count);
-}
+    : core_(params),
+      endpoint_(std::move(endpoint)),
+      engine_(core_, endpoint_),
+      credentials_(params) {}
 
 std::unique_ptr<sdk::Channel> SseTransport::open(const patchbay_open_params& params) {
     auto endpoint = net::Endpoint::from(sdk::Config(sdk::view(params.config)));
@@ -140,10 +141,8 @@ std::unique_ptr<sdk::Channel> SseTransport::open(const patchbay_open_params& par
     return channel;
 }
 
-net::HeaderList SseTransport::secrets() const {
-    auto all = endpoint_.headers;
-    for (const auto& [name, value] : credentials_) all.set(name, value);
-    return all;
+net::HeaderList SseTransport::secrets(std::string_view method, const net::Url& url) const {
+    return credentials_.headers_for(endpoint_.headers, method, url);
 }
 
 void SseTransport::stream_event(const std::string& type, std::string&& data) {
@@ -195,8 +194,7 @@ void SseTransport::resume() {
 
 void SseTransport::set_credentials(const patchbay_kv* credentials, std::size_t count) {
     const Turn turn(core_);
-    credentials_ = {};
-    credentials_.set_all(credentials, count);
+    credentials_.replace(credentials, count);
 }
 
 void SseTransport::close() {

@@ -7,6 +7,7 @@
 // Follows: MCP 2024-11-05 basic/transports. The endpoint must be of the same origin.
 #pragma once
 
+#include "net/credentials.hpp"
 #include "net/engine.hpp"
 #include "net/refusal.hpp"
 
@@ -33,7 +34,7 @@ private:
 
     SseTransport(const patchbay_open_params& params, net::Endpoint endpoint);
 
-    net::HeaderList secrets() const;
+    net::HeaderList secrets(std::string_view method, const net::Url& url) const;
     void stream_event(const std::string& type, std::string&& data);
     // The channel is over; with a refusal, for its reason.
     void give_up(patchbay_status code, std::string text, std::uint32_t flags = 0,
@@ -43,7 +44,7 @@ private:
     transport::ChannelCore core_;
     const net::Endpoint endpoint_;
     net::Engine engine_;
-    net::HeaderList credentials_;
+    net::Credentials credentials_;
     std::shared_ptr<net::Task> stream_;
     std::optional<net::Url> messages_;  // where POSTs go, once the server has said
     std::unordered_map<std::uint64_t, std::shared_ptr<class Post>> posts_;

@@ -40,9 +40,7 @@ WsTransport& transport_of(void* self) {
 }  // namespace
 
 WsTransport::WsTransport(const patchbay_open_params& params, net::Endpoint endpoint)
-    : core_(params), endpoint_(std::move(endpoint)) {
-    credentials_.set_all(params.credentials, params.credential_count);
-}
+    : core_(params), endpoint_(std::move(endpoint)), credentials_(params) {}
 
 std::unique_ptr<sdk::Channel> WsTransport::open(const patchbay_open_params& params) {
     auto endpoint = net::Endpoint::from(sdk::Config(sdk::view(params.config)));
@@ -101,8 +99,7 @@ void WsTransport::upgrade() {
     net::HeaderList headers;
     {
         const Turn turn(core_);
-        headers = endpoint_.headers;
-        for (const auto& [name, value] : credentials_) headers.set(name, value);
+        headers = credentials_.headers_for(endpoint_.headers, "GET", endpoint_.url);
     }
     const auto dialed = net::dial(endpoint_, endpoint_.url, fuse_);
     peer_ = dialed.peer;

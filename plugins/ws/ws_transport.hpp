@@ -13,6 +13,7 @@
 
 #include "channel_core.hpp"
 #include "net/blocking_session.hpp"
+#include "net/credentials.hpp"
 #include "net/refusal.hpp"
 
 #include <Poco/Net/WebSocket.h>
@@ -67,7 +68,7 @@ private:
 
     transport::ChannelCore core_;
     const net::Endpoint endpoint_;
-    net::HeaderList credentials_;
+    net::Credentials credentials_;
     net::Fuse fuse_;
     std::unique_ptr<net::BlockingSession> session_;
     std::optional<Poco::Net::WebSocket> socket_;

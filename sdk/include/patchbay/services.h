@@ -87,8 +87,8 @@ typedef struct patchbay_host_http { uint32_t struct_size, reserved;
 /* Signs a request of a channel whose credentials have PATCHBAY_KV_SIGN; the auth method does it. */
 #define PATCHBAY_HOST_SIGN "patchbay.host.sign/1"
 typedef struct patchbay_host_sign { uint32_t struct_size, reserved;
-  /* header() for each header to set, from inside; it replaces one of the same name. AUTH: the
-   * credentials are gone, end the exchange with that. Between open and closed. [any] */
+  /* header() for each header to set, from inside; it replaces one of the same name. AUTH: nobody is
+   * there who could; send it as it is, the server will ask. Between open and closed. [any] */
   PATCHBAY_FN(patchbay_status, sign)(const patchbay_host *, patchbay_link *, patchbay_str method,
     patchbay_str url, void *ctx,
     PATCHBAY_FN(void, header)(void *ctx, patchbay_str name, patchbay_str value) PATCHBAY_NX) PATCHBAY_NX;

@@ -10,11 +10,11 @@ Reach reach(const char* address) {
 }
 
 TEST(Reach, KnowsWhoCanBeBehindAnAddress) {
-    for (const char* each : {"93.184.216.34", "172.32.0.1", "100.128.0.1", "169.253.0.1", "2606:2800:220:1::1",
-                             "::ffff:93.184.216.34"})
+    for (const char* each : {"93.184.216.34", "172.32.0.1", "100.128.0.1", "169.253.0.1",
+                             "2606:2800:220:1::1", "::ffff:93.184.216.34"})
         EXPECT_EQ(reach(each), Reach::Public) << each;
-    for (const char* each : {"10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1",
-                             "fd00::1", "::ffff:10.0.0.1", "64:ff9b::10.0.0.1"})
+    for (const char* each : {"10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1",
+                             "100.64.0.1", "fd00::1", "::ffff:10.0.0.1", "64:ff9b::10.0.0.1"})
         EXPECT_EQ(reach(each), Reach::Private) << each;
     for (const char* each : {"127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"})
         EXPECT_EQ(reach(each), Reach::Loopback) << each;
