@@ -191,12 +191,15 @@ protected:
                  file("ca.key"), "-CAcreateserial", "-days", days, "-extfile", file("san.cnf"),
                  "-out", file("peer.pem")});
     }
-    Outcome call_over_tls(json::object more = {}) {
+    void add_tls_peer(const std::string& behaviour, json::object more = {}) {
         more["url"] =
-            "https://localhost:" + start("fine", {"--tls", file("peer.pem"), file("peer.key")}) +
+            "https://localhost:" + start(behaviour, {"--tls", file("peer.pem"), file("peer.key")}) +
             "/mcp";
         more["restart"] = false;
         home.add("bad", more);
+    }
+    Outcome call_over_tls(json::object more = {}) {
+        add_tls_peer("fine", std::move(more));
         return call();
     }
 };
@@ -206,6 +209,24 @@ TEST_F(Tls, ACertificateOfAKnownAuthorityForTheHostIsTrusted) {
     const auto done = call_over_tls({{"ca_file", file("ca.pem")}});
     EXPECT_EQ(done.exit_code, 0) << done.err;
     EXPECT_EQ(done.out, "hi\n");
+}
+
+TEST_F(Tls, MoreThanASocketTakesGoesBothWays) {
+    certify("DNS:localhost", "2");
+    add_tls_peer("echoes", {{"ca_file", file("ca.pem")}});
+    std::string requests;
+    const auto text = [](int id) { return std::string(3u << 20, static_cast<char>('a' + id)); };
+    for (int id = 0; id < 6; ++id)
+        requests += json::serialize(json::object{
+                        {"id", id},
+                        {"op", "tools/call"},
+                        {"name", "mcp__bad__say"},
+                        {"arguments", {{"text", text(id)}, {"stream", id % 2 == 1}}}}) +
+                    "\n";
+    const auto batch = home.run({"batch"}, requests);
+    EXPECT_EQ(batch.exit_code, 0) << batch.err;
+    const Lines lines(batch.out);
+    for (int id = 0; id < 6; ++id) EXPECT_TRUE(lines.text(id) == text(id)) << id;
 }
 
 TEST_F(Tls, ACertificateOfAnUnknownAuthorityIsRefused) {

@@ -20,14 +20,16 @@ const json = (message, headers = []) => {
 const result = (id, value) => ({ jsonrpc: '2.0', id, result: value });
 const said = (id, text = 'hi') => result(id, { content: [{ type: 'text', text }] });
 const event = (message) => `data: ${JSON.stringify(message)}\n\n`;
-const stream = (text) =>
-  http('200 OK', ['Content-Type: text/event-stream', 'Transfer-Encoding: chunked'],
-    `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
+const openStream = http('200 OK', ['Content-Type: text/event-stream', 'Transfer-Encoding: chunked']);
+const chunk = (text) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+const stream = (text) => openStream + chunk(text);
 const ofJson = ['Content-Type: application/json'];
 
 // What the socket gets for a call; `end` closes it after that.
 const behaviours = {
   fine: (socket, id) => socket.write(json(said(id))),
+  echoes: (socket, id, head, { arguments: { text, stream } }) =>
+    socket.write(stream ? `${openStream}${chunk(event(said(id, text)))}0\r\n\r\n` : json(said(id, text))),
   html: (socket) => socket.write(http('200 OK', ['Content-Type: text/html', 'Content-Length: 6'], '<html>')),
   'html-error': (socket) => socket.write(http('404 Not Found', ['Content-Type: text/html', 'Content-Length: 6'], '<html>')),
   'no-type': (socket) => socket.write(http('200 OK', ['Content-Length: 2'], '{}')),
@@ -83,7 +85,7 @@ const behaviours = {
 function answer(socket, head, body) {
   if (head.startsWith('GET ')) return socket.write(http('405 No', ['Content-Length: 0']));
   if (head.startsWith('DELETE ')) return socket.write(http('200 OK', ['Content-Length: 0']));
-  const { id, method } = JSON.parse(body);
+  const { id, method, params } = JSON.parse(body);
   if (method === 'server/discover')
     return socket.write(json({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } }));
   if (method === 'initialize') {
@@ -95,7 +97,7 @@ function answer(socket, head, body) {
   if (id === undefined) return socket.write(http('202 Accepted', ['Content-Length: 0']));
   if (method === 'tools/list')
     return socket.write(json(result(id, { tools: [{ name: 'say', inputSchema: { type: 'object' } }] })));
-  if (method === 'tools/call') return (behaviours[behaviour] ?? behaviours.fine)(socket, id, head);
+  if (method === 'tools/call') return (behaviours[behaviour] ?? behaviours.fine)(socket, id, head, params);
   socket.write(json({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } }));
 }
 
