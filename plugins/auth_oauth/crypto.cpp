@@ -51,8 +51,7 @@ std::string side_by_side(std::string_view der) {
 }
 
 bool usable(EVP_PKEY* key) {
-    return EVP_PKEY_is_a(key, "RSA") ||
-           (EVP_PKEY_is_a(key, "EC") && EVP_PKEY_get_bits(key) == 256);
+    return EVP_PKEY_is_a(key, "RSA") || (EVP_PKEY_is_a(key, "EC") && EVP_PKEY_get_bits(key) == 256);
 }
 
 int no_passphrase(char*, int, int, void*) {
@@ -83,7 +82,8 @@ std::string random_text() {
 }
 
 bool same_secret(std::string_view left, std::string_view right) {
-    return left.size() == right.size() && CRYPTO_memcmp(left.data(), right.data(), left.size()) == 0;
+    return left.size() == right.size() &&
+           CRYPTO_memcmp(left.data(), right.data(), left.size()) == 0;
 }
 
 std::shared_ptr<const SigningKey> SigningKey::from_pem(const std::string& pem) {

@@ -22,10 +22,10 @@ public:
     static std::shared_ptr<const SigningKey> generate();  // P-256
     ~SigningKey();
 
-    std::string pem() const;                              // PKCS#8
-    const char* algorithm() const;                        // "ES256" or "RS256"
-    std::string public_jwk() const;                       // EC only
-    std::string sign(std::string_view bytes) const;       // as JWS wants it
+    std::string pem() const;                         // PKCS#8
+    const char* algorithm() const;                   // "ES256" or "RS256"
+    std::string public_jwk() const;                  // EC only
+    std::string sign(std::string_view bytes) const;  // as JWS wants it
 
 private:
     explicit SigningKey(void* key) : key_(key) {}

@@ -68,7 +68,8 @@ std::vector<std::string> metadata_places(const std::string& issuer) {
     const auto oauth = url.origin() + "/.well-known/oauth-authorization-server";
     const auto open_id = url.origin() + "/.well-known/openid-configuration";
     if (path.empty()) return {oauth, open_id};
-    return {oauth + path, open_id + path, url.origin() + path + "/.well-known/openid-configuration"};
+    return {oauth + path, open_id + path,
+            url.origin() + path + "/.well-known/openid-configuration"};
 }
 
 std::string endpoint(const Document& document, const std::string& name, const std::string& where) {

@@ -25,7 +25,8 @@ Form form_decode(std::string_view text);
 // The one value of `name`; nothing if it is missing or there more than once.
 std::optional<std::string> only(const Form& form, std::string_view name);
 
-// Foreign text for people: control characters and bytes beyond ASCII escaped, cut at 200 characters.
+// Foreign text for people: control characters and bytes beyond ASCII escaped, cut at 200
+// characters.
 std::string printable(std::string_view text);
 
 std::vector<std::string> words(std::string_view text);  // at spaces, each once

@@ -93,8 +93,8 @@ Task<std::optional<Record>> Flow::refreshed(const WebUrl& server, const std::str
     auto record = co_await stored(server);
     const auto now = services_.unix_seconds();
     if (!record) co_return record;
-    const bool by_another = record->access_token != spent && !record->access_token.empty() &&
-                            !record->ends_soon(now);
+    const bool by_another =
+        record->access_token != spent && !record->access_token.empty() && !record->ends_soon(now);
     if (by_another) co_return record;
     std::optional<Record> renewed;
     if (record->refresh_token.empty()) co_return renewed;

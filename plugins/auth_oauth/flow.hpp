@@ -1,6 +1,8 @@
-// How one server's credentials are come by: stored, refreshed, asked for, or earned without a person.
+// How one server's credentials are come by: stored, refreshed, asked for, or earned without a
+// person.
 //
-// Owns:    what this process knows beside the store: the token given out last, a login that could not
+// Owns:    what this process knows beside the store: the token given out last, a login that could
+// not
 //          be stored, the client registered last, how often a person was asked for the same.
 // Threads: [strand]. One acquire or forget at a time.
 // Errors:  Trouble.
@@ -67,7 +69,8 @@ private:
     Task<Tokens> earned_tokens(const Scene& scene, const TokenEndpoint& endpoint);
     Task<std::string> identity_grant(const Scene& scene);
     Redirect reserve(const Scene& scene, const Record& known);
-    Task<Client> client_for(const Scene& scene, const Record& known, const std::string& redirect_uri);
+    Task<Client> client_for(const Scene& scene, const Record& known,
+                            const std::string& redirect_uri);
     Task<Tokens> exchanged(const Scene& scene, const TokenEndpoint& endpoint, Redirect& redirect);
     std::shared_ptr<const SigningKey> dpop_key_for(const Demand& demand, const Resource& resource,
                                                    const AuthorizationServer& server,

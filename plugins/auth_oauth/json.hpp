@@ -14,7 +14,8 @@
 
 namespace patchbay::oauth {
 
-// The members of one object; null counts as missing. Of nested values only arrays of strings are kept.
+// The members of one object; null counts as missing. Of nested values only arrays of strings are
+// kept.
 class Document {
 public:
     // `where`: a URL, or what else to call it in messages.

@@ -121,7 +121,8 @@ void OAuthAuthenticator::close() {
     work_->strand->post([work = work_] { work->close(); });
 }
 
-std::vector<sdk::Credential> OAuthAuthenticator::sign(std::string_view method, std::string_view url) {
+std::vector<sdk::Credential> OAuthAuthenticator::sign(std::string_view method,
+                                                      std::string_view url) {
     auto proof = work_->prover.proof(method, url, work_->services.unix_seconds());
     if (proof.empty())
         throw sdk::Failure(PATCHBAY_E_AUTH, "the token in use is not bound to a key");

@@ -2,7 +2,8 @@
 //
 // Owns:    everything of one server's sign-in; what runs keeps it alive until it has ended.
 // Threads: acquire, forget, close [serial]; cancel, sign [any]; the work itself on the strand.
-// Errors:  create throws sdk::Failure for settings that make no sense; the rest is told by acquired.
+// Errors:  create throws sdk::Failure for settings that make no sense; the rest is told by
+// acquired.
 #pragma once
 
 #include "dpop.hpp"

@@ -17,8 +17,8 @@ struct Record {
     std::string client_id, client_secret, token_endpoint_auth_method, redirect_uri;
     std::string issuer, resource, server_url, principal;
     std::string token_endpoint, revocation_endpoint;
-    std::string dpop_key;           // PEM; empty: a bearer token
-    std::int64_t expires_at = 0;    // unix seconds; 0: unknown
+    std::string dpop_key;         // PEM; empty: a bearer token
+    std::int64_t expires_at = 0;  // unix seconds; 0: unknown
     std::int64_t obtained_at = 0;
 
     static std::optional<Record> parse(std::string_view json);

@@ -48,10 +48,11 @@ std::string metadata_of(const std::string& auth_method, const std::string& redir
 }
 
 [[noreturn]] void no_way(const AuthorizationServer& server) {
-    throw Trouble(PATCHBAY_E_AUTH,
-                  "the authorization server " + printable(server.issuer) +
-                      " registers no clients by itself; register Patchbay there (native application,"
-                      " redirect to http://127.0.0.1) and set \"client_id\"");
+    throw Trouble(
+        PATCHBAY_E_AUTH,
+        "the authorization server " + printable(server.issuer) +
+            " registers no clients by itself; register Patchbay there (native application,"
+            " redirect to http://127.0.0.1) and set \"client_id\"");
 }
 
 }  // namespace
@@ -99,8 +100,8 @@ Task<Client> register_client(Services& services, const Settings& settings,
     client.id = document.needed_text("client_id");
     client.secret = document.text_or("client_secret", "");
     services.mask(client.secret);
-    client.auth_method = document.text_or("token_endpoint_auth_method",
-                                          settings.token_endpoint_auth_method);
+    client.auth_method =
+        document.text_or("token_endpoint_auth_method", settings.token_endpoint_auth_method);
     client.redirect_uri = redirect_uri;
     client.registered = true;
     co_return client;

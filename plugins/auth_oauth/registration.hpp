@@ -16,7 +16,8 @@ namespace patchbay::oauth {
 // The client that needs no registration, or an empty id.
 Client known_client(const Settings& settings, const AuthorizationServer& server);
 
-// The client that `record` remembers, if it is of this server and this redirect URI; else an empty id.
+// The client that `record` remembers, if it is of this server and this redirect URI; else an empty
+// id.
 Client remembered_client(const Record& record, const AuthorizationServer& server,
                          const std::string& redirect_uri);
 

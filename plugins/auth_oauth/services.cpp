@@ -34,8 +34,8 @@ std::vector<patchbay_kv> fields_of(
     std::vector<patchbay_kv> fields;
     for (const auto& [name, value] : headers) {
         const bool secret = same_word(name, "Authorization");
-        fields.push_back({sdk::str(name), sdk::str(value),
-                          secret ? std::uint32_t{PATCHBAY_KV_SECRET} : 0, 0});
+        fields.push_back(
+            {sdk::str(name), sdk::str(value), secret ? std::uint32_t{PATCHBAY_KV_SECRET} : 0, 0});
     }
     return fields;
 }
@@ -66,8 +66,7 @@ public:
         return false;
     }
     void await_resume() const {
-        if (cancellable && services_.cancelled_)
-            throw Trouble(PATCHBAY_E_CANCELLED, "cancelled");
+        if (cancellable && services_.cancelled_) throw Trouble(PATCHBAY_E_CANCELLED, "cancelled");
     }
 
     // The callback's last step, on whatever thread: `*this` may be gone when it returns.
@@ -160,8 +159,7 @@ Redirect Services::reserve(std::uint32_t port) {
     std::array<char, PATCHBAY_REDIRECT_BYTES> uri{};
     patchbay_op op = 0;
     patchbay_error error{};
-    const auto status =
-        consent_->reserve(host_, sdk::str(server_), port, uri.data(), &op, &error);
+    const auto status = consent_->reserve(host_, sdk::str(server_), port, uri.data(), &op, &error);
     if (status < 0) fail(Ended(status, &error), "no browser sign-in is possible");
     return Redirect(*this, op, uri.data());
 }
@@ -169,15 +167,15 @@ Redirect Services::reserve(std::uint32_t port) {
 Task<std::string> Services::authorize(Redirect& redirect, std::string url) {
     Call<std::string> call(*this, [this, &redirect, &url](Call<std::string>* started) {
         started->op = redirect.op();
-        const auto status = consent_->authorize(
-            host_, started->op, sdk::str(url), started,
-            [](void* ctx, patchbay_status code, patchbay_str query,
-               const patchbay_error* error) noexcept {
-                auto* self = static_cast<Call<std::string>*>(ctx);
-                self->ended = Ended(code, error);
-                if (code == PATCHBAY_OK) self->outcome = sdk::view(query);
-                self->finish();
-            });
+        const auto status =
+            consent_->authorize(host_, started->op, sdk::str(url), started,
+                                [](void* ctx, patchbay_status code, patchbay_str query,
+                                   const patchbay_error* error) noexcept {
+                                    auto* self = static_cast<Call<std::string>*>(ctx);
+                                    self->ended = Ended(code, error);
+                                    if (code == PATCHBAY_OK) self->outcome = sdk::view(query);
+                                    self->finish();
+                                });
         if (status >= 0) redirect.spend();
         return status;
     });
@@ -205,13 +203,13 @@ Task<std::string> Services::get() {
 
 Task<> Services::put(std::string record) {
     Call<int> call(*this, [this, &record](Call<int>* started) {
-        return secrets_->put(host_, sdk::str(server_), sdk::str(record), started,
-                             [](void* ctx, patchbay_status status,
-                                const patchbay_error* error) noexcept {
-                                 auto* self = static_cast<Call<int>*>(ctx);
-                                 self->ended = Ended(status, error);
-                                 self->finish();
-                             });
+        return secrets_->put(
+            host_, sdk::str(server_), sdk::str(record), started,
+            [](void* ctx, patchbay_status status, const patchbay_error* error) noexcept {
+                auto* self = static_cast<Call<int>*>(ctx);
+                self->ended = Ended(status, error);
+                self->finish();
+            });
     });
     call.cancellable = false;
     co_await call;

@@ -2,7 +2,8 @@
 //
 // Owns:    nothing of the host's; a Lock and a Redirect give back what they stand for.
 // Threads: [strand], but mask, log and the clock: [any].
-// Errors:  Trouble. After cancel() every wait ends with E_CANCELLED, except that a put is never cut.
+// Errors:  Trouble. After cancel() every wait ends with E_CANCELLED, except that a put is never
+// cut.
 #pragma once
 
 #include "strand.hpp"
@@ -72,8 +73,8 @@ private:
 class Services {
 public:
     // `ca_file`, `proxy`: of every fetch.
-    Services(const patchbay_auth_params& params, std::shared_ptr<Strand> strand, std::string ca_file,
-             std::string proxy);
+    Services(const patchbay_auth_params& params, std::shared_ptr<Strand> strand,
+             std::string ca_file, std::string proxy);
 
     // The server that everything is done for from now on.
     void serve(const WebUrl& server) { beside_ = server.canonical(); }

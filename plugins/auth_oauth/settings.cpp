@@ -91,7 +91,8 @@ Settings Settings::parse(std::string_view text) {
     read("proxy", settings.proxy);
     settings.scope = scope_of(config);
     settings.grant = grant_of(config.text("grant"));
-    settings.callback_port = static_cast<std::uint32_t>(config.number("callback_port", 0, 0, 65535));
+    settings.callback_port =
+        static_cast<std::uint32_t>(config.number("callback_port", 0, 0, 65535));
     if (config.find("dpop"))
         settings.dpop = config.boolean("dpop", false) ? Dpop::kAlways : Dpop::kNever;
     for (const auto* key : {"authorization_url", "token_url", "registration_url", "issuer",

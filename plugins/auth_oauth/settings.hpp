@@ -36,7 +36,8 @@ struct Settings {
     void mask(const Services& services) const;
 };
 
-// The value itself or the content of its file, read anew each time, without space around it; masked.
+// The value itself or the content of its file, read anew each time, without space around it;
+// masked.
 std::string secret_of(const Services& services, const std::string& value, const std::string& file);
 
 }  // namespace patchbay::oauth

@@ -61,11 +61,12 @@ void Flow::count_attempt(const Wish& wish, const Demand& demand) {
     auto& attempts = attempts_[demand.scope];
     if (now - attempts.last > kForgotten) attempts.count = 0;
     if (attempts.count >= kMostAttempts) {
-        throw Trouble(PATCHBAY_E_AUTH,
-                      "the server still refuses after " + std::to_string(kMostAttempts) +
-                          " logins for the same" +
-                          (demand.scope.empty() ? "" : " scope \"" + printable(demand.scope) + "\"") +
-                          "; check what your account may do, then " + invitation());
+        throw Trouble(
+            PATCHBAY_E_AUTH,
+            "the server still refuses after " + std::to_string(kMostAttempts) +
+                " logins for the same" +
+                (demand.scope.empty() ? "" : " scope \"" + printable(demand.scope) + "\"") +
+                "; check what your account may do, then " + invitation());
     }
     ++attempts.count;
     attempts.last = now;
@@ -119,7 +120,8 @@ TokenEndpoint Flow::endpoint_of(const Scene& scene, Client client) const {
     TokenEndpoint endpoint;
     endpoint.url = scene.authorization.token_endpoint;
     endpoint.judged = scene.authorization.judged;
-    endpoint.audience = scene.authorization.issuer.empty() ? endpoint.url : scene.authorization.issuer;
+    endpoint.audience =
+        scene.authorization.issuer.empty() ? endpoint.url : scene.authorization.issuer;
     if (!settings_.audience.empty()) endpoint.audience = settings_.audience;
     endpoint.client = std::move(client);
     endpoint.dpop_key = scene.dpop_key;
@@ -160,7 +162,8 @@ Record Flow::record_of(const Scene& scene, const TokenEndpoint& endpoint,
 Redirect Flow::reserve(const Scene& scene, const Record& known) {
     std::uint32_t port = settings_.callback_port;
     const bool free_choice = port == 0;
-    if (free_choice && known.issuer == scene.authorization.issuer) port = port_of(known.redirect_uri);
+    if (free_choice && known.issuer == scene.authorization.issuer)
+        port = port_of(known.redirect_uri);
     if (free_choice && registered_ && registered_->issuer == scene.authorization.issuer)
         port = port_of(registered_->client.redirect_uri);
     try {
@@ -190,7 +193,8 @@ Task<Client> Flow::client_for(const Scene& scene, const Record& known,
     co_return client;
 }
 
-Task<Tokens> Flow::exchanged(const Scene& scene, const TokenEndpoint& endpoint, Redirect& redirect) {
+Task<Tokens> Flow::exchanged(const Scene& scene, const TokenEndpoint& endpoint,
+                             Redirect& redirect) {
     auto request = AuthorizationRequest::fresh();
     request.client_id = endpoint.client.id;
     request.redirect_uri = redirect.uri;
@@ -253,7 +257,8 @@ Task<Tokens> Flow::earned_tokens(const Scene& scene, const TokenEndpoint& endpoi
         auto assertion = settings_.grant == Grant::kJwtBearer
                              ? secret_of(services_, settings_.assertion, settings_.assertion_file)
                              : std::string();
-        if (settings_.grant == Grant::kEnterpriseManaged) assertion = co_await identity_grant(scene);
+        if (settings_.grant == Grant::kEnterpriseManaged)
+            assertion = co_await identity_grant(scene);
         if (assertion.empty()) {
             throw Trouble(PATCHBAY_E_INVALID,
                           "\"grant\": jwt_bearer needs \"assertion\" or \"assertion_file\"");
@@ -281,7 +286,8 @@ Task<std::string> Flow::identity_grant(const Scene& scene) {
     provider.client.id = settings_.idp_client_id;
     provider.client.secret = settings_.idp_client_secret;
     provider.client.auth_method = choose_auth_method({}, provider.client, false);
-    const auto& audience = settings_.audience.empty() ? scene.authorization.issuer : settings_.audience;
+    const auto& audience =
+        settings_.audience.empty() ? scene.authorization.issuer : settings_.audience;
     Form form{{"grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"},
               {"requested_token_type", "urn:ietf:params:oauth:token-type:id-jag"},
               {"subject_token_type", "urn:ietf:params:oauth:token-type:id_token"},

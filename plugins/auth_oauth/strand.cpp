@@ -15,7 +15,8 @@ void Strand::post(std::function<void()> work) {
     }
     auto* self = new std::shared_ptr<Strand>(shared_from_this());
     const auto run_once = [](void* ctx) noexcept {
-        const std::unique_ptr<std::shared_ptr<Strand>> held(static_cast<std::shared_ptr<Strand>*>(ctx));
+        const std::unique_ptr<std::shared_ptr<Strand>> held(
+            static_cast<std::shared_ptr<Strand>*>(ctx));
         (*held)->run();
     };
     if (reactor_->post(host_, self, run_once) < 0) run_once(self);

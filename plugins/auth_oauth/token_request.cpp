@@ -75,7 +75,8 @@ Request request_of(const Services& services, const TokenEndpoint& endpoint, Form
         code == "temporarily_unavailable" || code == "server_error") {
         throw Trouble(PATCHBAY_E_IO,
                       url + ": the authorization server answered " + status +
-                          (code.empty() ? "" : " " + printable(code)) + " instead of a token; try again later",
+                          (code.empty() ? "" : " " + printable(code)) +
+                          " instead of a token; try again later",
                       PATCHBAY_ERR_RETRYABLE);
     }
     throw Trouble(PATCHBAY_E_AUTH,
@@ -95,9 +96,9 @@ std::int64_t life_of(const Document& document) {
 }
 
 void check_token(const std::string& token, const std::string& url) {
-    const bool fits = token.size() <= 16 * 1024 && std::all_of(token.begin(), token.end(), [](char letter) {
-                          return letter > 0x20 && letter < 0x7F;
-                      });
+    const bool fits = token.size() <= 16 * 1024 &&
+                      std::all_of(token.begin(), token.end(),
+                                  [](char letter) { return letter > 0x20 && letter < 0x7F; });
     if (!fits)
         throw Trouble(PATCHBAY_E_PROTOCOL, url + ": the \"access_token\" does not fit in a header");
 }
@@ -160,7 +161,8 @@ bool wants_nonce(const Reply& reply) {
 std::string choose_auth_method(const std::optional<std::vector<std::string>>& supported,
                                const Client& client, bool has_key) {
     const auto listed = [&](const char* method) {
-        return supported && std::find(supported->begin(), supported->end(), method) != supported->end();
+        return supported &&
+               std::find(supported->begin(), supported->end(), method) != supported->end();
     };
     if (!client.auth_method.empty()) return client.auth_method;
     if (has_key && (listed("private_key_jwt") || client.secret.empty())) return "private_key_jwt";
@@ -177,7 +179,8 @@ Task<Tokens> request_tokens(Services& services, Prover& prover, const TokenEndpo
     for (int attempt = 0; attempt < 2; ++attempt) {
         auto request = request_of(services, endpoint, form);
         if (endpoint.dpop_key) {
-            auto proof = prover.proof(*endpoint.dpop_key, "POST", endpoint.url, services.unix_seconds());
+            auto proof =
+                prover.proof(*endpoint.dpop_key, "POST", endpoint.url, services.unix_seconds());
             request.headers.emplace_back("DPoP", std::move(proof));
         }
         reply = co_await services.fetch(std::move(request));

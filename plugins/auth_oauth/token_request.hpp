@@ -1,8 +1,8 @@
 // The token endpoint: who we are to it, what is asked, and what it answered.
 //
-// Threads: [strand]. Errors: Trouble; error() is the server's code for a refusal, empty (and usually
-// PATCHBAY_ERR_RETRYABLE) when there was no answer to go by.
-// Follows: OAuth 2.1 section 3.2, RFC 7523, RFC 9449 sections 5 and 8.
+// Threads: [strand]. Errors: Trouble; error() is the server's code for a refusal, empty (and
+// usually PATCHBAY_ERR_RETRYABLE) when there was no answer to go by. Follows: OAuth 2.1
+// section 3.2, RFC 7523, RFC 9449 sections 5 and 8.
 #pragma once
 
 #include "dpop.hpp"
@@ -34,7 +34,7 @@ struct TokenEndpoint {
     Client client;
     std::shared_ptr<const SigningKey> client_key;  // for private_key_jwt
     std::string client_key_id;
-    std::shared_ptr<const SigningKey> dpop_key;    // null: bearer tokens
+    std::shared_ptr<const SigningKey> dpop_key;  // null: bearer tokens
     std::uint32_t timeout_ms = 10'000;
 };
 

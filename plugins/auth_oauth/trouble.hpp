@@ -14,8 +14,10 @@ class Trouble : public sdk::Failure {
 public:
     Trouble(patchbay_status code, std::string text, std::uint32_t flags = 0, std::string error = {})
         : Failure(code, std::move(text)), flags_(flags), error_(std::move(error)) {}
-    std::uint32_t flags() const { return flags_; }     // PATCHBAY_ERR_*
-    const std::string& error() const { return error_; }  // "invalid_grant"; empty: not from a server
+    std::uint32_t flags() const { return flags_; }  // PATCHBAY_ERR_*
+    const std::string& error() const {
+        return error_;
+    }  // "invalid_grant"; empty: not from a server
 
 private:
     std::uint32_t flags_;

@@ -1,7 +1,7 @@
 // An http(s) URL taken apart, and the rules for those that servers name.
 //
-// Threads: [value]. Errors: Trouble(E_PROTOCOL) that says who named the URL and what is wrong with it.
-// Follows: RFC 3986; only https, and http to this machine.
+// Threads: [value]. Errors: Trouble(E_PROTOCOL) that says who named the URL and what is wrong with
+// it. Follows: RFC 3986; only https, and http to this machine.
 #pragma once
 
 #include <cstdint>
