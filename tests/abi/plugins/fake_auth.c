@@ -197,7 +197,7 @@ static void fake_destroy(patchbay_authenticator *self) { free(self); }
 
 static const patchbay_auth fake_auth = {sizeof(patchbay_auth), 0, "fake_auth", fake_auth_schema,
                                         fake_create, fake_acquire, fake_cancel, fake_forget,
-                                        fake_close, fake_destroy};
+                                        fake_close, fake_destroy, NULL};
 static const patchbay_auth *const fake_auths[] = {&fake_auth};
 
 #if defined(FAKE_HTTP)

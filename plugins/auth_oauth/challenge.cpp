@@ -1,0 +1,121 @@
+#include "challenge.hpp"
+
+#include "encoding.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace patchbay::oauth {
+namespace {
+
+bool token_letter(char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) ||
+           std::string_view("!#$%&'*+-.^_`|~").find(letter) != std::string_view::npos;
+}
+
+class Reader {
+public:
+    explicit Reader(std::string_view text) : text_(text) {}
+
+    bool at_end() const { return text_.empty(); }
+    void space() { drop(" \t"); }
+    void separators() { drop(" \t,"); }
+    std::string_view token() {
+        const auto end = std::find_if_not(text_.begin(), text_.end(), token_letter);
+        return take(static_cast<std::size_t>(end - text_.begin()));
+    }
+    bool accept(char letter) {
+        if (text_.empty() || text_.front() != letter) return false;
+        text_.remove_prefix(1);
+        return true;
+    }
+    std::string value() { return accept('"') ? rest_of_quoted() : std::string(token()); }
+    void skip_item() { take(std::min(text_.find(','), text_.size())); }
+    Reader copy() const { return *this; }
+
+private:
+    std::string_view take(std::size_t count) {
+        const auto taken = text_.substr(0, count);
+        text_.remove_prefix(count);
+        return taken;
+    }
+    void drop(std::string_view letters) {
+        text_.remove_prefix(std::min(text_.find_first_not_of(letters), text_.size()));
+    }
+    std::string rest_of_quoted() {
+        std::string out;
+        while (!text_.empty() && !accept('"')) {
+            if (accept('\\') && text_.empty()) break;
+            out += text_.front();
+            text_.remove_prefix(1);
+        }
+        return out;
+    }
+
+    std::string_view text_;
+};
+
+// name = value at the reader; otherwise the reader stays.
+bool read_parameter(Reader& reader, Challenge& challenge) {
+    auto ahead = reader.copy();
+    std::string name(ahead.token());
+    ahead.space();
+    if (name.empty() || !ahead.accept('=')) return false;
+    ahead.space();
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
+    challenge.parameters.emplace_back(std::move(name), ahead.value());
+    reader = ahead;
+    return true;
+}
+
+void keep_first(std::string& kept, const std::string& value) {
+    if (kept.empty()) kept = value;
+}
+
+}  // namespace
+
+std::vector<Challenge> parse_challenges(std::string_view value) {
+    std::vector<Challenge> out;
+    Reader reader(value);
+    for (reader.separators(); !reader.at_end(); reader.separators()) {
+        if (!out.empty() && read_parameter(reader, out.back())) continue;
+        const auto scheme = reader.token();
+        if (scheme.empty()) {
+            reader.skip_item();
+            continue;
+        }
+        out.push_back({std::string(scheme), {}});
+        reader.space();
+        if (!read_parameter(reader, out.back())) reader.skip_item();
+    }
+    return out;
+}
+
+Demand Demand::of(const patchbay_problem& problem) {
+    Demand demand;
+    demand.http_status = problem.http_status;
+    demand.add(problem.headers, problem.header_count);
+    return demand;
+}
+
+void Demand::add(const patchbay_kv* headers, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::string_view name(headers[i].name.data, headers[i].name.size);
+        const std::string_view value(headers[i].value.data, headers[i].value.size);
+        if (same_word(name, "DPoP-Nonce")) dpop_nonce = value;
+        if (!same_word(name, "WWW-Authenticate")) continue;
+        for (const auto& challenge : parse_challenges(value)) {
+            const bool is_dpop = same_word(challenge.scheme, "DPoP");
+            if (!is_dpop && !same_word(challenge.scheme, "Bearer")) continue;
+            (is_dpop ? dpop : bearer) = true;
+            for (const auto& [key, content] : challenge.parameters) {
+                if (key == "resource_metadata") keep_first(resource_metadata, content);
+                if (key == "scope") keep_first(scope, content);
+                if (key == "error") keep_first(error, content);
+            }
+        }
+    }
+}
+
+}  // namespace patchbay::oauth

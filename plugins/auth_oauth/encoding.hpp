@@ -1,0 +1,36 @@
+// Bytes as text and back: what goes into URLs, forms, tokens and messages.
+//
+// Threads: [value]. Follows: RFC 4648 (base64, base64url), the form encoding of the URL standard.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace patchbay::oauth {
+
+using Form = std::vector<std::pair<std::string, std::string>>;
+
+std::string base64(std::string_view bytes);
+std::string base64url(std::string_view bytes);  // without padding
+std::optional<std::string> from_base64url(std::string_view text);
+
+std::string form_encode(std::string_view text);
+std::string form_encode(const Form& form);
+// A query string without its "?". Broken escapes are kept as they stand.
+Form form_decode(std::string_view text);
+
+// The one value of `name`; nothing if it is missing or there more than once.
+std::optional<std::string> only(const Form& form, std::string_view name);
+
+// Foreign text for people: control characters and bytes beyond ASCII escaped, cut at 200
+// characters.
+std::string printable(std::string_view text);
+
+std::vector<std::string> words(std::string_view text);  // at spaces, each once
+std::string joined(const std::vector<std::string>& parts, std::string_view between = " ");
+bool same_word(std::string_view left, std::string_view right);  // ASCII case aside
+
+}  // namespace patchbay::oauth

@@ -1,0 +1,208 @@
+#include "flow.hpp"
+
+namespace patchbay::oauth {
+namespace {
+
+constexpr std::int64_t kJustNow = 60;
+constexpr std::uint32_t kRevokeMs = 5000;
+
+// What a token's answer changes in a record.
+void take(Record& record, const Tokens& tokens, std::int64_t now) {
+    record.access_token = tokens.access_token;
+    if (!tokens.refresh_token.empty()) record.refresh_token = tokens.refresh_token;
+    if (!tokens.scope.empty()) record.scope = tokens.scope;
+    record.token_type = tokens.token_type;
+    record.obtained_at = now;
+    record.expires_at = tokens.life > 0 ? now + tokens.life : 0;
+}
+
+}  // namespace
+
+Flow::Flow(Services& services, Prover& prover, Settings settings)
+    : services_(services), prover_(prover), settings_(std::move(settings)) {
+    settings_.mask(services_);
+}
+
+Task<Granted> Flow::acquire(const Wish& wish) {
+    const auto server = WebUrl::parse(wish.url, "the server's URL");
+    services_.serve(server);
+    reason_.clear();
+    const auto record = co_await stored(server);
+    if (record && wish.interactive != PATCHBAY_AUTH_SIGN_IN) {
+        const auto good = co_await still_good(wish, server, *record);
+        if (good) co_return granted(*good);
+    }
+    const auto known = record.value_or(Record());
+    if (settings_.asks_a_person()) {
+        const auto fresh = co_await signed_in(wish, server, known);
+        co_await keep_locked(fresh);
+        co_return granted(fresh);
+    }
+    const auto fresh = co_await earned(wish, server, known);
+    co_await keep_locked(fresh);
+    co_return granted(fresh);
+}
+
+Task<std::optional<Record>> Flow::stored(const WebUrl& server) {
+    auto record = unkept_;
+    if (!record) {
+        const auto json = co_await services_.get();
+        record = Record::parse(json);
+    }
+    if (record && !record->belongs_to(server, settings_)) record.reset();
+    if (record) record->mask(services_);
+    co_return record;
+}
+
+// True if the server was shown `token` and would not have it.
+bool Flow::refuses(const Wish& wish, const std::string& token) {
+    if (!wish.demand) return false;
+    const bool new_nonce = prover_.learn_nonce(wish.url, wish.demand->dpop_nonce);
+    if (new_nonce && wish.demand->error == "use_dpop_nonce") return false;
+    return token == given_;
+}
+
+// The stored login, or what a refresh makes of it; nothing if only another sign-in helps.
+Task<std::optional<Record>> Flow::still_good(const Wish& wish, const WebUrl& server,
+                                             const Record& record) {
+    const auto now = services_.unix_seconds();
+    const bool refused = refuses(wish, record.access_token);
+    const bool more = wish.demand && wish.demand->insufficient_scope() &&
+                      (refused || !record.covers(wish.demand->scope));
+    std::optional<Record> good;
+    if (more || !record.covers(wish.scope)) co_return good;
+    const bool usable = !refused && !record.access_token.empty() && !record.ended(now);
+    if (usable) good = record;
+    if (usable && !record.ends_soon(now)) co_return good;
+    if (record.refresh_token.empty()) co_return good;
+    if (refused && now - renewed_at_ < kJustNow) co_return good;
+
+    std::optional<Record> renewed;
+    try {
+        renewed = co_await refreshed(server, record.access_token);
+        if (renewed && refused) renewed_at_ = now;
+    } catch (const Trouble& trouble) {
+        if (!usable || trouble.code() == PATCHBAY_E_CANCELLED) throw;
+    }
+    if (renewed) good = renewed;
+    co_return good;
+}
+
+Task<std::optional<Record>> Flow::refreshed(const WebUrl& server, const std::string& spent) {
+    const auto lock = co_await services_.lock();
+    auto record = co_await stored(server);
+    const auto now = services_.unix_seconds();
+    if (!record) co_return record;
+    const bool by_another =
+        record->access_token != spent && !record->access_token.empty() && !record->ends_soon(now);
+    if (by_another) co_return record;
+    std::optional<Record> renewed;
+    if (record->refresh_token.empty()) co_return renewed;
+
+    const auto tokens = co_await renewed_tokens(*record);
+    if (tokens) {
+        take(*record, *tokens, now);
+        renewed = record;
+        co_await keep(*renewed);
+    } else if (reason_ == "invalid_grant") {
+        record->refresh_token.clear();
+        if (record->access_token == given_ || record->ended(now)) record->access_token.clear();
+        co_await keep(*record);
+    }
+    co_return renewed;
+}
+
+// As the client that `record` is of.
+TokenEndpoint Flow::endpoint_of(const Record& record, const std::string& url) const {
+    TokenEndpoint endpoint;
+    endpoint.url = url;
+    endpoint.audience = settings_.audience.empty() ? record.issuer : settings_.audience;
+    endpoint.client.id = record.client_id;
+    endpoint.client.secret =
+        record.client_secret.empty() ? settings_.client_secret : record.client_secret;
+    endpoint.client.auth_method = record.token_endpoint_auth_method;
+    if (endpoint.client.auth_method == "private_key_jwt") add_key(endpoint);
+    return endpoint;
+}
+
+// Nothing if the authorization server will not; then reason_ says why.
+Task<std::optional<Tokens>> Flow::renewed_tokens(const Record& record) {
+    auto endpoint = endpoint_of(record, record.token_endpoint);
+    endpoint.judged = settings_.judged(settings_.token_url);
+    if (!record.dpop_key.empty()) endpoint.dpop_key = SigningKey::from_pem(record.dpop_key);
+    Form form{{"grant_type", "refresh_token"},
+              {"refresh_token", record.refresh_token},
+              {"resource", record.resource}};
+    std::optional<Tokens> tokens;
+    try {
+        tokens = co_await request_tokens(services_, prover_, endpoint, std::move(form));
+    } catch (const Trouble& trouble) {
+        if (trouble.error().empty()) throw;
+        reason_ = trouble.error();
+    }
+    co_return tokens;
+}
+
+// Never fails: a login that cannot be stored serves this process.
+Task<> Flow::keep(const Record& record) {
+    record.mask(services_);
+    auto json = record.json();
+    try {
+        co_await services_.put(std::move(json));
+        unkept_.reset();
+    } catch (const Trouble& trouble) {
+        unkept_ = record;
+        services_.warn(std::string("the login is not kept, it serves this process only: ") +
+                       trouble.what());
+    }
+}
+
+Task<> Flow::keep_locked(const Record& record) {
+    std::optional<Lock> lock;
+    try {
+        auto held = co_await services_.lock();
+        lock.emplace(std::move(held));
+    } catch (const Trouble& trouble) {
+        if (trouble.code() == PATCHBAY_E_CANCELLED) throw;
+    }
+    co_await keep(record);
+}
+
+Granted Flow::granted(const Record& record) {
+    const bool bound = same_word(record.token_type, "DPoP");
+    Granted out;
+    out.credentials.push_back(
+        {"Authorization", (bound ? "DPoP " : "Bearer ") + record.access_token, PATCHBAY_KV_SECRET});
+    if (bound) out.credentials.push_back({"DPoP", "", PATCHBAY_KV_SIGN});
+    prover_.use(bound ? SigningKey::from_pem(record.dpop_key) : nullptr,
+                bound ? record.access_token : std::string());
+    out.expires_unix_ms = static_cast<std::uint64_t>(record.expires_at) * 1000;
+    given_ = record.access_token;
+    return out;
+}
+
+Task<> Flow::forget() {
+    const auto json = co_await services_.get();
+    const auto record = unkept_ ? unkept_ : Record::parse(json);
+    unkept_.reset();
+    registered_.reset();
+    given_.clear();
+    prover_.use(nullptr, {});
+    if (record && !record->revocation_endpoint.empty()) {
+        record->mask(services_);
+        const bool renewable = !record->refresh_token.empty();
+        Form form{{"token", renewable ? record->refresh_token : record->access_token},
+                  {"token_type_hint", renewable ? "refresh_token" : "access_token"}};
+        try {
+            services_.serve(WebUrl::parse(record->server_url, "the stored server_url"));
+            auto endpoint = endpoint_of(*record, record->revocation_endpoint);
+            endpoint.timeout_ms = kRevokeMs;
+            co_await revoke(services_, endpoint, std::move(form));
+        } catch (const Trouble& trouble) {
+            services_.warn(std::string("the login is erased but not revoked: ") + trouble.what());
+        }
+    }
+    co_await services_.put({});
+}
+
+}  // namespace patchbay::oauth

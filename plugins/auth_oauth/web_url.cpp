@@ -1,0 +1,106 @@
+#include "web_url.hpp"
+
+#include "encoding.hpp"
+#include "trouble.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+namespace patchbay::oauth {
+namespace {
+
+constexpr std::size_t kMostBytes = 8192;
+
+[[noreturn]] void refuse(std::string_view whose, const std::string& why) {
+    throw Trouble(PATCHBAY_E_PROTOCOL, std::string(whose) + " cannot be used: " + why);
+}
+
+std::string lower(std::string_view text) {
+    std::string out(text);
+    std::transform(out.begin(), out.end(), out.begin(),
+                   [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
+    return out;
+}
+
+std::uint16_t usual_port(std::string_view scheme) {
+    return scheme == "https" ? 443 : 80;
+}
+
+bool host_letter(char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) ||
+           std::string_view(".-_:[]").find(letter) != std::string_view::npos;
+}
+
+std::uint16_t port_of(std::string_view text, std::string_view whose) {
+    std::uint16_t port = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), port);
+    if (failed != std::errc() || end != text.data() + text.size() || port == 0)
+        refuse(whose, "its port is no number from 1 to 65535");
+    return port;
+}
+
+void read_authority(std::string_view authority, std::string_view whose, WebUrl& url) {
+    if (authority.find('@') != authority.npos) refuse(whose, "it holds a user name or password");
+    if (!std::all_of(authority.begin(), authority.end(), host_letter))
+        refuse(whose, "its host holds an odd character");
+    const auto bracket = authority.rfind(']');
+    const auto colon = authority.find(':', bracket == authority.npos ? 0 : bracket);
+    url.host = lower(authority.substr(0, colon));
+    url.port = usual_port(url.scheme);
+    if (colon != authority.npos) url.port = port_of(authority.substr(colon + 1), whose);
+    if (url.host.empty()) refuse(whose, "it names no host");
+}
+
+}  // namespace
+
+WebUrl WebUrl::parse(std::string_view text, std::string_view whose) {
+    if (text.size() > kMostBytes) refuse(whose, "it is longer than 8192 bytes");
+    const bool odd = std::any_of(text.begin(), text.end(), [](char letter) {
+        const auto byte = static_cast<unsigned char>(letter);
+        return byte <= 0x20 || byte >= 0x7F || letter == '\\' || letter == '#';
+    });
+    if (odd) refuse(whose, "it holds a space, a fragment or an odd character");
+    const auto colon = text.find("://");
+    WebUrl url;
+    url.scheme = lower(text.substr(0, text.find(':')));
+    if ((url.scheme != "https" && url.scheme != "http") || colon == text.npos)
+        refuse(whose, "it must begin with https://, not \"" + printable(url.scheme) + ":\"");
+    text.remove_prefix(colon + 3);
+    const auto authority = text.substr(0, text.find_first_of("/?"));
+    read_authority(authority, whose, url);
+    text.remove_prefix(authority.size());
+    url.path = text.substr(0, text.find('?'));
+    url.query = text.substr(url.path.size());
+    return url;
+}
+
+bool WebUrl::loopback() const {
+    const auto ends = [&](std::string_view tail) {
+        return host.size() > tail.size() && host.substr(host.size() - tail.size()) == tail;
+    };
+    const bool number = host.find_first_not_of("0123456789.") == host.npos;
+    return host == "localhost" || ends(".localhost") || host == "[::1]" ||
+           (number && host.rfind("127.", 0) == 0);
+}
+
+std::string WebUrl::origin() const {
+    return scheme + "://" + host + (port == usual_port(scheme) ? "" : ":" + std::to_string(port));
+}
+
+void check_endpoint(std::string_view text, std::string_view whose) {
+    const auto url = WebUrl::parse(text, whose);
+    if (url.scheme != "https" && !url.loopback())
+        refuse(whose, "only https is, and http to this machine");
+}
+
+bool within(const WebUrl& outer, const WebUrl& inner) {
+    if (outer.origin() != inner.origin()) return false;
+    if (!outer.query.empty()) return outer.path == inner.path && outer.query == inner.query;
+    auto prefix = outer.path;
+    while (!prefix.empty() && prefix.back() == '/') prefix.pop_back();
+    if (inner.path.compare(0, prefix.size(), prefix) != 0) return false;
+    return inner.path.size() == prefix.size() || inner.path[prefix.size()] == '/';
+}
+
+}  // namespace patchbay::oauth

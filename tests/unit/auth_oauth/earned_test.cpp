@@ -1,0 +1,180 @@
+// Credentials without a person: for services, workloads and enterprises.
+#include "fake_host.hpp"
+
+#include "crypto.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdio>
+#include <fstream>
+
+namespace patchbay::oauth::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr auto kQuiet = PATCHBAY_AUTH_QUIET;
+constexpr auto kToken = "https://as.example/token";
+
+std::string part(const std::string& jwt, int number) {
+    std::size_t from = 0;
+    while (number-- > 0) from = jwt.find('.', from) + 1;
+    return from_base64url(jwt.substr(from, jwt.find('.', from) - from)).value_or("");
+}
+
+struct Earned : ::testing::Test {
+    FakeHost host;
+    Earned() { serve_usual(host); }
+    void auth_methods(const std::string& list) {
+        host.pages["https://as.example/.well-known/oauth-authorization-server"] = [list](const Asked&) {
+            return Answer{200,
+                          usual_metadata("\"code_challenge_methods_supported\":null,"
+                                         "\"authorization_endpoint\":null,"
+                                         "\"token_endpoint_auth_methods_supported\":" +
+                                         list),
+                          {},
+                          PATCHBAY_OK};
+        };
+    }
+};
+
+TEST_F(Earned, by_a_client_with_a_secret) {
+    auth_methods(R"(["client_secret_basic"])");
+    Method method(host, R"({"grant":"client_credentials","client_id":"svc","client_secret":"pw"})");
+    EXPECT_EQ(method.acquire(kQuiet, R"(Bearer scope="jobs")").authorization, "Bearer access-1");
+    const auto& asked = host.last(kToken);
+    EXPECT_EQ(asked.field("grant_type"), "client_credentials");
+    EXPECT_EQ(asked.field("scope"), "jobs");
+    EXPECT_EQ(asked.field("resource"), "https://mcp.example/mcp");
+    EXPECT_EQ(asked.header("Authorization"), "Basic " + base64("svc:pw"));
+    EXPECT_TRUE(host.browsed.empty());
+}
+
+TEST_F(Earned, once_and_then_from_the_store_until_refused) {
+    int given = 0;
+    host.pages[kToken] = [&given](const Asked&) {
+        return Answer{200, token("t" + std::to_string(++given), R"("expires_in":3600)"), {}, PATCHBAY_OK};
+    };
+    Method method(host, R"({"grant":"client_credentials","client_id":"svc","client_secret":"pw"})");
+    EXPECT_EQ(method.acquire(kQuiet).authorization, "Bearer t1");
+    EXPECT_EQ(method.acquire(kQuiet).authorization, "Bearer t1");
+    EXPECT_EQ(method.acquire(kQuiet, "Bearer").authorization, "Bearer t2");
+}
+
+TEST_F(Earned, by_a_client_with_a_key) {
+    auth_methods(R"(["private_key_jwt"])");
+    const auto key = SigningKey::generate();
+    const auto config = ObjectWriter()
+                            .text("grant", "client_credentials")
+                            .text("client_id", "svc")
+                            .text("private_key", key->pem())
+                            .text("signing_alg", "ES256")
+                            .text("key_id", "k1")
+                            .str();
+    Method method(host, config);
+    EXPECT_EQ(method.acquire(kQuiet).status, PATCHBAY_OK);
+    const auto& asked = host.last(kToken);
+    EXPECT_EQ(asked.field("client_assertion_type"),
+              "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
+    const auto jwt = asked.field("client_assertion");
+    const auto header = Document::parse(part(jwt, 0), "header");
+    const auto claims = Document::parse(part(jwt, 1), "claims");
+    EXPECT_EQ(header.needed_text("alg"), "ES256");
+    EXPECT_EQ(header.needed_text("kid"), "k1");
+    EXPECT_EQ(claims.needed_text("iss"), "svc");
+    EXPECT_EQ(claims.needed_text("sub"), "svc");
+    EXPECT_EQ(claims.needed_text("aud"), "https://as.example");
+    EXPECT_FALSE(claims.needed_text("jti").empty());
+    EXPECT_EQ(part(jwt, 2).size(), 64u) << "r and s";
+    EXPECT_THAT(host.masked, HasSubstr(jwt));
+}
+
+TEST_F(Earned, not_with_a_key_for_another_algorithm) {
+    const auto config = ObjectWriter()
+                            .text("grant", "client_credentials")
+                            .text("client_id", "svc")
+                            .text("private_key", SigningKey::generate()->pem())
+                            .text("signing_alg", "RS256")
+                            .str();
+    Method method(host, config);
+    EXPECT_THAT(method.acquire(kQuiet).error, HasSubstr("but the private key is for ES256"));
+}
+
+TEST_F(Earned, not_with_a_key_that_is_none) {
+    Method method(host, R"({"grant":"client_credentials","client_id":"svc","private_key":"nonsense-secret"})");
+    const auto outcome = method.acquire(kQuiet);
+    EXPECT_EQ(outcome.status, PATCHBAY_E_INVALID);
+    EXPECT_THAT(outcome.error, ::testing::Not(HasSubstr("nonsense-secret")));
+}
+
+TEST_F(Earned, not_without_a_client) {
+    Method method(host, R"({"grant":"client_credentials"})");
+    EXPECT_THAT(method.acquire(kQuiet).error, HasSubstr("needs \"client_id\""));
+}
+
+TEST_F(Earned, by_a_workloads_assertion_read_anew_each_time) {
+    const auto file = ::testing::TempDir() + "oauth_assertion";
+    std::ofstream(file) << "header.claims.signature\n";
+    Method method(host, R"({"grant":"jwt_bearer","client_id":"w","assertion_file":")" + file + "\"}");
+    EXPECT_EQ(method.acquire(kQuiet).status, PATCHBAY_OK);
+    const auto& asked = host.last(kToken);
+    EXPECT_EQ(asked.field("grant_type"), "urn:ietf:params:oauth:grant-type:jwt-bearer");
+    EXPECT_EQ(asked.field("assertion"), "header.claims.signature");
+    EXPECT_THAT(host.masked, HasSubstr("header.claims.signature\n"));
+    std::remove(file.c_str());
+    host.store["docs"] = "";
+    EXPECT_THAT(method.acquire(kQuiet).error, HasSubstr(file + " cannot be read"));
+}
+
+TEST_F(Earned, not_twice_with_an_assertion_that_is_refused) {
+    for (const char* code : {"invalid_grant", "invalid_scope", "unauthorized_client"}) {
+        host.asked.clear();
+        host.pages[kToken] = [code](const Asked&) {
+            return Answer{400, "{\"error\":\"" + std::string(code) + "\"}", {}, PATCHBAY_OK};
+        };
+        Method method(host, R"({"grant":"jwt_bearer","assertion":"a.b.c"})");
+        const auto outcome = method.acquire(kQuiet);
+        EXPECT_EQ(outcome.status, PATCHBAY_E_AUTH);
+        EXPECT_THAT(outcome.error, HasSubstr(code));
+        EXPECT_EQ(host.count("POST", kToken), 1);
+    }
+}
+
+TEST_F(Earned, through_the_enterprises_identity_provider) {
+    auth_methods(R"(["client_secret_basic"])");
+    constexpr auto provider = "https://idp.example/token";
+    host.pages[provider] = [](const Asked&) {
+        return Answer{200,
+                      R"({"access_token":"the-grant","token_type":"N_A",
+                          "issued_token_type":"urn:ietf:params:oauth:token-type:id-jag"})",
+                      {},
+                      PATCHBAY_OK};
+    };
+    Method method(host, R"({"grant":"enterprise_managed","client_id":"c","client_secret":"pw",
+        "idp_token_url":"https://idp.example/token","idp_client_id":"at-idp","id_token":"i.d.t"})");
+    EXPECT_EQ(method.acquire(kQuiet).authorization, "Bearer access-1");
+    const auto& exchange = host.last(provider);
+    EXPECT_EQ(exchange.beside, "");
+    EXPECT_EQ(exchange.field("grant_type"), "urn:ietf:params:oauth:grant-type:token-exchange");
+    EXPECT_EQ(exchange.field("requested_token_type"), "urn:ietf:params:oauth:token-type:id-jag");
+    EXPECT_EQ(exchange.field("subject_token_type"), "urn:ietf:params:oauth:token-type:id_token");
+    EXPECT_EQ(exchange.field("subject_token"), "i.d.t");
+    EXPECT_EQ(exchange.field("audience"), "https://as.example");
+    EXPECT_EQ(exchange.field("resource"), "https://mcp.example/mcp");
+    EXPECT_EQ(exchange.field("client_id"), "at-idp");
+    EXPECT_EQ(host.last(kToken).field("assertion"), "the-grant");
+    EXPECT_EQ(host.last(kToken).header("Authorization"), "Basic " + base64("c:pw"));
+}
+
+TEST_F(Earned, not_from_a_provider_that_answers_with_something_else) {
+    host.pages["https://idp.example/token"] = [](const Asked&) {
+        return Answer{200, token("plain"), {}, PATCHBAY_OK};
+    };
+    Method method(host, R"({"grant":"enterprise_managed","client_id":"c",
+        "idp_token_url":"https://idp.example/token","id_token":"i.d.t"})");
+    EXPECT_THAT(method.acquire(kQuiet).error, HasSubstr("issued_token_type"));
+    EXPECT_EQ(host.count("POST", kToken), 0);
+}
+
+}  // namespace
+}  // namespace patchbay::oauth::test

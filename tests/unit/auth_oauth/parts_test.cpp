@@ -1,0 +1,99 @@
+// The small parts: challenges, encodings, URLs, keys.
+#include "challenge.hpp"
+#include "crypto.hpp"
+#include "encoding.hpp"
+#include "trouble.hpp"
+#include "web_url.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace patchbay::oauth::test {
+namespace {
+
+Demand demanded(std::vector<std::string> fields) {
+    std::vector<patchbay_kv> headers;
+    for (const auto& field : fields)
+        headers.push_back({{"www-authenticate", 16}, {field.data(), field.size()}, 0, 0});
+    Demand demand;
+    demand.add(headers.data(), headers.size());
+    return demand;
+}
+
+TEST(Challenge, has_a_scheme_and_parameters) {
+    const std::vector<Challenge> expected{{"Bearer", {{"realm", "a \"b\", c"}, {"scope", "x y"}}}};
+    EXPECT_EQ(parse_challenges(R"(Bearer realm="a \"b\", c", Scope = "x y")"), expected);
+}
+
+TEST(Challenge, may_come_with_others_in_one_field) {
+    const std::vector<Challenge> expected{
+        {"Negotiate", {}}, {"Basic", {{"realm", "r"}}}, {"Bearer", {{"scope", "s"}}}, {"DPoP", {}}};
+    EXPECT_EQ(parse_challenges(R"(Negotiate, Basic realm=r,, Bearer scope="s", DPoP)"), expected);
+}
+
+TEST(Challenge, may_hold_a_token_instead) {
+    const auto parsed = parse_challenges("Negotiate YWJj/+==, Bearer scope=s");
+    ASSERT_GE(parsed.size(), 2u);
+    EXPECT_EQ(parsed.back(), (Challenge{"Bearer", {{"scope", "s"}}}));
+}
+
+TEST(Challenge, that_is_broken_ends_somewhere) {
+    for (const char* text : {"", ",", "=", "Bearer =", "Bearer a=\"", "Bearer a=\"\\", "\"", "Bearer a b c=", "\x01"})
+        parse_challenges(text);
+}
+
+TEST(Demand, joins_several_fields) {
+    const auto demand = demanded({R"(Basic realm="x", scope="not this")", R"(bearer scope="s")",
+                                  R"(DPoP error="use_dpop_nonce", resource_metadata="https://a/b")"});
+    EXPECT_EQ(demand.scope, "s");
+    EXPECT_EQ(demand.resource_metadata, "https://a/b");
+    EXPECT_EQ(demand.error, "use_dpop_nonce");
+    EXPECT_TRUE(demand.bearer && demand.dpop);
+}
+
+TEST(Encoding, goes_there_and_back) {
+    EXPECT_EQ(base64("a?"), "YT8=");
+    EXPECT_EQ(base64url("\xFB\xFF"), "-_8");
+    EXPECT_EQ(from_base64url("-_8"), "\xFB\xFF");
+    EXPECT_FALSE(from_base64url("+/8="));
+    const Form form{{"a b", "c&d=e"}, {"u", "\xC3\xA4"}};
+    EXPECT_EQ(form_encode(form), "a%20b=c%26d%3De&u=%C3%A4");
+    EXPECT_EQ(form_decode(form_encode(form)), form);
+    EXPECT_EQ(form_decode("a+b=%zz&&c=%4"), (Form{{"a b", "%zz"}, {"c", "%4"}}));
+    EXPECT_FALSE(only({{"a", "1"}, {"a", "2"}}, "a"));
+}
+
+TEST(WebUrl, is_refused_with_a_reason) {
+    for (const char* text : {"", "https:", "https://", "https://:443/", "ftp://a/", "javascript:alert(1)//",
+                             "https://a b/", "https://a/#f", "https://a:0/", "https://a:65536/",
+                             "https://u@a/", "https://a\\b/", "//a/b", "https://\xC3\xA4/"})
+        EXPECT_THROW(WebUrl::parse(text, "x"), Trouble) << text;
+    EXPECT_THROW(check_endpoint("http://example.com/", "x"), Trouble);
+    EXPECT_THROW(check_endpoint("http://127.0.0.1.example.com/", "x"), Trouble);
+    EXPECT_THROW(check_endpoint("http://notlocalhost/", "x"), Trouble);
+    for (const char* text : {"http://127.0.0.1:8080/x", "http://localhost", "http://[::1]:1/", "https://a/?q"})
+        EXPECT_NO_THROW(check_endpoint(text, "x")) << text;
+}
+
+TEST(WebUrl, has_one_canonical_form) {
+    const auto canonical = [](const char* text) { return WebUrl::parse(text, "x").canonical(); };
+    EXPECT_EQ(canonical("HTTPS://Example.COM:443/"), "https://example.com");
+    EXPECT_EQ(canonical("https://example.com:8443/Path/?q=1"), "https://example.com:8443/Path/");
+    EXPECT_EQ(canonical("http://[::1]:80/mcp"), "http://[::1]/mcp");
+}
+
+TEST(SigningKey, survives_its_pem) {
+    const auto key = SigningKey::generate();
+    const auto again = SigningKey::from_pem(key->pem());
+    EXPECT_EQ(again->public_jwk(), key->public_jwk());
+    EXPECT_EQ(key->sign("x").size(), 64u);
+    EXPECT_THROW(SigningKey::from_pem(""), Trouble);
+}
+
+TEST(Random, differs_each_time) {
+    EXPECT_NE(random_text(), random_text());
+    EXPECT_EQ(random_text().size(), 43u);
+}
+
+}  // namespace
+}  // namespace patchbay::oauth::test

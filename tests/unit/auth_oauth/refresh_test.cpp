@@ -1,0 +1,165 @@
+// A stored login: used, renewed in time, shared among processes, and never thrown away lightly.
+#include "fake_host.hpp"
+
+#include <gmock/gmock.h>
+
+namespace patchbay::oauth::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr auto kQuiet = PATCHBAY_AUTH_QUIET;
+constexpr auto kToken = "https://as.example/token";
+constexpr auto kExpired = R"("expires_at":1799999999)";
+
+struct Refresh : ::testing::Test {
+    FakeHost host;
+    Refresh() { serve_usual(host); }
+
+    void answer(Answer given) {
+        host.pages[kToken] = [given](const Asked&) { return given; };
+    }
+    Method::Outcome quietly(const std::string& members) {
+        host.store["docs"] = record(members);
+        Method method(host);
+        return method.acquire(kQuiet);
+    }
+};
+
+TEST_F(Refresh, is_not_needed_for_a_token_that_lasts) {
+    const auto outcome = quietly("");
+    EXPECT_EQ(outcome.authorization, "Bearer old-access");
+    EXPECT_EQ(outcome.expires_unix_ms, 1'800'003'600'000u);
+    EXPECT_TRUE(host.asked.empty());
+}
+
+TEST_F(Refresh, happens_before_the_end) {
+    EXPECT_EQ(quietly(R"("obtained_at":1799996420,"expires_at":1800000020)").authorization,
+              "Bearer access-1");
+    EXPECT_EQ(quietly(R"("obtained_at":1799999900,"expires_at":1800000020)").authorization,
+              "Bearer old-access")
+        << "of a short life a tenth is enough";
+}
+
+TEST_F(Refresh, sends_what_was_stored_and_stores_what_came) {
+    EXPECT_EQ(quietly(kExpired).authorization, "Bearer access-1");
+    const auto& asked = host.last(kToken);
+    EXPECT_EQ(asked.field("grant_type"), "refresh_token");
+    EXPECT_EQ(asked.field("refresh_token"), "old-refresh");
+    EXPECT_EQ(asked.field("client_id"), "old-client");
+    EXPECT_EQ(asked.field("resource"), "https://mcp.example/mcp");
+    EXPECT_EQ(stored(host).needed_text("refresh_token"), "refresh-1");
+    EXPECT_EQ(stored(host).needed_text("scope"), "read");
+    EXPECT_TRUE(host.browsed.empty());
+}
+
+TEST_F(Refresh, keeps_the_old_refresh_token_when_none_came) {
+    answer({200, token("access-2", R"("expires_in":60)"), {}, PATCHBAY_OK});
+    EXPECT_EQ(quietly(kExpired).authorization, "Bearer access-2");
+    EXPECT_EQ(stored(host).needed_text("refresh_token"), "old-refresh");
+}
+
+TEST_F(Refresh, follows_a_refusal_of_the_token_in_use) {
+    host.store["docs"] = record("");
+    Method method(host);
+    EXPECT_EQ(method.acquire(kQuiet, "Bearer").authorization, "Bearer old-access")
+        << "it was not tried yet";
+    EXPECT_EQ(method.acquire(kQuiet, R"(Bearer error="invalid_token")").authorization,
+              "Bearer access-1");
+    const auto outcome = method.acquire(kQuiet, R"(Bearer error="invalid_token")");
+    EXPECT_EQ(outcome.status, PATCHBAY_E_AUTH) << "a fresh one was refused too: another will be";
+    EXPECT_EQ(host.count("POST", kToken), 1);
+}
+
+TEST_F(Refresh, takes_what_another_process_fetched_meanwhile) {
+    host.store["docs"] = record("");
+    Method method(host);
+    method.acquire(kQuiet);
+    host.while_locking = [&] { host.store["docs"] = record(R"("access_token":"of-another")"); };
+    EXPECT_EQ(method.acquire(kQuiet, R"(Bearer error="invalid_token")").authorization,
+              "Bearer of-another");
+    EXPECT_EQ(host.count("POST", kToken), 0);
+}
+
+TEST_F(Refresh, takes_what_another_process_has_stored_already) {
+    host.store["docs"] = record("");
+    Method method(host);
+    method.acquire(kQuiet);
+    host.store["docs"] = record(R"("access_token":"of-another")");
+    EXPECT_EQ(method.acquire(kQuiet, R"(Bearer error="invalid_token")").authorization,
+              "Bearer of-another");
+    EXPECT_TRUE(host.asked.empty());
+}
+
+TEST_F(Refresh, ends_the_login_only_on_invalid_grant) {
+    answer({400, R"({"error":"invalid_grant"})", {}, PATCHBAY_OK});
+    const auto outcome = quietly(kExpired);
+    EXPECT_EQ(outcome.status, PATCHBAY_E_AUTH);
+    EXPECT_THAT(outcome.error, HasSubstr("invalid_grant"));
+    EXPECT_THAT(outcome.error, HasSubstr("sign in with: patchbay mcp login docs"));
+    EXPECT_FALSE(stored(host).has("refresh_token"));
+    EXPECT_EQ(stored(host).needed_text("client_id"), "old-client") << "the registration stays";
+}
+
+TEST_F(Refresh, keeps_the_login_through_every_other_trouble) {
+    const Answer troubles[] = {{0, "", {}, PATCHBAY_E_IO},
+                               {0, "", {}, PATCHBAY_E_TIMEOUT},
+                               {503, R"({"error":"invalid_grant"})", {}, PATCHBAY_OK},
+                               {400, "<html>", {}, PATCHBAY_OK},
+                               {429, "{}", {}, PATCHBAY_OK}};
+    for (const auto& trouble : troubles) {
+        answer(trouble);
+        const auto outcome = quietly(kExpired);
+        EXPECT_NE(outcome.status, PATCHBAY_OK);
+        EXPECT_TRUE(outcome.flags & PATCHBAY_ERR_RETRYABLE) << outcome.error;
+        EXPECT_THAT(outcome.error, HasSubstr(kToken));
+        EXPECT_EQ(stored(host).needed_text("refresh_token"), "old-refresh");
+    }
+}
+
+TEST_F(Refresh, keeps_the_login_when_the_answer_is_no_json) {
+    answer({200, "<html>maintenance</html>", {}, PATCHBAY_OK});
+    EXPECT_EQ(quietly(kExpired).status, PATCHBAY_E_PROTOCOL);
+    EXPECT_EQ(stored(host).needed_text("refresh_token"), "old-refresh");
+}
+
+TEST_F(Refresh, uses_the_token_to_its_very_end_when_no_other_is_to_be_had) {
+    answer({0, "", {}, PATCHBAY_E_IO});
+    EXPECT_EQ(quietly(R"("obtained_at":1799990000,"expires_at":1800000020)").authorization,
+              "Bearer old-access");
+}
+
+TEST_F(Refresh, is_stored_before_it_is_given_out_and_serves_though_it_cannot_be) {
+    host.put_fails = PATCHBAY_E_IO;
+    host.store["docs"] = record(kExpired);
+    Method method(host);
+    EXPECT_EQ(method.acquire(kQuiet).authorization, "Bearer access-1");
+    EXPECT_THAT(host.logged, HasSubstr("the login is not kept"));
+    EXPECT_EQ(stored(host).needed_text("refresh_token"), "old-refresh");
+    host.now_ms += 4'000'000;
+    EXPECT_EQ(method.acquire(kQuiet).status, PATCHBAY_OK);
+    EXPECT_EQ(host.last(kToken).field("refresh_token"), "refresh-1") << "the newest is used";
+}
+
+TEST_F(Refresh, leads_to_the_browser_when_the_login_has_ended) {
+    host.store["docs"] = record(kExpired);
+    host.pages[kToken] = [](const Asked& asked) {
+        if (asked.field("grant_type") == "refresh_token")
+            return Answer{400, R"({"error":"invalid_grant"})", {}, PATCHBAY_OK};
+        return Answer{200, token("new"), {}, PATCHBAY_OK};
+    };
+    Method method(host);
+    EXPECT_EQ(method.acquire(PATCHBAY_AUTH_MAY_ASK).authorization, "Bearer new");
+    EXPECT_EQ(host.browsed.size(), 1u);
+}
+
+TEST_F(Refresh, is_not_possible_with_a_record_that_cannot_be_read) {
+    for (const char* broken : {"{", "[]", R"({"access_token":7})"}) {
+        host.store["docs"] = broken;
+        Method method(host);
+        EXPECT_EQ(method.acquire(kQuiet).status, PATCHBAY_E_AUTH);
+    }
+}
+
+}  // namespace
+}  // namespace patchbay::oauth::test
