@@ -93,7 +93,13 @@ Task<Client> register_client(Services& services, const Settings& settings,
     request.judged = server.judged;
     request.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}};
     request.body = metadata_of(asked, redirect_uri, scope, bound);
-    const auto reply = co_await services.fetch(std::move(request));
+    auto without_scope = request;
+    auto reply = co_await services.fetch(std::move(request));
+    if (reply.status == 400 && !scope.empty()) {
+        // Some know no scopes of resources here; what the login is for is said there again.
+        without_scope.body = metadata_of(asked, redirect_uri, {}, bound);
+        reply = co_await services.fetch(std::move(without_scope));
+    }
     if (reply.status != 200 && reply.status != 201) refused(server.registration_endpoint, reply);
     const auto document = Document::parse(reply.body, server.registration_endpoint);
     Client client;

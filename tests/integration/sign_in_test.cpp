@@ -236,7 +236,7 @@ TEST_P(BadSignIn, IsToldAndLeavesTheOldLogin) {
 INSTANTIATE_TEST_SUITE_P(
     , BadSignIn,
     ::testing::Values(
-        Misbehaviour{"prm-other", "elsewhere.example"}, Misbehaviour{"prm-huge", "64 KiB"},
+        Misbehaviour{"prm-other", "elsewhere.example"}, Misbehaviour{"prm-huge", "65536 bytes"},
         Misbehaviour{"as-missing", "metadata"}, Misbehaviour{"as-redirects", "redirect"},
         Misbehaviour{"as-other-issuer", "attacker.example"},
         Misbehaviour{"as-link-local", "169.254.169.254"},

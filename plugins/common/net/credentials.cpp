@@ -35,8 +35,7 @@ HeaderList Credentials::headers_for(const HeaderList& configured, std::string_vi
     if (!signed_) return headers;
     const auto* signer = sdk::extension<patchbay_host_sign>(host_, PATCHBAY_HOST_SIGN);
     const auto text = url.text();
-    if (signer)
-        signer->sign(host_, link_, sdk::str(method), sdk::str(text), &headers, take_header);
+    if (signer) signer->sign(host_, link_, sdk::str(method), sdk::str(text), &headers, take_header);
     return headers;
 }
 

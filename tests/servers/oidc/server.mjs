@@ -135,7 +135,10 @@ http.on('request', async (request, response) => {
     else if (pathname.startsWith('/interaction/')) await agree(request, response);
     else if (pathname === '/stats') send(response, 200, stats);
     else if (pathname === '/revoke') {
-      for (const id of grants) await (await provider.Grant.find(id))?.destroy();
+      for (const id of grants) {
+        for (const kind of ['AccessToken', 'RefreshToken']) await provider[kind].revokeByGrantId(id);
+        await (await provider.Grant.find(id))?.destroy();
+      }
       send(response, 200, {});
     } else answerPages(request, response);
   } catch (error) {
