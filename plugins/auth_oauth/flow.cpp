@@ -3,7 +3,6 @@
 namespace patchbay::oauth {
 namespace {
 
-constexpr std::int64_t kJustNow = 60;
 constexpr std::uint32_t kRevokeMs = 5000;
 
 // What a token's answer changes in a record.
@@ -75,12 +74,13 @@ Task<std::optional<Record>> Flow::still_good(const Wish& wish, const WebUrl& ser
     if (usable) good = record;
     if (usable && !record.ends_soon(now)) co_return good;
     if (record.refresh_token.empty()) co_return good;
-    if (refused && now - renewed_at_ < kJustNow) co_return good;
+    // A server that will not have what was renewed for it just now wants another login.
+    if (refused && record.access_token == renewed_ && record.is_new(now)) co_return good;
 
     std::optional<Record> renewed;
     try {
         renewed = co_await refreshed(server, record.access_token);
-        if (renewed && refused) renewed_at_ = now;
+        if (renewed && refused) renewed_ = renewed->access_token;
     } catch (const Trouble& trouble) {
         if (!usable || trouble.code() == PATCHBAY_E_CANCELLED) throw;
     }

@@ -95,7 +95,7 @@ private:
         Client client;
     };
     std::string given_;             // the token that is in use
-    std::int64_t renewed_at_ = 0;   // when the one in use came of a refresh after a refusal
+    std::string renewed_;           // the access token that came of a refresh after a refusal
     std::string reason_;            // why the stored login does not do
     std::optional<Record> unkept_;  // what the store would not take
     std::optional<Registered> registered_;

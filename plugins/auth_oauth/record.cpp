@@ -77,6 +77,12 @@ bool Record::ends_soon(std::int64_t now) const {
     return now >= expires_at - std::min(least, life / 10);
 }
 
+bool Record::is_new(std::int64_t now) const {
+    constexpr std::int64_t usual = 600;
+    const auto life = expires_at == 0 ? usual : expires_at - obtained_at;
+    return (now - obtained_at) * 10 < life;
+}
+
 bool Record::covers(std::string_view wanted_scope) const {
     const auto have = words(scope);
     const auto wanted = words(wanted_scope);

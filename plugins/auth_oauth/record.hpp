@@ -28,6 +28,8 @@ struct Record {
     bool belongs_to(const WebUrl& server, const Settings& settings) const;
     // Time to get another one: within 30 seconds or a tenth of its life from its end.
     bool ends_soon(std::int64_t now) const;
+    // Within a tenth of its life from its beginning; a minute if that is unknown.
+    bool is_new(std::int64_t now) const;
     bool ended(std::int64_t now) const { return expires_at != 0 && now >= expires_at; }
     bool covers(std::string_view wanted_scope) const;
     void mask(const Services& services) const;
