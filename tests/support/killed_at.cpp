@@ -72,10 +72,11 @@ Killed killed_at(int nth, const std::string& directory, const std::function<int(
     int changes = 0;
     for (;;) {
         const auto thread = ::waitpid(-1, &status, __WALL);
-        if (thread < 0) return outcome;  // all gone
+        if (thread < 0) return outcome;
         if (WIFEXITED(status) || WIFSIGNALED(status)) {
-            if (thread == pid && WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
-            continue;
+            if (thread != pid) continue;
+            if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
+            return outcome;  // the first of its threads is the last that is told of
         }
         int pass_on = 0;
         if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {

@@ -1,7 +1,8 @@
 // Runs something in a child process and kills it just before its n-th system call that would change
 // the disk below a directory, counted over all of its threads.
 //
-// Threads: one, with no other children. Errors: what ptrace refuses is reported by gtest.
+// Threads: one. Other children may be there, but none may be waited for meanwhile. Errors: what
+// ptrace refuses is reported by gtest.
 #pragma once
 
 #include <functional>
