@@ -159,6 +159,7 @@ struct Host::Impl final : connection::ServerEvents {
 
     void check_transports(config::Config& config) const {
         config::check_transports(config, known_transports(config, plugins), against_schema);
+        server_auth.check(config);
     }
 
     void on_notification(const std::string& server, const std::string& method,

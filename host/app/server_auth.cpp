@@ -76,10 +76,11 @@ bool ServerAuth::is_stored(const std::string& server) const {
     return stored_->count(server) != 0;
 }
 
-Result<ServerAuth::Method> ServerAuth::method_of(const config::Server& server) const {
+Result<ServerAuth::Method> ServerAuth::method_of(const config::Config& config,
+                                                 const config::Server& server) const {
     Method method;
-    const auto table = config_.auth.find(server.auth);
-    if (table != config_.auth.end()) {
+    const auto table = config.auth.find(server.auth);
+    if (table != config.auth.end()) {
         method.settings = table->second;
         for (const char* key : {"kind", "type"}) {
             const auto* named = method.settings.if_contains(key);
@@ -95,7 +96,7 @@ Result<ServerAuth::Method> ServerAuth::method_of(const config::Server& server) c
         const auto methods = plugins_.auth_methods();
         if (!std::binary_search(methods.begin(), methods.end(), server.auth)) {
             auto known = methods;
-            for (const auto& each : config_.auth) known.push_back(each.first);
+            for (const auto& each : config.auth) known.push_back(each.first);
             return Error{ErrorCode::NotFound, "there is no [auth." +
                                                   core::printable(server.auth, 80) +
                                                   "] table and no auth method of that name" +
@@ -116,24 +117,51 @@ Result<ServerAuth::Method> ServerAuth::method_of(const config::Server& server) c
 Result<std::unique_ptr<plugin::Authenticator>> ServerAuth::authenticator(
     const config::Server& server, std::shared_ptr<plugin::Signer> signer,
     plugin::AuthenticatorEvents& events) const {
-    auto method = method_of(server);
+    auto method = method_of(config_, server);
     if (!method) return method.error();
-    const auto text = plugins_.auth_schema_of(method->name);
-    if (!text) return text.error();
-    json::error_code failed;
-    const auto schema = text->empty() ? json::value() : json::parse(*text, failed);
-    inherit(method->settings, server.settings, schema);
+    const auto schema = schema_of(method->name);
+    if (!schema) return schema.error();
+    inherit(method->settings, server.settings, *schema);
     auto settings = config::expand_auth(server, method->settings, environment_);
     if (!settings) return settings.error();
-    const auto troubles = failed          ? std::vector<std::string>{"its schema is not JSON"}
-                          : text->empty() ? std::vector<std::string>{}
-                                          : against_schema(schema, *settings);
-    if (!troubles.empty())
-        return Error{ErrorCode::Invalid,
-                     "auth method \"" + method->name +
-                         "\" refuses its settings: " + core::join(troubles, "; ")};
+    if (auto wrong = judge(*method, *settings); !wrong) return wrong.error();
     return plugins_.create_authenticator(
         method->name, {server.id, std::move(*settings), std::move(signer)}, events);
+}
+
+Result<json::value> ServerAuth::schema_of(const std::string& method) const {
+    const auto text = plugins_.auth_schema_of(method);
+    if (!text) return text.error();
+    json::error_code failed;
+    auto schema = text->empty() ? json::value(json::object()) : json::parse(*text, failed);
+    if (!failed) return schema;
+    return Error{ErrorCode::Invalid, "the schema of auth method \"" + method + "\" is not JSON"};
+}
+
+Result<void> ServerAuth::judge(const Method& method, const json::object& settings) const {
+    const auto schema = schema_of(method.name);
+    if (!schema) return schema.error();
+    const auto troubles = against_schema(*schema, settings);
+    if (troubles.empty()) return {};
+    return Error{ErrorCode::Invalid, "auth method \"" + method.name +
+                                         "\" refuses its settings: " + core::join(troubles, "; ")};
+}
+
+void ServerAuth::check(config::Config& config) const {
+    for (const auto& server : config.servers) {
+        if ((server.auth.empty() && server.oauth.empty()) || server.auth == kNone) continue;
+        const auto method = method_of(config, server);
+        const bool later =
+            method && json::serialize(method->settings).find("${") != std::string::npos;
+        const auto judged = !method ? Result<void>(method.error())
+                            : later ? Result<void>()
+                                    : judge(*method, method->settings);
+        if (judged) continue;
+        const auto where = choice(server)->name;
+        config.diagnostics.push_back(
+            {config::Severity::Warning, server.place,
+             "server \"" + server.id + "\": " + where + ": " + judged.error().message, server.id});
+    }
 }
 
 std::string ServerAuth::url_of(const config::Server& server) const {

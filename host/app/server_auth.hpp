@@ -28,6 +28,9 @@ public:
     Result<std::unique_ptr<plugin::Authenticator>> authenticator(
         const config::Server& server, std::shared_ptr<plugin::Signer> signer,
         plugin::AuthenticatorEvents& events) const;
+    // A diagnostic for each server of `config` whose sign-in cannot work as it is written. What
+    // waits for `${...}` is judged when the server is connected.
+    void check(config::Config& config) const;
     // Expanded; empty: it has none.
     std::string url_of(const config::Server& server) const;
 
@@ -36,7 +39,10 @@ private:
         std::string name;
         boost::json::object settings;
     };
-    Result<Method> method_of(const config::Server& server) const;
+    Result<Method> method_of(const config::Config& config, const config::Server& server) const;
+    // Judges settings by the method's schema.
+    Result<void> judge(const Method& method, const boost::json::object& settings) const;
+    Result<boost::json::value> schema_of(const std::string& method) const;
     bool is_stored(const std::string& server) const;
 
     const config::Config& config_;

@@ -128,6 +128,15 @@ static int open_signals(void) {
     return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* The host keeps its memory out of core files, which is inherited; the program's is its own affair.
+ */
+static void allow_core_files(void) {
+    const int fd = open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    (void)!write(fd, "0x33", 4); /* the kernel's default */
+    close(fd);
+}
+
 int main(int argc, char** argv) {
     if (argc < 4) {
         static const char usage[] =
@@ -138,6 +147,7 @@ int main(int argc, char** argv) {
     }
     syscall(SYS_close_range, PATCHBAY_SUPERVISOR_CONTROL_FD + 1, ~0U, 0);
     fcntl(PATCHBAY_SUPERVISOR_CONTROL_FD, F_SETFD, FD_CLOEXEC);
+    allow_core_files();
     const int signals = open_signals();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 

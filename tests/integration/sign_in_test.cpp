@@ -220,6 +220,73 @@ TEST_F(SignIn, SaysWhatIsWrongWithAWrongName) {
     EXPECT_THAT(home.run({"mcp", "login", "program"}).err, HasSubstr("behind a URL"));
 }
 
+// ---- configured credentials
+
+TEST(ConfiguredCredentials, ReachAProgramInItsEnvironment) {
+    Home home;
+    home.environment["GIVEN"] = "t0ken-for-a-program";
+    home.write(".patchbay/config.toml", R"(
+[auth.mine]
+kind = "bearer"
+token = "${GIVEN}"
+env = "API_TOKEN"
+[servers.program]
+command = "sh"
+args = ["-c", "echo token=$API_TOKEN given=$GIVEN >&2; exit 3"]
+auth = "mine"
+)");
+    const auto told = home.run({"mcp", "status", "program", "--log-level", "trace"});
+    EXPECT_THAT(told.out + told.err, HasSubstr("token=*** given="));
+    EXPECT_THAT(told.out + told.err, Not(HasSubstr("t0ken-for-a-program")));
+}
+
+TEST(ConfiguredCredentials, AreJudgedBeforeAServerIsConnected) {
+    Home home;
+    home.write(".patchbay/config.toml", R"(
+[auth.typo]
+kind = "baerer"
+[auth.wrong]
+kind = "bearer"
+tokn = "x"
+[servers.a]
+url = "https://example.com/a"
+auth = "typo"
+[servers.b]
+url = "https://example.com/b"
+auth = "wrong"
+[servers.c]
+url = "https://example.com/c"
+auth = "wrnog"
+[servers.d]
+command = "x"
+oauth = { client_id = "y" }
+[servers.e]
+url = "https://example.com/e"
+oauth = { client_idd = "y" }
+)");
+    const auto told = home.run({"config", "check"});
+    EXPECT_THAT(told.err, HasSubstr("server \"a\": auth \"typo\": unknown auth method \"baerer\""));
+    EXPECT_THAT(told.err, HasSubstr("did you mean \"bearer\""));
+    EXPECT_THAT(told.err, HasSubstr("server \"b\": auth \"wrong\""));
+    EXPECT_THAT(told.err, HasSubstr("tokn"));
+    EXPECT_THAT(told.err, HasSubstr("did you mean \"wrong\""));
+    EXPECT_THAT(told.err, HasSubstr("server \"d\": oauth: oauth is for servers behind a URL"));
+    EXPECT_THAT(told.err, HasSubstr("client_idd"));
+}
+
+TEST(Secrets, StayOutOfCoreFiles) {
+    Home home;
+    home.add("program", {{"command", "cat"}, {"args", {"/proc/self/coredump_filter"}}});
+    Program batch(home.patchbay({"batch"}));
+    batch.send("{\"id\":1,\"op\":\"tools/list\",\"server\":\"program\"}\n");
+    ASSERT_TRUE(batch.wait_for_out("\"id\":1"));
+    const auto filter = read_file("/proc/" + std::to_string(batch.pid()) + "/coredump_filter");
+    EXPECT_EQ(filter, "00000000\n");
+    batch.finish();
+    EXPECT_THAT(home.run({"mcp", "logs", "program"}).out, HasSubstr("00000033"))
+        << "a server's own are its own affair";
+}
+
 // ---- killed at every change of the disk
 
 struct Killing {
