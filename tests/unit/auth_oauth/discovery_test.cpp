@@ -22,13 +22,15 @@ struct Discovery : ::testing::Test {
             return Answer{status, body, {}, PATCHBAY_OK};
         };
     }
-    void resource(const std::string& identifier, const std::string& servers = "[\"https://as.example\"]") {
+    void resource(const std::string& identifier,
+                  const std::string& servers = "[\"https://as.example\"]") {
         serve(kResource,
               "{\"resource\":\"" + identifier + "\",\"authorization_servers\":" + servers + "}");
     }
     std::string sent_resource() const {
         const auto& url = host.browsed.back();
-        return only(form_decode(std::string_view(url).substr(url.find('?') + 1)), "resource").value();
+        return only(form_decode(std::string_view(url).substr(url.find('?') + 1)), "resource")
+            .value();
     }
     Method::Outcome sign_in(const std::string& config = "{}", const std::string& challenge = "") {
         Method method(host, config);
@@ -50,14 +52,15 @@ TEST_F(Discovery, learns_the_challenge_by_asking_the_server_once) {
         EXPECT_EQ(asked.method, "POST");
         EXPECT_EQ(asked.header("Accept"), "application/json, text/event-stream");
         EXPECT_EQ(asked.header("Authorization"), "(none)");
-        return Answer{401,
-                      "",
-                      {{"WWW-Authenticate",
-                        R"(Bearer resource_metadata="https://mcp.example/custom.json")"}},
-                      PATCHBAY_OK};
+        return Answer{
+            401,
+            "",
+            {{"WWW-Authenticate", R"(Bearer resource_metadata="https://mcp.example/custom.json")"}},
+            PATCHBAY_OK};
     };
-    serve("https://mcp.example/custom.json",
-          R"({"resource":"https://mcp.example/mcp","authorization_servers":["https://as.example"]})");
+    serve(
+        "https://mcp.example/custom.json",
+        R"({"resource":"https://mcp.example/mcp","authorization_servers":["https://as.example"]})");
     EXPECT_EQ(sign_in().status, PATCHBAY_OK);
     EXPECT_EQ(host.count("POST", "https://mcp.example/mcp"), 1);
 }
@@ -72,9 +75,9 @@ TEST_F(Discovery, looks_at_the_path_and_then_at_the_root) {
 }
 
 TEST_F(Discovery, refuses_metadata_of_another_resource) {
-    for (const char* other : {"https://evil.example/mcp", "https://mcp.example/mc",
-                              "https://mcp.example/mcp/deeper", "http://mcp.example/mcp",
-                              "https://mcp.example:8443/mcp", "https://mcp.example/other"}) {
+    for (const char* other :
+         {"https://evil.example/mcp", "https://mcp.example/mc", "https://mcp.example/mcp/deeper",
+          "http://mcp.example/mcp", "https://mcp.example:8443/mcp", "https://mcp.example/other"}) {
         resource(other);
         const auto outcome = sign_in();
         EXPECT_EQ(outcome.status, PATCHBAY_E_DENIED) << other;
@@ -141,7 +144,8 @@ TEST_F(Discovery, takes_an_openid_document) {
 }
 
 TEST_F(Discovery, refuses_metadata_of_another_issuer) {
-    for (const char* issuer : {"https://honest.example", "https://as.example/", "https://AS.example"}) {
+    for (const char* issuer :
+         {"https://honest.example", "https://as.example/", "https://AS.example"}) {
         serve(kMetadata, usual_metadata("\"issuer\":\"" + std::string(issuer) + "\""));
         EXPECT_THAT(sign_in().error, HasSubstr("is of the issuer")) << issuer;
     }

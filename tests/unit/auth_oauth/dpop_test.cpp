@@ -1,7 +1,6 @@
 // Tokens bound to a key.
-#include "fake_host.hpp"
-
 #include "crypto.hpp"
+#include "fake_host.hpp"
 
 #include <gmock/gmock.h>
 
@@ -12,7 +11,8 @@ using ::testing::HasSubstr;
 
 constexpr auto kMayAsk = PATCHBAY_AUTH_MAY_ASK;
 constexpr auto kToken = "https://as.example/token";
-constexpr auto kBound = R"({"access_token":"bound","token_type":"DPoP","expires_in":3600,"refresh_token":"r"})";
+constexpr auto kBound =
+    R"({"access_token":"bound","token_type":"DPoP","expires_in":3600,"refresh_token":"r"})";
 
 Document part(const std::string& jwt, int number) {
     std::size_t from = 0;
@@ -99,7 +99,8 @@ TEST_F(Dpop, does_not_repeat_for_ever) {
 TEST_F(Dpop, learns_the_nonce_of_the_server_without_another_token) {
     Method method(host, R"({"dpop":true})");
     method.acquire(kMayAsk);
-    const auto outcome = method.acquire(PATCHBAY_AUTH_QUIET, "DPoP error=\"use_dpop_nonce\"", 401, "", "n2");
+    const auto outcome =
+        method.acquire(PATCHBAY_AUTH_QUIET, "DPoP error=\"use_dpop_nonce\"", 401, "", "n2");
     EXPECT_EQ(outcome.authorization, "DPoP bound");
     EXPECT_EQ(host.count("POST", kToken), 1);
     EXPECT_EQ(part(method.sign("POST", "https://mcp.example/mcp"), 1).needed_text("nonce"), "n2");
@@ -119,7 +120,9 @@ TEST_F(Dpop, does_not_take_a_token_bound_to_another_key) {
 
 TEST_F(Dpop, is_not_for_servers_without_es256) {
     host.pages["https://as.example/.well-known/oauth-authorization-server"] = [](const Asked&) {
-        return Answer{200, usual_metadata(R"("dpop_signing_alg_values_supported":["EdDSA"])"), {},
+        return Answer{200,
+                      usual_metadata(R"("dpop_signing_alg_values_supported":["EdDSA"])"),
+                      {},
                       PATCHBAY_OK};
     };
     Method method(host, R"({"dpop":true})");

@@ -1,7 +1,6 @@
 // Credentials without a person: for services, workloads and enterprises.
-#include "fake_host.hpp"
-
 #include "crypto.hpp"
+#include "fake_host.hpp"
 
 #include <gmock/gmock.h>
 
@@ -26,15 +25,16 @@ struct Earned : ::testing::Test {
     FakeHost host;
     Earned() { serve_usual(host); }
     void auth_methods(const std::string& list) {
-        host.pages["https://as.example/.well-known/oauth-authorization-server"] = [list](const Asked&) {
-            return Answer{200,
-                          usual_metadata("\"code_challenge_methods_supported\":null,"
-                                         "\"authorization_endpoint\":null,"
-                                         "\"token_endpoint_auth_methods_supported\":" +
-                                         list),
-                          {},
-                          PATCHBAY_OK};
-        };
+        host.pages["https://as.example/.well-known/oauth-authorization-server"] =
+            [list](const Asked&) {
+                return Answer{200,
+                              usual_metadata("\"code_challenge_methods_supported\":null,"
+                                             "\"authorization_endpoint\":null,"
+                                             "\"token_endpoint_auth_methods_supported\":" +
+                                             list),
+                              {},
+                              PATCHBAY_OK};
+            };
     }
 };
 
@@ -53,7 +53,8 @@ TEST_F(Earned, by_a_client_with_a_secret) {
 TEST_F(Earned, once_and_then_from_the_store_until_refused) {
     int given = 0;
     host.pages[kToken] = [&given](const Asked&) {
-        return Answer{200, token("t" + std::to_string(++given), R"("expires_in":3600)"), {}, PATCHBAY_OK};
+        return Answer{
+            200, token("t" + std::to_string(++given), R"("expires_in":3600)"), {}, PATCHBAY_OK};
     };
     Method method(host, R"({"grant":"client_credentials","client_id":"svc","client_secret":"pw"})");
     EXPECT_EQ(method.acquire(kQuiet).authorization, "Bearer t1");
@@ -101,7 +102,9 @@ TEST_F(Earned, not_with_a_key_for_another_algorithm) {
 }
 
 TEST_F(Earned, not_with_a_key_that_is_none) {
-    Method method(host, R"({"grant":"client_credentials","client_id":"svc","private_key":"nonsense-secret"})");
+    Method method(
+        host,
+        R"({"grant":"client_credentials","client_id":"svc","private_key":"nonsense-secret"})");
     const auto outcome = method.acquire(kQuiet);
     EXPECT_EQ(outcome.status, PATCHBAY_E_INVALID);
     EXPECT_THAT(outcome.error, ::testing::Not(HasSubstr("nonsense-secret")));
@@ -115,7 +118,8 @@ TEST_F(Earned, not_without_a_client) {
 TEST_F(Earned, by_a_workloads_assertion_read_anew_each_time) {
     const auto file = ::testing::TempDir() + "oauth_assertion";
     std::ofstream(file) << "header.claims.signature\n";
-    Method method(host, R"({"grant":"jwt_bearer","client_id":"w","assertion_file":")" + file + "\"}");
+    Method method(host,
+                  R"({"grant":"jwt_bearer","client_id":"w","assertion_file":")" + file + "\"}");
     EXPECT_EQ(method.acquire(kQuiet).status, PATCHBAY_OK);
     const auto& asked = host.last(kToken);
     EXPECT_EQ(asked.field("grant_type"), "urn:ietf:params:oauth:grant-type:jwt-bearer");

@@ -18,8 +18,9 @@ patchbay_error failed(patchbay_status code) {
 }
 
 Asked asked_of(const patchbay_http_request& request) {
-    Asked asked{text(request.method), text(request.url), text(request.body), text(request.beside),
-                {},                   request.timeout_ms, request.max_response};
+    Asked asked{
+        text(request.method), text(request.url),   text(request.body), text(request.beside), {},
+        request.timeout_ms,   request.max_response};
     for (std::size_t i = 0; i < request.header_count; ++i)
         asked.headers[text(request.headers[i].name)] = text(request.headers[i].value);
     return asked;
@@ -84,9 +85,9 @@ const patchbay_host_consent kConsent = [] {
     table.reserve = [](const patchbay_host* host, patchbay_str, std::uint32_t port, char* uri,
                        patchbay_op* out, patchbay_error* error) noexcept {
         auto& world = of(host);
-        const auto refused = !world.person_there                        ? PATCHBAY_E_UNSUPPORTED
+        const auto refused = !world.person_there                     ? PATCHBAY_E_UNSUPPORTED
                              : port != 0 && port == world.taken_port ? PATCHBAY_E_IO
-                                                                         : PATCHBAY_OK;
+                                                                     : PATCHBAY_OK;
         if (refused != PATCHBAY_OK) return *error = failed(refused), patchbay_status{refused};
         const auto made = "http://127.0.0.1:" + std::to_string(port ? port : 43210) + "/callback";
         std::snprintf(uri, PATCHBAY_REDIRECT_BYTES, "%s", made.c_str());
@@ -109,7 +110,9 @@ const patchbay_host_consent kConsent = [] {
         world.consent = op;
         return patchbay_status{PATCHBAY_OK};
     };
-    table.cancel = [](const patchbay_host* host, patchbay_op) noexcept { of(host).end(of(host).consent); };
+    table.cancel = [](const patchbay_host* host, patchbay_op) noexcept {
+        of(host).end(of(host).consent);
+    };
     return table;
 }();
 
@@ -255,7 +258,9 @@ Method::Method(FakeHost& host, const std::string& config, const std::string& ser
             if (text(each.name) == "Authorization") told.authorization = text(each.value);
         }
     };
-    sink_.closed = [](patchbay_auth_link* link) noexcept { ++reinterpret_cast<Method*>(link)->closed; };
+    sink_.closed = [](patchbay_auth_link* link) noexcept {
+        ++reinterpret_cast<Method*>(link)->closed;
+    };
     patchbay_auth_params params{};
     params.struct_size = sizeof params;
     params.host = &host;
@@ -264,7 +269,8 @@ Method::Method(FakeHost& host, const std::string& config, const std::string& ser
     params.server = sdk::str(server);
     params.config = sdk::str(config);
     patchbay_error error{};
-    if (table_.create(&params, &made_, &error) != PATCHBAY_OK) throw std::runtime_error(error.message);
+    if (table_.create(&params, &made_, &error) != PATCHBAY_OK)
+        throw std::runtime_error(error.message);
 }
 
 Method::~Method() {
@@ -340,7 +346,9 @@ void serve_usual(FakeHost& host) {
         return Answer{201, R"({"client_id":"made-client"})", {}, PATCHBAY_OK};
     };
     host.pages["https://as.example/token"] = [](const Asked&) {
-        return Answer{200, token("access-1", R"("refresh_token":"refresh-1","expires_in":3600)"), {},
+        return Answer{200,
+                      token("access-1", R"("refresh_token":"refresh-1","expires_in":3600)"),
+                      {},
                       PATCHBAY_OK};
     };
     host.pages["https://as.example/revoke"] = [](const Asked&) {
@@ -376,20 +384,21 @@ std::string token(const std::string& access, const std::string& more) {
 }
 
 std::string record(const std::string& more) {
-    return merged(R"({"access_token":"old-access","refresh_token":"old-refresh","token_type":"Bearer",
+    return merged(
+        R"({"access_token":"old-access","refresh_token":"old-refresh","token_type":"Bearer",
         "scope":"read","client_id":"old-client","issuer":"https://as.example",
         "resource":"https://mcp.example/mcp","server_url":"https://mcp.example/mcp",
         "token_endpoint":"https://as.example/token","token_endpoint_auth_method":"none",
         "revocation_endpoint":"https://as.example/revoke",
         "redirect_uri":"http://127.0.0.1:5555/callback",
         "obtained_at":1799999000,"expires_at":1800003600})",
-                  more);
+        more);
 }
 
 Document stored(const FakeHost& host) {
     const auto found = host.store.find("docs");
-    return Document::parse(found == host.store.end() || found->second.empty() ? "{}" : found->second,
-                           "store");
+    return Document::parse(
+        found == host.store.end() || found->second.empty() ? "{}" : found->second, "store");
 }
 
 }  // namespace patchbay::oauth::test

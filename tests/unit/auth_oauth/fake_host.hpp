@@ -1,5 +1,5 @@
-// A host for the oauth plugin that is all in memory: its HTTP answers are scripted by URL, its person
-// answers the browser at once, and nothing happens until a test lets it. One thread.
+// A host for the oauth plugin that is all in memory: its HTTP answers are scripted by URL, its
+// person answers the browser at once, and nothing happens until a test lets it. One thread.
 #pragma once
 
 #include "encoding.hpp"
@@ -108,7 +108,8 @@ public:
     std::string url = "https://mcp.example/mcp";
 
 private:
-    void start(std::uint32_t interactive, const patchbay_problem* challenge, const std::string& scope);
+    void start(std::uint32_t interactive, const patchbay_problem* challenge,
+               const std::string& scope);
 
     FakeHost& host_;
     const patchbay_auth table_;
@@ -117,7 +118,8 @@ private:
     std::uint64_t operation_ = 0;
 };
 
-// A server at mcp.example whose authorization server is as.example, all as the specification has it.
+// A server at mcp.example whose authorization server is as.example, all as the specification has
+// it.
 void serve_usual(FakeHost& host);
 std::string usual_metadata(const std::string& more = "");
 std::string token(const std::string& access, const std::string& more = "");

@@ -38,13 +38,15 @@ TEST(Challenge, may_hold_a_token_instead) {
 }
 
 TEST(Challenge, that_is_broken_ends_somewhere) {
-    for (const char* text : {"", ",", "=", "Bearer =", "Bearer a=\"", "Bearer a=\"\\", "\"", "Bearer a b c=", "\x01"})
+    for (const char* text :
+         {"", ",", "=", "Bearer =", "Bearer a=\"", "Bearer a=\"\\", "\"", "Bearer a b c=", "\x01"})
         parse_challenges(text);
 }
 
 TEST(Demand, joins_several_fields) {
-    const auto demand = demanded({R"(Basic realm="x", scope="not this")", R"(bearer scope="s")",
-                                  R"(DPoP error="use_dpop_nonce", resource_metadata="https://a/b")"});
+    const auto demand =
+        demanded({R"(Basic realm="x", scope="not this")", R"(bearer scope="s")",
+                  R"(DPoP error="use_dpop_nonce", resource_metadata="https://a/b")"});
     EXPECT_EQ(demand.scope, "s");
     EXPECT_EQ(demand.resource_metadata, "https://a/b");
     EXPECT_EQ(demand.error, "use_dpop_nonce");
@@ -64,14 +66,16 @@ TEST(Encoding, goes_there_and_back) {
 }
 
 TEST(WebUrl, is_refused_with_a_reason) {
-    for (const char* text : {"", "https:", "https://", "https://:443/", "ftp://a/", "javascript:alert(1)//",
-                             "https://a b/", "https://a/#f", "https://a:0/", "https://a:65536/",
-                             "https://u@a/", "https://a\\b/", "//a/b", "https://\xC3\xA4/"})
+    for (const char* text :
+         {"", "https:", "https://", "https://:443/", "ftp://a/", "javascript:alert(1)//",
+          "https://a b/", "https://a/#f", "https://a:0/", "https://a:65536/", "https://u@a/",
+          "https://a\\b/", "//a/b", "https://\xC3\xA4/"})
         EXPECT_THROW(WebUrl::parse(text, "x"), Trouble) << text;
     EXPECT_THROW(check_endpoint("http://example.com/", "x"), Trouble);
     EXPECT_THROW(check_endpoint("http://127.0.0.1.example.com/", "x"), Trouble);
     EXPECT_THROW(check_endpoint("http://notlocalhost/", "x"), Trouble);
-    for (const char* text : {"http://127.0.0.1:8080/x", "http://localhost", "http://[::1]:1/", "https://a/?q"})
+    for (const char* text :
+         {"http://127.0.0.1:8080/x", "http://localhost", "http://[::1]:1/", "https://a/?q"})
         EXPECT_NO_THROW(check_endpoint(text, "x")) << text;
 }
 

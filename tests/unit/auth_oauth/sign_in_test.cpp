@@ -1,7 +1,6 @@
 // A person signs in: from the first challenge to the grant, and every way it must not go.
-#include "fake_host.hpp"
-
 #include "crypto.hpp"
+#include "fake_host.hpp"
 
 #include <gmock/gmock.h>
 
@@ -26,7 +25,9 @@ struct SignIn : ::testing::Test {
         const auto& url = host.browsed.back();
         return form_decode(std::string_view(url).substr(url.find('?') + 1));
     }
-    std::string shown(const std::string& name) const { return only(shown(), name).value_or("(none)"); }
+    std::string shown(const std::string& name) const {
+        return only(shown(), name).value_or("(none)");
+    }
     void metadata(const std::string& more) {
         host.pages[kMetadata] = [more](const Asked&) {
             return Answer{200, usual_metadata(more), {}, PATCHBAY_OK};
@@ -92,8 +93,9 @@ TEST_F(SignIn, leaves_a_record_that_says_what_it_is_for) {
 TEST_F(SignIn, masks_every_secret) {
     Method method(host);
     method.acquire(kMayAsk);
-    for (const auto& secret : {std::string("access-1"), std::string("refresh-1"), std::string("the-code"),
-                               host.last(kToken).field("code_verifier"), shown("state")})
+    for (const auto& secret :
+         {std::string("access-1"), std::string("refresh-1"), std::string("the-code"),
+          host.last(kToken).field("code_verifier"), shown("state")})
         EXPECT_THAT(host.masked, HasSubstr(secret + "\n"));
 }
 
@@ -143,7 +145,8 @@ TEST_F(SignIn, refuses_two_states) {
 }
 
 TEST_F(SignIn, takes_the_issuer_in_the_redirect_only_letter_by_letter) {
-    for (const char* iss : {"https://evil.example", "https://as.example/", "HTTPS://as.example", ""}) {
+    for (const char* iss :
+         {"https://evil.example", "https://as.example/", "HTTPS://as.example", ""}) {
         person_answers({{"code", "c"}, {"iss", iss}});
         Method method(host);
         EXPECT_EQ(method.acquire(kMayAsk).status, PATCHBAY_E_DENIED) << iss;
@@ -300,7 +303,8 @@ TEST_F(SignIn, registers_anew_when_its_port_is_taken) {
 }
 
 TEST_F(SignIn, shows_nothing_of_one_issuer_to_another) {
-    host.store["docs"] = record(R"("issuer":"https://former.example","client_secret":"former-secret")");
+    host.store["docs"] =
+        record(R"("issuer":"https://former.example","client_secret":"former-secret")");
     Method method(host);
     EXPECT_EQ(method.acquire(kQuiet).authorization, "Bearer old-access");
     host.store["docs"] =
@@ -337,7 +341,9 @@ TEST_F(SignIn, does_not_register_for_ever) {
 
 TEST_F(SignIn, uses_the_configured_client_before_all_others) {
     metadata(R"("token_endpoint_auth_methods_supported":["client_secret_basic"])");
-    Method method(host, R"({"client_id":"my client","client_secret":"s+/","client_metadata_url":"https://x.example/c"})");
+    Method method(
+        host,
+        R"({"client_id":"my client","client_secret":"s+/","client_metadata_url":"https://x.example/c"})");
     EXPECT_EQ(method.acquire(kMayAsk).status, PATCHBAY_OK);
     EXPECT_EQ(shown("client_id"), "my client");
     EXPECT_EQ(host.last(kToken).header("Authorization"), "Basic " + base64("my%20client:s%2B%2F"));
@@ -348,7 +354,8 @@ TEST_F(SignIn, uses_the_configured_client_before_all_others) {
 TEST_F(SignIn, sends_the_secret_in_the_body_where_that_is_wanted) {
     metadata(R"("token_endpoint_auth_methods_supported":["client_secret_post"])");
     host.pages[kRegister] = [](const Asked&) {
-        return Answer{201, R"({"client_id":"c","client_secret":"registered-secret"})", {}, PATCHBAY_OK};
+        return Answer{
+            201, R"({"client_id":"c","client_secret":"registered-secret"})", {}, PATCHBAY_OK};
     };
     Method method(host);
     EXPECT_EQ(method.acquire(kMayAsk).status, PATCHBAY_OK);
@@ -374,7 +381,9 @@ TEST_F(SignIn, says_to_set_client_id_when_there_is_no_other_way) {
 
 TEST_F(SignIn, tells_why_a_registration_failed) {
     host.pages[kRegister] = [](const Asked&) {
-        return Answer{400, R"({"error":"invalid_redirect_uri","error_description":"no http"})", {},
+        return Answer{400,
+                      R"({"error":"invalid_redirect_uri","error_description":"no http"})",
+                      {},
                       PATCHBAY_OK};
     };
     Method method(host);

@@ -44,14 +44,16 @@ TEST_F(TokenAnswer, must_be_an_object_with_a_token_of_a_known_type) {
 
 TEST_F(TokenAnswer, may_spell_the_type_as_it_likes) {
     for (const char* type : {"bearer", "BEARER", "Bearer"})
-        EXPECT_EQ(given(R"({"access_token":"x","token_type":")" + std::string(type) + "\"}").authorization,
+        EXPECT_EQ(given(R"({"access_token":"x","token_type":")" + std::string(type) + "\"}")
+                      .authorization,
                   "Bearer x");
 }
 
 TEST_F(TokenAnswer, may_say_any_life) {
     const std::pair<const char*, std::uint64_t> cases[] = {
-        {"3600", 3600}, {"\"3600\"", 3600}, {"-5", 0},   {"0", 0},           {"\"soon\"", 0},
-        {"null", 0},    {"true", 0},        {"[1]", 0},  {"1e300", 315'360'000}, {"1.5", 1}};
+        {"3600", 3600},         {"\"3600\"", 3600}, {"-5", 0},   {"0", 0},
+        {"\"soon\"", 0},        {"null", 0},        {"true", 0}, {"[1]", 0},
+        {"1e300", 315'360'000}, {"1.5", 1}};
     for (const auto& [life, seconds] : cases) {
         const auto outcome = given(token("x", "\"expires_in\":" + std::string(life)));
         EXPECT_EQ(outcome.status, PATCHBAY_OK) << life;
@@ -60,8 +62,8 @@ TEST_F(TokenAnswer, may_say_any_life) {
 }
 
 TEST_F(TokenAnswer, is_quoted_only_as_plain_short_text) {
-    const auto outcome =
-        given(R"({"error":"invalid_request","error_description":")" + std::string(500, 'y') + "\"}", 400);
+    const auto outcome = given(
+        R"({"error":"invalid_request","error_description":")" + std::string(500, 'y') + "\"}", 400);
     EXPECT_EQ(outcome.status, PATCHBAY_E_AUTH);
     EXPECT_THAT(outcome.error, HasSubstr(std::string(200, 'y') + "..."));
     EXPECT_THAT(outcome.error, Not(HasSubstr(std::string(201, 'y'))));
