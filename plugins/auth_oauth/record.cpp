@@ -48,7 +48,8 @@ std::optional<Record> Record::parse(std::string_view json) {
         for (const auto& member : kTexts) record.*member.value = document.text_or(member.name, "");
         record.expires_at = seconds(document, "expires_at");
         record.obtained_at = seconds(document, "obtained_at");
-        return record;
+        const bool bound = same_word(record.token_type, "DPoP");
+        return bound && record.dpop_key.empty() ? std::nullopt : std::optional(record);
     } catch (const Trouble&) {
         return std::nullopt;
     }

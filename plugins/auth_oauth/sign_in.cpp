@@ -220,6 +220,7 @@ Task<Record> Flow::signed_in(const Wish& wish, const WebUrl& server, const Recor
     if (wish.interactive == PATCHBAY_AUTH_QUIET) refuse_quietly(wish, known);
     const auto scene = co_await scene_of(wish, server, known);
     Record remembered = known;
+    if (reason_ == "invalid_client") remembered = Record();
     for (int attempt = 0;; ++attempt) {
         auto redirect = reserve(scene, remembered);
         auto client = co_await client_for(scene, remembered, redirect.uri);

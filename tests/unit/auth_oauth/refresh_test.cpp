@@ -153,8 +153,23 @@ TEST_F(Refresh, leads_to_the_browser_when_the_login_has_ended) {
     EXPECT_EQ(host.browsed.size(), 1u);
 }
 
+TEST_F(Refresh, leads_to_another_client_when_this_one_is_not_known_any_more) {
+    host.store["docs"] = record(kExpired);
+    host.pages[kToken] = [](const Asked& asked) {
+        if (asked.field("client_id") == "old-client")
+            return Answer{401, R"({"error":"invalid_client"})", {}, PATCHBAY_OK};
+        return Answer{200, token("new"), {}, PATCHBAY_OK};
+    };
+    Method method(host);
+    EXPECT_EQ(method.acquire(kQuiet).status, PATCHBAY_E_AUTH);
+    EXPECT_EQ(stored(host).needed_text("refresh_token"), "old-refresh");
+    EXPECT_EQ(method.acquire(PATCHBAY_AUTH_MAY_ASK).authorization, "Bearer new");
+    EXPECT_EQ(host.browsed.size(), 1u);
+}
+
 TEST_F(Refresh, is_not_possible_with_a_record_that_cannot_be_read) {
-    for (const char* broken : {"{", "[]", R"({"access_token":7})"}) {
+    for (const char* broken :
+         {"{", "[]", R"({"access_token":7})", R"({"access_token":"bound","token_type":"DPoP"})"}) {
         host.store["docs"] = broken;
         Method method(host);
         EXPECT_EQ(method.acquire(kQuiet).status, PATCHBAY_E_AUTH);
