@@ -293,6 +293,7 @@ struct Killing {
     const char* name;
     Words words;
     bool signed_in, expired;  // before
+    friend void PrintTo(const Killing& each, std::ostream* out) { *out << each.name; }
 };
 
 class KilledSignIn : public SignIn, public ::testing::WithParamInterface<Killing> {
@@ -328,7 +329,8 @@ TEST_P(KilledSignIn, LeavesTheOldStoreOrTheNewOne) {
     if (std::filesystem::exists(state()))
         std::filesystem::copy(state(), snapshot, std::filesystem::copy_options::recursive);
     const auto before = kept();
-    const auto command = home.patchbay(GetParam().words);
+    auto command = home.patchbay(GetParam().words);
+    command.environment["ASAN_OPTIONS"] = "detect_leaks=0";  // that does not work under ptrace
     int killed = 0, old_ones = 0;
     for (int nth = 1;; ++nth) {
         restore(snapshot);
@@ -366,6 +368,7 @@ INSTANTIATE_TEST_SUITE_P(
 struct Misbehaviour {
     const char* mode;
     const char* told;
+    friend void PrintTo(const Misbehaviour& each, std::ostream* out) { *out << each.mode; }
 };
 
 class BadSignIn : public SignIn, public ::testing::WithParamInterface<Misbehaviour> {
