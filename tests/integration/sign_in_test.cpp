@@ -410,7 +410,8 @@ INSTANTIATE_TEST_SUITE_P(
         Misbehaviour{"as-odd", "token_endpoint"}, Misbehaviour{"denied", "access_denied"},
         Misbehaviour{"state-wrong", "state"}, Misbehaviour{"state-missing", "state"},
         Misbehaviour{"token-html", "/token"}, Misbehaviour{"token-empty", "access_token"},
-        Misbehaviour{"token-odd-type", "token_type"}),
+        Misbehaviour{"token-odd-type", "token_type"}, Misbehaviour{"token-negative", "expires_in"},
+        Misbehaviour{"prm-missing", "nothing says where to sign in"}),
     [](const auto& tested) {
         std::string name = tested.param.mode;
         std::replace(name.begin(), name.end(), '-', '_');
