@@ -1,6 +1,7 @@
 # Everything that is a flag: build type, language, warnings, sanitizers, ccache. Targets link
 # patchbay::flags and nothing else sets options.
 option(PATCHBAY_TESTS "Build the tests, the example server and the benchmarks" ON)
+option(PATCHBAY_UNIT_TESTS "Among the tests, those of single parts" ON)
 option(PATCHBAY_WERROR "Treat warnings as errors (our presets only)" OFF)
 option(PATCHBAY_LINT "Run clang-tidy on every source" OFF)
 set(PATCHBAY_SANITIZE "" CACHE STRING "Value for -fsanitize=, e.g. address,undefined or thread")
