@@ -190,8 +190,8 @@ TEST_F(Signing, OtherCredentialsReplaceThem) {
     send("{}");
     channel_->set_credentials({{"Authorization", "Bearer later", true, false, false}});
     send("{}");
-    EXPECT_THAT(head(2), AllOf(HasSubstr("uthorization: Bearer later\r\n"),
-                               Not(HasSubstr("Proof"))));
+    EXPECT_THAT(head(2),
+                AllOf(HasSubstr("uthorization: Bearer later\r\n"), Not(HasSubstr("Proof"))));
 }
 
 }  // namespace

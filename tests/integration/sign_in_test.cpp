@@ -389,6 +389,9 @@ TEST_P(BadSignIn, IsToldAndLeavesTheOldLogin) {
     EXPECT_NE(outcome.exit_code, 0) << outcome.out;
     EXPECT_THAT(outcome.err, HasSubstr(GetParam().told));
     EXPECT_LT(outcome.took, std::chrono::seconds(30));
+    EXPECT_THAT(outcome.err, Not(HasSubstr("\x1b"))) << "what a server says is made printable";
+    EXPECT_THAT(outcome.err, Not(HasSubstr("\nforged")));
+    EXPECT_LT(outcome.err.size(), 2000u);
     EXPECT_EQ(record(), before);
     use("fine");
     EXPECT_EQ(home.run({"call", "mcp__guarded__who"}).exit_code, 0) << "the old login is kept";
@@ -407,12 +410,26 @@ INSTANTIATE_TEST_SUITE_P(
         Misbehaviour{"as-odd", "token_endpoint"}, Misbehaviour{"denied", "access_denied"},
         Misbehaviour{"state-wrong", "state"}, Misbehaviour{"state-missing", "state"},
         Misbehaviour{"token-html", "/token"}, Misbehaviour{"token-empty", "access_token"},
-        Misbehaviour{"token-odd-type", "token_type"}),
+        Misbehaviour{"token-odd-type", "token_type"}, Misbehaviour{"prm-html", "JSON"},
+        Misbehaviour{"prm-missing", "/register"}, Misbehaviour{"as-slow", "in time"},
+        Misbehaviour{"as-huge", "65536 bytes"},
+        Misbehaviour{"iss-wrong", "from another authorization server"},
+        Misbehaviour{"token-huge", "65536 bytes"}, Misbehaviour{"token-control", "access_token"},
+        Misbehaviour{"denied-loudly", "forged: line"}),
     [](const auto& tested) {
         std::string name = tested.param.mode;
         std::replace(name.begin(), name.end(), '-', '_');
         return name;
     });
+
+class OddSignIn : public BadSignIn {};
+
+TEST_F(OddSignIn, ATokenThatHasEndedBeforeItCameIsStillTried) {
+    use("token-negative");
+    ASSERT_EQ(login().exit_code, 0);
+    const auto called = call("who");
+    EXPECT_THAT(called.out, HasSubstr("it works")) << called.err;
+}
 
 class BadRefresh : public BadSignIn {};
 
