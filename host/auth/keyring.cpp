@@ -1,5 +1,6 @@
 #include "auth/keyring.hpp"
 
+#include "core/descriptor.hpp"
 #include "core/text.hpp"
 
 #include <cerrno>
@@ -22,23 +23,14 @@ constexpr const char* kTool = "secret-tool";
 constexpr std::size_t kMostBytes = 64u << 10;
 using Clock = std::chrono::steady_clock;
 
-class Pipe {
-public:
+struct Pipe {
     Pipe() {
-        if (::pipe2(ends_, O_CLOEXEC) != 0) ends_[0] = ends_[1] = -1;
+        int ends[2];
+        if (::pipe2(ends, O_CLOEXEC) != 0) return;
+        reading = core::Descriptor(ends[0]);
+        writing = core::Descriptor(ends[1]);
     }
-    ~Pipe() {
-        close(0);
-        close(1);
-    }
-    int end(int which) const { return ends_[which]; }
-    void close(int which) {
-        if (ends_[which] >= 0) ::close(ends_[which]);
-        ends_[which] = -1;
-    }
-
-private:
-    int ends_[2];
+    core::Descriptor reading, writing;
 };
 
 std::vector<std::string> attributes(const std::string& server) {
@@ -61,38 +53,38 @@ int wait_for(pid_t pid) {
 Result<Keyring::Ended> Keyring::run(const std::vector<std::string>& arguments,
                                     const std::string& input) {
     Pipe in, out;
-    if (in.end(0) < 0 || out.end(0) < 0) return missing(std::strerror(errno));
+    if (in.reading.get() < 0 || out.reading.get() < 0) return missing(std::strerror(errno));
     std::vector<char*> argv{const_cast<char*>(kTool)};
     for (const auto& each : arguments) argv.push_back(const_cast<char*>(each.c_str()));
     argv.push_back(nullptr);
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, in.end(0), 0);
-    ::posix_spawn_file_actions_adddup2(&actions, out.end(1), 1);
+    ::posix_spawn_file_actions_adddup2(&actions, in.reading.get(), 0);
+    ::posix_spawn_file_actions_adddup2(&actions, out.writing.get(), 1);
     ::posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
     pid_t pid = -1;
     const int wrong = ::posix_spawnp(&pid, kTool, &actions, nullptr, argv.data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
     if (wrong) return missing(std::string(std::strerror(wrong)) + "; install libsecret-tools");
-    in.close(0);
-    out.close(1);
+    in.reading.close();
+    out.writing.close();
 
     // Far less than a pipe holds: this does not wait. SIGPIPE is ignored in this process.
     const bool told =
-        ::write(in.end(1), input.data(), input.size()) == static_cast<ssize_t>(input.size());
-    in.close(1);
+        ::write(in.writing.get(), input.data(), input.size()) == static_cast<ssize_t>(input.size());
+    in.writing.close();
     Ended ended;
     const auto deadline = Clock::now() + kLimit;
     bool whole = false;
     while (!whole) {
         const auto left =
             std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-        pollfd wanted{out.end(0), POLLIN, 0};
+        pollfd wanted{out.reading.get(), POLLIN, 0};
         const int ready = left.count() > 0 ? ::poll(&wanted, 1, static_cast<int>(left.count())) : 0;
         if (ready < 0 && errno == EINTR) continue;
         if (ready <= 0) break;
         char block[4096];
-        const auto got = ::read(out.end(0), block, sizeof block);
+        const auto got = ::read(out.reading.get(), block, sizeof block);
         if (got < 0 && errno == EINTR) continue;
         if (got > 0) ended.output.append(block, static_cast<std::size_t>(got));
         whole = got <= 0;

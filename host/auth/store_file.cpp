@@ -1,5 +1,6 @@
 #include "auth/store_file.hpp"
 
+#include "core/descriptor.hpp"
 #include "core/digest.hpp"
 #include "core/private_directory.hpp"
 #include "core/text.hpp"
@@ -28,20 +29,7 @@ constexpr const char* kWriters = "mcp-auth.lock";
 constexpr std::chrono::milliseconds kLockPause{2};
 constexpr int kVersion = 1;
 
-class Descriptor {
-public:
-    explicit Descriptor(int fd = -1) : fd_(fd) {}
-    Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
-    Descriptor& operator=(Descriptor&&) = delete;
-    ~Descriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    int get() const { return fd_; }
-    int release() { return std::exchange(fd_, -1); }
-
-private:
-    int fd_;
-};
+using core::Descriptor;
 
 Error failed(const std::string& doing, const std::string& path, int number = errno) {
     return {ErrorCode::Io, "cannot " + doing + " " + path + ": " + std::strerror(number)};

@@ -1,6 +1,7 @@
 #include "config/secrets.hpp"
 
 #include "config/sources.hpp"
+#include "core/descriptor.hpp"
 #include "core/text.hpp"
 
 #include <cerrno>
@@ -23,20 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-class Descriptor {
-public:
-    explicit Descriptor(int fd = -1) : fd_(fd) {}
-    ~Descriptor() { close(); }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int get() const { return fd_; }
-    void close() {
-        if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-    }
-
-private:
-    int fd_;
-};
+using core::Descriptor;
 
 Error trouble(const std::string& what) {
     return {ErrorCode::Io, what};

@@ -1,6 +1,7 @@
 #include "plugin/library.hpp"
 
 #define BOOST_DLL_USE_STD_FS
+#include "core/descriptor.hpp"
 #include "core/digest.hpp"
 #include "plugin/trust.hpp"
 
@@ -22,23 +23,7 @@ namespace {
 
 constexpr int kNewestGenerationToLookFor = 9;
 
-class Descriptor {
-public:
-    explicit Descriptor(int fd) : fd_(fd) {}
-    Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
-    Descriptor& operator=(Descriptor&& other) noexcept {
-        std::swap(fd_, other.fd_);
-        return *this;
-    }
-    ~Descriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    int get() const { return fd_; }
-    int release() { return std::exchange(fd_, -1); }
-
-private:
-    int fd_;
-};
+using core::Descriptor;
 
 // The loader's own messages for these are misleading ("invalid ELF header", "wrong ELF class").
 // A cut-off file would be mapped and then end in SIGBUS, so the segments are held against its size.

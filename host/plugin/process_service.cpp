@@ -1,5 +1,6 @@
 #include "plugin/process_service.hpp"
 
+#include "core/descriptor.hpp"
 #include "core/log.hpp"
 #include "plugin/slow_call.hpp"
 #include "supervisor/wire.h"
@@ -26,24 +27,7 @@ namespace {
 constexpr std::uint32_t kMostGraceMs = 60'000;
 constexpr std::chrono::seconds kFarewell{6};  // a supervisor gives a tree 5 s to die
 
-class Descriptor {
-public:
-    Descriptor() = default;
-    explicit Descriptor(int fd) : fd_(fd) {}
-    Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    Descriptor& operator=(Descriptor&& other) noexcept {
-        std::swap(fd_, other.fd_);
-        return *this;
-    }
-    ~Descriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    int get() const { return fd_; }
-    int release() { return std::exchange(fd_, -1); }
-
-private:
-    int fd_ = -1;
-};
+using core::Descriptor;
 
 Error system_error(const std::string& what, int code = errno) {
     return {ErrorCode::Io, what + ": " + std::strerror(code)};

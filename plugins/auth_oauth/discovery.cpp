@@ -197,6 +197,7 @@ Task<AuthorizationServer> discover_authorization_server(Services& services,
     }
     if (by_origin) {
         found = by_default(server);
+        found.looked_at = joined(places, ", ");
         configure(found, settings);
         co_return found;
     }

@@ -26,6 +26,7 @@ struct AuthorizationServer {
     std::string authorization_endpoint, token_endpoint, registration_endpoint, revocation_endpoint;
     std::optional<std::vector<std::string>> auth_methods, dpop_algorithms;
     std::vector<std::string> scopes;
+    std::string looked_at;  // not empty: nothing was published there, the endpoints are guesses
     bool takes_metadata_urls = false;  // client_id_metadata_document_supported
     bool sends_issuer = false;         // authorization_response_iss_parameter_supported
     bool proves_code_exchange = true;  // S256

@@ -30,7 +30,16 @@ std::string metadata_of(const std::string& auth_method, const std::string& redir
     return writer.str();
 }
 
-[[noreturn]] void refused(const std::string& url, const Reply& reply) {
+[[noreturn]] void refused(const AuthorizationServer& server, const Reply& reply) {
+    const auto& url = server.registration_endpoint;
+    if (!server.looked_at.empty() && reply.status < 500) {
+        throw Trouble(
+            PATCHBAY_E_AUTH,
+            "nothing says where to sign in: the server publishes no metadata (looked at " +
+                server.looked_at + ") and registers no clients at " + url +
+                "; set \"authorization_url\" and \"token_url\", or use a token with auth "
+                "method bearer");
+    }
     std::string words = "answered " + std::to_string(reply.status);
     if (reply.status < 500) {
         try {
@@ -100,7 +109,7 @@ Task<Client> register_client(Services& services, const Settings& settings,
         without_scope.body = metadata_of(asked, redirect_uri, {}, bound);
         reply = co_await services.fetch(std::move(without_scope));
     }
-    if (reply.status != 200 && reply.status != 201) refused(server.registration_endpoint, reply);
+    if (reply.status != 200 && reply.status != 201) refused(server, reply);
     const auto document = Document::parse(reply.body, server.registration_endpoint);
     Client client;
     client.id = document.needed_text("client_id");

@@ -85,12 +85,17 @@ Request request_of(const Services& services, const TokenEndpoint& endpoint, Form
                   0, code);
 }
 
-// A life that makes no sense counts as unknown.
-std::int64_t life_of(const Document& document) {
+// 0: unknown. One that has ended before it began is no token.
+std::int64_t life_of(const Document& document, const std::string& url) {
     const auto* value = document.find("expires_in");
     if (!value) return 0;
     double seconds = value->number;
     if (value->kind == sdk::ConfigValue::Kind::String) seconds = std::atof(value->text.c_str());
+    if (seconds < 0)
+        throw Trouble(PATCHBAY_E_PROTOCOL,
+                      url +
+                          ": the token has ended already (\"expires_in\" is negative); is the "
+                          "clock of the authorization server right?");
     if (!(seconds >= 1)) return 0;
     return static_cast<std::int64_t>(std::min(seconds, static_cast<double>(kMostLife)));
 }
@@ -133,7 +138,7 @@ Tokens tokens_of(const Services& services, const Reply& reply, const std::string
     tokens.token_type = document.needed_text("token_type");
     tokens.issued_token_type = document.text_or("issued_token_type", "");
     tokens.scope = document.text_or("scope", "");
-    tokens.life = life_of(document);
+    tokens.life = life_of(document, url);
     tokens.principal = principal_of(document);
     if (expect == Expect::kIdJag) {
         if (tokens.issued_token_type == kIdJagType) return tokens;

@@ -22,9 +22,8 @@ const http = createServer(async (request, response) => {
   const { origin, pathname, searchParams } = new URL(request.url, `http://${request.headers.host}`);
   let body = '';
   for await (const part of request) body += part;
+  if (/^\/\.well-known\/[a-z-]+$/.test(pathname)) return send(response, 404, {});  // of no mode
   const wellKnown = /^\/\.well-known\/([a-z-]+)\/([a-z0-9-]+)\/(mcp|as)$/.exec(pathname);
-  // At the root there is nothing: each mode has a path of its own.
-  if (!wellKnown && pathname.startsWith('/.well-known/')) return send(response, 404, {});
   const mode = wellKnown?.[2] ?? pathname.split('/')[1];
   const what = wellKnown ? wellKnown[1] : pathname.slice(mode.length + 2);
   const issuer = `${origin}/${mode}/as`;

@@ -13,6 +13,7 @@ namespace json = boost::json;
 struct Change {
     const char* name;
     json::object before, after;  // record of server "a"; empty: none
+    friend void PrintTo(const Change& each, std::ostream* out) { *out << each.name; }
 };
 
 class Crash : public ::testing::TestWithParam<Change> {};

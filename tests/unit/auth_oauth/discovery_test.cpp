@@ -207,6 +207,16 @@ TEST_F(Discovery, takes_the_default_endpoints_for_servers_without_any_metadata) 
     EXPECT_THAT(host.browsed.back(), HasSubstr("code_challenge_method=S256"));
 }
 
+TEST_F(Discovery, says_where_it_looked_when_nothing_is_there_and_asks_nobody) {
+    host.pages.erase(kResource);
+    const auto outcome = sign_in();
+    EXPECT_EQ(outcome.status, PATCHBAY_E_AUTH);
+    EXPECT_THAT(outcome.error, HasSubstr("nothing says where to sign in"));
+    EXPECT_THAT(outcome.error,
+                HasSubstr("https://mcp.example/.well-known/oauth-authorization-server"));
+    EXPECT_TRUE(host.browsed.empty());
+}
+
 TEST_F(Discovery, believes_the_settings_before_the_server) {
     serve("https://mine.example/t", token("mine"));
     const auto outcome = sign_in(R"({"authorization_url":"https://mine.example/a",

@@ -19,9 +19,8 @@ class Loop : public patchbay_host {
 public:
     Loop() : patchbay_host{} {
         table_.struct_size = sizeof table_;
-        table_.post = [](const patchbay_host* host, void* ctx, void (*fn)(void*) noexcept) noexcept {
-            return of(host).add(ctx, fn);
-        };
+        table_.post = [](const patchbay_host* host, void* ctx,
+                         void (*fn)(void*) noexcept) noexcept { return of(host).add(ctx, fn); };
         get_extension = [](const patchbay_host* host, const char*) noexcept -> const void* {
             return &of(host).table_;
         };
