@@ -34,17 +34,25 @@ void Bearer::acquire(const patchbay_auth_request& request) {
     const bool refused = request.challenge != nullptr;
     if (command_.empty()) {
         if (refused && given_)
-            throw sdk::Failure(PATCHBAY_E_AUTH,
-                               "the server does not accept what is configured for auth method "
-                               "bearer; give it another token");
+            throw sdk::Failure(PATCHBAY_E_AUTH, "the server does not accept " + source() +
+                                                    "; `patchbay config show` says where that is "
+                                                    "written");
         auto credentials = configured();
         given_ = true;
         return sink_.acquired(request.operation, credentials);
     }
     if (refused) printed_.clear();
-    if (!printed_.empty()) return sink_.acquired(request.operation, printed_);
+    if (!printed_.empty()) return grant(request.operation);
     program_.start(command_);
     operation_ = request.operation;
+}
+
+// What a person would have to change.
+std::string Bearer::source() const {
+    const auto variable = config_.text("bearer_token_env_var");
+    if (!variable.empty())
+        return "the token in the variable " + variable + " (bearer_token_env_var)";
+    return config_.text("token").empty() ? "the configured headers" : "the configured token";
 }
 
 std::vector<sdk::Credential> Bearer::configured() const {
@@ -73,8 +81,19 @@ std::vector<sdk::Credential> Bearer::configured() const {
 void Bearer::headers_came(std::map<std::string, std::string> headers) {
     printed_.clear();
     for (auto& [name, value] : headers) printed_.push_back({name, std::move(value)});
-    if (operation_) sink_.acquired(std::exchange(operation_, 0), printed_);
+    if (operation_) grant(std::exchange(operation_, 0));
     leave();
+}
+
+// What was printed is the stronger.
+void Bearer::grant(std::uint64_t operation) {
+    try {
+        auto credentials = configured();
+        credentials.insert(credentials.end(), printed_.begin(), printed_.end());
+        sink_.acquired(operation, credentials);
+    } catch (const sdk::Failure& failure) {
+        sink_.refused(operation, failure.code(), failure.what());
+    }
 }
 
 void Bearer::command_failed(patchbay_status code, const std::string& why) {

@@ -2,7 +2,7 @@
 //
 // Owns:    the program while it runs, and the headers it printed until the server refuses them.
 // Threads: those of an authenticator; all state is guarded by the core's turns.
-// Errors:  E_AUTH when the server does not accept what is configured, with where to change it;
+// Errors:  E_AUTH when the server does not accept what is configured, with what to change;
 //          E_INVALID for a variable that is not set; those of the program.
 #pragma once
 
@@ -33,6 +33,8 @@ private:
     void headers_came(std::map<std::string, std::string> headers) override;
     void command_failed(patchbay_status code, const std::string& why) override;
     std::vector<sdk::Credential> configured() const;  // throws sdk::Failure
+    std::string source() const;
+    void grant(std::uint64_t operation);
     void leave();
 
     const sdk::AuthSink sink_;

@@ -41,10 +41,10 @@ public:
         request.headers.set("Accept", "text/event-stream");
         request.headers.set("Last-Event-ID", it.parser_.last_id());
         it.transport_.add_session(request.headers, it.protocol_);
-        secrets = it.transport_.secrets(request.method);
         repeatable = true;
     }
 
+    void prepare() override { secrets = exchange_->transport_.secrets(request.method, url); }
     Take head(const net::Head& head) override { return exchange_->head(head); }
     void whole(std::string&& body) override { exchange_->whole(std::move(body)); }
     bool data(std::string_view bytes) override { return exchange_->data(bytes); }
@@ -71,8 +71,11 @@ Exchange::Exchange(HttpTransport& transport, const patchbay_message& message, sd
     request.headers.set("Accept-Encoding", "gzip");
     request.headers.set_all(message.headers, message.header_count);
     if (method_ != "initialize") transport.add_session(request.headers, protocol_);
-    secrets = transport.secrets(request.method);
     repeatable = method_ != "tools/call";
+}
+
+void Exchange::prepare() {
+    secrets = transport_.secrets(request.method, url);
 }
 
 net::Task::Take Exchange::head(const net::Head& head) {

@@ -17,6 +17,7 @@ class Exchange final : public net::Task {
 public:
     Exchange(HttpTransport& transport, const patchbay_message& message, sdk::Body body);
 
+    void prepare() override;
     Take head(const net::Head& head) override;
     std::size_t body_limit() const override;
     void whole(std::string&& body) override;

@@ -23,9 +23,9 @@ public:
         : Task(transport.endpoint_.url), transport_(transport) {
         request.method = "DELETE";
         transport.add_session(request.headers, transport.protocol_);
-        secrets = transport.secrets(request.method);
         repeatable = true;
     }
+    void prepare() override { secrets = transport_.secrets(request.method, url); }
     Take head(const net::Head&) override { return Take::Nothing; }
     void end(const net::Trouble*) override { transport_.finish(); }
 
@@ -49,8 +49,8 @@ std::unique_ptr<sdk::Channel> HttpTransport::open(const patchbay_open_params& pa
     return channel;
 }
 
-net::HeaderList HttpTransport::secrets(std::string_view method) const {
-    return credentials_.headers_for(endpoint_.headers, method, endpoint_.url);
+net::HeaderList HttpTransport::secrets(std::string_view method, const net::Url& url) const {
+    return credentials_.headers_for(endpoint_.headers, method, url);
 }
 
 void HttpTransport::add_session(net::HeaderList& headers, std::string_view protocol) const {

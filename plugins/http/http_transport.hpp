@@ -39,8 +39,8 @@ private:
 
     HttpTransport(const patchbay_open_params& params, net::Endpoint endpoint);
 
-    net::HeaderList secrets(
-        std::string_view method) const;  // the configuration's headers and the credentials
+    // The configuration's headers and the credentials, for one request.
+    net::HeaderList secrets(std::string_view method, const net::Url& url) const;
     // Headers of every request of a session.
     void add_session(net::HeaderList& headers, std::string_view protocol) const;
     void deliver(std::uint64_t exchange, std::string&& message);

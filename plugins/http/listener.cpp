@@ -16,8 +16,11 @@ Listener::Listener(HttpTransport& transport)
     request.headers.set("Accept", "text/event-stream");
     if (!transport.last_event_.empty()) request.headers.set("Last-Event-ID", transport.last_event_);
     transport.add_session(request.headers, transport.protocol_);
-    secrets = transport.secrets(request.method);
     repeatable = true;
+}
+
+void Listener::prepare() {
+    secrets = transport_.secrets(request.method, url);
 }
 
 net::Task::Take Listener::head(const net::Head& head) {

@@ -10,6 +10,7 @@ class Listener final : public net::Task {
 public:
     explicit Listener(HttpTransport& transport);
 
+    void prepare() override;
     Take head(const net::Head& head) override;
     void whole(std::string&& body) override;
     bool data(std::string_view bytes) override;

@@ -24,10 +24,10 @@ public:
         request.method = "GET";
         request.headers.set("Accept", "text/event-stream");
         request.headers.set("Cache-Control", "no-store");
-        secrets = transport.secrets(request.method, url);
         repeatable = true;
     }
 
+    void prepare() override { secrets = transport_.secrets(request.method, url); }
     Take head(const net::Head& head) override {
         const auto code = net::code_of_status(head.status);
         if (code == PATCHBAY_OK && head.media_type() == "text/event-stream") return Take::Stream;
@@ -84,10 +84,10 @@ public:
         request.headers.set_all(message.headers, message.header_count);
         if (message.protocol.size > 0)
             request.headers.set("MCP-Protocol-Version", sdk::view(message.protocol));
-        secrets = transport.secrets(request.method, url);
         repeatable = sdk::view(message.method) != "tools/call";
     }
 
+    void prepare() override { secrets = transport_.secrets(request.method, url); }
     Take head(const net::Head& head) override {
         const auto code = net::code_of_status(head.status);
         if (code == PATCHBAY_OK) return Take::Nothing;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 
 namespace {
 
@@ -151,9 +152,12 @@ protected:
     };
     patchbay_op fetch(Answer& answer, const std::string& url, const std::string& body,
                       std::uint32_t timeout_ms = 0, std::uint64_t most = 0,
-                      const std::string& beside = {}) {
+                      const std::string& beside = {}, const std::string& proxy = {},
+                      const std::string& ca_file = {}) {
         patchbay_http_request request{};
         request.beside = plugin::str(beside);
+        request.proxy = plugin::str(proxy);
+        request.ca_file = plugin::str(ca_file);
         request.struct_size = sizeof request;
         request.method = plugin::str("POST");
         request.url = plugin::str(url);
@@ -256,6 +260,51 @@ TEST_F(Fetching, AsksBesideAServerOnlyWhatReachesAsFar) {
         EXPECT_THAT(answer.body, testing::Not(testing::HasSubstr("secret")));
     }
     EXPECT_EQ(server_.connections(), 1) << "what is denied is not even connected to";
+}
+
+TEST_F(Fetching, JudgesEveryHopOfARedirect) {
+    const std::string beside = "http://127.0.0.1:1/mcp";
+    Answer own;
+    fetch(own, server_.origin() + "/to/" + server_.url(), "{}", 0, 0, beside);
+    ASSERT_TRUE(answered(own));
+    EXPECT_EQ(own.status, PATCHBAY_OK) << own.body;
+    for (const auto& [url, why] :
+         std::map<std::string, std::string>{{"https://10.0.0.1/", "10.0.0.1 is a private address"},
+                                            {"https://169.254.169.254/", "a link-local address"},
+                                            {"http://93.184.216.34/", "only https will do"}}) {
+        Answer answer;
+        fetch(answer, server_.origin() + "/to/" + url, "{}", 0, 0, beside);
+        ASSERT_TRUE(answered(answer));
+        EXPECT_EQ(answer.status, PATCHBAY_E_DENIED) << url;
+        EXPECT_THAT(answer.body, testing::HasSubstr(why));
+    }
+    Answer often;
+    fetch(often, server_.origin() + "/to/itself", "{}", 0, 0, beside);
+    ASSERT_TRUE(answered(often));
+    EXPECT_THAT(often.body, testing::HasSubstr("more than 3 redirects"));
+}
+
+TEST_F(Fetching, LeavesTheAddressToAProxyButNotTheScheme) {
+    const std::string beside = "https://mcp.example/mcp";
+    Answer tunnel, plain;
+    fetch(tunnel, "https://as.example/token?secret=1", "{}", 0, 0, beside, server_.origin());
+    ASSERT_TRUE(answered(tunnel));
+    EXPECT_THAT(tunnel.body, testing::HasSubstr("refused the tunnel to as.example:443"));
+    EXPECT_THAT(server_.heads().back(), testing::HasSubstr("CONNECT as.example:443"));
+    EXPECT_THAT(server_.heads().back(), testing::Not(testing::HasSubstr("secret")));
+    fetch(plain, "http://as.example/", "{}", 0, 0, beside, server_.origin());
+    ASSERT_TRUE(answered(plain));
+    EXPECT_EQ(plain.status, PATCHBAY_E_DENIED);
+    EXPECT_THAT(plain.body, testing::HasSubstr("only https will do"));
+    EXPECT_EQ(server_.heads().size(), 1u);
+}
+
+TEST_F(Fetching, SaysThatAFileOfAuthoritiesCannotBeUsed) {
+    Answer answer;
+    fetch(answer, "https" + server_.url().substr(4), "{}", 0, 0, {}, {}, "/no/such/ca.pem");
+    ASSERT_TRUE(answered(answer));
+    EXPECT_EQ(answer.status, PATCHBAY_E_INVALID);
+    EXPECT_THAT(answer.body, testing::HasSubstr("ca_file"));
 }
 
 TEST_F(Fetching, WhatIsUnderWayEndsWithTheHost) {

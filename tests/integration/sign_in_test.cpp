@@ -392,6 +392,9 @@ TEST_P(BadSignIn, IsToldAndLeavesTheOldLogin) {
     EXPECT_NE(outcome.exit_code, 0) << outcome.out;
     EXPECT_THAT(outcome.err, HasSubstr(GetParam().told));
     EXPECT_LT(outcome.took, std::chrono::seconds(30));
+    EXPECT_THAT(outcome.err, Not(HasSubstr("\x1b"))) << "what a server says is made printable";
+    EXPECT_THAT(outcome.err, Not(HasSubstr("\nforged")));
+    EXPECT_LT(outcome.err.size(), 2000u);
     EXPECT_EQ(record(), before);
     use("fine");
     EXPECT_EQ(home.run({"call", "mcp__guarded__who"}).exit_code, 0) << "the old login is kept";
@@ -411,7 +414,12 @@ INSTANTIATE_TEST_SUITE_P(
         Misbehaviour{"state-wrong", "state"}, Misbehaviour{"state-missing", "state"},
         Misbehaviour{"token-html", "/token"}, Misbehaviour{"token-empty", "access_token"},
         Misbehaviour{"token-odd-type", "token_type"}, Misbehaviour{"token-negative", "expires_in"},
-        Misbehaviour{"prm-missing", "nothing says where to sign in"}),
+        Misbehaviour{"token-huge", "65536 bytes"}, Misbehaviour{"token-control", "access_token"},
+        Misbehaviour{"prm-missing", "nothing says where to sign in"},
+        Misbehaviour{"prm-html", "JSON"}, Misbehaviour{"as-slow", "in time"},
+        Misbehaviour{"as-huge", "65536 bytes"},
+        Misbehaviour{"iss-wrong", "from another authorization server"},
+        Misbehaviour{"denied-loudly", "forged: line"}),
     [](const auto& tested) {
         std::string name = tested.param.mode;
         std::replace(name.begin(), name.end(), '-', '_');

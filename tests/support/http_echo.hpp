@@ -1,7 +1,9 @@
 // An HTTP server that answers a POST with its own body: at once ("kind":"json"), as an event stream
 // ("stream"), a little later in pieces ("late"), or not at all ("never"); "hangup": at once, and
 // the connection ends without a word. A POST of "initialize" begins a session; the first GET gets a
-// stream of one event that ends, the next 429, and all others 404.
+// stream of one event that ends, the next 429, and all others 404. A GET of /sse gets the stream of
+// the older transport, whose messages go to /mcp; a POST to /to/WHERE is redirected to WHERE.
+// As a proxy it makes no tunnels.
 //
 // Threads: one of its own, until the object ends.
 #pragma once
@@ -10,6 +12,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 #include <netinet/in.h>
 #include <poll.h>
 #include <string>
@@ -46,10 +49,16 @@ public:
     }
     HttpEcho(const HttpEcho&) = delete;
 
-    std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/mcp"; }
+    std::string origin() const { return "http://127.0.0.1:" + std::to_string(port_); }
+    std::string url() const { return origin() + "/mcp"; }
     int waiting() const { return waiting_; }       // for an answer that never comes
     int connections() const { return accepted_; }  // so far
     int gets() const { return gets_; }
+    // Of every request so far: its first line and headers.
+    std::vector<std::string> heads() const {
+        const std::scoped_lock lock(mutex_);
+        return heads_;
+    }
 
 private:
     struct Connection {
@@ -94,9 +103,21 @@ private:
         connection.received.append(piece, static_cast<std::size_t>(got));
         const auto end = connection.received.find("\r\n\r\n");
         if (end == std::string::npos) return true;
+        const auto head = connection.received.substr(0, end + 2);
         if (connection.received.rfind("GET ", 0) == 0) {
+            note(head);
             connection.received.erase(0, end + 4);
-            return answer_get(fd), true;
+            return answer_get(fd, head), true;
+        }
+        if (connection.received.rfind("DELETE ", 0) == 0) {
+            note(head);
+            connection.received.erase(0, end + 4);
+            return send(fd, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), true;
+        }
+        if (connection.received.rfind("CONNECT ", 0) == 0) {
+            note(head);
+            send(fd, "HTTP/1.1 502 No Tunnel\r\nContent-Length: 0\r\n\r\n");
+            return false;
         }
         const auto length = connection.received.find("Content-Length: ");
         if (length == std::string::npos) return true;
@@ -104,11 +125,27 @@ private:
         if (connection.received.size() < end + 4 + size) return true;
         const auto body = connection.received.substr(end + 4, size);
         connection.received.erase(0, end + 4 + size);
+        note(head);
+        if (const auto to = head.find(" /to/"); to < head.find('\r'))
+            return redirect(fd, head.substr(to + 5, head.find(' ', to + 5) - to - 5)), true;
         answer(fd, connection, body);
         return body.find("\"hangup\"") == std::string::npos;
     }
 
-    void answer_get(int fd) {
+    void note(const std::string& head) {
+        const std::scoped_lock lock(mutex_);
+        heads_.push_back(head);
+    }
+
+    static void redirect(int fd, const std::string& where) {
+        send(fd, "HTTP/1.1 307 Elsewhere\r\nLocation: " + where + "\r\nContent-Length: 0\r\n\r\n");
+    }
+
+    void answer_get(int fd, const std::string& head) {
+        if (head.rfind("GET /sse ", 0) == 0)
+            return send(fd,
+                        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+                        "event: endpoint\ndata: /mcp\n\n");
         static constexpr const char* kRefusals[] = {
             "HTTP/1.1 429 Later\r\nContent-Length: 0\r\n\r\n",
             "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"};
@@ -149,6 +186,8 @@ private:
     int listener_ = -1, stop_ = ::eventfd(0, EFD_CLOEXEC), port_ = 0;
     std::map<int, Connection> connections_;
     std::atomic<int> waiting_{0}, accepted_{0}, gets_{0};
+    mutable std::mutex mutex_;  // guards heads_
+    std::vector<std::string> heads_;
     std::thread thread_;
 };
 

@@ -125,6 +125,7 @@ void Engine::begin(Task& task, LinePtr line) {
     task.phase_ = Task::Phase::Waiting;
     task.limit_ = Clock::time_point::max();
     auto& connection = task.line_->connection;
+    if (!task.crossed_) task.prepare();
     if (task.fuse_.arm(connection.fd()))
         connection.ask(task.url, task.request, task.crossed_ ? kNoSecrets : task.secrets);
     else

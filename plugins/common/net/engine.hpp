@@ -50,6 +50,8 @@ public:
     // start_after()'s delay is not over.
     bool waits() const { return timer_ != 0; }
 
+    // Each time before it is sent to the origin that was asked: sets what must be fresh then.
+    virtual void prepare() {}
     virtual Take head(const Head& head) = 0;
     virtual std::size_t body_limit() const { return 64u << 10; }
     virtual void whole(std::string&& body) { static_cast<void>(body); }

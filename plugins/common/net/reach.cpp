@@ -30,13 +30,16 @@ Reach reach_of(const Poco::Net::IPAddress& address) {
     if (address.family() == Poco::Net::IPAddress::IPv4) return of_four(bytes);
     constexpr std::uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
     constexpr std::uint8_t kTranslated[12] = {0, 0x64, 0xff, 0x9b};
-    for (const auto* prefix : {kMapped, kTranslated})
-        if (std::memcmp(bytes, prefix, 12) == 0) return of_four(bytes + 12);
+    constexpr std::uint8_t kCompatible[12] = {};
     if (address.isLoopback()) return Reach::Loopback;
+    if (address.isWildcard()) return Reach::Special;
+    for (const auto* prefix : {kMapped, kTranslated, kCompatible})
+        if (std::memcmp(bytes, prefix, 12) == 0) return of_four(bytes + 12);
+    if (bytes[0] == 0x20 && bytes[1] == 0x02) return of_four(bytes + 2);
     if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80) return Reach::LinkLocal;
-    if ((bytes[0] & 0xfe) == 0xfc) return Reach::Private;
-    if (bytes[0] == 0xff || address.isWildcard()) return Reach::Special;
-    return Reach::Public;
+    const bool site_local = bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0xc0;
+    if (site_local || (bytes[0] & 0xfe) == 0xfc) return Reach::Private;
+    return bytes[0] == 0xff ? Reach::Special : Reach::Public;
 }
 
 const char* name_of(Reach reach) {

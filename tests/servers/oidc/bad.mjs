@@ -9,6 +9,12 @@ const send = (response, status, body, headers = {}) => {
   response.writeHead(status, { 'Content-Type': 'application/json', ...headers });
   response.end(text);
 };
+// Never all of it.
+const drip = (response) => {
+  response.writeHead(200, { 'Content-Type': 'application/json' });
+  const timer = setInterval(() => response.write(' '), 500);
+  response.on('close', () => clearInterval(timer));
+};
 const html = (response, status = 200) =>
   send(response, status, '<html>Maintenance</html>', { 'Content-Type': 'text/html' });
 
@@ -36,6 +42,8 @@ const http = createServer(async (request, response) => {
     },
     'oauth-authorization-server': () => {
       if (mode === 'as-missing') return send(response, 404, {});
+      if (mode === 'as-slow') return drip(response);
+      if (mode === 'as-huge') return send(response, 200, { issuer, padding: 'x'.repeat(1 << 20) });
       if (mode === 'as-redirects') return send(response, 302, '', { Location: request.url });
       const endpoints = {
         issuer: mode === 'as-other-issuer' ? 'https://attacker.example' : issuer,
@@ -54,14 +62,19 @@ const http = createServer(async (request, response) => {
     'as/register': () => send(response, 201, { ...JSON.parse(body), client_id: 'client' }),
     'as/authorize': () => {
       const back = new URL(searchParams.get('redirect_uri'));
-      if (mode === 'denied') back.searchParams.set('error', 'access_denied');
+      if (mode.startsWith('denied')) back.searchParams.set('error', 'access_denied');
       else back.searchParams.set('code', 'code');
+      if (mode === 'denied-loudly') back.searchParams.set('error_description', `\x1b[31mred\r\nforged: line ${'!'.repeat(5000)}`);
+      if (mode === 'iss-wrong') back.searchParams.set('iss', 'https://attacker.example');
       if (mode !== 'state-missing') back.searchParams.set('state', mode === 'state-wrong' ? 'x' : searchParams.get('state'));
       send(response, 302, '', { Location: back.href });
     },
     'as/token': () => {
       const refreshing = new URLSearchParams(body).get('grant_type') === 'refresh_token';
       if (mode === 'token-html') return html(response);
+      if (mode === 'token-huge') return send(response, 200, { access_token: 'x'.repeat(1 << 20), token_type: 'Bearer' });
+      if (mode === 'token-control')
+        return send(response, 200, { access_token: 'x\r\nInjected: 1', token_type: 'Bearer' });
       if (mode === 'token-empty') return send(response, 200, { token_type: 'Bearer' });
       if (mode === 'refresh-revoked' && refreshing) return send(response, 400, { error: 'invalid_grant' });
       if (mode === 'refresh-500' && refreshing) return html(response, 500);

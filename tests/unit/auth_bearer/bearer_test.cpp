@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
 
 namespace patchbay::plugin {
 namespace {
@@ -122,8 +123,18 @@ TEST_F(BearerTest, SaysThatTheServerDoesNotAcceptTheToken) {
     use({{"token", "t0ken-refused"}});
     ASSERT_TRUE(acquire());
     const auto told = refusal(true);
-    EXPECT_THAT(told, HasSubstr("does not accept"));
+    EXPECT_THAT(told, HasSubstr("does not accept the configured token; `patchbay config show`"));
     EXPECT_THAT(told, Not(HasSubstr("t0ken-refused")));
+}
+
+TEST_F(BearerTest, SaysWhichVariableHoldsTheTokenThatIsNotAccepted) {
+    ::setenv("BEARER_TEST_STALE", "t0ken-of-yesterday", 1);
+    use({{"bearer_token_env_var", "BEARER_TEST_STALE"}});
+    ASSERT_TRUE(acquire());
+    const auto told = refusal(true);
+    ::unsetenv("BEARER_TEST_STALE");
+    EXPECT_THAT(told, HasSubstr("does not accept the token in the variable BEARER_TEST_STALE"));
+    EXPECT_THAT(told, Not(HasSubstr("yesterday")));
 }
 
 TEST_F(BearerTest, AsksAProgramOnceAndAgainWhenTheServerRefuses) {
@@ -134,6 +145,20 @@ TEST_F(BearerTest, AsksAProgramOnceAndAgainWhenTheServerRefuses) {
     EXPECT_EQ(acquire()->credentials.at(0).value, "Bearer p-1");
     EXPECT_EQ(acquire(true)->credentials.at(0).value, "Bearer p-2");
     EXPECT_EQ(core::log::masked("Bearer p-2"), "***");
+}
+
+TEST_F(BearerTest, LaysWhatAProgramPrintsOverFixedHeaders) {
+    auto settings = program("echo '{\"Authorization\": \"Bearer printed\"}'\n");
+    settings["headers"] = {{"X-Tenant", "a"}, {"Authorization", "Bearer fixed"}};
+    use(settings);
+    for (int i = 0; i < 2; ++i) {
+        const auto grant = acquire();
+        ASSERT_TRUE(grant) << grant.error().message;
+        std::map<std::string, std::string> sent;  // the last of a name counts
+        for (const auto& each : grant->credentials) sent[each.name] = each.value;
+        EXPECT_EQ(sent["X-Tenant"], "a");
+        EXPECT_EQ(sent["Authorization"], "Bearer printed");
+    }
 }
 
 TEST_F(BearerTest, TellsWhatTheProgramComplainedAbout) {
