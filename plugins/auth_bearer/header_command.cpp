@@ -155,6 +155,7 @@ void HeaderCommand::finish() {
                                        : "was ended by signal " + std::to_string(code_ - 256));
     std::map<std::string, std::string> headers;
     try {
+        const sdk::Config whole(text);  // it and nothing behind it
         headers = sdk::Config("{\"headers\":" + text + "}").object("headers");
     } catch (const sdk::Failure&) {
         headers.clear();

@@ -172,7 +172,8 @@ TEST_F(BearerTest, TellsWhatTheProgramComplainedAbout) {
 
 TEST_F(BearerTest, WantsOneJsonObjectOfTexts) {
     for (const char* printed :
-         {"", "[]", "{\"a\": 1}", "Bearer x", "{}", "{\"a\":\"b\"} {\"c\":\"d\"}"}) {
+         {"", "[]", "{\"a\": 1}", "Bearer x", "{}", "{\"a\":\"b\"} {\"c\":\"d\"}",
+          "{\"a\":\"b\"}, \"x\": {\"c\":\"d\"}"}) {
         use(program("cat <<'E'\n" + std::string(printed) + "\nE\n"));
         EXPECT_THAT(refusal(), HasSubstr("printed no JSON object")) << printed;
         authenticator->close();
