@@ -361,9 +361,11 @@ void Engine::finish(const TaskPtr& task, const Trouble* trouble) {
     }
     drop(std::move(line));
     if (!trouble && task->take_ == Task::Take::Whole) task->whole(std::move(task->body_));
-    task->end(trouble);
+    // Before end(), which may start the same task once more.
+    const auto keep = task;
     if (std::exchange(task->counted_, false)) --under_way_;
-    tasks_.erase(task);
+    tasks_.erase(keep);
+    keep->end(trouble);
     admit();
 }
 
