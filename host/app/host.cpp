@@ -142,19 +142,27 @@ struct Host::Impl final : connection::ServerEvents {
         router.emplace(*connections, *policy);
     }
 
-    // What signing in and out have in common; null, and `done` is told: not possible.
-    const config::Server* server_to_sign(const std::string& id, const OneSignIn::Done& done) {
+    // Null: not configured.
+    const config::Server* server(const std::string& id) const {
         const auto& servers = loaded.config.servers;
         const auto found = std::find_if(servers.begin(), servers.end(),
-                                        [&](const auto& server) { return server.id == id; });
-        if (found != servers.end()) return &*found;
+                                        [&](const auto& each) { return each.id == id; });
+        return found == servers.end() ? nullptr : &*found;
+    }
+
+    void tell_unknown(const std::string& id, const OneSignIn::Done& done) {
         std::vector<std::string> known;
-        for (const auto& server : servers) known.push_back(server.id);
+        for (const auto& each : loaded.config.servers) known.push_back(each.id);
         loop.defer(
             [done, error = Error{ErrorCode::NotFound,
                                  "no server \"" + core::printable(id, 80) + "\" is configured" +
                                      core::did_you_mean(id, known)}] { done(error); });
-        return nullptr;
+    }
+
+    OneSignIn::Make maker(const config::Server& server) const {
+        return [this, &server](plugin::AuthenticatorEvents& events) {
+            return server_auth.authenticator(server, nullptr, events);
+        };
     }
 
     void check_transports(config::Config& config) const {
@@ -258,38 +266,24 @@ std::vector<connection::Status> Host::statuses() const {
 }
 
 void Host::sign_in(const std::string& id, const std::string& scope, OneSignIn::Done done) {
-    const auto* server = impl_->server_to_sign(id, done);
-    if (!server) return;
-    impl_->signing.sign_in(
-        [this, server](plugin::AuthenticatorEvents& events) {
-            return impl_->server_auth.authenticator(*server, nullptr, events);
-        },
-        impl_->server_auth.url_of(*server), scope, std::move(done));
+    const auto* server = impl_->server(id);
+    if (!server) return impl_->tell_unknown(id, done);
+    impl_->signing.sign_in(impl_->maker(*server), impl_->server_auth.url_of(*server), scope,
+                           std::move(done));
 }
 
 void Host::sign_out(const std::string& id, OneSignIn::Done done) {
+    const auto* server = impl_->server(id);
+    const auto stored = impl_->secrets.stored();
+    if (!server && !(stored && stored->contains(id))) return impl_->tell_unknown(id, done);
     // Whatever the method says to it, the record goes.
     auto erase = [this, id, done](const Result<void>& revoked) {
         if (!revoked)
             core::log::warn("server \"" + id + "\" was not told: " + revoked.error().message);
         impl_->secrets.erase(id, done);
     };
-    const auto& servers = impl_->loaded.config.servers;
-    const auto server = std::find_if(servers.begin(), servers.end(),
-                                     [&](const auto& each) { return each.id == id; });
-    const auto stored = impl_->secrets.stored();
-    const bool known = stored && stored->contains(id);
-    if (server == servers.end() && !known) {
-        impl_->server_to_sign(id, done);
-        return;
-    }
-    if (server == servers.end() || !impl_->server_auth.choice(*server))
-        return erase(Result<void>());
-    impl_->signing.sign_out(
-        [this, server = &*server](plugin::AuthenticatorEvents& events) {
-            return impl_->server_auth.authenticator(*server, nullptr, events);
-        },
-        erase);
+    if (!server || !impl_->server_auth.choice(*server)) return erase({});
+    impl_->signing.sign_out(impl_->maker(*server), erase);
 }
 
 void Host::cancel_sign_in() {

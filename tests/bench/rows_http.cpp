@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <thread>
+#include <poll.h>
 
 namespace bench {
 
@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kPile = 2'000;
 constexpr std::chrono::milliseconds kRest{2'000};
+constexpr std::chrono::milliseconds kSettle{3'000};  // until the threads that connected have left
 
 // The benchmark's HTTP server, while it lives.
 class Remote {
@@ -105,6 +106,18 @@ struct Idle {
     double resident_mb, wakeups;
 };
 
+// For so long, whatever it says meanwhile.
+void listen_for(Child& child, std::chrono::milliseconds time) {
+    const auto until = std::chrono::steady_clock::now() + time;
+    for (;;) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+            until - std::chrono::steady_clock::now());
+        pollfd wanted{child.out(), POLLIN, 0};
+        if (left.count() <= 0 || ::poll(&wanted, 1, static_cast<int>(left.count())) == 0) return;
+        child.read_lines();
+    }
+}
+
 // A host at rest for `time`, with the streams of so many remote servers open.
 Idle idle_with(const Programs& programs, int servers, std::chrono::milliseconds time) {
     Remote remote(programs, "streams", false);
@@ -115,9 +128,9 @@ Idle idle_with(const Programs& programs, int servers, std::chrono::milliseconds 
     while (child.read_line().rfind("{\"event\"", 0) == 0) {
     }
     for (int i = 0; i < servers; ++i) remote.wait_for_stream();
-    std::this_thread::sleep_for(time / 4);  // the last stream's head is read
+    listen_for(child, kSettle);
     const auto before = waits_of(child.pid());
-    std::this_thread::sleep_for(time);
+    listen_for(child, time);
     const auto after = waits_of(child.pid());
     Idle idle{resident_mb(child.pid()), 0};
     for (const auto& [thread, waits] : before) {

@@ -40,7 +40,7 @@ TEST(Challenge, may_hold_a_token_instead) {
 TEST(Challenge, that_is_broken_ends_somewhere) {
     for (const char* text :
          {"", ",", "=", "Bearer =", "Bearer a=\"", "Bearer a=\"\\", "\"", "Bearer a b c=", "\x01"})
-        parse_challenges(text);
+        EXPECT_LE(parse_challenges(text).size(), 3u) << text;
 }
 
 TEST(Demand, joins_several_fields) {
