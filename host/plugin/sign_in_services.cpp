@@ -1,5 +1,6 @@
 #include "plugin/sign_in_services.hpp"
 
+#include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "plugin/host_services.hpp"
@@ -29,9 +30,7 @@ bool is_http(std::string_view url) {
 }
 
 bool is_record(std::string_view record) {
-    boost::json::error_code failed;
-    const auto value = boost::json::parse({record.data(), record.size()}, failed);
-    return !failed && value.is_object();
+    return core::parse_json_object(record).has_value();
 }
 
 }  // namespace

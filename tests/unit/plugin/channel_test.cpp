@@ -214,7 +214,9 @@ TEST_F(ChannelTest, MayBeDestroyedByItsLastEvent) {
     last.channel = &channel_;
     ChannelOptions options;
     options.server = "demo";
-    channel_ = std::move(*catalogue_->open("fake", std::move(options), last));
+    auto opened = catalogue_->open("fake", std::move(options), last);
+    ASSERT_TRUE(opened) << opened.error().message;
+    channel_ = std::move(*opened);
     channel_->close();
     EXPECT_TRUE(until([&] { return channel_ == nullptr; }));
 }
