@@ -1,5 +1,6 @@
 #include "app/era_file.hpp"
 
+#include "core/json.hpp"
 #include "core/private_directory.hpp"
 
 #include <boost/json.hpp>
@@ -19,11 +20,9 @@ void EraFile::read() {
     std::ifstream file(path_);
     std::stringstream text;
     text << file.rdbuf();
-    json::error_code failed;
-    const auto value = json::parse(text.str(), failed);
-    const auto* object = failed ? nullptr : value.if_object();
-    if (!object) return;
-    for (const auto& member : *object) {
+    const auto known = core::parse_json_object(text.str());
+    if (!known) return;
+    for (const auto& member : *known) {
         if (member.value().is_string() && versions_.size() < kEntries) {
             versions_.emplace(member.key(), member.value().get_string());
         }

@@ -5,6 +5,7 @@
 #include "app/server_log.hpp"
 #include "auth/consent.hpp"
 #include "auth/secret_store.hpp"
+#include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "core/worker.hpp"
@@ -53,10 +54,9 @@ std::vector<config::KnownTransport> known_transports(const config::Config& confi
         config::KnownTransport transport{name, nullptr};
         for (const auto& server : config.servers) {
             if (server.transport != name) continue;
-            json::error_code failed;
             const auto text = plugins.schema_of(name);
-            if (text) transport.schema = json::parse(*text, failed);
-            if (failed) transport.schema = nullptr;
+            if (!text) break;
+            if (auto schema = core::parse_json(*text)) transport.schema = std::move(*schema);
             break;
         }
         known.push_back(std::move(transport));

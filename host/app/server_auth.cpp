@@ -1,5 +1,6 @@
 #include "app/server_auth.hpp"
 
+#include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "protocol/schema.hpp"
@@ -134,10 +135,10 @@ Result<std::unique_ptr<plugin::Authenticator>> ServerAuth::authenticator(
 Result<json::value> ServerAuth::schema_of(const std::string& method) const {
     const auto text = plugins_.auth_schema_of(method);
     if (!text) return text.error();
-    json::error_code failed;
-    auto schema = text->empty() ? json::value(json::object()) : json::parse(*text, failed);
-    if (!failed) return schema;
-    return Error{ErrorCode::Invalid, "the schema of auth method \"" + method + "\" is not JSON"};
+    auto schema = core::parse_json(text->empty() ? "{}" : *text);
+    if (schema) return schema;
+    return Error{ErrorCode::Invalid,
+                 "the schema of auth method \"" + method + "\" " + schema.error().message};
 }
 
 Result<void> ServerAuth::judge(const Method& method, const json::object& settings) const {

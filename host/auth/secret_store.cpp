@@ -1,5 +1,6 @@
 #include "auth/secret_store.hpp"
 
+#include "core/json.hpp"
 #include "core/log.hpp"
 
 #include <algorithm>
@@ -74,10 +75,9 @@ Result<std::string> SecretStore::read_record(const std::string& plugin,
                              "\"secret-service\", or sign in again"};
         const auto secrets = keyring_->read(server);
         if (!secrets) return secrets.error();
-        json::error_code failed;
-        const auto value = json::parse(*secrets, failed);
-        if (failed || !value.is_object()) return std::string();  // erased there by hand
-        for (const auto& member : value.get_object()) record[member.key()] = member.value();
+        const auto kept = core::parse_json_object(*secrets);
+        if (!kept) return std::string();  // erased there by hand
+        for (const auto& member : *kept) record[member.key()] = member.value();
     }
     for (const auto& member : record)
         if (is_secret(member.key()) && member.value().is_string())
@@ -93,7 +93,9 @@ void SecretStore::put(const std::string& plugin, const std::string& server,
                 if (keyring_) keyring_->erase(server);
                 return file_.replace(server, {});
             }
-            return write_record(plugin, server, json::parse(record).get_object());
+            auto parsed = core::parse_json_object(record);
+            if (!parsed) return Result<void>(within("the record to keep", parsed.error()));
+            return write_record(plugin, server, std::move(*parsed));
         },
         std::move(done));
 }

@@ -2,6 +2,7 @@
 
 #include "core/descriptor.hpp"
 #include "core/digest.hpp"
+#include "core/json.hpp"
 #include "core/private_directory.hpp"
 #include "core/text.hpp"
 
@@ -105,13 +106,12 @@ Result<std::string> text_of(int fd, const std::string& path) {
 
 // Protocol: damaged. Unsupported: written by somebody who knows more.
 Result<json::object> parse(const std::string& text, const std::string& path) {
-    json::error_code wrong;
-    auto value = json::parse(text, wrong);
+    auto parsed = core::parse_json_object(text);
     const Error damaged{ErrorCode::Protocol, path +
                                                  " is damaged: it is not a JSON object with "
                                                  "\"version\" and \"servers\""};
-    if (wrong || !value.is_object()) return damaged;
-    auto& file = value.get_object();
+    if (!parsed) return damaged;
+    auto& file = *parsed;
     const auto* version = file.if_contains("version");
     const auto* servers = file.if_contains("servers");
     if (!version || !version->is_int64() || !servers || !servers->is_object()) return damaged;

@@ -1,6 +1,7 @@
 // How one message leaves, with the headers it needs, and what its exchange may end in: an answer
 // (inbound), a broken stream that is worth a second sending, or an error that says what is known.
 #include "connection/connection_impl.hpp"
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 
@@ -12,10 +13,8 @@ namespace json = boost::json;
 namespace {
 
 std::string tool_name(const protocol::Params& params) {
-    const auto raw = protocol::raw_member(params.members, "name");
-    json::error_code failed;
-    const auto name = json::parse({raw.data(), raw.size()}, failed);
-    return !failed && name.is_string() ? std::string(name.get_string()) : std::string();
+    const auto name = core::parse_json(protocol::raw_member(params.members, "name"));
+    return std::string((name ? core::text_of(*name) : std::nullopt).value_or(""));
 }
 
 }  // namespace

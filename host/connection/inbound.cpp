@@ -1,5 +1,6 @@
 // What the server sends: answers, notifications, requests of its own, and things that are none.
 #include "connection/connection_impl.hpp"
+#include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
@@ -12,6 +13,7 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::int64_t kMethodNotFound = -32601;
+constexpr std::int64_t kInvalidParams = -32602;
 constexpr std::int64_t kInternalError = -32603;
 
 // A number, or the same number in quotes: some servers echo ids as strings.
@@ -68,14 +70,12 @@ void Connection::Impl::batch(core::Buffer body) {
     if (session && session->version != "2025-03-26" && session->version != "2024-11-05") {
         return malformed(body.view(), refused, 0);
     }
-    json::parse_options options;
-    options.max_depth = context.limits.json_depth;
-    json::error_code failed;
-    const auto value = json::parse({body.view().data(), body.view().size()}, failed, {}, options);
-    if (failed || !value.is_array()) {
+    const auto value = core::parse_json(body.view(), {.depth = context.limits.json_depth});
+    const auto* items = value ? value->if_array() : nullptr;
+    if (!items) {
         return malformed(body.view(), {ErrorCode::Protocol, "message is not valid JSON"}, 0);
     }
-    for (const auto& item : value.get_array()) {
+    for (const auto& item : *items) {
         if (item.is_object()) message(0, core::Buffer::from(json::serialize(item)));
     }
 }
@@ -167,10 +167,11 @@ void Connection::Impl::input_required(RequestId id, std::string_view result) {
                                                    std::to_string(context.limits.input_rounds) +
                                                    " times for one request (limit input_rounds)"}));
     }
-    json::error_code ignored;
-    const auto value = json::parse({result.data(), result.size()}, ignored);
-    const auto& object = value.as_object();
-    const auto* state_value = object.if_contains("requestState");
+    const auto object = core::parse_json_object(result, {.depth = context.limits.json_depth});
+    if (!object)
+        return finish(id, named({object.error().code,
+                                 "asked for input in a result that " + object.error().message}));
+    const auto* state_value = object->if_contains("requestState");
     std::string extra;
     if (state_value) extra = "\"requestState\":" + json::serialize(*state_value);
 
@@ -187,15 +188,15 @@ void Connection::Impl::input_required(RequestId id, std::string_view result) {
         }
         resend(id);
     };
-    const auto* asked = object.if_contains("inputRequests");
-    if (!asked || !asked->is_object() || asked->get_object().empty()) {
+    const auto* asked = core::object_in(&*object, "inputRequests");
+    if (!asked || asked->empty()) {
         if (!state_value) {
             return finish(id, named({ErrorCode::Protocol, "asked for input without saying what"}));
         }
         return send_again();
     }
-    round->missing = asked->get_object().size();
-    for (const auto& member : asked->get_object()) {
+    round->missing = asked->size();
+    for (const auto& member : *asked) {
         const std::string key(member.key());
         const auto answer = [round, key, send_again](Result<json::object> given) {
             if (given)
@@ -205,15 +206,14 @@ void Connection::Impl::input_required(RequestId id, std::string_view result) {
             if (--round->missing == 0) send_again();
         };
         const auto* request = member.value().if_object();
-        const auto* method = request ? request->if_contains("method") : nullptr;
-        const auto* params = request ? request->if_contains("params") : nullptr;
-        if (!method || !method->is_string()) {
+        const auto method = core::text_in(request, "method");
+        const auto* params = core::object_in(request, "params");
+        if (!method) {
             answer(Error{ErrorCode::Protocol, "an input request has no method"});
             continue;
         }
-        context.responder.respond(
-            spec.id(), std::string(method->get_string()),
-            params && params->is_object() ? params->get_object() : json::object(), answer);
+        context.responder.respond(spec.id(), std::string(*method),
+                                  params ? *params : json::object(), answer);
     }
 }
 
@@ -234,19 +234,19 @@ void Connection::Impl::server_request(const protocol::Envelope& envelope) {
                        envelope.method == "sampling/createMessage" ||
                        envelope.method == "elicitation/create";
     if (!known) return reply(protocol::error_response(id, kMethodNotFound, "Method not found"));
-    json::error_code ignored;
-    const auto params = json::parse(
-        envelope.params.empty() ? "{}"
-                                : json::string_view(envelope.params.data(), envelope.params.size()),
-        ignored);
-    context.responder.respond(
-        spec.id(), envelope.method, params.is_object() ? params.get_object() : json::object(),
-        [reply, id](Result<json::object> given) {
-            if (given) return reply(protocol::response(id, json::serialize(*given)));
-            const auto code =
-                given.error().code == ErrorCode::Unsupported ? kMethodNotFound : kInternalError;
-            reply(protocol::error_response(id, code, given.error().message));
-        });
+    auto params = core::parse_json_object(envelope.params, {.depth = context.limits.json_depth});
+    if (!params && params.error().code == ErrorCode::Limit)
+        return reply(
+            protocol::error_response(id, kInvalidParams, "the request " + params.error().message));
+    context.responder.respond(spec.id(), envelope.method, params ? *params : json::object(),
+                              [reply, id](Result<json::object> given) {
+                                  if (given)
+                                      return reply(protocol::response(id, json::serialize(*given)));
+                                  const auto code = given.error().code == ErrorCode::Unsupported
+                                                        ? kMethodNotFound
+                                                        : kInternalError;
+                                  reply(protocol::error_response(id, code, given.error().message));
+                              });
 }
 
 void Connection::Impl::notification(const protocol::Envelope& envelope) {
@@ -264,26 +264,18 @@ void Connection::Impl::notification(const protocol::Envelope& envelope) {
 }
 
 void Connection::Impl::progress(std::string_view params) {
-    json::error_code failed;
-    const auto value = json::parse({params.data(), params.size()}, failed);
-    const auto* object = failed ? nullptr : value.if_object();
-    const auto* token = object ? object->if_contains("progressToken") : nullptr;
-    if (!token || !token->is_int64() || token->get_int64() <= 0) return;
-    auto* entry = pending.find_wire(static_cast<RequestId>(token->get_int64()));
+    const auto object = core::parse_json_object(params, {.depth = context.limits.json_depth});
+    const auto token = core::integer_in(object ? &*object : nullptr, "progressToken");
+    if (!token || *token <= 0) return;
+    auto* entry = pending.find_wire(static_cast<RequestId>(*token));
     if (!entry) return;
     pending.touch(*entry);
     if (!entry->request.on_progress) return;
-    const auto number = [&](const char* key) -> std::optional<double> {
-        const auto* found = object->if_contains(key);
-        if (!found || !found->is_number()) return std::nullopt;
-        return found->to_number<double>();
-    };
     Progress told;
-    told.progress = number("progress").value_or(0);
-    told.total = number("total");
-    if (const auto* text = object->if_contains("message"); text && text->is_string()) {
-        told.message = core::printable({text->get_string().data(), text->get_string().size()}, 500);
-    }
+    told.progress = core::number_in(&*object, "progress").value_or(0);
+    told.total = core::number_in(&*object, "total");
+    if (const auto text = core::text_in(&*object, "message"))
+        told.message = core::printable(*text, 500);
     const auto handler = entry->request.on_progress;  // it may end the request
     handler(told);
 }

@@ -1,5 +1,6 @@
 // How a connection comes to life, is found dead, comes back, and ends.
 #include "connection/connection_impl.hpp"
+#include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
@@ -181,12 +182,10 @@ void Connection::Impl::handshake_result(const std::string& method, Result<Reply>
         if (!error) return lose(error.error());
         return drive(handshake->on_error(method, *error));
     }
-    json::error_code failed;
-    const auto value = json::parse({reply->result.data(), reply->result.size()}, failed);
-    if (failed || !value.is_object()) {
-        return lose({ErrorCode::Protocol, "result of " + method + " is not an object"});
-    }
-    drive(handshake->on_result(method, value.get_object()));
+    const auto value = core::parse_json_object(reply->result, {.depth = context.limits.json_depth});
+    if (!value)
+        return lose({value.error().code, "result of " + method + " " + value.error().message});
+    drive(handshake->on_result(method, *value));
 }
 
 void Connection::Impl::established(protocol::Session made) {

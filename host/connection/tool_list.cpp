@@ -1,5 +1,6 @@
 // The server's tools, over all pages of tools/list, and when that list has to be read again.
 #include "connection/connection_impl.hpp"
+#include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
@@ -36,12 +37,11 @@ void Connection::Impl::tools_listed(Result<Reply> reply) {
             named({ErrorCode::Protocol,
                    "tools/list failed: " + (error ? error->message : error.error().message)}));
     }
-    json::error_code failed;
-    const auto value = json::parse({reply->result.data(), reply->result.size()}, failed);
-    if (failed || !value.is_object()) {
-        return tools_done(named({ErrorCode::Protocol, "tools/list result is not an object"}));
-    }
-    auto page = protocol::parse_tool_page(value.get_object(), context.limits);
+    const auto value = core::parse_json_object(reply->result, {.depth = context.limits.json_depth});
+    if (!value)
+        return tools_done(
+            named({value.error().code, "tools/list result " + value.error().message}));
+    auto page = protocol::parse_tool_page(*value, context.limits);
     if (!page) return tools_done(named(page.error()));
     for (auto& note : page->notes) {
         if (shown.notes.size() < 100) shown.notes.push_back(std::move(note));

@@ -10,8 +10,11 @@ namespace patchbay::core {
 struct Limits {
     std::size_t message_bytes = 16u << 20;  // one JSON-RPC message, either direction
     std::size_t json_depth = 128;           // nesting of one message
-    std::size_t queue_bytes = 64u << 20;    // waiting for one server, then calls are refused
-    std::size_t queue_messages = 10'000;    // in flight at one server, then calls are refused
+    // Squares of the member counts of one message's larger objects, added up: one object may have
+    // 8,192 members. More is time that its sender decides about, see json.hpp.
+    std::size_t json_crowding = 8'192u * 8'192u;
+    std::size_t queue_bytes = 64u << 20;  // waiting for one server, then calls are refused
+    std::size_t queue_messages = 10'000;  // in flight at one server, then calls are refused
     std::size_t tools_per_server = 10'000;
     std::size_t pages_per_list = 1'000;
     std::size_t schema_bytes = 64u << 10;  // one tool's input or output schema

@@ -2,6 +2,8 @@
 // earliest deadline moves forward: a call with a 27 h limit costs no system call.
 #include "core/loop.hpp"
 
+#include "core/log.hpp"
+
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -21,6 +23,37 @@ namespace asio = boost::asio;
 
 namespace {
 
+constexpr unsigned kMostEscapes = 100;  // from one watch, which would go on for ever
+
+std::atomic<std::uint64_t> escaped_count{0};
+
+[[gnu::cold, gnu::noinline]] void note_escaped() noexcept {
+    ++escaped_count;
+    try {
+        try {
+            throw;
+        } catch (const std::exception& error) {
+            log::error(std::string("internal error: a callback of the loop threw: ") +
+                       error.what());
+        } catch (...) {
+            log::error("internal error: a callback of the loop threw no std::exception");
+        }
+    } catch (...) {  // no memory left to say it in
+    }
+}
+
+// False: it threw. Costs nothing when it does not.
+template <class Work>
+bool contained(Work&& work) noexcept {
+    try {
+        work();
+        return true;
+    } catch (...) {
+        note_escaped();
+        return false;
+    }
+}
+
 // One watched descriptor. Asio waits are one-shot, so each is re-armed after its callback;
 // `generation` tells a wait that was overtaken by modify() or unwatch() that nobody listens.
 struct Watch : std::enable_shared_from_this<Watch> {
@@ -33,6 +66,7 @@ struct Watch : std::enable_shared_from_this<Watch> {
     std::function<void(unsigned)> ready;
     unsigned wanted = 0;
     unsigned armed = 0;
+    unsigned escapes = 0;
     bool gone = false;
 };
 
@@ -66,7 +100,7 @@ struct Loop::Impl {
         while (!deferred.empty()) {
             auto next = std::move(deferred.front());
             deferred.pop_front();
-            next();
+            contained(next);
         }
     }
 
@@ -82,7 +116,9 @@ struct Loop::Impl {
         watch->descriptor.async_wait(type, [this, watch, event](boost::system::error_code error) {
             watch->armed &= ~event;
             if (watch->gone || error == asio::error::operation_aborted) return;
-            if (watch->wanted & event) watch->ready(event);
+            if (watch->wanted & event && !contained([&] { watch->ready(event); }) &&
+                ++watch->escapes >= kMostEscapes)
+                watch->wanted = 0;
             drain();
             arm(watch);
         });
@@ -108,7 +144,7 @@ struct Loop::Impl {
             if (found == timers.end()) continue;
             auto fired = std::move(found->second);
             timers.erase(found);
-            fired();
+            contained(fired);
             drain();  // before the next timer: each is a callback of its own
         }
     }
@@ -201,7 +237,7 @@ void Loop::defer(std::function<void()> work) {
 
 void Loop::post(std::function<void()> work) {
     asio::post(impl_->io, [impl = impl_.get(), work = std::move(work)] {
-        work();
+        contained(work);
         impl->drain();
     });
 }
@@ -232,6 +268,10 @@ bool Loop::run_until(const std::function<bool()>& done, Clock::time_point deadli
         impl_->drain();
     }
     return true;
+}
+
+std::uint64_t Loop::take_escaped() {
+    return escaped_count.exchange(0);
 }
 
 bool Loop::on_loop_thread() const {

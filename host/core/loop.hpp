@@ -3,7 +3,10 @@
 // Owns:    watches, timers, queued work. Callbacks own what they capture.
 // Threads: [loop] is the thread that runs the loop: the one that called run(), run_until() or
 //          run_for() last. post() is [any]; everything else is [loop].
-// Errors:  watch() fails when the descriptor cannot be polled; nothing else fails.
+// Errors:  watch() fails when the descriptor cannot be polled; nothing else fails. An exception
+// that
+//          escapes a callback ends that callback alone: it is logged and counted, and the loop goes
+//          on, because one server's trouble is not the others'.
 // Order:   deferred work runs when the current callback returns, before the loop polls again, so
 //          a call that begins and ends on this thread costs no wake-up.
 #pragma once
@@ -54,6 +57,10 @@ public:
     // asked after every batch of callbacks. This is how a synchronous caller waits: no hand-off.
     bool run_until(const std::function<bool()>& done,
                    Clock::time_point deadline = Clock::time_point::max());
+
+    // How many exceptions have escaped callbacks in this process since the last time of asking;
+    // each is a bug of ours. Tests fail for it. [any]
+    static std::uint64_t take_escaped();
 
     bool on_loop_thread() const;  // [any]
     void assert_here() const;     // aborts on another thread, in debug builds only

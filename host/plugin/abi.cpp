@@ -1,9 +1,11 @@
 #include "plugin/abi.hpp"
 
+#include "core/log.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace patchbay::plugin {
 namespace {
@@ -99,6 +101,25 @@ void fill(patchbay_error* error, patchbay_status code, std::string_view text, in
     error->native_code = native_code;
     const auto cut = core::utf8_prefix(text, sizeof error->message - 1);
     std::memcpy(error->message, cut.data(), cut.size());
+}
+
+patchbay_status thrown_at_entry(const char* service) noexcept {
+    patchbay_status status = PATCHBAY_E_INTERNAL;
+    try {
+        try {
+            throw;
+        } catch (const std::bad_alloc&) {
+            status = PATCHBAY_E_LIMIT;
+            core::log::error(std::string(service) + ": out of memory");
+        } catch (const std::exception& error) {
+            core::log::error(std::string("internal error: ") + service + " threw: " + error.what());
+        } catch (...) {
+            core::log::error(std::string("internal error: ") + service +
+                             " threw no std::exception");
+        }
+    } catch (...) {  // no memory left to say it in
+    }
+    return status;
 }
 
 }  // namespace patchbay::plugin

@@ -57,4 +57,26 @@ bool guarded(std::string& thrown, Call&& call) {
     return false;
 }
 
+// Logs what a service of the host threw at a plugin's call, where no exception may pass; the status
+// to answer with. Call it inside a catch. [any]
+[[gnu::cold]] patchbay_status thrown_at_entry(const char* service) noexcept;
+
+// Runs the body of a function that plugins call. Text is built only when something was thrown.
+template <class Body>
+patchbay_status entry(const char* service, Body&& body) noexcept {
+    try {
+        return body();
+    } catch (...) {
+        return thrown_at_entry(service);
+    }
+}
+template <class Body>
+void void_entry(const char* service, Body&& body) noexcept {
+    try {
+        body();
+    } catch (...) {
+        thrown_at_entry(service);
+    }
+}
+
 }  // namespace patchbay::plugin

@@ -180,7 +180,7 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
 
     template <class Call>
     bool call(const char* slot, Call&& work) {
-        const SlowCall slow(services.plugin(), slot);
+        const SlowCall slow(services.plugin(), slot, server.c_str());
         std::string thrown;
         if (guarded(thrown, std::forward<Call>(work))) return true;
         queue_fault(std::string(slot) + " threw: " + thrown);
@@ -209,22 +209,25 @@ namespace {
 
 void sink_acquired(patchbay_auth_link* link, std::uint64_t operation, patchbay_status status,
                    const patchbay_grant* grant, const patchbay_error* error) noexcept {
-    AuthEvent event{Kind::Acquired, operation};
-    if (status == PATCHBAY_OK) {
-        Grant made;
-        if (auto why = copy_grant(grant, made); !why.empty()) return link->queue_fault(why);
-        event.outcome = std::move(made);
-    } else {
-        if (status > 0) return link->queue_fault("acquired with " + std::to_string(status));
-        if (grant) return link->queue_fault("acquired with a grant and " + name_of_status(status));
-        event.outcome =
-            Error{code_of(status), error ? text_of(*error, status) : name_of_status(status)};
-    }
-    link->push(std::move(event));
+    void_entry("acquired", [&] {
+        AuthEvent event{Kind::Acquired, operation};
+        if (status == PATCHBAY_OK) {
+            Grant made;
+            if (auto why = copy_grant(grant, made); !why.empty()) return link->queue_fault(why);
+            event.outcome = std::move(made);
+        } else {
+            if (status > 0) return link->queue_fault("acquired with " + std::to_string(status));
+            if (grant)
+                return link->queue_fault("acquired with a grant and " + name_of_status(status));
+            event.outcome =
+                Error{code_of(status), error ? text_of(*error, status) : name_of_status(status)};
+        }
+        link->push(std::move(event));
+    });
 }
 
 void sink_closed(patchbay_auth_link* link) noexcept {
-    link->push({Kind::Closed});
+    void_entry("closed", [&] { link->push({Kind::Closed}); });
 }
 
 constexpr patchbay_auth_sink kSink = {sizeof(patchbay_auth_sink), 0, sink_acquired, sink_closed};
@@ -327,7 +330,7 @@ Result<std::unique_ptr<Authenticator>> create_authenticator(core::Loop& loop,
     patchbay_status status = PATCHBAY_E_INTERNAL;
     std::string thrown;
     {
-        const SlowCall slow(services.plugin(), "create");
+        const SlowCall slow(services.plugin(), "create", link->server.c_str());
         if (!guarded(thrown, [&] { status = table.create(&params, &link->authenticator, &error); }))
             return broken("create threw: " + thrown);
     }

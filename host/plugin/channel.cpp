@@ -19,13 +19,29 @@
 namespace patchbay::plugin {
 namespace {
 
-constexpr std::size_t kPauseBytes = 1u << 20;        // queued, then message() answers PAUSE
-constexpr std::size_t kMostQueuedBytes = 64u << 20;  // a plugin that ignores PAUSE ends here
+// Queued, then message() answers PAUSE: by bytes, and by events because small ones cost more than
+// their bytes.
+constexpr std::size_t kPauseBytes = 1u << 20;
+constexpr std::size_t kPauseEvents = 1'000;
+// Queued, then the channel ends. What a peer sends in one piece is handed over in one piece, so
+// this says nothing of the plugin; its other channels go on.
+constexpr std::size_t kMostQueuedBytes = 64u << 20;
 constexpr std::size_t kMostQueuedEvents = 100'000;
 constexpr std::size_t kMostQueuedOutputs = 10'000;  // lines for people beyond are dropped
 constexpr std::size_t kOutputBytes = 8u << 10, kFactBytes = 1u << 10;
 
-enum class Kind { Opened, Message, Done, Writable, Challenge, Output, Fact, Closed, Fault };
+enum class Kind {
+    Opened,
+    Message,
+    Done,
+    Writable,
+    Challenge,
+    Output,
+    Fact,
+    Closed,
+    Fault,  // the plugin broke the contract
+    Spent,  // a limit of this channel is reached, or an event of it was lost
+};
 
 struct Detail {
     Problem problem;
@@ -79,21 +95,24 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
             (queued_bytes + bytes > most_queued_bytes || queue.size() >= kMostQueuedEvents)) {
             if (overflowed) return PATCHBAY_PAUSE;
             overflowed = true;
-            event =
-                fault_event("ignored PAUSE until " + std::to_string(queued_bytes) + " bytes in " +
-                            std::to_string(queue.size()) + " events were waiting");
+            const bool many = queue.size() >= kMostQueuedEvents;
+            event = special_event(Kind::Spent, std::to_string(queued_bytes) + " bytes in " +
+                                                   std::to_string(queue.size()) +
+                                                   " events of the server were waiting (limit " +
+                                                   (many ? "channel_events)" : "channel_bytes)"));
         }
         queued_bytes += event.body.size();
         const bool is_message = event.kind == Kind::Message;
         queue.push_back(std::move(event));
         schedule();
-        if (!is_message || (!paused && queued_bytes <= kPauseBytes)) return PATCHBAY_OK;
+        if (!is_message || (!paused && queued_bytes <= kPauseBytes && queue.size() <= kPauseEvents))
+            return PATCHBAY_OK;
         answered_pause = true;
         return PATCHBAY_PAUSE;
     }
 
-    static Event fault_event(std::string what) {
-        Event event{Kind::Fault};
+    static Event special_event(Kind kind, std::string what) {
+        Event event{kind};
         event.detail = std::make_unique<Detail>();
         event.detail->text = std::move(what);
         return event;
@@ -118,7 +137,13 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
     void drain_batch() {
         while (next < batch.size()) {
             Event event = std::move(batch[next++]);
-            dispatch(event);
+            try {
+                dispatch(event);
+            } catch (const std::exception& error) {
+                failed_at(event.kind, error.what());
+            } catch (...) {
+                failed_at(event.kind, "no std::exception");
+            }
         }
         batch.clear();
         next = 0;
@@ -140,6 +165,7 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
             return;
         }
         if (event.kind == Kind::Fault) return fault(event.detail->text);
+        if (event.kind == Kind::Spent) return give_up(ErrorCode::Limit, event.detail->text);
         if (closed) return fault(std::string(name_of_kind(event.kind)) + " after closed");
         if (!events) return;
         switch (event.kind) {
@@ -168,6 +194,7 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
             case Kind::Closed:
                 return finish(event);
             case Kind::Fault:
+            case Kind::Spent:
                 return;
         }
     }
@@ -185,14 +212,25 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
     // The plugin may not be called for this channel any more, except to let it stop.
     void fault(const std::string& what) {
         services.misbehaved("server \"" + server + "\": " + what);
+        give_up(ErrorCode::Internal,
+                "plugin \"" + services.plugin() + "\" broke the plugin contract: " + what);
+    }
+
+    // Ends this channel alone: nothing of it is heard any more, and it is closed.
+    void give_up(ErrorCode code, const std::string& why) {
         faulted = true;
         if (channel && !std::exchange(closing, true)) call("close", [&] { table.close(channel); });
         if (std::exchange(ended, true) || !events) return;
         Problem problem;
-        problem.error = {ErrorCode::Internal, "server \"" + server + "\": plugin \"" +
-                                                  services.plugin() +
-                                                  "\" broke the plugin contract: " + what};
+        problem.error = {code, "server \"" + server + "\": " + why};
         events->on_closed(&problem);
+    }
+
+    // Whoever hears the events threw: a bug of the host that one server has brought to light.
+    [[gnu::cold]] void failed_at(Kind kind, const char* what) {
+        const auto why = std::string("internal error at ") + name_of_kind(kind) + ": " + what;
+        core::log::error("server \"" + server + "\": " + why);
+        give_up(ErrorCode::Internal, why);
     }
 
     void destroy() {
@@ -219,7 +257,7 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
     // Calls a slot; false: it threw, and that is queued as a fault.
     template <class Call>
     bool call(const char* slot, Call&& work) {
-        const SlowCall slow(services.plugin(), slot);
+        const SlowCall slow(services.plugin(), slot, server.c_str());
         std::string thrown;
         if (guarded(thrown, std::forward<Call>(work))) return true;
         queue_fault(std::string(slot) + " threw: " + thrown);
@@ -227,14 +265,20 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
     }
 
     void queue_fault(std::string what) {
-        auto event = fault_event(std::move(what));
+        auto event = special_event(Kind::Fault, std::move(what));
+        push(event);
+    }
+
+    // An event could not be taken in: without it the rest makes no sense. [any]
+    void lose_event() {
+        auto event = special_event(Kind::Spent, "the host had no memory for an event");
         push(event);
     }
 
     static const char* name_of_kind(Kind kind) {
-        static constexpr const char* names[] = {"opened",   "message",   "done",
-                                                "writable", "challenge", "output",
-                                                "fact",     "closed",    "fault"};
+        static constexpr const char* names[] = {"opened",    "message", "done", "writable",
+                                                "challenge", "output",  "fact", "closed",
+                                                "fault",     "spent"};
         return names[static_cast<int>(kind)];
     }
 
@@ -289,68 +333,112 @@ bool too_small(const patchbay_problem* problem) {
     return problem && problem->struct_size < kProblemFloor;
 }
 
+// The body of a sink's function: what it throws loses the event, and with it the channel.
+template <class Body>
+patchbay_status heard(patchbay_link* link, Body&& body) noexcept {
+    try {
+        return body();
+    } catch (...) {
+        thrown_at_entry("an event");
+        void_entry("an event", [&] { link->lose_event(); });
+        return PATCHBAY_OK;
+    }
+}
+
 void sink_opened(patchbay_link* link) noexcept {
-    Event event{Kind::Opened};
-    link->push(event);
+    heard(link, [&]() -> patchbay_status {
+        Event event{Kind::Opened};
+        link->push(event);
+        return PATCHBAY_OK;
+    });
 }
 
 patchbay_status sink_message(patchbay_link* link, std::uint64_t exchange,
                              const patchbay_buf* body) noexcept {
-    if (!body || (!body->data && body->size)) {
-        link->queue_fault("message without a body");
-        return PATCHBAY_OK;
-    }
-    Event event{Kind::Message, PATCHBAY_OK, exchange, {}, nullptr};
-    event.body = body->release ? core::Buffer(reinterpret_cast<const char*>(body->data), body->size,
-                                              body->release, body->owner)
-                               : copy_of(*body);
-    return link->push(event);
+    return heard(link, [&]() -> patchbay_status {
+        if (!body || (!body->data && body->size)) {
+            link->queue_fault("message without a body");
+            return PATCHBAY_OK;
+        }
+        Event event{Kind::Message, PATCHBAY_OK, exchange, {}, nullptr};
+        event.body = body->release ? core::Buffer(reinterpret_cast<const char*>(body->data),
+                                                  body->size, body->release, body->owner)
+                                   : copy_of(*body);
+        return link->push(event);
+    });
 }
 
 void sink_done(patchbay_link* link, std::uint64_t exchange, patchbay_status status,
                const patchbay_problem* problem) noexcept {
-    if (too_small(problem)) return link->queue_fault("done with a problem of an unknown size");
-    Event event{Kind::Done, status, exchange, {}, nullptr};
-    if (status != PATCHBAY_OK) event.detail = detail_of(status, problem);
-    link->push(event);
+    heard(link, [&]() -> patchbay_status {
+        if (too_small(problem)) {
+            link->queue_fault("done with a problem of an unknown size");
+            return PATCHBAY_OK;
+        }
+        Event event{Kind::Done, status, exchange, {}, nullptr};
+        if (status != PATCHBAY_OK) event.detail = detail_of(status, problem);
+        link->push(event);
+        return PATCHBAY_OK;
+    });
 }
 
 void sink_writable(patchbay_link* link) noexcept {
-    Event event{Kind::Writable};
-    link->push(event);
+    heard(link, [&]() -> patchbay_status {
+        Event event{Kind::Writable};
+        link->push(event);
+        return PATCHBAY_OK;
+    });
 }
 
 void sink_challenge(patchbay_link* link, const patchbay_problem* problem) noexcept {
-    if (!problem || too_small(problem)) return link->queue_fault("challenge without a problem");
-    Event event{Kind::Challenge};
-    const bool session = problem->error.code == PATCHBAY_E_SESSION;
-    event.detail = detail_of(session ? PATCHBAY_E_SESSION : PATCHBAY_E_AUTH, problem);
-    link->push(event);
+    heard(link, [&]() -> patchbay_status {
+        if (!problem || too_small(problem)) {
+            link->queue_fault("challenge without a problem");
+            return PATCHBAY_OK;
+        }
+        Event event{Kind::Challenge};
+        const bool session = problem->error.code == PATCHBAY_E_SESSION;
+        event.detail = detail_of(session ? PATCHBAY_E_SESSION : PATCHBAY_E_AUTH, problem);
+        link->push(event);
+        return PATCHBAY_OK;
+    });
 }
 
 void sink_closed(patchbay_link* link, const patchbay_problem* problem) noexcept {
-    if (too_small(problem)) return link->queue_fault("closed with a problem of an unknown size");
-    Event event{Kind::Closed};
-    if (problem)
-        event.detail =
-            detail_of(problem->error.code ? problem->error.code : PATCHBAY_E_IO, problem);
-    link->push(event);
+    heard(link, [&]() -> patchbay_status {
+        if (too_small(problem)) {
+            link->queue_fault("closed with a problem of an unknown size");
+            return PATCHBAY_OK;
+        }
+        Event event{Kind::Closed};
+        if (problem)
+            event.detail =
+                detail_of(problem->error.code ? problem->error.code : PATCHBAY_E_IO, problem);
+        link->push(event);
+        return PATCHBAY_OK;
+    });
 }
 
 void sink_output(patchbay_link* link, std::uint32_t stream, patchbay_str line) noexcept {
-    Event event{Kind::Output};
-    event.detail = std::make_unique<Detail>();
-    event.detail->stream = stream;
-    event.detail->text = view(line).substr(0, kOutputBytes);
-    link->push(event);
+    heard(link, [&]() -> patchbay_status {
+        Event event{Kind::Output};
+        event.detail = std::make_unique<Detail>();
+        event.detail->stream = stream;
+        event.detail->text = view(line).substr(0, kOutputBytes);
+        link->push(event);
+        return PATCHBAY_OK;
+    });
 }
 
 void sink_fact(patchbay_link* link, patchbay_str name, patchbay_str value) noexcept {
-    Event event{Kind::Fact};
-    event.detail = std::make_unique<Detail>();
-    event.detail->name = core::printable(view(name), 64);
-    event.detail->text = core::printable(view(value), kFactBytes);
-    link->push(event);
+    heard(link, [&]() -> patchbay_status {
+        Event event{Kind::Fact};
+        event.detail = std::make_unique<Detail>();
+        event.detail->name = core::printable(view(name), 64);
+        event.detail->text = core::printable(view(value), kFactBytes);
+        link->push(event);
+        return PATCHBAY_OK;
+    });
 }
 
 constexpr patchbay_sink kSink = {
@@ -365,8 +453,8 @@ void mask_secrets(const std::vector<Header>& headers) {
 patchbay_status sign(const patchbay_host*, patchbay_link* link, patchbay_str method,
                      patchbay_str url, void* ctx, Signer::Header header) noexcept {
     if (!link || !header) return PATCHBAY_E_INVALID;
-    return link->signer ? link->signer->sign(view(method), view(url), ctx, header)
-                        : PATCHBAY_E_AUTH;
+    if (!link->signer) return PATCHBAY_E_AUTH;
+    return entry("sign", [&] { return link->signer->sign(view(method), view(url), ctx, header); });
 }
 
 constexpr patchbay_host_sign kSign = {sizeof(patchbay_host_sign), 0, sign};
@@ -494,7 +582,7 @@ Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, HostServices& se
     };
     std::string thrown;
     {
-        const SlowCall slow(services.plugin(), "open");
+        const SlowCall slow(services.plugin(), "open", link->server.c_str());
         if (!guarded(thrown, [&] { status = table.open(&params, &link->channel, &error); })) {
             link->channel = nullptr;
             link->abandon();

@@ -1,5 +1,6 @@
 #include "plugin/discovery.hpp"
 
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "plugin/host_services.hpp"
 #include "plugin/trust.hpp"
@@ -242,9 +243,8 @@ private:
                 if (!inside(real)) return path + ": is a link to outside the manifest's folder";
                 auto text = read_trusted(real, kSchemaFileBytes);
                 if (!text) return text.error().message;
-                boost::system::error_code broken;
-                if (!boost::json::parse(*text, broken).is_object() || broken)
-                    return path + ": not a JSON object" + (broken ? ": " + broken.message() : "");
+                if (const auto schema = core::parse_json_object(*text); !schema)
+                    return path + " " + schema.error().message;
                 provided.schema_text = std::move(*text);
             }
             info.provides.push_back(std::move(provided));

@@ -21,20 +21,24 @@ constexpr std::size_t kMostLogFields = 32;
 
 patchbay_status watch(const patchbay_host* host, std::intptr_t fd, std::uint32_t events, void* ctx,
                       Reactor::Ready ready, patchbay_op* out) noexcept {
-    return HostServices::of(host).reactor().watch(fd, events, ctx, ready, out);
+    return entry("reactor watch", [&] {
+        return HostServices::of(host).reactor().watch(fd, events, ctx, ready, out);
+    });
 }
 patchbay_status after(const patchbay_host* host, std::uint64_t delay_ns, void* ctx,
                       Reactor::Fired fired, patchbay_op* out) noexcept {
-    return HostServices::of(host).reactor().after(delay_ns, ctx, fired, out);
+    return entry("reactor after",
+                 [&] { return HostServices::of(host).reactor().after(delay_ns, ctx, fired, out); });
 }
 void cancel(const patchbay_host* host, patchbay_op op) noexcept {
-    HostServices::of(host).reactor().cancel(op);
+    void_entry("reactor cancel", [&] { HostServices::of(host).reactor().cancel(op); });
 }
 patchbay_status modify(const patchbay_host* host, patchbay_op op, std::uint32_t events) noexcept {
-    return HostServices::of(host).reactor().modify(op, events);
+    return entry("reactor modify",
+                 [&] { return HostServices::of(host).reactor().modify(op, events); });
 }
 patchbay_status post(const patchbay_host* host, void* ctx, Reactor::Posted fn) noexcept {
-    return HostServices::of(host).reactor().post(ctx, fn);
+    return entry("reactor post", [&] { return HostServices::of(host).reactor().post(ctx, fn); });
 }
 constexpr patchbay_host_reactor kReactor = {
     sizeof(patchbay_host_reactor), 0, watch, after, cancel, modify, post};
@@ -53,10 +57,12 @@ constexpr patchbay_host_clock kClock = {sizeof(patchbay_host_clock), 0, monotoni
 patchbay_status http_fetch(const patchbay_host* host, const patchbay_http_request* request,
                            void* ctx, HttpService::Callback done, patchbay_op* out) noexcept {
     auto* http = HostServices::of(host).http();
-    return http ? http->fetch(request, ctx, done, out) : PATCHBAY_E_UNSUPPORTED;
+    if (!http) return PATCHBAY_E_UNSUPPORTED;
+    return entry("http fetch", [&] { return http->fetch(request, ctx, done, out); });
 }
 void http_cancel(const patchbay_host* host, patchbay_op op) noexcept {
-    if (auto* http = HostServices::of(host).http()) http->cancel(op);
+    if (auto* http = HostServices::of(host).http())
+        void_entry("http cancel", [&] { http->cancel(op); });
 }
 constexpr patchbay_host_http kHttp = {sizeof(patchbay_host_http), 0, http_fetch, http_cancel};
 
@@ -166,12 +172,14 @@ void HostServices::log(int level, std::string_view text, const patchbay_kv* fiel
 }
 
 const void* HostServices::on_get_extension(const patchbay_host* host, const char* id) noexcept {
-    return host && id ? of(host).extension(id) : nullptr;
+    const void* found = nullptr;
+    if (host && id) void_entry("get_extension", [&] { found = of(host).extension(id); });
+    return found;
 }
 
 void HostServices::on_log(const patchbay_host* host, std::int32_t level, patchbay_str text,
                           const patchbay_kv* fields, std::size_t count) noexcept {
-    if (host) of(host).log(level, view(text), fields, count);
+    if (host) void_entry("log", [&] { of(host).log(level, view(text), fields, count); });
 }
 
 }  // namespace patchbay::plugin

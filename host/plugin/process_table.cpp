@@ -59,13 +59,15 @@ patchbay_status spawn(const patchbay_host* host, const patchbay_process_params* 
             return refuse(error, status_of(process.error().code), process.error().message);
         *out = *process;
         return PATCHBAY_OK;
-    } catch (const std::exception& failure) {  // out of memory
-        return refuse(error, PATCHBAY_E_INTERNAL, failure.what());
+    } catch (...) {
+        fill(error, PATCHBAY_E_INTERNAL, "the host failed while it started the program");
+        return thrown_at_entry("process spawn");
     }
 }
 
 void stop(const patchbay_host* host, patchbay_op op, std::uint32_t grace_ms) noexcept {
-    if (auto* const processes = HostServices::of(host).processes()) processes->stop(op, grace_ms);
+    if (auto* const processes = HostServices::of(host).processes())
+        void_entry("process stop", [&] { processes->stop(op, grace_ms); });
 }
 
 constexpr patchbay_host_process kTable{sizeof(patchbay_host_process), 0, spawn, stop};

@@ -277,6 +277,7 @@ void Reactor::cancel(patchbay_op op) {
     }
     if (never_ran) {
         std::string thrown;
+        const CallMark mark(core_->plugin.c_str(), "a cancelled timer's callback", nullptr);
         if (operation->fired &&
             !guarded(thrown, [&] { operation->fired(operation->ctx, PATCHBAY_E_CANCELLED); }))
             core_->misbehaved("a timer callback threw: " + thrown);

@@ -1,5 +1,6 @@
 #include "plugin/sign_in_services.hpp"
 
+#include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "plugin/host_services.hpp"
@@ -29,9 +30,7 @@ bool is_http(std::string_view url) {
 }
 
 bool is_record(std::string_view record) {
-    boost::json::error_code failed;
-    const auto value = boost::json::parse({record.data(), record.size()}, failed);
-    return !failed && value.is_object();
+    return core::parse_json_object(record).has_value();
 }
 
 }  // namespace
@@ -179,65 +178,73 @@ patchbay_status refuse(patchbay_error* error, patchbay_status code, std::string_
 
 patchbay_status reserve(const patchbay_host* host, patchbay_str server, std::uint32_t port,
                         char* redirect_uri, patchbay_op* out, patchbay_error* error) noexcept {
-    const auto self = state(host);
-    if (!self) return refuse(error, PATCHBAY_E_CLOSED, "the host is closing");
-    if (!self->offered.consent)
-        return refuse(error, PATCHBAY_E_UNSUPPORTED, "this host can ask nobody for consent");
-    if (!redirect_uri || !out || port > 65535 || server.size > kServerBytes)
-        return refuse(error, PATCHBAY_E_INVALID, "reserve: a port from 0 to 65535 is expected");
-    auto reserved = self->offered.consent->reserve(port);
-    if (!reserved) return refuse(error, status_of(reserved.error().code), reserved.error().message);
-    const auto uri = reserved->redirect_uri;
-    const int socket = reserved->socket;
-    Call call;
-    call.reserved = std::move(*reserved);
-    call.server = view(server);
-    call.kind = Call::Kind::Reservation;
-    *out = self->add(std::move(call));
-    if (!*out) {
-        ::close(socket);
-        return refuse(error, PATCHBAY_E_LIMIT, "too many calls are under way");
-    }
-    std::memcpy(redirect_uri, uri.c_str(), std::min<std::size_t>(uri.size() + 1, 256));
-    return PATCHBAY_OK;
+    return entry("consent reserve", [&]() -> patchbay_status {
+        const auto self = state(host);
+        if (!self) return refuse(error, PATCHBAY_E_CLOSED, "the host is closing");
+        if (!self->offered.consent)
+            return refuse(error, PATCHBAY_E_UNSUPPORTED, "this host can ask nobody for consent");
+        if (!redirect_uri || !out || port > 65535 || server.size > kServerBytes)
+            return refuse(error, PATCHBAY_E_INVALID, "reserve: a port from 0 to 65535 is expected");
+        auto reserved = self->offered.consent->reserve(port);
+        if (!reserved)
+            return refuse(error, status_of(reserved.error().code), reserved.error().message);
+        const auto uri = reserved->redirect_uri;
+        const int socket = reserved->socket;
+        Call call;
+        call.reserved = std::move(*reserved);
+        call.server = view(server);
+        call.kind = Call::Kind::Reservation;
+        *out = self->add(std::move(call));
+        if (!*out) {
+            ::close(socket);
+            return refuse(error, PATCHBAY_E_LIMIT, "too many calls are under way");
+        }
+        std::memcpy(redirect_uri, uri.c_str(), std::min<std::size_t>(uri.size() + 1, 256));
+        return PATCHBAY_OK;
+    });
 }
 
 patchbay_status authorize(const patchbay_host* host, patchbay_op op, patchbay_str url, void* ctx,
                           void (*done)(void*, patchbay_status, patchbay_str,
                                        const patchbay_error*)) noexcept {
-    const auto self = state(host);
-    if (!self) return PATCHBAY_E_CLOSED;
-    if (!done || !is_http(view(url))) return PATCHBAY_E_INVALID;
-    {
-        const std::scoped_lock lock(self->mutex);
-        const auto found = self->calls.find(op);
-        if (found == self->calls.end() || found->second.kind != Call::Kind::Reservation)
-            return PATCHBAY_E_INVALID;
-        found->second.kind = Call::Kind::Consent;
-        found->second.done = [ctx, done](patchbay_status status, std::string_view query,
-                                         const patchbay_error* error) {
-            done(ctx, status, str(query), error);
-        };
-    }
-    self->loop.post([self, op, url = std::string(view(url))] {
-        Consent::Reserved reserved;
-        std::string server;
+    return entry("consent authorize", [&]() -> patchbay_status {
+        const auto self = state(host);
+        if (!self) return PATCHBAY_E_CLOSED;
+        if (!done || !is_http(view(url))) return PATCHBAY_E_INVALID;
         {
             const std::scoped_lock lock(self->mutex);
             const auto found = self->calls.find(op);
-            if (found == self->calls.end()) return;
-            reserved = std::exchange(found->second.reserved, {});
-            server = found->second.server;
+            if (found == self->calls.end() || found->second.kind != Call::Kind::Reservation)
+                return PATCHBAY_E_INVALID;
+            found->second.kind = Call::Kind::Consent;
+            found->second.done = [ctx, done](patchbay_status status, std::string_view query,
+                                             const patchbay_error* error) {
+                done(ctx, status, str(query), error);
+            };
         }
-        self->started(op, self->offered.consent->authorize(
+        self->loop.post([self, op, url = std::string(view(url))] {
+            Consent::Reserved reserved;
+            std::string server;
+            {
+                const std::scoped_lock lock(self->mutex);
+                const auto found = self->calls.find(op);
+                if (found == self->calls.end()) return;
+                reserved = std::exchange(found->second.reserved, {});
+                server = found->second.server;
+            }
+            self->started(op,
+                          self->offered.consent->authorize(
                               server, std::move(reserved), url,
                               [self, op](Result<std::string> query) { self->finish(op, query); }));
+        });
+        return PATCHBAY_OK;
     });
-    return PATCHBAY_OK;
 }
 
 void end(const patchbay_host* host, patchbay_op op) noexcept {
-    if (const auto self = state(host)) self->end(op);
+    void_entry("end of a call", [&] {
+        if (const auto self = state(host)) self->end(op);
+    });
 }
 
 constexpr patchbay_host_consent kConsent = {sizeof(patchbay_host_consent), 0, reserve, authorize,
@@ -268,61 +275,68 @@ patchbay_status begin(const patchbay_host* host, patchbay_str server, Call::Kind
 patchbay_status get(const patchbay_host* host, patchbay_str server, void* ctx,
                     void (*done)(void*, patchbay_status, patchbay_str,
                                  const patchbay_error*)) noexcept {
-    if (!done) return PATCHBAY_E_INVALID;
-    return begin(
-        host, server, Call::Kind::Plain,
-        [ctx, done](patchbay_status status, std::string_view record, const patchbay_error* error) {
-            done(ctx, status, str(record), error);
-        },
-        nullptr,
-        [](State& self, patchbay_op op, const std::string& id) {
-            self.offered.secrets->get(
-                self.plugin, id, [keep = self.shared_from_this(), op](Result<std::string> record) {
-                    keep->finish(op, record);
-                });
-        });
+    return entry("secrets get", [&]() -> patchbay_status {
+        if (!done) return PATCHBAY_E_INVALID;
+        return begin(
+            host, server, Call::Kind::Plain,
+            [ctx, done](patchbay_status status, std::string_view record,
+                        const patchbay_error* error) { done(ctx, status, str(record), error); },
+            nullptr,
+            [](State& self, patchbay_op op, const std::string& id) {
+                self.offered.secrets->get(
+                    self.plugin, id,
+                    [keep = self.shared_from_this(), op](Result<std::string> record) {
+                        keep->finish(op, record);
+                    });
+            });
+    });
 }
 
 patchbay_status put(const patchbay_host* host, patchbay_str server, patchbay_str record, void* ctx,
                     void (*done)(void*, patchbay_status, const patchbay_error*)) noexcept {
-    if (!done || (record.size && !is_record(view(record)))) return PATCHBAY_E_INVALID;
-    if (record.size > SignInServices::kRecordBytes) return PATCHBAY_E_LIMIT;
-    return begin(
-        host, server, Call::Kind::Plain,
-        [ctx, done](patchbay_status status, std::string_view, const patchbay_error* error) {
-            done(ctx, status, error);
-        },
-        nullptr,
-        [record = std::string(view(record))](State& self, patchbay_op op, const std::string& id) {
-            self.offered.secrets->put(self.plugin, id, record,
-                                      [keep = self.shared_from_this(), op](Result<void> put) {
-                                          if (put) return keep->finish(op, std::string());
-                                          keep->finish(op, put.error());
-                                      });
-        });
+    return entry("secrets put", [&]() -> patchbay_status {
+        if (!done || (record.size && !is_record(view(record)))) return PATCHBAY_E_INVALID;
+        if (record.size > SignInServices::kRecordBytes) return PATCHBAY_E_LIMIT;
+        return begin(
+            host, server, Call::Kind::Plain,
+            [ctx, done](patchbay_status status, std::string_view, const patchbay_error* error) {
+                done(ctx, status, error);
+            },
+            nullptr,
+            [record = std::string(view(record))](State& self, patchbay_op op,
+                                                 const std::string& id) {
+                self.offered.secrets->put(self.plugin, id, record,
+                                          [keep = self.shared_from_this(), op](Result<void> put) {
+                                              if (put) return keep->finish(op, std::string());
+                                              keep->finish(op, put.error());
+                                          });
+            });
+    });
 }
 
 patchbay_status lock(const patchbay_host* host, patchbay_str server, std::uint32_t timeout_ms,
                      void* ctx, void (*done)(void*, patchbay_status, const patchbay_error*),
                      patchbay_op* out) noexcept {
-    if (!done || !out) return PATCHBAY_E_INVALID;
-    return begin(
-        host, server, Call::Kind::Lock,
-        [ctx, done](patchbay_status status, std::string_view, const patchbay_error* error) {
-            done(ctx, status, error);
-        },
-        out,
-        [timeout_ms](State& self, patchbay_op op, const std::string& id) {
-            self.started(op, self.offered.secrets->lock(
-                                 id, std::chrono::milliseconds(timeout_ms),
-                                 [keep = self.shared_from_this(), op](Result<void> outcome) {
-                                     keep->locked(op, outcome);
-                                 }));
-        });
+    return entry("secrets lock", [&]() -> patchbay_status {
+        if (!done || !out) return PATCHBAY_E_INVALID;
+        return begin(
+            host, server, Call::Kind::Lock,
+            [ctx, done](patchbay_status status, std::string_view, const patchbay_error* error) {
+                done(ctx, status, error);
+            },
+            out,
+            [timeout_ms](State& self, patchbay_op op, const std::string& id) {
+                self.started(op, self.offered.secrets->lock(
+                                     id, std::chrono::milliseconds(timeout_ms),
+                                     [keep = self.shared_from_this(), op](Result<void> outcome) {
+                                         keep->locked(op, outcome);
+                                     }));
+            });
+    });
 }
 
 void mask(const patchbay_host*, patchbay_str value) noexcept {
-    core::log::mask(view(value));
+    void_entry("secrets mask", [&] { core::log::mask(view(value)); });
 }
 
 constexpr patchbay_host_secrets kSecrets = {

@@ -1,8 +1,10 @@
-// Reports a [serial] call or callback that held up the loop: the budget is 1 ms, more than 50 ms
-// is worth a line with the slot's name. The coarse clock costs 5 ns, its 4 ms step does not matter.
+// Around every call into a plugin: marks it as the thread's current one, and reports one that held
+// up the loop. The budget is 1 ms, more than 50 ms is worth a line with the slot's name. The coarse
+// clock costs 5 ns, its 4 ms step does not matter.
 #pragma once
 
 #include "core/log.hpp"
+#include "plugin/current_call.hpp"
 
 #include <string>
 #include <time.h>
@@ -11,8 +13,13 @@ namespace patchbay::plugin {
 
 class SlowCall {
 public:
-    SlowCall(const std::string& plugin, const char* slot)
-        : plugin_(plugin), slot_(slot), begin_(now_ms()) {}
+    // `server` may be null. Both texts outlive the call.
+    SlowCall(const std::string& plugin, const char* slot, const char* server = nullptr)
+        : mark_(plugin.c_str(), slot, server),
+          plugin_(plugin),
+          slot_(slot),
+          server_(server),
+          begin_(now_ms()) {}
     SlowCall(const SlowCall&) = delete;
     ~SlowCall() {
         const auto took = now_ms() - begin_;
@@ -28,12 +35,15 @@ private:
         return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
     }
     [[gnu::noinline, gnu::cold]] void report(long took) const {
-        core::log::warn("plugin \"" + plugin_ + "\": " + slot_ + " took " + std::to_string(took) +
-                        " ms, nothing else ran in that time");
+        core::log::warn("plugin \"" + plugin_ + "\": " + slot_ +
+                        (server_ ? " for server \"" + std::string(server_) + "\"" : "") + " took " +
+                        std::to_string(took) + " ms, nothing else ran in that time");
     }
 
+    const CallMark mark_;
     const std::string& plugin_;
     const char* slot_;
+    const char* server_;
     long begin_;
 };
 

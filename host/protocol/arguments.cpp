@@ -1,5 +1,6 @@
 #include "protocol/arguments.hpp"
 
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/schema.hpp"
 
@@ -185,16 +186,15 @@ Result<json::value> coerce_argument(const json::value& input_schema, const std::
     const bool is_choice = std::any_of(reading.choices.begin(), reading.choices.end(),
                                        [&](const auto* choice) { return *choice == verbatim; });
     if (is_choice) return verbatim;
-    json::error_code failed;
-    auto value = json::parse(text, failed);
+    auto value = core::parse_json(text);
     bool wants_string = false;
     for (const auto& type : reading.types) {
         if (type == "string")
             wants_string = true;
-        else if (!failed && fits(value, type))
-            return plain(std::move(value), type);
+        else if (value && fits(*value, type))
+            return plain(std::move(*value), type);
     }
-    if (wants_string || (reading.types.empty() && failed)) return verbatim;
+    if (wants_string || (reading.types.empty() && !value)) return verbatim;
     if (reading.types.empty()) return value;
     return Error{ErrorCode::Invalid, "argument \"" + name + "\": \"" + core::printable(text, 80) +
                                          "\" is not " +

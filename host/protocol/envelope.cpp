@@ -1,10 +1,12 @@
 #include "protocol/envelope.hpp"
 
+#include "core/json.hpp"
+
 #include <boost/json/basic_parser_impl.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <vector>
 
 namespace patchbay::protocol {
@@ -153,17 +155,13 @@ Result<std::vector<Member>> scan_object(std::string_view text, std::size_t depth
     return members;
 }
 
+// Of a valid JSON value. Digits are the common case; 7.0 and 7e0 are the same number to JSON.
 std::optional<std::int64_t> integer(std::string_view raw) {
-    if (raw.empty() || raw.size() > 19) return std::nullopt;
     std::int64_t value = 0;
-    std::size_t i = raw[0] == '-' ? 1 : 0;
-    if (i == raw.size()) return std::nullopt;
-    for (; i < raw.size(); ++i) {
-        if (raw[i] < '0' || raw[i] > '9') return std::nullopt;
-        if (__builtin_mul_overflow(value, 10, &value)) return std::nullopt;
-        if (__builtin_add_overflow(value, raw[i] - '0', &value)) return std::nullopt;
-    }
-    return raw[0] == '-' ? -value : value;
+    const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), value);
+    if (error == std::errc() && end == raw.data() + raw.size()) return value;
+    const auto number = core::parse_json(raw);
+    return number ? core::integer_of(*number) : std::nullopt;
 }
 
 Error malformed(const char* why) {
@@ -206,7 +204,7 @@ Result<Envelope> parse_envelope(std::string_view message, std::size_t depth) {
             return malformed("the id is neither a string nor a number");
         }
         envelope.id = id;
-        envelope.number_id = integer(id);
+        if (first != '"') envelope.number_id = integer(id);
     }
     if (!method.empty()) {
         if (method.front() != '"') return malformed("the method is not a string");
@@ -294,21 +292,13 @@ std::string_view raw_member(std::string_view members, std::string_view key) {
 }
 
 Result<RpcError> parse_rpc_error(std::string_view error) {
-    json::error_code failed;
-    const auto value = json::parse({error.data(), error.size()}, failed);
-    const auto* object = value.if_object();
-    if (failed || !object) return malformed("error is not an object");
+    const auto object = core::parse_json_object(error);
+    if (!object) return malformed("error is not an object");
     RpcError parsed;
-    const auto* code = object->if_contains("code");
-    if (code && code->is_int64())
-        parsed.code = code->get_int64();
-    else if (code && code->is_double())
-        parsed.code = static_cast<std::int64_t>(code->get_double());
-    else
-        return malformed("error.code is not an integer");
-    if (const auto* message = object->if_contains("message"); message && message->is_string()) {
-        parsed.message = message->get_string().c_str();
-    }
+    const auto code = core::integer_in(&*object, "code");
+    if (!code) return malformed("error.code is not an integer");
+    parsed.code = *code;
+    parsed.message = core::text_in(&*object, "message").value_or("");
     if (const auto* data = object->if_contains("data")) parsed.data = json::serialize(*data);
     return parsed;
 }

@@ -1,5 +1,6 @@
 #include "protocol/handshake.hpp"
 
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 
@@ -110,11 +111,9 @@ Handshake::Step Handshake::on_error(std::string_view method, const RpcError& err
     if (method == kDiscover) {
         probe_pending_ = false;
         if (is_modern_error(error.code)) {
-            json::error_code ignored;
-            const auto data = json::parse(error.data.empty() ? "null" : error.data, ignored);
             std::vector<std::string> supported;
-            if (const auto* object = data.if_object())
-                supported = strings_of(object->if_contains("supported"));
+            if (const auto data = core::parse_json_object(error.data))
+                supported = strings_of(data->if_contains("supported"));
             // It refuses what it says it speaks: once more, in case that this was for a moment.
             const bool ours =
                 std::find(supported.begin(), supported.end(), kModernVersion) != supported.end();

@@ -1,5 +1,6 @@
 #include "protocol/http_headers.hpp"
 
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/envelope.hpp"
 
@@ -175,13 +176,9 @@ std::vector<MessageHeader> standard_headers(std::string_view method, std::string
                       : method == "resources/read"                      ? "uri"
                                                                         : nullptr;
     if (!key) return headers;
-    json::error_code failed;
-    const auto raw = raw_member(members, key);
-    const auto name = json::parse({raw.data(), raw.size()}, failed);
-    if (!failed && name.is_string()) {
-        headers.push_back(
-            {"Mcp-Name", header_text({name.get_string().data(), name.get_string().size()})});
-    }
+    const auto value = core::parse_json(raw_member(members, key));
+    if (const auto name = value ? core::text_of(*value) : std::nullopt)
+        headers.push_back({"Mcp-Name", header_text(*name)});
     return headers;
 }
 
@@ -189,13 +186,10 @@ Result<std::vector<MessageHeader>> mirrored_arguments(
     const std::vector<HeaderParameter>& parameters, std::string_view arguments, std::size_t depth) {
     std::vector<MessageHeader> headers;
     if (parameters.empty() || arguments.empty()) return headers;
-    json::parse_options options;
-    options.max_depth = depth;
-    json::error_code failed;
-    const auto root = json::parse({arguments.data(), arguments.size()}, failed, {}, options);
-    if (failed) return Error{ErrorCode::Invalid, "the arguments are not valid JSON"};
+    const auto root = core::parse_json(arguments, {.depth = depth});
+    if (!root) return within("the arguments", {ErrorCode::Invalid, root.error().message});
     for (const auto& parameter : parameters) {
-        const json::value* at = &root;
+        const json::value* at = &*root;
         for (const auto& step : parameter.path) {
             const auto* object = at->if_object();
             at = object ? object->if_contains(step) : nullptr;

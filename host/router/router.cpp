@@ -1,5 +1,6 @@
 #include "router/router.hpp"
 
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/qualified_name.hpp"
@@ -38,11 +39,8 @@ std::string_view list_member(std::string_view method) {
 }
 
 std::string text_member(const protocol::Params& params, std::string_view key) {
-    json::error_code failed;
-    const auto value = json::parse("{" + params.members + "}", failed);
-    const auto* object = failed ? nullptr : value.if_object();
-    const auto* member = object ? object->if_contains(key) : nullptr;
-    return member && member->is_string() ? std::string(member->get_string()) : std::string();
+    const auto value = core::parse_json_object("{" + params.members + "}");
+    return std::string(core::text_in(value ? &*value : nullptr, key).value_or(""));
 }
 
 }  // namespace
@@ -363,10 +361,9 @@ void Router::list_all(const std::string& server, const std::string& method,
                 return fail("failed: " +
                             (error ? core::printable(error->message, 500) : "unreadable error"));
             }
-            json::error_code failed;
-            auto value = json::parse({reply->result.data(), reply->result.size()}, failed);
-            auto* page = failed ? nullptr : value.if_object();
-            auto* items = page ? page->if_contains(list_member(method)) : nullptr;
+            auto page = core::parse_json_object(reply->result);
+            if (!page) return fail("result " + page.error().message);
+            auto* items = page->if_contains(list_member(method));
             if (!items || !items->is_array()) return fail("result has no such list");
             for (auto& item : items->get_array()) listing->items.push_back(std::move(item));
             const auto* cursor_value = page->if_contains("nextCursor");

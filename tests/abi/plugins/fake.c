@@ -54,8 +54,8 @@ static void *talk(void *held) { /* 1000 messages from a thread of its own */
     return NULL;
 }
 
-static void *flood(void *held) { /* ignores PAUSE */
-    patchbay_channel *channel = held;
+/* More bytes in one go than are kept for one server. */
+static void flood(patchbay_channel *channel) {
     static uint8_t big[1 << 20]; /* never written: zero, and not in the file */
     for (int i = 0; i < 100; ++i) {
         patchbay_buf body = {0};
@@ -63,7 +63,16 @@ static void *flood(void *held) { /* ignores PAUSE */
         body.size = body.capacity = sizeof big;
         channel->sink->message(channel->link, 0, &body);
     }
-    return NULL;
+}
+
+/* Many small messages in one go; counts the answers that asked for a pause. */
+static void burst(patchbay_channel *channel, int count) {
+    for (int i = 0; i < count; ++i) {
+        patchbay_buf body = {0};
+        body.data = (const uint8_t *)"{}";
+        body.size = body.capacity = 2;
+        if (channel->sink->message(channel->link, 0, &body) == PATCHBAY_PAUSE) channel->held++;
+    }
 }
 
 static patchbay_status fake_open(const patchbay_open_params *params, patchbay_channel **out,
@@ -81,6 +90,13 @@ static patchbay_status fake_open(const patchbay_open_params *params, patchbay_ch
         free(channel);
         return PATCHBAY_E_IO;
     }
+    if (behaves(channel, "say_and_refuse")) {
+        channel->sink->opened(channel->link);
+        burst(channel, 3);
+        channel->sink->closed(channel->link, NULL);
+        free(channel);
+        return PATCHBAY_E_IO;
+    }
     if (behaves(channel, "no_channel")) {
         free(channel);
         return PATCHBAY_OK;
@@ -90,8 +106,6 @@ static patchbay_status fake_open(const patchbay_open_params *params, patchbay_ch
     if (behaves(channel, "opened_twice")) channel->sink->opened(channel->link);
     if (behaves(channel, "thread"))
         channel->thread_runs = pthread_create(&channel->thread, NULL, talk, channel) == 0;
-    if (behaves(channel, "flood"))
-        channel->thread_runs = pthread_create(&channel->thread, NULL, flood, channel) == 0;
     return PATCHBAY_OK;
 }
 
@@ -104,6 +118,15 @@ static patchbay_status fake_send(patchbay_channel *channel, const patchbay_messa
         if (message->body.release) message->body.release(message->body.owner);
         channel->kept_exchange = message->exchange;
         return PATCHBAY_PAUSE;
+    }
+    if (behaves(channel, "burst") || behaves(channel, "storm") || behaves(channel, "flood")) {
+        if (message->body.release) message->body.release(message->body.owner);
+        if (behaves(channel, "flood"))
+            flood(channel);
+        else
+            burst(channel, behaves(channel, "burst") ? 5000 : 200000);
+        channel->sink->done(channel->link, message->exchange, PATCHBAY_OK, NULL);
+        return PATCHBAY_OK;
     }
     if (behaves(channel, "fail")) {
         patchbay_problem problem;

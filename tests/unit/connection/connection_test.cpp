@@ -256,6 +256,84 @@ TEST_F(ConnectionTest, AnswersInputRequiredAndSendsTheCallAgain) {
     EXPECT_NE(sent[0].at("id"), sent[1].at("id"));
 }
 
+TEST_F(ConnectionTest, AnInputRequestOfAnyShapeEndsItsCallAndNothingElse) {
+    const auto nested = [](int depth) {
+        return std::string(static_cast<std::size_t>(depth), '[') +
+               std::string(static_cast<std::size_t>(depth), ']');
+    };
+    std::string crowd = "{\"k\":0";
+    for (int i = 0; i < 10'000; ++i) crowd += ",\"k" + std::to_string(i) + "\":0";
+    crowd += "}";
+    struct Case {
+        std::string members, message;
+    };
+    const Case cases[] = {
+        {"\"inputRequests\":" + nested(40), "asked for input without saying what"},
+        {"\"inputRequests\":{},\"x\":" + nested(120), "asked for input without saying what"},
+        {"\"inputRequests\":[]", "asked for input without saying what"},
+        {"\"inputRequests\":" + crowd, "limit json_crowding"},
+        {"\"inputRequests\":{\"a\":7}", "an input request has no method"},
+        {"\"inputRequests\":{\"a\":{\"method\":[]}}", "an input request has no method"},
+    };
+    server.be_modern({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.members.substr(0, 60));
+        const auto reply = ask_and_hear([&](const std::string& id) {
+            return R"({"jsonrpc":"2.0","id":)" + id +
+                   R"(,"result":{"resultType":"input_required",)" + c.members + "}}";
+        });
+        ASSERT_FALSE(reply);
+        EXPECT_THAT(reply.error().message, HasSubstr(c.message));
+        EXPECT_EQ(connection().state(), State::Ready);
+    }
+}
+
+TEST_F(ConnectionTest, AnIdMayComeBackInQuotesOrAsAFloat) {
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    for (const bool quoted : {true, false}) {
+        const auto reply = ask_and_hear([&](const std::string& id) {
+            return R"({"jsonrpc":"2.0","id":)" + (quoted ? "\"" + id + "\"" : id + ".0") +
+                   R"(,"result":{"quoted":1}})";
+        });
+        ASSERT_TRUE(reply) << reply.error().message;
+        EXPECT_EQ(*reply, R"({"quoted":1})");
+    }
+}
+
+TEST_F(ConnectionTest, AnIdThatIsNearlyOursIsNobodysAnswer) {
+    for (const char* wrong : {"1.5", "\"1.5\"", "\"x\"", "\"\"", "\"-1\"", "1e300",
+                              "9223372036854775808", "\"99999999999999999999\""}) {
+        SCOPED_TRACE(wrong);
+        connection_.reset();
+        server.be_legacy({tool_named("a")});
+        ASSERT_EQ(connect(), State::Ready);
+        const auto reply = ask_and_hear([&](const std::string&) {
+            return std::string(R"({"jsonrpc":"2.0","id":)") + wrong + R"(,"result":{}})";
+        });
+        ASSERT_FALSE(reply);
+        EXPECT_THAT(reply.error().message, HasSubstr("which nobody asked"));
+    }
+}
+
+TEST_F(ConnectionTest, AnErrorCodeThatIsNoneIsAnErrorOfItsCall) {
+    server.be_legacy({tool_named("a")});
+    for (const char* code : {"1e308", "-1e308", "1.5", "9223372036854775808"}) {
+        SCOPED_TRACE(code);
+        connection_.reset();
+        server.results.erase("tools/list");
+        connection().connect([] {});
+        ASSERT_TRUE(wait([&] { return !server.requests("tools/list").empty(); }));
+        const auto id = json::serialize(server.requests("tools/list").back().at("id"));
+        server.say(R"({"jsonrpc":"2.0","id":)" + id + R"(,"error":{"code":)" + code +
+                   R"(,"message":"no"}})");
+        ASSERT_TRUE(wait([&] { return !connection().status().last_error.empty(); }));
+        EXPECT_THAT(connection().status().last_error, HasSubstr("error.code is not an integer"));
+        server.received.clear();
+    }
+}
+
 TEST_F(ConnectionTest, InputIsNotAskedForWithoutEnd) {
     server.be_modern({tool_named("a")});
     server.results["tools/call"] = [](const auto&) -> json::value {

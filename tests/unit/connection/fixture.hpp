@@ -89,7 +89,7 @@ protected:
         return *connection_;
     }
     bool wait(const std::function<bool()>& done) {
-        return loop.run_until(done, core::Clock::now() + 5s);
+        return loop.run_until(done, core::Clock::now() + 20s);
     }
     State connect() {
         bool settled = false;
@@ -108,6 +108,23 @@ protected:
         EXPECT_FALSE(outcome) << "answered from inside the call";
         EXPECT_TRUE(wait([&] { return outcome.has_value(); }));
         return *outcome;
+    }
+    // The outcome of calling "a" when the server, which leaves tools/call alone otherwise, says
+    // `answer(id)` to it.
+    Result<std::string> ask_and_hear(
+        const std::function<std::string(const std::string& id)>& answer) {
+        const auto before = server.requests("tools/call").size();
+        std::optional<Result<std::string>> outcome;
+        connection().request(call("a"), [&](Result<Reply> reply) {
+            if (reply)
+                outcome.emplace(std::string(reply->error.empty() ? reply->result : reply->error));
+            else
+                outcome.emplace(reply.error());
+        });
+        EXPECT_TRUE(wait([&] { return server.requests("tools/call").size() > before; }));
+        server.say(answer(json::serialize(server.requests("tools/call").back().at("id"))));
+        EXPECT_TRUE(wait([&] { return outcome.has_value(); }));
+        return outcome.value_or(Error{ErrorCode::Timeout, "no outcome"});
     }
     static Request call(const std::string& name, std::chrono::milliseconds timeout = 0ms) {
         return {"tools/call", {"\"name\":\"" + name + "\"", ""}, timeout, {}};

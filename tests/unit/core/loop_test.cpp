@@ -25,7 +25,9 @@ protected:
         EXPECT_EQ(::read(ends[0], &c, 1), 1);
         return c;
     }
-    bool wait(const std::function<bool()>& done) { return loop.run_until(done, Clock::now() + 5s); }
+    bool wait(const std::function<bool()>& done) {
+        return loop.run_until(done, Clock::now() + 20s);
+    }
 
     Loop loop;
     int ends[2];
@@ -198,6 +200,45 @@ TEST_F(LoopTest, WorkDeferredByTheQuestionIsNotSleptOver) {
 
 TEST_F(LoopTest, ADeadlineEndsAWaitForNothing) {
     EXPECT_FALSE(loop.run_until([] { return false; }, Clock::now() + 5ms));
+}
+
+TEST_F(LoopTest, AnExceptionEndsTheCallbackItEscapesAndNothingElse) {
+    std::vector<std::string> ran;
+    const auto trouble = [&](const char* where) {
+        ran.emplace_back(where);
+        throw std::runtime_error(where);
+    };
+    int reads = 0;
+    ASSERT_TRUE(loop.watch(ends[0], Loop::kReadable, [&](unsigned) {
+        take();
+        loop.defer([&] { trouble("deferred"); });
+        if (++reads == 1) trouble("watch");
+    }));
+    loop.after(0ms, [&] { trouble("timer"); });
+    loop.post([&] { trouble("posted"); });
+    bool later = false;
+    loop.after(1ms, [&] { later = true; });
+    put("a");
+    put("b");
+    EXPECT_TRUE(wait([&] { return reads == 2 && later && ran.size() == 5; }));
+    EXPECT_THAT(
+        ran, ::testing::UnorderedElementsAre("watch", "timer", "posted", "deferred", "deferred"));
+    EXPECT_EQ(Loop::take_escaped(), 5u);
+}
+
+TEST_F(LoopTest, AWatchThatThrowsForEverIsSilencedAtLast) {
+    int calls = 0;
+    ASSERT_TRUE(loop.watch(ends[0], Loop::kReadable, [&](unsigned) {
+        ++calls;
+        throw 1;  // and leaves the descriptor readable
+    }));
+    put("a");
+    EXPECT_TRUE(wait([&] { return calls == 100; }));
+    bool later = false;
+    loop.after(5ms, [&] { later = true; });
+    EXPECT_TRUE(wait([&] { return later; }));
+    EXPECT_EQ(calls, 100);
+    EXPECT_EQ(Loop::take_escaped(), 100u);
 }
 
 }  // namespace

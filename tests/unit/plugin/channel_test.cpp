@@ -214,9 +214,91 @@ TEST_F(ChannelTest, MayBeDestroyedByItsLastEvent) {
     last.channel = &channel_;
     ChannelOptions options;
     options.server = "demo";
-    channel_ = std::move(*catalogue_->open("fake", std::move(options), last));
+    auto opened = catalogue_->open("fake", std::move(options), last);
+    ASSERT_TRUE(opened) << opened.error().message;
+    channel_ = std::move(*opened);
     channel_->close();
     EXPECT_TRUE(until([&] { return channel_ == nullptr; }));
+}
+
+TEST_F(ChannelTest, AsksForAPauseWhenManySmallMessagesWait) {
+    open("burst");
+    ASSERT_TRUE(send(1));
+    ASSERT_TRUE(until([&] { return events_.messages == 5'000; }));
+    turn();
+    // The first thousand events, one of which says that the channel is open, were taken as they
+    // came.
+    EXPECT_THAT(events_.lines, Contains("held=4001"));
+    close();
+    EXPECT_TRUE(events_.problems.empty());
+}
+
+class Excess : public ChannelTest, public testing::WithParamInterface<const char*> {};
+
+// By events, and by bytes.
+TEST_P(Excess, EndsItsChannelAndNotItsPlugin) {
+    open(GetParam());
+    ASSERT_TRUE(send(1));
+    ASSERT_TRUE(until([&] { return events_.closed; }));
+    ASSERT_EQ(events_.problems.size(), 1u);
+    EXPECT_EQ(events_.problems[0].error.code, ErrorCode::Limit);
+    EXPECT_THAT(events_.problems[0].error.message,
+                testing::AllOf(HasSubstr("server \"demo\""), HasSubstr("limit channel_")));
+    channel_.reset();
+    EXPECT_EQ(catalogue_->list().at(0).state, PluginState::Loaded);
+    events_ = {};
+    open();
+    ASSERT_TRUE(send(2));
+    turn();
+    close();
+    EXPECT_THAT(events_.lines, ElementsAre("opened", "message 0 {}", "done 2", "closed"));
+}
+INSTANTIATE_TEST_SUITE_P(All, Excess, testing::Values("storm", "flood"),
+                         [](const auto& named) { return std::string(named.param); });
+
+TEST_F(ChannelTest, AListenerThatThrowsEndsItsChannelAndNothingElse) {
+    events_.during_message = [] { throw std::out_of_range("no such thing"); };
+    open();
+    ASSERT_TRUE(send(1));
+    ASSERT_TRUE(until([&] { return events_.closed; }));
+    ASSERT_EQ(events_.problems.size(), 1u);
+    EXPECT_EQ(events_.problems[0].error.code, ErrorCode::Internal);
+    EXPECT_THAT(events_.problems[0].error.message,
+                HasSubstr("internal error at message: no such thing"));
+    EXPECT_EQ(std::count(events_.lines.begin(), events_.lines.end(), "closed"), 1);
+    channel_.reset();
+    EXPECT_EQ(catalogue_->list().at(0).state, PluginState::Loaded);
+    events_ = {};
+    open();
+    close();
+    EXPECT_THAT(events_.lines, ElementsAre("opened", "closed"));
+}
+
+TEST_F(ChannelTest, HearsNothingOfAChannelThatWasRefused) {
+    {
+        auto listener = std::make_unique<Recorder>();  // gone before the loop comes round
+        ChannelOptions options;
+        options.server = "demo";
+        options.settings["behave"] = "say_and_refuse";
+        const auto opened = catalogue_->open("fake", std::move(options), *listener);
+        ASSERT_FALSE(opened);
+        EXPECT_EQ(opened.error().code, ErrorCode::Io);
+        EXPECT_TRUE(listener->lines.empty());
+    }
+    EXPECT_FALSE(try_open("say_and_refuse"));
+    turn();
+    turn();
+    EXPECT_TRUE(events_.lines.empty());
+    EXPECT_EQ(catalogue_->list().at(0).state, PluginState::Loaded);
+}
+
+TEST_F(ChannelTest, DoesNotSettleWithATransportThatCannot) {
+    open("keep");
+    EXPECT_EQ(*send(5), Flow::Paused);
+    channel_->settle(5);  // the fake has no such slot
+    channel_->settle(4);
+    close();
+    EXPECT_EQ(catalogue_->list().at(0).state, PluginState::Loaded);
 }
 
 TEST_F(ChannelTest, RefusesASendAfterClose) {
@@ -266,8 +348,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Misdeed{"small_problem", "a problem of an unknown size"},
                     Misdeed{"closed_twice", "closed after closed"},
                     Misdeed{"event_after_closed", "writable after closed"},
-                    Misdeed{"close_with_open", "closed while 1 exchanges were not done"},
-                    Misdeed{"flood", "ignored PAUSE"}),
+                    Misdeed{"close_with_open", "closed while 1 exchanges were not done"}),
     [](const auto& named) { return std::string(named.param.behave); });
 
 class ThrowingPlugin : public ChannelTest {

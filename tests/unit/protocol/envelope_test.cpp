@@ -115,6 +115,29 @@ TEST(Compose, JoinsCallerAndEraMeta) {
         R"({"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"no \"such\" method"}})");
 }
 
+TEST(Envelope, KnowsTheNumberOfAnIdHoweverItIsWritten) {
+    struct Case {
+        const char* id;
+        std::optional<std::int64_t> number;
+    };
+    const Case cases[] = {{"7", 7},
+                          {"-7", -7},
+                          {"7.0", 7},
+                          {"7e1", 70},
+                          {"9223372036854775807", std::numeric_limits<std::int64_t>::max()},
+                          {"9223372036854775808", std::nullopt},
+                          {"1.5", std::nullopt},
+                          {"1e308", std::nullopt},
+                          {"\"7\"", std::nullopt}};
+    for (const auto& c : cases) {
+        const auto envelope =
+            parse_envelope(std::string(R"({"jsonrpc":"2.0","id":)") + c.id + R"(,"result":{}})");
+        ASSERT_TRUE(envelope) << c.id;
+        EXPECT_EQ(envelope->id, c.id);
+        EXPECT_EQ(envelope->number_id, c.number) << c.id;
+    }
+}
+
 TEST(RpcErrors, AreReadWithTheirData) {
     const auto error =
         parse_rpc_error(R"({"code":-32022,"message":"no","data":{"supported":["x"]}})");
@@ -123,6 +146,11 @@ TEST(RpcErrors, AreReadWithTheirData) {
     EXPECT_EQ(error->data, R"({"supported":["x"]})");
     EXPECT_FALSE(parse_rpc_error(R"({"code":"x"})"));
     EXPECT_FALSE(parse_rpc_error("7"));
+    for (const char* code : {"1e308", "-1e308", "1.5", "9223372036854775808", "true", "null"})
+        EXPECT_FALSE(parse_rpc_error(std::string(R"({"code":)") + code + "}")) << code;
+    EXPECT_EQ(parse_rpc_error(R"({"code":-32000.0})")->code, -32000);
+    EXPECT_EQ(parse_rpc_error(R"({"code":-9223372036854775808})")->code,
+              std::numeric_limits<std::int64_t>::min());
 }
 
 }  // namespace

@@ -1,0 +1,204 @@
+#include "core/json.hpp"
+
+#include "core/text.hpp"
+
+#include <boost/json/basic_parser_impl.hpp>
+#include <boost/json/value_stack.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace patchbay::core {
+namespace json = boost::json;
+
+namespace {
+
+// Below this many members an object of the library is searched one by one, without a table.
+constexpr std::size_t kPlainMembers = 18;
+
+enum class Refused { No, Crowded, Repeated };
+
+// Hears one parse and builds the values; the library's own handler knows no bounds.
+struct Builder {
+    static constexpr std::size_t max_object_size = json::object::max_size();
+    static constexpr std::size_t max_array_size = json::array::max_size();
+    static constexpr std::size_t max_key_size = json::string::max_size();
+    static constexpr std::size_t max_string_size = json::string::max_size();
+    using error_code = json::error_code;
+    using string_view = json::string_view;
+
+    json::value_stack values;
+    JsonLimits limits;
+    std::size_t crowd = 0;
+    Refused refused = Refused::No;
+    // Only for unique_keys: the keys of all open objects, and where each object's begin.
+    std::vector<std::string> keys;
+    std::vector<std::size_t> begins;
+    std::string key, repeated;
+
+    bool on_document_begin(error_code&) { return true; }
+    bool on_document_end(error_code&) { return true; }
+    bool on_object_begin(error_code&) {
+        if (limits.unique_keys) begins.push_back(keys.size());
+        return true;
+    }
+    bool on_object_end(std::size_t members, error_code& error) {
+        // As if every key met every other; half of that is the worst that can be.
+        if (members > kPlainMembers &&
+            (members > limits.crowding / members || (crowd += members * members) > limits.crowding))
+            return refuse(Refused::Crowded, error);
+        if (limits.unique_keys && !settle_keys()) return refuse(Refused::Repeated, error);
+        values.push_object(members);
+        return true;
+    }
+    bool on_array_begin(error_code&) { return true; }
+    bool on_array_end(std::size_t items, error_code&) { return values.push_array(items), true; }
+    bool on_key_part(string_view part, std::size_t, error_code&) {
+        if (limits.unique_keys) key.append(part.data(), part.size());
+        return values.push_chars(part), true;
+    }
+    bool on_key(string_view part, std::size_t, error_code&) {
+        if (limits.unique_keys) {
+            key.append(part.data(), part.size());
+            keys.push_back(std::exchange(key, {}));
+        }
+        return values.push_key(part), true;
+    }
+    bool on_string_part(string_view part, std::size_t, error_code&) {
+        return values.push_chars(part), true;
+    }
+    bool on_string(string_view part, std::size_t, error_code&) {
+        return values.push_string(part), true;
+    }
+    bool on_number_part(string_view, error_code&) { return true; }
+    bool on_int64(std::int64_t number, string_view, error_code&) {
+        return values.push_int64(number), true;
+    }
+    bool on_uint64(std::uint64_t number, string_view, error_code&) {
+        return values.push_uint64(number), true;
+    }
+    bool on_double(double number, string_view, error_code&) {
+        return values.push_double(number), true;
+    }
+    bool on_bool(bool flag, error_code&) { return values.push_bool(flag), true; }
+    bool on_null(error_code&) { return values.push_null(), true; }
+    bool on_comment_part(string_view, error_code&) { return true; }
+    bool on_comment(string_view, error_code&) { return true; }
+
+private:
+    bool refuse(Refused why, error_code& error) {
+        refused = why;
+        error = json::error::size_mismatch;  // any: `refused` tells
+        return false;
+    }
+
+    bool settle_keys() {
+        const auto own = keys.begin() + static_cast<std::ptrdiff_t>(begins.back());
+        std::sort(own, keys.end());
+        const auto twice = std::adjacent_find(own, keys.end());
+        if (twice != keys.end()) return repeated = *twice, false;
+        keys.erase(own, keys.end());
+        begins.pop_back();
+        return true;
+    }
+};
+
+Error unreadable(const Builder& builder, const json::error_code& error, std::size_t at) {
+    if (builder.refused == Refused::Crowded)
+        return {ErrorCode::Limit,
+                "has more members in its objects than can be read safely (limit json_crowding)"};
+    if (builder.refused == Refused::Repeated)
+        return {ErrorCode::Invalid,
+                "has the key \"" + printable(builder.repeated, 80) + "\" twice in one object"};
+    if (error == json::error::too_deep)
+        return {ErrorCode::Limit, "is nested deeper than " + std::to_string(builder.limits.depth) +
+                                      " levels (limit json_depth)"};
+    return {ErrorCode::Protocol,
+            "is not valid JSON at byte " + std::to_string(at + 1) + ": " +
+                (error == json::error::extra_data ? "more than one value" : error.message())};
+}
+
+const json::value* value_in(const json::object* object, std::string_view key) {
+    return object ? object->if_contains({key.data(), key.size()}) : nullptr;
+}
+
+}  // namespace
+
+Result<json::value> parse_json(std::string_view text, JsonLimits limits) {
+    json::parse_options options;
+    options.max_depth = limits.depth;
+    json::basic_parser<Builder> parser(options);
+    Builder& builder = parser.handler();
+    builder.limits = limits;
+    json::error_code error;
+    const std::string_view given = text.empty() ? std::string_view("") : text;
+    const std::size_t used = parser.write_some(false, given.data(), given.size(), error);
+    if (!error && used < given.size()) error = json::error::extra_data;
+    if (error) return unreadable(builder, error, used);
+    return builder.values.release();
+}
+
+Result<json::object> parse_json_object(std::string_view text, JsonLimits limits) {
+    auto value = parse_json(text, limits);
+    if (!value) return value.error();
+    auto* object = value->if_object();
+    if (!object) return Error{ErrorCode::Protocol, "is not a JSON object"};
+    return std::move(*object);
+}
+
+const json::object* object_in(const json::object* object, std::string_view key) {
+    const auto* value = value_in(object, key);
+    return value ? value->if_object() : nullptr;
+}
+
+const json::array* array_in(const json::object* object, std::string_view key) {
+    const auto* value = value_in(object, key);
+    return value ? value->if_array() : nullptr;
+}
+
+std::optional<std::string_view> text_in(const json::object* object, std::string_view key) {
+    const auto* value = value_in(object, key);
+    return value ? text_of(*value) : std::nullopt;
+}
+
+std::optional<bool> flag_in(const json::object* object, std::string_view key) {
+    const auto* value = value_in(object, key);
+    const auto* flag = value ? value->if_bool() : nullptr;
+    return flag ? std::optional(*flag) : std::nullopt;
+}
+
+std::optional<double> number_in(const json::object* object, std::string_view key) {
+    const auto* value = value_in(object, key);
+    return value ? number_of(*value) : std::nullopt;
+}
+
+std::optional<std::int64_t> integer_in(const json::object* object, std::string_view key) {
+    const auto* value = value_in(object, key);
+    return value ? integer_of(*value) : std::nullopt;
+}
+
+std::optional<std::string_view> text_of(const json::value& value) {
+    const auto* text = value.if_string();
+    if (!text) return std::nullopt;
+    return std::string_view(text->data(), text->size());
+}
+
+std::optional<double> number_of(const json::value& value) {
+    if (const auto* number = value.if_double()) return *number;
+    if (const auto* number = value.if_int64()) return static_cast<double>(*number);
+    if (const auto* number = value.if_uint64()) return static_cast<double>(*number);
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> integer_of(const json::value& value) {
+    if (const auto* number = value.if_int64()) return *number;
+    const auto* number = value.if_double();
+    // -2^63 is a double, and so is 2^63: the first that no longer fits.
+    constexpr double kTooLarge = 9223372036854775808.0;
+    if (!number || !(*number >= -kTooLarge && *number < kTooLarge)) return std::nullopt;
+    if (*number != std::trunc(*number)) return std::nullopt;
+    return static_cast<std::int64_t>(*number);
+}
+
+}  // namespace patchbay::core

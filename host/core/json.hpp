@@ -1,0 +1,50 @@
+// The one door for JSON text: everything the host reads as a tree of values comes through here.
+//
+// Its bounds are ours and named in limits.hpp, not the library's defaults: nesting, and the work
+// that objects of many members may cause. The library's table of members can be filled so that
+// every key meets all others, and then reading takes the square of their number.
+//
+// The getters neither throw nor assume: what another program wrote may have any shape. Member
+// functions of Boost.JSON that throw (`as_object()`, `value_to`) are not used in the host;
+// scripts/check_layers sees to it.
+//
+// Threads: [any], no state.
+// Errors:  Protocol for bad syntax, Limit with the limit's name, Invalid for a repeated key. The
+//          message is a predicate, "is not valid JSON at byte 7: ...", for the caller's subject.
+#pragma once
+
+#include "core/limits.hpp"
+#include "core/result.hpp"
+
+#include <boost/json/value.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace patchbay::core {
+
+struct JsonLimits {
+    std::size_t depth = Limits{}.json_depth;
+    std::size_t crowding = Limits{}.json_crowding;
+    bool unique_keys = false;  // else the last of equal keys counts
+};
+
+Result<boost::json::value> parse_json(std::string_view text, JsonLimits limits = {});
+// The same for text that has to be an object.
+Result<boost::json::object> parse_json_object(std::string_view text, JsonLimits limits = {});
+
+// Null or nullopt: absent, or of another kind. `object` may be null itself.
+const boost::json::object* object_in(const boost::json::object* object, std::string_view key);
+const boost::json::array* array_in(const boost::json::object* object, std::string_view key);
+std::optional<std::string_view> text_in(const boost::json::object* object, std::string_view key);
+std::optional<bool> flag_in(const boost::json::object* object, std::string_view key);
+std::optional<double> number_in(const boost::json::object* object, std::string_view key);
+// Numbers without a fraction that an int64 can hold, however they were written: 1, 1.0, 1e3.
+std::optional<std::int64_t> integer_in(const boost::json::object* object, std::string_view key);
+
+std::optional<std::string_view> text_of(const boost::json::value& value);
+std::optional<double> number_of(const boost::json::value& value);
+std::optional<std::int64_t> integer_of(const boost::json::value& value);
+
+}  // namespace patchbay::core

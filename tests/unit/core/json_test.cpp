@@ -1,0 +1,113 @@
+// The door for JSON text: its bounds, its words, and getters that take any shape.
+#include "core/json.hpp"
+
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace patchbay::core {
+namespace {
+
+namespace json = boost::json;
+using ::testing::HasSubstr;
+
+std::string nested(std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+}
+
+std::string object_of(std::size_t members) {
+    std::string text = "{";
+    for (std::size_t i = 0; i < members; ++i)
+        text += (i ? ",\"k" : "\"k") + std::to_string(i) + "\":0";
+    return text + "}";
+}
+
+Error error_of(const Result<json::value>& result) {
+    return result ? Error{ErrorCode::Internal, "none"} : result.error();
+}
+
+TEST(JsonText, IsReadAsDeepAsAMessageMayBe) {
+    EXPECT_TRUE(parse_json(nested(128)));
+    const auto deep = error_of(parse_json(nested(129)));
+    EXPECT_EQ(deep.code, ErrorCode::Limit);
+    EXPECT_EQ(deep.message, "is nested deeper than 128 levels (limit json_depth)");
+    EXPECT_FALSE(parse_json(nested(5), {.depth = 4}));
+    EXPECT_TRUE(parse_json(nested(4), {.depth = 4}));
+}
+
+TEST(JsonText, IsOneValueAndNothingElse) {
+    struct Case {
+        const char *text, *message;
+    };
+    const Case cases[] = {{"", "is not valid JSON at byte 1: "},
+                          {"{\"a\":", "is not valid JSON at byte 6: "},
+                          {"{\"a\":1} x", "is not valid JSON at byte 9: more than one value"},
+                          {"\"\xff\"", "is not valid JSON at byte"},
+                          {"// no comments\n1", "is not valid JSON at byte"}};
+    for (const auto& c : cases) {
+        const auto error = error_of(parse_json(c.text));
+        EXPECT_THAT(error.message, HasSubstr(c.message)) << c.text;
+        EXPECT_EQ(error.code, ErrorCode::Protocol) << c.text;
+    }
+    EXPECT_FALSE(parse_json({}));
+    EXPECT_EQ(json::serialize(*parse_json(" {\"a\":[1,-2.5,true,null,\"\\u00e9\"]} \n")),
+              "{\"a\":[1,-2.5E0,true,null,\"\u00e9\"]}");
+}
+
+TEST(JsonText, KeepsTheLastOfEqualKeysUnlessTheyAreRefused) {
+    EXPECT_EQ(*parse_json("{\"a\":1,\"a\":2}"), json::value({{"a", 2}}));
+    for (const char* text : {"{\"a\":1,\"a\":2}", "[{\"b\":{\"a\":{},\"\\u0061\":1}}]"}) {
+        const auto error = error_of(parse_json(text, {.unique_keys = true}));
+        EXPECT_EQ(error.message, "has the key \"a\" twice in one object");
+        EXPECT_EQ(error.code, ErrorCode::Invalid);
+    }
+    EXPECT_EQ(error_of(parse_json("{\"\":1,\"\":2}", {.unique_keys = true})).code,
+              ErrorCode::Invalid);
+    EXPECT_TRUE(
+        parse_json("{\"a\":{\"a\":{\"a\":1}},\"b\":[{\"a\":1},{\"a\":1}]}", {.unique_keys = true}));
+}
+
+TEST(JsonText, BoundsTheWorkThatMembersMayCause) {
+    EXPECT_TRUE(parse_json(object_of(8'192)));
+    const auto crowded = error_of(parse_json(object_of(8'193)));
+    EXPECT_EQ(crowded.code, ErrorCode::Limit);
+    EXPECT_THAT(crowded.message, HasSubstr("json_crowding"));
+    // Many objects of a few members are no crowd; many large ones are, one by one below the bound.
+    std::string small = "[0", large = "[0";
+    for (int i = 0; i < 20'000; ++i) small += ",{\"a\":0,\"b\":0,\"c\":0}";
+    for (int i = 0; i < 5; ++i) large += "," + object_of(4'096);
+    EXPECT_TRUE(parse_json(small + "]"));
+    EXPECT_EQ(error_of(parse_json(large + "]")).code, ErrorCode::Limit);
+    EXPECT_TRUE(parse_json(object_of(100), {.crowding = 10'000}));
+    EXPECT_FALSE(parse_json(object_of(101), {.crowding = 10'000}));
+}
+
+TEST(JsonGetters, TakeAnyShape) {
+    const auto object = parse_json_object(
+        R"({"text":"a","one":1.0,"half":1.5,"big":9223372036854775808,"huge":1e308,"low":-1e308,)"
+        R"("edge":-9223372036854775808,"flag":false,"list":[],"object":{}})");
+    ASSERT_TRUE(object);
+    const auto* o = &*object;
+    EXPECT_EQ(text_in(o, "text"), "a");
+    EXPECT_EQ(text_in(o, "one"), std::nullopt);
+    EXPECT_EQ(text_in(o, "none"), std::nullopt);
+    EXPECT_EQ(text_in(nullptr, "text"), std::nullopt);
+    EXPECT_EQ(flag_in(o, "flag"), false);
+    EXPECT_EQ(flag_in(o, "text"), std::nullopt);
+    EXPECT_EQ(integer_in(o, "one"), 1);
+    EXPECT_EQ(integer_in(o, "edge"), std::numeric_limits<std::int64_t>::min());
+    for (const char* key : {"half", "big", "huge", "low", "text", "none"})
+        EXPECT_EQ(integer_in(o, key), std::nullopt) << key;
+    EXPECT_EQ(number_in(o, "half"), 1.5);
+    EXPECT_EQ(number_in(o, "big"), 9223372036854775808.0);
+    EXPECT_EQ(number_in(o, "list"), std::nullopt);
+    EXPECT_TRUE(array_in(o, "list"));
+    EXPECT_FALSE(array_in(o, "object"));
+    EXPECT_TRUE(object_in(o, "object"));
+    EXPECT_FALSE(object_in(o, "list"));
+    EXPECT_FALSE(object_in(nullptr, "object"));
+    EXPECT_FALSE(parse_json_object("[]"));
+}
+
+}  // namespace
+}  // namespace patchbay::core
