@@ -116,7 +116,10 @@ json::object limits_json(const core::Limits& limits) {
             {"schema_depth", limits.schema_depth},
             {"description_bytes", limits.description_bytes},
             {"stderr_line_bytes", limits.stderr_line_bytes},
-            {"input_rounds", limits.input_rounds}};
+            {"input_rounds", limits.input_rounds},
+            {"input_requests", limits.input_requests},
+            {"server_requests", limits.server_requests},
+            {"server_request_bytes", limits.server_request_bytes}};
 }
 
 json::object permissions_json(const Permissions& permissions) {

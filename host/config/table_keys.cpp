@@ -78,6 +78,9 @@ const std::array kTableKeys = {
     TableKey{"limits", "description_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.description_bytes, v); }},
     TableKey{"limits", "stderr_line_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.stderr_line_bytes, v); }},
     TableKey{"limits", "input_rounds", kNotProject, [](C& c, N v) { return take_count(c.limits.input_rounds, v); }},
+    TableKey{"limits", "input_requests", kNotProject, [](C& c, N v) { return take_count(c.limits.input_requests, v); }},
+    TableKey{"limits", "server_requests", kNotProject, [](C& c, N v) { return take_count(c.limits.server_requests, v); }},
+    TableKey{"limits", "server_request_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.server_request_bytes, v); }},
 
     // A plugin is code of the host: a cloned repository may not say where to find some.
     TableKey{"plugins", "directories", kNotProject, [](C& c, N v) { return take_texts(c.plugins.directories, v); }},

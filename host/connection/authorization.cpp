@@ -74,24 +74,31 @@ std::vector<plugin::Header> Connection::Impl::all_credentials() const {
 void Connection::Impl::unauthorized(RequestId id, const plugin::Problem& problem) {
     auto& entry = *pending.find(id);
     const bool old_ones = entry.auth_generation != auth->generation();
+    // Refused after it had begun, as a stream that is taken up again may be: once is enough.
+    if (entry.heard && !entry.own && !repeatable(entry.request)) {
+        auto error = auth_error(problem, {});
+        error.message += "; the request may have been carried out";
+        return finish(id, named(std::move(error)));
+    }
+    entry.stage = Stage::Authorizing;
     if (!auth->configured() || entry.auth_rounds >= kMostAuthRounds)
         return give_up_authorizing(id, auth_error(problem, {}), problem.http_status);
     ++entry.auth_rounds;
+    entry.uncertain = entry.uncertain || entry.heard;
     pending.set_wire_id(id, ++last_id);
     if (old_ones) return resend(id);  // others have asked already
     // A person may be signing in: no limit of ours runs meanwhile but the caller's own.
-    if (!entry.own) entry.sent = false;
     entry.idle_deadline = core::Clock::time_point::max();
     if (entry.own) entry.deadline = core::Clock::time_point::max();
     if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
     auth->ask(problem, [this, id, problem](const Result<void>& outcome) {
         authorized(outcome);
         auto* waiting = pending.find(id);
-        if (!waiting) return;
+        if (!waiting || waiting->stage != Stage::Authorizing) return;
         if (!outcome)
             return give_up_authorizing(id, auth_error(problem, outcome.error()),
                                        problem.http_status);
-        if (waiting->own) waiting->deadline = core::Clock::now() + waiting->wall;
+        if (waiting->own) waiting->deadline = context.now() + waiting->wall;
         resend(id);
     });
 }

@@ -108,7 +108,9 @@ void Connection::on_opened() {
     impl_->drive(impl_->handshake->start());
 }
 void Connection::on_message(plugin::ExchangeId exchange, core::Buffer body) {
+    if (impl_->lost_because) return;  // given up: nothing that it says counts any more
     impl_->heard = true;
+    if (!std::exchange(impl_->spoke, true) && impl_->silence_timer) impl_->await_probe();
     impl_->message(exchange, std::move(body));
 }
 void Connection::on_done(plugin::ExchangeId exchange, const plugin::Problem* problem) {
@@ -122,6 +124,7 @@ void Connection::on_challenge(const plugin::Problem& problem) {
     impl_->challenged(problem);
 }
 void Connection::on_output(unsigned stream, std::string_view line) {
+    if (!std::exchange(impl_->spoke, true) && impl_->silence_timer) impl_->await_probe();
     impl_->keep_line(stream != 1, line);
 }
 void Connection::on_fact(std::string_view name, std::string_view value) {

@@ -92,6 +92,8 @@ struct Context {
     plugin::Asking asking = plugin::Asking::Quiet;  // whether somebody is there to sign in
     // Between two subscriptions/listen: the floor, and where doubling stops.
     std::chrono::milliseconds listen_first{1'000}, listen_most{30'000};
+    // What limits and pauses are measured by; tests turn it by hand.
+    std::function<core::Clock::time_point()> now = core::Clock::now;
 };
 
 class Connection final : private plugin::ChannelEvents {
@@ -125,7 +127,8 @@ public:
     // resources/subscribe and /unsubscribe in legacy, a reopened subscriptions/listen in modern.
     void subscribe(const std::string& uri, bool wanted, ReplyHandler handler);
 
-    // logging/setLevel in legacy, `logLevel` in the `_meta` of every later request in modern.
+    // logging/setLevel in legacy, `logLevel` in the `_meta` of every later request in modern; said
+    // again to each session that follows. Connects first when necessary.
     void set_log_level(const std::string& level, ReplyHandler handler);
 
     // Ends requests with Unavailable, closes the channel; `closed` follows when it is gone.

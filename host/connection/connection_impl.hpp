@@ -6,9 +6,11 @@
 #include "connection/auth_loop.hpp"
 #include "connection/connection.hpp"
 #include "connection/pending_requests.hpp"
+#include "connection/server_requests.hpp"
 #include "protocol/http_headers.hpp"
 
 #include <deque>
+#include <map>
 #include <set>
 
 namespace patchbay::connection {
@@ -22,6 +24,7 @@ struct Connection::Impl {
     void open_expanded(Expanded expanded);
     void open_channel(boost::json::object settings);
     void drive(protocol::Handshake::Step step);
+    void await_probe();
     void handshake_result(const std::string& method, Result<Reply> reply);
     void established(protocol::Session session);
     void ready();
@@ -30,6 +33,9 @@ struct Connection::Impl {
     void tell_failure(State next, const Error& error);  // everybody who waits
     void schedule_reconnect();
     void lose(Error error);  // close the channel because the connection is of no use any more
+    bool comes_back(const Error& error) const;  // whether another attempt follows that failure
+    void forgive();                             // what failed before a session that lasted
+    void keep_waiting();                        // what no server has goes out in the next session
     void channel_gone(const plugin::Problem* problem);
     void close(std::function<void()> closed);
     void set_state(State state);
@@ -72,18 +78,25 @@ struct Connection::Impl {
     void tell_cancelled(const PendingRequest& pending, std::string_view reason);
     void expired(RequestId id);
     void finish(RequestId id, Result<Reply> outcome);
-    enum class Which { All, Sent };
+    // Started: what a server may have, or is refused by it and waits for something of ours.
+    enum class Which { All, Started };
     void fail_all(const Error& error, Which which = Which::All);
+    void use_log_level();
 
     // delivery
     bool modern(std::string_view method) const;
     void transmit(RequestId id, PendingRequest& pending);
     Result<void> headers_for(const Request& request, std::vector<plugin::Header>& headers) const;
-    void send_message(plugin::MessageKind kind, RequestId exchange, std::string body,
-                      std::string_view method, std::vector<plugin::Header> headers = {});
-    Result<plugin::Flow> hand_over(plugin::MessageKind kind, RequestId exchange, std::string body,
-                                   std::string_view method,
-                                   const std::vector<plugin::Header>& headers);
+    struct Outgoing {
+        plugin::MessageKind kind;
+        RequestId exchange;
+        std::string body, method;
+        std::vector<plugin::Header> headers;
+    };
+    void send_message(Outgoing message);
+    void hand_over(Outgoing message);
+    Result<plugin::Flow> pass_to_channel(Outgoing message);
+    void refused(plugin::MessageKind kind, RequestId exchange, Error error);
     void flush_outbox();
     void resend(RequestId id);
     bool repeatable(const Request& request) const;
@@ -103,6 +116,7 @@ struct Connection::Impl {
     void answer(const protocol::Envelope& envelope, plugin::ExchangeId exchange, core::Buffer body);
     void input_required(RequestId id, std::string_view result);
     void server_request(const protocol::Envelope& envelope);
+    void answer_server(RequestId exchange, std::string body);
     void notification(const protocol::Envelope& envelope);
     void progress(std::string_view params);
 
@@ -128,15 +142,11 @@ struct Connection::Impl {
     std::optional<protocol::Session> session;
     std::string meta;  // modern `_meta` members; empty in legacy
     PendingRequests pending;
-    std::vector<RequestId> unsent;  // wait for Ready
-    struct Outgoing {
-        plugin::MessageKind kind;
-        RequestId exchange;
-        std::string body, method;
-        std::vector<plugin::Header> headers;
-    };
-    std::deque<Outgoing> outbox;  // after PAUSE
+    std::vector<RequestId> unsent;             // wait for Ready
+    std::map<std::uint64_t, Outgoing> outbox;  // after PAUSE, in order
+    std::uint64_t last_queued = 0;
     bool paused = false;
+    ServerRequests server_requests{context.limits};
     RequestId last_id = 0;
     bool retried_without_probe = false;
     std::string try_first;    // revision for the next attempt only
@@ -161,6 +171,7 @@ struct Connection::Impl {
     bool list_running = false, list_again = false;
     std::vector<std::function<void(Result<void>)>> list_waiters;
 
+    std::string log_level;                // wanted; empty: the server's own
     std::set<std::string> subscriptions;  // resource URIs wanted
     RequestId listen_id = 0;
     core::Loop::TimerId listen_timer = 0;
@@ -172,6 +183,7 @@ struct Connection::Impl {
     core::Loop::TimerId startup_timer = 0, silence_timer = 0, reconnect_timer = 0, health_timer = 0;
     unsigned attempts = 0, misses = 0;
     bool heard = false;                 // since the last health check
+    bool spoke = false;                 // anything at all, on this channel
     std::optional<Error> lost_because;  // why we closed the channel ourselves
     bool lost_when_ready = false;
     core::Clock::time_point failed_at{}, ready_at{};

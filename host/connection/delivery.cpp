@@ -25,7 +25,6 @@ bool Connection::Impl::modern(std::string_view method) const {
 }
 
 void Connection::Impl::transmit(RequestId id, PendingRequest& entry) {
-    entry.sent = true;
     entry.heard = false;
     entry.generation = generation;
     entry.auth_generation = auth->generation();
@@ -42,16 +41,15 @@ void Connection::Impl::transmit(RequestId id, PendingRequest& entry) {
     }
     const auto wire_id = static_cast<std::int64_t>(entry.wire_id);
     const auto& method = entry.request.method;
+    Outgoing message{plugin::MessageKind::Request, entry.wire_id, {}, method, std::move(headers)};
     if (entry.round.empty()) {
-        send_message(plugin::MessageKind::Request, entry.wire_id,
-                     protocol::request(wire_id, method, entry.request.params, own), method,
-                     std::move(headers));
-        return;
+        message.body = protocol::request(wire_id, method, entry.request.params, own);
+    } else {
+        const protocol::Params params{protocol::joined(entry.request.params.members, entry.round),
+                                      entry.request.params.meta};
+        message.body = protocol::request(wire_id, method, params, own);
     }
-    const protocol::Params params{protocol::joined(entry.request.params.members, entry.round),
-                                  entry.request.params.meta};
-    send_message(plugin::MessageKind::Request, entry.wire_id,
-                 protocol::request(wire_id, method, params, own), method, std::move(headers));
+    send_message(std::move(message));
 }
 
 Result<void> Connection::Impl::headers_for(const Request& request,
@@ -73,55 +71,75 @@ Result<void> Connection::Impl::headers_for(const Request& request,
     return {};
 }
 
-void Connection::Impl::send_message(plugin::MessageKind kind, RequestId exchange, std::string body,
-                                    std::string_view method, std::vector<plugin::Header> headers) {
-    if (paused) {
-        outbox.push_back(
-            {kind, exchange, std::move(body), std::string(method), std::move(headers)});
-        return;
-    }
-    if (!channel) return;
-    const auto flow = hand_over(kind, exchange, std::move(body), method, headers);
-    if (flow) {
-        paused = *flow == plugin::Flow::Paused;
-        return;
-    }
-    if (const auto id = pending.id_of_wire(exchange)) {
-        context.loop.defer([this, watch = alive, id, error = named(flow.error())] {
-            if (*watch && pending.find(id)) finish(id, error);
+// A full transport is not given more; what waits here leaves with its request when that ends.
+void Connection::Impl::send_message(Outgoing message) {
+    if (!paused) return hand_over(std::move(message));
+    // Requests and answers are bounded where they come from; this bounds notifications. Who sends
+    // one may be in the middle of ending its request: the connection ends after that.
+    if (outbox.size() >= context.limits.queue_messages + context.limits.server_requests) {
+        Error error{ErrorCode::Limit,
+                    "does not read what it is sent: " + std::to_string(outbox.size()) +
+                        " messages wait (limit queue_messages)"};
+        return context.loop.defer([this, watch = alive, error = std::move(error)] {
+            if (*watch && channel && !outbox.empty()) lose(error);
         });
     }
+    ++last_queued;
+    if (auto* entry = pending.find_wire(message.exchange);
+        entry && message.kind == plugin::MessageKind::Request) {
+        entry->stage = Stage::Queued;
+        entry->queued = last_queued;
+    }
+    outbox.emplace(last_queued, std::move(message));
 }
 
-Result<plugin::Flow> Connection::Impl::hand_over(plugin::MessageKind kind, RequestId exchange,
-                                                 std::string body, std::string_view method,
-                                                 const std::vector<plugin::Header>& headers) {
+void Connection::Impl::hand_over(Outgoing message) {
+    const auto kind = message.kind;
+    const auto exchange = message.exchange;
+    if (kind == plugin::MessageKind::Request) {
+        if (auto* entry = pending.find_wire(exchange)) entry->stage = Stage::Sent;
+    }
+    const auto flow = pass_to_channel(std::move(message));
+    if (!flow) return refused(kind, exchange, flow.error());
+    paused = *flow == plugin::Flow::Paused;
+}
+
+Result<plugin::Flow> Connection::Impl::pass_to_channel(Outgoing outgoing) {
+    if (!channel) return Error{ErrorCode::Unavailable, "there is no channel"};
     plugin::OutgoingMessage message;
-    message.kind = kind;
-    message.exchange = exchange;
-    message.body = core::Buffer::from(std::move(body));
-    message.method = method;
+    message.kind = outgoing.kind;
+    message.exchange = outgoing.exchange;
+    message.body = core::Buffer::from(std::move(outgoing.body));
+    message.method = outgoing.method;
     if (session)
         message.protocol = session->version;
-    else if (modern(method))
+    else if (modern(outgoing.method))
         message.protocol = protocol::kModernVersion;
-    message.headers = &headers;
+    message.headers = &outgoing.headers;
     return channel->send(std::move(message));
 }
 
+// The transport has not taken the message. When that is because the channel is at its end, which it
+// will tell in its own time, a caller's request waits for the next session.
+void Connection::Impl::refused(plugin::MessageKind kind, RequestId exchange, Error error) {
+    if (kind == plugin::MessageKind::Response) return server_requests.done(exchange);
+    const auto id = pending.id_of_wire(exchange);
+    if (!id) return;
+    auto& entry = *pending.find(id);
+    entry.stage = Stage::Waiting;
+    if (error.code == ErrorCode::Unavailable && !entry.own) return unsent.push_back(id);
+    error.message +=
+        entry.uncertain ? "; the request may have been carried out" : "; the request was not sent";
+    context.loop.defer([this, watch = alive, id, error = named(std::move(error))] {
+        if (*watch && pending.find(id)) finish(id, error);
+    });
+}
+
 void Connection::Impl::flush_outbox() {
-    while (!outbox.empty() && !paused && channel) {
-        auto next = std::move(outbox.front());
-        outbox.pop_front();
-        // A request that was cancelled or timed out while it waited is not worth sending.
-        if (next.kind == plugin::MessageKind::Request && !pending.id_of_wire(next.exchange))
-            continue;
-        const auto flow =
-            hand_over(next.kind, next.exchange, std::move(next.body), next.method, next.headers);
-        if (flow)
-            paused = *flow == plugin::Flow::Paused;
-        else if (const auto id = pending.id_of_wire(next.exchange))
-            finish(id, named(flow.error()));
+    while (!outbox.empty() && !paused) {
+        auto next = std::move(outbox.begin()->second);
+        outbox.erase(outbox.begin());
+        hand_over(std::move(next));
     }
 }
 
@@ -130,7 +148,7 @@ void Connection::Impl::resend(RequestId id) {
     auto& entry = *pending.find(id);
     pending.touch(entry);
     if (entry.own || state == State::Ready) return transmit(id, entry);
-    entry.sent = false;
+    entry.stage = Stage::Waiting;
     unsent.push_back(id);
 }
 
@@ -146,6 +164,7 @@ bool Connection::Impl::repeatable(const Request& request) const {
 }
 
 void Connection::Impl::done(plugin::ExchangeId exchange, const plugin::Problem* problem) {
+    server_requests.done(exchange);
     // A duplex transport only says that the bytes are out; a request-scoped one has ended the
     // answer's stream, and an answer that is not there by now will never come.
     if (!problem && (!channel || !channel->request_scoped())) return;
@@ -159,7 +178,8 @@ void Connection::Impl::done(plugin::ExchangeId exchange, const plugin::Problem* 
     const bool shakes_hands = method == "server/discover" || method == "initialize";
     if (handshake && !session && shakes_hands) return handshake_ended(id, problem);
 
-    const bool not_sent = problem && problem->not_sent;
+    // What came for it is stronger than what the transport believes.
+    const bool not_sent = problem && problem->not_sent && !entry.heard;
     const bool broken =
         !problem ||
         ((problem->error.code == ErrorCode::Io || problem->error.code == ErrorCode::Unavailable) &&
@@ -167,14 +187,15 @@ void Connection::Impl::done(plugin::ExchangeId exchange, const plugin::Problem* 
     const bool again = not_sent || (broken && repeatable(entry.request));
     if (again && session && !entry.resent && method != "subscriptions/listen") {
         entry.resent = true;
+        entry.uncertain = entry.uncertain || !not_sent;
         return resend(id);
     }
     Error error =
         problem ? problem->error : Error{ErrorCode::Protocol, "the stream ended without an answer"};
     const bool refused = problem && problem->http_status >= 400 && problem->http_status < 500;
-    if (not_sent)
+    if (not_sent && !entry.uncertain)
         error.message += "; the request was not sent";
-    else if (!refused)
+    else if (!refused || entry.uncertain)
         error.message += "; the request may have been carried out";
     finish(id, named(std::move(error)));
 }
@@ -183,9 +204,11 @@ void Connection::Impl::done(plugin::ExchangeId exchange, const plugin::Problem* 
 void Connection::Impl::headers_mismatch(RequestId id) {
     auto& entry = *pending.find(id);
     entry.headers_retried = true;
+    entry.stage = Stage::Relisting;
     pending.set_wire_id(id, ++last_id);
     list_waiters.push_back([this, watch = alive, id](const Result<void>&) {
-        if (*watch && pending.find(id)) resend(id);
+        auto* waiting = *watch ? pending.find(id) : nullptr;
+        if (waiting && waiting->stage == Stage::Relisting) resend(id);
     });
     if (list_running)
         list_again = true;

@@ -15,6 +15,7 @@ namespace {
 constexpr std::int64_t kMethodNotFound = -32601;
 constexpr std::int64_t kInvalidParams = -32602;
 constexpr std::int64_t kInternalError = -32603;
+constexpr std::size_t kServerRequestBytes = 128;  // of one in memory, besides what it says
 
 // A number, or the same number in quotes: some servers echo ids as strings.
 std::optional<std::int64_t> answered_id(const protocol::Envelope& envelope) {
@@ -76,6 +77,7 @@ void Connection::Impl::batch(core::Buffer body) {
         return malformed(body.view(), {ErrorCode::Protocol, "message is not valid JSON"}, 0);
     }
     for (const auto& item : *items) {
+        if (lost_because || !channel) return;
         if (item.is_object()) message(0, core::Buffer::from(json::serialize(item)));
     }
 }
@@ -123,6 +125,9 @@ void Connection::Impl::answer(const protocol::Envelope& envelope, plugin::Exchan
         return lose({ErrorCode::Protocol,
                      "answered id " + core::printable(envelope.id, 32) + ", which nobody asked"});
     }
+    // It was read: what still comes of its stream is of no use, and neither is taking it up again.
+    if (channel && channel->request_scoped())
+        channel->settle(static_cast<plugin::ExchangeId>(*wire_id));
     if (envelope.kind == protocol::MessageKind::Result) {
         if (envelope.result_type == protocol::ResultType::InputRequired) {
             return input_required(id, envelope.result);
@@ -138,8 +143,6 @@ void Connection::Impl::answer(const protocol::Envelope& envelope, plugin::Exchan
             entry.request.method == "tools/call")
             return headers_mismatch(id);
     }
-    if (channel && channel->request_scoped())
-        channel->settle(static_cast<plugin::ExchangeId>(*wire_id));
     Reply reply;
     reply.result = envelope.result;
     reply.error = envelope.error;
@@ -150,6 +153,10 @@ void Connection::Impl::answer(const protocol::Envelope& envelope, plugin::Exchan
 
 namespace {
 
+bool may_want_input(std::string_view method) {
+    return method == "tools/call" || method == "prompts/get" || method == "resources/read";
+}
+
 // One input_required result being answered; lives until the last of its answers is in.
 struct Round {
     json::object responses;
@@ -159,8 +166,16 @@ struct Round {
 
 }  // namespace
 
+// The result has ended that sending, and behind HTTP its stream with it: the request goes out
+// again, under a new id, when the input is there.
 void Connection::Impl::input_required(RequestId id, std::string_view result) {
     auto& entry = *pending.find(id);
+    if (entry.own || !may_want_input(entry.request.method)) {
+        return finish(id, named({ErrorCode::Protocol,
+                                 entry.request.method +
+                                     " was answered with input_required, which only prompts/get, "
+                                     "resources/read and tools/call may be"}));
+    }
     if (++entry.rounds > context.limits.input_rounds) {
         return finish(id,
                       named({ErrorCode::Limit, "asked for input more than " +
@@ -175,11 +190,17 @@ void Connection::Impl::input_required(RequestId id, std::string_view result) {
     std::string extra;
     if (state_value) extra = "\"requestState\":" + json::serialize(*state_value);
 
+    pending.set_wire_id(id, ++last_id);
+    entry.stage = Stage::Asking;
+    entry.uncertain = false;  // it was answered
+    pending.hold(entry, core::kInputWait);
     auto round = std::make_shared<Round>();
-    const auto send_again = [this, watch = alive, id, round, extra] {
-        if (!*watch || !pending.find(id)) return;
+    const auto send_again = [this, watch = alive, id, rounds = entry.rounds, round, extra] {
+        auto* waiting = *watch ? pending.find(id) : nullptr;
+        if (!waiting || waiting->stage != Stage::Asking || waiting->rounds != rounds) return;
         if (round->failed) return finish(id, named(*round->failed));
-        auto& again = *pending.find(id);
+        auto& again = *waiting;
+        pending.release(again);
         // The original params stay as they were; only this round's answers are added.
         again.round = extra;
         if (!round->responses.empty()) {
@@ -194,6 +215,13 @@ void Connection::Impl::input_required(RequestId id, std::string_view result) {
             return finish(id, named({ErrorCode::Protocol, "asked for input without saying what"}));
         }
         return send_again();
+    }
+    if (asked->size() > context.limits.input_requests) {
+        return finish(
+            id,
+            named({ErrorCode::Limit,
+                   "asked " + std::to_string(asked->size()) + " questions at once, more than " +
+                       std::to_string(context.limits.input_requests) + " (limit input_requests)"}));
     }
     round->missing = asked->size();
     for (const auto& member : *asked) {
@@ -218,35 +246,48 @@ void Connection::Impl::input_required(RequestId id, std::string_view result) {
 }
 
 void Connection::Impl::server_request(const protocol::Envelope& envelope) {
-    if (session && session->era == protocol::Era::Modern) {
-        ++shown.malformed;  // this revision has no requests from servers, and no answers to them
+    // This revision has no requests from servers, and no answers to them; but a server of both eras
+    // that was asked to initialize as well may have settled on the other one.
+    const bool settled_modern = session && session->era == protocol::Era::Modern;
+    if (settled_modern && !(handshake && handshake->ambiguous())) {
+        ++shown.malformed;
         return;
     }
     const std::string id(envelope.id);
-    const auto reply = [this, watch = alive, id](std::string body) {
-        if (*watch && channel) {
-            protocol::flatten(body);
-            send_message(plugin::MessageKind::Response, ++last_id, std::move(body), {});
-        }
-    };
-    if (envelope.method == "ping") return reply(protocol::response(id, "{}"));
+    const auto exchange = ++last_id;
+    const auto bytes = id.size() + envelope.method.size() + envelope.params.size();
+    if (const auto fits = server_requests.add(exchange, bytes + kServerRequestBytes); !fits)
+        return lose(fits.error());
+    if (envelope.method == "ping") return answer_server(exchange, protocol::response(id, "{}"));
     const bool known = envelope.method == "roots/list" ||
                        envelope.method == "sampling/createMessage" ||
                        envelope.method == "elicitation/create";
-    if (!known) return reply(protocol::error_response(id, kMethodNotFound, "Method not found"));
+    if (!known)
+        return answer_server(exchange,
+                             protocol::error_response(id, kMethodNotFound, "Method not found"));
     auto params = core::parse_json_object(envelope.params, {.depth = context.limits.json_depth});
     if (!params && params.error().code == ErrorCode::Limit)
-        return reply(
+        return answer_server(
+            exchange,
             protocol::error_response(id, kInvalidParams, "the request " + params.error().message));
-    context.responder.respond(spec.id(), envelope.method, params ? *params : json::object(),
-                              [reply, id](Result<json::object> given) {
-                                  if (given)
-                                      return reply(protocol::response(id, json::serialize(*given)));
-                                  const auto code = given.error().code == ErrorCode::Unsupported
-                                                        ? kMethodNotFound
-                                                        : kInternalError;
-                                  reply(protocol::error_response(id, code, given.error().message));
-                              });
+    context.responder.respond(
+        spec.id(), envelope.method, params ? *params : json::object(),
+        [this, watch = alive, id, exchange](Result<json::object> given) {
+            if (!*watch) return;
+            if (given)
+                return answer_server(exchange, protocol::response(id, json::serialize(*given)));
+            const auto code =
+                given.error().code == ErrorCode::Unsupported ? kMethodNotFound : kInternalError;
+            answer_server(exchange, protocol::error_response(id, code, given.error().message));
+        });
+}
+
+void Connection::Impl::answer_server(RequestId exchange, std::string body) {
+    const auto wanted = server_requests.answer(exchange, body.size() + kServerRequestBytes);
+    if (!wanted) return lose(wanted.error());
+    if (!*wanted || lost_because) return;  // who asked is gone: its successor has not asked
+    protocol::flatten(body);
+    send_message({plugin::MessageKind::Response, exchange, std::move(body), {}, {}});
 }
 
 void Connection::Impl::notification(const protocol::Envelope& envelope) {
@@ -268,7 +309,8 @@ void Connection::Impl::progress(std::string_view params) {
     const auto token = core::integer_in(object ? &*object : nullptr, "progressToken");
     if (!token || *token <= 0) return;
     auto* entry = pending.find_wire(static_cast<RequestId>(*token));
-    if (!entry) return;
+    if (!entry || entry->stage != Stage::Sent) return;
+    entry->heard = true;
     pending.touch(*entry);
     if (!entry->request.on_progress) return;
     Progress told;

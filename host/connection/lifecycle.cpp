@@ -13,10 +13,14 @@ using namespace std::string_literals;
 
 namespace {
 
-// A silent server gets `initialize` beside the probe after this long. Short, because a legacy
-// server that drops unknown methods loses this much once per definition; long enough that a modern
-// one that is already running never sees the second question.
+// A silent server gets `initialize` beside the probe after this long (decision 11). Short, because
+// a legacy server that drops unknown methods loses this much once per definition; long enough that
+// a modern one that is already running never sees the second question.
 constexpr std::chrono::milliseconds kProbeSilence{150};
+// A program that has just been started and said nothing yet, not even on stderr, may not be there.
+constexpr std::chrono::milliseconds kStartSilence{2'000};
+// One that was a modern server the last time is likely to be one that starts slowly.
+constexpr std::chrono::milliseconds kKnownSilence{10'000};
 constexpr std::chrono::seconds kSteady{30};  // ready for this long: past failures are forgiven
 constexpr std::size_t kStderrTail = 20;      // lines kept for error messages
 constexpr std::chrono::seconds kMostRetryAfter{300};  // a server may ask for this much patience
@@ -27,7 +31,8 @@ Connection::Impl::Impl(Connection& owner, const Context& shared, registry::Serve
     : self(owner),
       context(shared),
       spec(std::move(server)),
-      pending(shared.loop, [this](RequestId id) { expired(id); }) {
+      pending(
+          shared.loop, [this](RequestId id) { expired(id); }, shared.now) {
     auth = make_auth_loop();
 }
 
@@ -85,6 +90,7 @@ void Connection::Impl::open() {
     set_state(attempts == 0 ? State::Connecting : State::Reconnecting);
     lost_because.reset();
     agreed = false;
+    spoke = false;
     initialize_status = 0;
     retry_after = {};
     stderr_tail.clear();
@@ -157,12 +163,8 @@ void Connection::Impl::drive(protocol::Handshake::Step step) {
         send_now(
             {method, std::move(send->params), {}, {}}, spec.config.startup_timeout,
             [this, method](Result<Reply> reply) { handshake_result(method, std::move(reply)); });
-        if (handshake->probing() && method == "server/discover" && !channel->request_scoped()) {
-            silence_timer = context.loop.after(kProbeSilence, [this] {
-                silence_timer = 0;
-                drive(handshake->on_silence());
-            });
-        }
+        if (handshake->probing() && method == "server/discover" && !channel->request_scoped())
+            await_probe();
     } else if (auto* done = std::get_if<protocol::Handshake::Done>(&step)) {
         established(std::move(done->session));
     } else if (auto* error = std::get_if<Error>(&step)) {
@@ -170,8 +172,24 @@ void Connection::Impl::drive(protocol::Handshake::Step step) {
     }
 }
 
+// Gives the probe its time alone; begins anew when the server is heard of for the first time.
+void Connection::Impl::await_probe() {
+    if (silence_timer) context.loop.cancel(silence_timer);
+    const bool starting = !spoke && shown.facts.count("pid") > 0;
+    const auto patience = handshake->expects_modern() ? kKnownSilence
+                          : starting                  ? kStartSilence
+                                                      : kProbeSilence;
+    // What remains of the limit is for `initialize`.
+    const auto most = spec.config.startup_timeout / 3;
+    silence_timer = context.loop.after(std::min(patience, most), [this] {
+        silence_timer = 0;
+        drive(handshake->on_silence());
+    });
+}
+
 void Connection::Impl::handshake_result(const std::string& method, Result<Reply> reply) {
-    if (!handshake || session) return;  // the slower of two answers
+    if (!handshake) return;
+    if (session && (!handshake->ambiguous() || !reply)) return;  // the slower of two answers
     if (!reply) {
         // A lost channel reports itself; a time-out is the startup timer's to tell.
         if (channel && channel->request_scoped() && !lost_because) lose(reply.error());
@@ -179,41 +197,46 @@ void Connection::Impl::handshake_result(const std::string& method, Result<Reply>
     }
     if (!reply->error.empty()) {
         auto error = protocol::parse_rpc_error(reply->error);
-        if (!error) return lose(error.error());
+        if (!error) return session ? void() : lose(error.error());
         return drive(handshake->on_error(method, *error));
     }
     const auto value = core::parse_json_object(reply->result, {.depth = context.limits.json_depth});
-    if (!value)
+    if (!value) {
+        if (session) return;
         return lose({value.error().code, "result of " + method + " " + value.error().message});
+    }
     drive(handshake->on_result(method, *value));
 }
 
 void Connection::Impl::established(protocol::Session made) {
     if (silence_timer) context.loop.cancel(std::exchange(silence_timer, 0));
+    // The server has settled on the other era after all: its tools are listed anew.
+    if (session && listen_id) cancel(std::exchange(listen_id, 0), "the revision changes");
     session = std::move(made);
     retried_without_probe = false;
     const bool modern = session->era == protocol::Era::Modern;
-    meta = modern ? protocol::modern_meta(context.identity) : std::string();
     agreed = true;
     open_auth_rounds = 0;
     ++generation;
     context.eras.remember(spec.definition_key,
                           {session->version, transport == spec.config.transport ? "" : transport});
     if (!modern) notify("notifications/initialized", {});
+    use_log_level();
     if (session->can("tools"))
         list_tools({});
-    else
+    else if (state != State::Ready)
         ready();
 }
 
 void Connection::Impl::ready() {
     if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
     misses = 0;
-    ready_at = core::Clock::now();
+    ready_at = context.now();
     shown.last_connected = std::chrono::system_clock::now();
     set_state(State::Ready);
     for (const auto id : std::exchange(unsent, {})) {
-        if (auto* waiting = pending.find(id)) transmit(id, *waiting);
+        auto* waiting = pending.find(id);
+        if (waiting && waiting->stage == Stage::Waiting) transmit(id, *waiting);
     }
     settle();
     if (!context.long_lived) return;
@@ -256,7 +279,7 @@ void Connection::Impl::listen() {
     if (wanted.empty()) return;
     Request request{
         "subscriptions/listen", {"\"notifications\":" + json::serialize(wanted), ""}, {}, {}};
-    listen_at = core::Clock::now();
+    listen_at = context.now();
     listen_id =
         send_now(std::move(request), std::chrono::milliseconds::max(), [this](Result<Reply> reply) {
             if (!reply && reply.error().code == ErrorCode::Cancelled) return;
@@ -267,7 +290,7 @@ void Connection::Impl::listen() {
 
 // A server that ends the stream as soon as it is open is asked less and less often.
 void Connection::Impl::listen_again() {
-    const bool lived = core::Clock::now() - listen_at >= context.listen_most;
+    const bool lived = context.now() - listen_at >= context.listen_most;
     short_listens = lived ? 0 : short_listens + 1;
     const auto doubled = context.listen_first * (1u << std::min(short_listens, 16u)) / 2;
     const auto pause = std::clamp(doubled, context.listen_first, context.listen_most);
@@ -285,26 +308,42 @@ void Connection::Impl::lose(Error error) {
     if (next_transport(error)) {
         moving_on = true;
         if (!startup_timer) start_startup_timer();
-        fail_all(named(*lost_because), Which::Sent);  // of the handshake; the others wait on
+        fail_all(named(*lost_because), Which::Started);  // of the handshake; the others wait on
         channel->close();
         return;
     }
     lost_because = error;
     lost_when_ready = state == State::Ready;
+    if (lost_when_ready) forgive();
     channel->close();  // channel_gone() does the rest
     if (lost_when_ready) error = within("connection lost", std::move(error));
-    const bool unauthorised = error.code == ErrorCode::AuthRequired;
-    tell_failure(unauthorised ? State::AuthRequired : State::Error, named(std::move(error)));
+    const State next = error.code == ErrorCode::AuthRequired ? State::AuthRequired
+                       : !closing && comes_back(error)       ? State::Reconnecting
+                                                             : State::Error;
+    tell_failure(next, named(std::move(error)));
+}
+
+// One that falls over right after each start counts its attempts on.
+void Connection::Impl::forgive() {
+    if (context.now() - ready_at >= kSteady) attempts = 0;
+}
+
+bool Connection::Impl::comes_back(const Error& error) const {
+    return error.code != ErrorCode::AuthRequired && context.long_lived && spec.config.restart &&
+           attempts < context.health.reconnect_attempts;
 }
 
 void Connection::Impl::tell_failure(State next, const Error& error) {
     shown.last_error = core::log::masked(core::printable(error.message, 2000));
     core::log::debug(shown.last_error);
-    unsent.clear();
     list_running = list_again = false;  // what its page brings now is not a list
-    failed_at = core::Clock::now();
+    failed_at = context.now();
+    // A server that never came up is told of to everybody; one that was there and comes back may
+    // be waited for by what has certainly not been sent.
+    const bool wait_on = next == State::Reconnecting && generation > 0;
+    wait_on ? keep_waiting() : unsent.clear();
     set_state(next);
-    fail_all(error);
+    fail_all(error, wait_on ? Which::Started : Which::All);
     tools_done(error);
     settle();
 }
@@ -321,6 +360,8 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
     meta.clear();
     outbox.clear();
     paused = false;
+    server_requests.clear();
+    keep_waiting();  // what the outbox held is not with the server
     listen_id = 0;
     tools_until.reset();
     list_running = list_again = false;
@@ -339,18 +380,17 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
                   : problem    ? Error{problem->error.code, with_stderr(problem->error.message)}
                                : Error{ErrorCode::Unavailable, "the connection was closed"};
     if (std::exchange(moving_on, false)) return open();
-    if (refused && reopen_authorized(*problem)) return;
+    if (refused && reopen_authorized(*problem)) return fail_all(named(error), Which::Started);
     // Some legacy servers cannot stand the probe and leave: once more, without it.
     if (was_probing && !lost_because && spec.config.protocol == "auto" && !retried_without_probe) {
         retried_without_probe = true;
         try_first = protocol::kLegacyVersion;
-        fail_all(named(error),
-                 Which::Sent);  // the probe itself; what waits for Ready goes on waiting
+        // The probe itself; what waits for Ready goes on waiting.
+        fail_all(named(error), Which::Started);
         return open();
     }
     if (was_ready) {
-        // One that falls over right after each start counts its attempts on.
-        if (core::Clock::now() - ready_at >= kSteady) attempts = 0;
+        forgive();
         ++shown.restarts;
         error = within("connection lost", std::move(error));
     }
@@ -362,11 +402,10 @@ void Connection::Impl::attempt_failed(Error error, bool retryable) {
     handshake.reset();
     retried_without_probe = false;
     if (!lost_because && next_transport(error)) {
-        fail_all(named(error), Which::Sent);
+        fail_all(named(error), Which::Started);
         return open();
     }
-    const bool again = retryable && error.code != ErrorCode::AuthRequired && context.long_lived &&
-                       spec.config.restart && attempts < context.health.reconnect_attempts;
+    const bool again = retryable && comes_back(error);
     const State next = error.code == ErrorCode::AuthRequired ? State::AuthRequired
                        : again                               ? State::Reconnecting
                        : retryable                           ? State::Failed

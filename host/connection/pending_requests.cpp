@@ -4,8 +4,8 @@
 
 namespace patchbay::connection {
 
-PendingRequests::PendingRequests(core::Loop& loop, std::function<void(RequestId)> expired)
-    : loop_(loop), expired_(std::move(expired)) {}
+PendingRequests::PendingRequests(core::Loop& loop, std::function<void(RequestId)> expired, Now now)
+    : loop_(loop), expired_(std::move(expired)), now_(std::move(now)) {}
 
 PendingRequests::~PendingRequests() {
     if (timer_) loop_.cancel(timer_);
@@ -42,8 +42,24 @@ void PendingRequests::set_wire_id(RequestId id, RequestId wire_id) {
 }
 
 void PendingRequests::touch(PendingRequest& pending) {
-    if (pending.idle.count() > 0) pending.idle_deadline = core::Clock::now() + pending.idle;
+    if (pending.idle.count() > 0) pending.idle_deadline = now_() + pending.idle;
     arm(pending.due());
+}
+
+void PendingRequests::hold(PendingRequest& pending, std::chrono::milliseconds most) {
+    pending.held_at = now_();
+    pending.held_deadline = pending.deadline;
+    pending.idle_deadline = core::Clock::time_point::max();
+    if (pending.request.timeout.count() == 0) pending.deadline = pending.held_at + most;
+    arm(pending.due());
+}
+
+void PendingRequests::release(PendingRequest& pending) {
+    constexpr auto never = core::Clock::time_point::max();
+    const bool callers_own = pending.request.timeout.count() > 0 || pending.held_deadline == never;
+    pending.deadline = pending.held_deadline;
+    if (!callers_own) pending.deadline += now_() - pending.held_at;
+    touch(pending);
 }
 
 PendingRequest PendingRequests::take(RequestId id) {
@@ -67,14 +83,14 @@ void PendingRequests::arm(core::Clock::time_point due) {
     if (due >= armed_for_ || due == core::Clock::time_point::max()) return;
     if (timer_) loop_.cancel(timer_);
     armed_for_ = due;
-    timer_ = loop_.after(std::max(due - core::Clock::now(), core::Clock::duration::zero()),
-                         [this] { sweep(); });
+    timer_ =
+        loop_.after(std::max(due - now_(), core::Clock::duration::zero()), [this] { sweep(); });
 }
 
 void PendingRequests::sweep() {
     timer_ = 0;
     armed_for_ = core::Clock::time_point::max();
-    const auto now = core::Clock::now();
+    const auto now = now_();
     auto next = core::Clock::time_point::max();
     std::vector<RequestId> due;
     for (const auto& [id, pending] : pending_) {

@@ -13,6 +13,16 @@
 
 namespace patchbay::connection {
 
+// Where a request is on its way; what is Sent may have been carried out.
+enum class Stage {
+    Waiting,      // for Ready
+    Queued,       // in the outbox: the transport has not been given it
+    Sent,         // with the transport, or with the server
+    Authorizing,  // refused: credentials are being asked for
+    Relisting,    // refused: the tool's schema is being read again
+    Asking,       // its server wants input first, which somebody is asked for
+};
+
 struct PendingRequest {
     Request request;
     ReplyHandler handler;
@@ -23,8 +33,10 @@ struct PendingRequest {
     std::chrono::milliseconds wall{0};  // for the message
     unsigned rounds = 0;                // input_required answers so far
     std::string round;                  // members that this round's answers add to the params
-    bool sent = false;
+    Stage stage = Stage::Waiting;
+    std::uint64_t queued = 0;      // its place in the outbox, while Queued
     bool heard = false;            // something came for this sending
+    bool uncertain = false;        // an earlier sending may have been carried out
     bool own = false;              // asked by the connection itself, not by a caller
     unsigned generation = 0;       // of the session it was sent in
     bool resent = false;           // after a broken stream
@@ -33,14 +45,24 @@ struct PendingRequest {
     unsigned auth_rounds = 0;      // sendings after a refusal
     bool headers_retried = false;  // after a HeaderMismatch
     std::size_t bytes = 0;         // counted against queue_bytes
+    core::Clock::time_point held_at{}, held_deadline{};  // of hold()
 
+    // No server has it, and it does not depend on the channel that is open now.
+    bool can_wait() const {
+        return !own &&
+               (stage == Stage::Waiting || stage == Stage::Queued || stage == Stage::Asking);
+    }
+    bool may_have_run() const { return stage == Stage::Sent || uncertain; }
     core::Clock::time_point due() const { return std::min(deadline, idle_deadline); }
 };
 
 class PendingRequests {
 public:
+    using Now = std::function<core::Clock::time_point()>;
+
     // `expired` is called with each id whose time is up; it is expected to take() it.
-    PendingRequests(core::Loop& loop, std::function<void(RequestId)> expired);
+    PendingRequests(core::Loop& loop, std::function<void(RequestId)> expired,
+                    Now now = core::Clock::now);
     ~PendingRequests();
     PendingRequests(const PendingRequests&) = delete;
 
@@ -52,6 +74,10 @@ public:
     void set_wire_id(RequestId id, RequestId wire_id);
     // Progress came: the idle limit starts again.
     void touch(PendingRequest& pending);
+    // Somebody is asked before it can go on, for `most` at most: no limit of ours runs meanwhile,
+    // and release() gives back the time that this took. A time-out of the caller's own goes on.
+    void hold(PendingRequest& pending, std::chrono::milliseconds most);
+    void release(PendingRequest& pending);
     // Removes and returns it; id must be there.
     PendingRequest take(RequestId id);
     std::vector<RequestId> ids() const;  // ascending
@@ -64,6 +90,7 @@ private:
 
     core::Loop& loop_;
     std::function<void(RequestId)> expired_;
+    const Now now_;
     std::unordered_map<RequestId, PendingRequest> pending_;
     std::unordered_map<RequestId, RequestId> resent_;  // wire id -> id, only where they differ
     std::size_t bytes_ = 0;

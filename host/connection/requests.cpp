@@ -45,7 +45,7 @@ RequestId Connection::Impl::request(Request asked, ReplyHandler handler) {
     }
     const bool dead =
         state == State::Failed || state == State::Error || state == State::AuthRequired;
-    if (dead && core::Clock::now() - failed_at < context.health.reconnect_most) {
+    if (dead && context.now() - failed_at < context.health.reconnect_most) {
         return refuse(
             {state == State::AuthRequired ? ErrorCode::AuthRequired : ErrorCode::Unavailable,
              "is " + std::string(name_of(state)) + ": " + shown.last_error});
@@ -96,8 +96,9 @@ void Connection::Impl::notify(std::string_view method, std::string_view members)
     std::vector<plugin::Header> headers;
     if (channel->takes_headers() && modern(method))
         headers.push_back({"Mcp-Method", std::string(method)});
-    send_message(plugin::MessageKind::Notification, ++last_id,
-                 protocol::notification(method, members, meta), method, std::move(headers));
+    send_message({plugin::MessageKind::Notification, ++last_id,
+                  protocol::notification(method, members, meta), std::string(method),
+                  std::move(headers)});
 }
 
 void Connection::Impl::cancel(RequestId id, const std::string& reason) {
@@ -109,7 +110,7 @@ void Connection::Impl::cancel(RequestId id, const std::string& reason) {
 }
 
 void Connection::Impl::tell_cancelled(const PendingRequest& entry, std::string_view reason) {
-    if (!entry.sent || !channel) return;
+    if (entry.stage != Stage::Sent || !channel) return;
     const bool modern = session && session->era == protocol::Era::Modern;
     if (channel->request_scoped() && modern) return channel->cancel(entry.wire_id);
     if (entry.request.method == "initialize") return;  // must not be cancelled (lifecycle)
@@ -126,22 +127,45 @@ void Connection::Impl::expired(RequestId id) {
                         : entry.request.method == "tools/call" ? "tool_timeout_sec"
                                                                : "time-out";
     Error error{ErrorCode::Timeout,
-                entry.request.method + (entry.sent ? " was not answered" : " was not sent") +
-                    " within " + core::duration(idle ? entry.idle : entry.wall) + " (" + limit +
+                entry.request.method +
+                    (entry.may_have_run() ? " was not answered" : " was not sent") + " within " +
+                    core::duration(idle ? entry.idle : entry.wall) + " (" + limit +
                     "); the server is " + name_of(state)};
+    if (entry.stage == Stage::Asking) {
+        error.message = entry.request.method + " waits for the input that its server wants; ";
+        error.message += entry.request.timeout.count() > 0
+                             ? core::duration(entry.wall) + " (" + limit + ") have passed"
+                             : "nobody gave it within " + core::duration(core::kInputWait);
+    }
     tell_cancelled(entry, "timed out");
     finish(id, named(std::move(error)));
 }
 
 void Connection::Impl::finish(RequestId id, Result<Reply> outcome) {
     auto entry = pending.take(id);
+    if (entry.stage == Stage::Queued) outbox.erase(entry.queued);
     entry.handler(std::move(outcome));
 }
 
 void Connection::Impl::fail_all(const Error& error, Which which) {
     for (const auto id : pending.ids()) {
         const auto* entry = pending.find(id);
-        if (entry && (which == Which::All || entry->sent)) finish(id, error);
+        if (!entry || (which == Which::Started && entry->can_wait())) continue;
+        Error told = error;
+        if (!entry->own && entry->may_have_run())
+            told.message += "; the request may have been carried out";
+        finish(id, std::move(told));
+    }
+}
+
+// In order. Their time goes on: each waits within its own limits.
+void Connection::Impl::keep_waiting() {
+    unsent.clear();
+    for (const auto id : pending.ids()) {
+        auto& entry = *pending.find(id);
+        if (!entry.can_wait() || entry.stage == Stage::Asking) continue;
+        entry.stage = Stage::Waiting;
+        unsent.push_back(id);
     }
 }
 
@@ -166,14 +190,45 @@ void Connection::subscribe(const std::string& uri, bool wanted, ReplyHandler han
 
 void Connection::set_log_level(const std::string& level, ReplyHandler handler) {
     auto& impl = *impl_;
-    if (!impl.session || impl.session->era == protocol::Era::Legacy) {
+    if (!impl.session || impl.state != State::Ready) {
+        // Which of the two ways it goes is known when a session is agreed on.
+        return connect([this, watch = impl.alive, level, handler = std::move(handler)] {
+            if (*watch && impl_->state == State::Ready) return set_log_level(level, handler);
+            if (!*watch) return handler(Error{ErrorCode::Unavailable, "the host is closing"});
+            handler(impl_->named(
+                {impl_->state == State::AuthRequired ? ErrorCode::AuthRequired
+                                                     : ErrorCode::Unavailable,
+                 "is " + std::string(name_of(impl_->state)) + ": " + impl_->shown.last_error}));
+        });
+    }
+    impl.log_level = level;
+    if (impl.session->era == protocol::Era::Legacy) {
         impl.request({"logging/setLevel", {"\"level\":" + protocol::quoted(level), ""}, {}, {}},
-                     std::move(handler));
+                     [this, watch = impl.alive, level, handler](Result<Reply> reply) {
+                         // What this server does not take is not said to its next session.
+                         const bool refused = reply && !reply->error.empty();
+                         if (*watch && refused && impl_->log_level == level)
+                             impl_->log_level.clear();
+                         handler(std::move(reply));
+                     });
         return;
     }
-    impl.meta = protocol::joined(protocol::modern_meta(impl.context.identity),
-                                 "\"io.modelcontextprotocol/logLevel\":" + protocol::quoted(level));
+    impl.use_log_level();
     impl.context.loop.defer([handler = std::move(handler)] { handler(empty_reply()); });
+}
+
+// For a session that has just been agreed on.
+void Connection::Impl::use_log_level() {
+    const bool modern = session->era == protocol::Era::Modern;
+    meta = modern ? protocol::modern_meta(context.identity) : std::string();
+    if (log_level.empty()) return;
+    if (modern) {
+        meta = protocol::joined(
+            meta, "\"io.modelcontextprotocol/logLevel\":" + protocol::quoted(log_level));
+    } else if (session->can("logging")) {
+        send_now({"logging/setLevel", {"\"level\":" + protocol::quoted(log_level), ""}, {}, {}},
+                 spec.config.request_timeout, [](const Result<Reply>&) {});
+    }
 }
 
 }  // namespace patchbay::connection

@@ -21,8 +21,15 @@ struct Limits {
     std::size_t schema_depth = 64;
     std::size_t description_bytes = 2u << 10;  // shown to a model; the rest is cut
     std::size_t stderr_line_bytes = 8u << 10;
-    std::size_t input_rounds = 8;  // input_required answers to one modern request
+    std::size_t input_rounds = 8;     // input_required answers to one modern request
+    std::size_t input_requests = 16;  // questions in one of them
+    // What one server asked of us and has not been answered, or has not read: then it is cut off.
+    std::size_t server_requests = 10'000;
+    std::size_t server_request_bytes = 32u << 20;
 };
+
+// A person who answers a server's question may take this long; the call's own limits stand still.
+inline constexpr std::chrono::minutes kInputWait{30};
 
 // design: connect time-outs and the like are per server and live in config::Server.
 inline constexpr std::size_t kLocalConnectsAtOnce = 3;  // stdio

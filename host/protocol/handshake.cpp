@@ -94,7 +94,16 @@ Handshake::Step Handshake::on_silence() {
     return initialize();
 }
 
+bool Handshake::expects_modern() const {
+    return protocol_ == "auto" && remembered_ == kModernVersion;
+}
+
 Handshake::Step Handshake::on_result(std::string_view method, const json::object& result) {
+    if (ambiguous_ && method == kInitialize) {
+        ambiguous_ = false;
+        auto step = settle_legacy(result);
+        return std::holds_alternative<Done>(step) ? std::move(step) : Step(Wait{});
+    }
     if (settled_) return Wait{};  // the slower of two answers
     if (method == kDiscover) {
         probe_pending_ = false;
@@ -104,6 +113,7 @@ Handshake::Step Handshake::on_result(std::string_view method, const json::object
 }
 
 Handshake::Step Handshake::on_error(std::string_view method, const RpcError& error) {
+    if (method == kInitialize) ambiguous_ = false;
     if (settled_) return Wait{};
     const std::string told = "server answers " + std::string(method) + " with error " +
                              std::to_string(error.code) + ": " +
@@ -177,6 +187,7 @@ Handshake::Step Handshake::settle_modern(const json::object& result) {
         return nothing_in_common(core::join(versions, ", "));
     }
     settled_ = true;
+    ambiguous_ = initialize_sent_ && initialize_error_.empty();
     const auto meta = object_of(result, "_meta");
     return Done{{std::string(kModernVersion), Era::Modern,
                  object_of(meta, "io.modelcontextprotocol/serverInfo"),

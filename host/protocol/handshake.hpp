@@ -2,7 +2,8 @@
 // what came, do what it says.
 //
 //   auto    server/discover, and `initialize` beside it as soon as the server stays silent for a
-//           while; whichever answer identifies the server first counts
+//           while; whichever answer identifies the server first counts, until a result of
+//           `initialize` says that the server has settled on the legacy era
 //   pinned  that one revision, nothing else
 //
 // Threads: [value].
@@ -72,6 +73,13 @@ public:
     // cannot stand the probe, and is to be tried again without it.
     bool probing() const { return probe_pending_; }
 
+    // It was a modern server the last time.
+    bool expects_modern() const;
+
+    // Modern was agreed on while `initialize` was on its way too: a server of both eras that takes
+    // that one has settled on the legacy era after all, and its answer is still to be reported.
+    bool ambiguous() const { return ambiguous_; }
+
 private:
     Step discover();
     Step initialize();
@@ -85,7 +93,7 @@ private:
     std::string protocol_, remembered_;
     bool probe_pending_ = false;
     bool initialize_sent_ = false;
-    bool settled_ = false, asked_again_ = false;
+    bool settled_ = false, ambiguous_ = false, asked_again_ = false;
     std::string initialize_error_;
 };
 

@@ -47,7 +47,7 @@ private:
     std::optional<net::Trouble> trouble_;  // ours
     std::shared_ptr<net::Task> current_;   // that carries it on, when it is not this one
     unsigned attempts_ = 0, resumptions_ = 0;
-    bool over_ = false, settled_ = false, streaming_ = false, answered_badly_ = false;
+    bool over_ = false, settled_ = false, streaming_ = false;
 };
 
 }  // namespace patchbay::http

@@ -31,6 +31,12 @@ public:
     // stream just ends.
     using Ending = std::optional<plugin::Problem>;
     std::map<std::string, std::deque<Ending>> endings;
+    std::string before_ending;  // a message that comes for such a request first
+    // Requests of that method are not taken, one after the other: they never were here.
+    std::map<std::string, std::deque<ErrorCode>> refusals;
+    bool full = false;  // says so of every message that it takes, until writable()
+    std::function<void(const std::string& method)> on_request =
+        {};  // came, and is not answered yet
     bool request_scoped = false, takes_headers = false;
 
     static plugin::Problem problem(ErrorCode code, const std::string& message,
@@ -99,6 +105,18 @@ public:
     void answer(std::int64_t id, const std::string& result) {
         say(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"result":)" + result + "}");
     }
+    void writable() {
+        full = false;
+        loop_.defer([this] {
+            if (events_) events_->on_writable();
+        });
+    }
+    void fact(const std::string& name, const std::string& value) {
+        if (events_) events_->on_fact(name, value);
+    }
+    void write_stderr(const std::string& line) {
+        if (events_) events_->on_output(1, line);
+    }
     void crash(const std::string& why) {  // the channel ends by itself
         crash_with(problem(ErrorCode::Unavailable, why));
     }
@@ -122,6 +140,12 @@ private:
     public:
         explicit FakeChannel(FakeServer& server) : server_(server) {}
         patchbay::Result<plugin::Flow> send(plugin::OutgoingMessage message) override {
+            const std::string method(message.method);
+            if (auto& planned = server_.refusals[method]; !planned.empty()) {
+                const auto code = planned.front();
+                planned.pop_front();
+                return Error{code, "send refused"};
+            }
             Arrival arrival{message.exchange,
                             std::string(message.method),
                             std::string(message.protocol),
@@ -130,7 +154,7 @@ private:
             if (message.headers) arrival.headers = *message.headers;
             server_.arrivals.push_back(std::move(arrival));
             server_.take(message.body.view(), message.exchange);
-            return plugin::Flow::Ready;
+            return server_.full ? plugin::Flow::Paused : plugin::Flow::Ready;
         }
         void cancel(plugin::ExchangeId exchange) override {
             server_.cancelled.push_back(exchange);
@@ -169,7 +193,9 @@ private:
         const auto* method = message.if_contains("method");
         if (!method) return;
         const std::string name(method->as_string());
+        if (on_request) on_request(name);
         if (auto& planned = endings[name]; !planned.empty()) {
+            if (!before_ending.empty()) say_for(exchange, before_ending);
             end(exchange, planned.front());
             planned.pop_front();
             return;

@@ -173,6 +173,74 @@ TEST_F(Authorization, AChannelThatWasRefusedIsOpenedAgainWithCredentials) {
     EXPECT_EQ(old_server.arrival("initialize", 1).credentials.at(0).value, "Bearer t0ken-1");
 }
 
+TEST_F(Authorization, ChannelsThatWereRefusedAreForgivenWithEachSession) {
+    use_auth("well");
+    long_lived = true;
+    spec.config.transport = "sse";
+    old_server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    for (int i = 1; i <= 5; ++i) {
+        old_server.crash_with(FakeServer::problem(ErrorCode::AuthRequired, "HTTP 401", 401));
+        ASSERT_TRUE(wait([&] {
+            return old_server.opened == 1 + i && connection().state() == State::Ready;
+        })) << i
+            << ": " << connection().status().last_error;
+    }
+}
+
+TEST_F(Authorization, ACallInFlightEndsWhenItsChannelIsRefused) {
+    use_auth("well");
+    long_lived = true;
+    spec.config.transport = "sse";
+    old_server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    Outcome outcome;
+    begin(call("a"), outcome);
+    old_server.crash_with(FakeServer::problem(ErrorCode::AuthRequired, "HTTP 401", 401));
+    ASSERT_TRUE(wait([&] { return outcome.has_value(); }));
+    EXPECT_THAT(outcome->error().message, HasSubstr("may have been carried out"));
+    EXPECT_TRUE(wait([&] { return connection().state() == State::Ready; }));
+}
+
+// An auth method whose person takes a while.
+class SlowMethod final : public plugin::Authenticator {
+public:
+    SlowMethod(core::Loop& loop, plugin::AuthenticatorEvents& events)
+        : loop_(loop), events_(events) {}
+    ~SlowMethod() override { loop_.cancel(timer_); }
+    Result<void> acquire(const plugin::AcquireRequest& request) override {
+        timer_ = loop_.after(2'200ms, [this, operation = request.operation] {
+            plugin::Grant grant;
+            grant.credentials = {{"Authorization", "Bearer slow", true}};
+            events_.on_acquired(operation, std::move(grant));
+        });
+        return {};
+    }
+    void cancel(plugin::OperationId) override {}
+    void forget() override {}
+    void close() override {
+        loop_.defer([this] { events_.on_authenticator_closed(); });
+    }
+
+private:
+    core::Loop& loop_;
+    plugin::AuthenticatorEvents& events_;
+    core::Loop::TimerId timer_ = 0;
+};
+
+TEST_F(Authorization, ASignInMayTakeLongerThanTheStart) {
+    auth_of = [](const config::Server&) { return AuthChoice{"auth \"main\"", false}; };
+    authenticate = [this](const config::Server&, std::shared_ptr<plugin::Signer>,
+                          plugin::AuthenticatorEvents& on) {
+        return Result<std::unique_ptr<plugin::Authenticator>>(
+            std::make_unique<SlowMethod>(loop, on));
+    };
+    spec.config.startup_timeout = 2s;
+    refuse("server/discover");
+    ASSERT_EQ(connect(), State::Ready) << connection().status().last_error;
+    EXPECT_EQ(sent_with("server/discover", 1), "Bearer slow");
+}
+
 TEST_F(Authorization, ClosingEndsAnOperationThatWaitsForAPerson) {
     use_auth("wait");
     refuse("server/discover");

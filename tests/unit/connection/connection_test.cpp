@@ -102,33 +102,48 @@ TEST_F(ConnectionTest, ATimeOutTellsTheServerAndDropsTheLateAnswer) {
     EXPECT_EQ(connection().state(), State::Ready);
 }
 
-TEST_F(ConnectionTest, ProgressMovesTheIdleLimitButNotTheWallClock) {
+TEST_F(ConnectionTest, ProgressMovesTheIdleLimit) {
     server.be_legacy({tool_named("a")});
-    spec.config.request_timeout = 40ms;
+    spec.config.request_timeout = 20ms;
+    frozen = core::Clock::now();
     ASSERT_EQ(connect(), State::Ready);
-    server.results.erase("prompts/get");
     int told = 0;
     Request request{"prompts/get", {}, 0ms, [&](const Progress& progress) {
                         ++told;
                         EXPECT_EQ(progress.total, 9);
                     }};
-    bool ended = false;
-    const auto id = connection().request(request, [&](Result<Reply>) { ended = true; });
-    const auto start = core::Clock::now();
-    for (int i = 0; i < 5; ++i) {
-        bool ticked = false;
-        loop.after(20ms, [&] {
-            ticked = true;
-            server.say(
-                R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" +
-                std::to_string(id) + R"(,"progress":1,"total":9}})");
-        });
-        ASSERT_TRUE(wait([&] { return ticked; }));
+    Outcome outcome;
+    const auto id = begin(std::move(request), outcome);
+    for (int i = 1; i <= 3; ++i) {
+        *frozen += 19ms;
+        server.say(
+            R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" +
+            std::to_string(id) + R"(,"progress":1,"total":9}})");
+        ASSERT_TRUE(wait([&] { return told == i; }));
+        pass(30ms);  // every timer of those 20 ms has fired
+        ASSERT_FALSE(outcome);
     }
-    EXPECT_FALSE(ended) << "100 ms with progress every 20 ms outlive an idle limit of 40 ms";
-    EXPECT_TRUE(wait([&] { return ended; }));
-    EXPECT_GE(core::Clock::now() - start, 100ms);
-    EXPECT_EQ(told, 5);
+    *frozen += 20ms;
+    ASSERT_TRUE(wait([&] { return outcome.has_value(); }));
+    EXPECT_THAT(outcome->error().message, HasSubstr("within 20 ms (request_timeout_ms)"));
+}
+
+TEST_F(ConnectionTest, ProgressWithoutEndDoesNotOutliveTheWallClock) {
+    server.be_legacy({tool_named("a")});
+    spec.config.request_timeout = 1h;
+    spec.config.tool_timeout = 50ms;
+    ASSERT_EQ(connect(), State::Ready);
+    RequestId id = 0;
+    const auto tell = [&] {
+        server.say(
+            R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" +
+            std::to_string(id) + R"(,"progress":1}})");
+    };
+    Outcome outcome;
+    id = begin({"prompts/get", {}, 0ms, [&](const Progress&) { loop.after(1ms, tell); }}, outcome);
+    tell();
+    ASSERT_TRUE(wait([&] { return outcome.has_value(); }));
+    EXPECT_THAT(outcome->error().message, HasSubstr("prompts/get was not answered within 50 ms"));
 }
 
 TEST_F(ConnectionTest, ALostServerEndsItsCallsAtOnceAndComesBack) {
@@ -354,6 +369,59 @@ TEST_F(ConnectionTest, RefusesMoreThanItsQueueHolds) {
     ASSERT_FALSE(reply);
     EXPECT_EQ(reply.error().code, ErrorCode::Limit);
     EXPECT_THAT(reply.error().message, HasSubstr("queue_messages"));
+}
+
+TEST_F(ConnectionTest, BytesThatWereAnsweredDoNotCountAgainstTheQueue) {
+    server.be_legacy({tool_named("a")});
+    server.results["tools/call"] = [](const auto&) -> json::value { return json::object(); };
+    limits.queue_bytes = 500;
+    ASSERT_EQ(connect(), State::Ready);
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(ask(call("a"))) << i;
+    const auto large = ask(call(std::string(500, 'a')));
+    ASSERT_FALSE(large);
+    EXPECT_THAT(large.error().message, HasSubstr("queue_bytes"));
+}
+
+TEST_F(ConnectionTest, AnIdThatIsEchoedAsAStringIsTheSame) {
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    Outcome outcome;
+    const auto id = begin(call("a"), outcome);
+    server.say(R"({"jsonrpc":"2.0","id":")" + std::to_string(id) + R"(","result":{}})");
+    ASSERT_TRUE(wait([&] { return outcome.has_value(); }));
+    EXPECT_TRUE(*outcome);
+    ASSERT_LT(id, 10u) << "one digit, the shortest there is";
+}
+
+TEST_F(ConnectionTest, AnIdThatIsNoWholeNumberIsNobodys) {
+    for (const char* strange : {"1.5", "\"\"", "\"1x\"", "-1", "\"999999999999999999999\""}) {
+        connection_.reset();
+        server.be_legacy({tool_named("a")});
+        ASSERT_EQ(connect(), State::Ready);
+        Outcome outcome;
+        begin(call("a"), outcome);
+        server.say(R"({"jsonrpc":"2.0","id":)" + std::string(strange) + R"(,"result":{}})");
+        ASSERT_TRUE(wait([&] { return outcome.has_value(); }));
+        EXPECT_THAT(outcome->error().message,
+                    HasSubstr("answered id " + std::string(strange) + ", which nobody asked"));
+    }
+}
+
+TEST_F(ConnectionTest, ScatteredMissesDoNotEndAServerThatIsHeardOf) {
+    long_lived = true;
+    health.ping_interval = 5ms;
+    health.ping_timeout = 2ms;
+    health.misses = 2;
+    health.reconnect_attempts = 0;
+    server.be_legacy({});
+    // No ping is answered, but something else comes after each.
+    server.on_request = [&](const std::string& method) {
+        if (method == "ping")
+            server.say(R"({"jsonrpc":"2.0","method":"notifications/message","params":{}})");
+    };
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_TRUE(wait([&] { return server.requests("ping").size() == 6; }));
+    EXPECT_EQ(connection().state(), State::Ready);
 }
 
 TEST_F(ConnectionTest, AServerThatStopsAnsweringPingsIsGivenUp) {

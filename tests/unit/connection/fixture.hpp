@@ -83,13 +83,14 @@ protected:
                 },
                 asking,
                 5ms,
-                40ms});
+                40ms,
+                [this] { return frozen.value_or(core::Clock::now()); }});
             connection_ = std::make_unique<Connection>(*context, spec);
         }
         return *connection_;
     }
     bool wait(const std::function<bool()>& done) {
-        return loop.run_until(done, core::Clock::now() + 20s);
+        return loop.run_until(done, core::Clock::now() + 30s);
     }
     State connect() {
         bool settled = false;
@@ -97,15 +98,22 @@ protected:
         EXPECT_TRUE(wait([&] { return settled; }));
         return connection().state();
     }
-    Result<std::string> ask(Request request) {
-        std::optional<Result<std::string>> outcome;
-        connection().request(std::move(request), [&](Result<Reply> reply) {
+    // How a request ended; nothing: not yet.
+    using Outcome = std::optional<Result<std::string>>;
+    RequestId begin(Request request, Outcome& outcome) {
+        const auto id = connection().request(std::move(request), [&](Result<Reply> reply) {
+            EXPECT_FALSE(outcome) << "ended twice";
             if (reply)
                 outcome.emplace(std::string(reply->error.empty() ? reply->result : reply->error));
             else
                 outcome.emplace(reply.error());
         });
         EXPECT_FALSE(outcome) << "answered from inside the call";
+        return id;
+    }
+    Result<std::string> ask(Request request) {
+        Outcome outcome;
+        begin(std::move(request), outcome);
         EXPECT_TRUE(wait([&] { return outcome.has_value(); }));
         return *outcome;
     }
@@ -126,6 +134,23 @@ protected:
         EXPECT_TRUE(wait([&] { return outcome.has_value(); }));
         return outcome.value_or(Error{ErrorCode::Timeout, "no outcome"});
     }
+    // Lets every timer that is due until then fire, and what was deferred run.
+    void pass(std::chrono::milliseconds time) {
+        bool passed = false;
+        loop.after(time, [&] { passed = true; });
+        EXPECT_TRUE(wait([&] { return passed; }));
+    }
+    // Servers' questions go to a person, who answers when the test says so.
+    using Person = std::function<void(std::optional<json::object>)>;
+    void use_person() {
+        config::ClientSettings client;
+        client.elicitation = "ask";
+        responder =
+            make_responder(client, [this](const std::string&, const json::object&, Person answer) {
+                asked.push_back(std::move(answer));
+                if (on_asked) on_asked();
+            });
+    }
     static Request call(const std::string& name, std::chrono::milliseconds timeout = 0ms) {
         return {"tools/call", {"\"name\":\"" + name + "\"", ""}, timeout, {}};
     }
@@ -142,6 +167,9 @@ protected:
     Events events;
     Eras eras;
     std::unique_ptr<Responder> responder;
+    std::vector<Person> asked;
+    std::function<void()> on_asked;
+    std::optional<core::Clock::time_point> frozen;  // the time that limits are measured by
     config::HealthSettings health;
     core::Limits limits;
     bool long_lived = false;

@@ -60,6 +60,18 @@ TEST_F(HttpConnectionTest, AnArgumentThatNoHeaderCarriesEndsTheCallUnsent) {
     EXPECT_TRUE(server.requests("tools/call").empty());
 }
 
+TEST_F(HttpConnectionTest, ACallThatIsCancelledBeforeItsHeaderErrorEndsOnce) {
+    server.be_modern({marked_tool("sql", "Region")});
+    ASSERT_EQ(connect(), State::Ready);
+    Outcome outcome;
+    const auto id = begin(call_with("sql", R"({"region":{}})"), outcome);
+    connection().cancel(id, "enough");
+    ASSERT_TRUE(wait([&] { return outcome.has_value(); }));
+    pass(1ms);
+    EXPECT_EQ(outcome->error().code, ErrorCode::Cancelled);
+    EXPECT_TRUE(server.requests("tools/call").empty());
+}
+
 TEST_F(HttpConnectionTest, AHeaderMismatchReadsTheToolListAgainAndAsksOnceMore) {
     server.be_modern({marked_tool("sql", "Region")});
     ASSERT_EQ(connect(), State::Ready);

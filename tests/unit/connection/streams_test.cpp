@@ -104,8 +104,33 @@ TEST_F(Streams, AHealthCheckFindsTheLostSessionBeforeACallDoes) {
     server.results["ping"] = [](const auto&) -> json::value { return json::object(); };
     end_with("ping", ErrorCode::SessionLost, "HTTP 404");
     ASSERT_EQ(connect(), State::Ready);
+    events.states.clear();
     EXPECT_TRUE(wait([&] { return server.requests("initialize").size() == 2; }));
     EXPECT_TRUE(wait([&] { return connection().state() == State::Ready; }));
+    EXPECT_EQ(events.states, (std::vector{State::Reconnecting, State::Ready}));
+    EXPECT_EQ(server.opened, 1) << "on the same channel";
+    EXPECT_EQ(server.requests("ping").size(), 1u);
+    EXPECT_TRUE(wait([&] { return connection().status().pending == 0; })) << "the ping has ended";
+}
+
+TEST_F(Streams, ASessionThatIsLostBeforeTheToolsAreListedIsOfNoUse) {
+    server.be_legacy({tool_named("a")});
+    end_with("tools/list", ErrorCode::SessionLost, "HTTP 404");
+    EXPECT_EQ(connect(), State::Failed);
+    EXPECT_THAT(connection().status().last_error, HasSubstr("HTTP 404"));
+    EXPECT_EQ(server.requests("initialize").size(), 1u);
+    EXPECT_EQ(events.states, (std::vector{State::Connecting, State::Error, State::Failed}));
+}
+
+TEST_F(Streams, ASessionThatIsLostByInitializeItselfIsAnAnswerToIt) {
+    server.be_legacy({tool_named("a")});
+    server.endings["initialize"].push_back(
+        FakeServer::problem(ErrorCode::SessionLost, "HTTP 404", 404));
+    old_server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_EQ(connection().status().transport, "sse") << "what a server of old answers";
+    EXPECT_EQ(server.opened, 1);
+    EXPECT_EQ(old_server.opened, 1);
 }
 
 // ---- broken streams

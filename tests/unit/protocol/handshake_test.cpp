@@ -79,6 +79,54 @@ TEST(Handshake, ASlowModernServerIsStillRecognisedAfterSilence) {
                 agrees_on("2026-07-28"));
 }
 
+TEST(Handshake, AnAcceptedInitializeTakesModernBack) {
+    Handshake handshake(kUs, "auto");
+    (void)handshake.start();
+    (void)handshake.on_silence();
+    EXPECT_FALSE(handshake.ambiguous());
+    EXPECT_THAT(handshake.on_result("server/discover", discovered({"2026-07-28"})),
+                agrees_on("2026-07-28"));
+    EXPECT_TRUE(handshake.ambiguous());
+    EXPECT_THAT(handshake.on_result("server/discover", discovered({"2026-07-28"})),
+                VariantWith<Wait>(::testing::_));
+    EXPECT_THAT(handshake.on_result("initialize", initialized("2025-11-25")),
+                agrees_on("2025-11-25"));
+    EXPECT_FALSE(handshake.ambiguous());
+    EXPECT_THAT(handshake.on_result("initialize", initialized("2025-11-25")),
+                VariantWith<Wait>(::testing::_));
+}
+
+TEST(Handshake, ARefusedInitializeLeavesModern) {
+    for (const bool before : {true, false}) {
+        Handshake handshake(kUs, "auto");
+        (void)handshake.start();
+        (void)handshake.on_silence();
+        if (before) (void)handshake.on_error("initialize", {-32601, "no", ""});
+        EXPECT_THAT(handshake.on_result("server/discover", discovered({"2026-07-28"})),
+                    agrees_on("2026-07-28"));
+        EXPECT_EQ(handshake.ambiguous(), !before);
+        if (!before) (void)handshake.on_error("initialize", {-32601, "no", ""});
+        EXPECT_FALSE(handshake.ambiguous());
+    }
+}
+
+TEST(Handshake, AnInitializeThatOffersNothingOfOursLeavesModern) {
+    Handshake handshake(kUs, "auto");
+    (void)handshake.start();
+    (void)handshake.on_silence();
+    (void)handshake.on_result("server/discover", discovered({"2026-07-28"}));
+    EXPECT_THAT(handshake.on_result("initialize", initialized("1999-01-01")),
+                VariantWith<Wait>(::testing::_));
+    EXPECT_FALSE(handshake.ambiguous());
+}
+
+TEST(Handshake, ExpectsModernWhereThatIsRememberedAndNothingIsPinned) {
+    EXPECT_TRUE(Handshake(kUs, "auto", "2026-07-28").expects_modern());
+    EXPECT_FALSE(Handshake(kUs, "auto", "2025-11-25").expects_modern());
+    EXPECT_FALSE(Handshake(kUs, "auto").expects_modern());
+    EXPECT_FALSE(Handshake(kUs, "2025-11-25", "2026-07-28").expects_modern());
+}
+
 TEST(Handshake, NamesBothSidesVersionsWhenThereIsNoneInCommon) {
     {
         Handshake handshake(kUs, "auto", "2025-11-25");

@@ -1,0 +1,170 @@
+// Which revision is spoken with a server that answers late, twice, or both ways.
+#include "unit/connection/fixture.hpp"
+
+namespace patchbay::connection {
+namespace {
+
+using ::testing::HasSubstr;
+
+class EraOfAServer : public ConnectionTest {
+protected:
+    // Speaks both eras, but says nothing until the test answers.
+    EraOfAServer() {
+        server.be_legacy({tool_named("a")});
+        server.errors.clear();
+        server.results.erase("initialize");
+    }
+    void begin_to_connect() {
+        connection().connect([this] { settled = true; });
+    }
+    std::int64_t id_of(const char* method) {
+        EXPECT_TRUE(wait([&] { return !server.requests(method).empty(); })) << method;
+        return server.requests(method).at(0).at("id").as_int64();
+    }
+    void answer_discover() {
+        server.answer(id_of("server/discover"),
+                      R"({"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25"],)"
+                      R"("capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"public"})");
+    }
+    void answer_initialize() {
+        server.answer(id_of("initialize"),
+                      R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}}})");
+    }
+    void elicit() {
+        server.received.clear();
+        server.say(R"({"jsonrpc":"2.0","id":"e","method":"elicitation/create","params":{}})");
+        server.say(R"({"jsonrpc":"2.0","method":"notifications/message","params":{}})");
+        ASSERT_TRUE(wait([&] { return !events.notifications.empty(); }));
+    }
+    // Whether `initialize` had been sent when that long has passed.
+    bool asked_both_after(std::chrono::milliseconds time) {
+        std::optional<bool> both;
+        loop.after(time, [&] { both = !server.requests("initialize").empty(); });
+        EXPECT_TRUE(wait([&] { return both.has_value(); }));
+        return *both;
+    }
+    bool settled = false;
+};
+
+TEST_F(EraOfAServer, AServerThatAnswersBothIsServedAsTheLegacyOneThatItHasSettledOn) {
+    begin_to_connect();
+    id_of("initialize");  // beside the probe, which is not answered yet
+    answer_discover();
+    answer_initialize();
+    ASSERT_TRUE(wait([&] { return settled; }));
+    ASSERT_EQ(connection().state(), State::Ready);
+    EXPECT_EQ(connection().status().protocol, "2025-11-25");
+    EXPECT_EQ(eras.known["key"].version, "2025-11-25");
+    EXPECT_EQ(server.requests("notifications/initialized").size(), 1u);
+    EXPECT_FALSE(server.requests("tools/list").back().contains("params")) << "no _meta";
+    elicit();
+    ASSERT_EQ(server.received.size(), 1u);
+    EXPECT_EQ(server.received[0].at("result").at("action"), "accept");
+}
+
+TEST_F(EraOfAServer, ItsAnswerToInitializeMayComeWhenItIsReadyAlready) {
+    begin_to_connect();
+    id_of("initialize");
+    answer_discover();
+    ASSERT_TRUE(wait([&] { return settled; }));
+    ASSERT_EQ(connection().status().protocol, "2026-07-28");
+    answer_initialize();
+    ASSERT_TRUE(wait([&] { return connection().status().protocol == "2025-11-25"; }));
+    ASSERT_TRUE(wait([&] { return events.tool_changes == 2; }));
+    EXPECT_EQ(connection().state(), State::Ready);
+    EXPECT_EQ(connection().tools().size(), 1u);
+    EXPECT_FALSE(server.requests("tools/list").back().contains("params"));
+}
+
+TEST_F(EraOfAServer, WhatItAnswersFirstCountsWhenThatIsInitialize) {
+    begin_to_connect();
+    id_of("initialize");
+    answer_initialize();
+    answer_discover();
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_EQ(connection().status().protocol, "2025-11-25");
+    EXPECT_EQ(server.requests("tools/list").size(), 1u);
+}
+
+TEST_F(EraOfAServer, AsLongAsInitializeIsOpenItsRequestsAreAnswered) {
+    begin_to_connect();
+    id_of("initialize");
+    answer_discover();
+    ASSERT_TRUE(wait([&] { return settled; }));
+    elicit();
+    ASSERT_EQ(server.received.size(), 1u);
+    EXPECT_EQ(server.received[0].at("id"), "e");
+    EXPECT_EQ(server.received[0].at("result").at("action"), "accept");
+}
+
+TEST_F(EraOfAServer, AModernServerThatRefusesInitializeStaysModern) {
+    begin_to_connect();
+    const auto id = id_of("initialize");
+    answer_discover();
+    server.say(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) +
+               R"(,"error":{"code":-32601,"message":"no"}})");
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_EQ(connection().status().protocol, "2026-07-28");
+    elicit();
+    EXPECT_TRUE(server.received.empty()) << "this revision knows no requests of servers";
+    EXPECT_EQ(connection().status().malformed, 1u);
+}
+
+TEST_F(EraOfAServer, ANonsensicalAnswerToInitializeChangesNothing) {
+    for (const char* nonsense : {"[]", "{}", R"({"protocolVersion":"1999-01-01"})"}) {
+        connection_.reset();
+        server.received.clear();
+        eras.known.clear();
+        settled = false;
+        begin_to_connect();
+        const auto id = id_of("initialize");
+        answer_discover();
+        server.answer(id, nonsense);
+        ASSERT_TRUE(wait([&] { return settled; }));
+        EXPECT_EQ(connection().state(), State::Ready);
+        EXPECT_EQ(connection().status().protocol, "2026-07-28") << nonsense;
+    }
+}
+
+// ---- how long the probe is alone
+
+TEST_F(EraOfAServer, AChildThatHasSaidNothingYetIsGivenTimeToStart) {
+    begin_to_connect();
+    server.fact("pid", "7");
+    EXPECT_FALSE(asked_both_after(400ms));
+    server.write_stderr("listening");
+    id_of("initialize");
+    EXPECT_EQ(server.requests("server/discover").size(), 1u);
+}
+
+TEST_F(EraOfAServer, AChildThatStaysSilentIsAskedBothWaysInTheEnd) {
+    begin_to_connect();
+    server.fact("pid", "7");
+    id_of("initialize");
+    answer_initialize();
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_EQ(connection().status().protocol, "2025-11-25");
+}
+
+TEST_F(EraOfAServer, OneThatWasModernTheLastTimeIsWaitedFor) {
+    eras.known["key"] = {"2026-07-28", ""};
+    begin_to_connect();
+    EXPECT_FALSE(asked_both_after(400ms));
+    answer_discover();
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_EQ(connection().status().protocol, "2026-07-28");
+    EXPECT_TRUE(server.requests("initialize").empty());
+}
+
+TEST_F(EraOfAServer, TheTimeAloneLeavesEnoughOfTheLimitForInitialize) {
+    eras.known["key"] = {"2026-07-28", ""};
+    spec.config.startup_timeout = 3s;
+    begin_to_connect();
+    id_of("initialize");
+    answer_initialize();
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_EQ(connection().state(), State::Ready);
+}
+
+}  // namespace
+}  // namespace patchbay::connection

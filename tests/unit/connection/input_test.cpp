@@ -1,0 +1,185 @@
+// Requests whose server wants to know something of a person before it goes on (input_required).
+#include "unit/connection/fixture.hpp"
+
+namespace patchbay::connection {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Input : public HttpConnectionTest {
+protected:
+    Input() {
+        use_person();
+        server.be_modern({tool_named("a")});
+        server.results["tools/call"] = [this](const json::object& params) -> json::value {
+            if (const auto* given = params.if_contains("inputResponses"))
+                return {{"resultType", "complete"}, {"given", *given}};
+            json::object requests;
+            for (int i = 0; i < questions; ++i)
+                requests["q" + std::to_string(i)] = {{"method", "elicitation/create"},
+                                                     {"params", {{"mode", "form"}}}};
+            return {{"resultType", "input_required"},
+                    {"requestState", "opaque"},
+                    {"inputRequests", requests}};
+        };
+    }
+    void call_and_be_asked(std::chrono::milliseconds timeout = 0ms) {
+        auto request = call("a", timeout);
+        if (frozen) request.begun = *frozen;
+        id = begin(std::move(request), outcome);
+        ASSERT_TRUE(wait([&] { return asked.size() == static_cast<std::size_t>(questions); }));
+    }
+    Result<std::string> ended() {
+        EXPECT_TRUE(wait([&] { return outcome.has_value(); }));
+        return *outcome;
+    }
+    int questions = 1;
+    Outcome outcome;
+    RequestId id = 0;
+};
+
+TEST_F(Input, TheStreamThatAskedEndsAndThePersonIsWaitedFor) {
+    call_and_be_asked();
+    pass(20ms);  // the stream's end is long told
+    ASSERT_FALSE(outcome);
+    const auto first = server.arrival("tools/call").exchange;
+    EXPECT_EQ(server.settled.back(), first);
+    asked[0](json::object{{"name", "octocat"}});
+    const auto reply = ended();
+    ASSERT_TRUE(reply) << reply.error().message;
+    EXPECT_THAT(*reply, HasSubstr(R"({"q0":{"action":"accept","content":{"name":"octocat"}}})"));
+    const auto sent = server.requests("tools/call");
+    ASSERT_EQ(sent.size(), 2u);
+    EXPECT_EQ(sent[1].at("params").at("requestState"), "opaque");
+    EXPECT_EQ(sent[1].at("params").at("name"), "a");
+    EXPECT_NE(sent[0].at("id"), sent[1].at("id"));
+    EXPECT_NE(server.arrival("tools/call", 1).exchange, first);
+}
+
+TEST_F(Input, OverADuplexTransportToo) {
+    spec.config.transport = "fake";
+    server.request_scoped = server.takes_headers = false;
+    call_and_be_asked();
+    asked[0](std::nullopt);
+    EXPECT_THAT(*ended(), HasSubstr(R"("action":"decline")"));
+}
+
+TEST_F(Input, AllQuestionsAreAskedAndAnsweredTogether) {
+    questions = 3;
+    call_and_be_asked();
+    asked[2](std::nullopt);
+    asked[0](json::object{{"n", 0}});
+    pass(1ms);
+    EXPECT_EQ(server.requests("tools/call").size(), 1u);
+    asked[1](json::object{{"n", 1}});
+    ASSERT_TRUE(ended());
+    const auto given = server.requests("tools/call").at(1).at("params").at("inputResponses");
+    EXPECT_EQ(given.at("q0").at("content").at("n"), 0);
+    EXPECT_EQ(given.at("q1").at("content").at("n"), 1);
+    EXPECT_EQ(given.at("q2").at("action"), "decline");
+}
+
+TEST_F(Input, TooManyQuestionsAtOnceAreNotAsked) {
+    limits.input_requests = 2;
+    questions = 3;
+    const auto reply = ask(call("a"));
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, ErrorCode::Limit);
+    EXPECT_THAT(reply.error().message,
+                HasSubstr("asked 3 questions at once, more than 2 (limit input_requests)"));
+    EXPECT_TRUE(asked.empty());
+}
+
+TEST_F(Input, WhatThePersonTakesIsNotTheCallsTime) {
+    spec.config.tool_timeout = 20ms;
+    frozen = core::Clock::now();
+    on_asked = [this] { *frozen += 29min; };
+    call_and_be_asked();
+    pass(50ms);  // every timer of those 20 ms has fired
+    ASSERT_FALSE(outcome);
+    asked[0](json::object{});
+    EXPECT_TRUE(ended());
+}
+
+TEST_F(Input, WhatTheServerTakesAfterwardsIs) {
+    spec.config.tool_timeout = 20ms;
+    frozen = core::Clock::now();
+    call_and_be_asked();
+    server.results.erase("tools/call");
+    *frozen += 1min;
+    asked[0](json::object{});
+    ASSERT_TRUE(wait([&] { return server.requests("tools/call").size() == 2; }));
+    pass(50ms);
+    ASSERT_FALSE(outcome);
+    *frozen += 20ms;
+    EXPECT_THAT(ended().error().message,
+                HasSubstr("tools/call was not answered within 20 ms (tool_timeout_sec)"));
+}
+
+TEST_F(Input, NobodyIsWaitedForWithoutEnd) {
+    spec.config.tool_timeout = 20ms;
+    frozen = core::Clock::now();
+    on_asked = [this] { *frozen += core::kInputWait; };
+    call_and_be_asked();
+    const auto reply = ended();
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, ErrorCode::Timeout);
+    EXPECT_THAT(reply.error().message,
+                HasSubstr("tools/call waits for the input that its server wants; nobody gave it"));
+    asked[0](json::object{});
+    pass(1ms);
+    EXPECT_EQ(server.requests("tools/call").size(), 1u) << "too late";
+}
+
+TEST_F(Input, ATimeOutThatTheCallerGaveCoversThePersonToo) {
+    frozen = core::Clock::now();
+    on_asked = [this] { *frozen += 20ms; };
+    call_and_be_asked(20ms);
+    EXPECT_THAT(ended().error().message, HasSubstr("20 ms (the time-out given) have passed"));
+}
+
+TEST_F(Input, ACancelledCallIsNotSentAgainWhenTheAnswerComes) {
+    call_and_be_asked();
+    connection().cancel(id, "enough");
+    EXPECT_EQ(ended().error().code, ErrorCode::Cancelled);
+    EXPECT_TRUE(server.cancelled.empty()) << "its stream is over";
+    asked[0](json::object{});
+    pass(1ms);
+    EXPECT_EQ(server.requests("tools/call").size(), 1u);
+}
+
+TEST_F(Input, AServerThatRestartsMeanwhileGetsTheAnswerAllTheSame) {
+    long_lived = true;
+    call_and_be_asked();
+    server.crash("exited");
+    ASSERT_TRUE(wait([&] { return connection().status().restarts == 1; }));
+    asked[0](json::object{{"n", 1}});
+    EXPECT_TRUE(ended());
+    EXPECT_EQ(server.requests("tools/call").size(), 2u);
+}
+
+TEST_F(Input, OnlySomeRequestsMayBeAnsweredSo) {
+    const auto wants = [](const auto&) -> json::value {
+        return {{"resultType", "input_required"}, {"requestState", "x"}};
+    };
+    server.results["completion/complete"] = wants;
+    server.results["tools/list"] = wants;
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_THAT(connection().status().last_error, HasSubstr("answered with input_required"));
+    const auto reply = ask({"completion/complete", {}, 0ms, {}});
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().message,
+              "server \"s\": completion/complete was answered with input_required, which only "
+              "prompts/get, resources/read and tools/call may be");
+}
+
+TEST_F(Input, WhatBreaksAfterTheAnswerMayHaveRun) {
+    call_and_be_asked();
+    server.endings["tools/call"].push_back(FakeServer::problem(ErrorCode::Io, "reset"));
+    asked[0](json::object{});
+    EXPECT_EQ(ended().error().message,
+              "server \"s\": reset; the request may have been carried out");
+}
+
+}  // namespace
+}  // namespace patchbay::connection

@@ -1,0 +1,143 @@
+// Servers that ask us things, and those that ask without ever reading.
+#include "unit/connection/fixture.hpp"
+
+namespace patchbay::connection {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ServerAsks : public ConnectionTest {
+protected:
+    void ping(int times = 1) {
+        for (int i = 0; i < times; ++i)
+            server.say(R"({"jsonrpc":"2.0","id":)" + std::to_string(++last_) +
+                       R"(,"method":"ping"})");
+    }
+    std::size_t answers() const {
+        std::size_t count = 0;
+        for (const auto& message : server.received) count += message.contains("method") ? 0 : 1;
+        return count;
+    }
+    void read_all() {  // what the transport has taken is with the server
+        for (const auto& arrival : server.arrivals) server.end(arrival.exchange, std::nullopt);
+        server.arrivals.clear();
+    }
+    int last_ = 0;
+};
+
+TEST_F(ServerAsks, OneThatNeverReadsIsCutOffAndItsCallsHearWhy) {
+    limits.server_requests = 100;
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    Outcome outcome;
+    begin(call("a"), outcome);
+    ping(100);
+    ASSERT_TRUE(wait([&] { return answers() == 100; }));
+    EXPECT_EQ(connection().state(), State::Ready);
+    ping(200);
+    ASSERT_TRUE(wait([&] { return outcome.has_value(); }));
+    ASSERT_FALSE(*outcome);
+    EXPECT_EQ(outcome->error().code, ErrorCode::Limit);
+    EXPECT_THAT(outcome->error().message,
+                HasSubstr("server \"s\": connection lost: sent requests of its own without reading "
+                          "the answers: 101 with"));
+    EXPECT_THAT(outcome->error().message, HasSubstr("(limit server_requests, 100)"));
+    EXPECT_TRUE(wait([&] { return connection().state() == State::Failed; }));
+    EXPECT_EQ(answers(), 100u) << "nothing after the limit is answered";
+}
+
+TEST_F(ServerAsks, WhatItHasReadDoesNotCount) {
+    limits.server_requests = 2;
+    server.be_legacy({});
+    ASSERT_EQ(connect(), State::Ready);
+    for (std::size_t round = 1; round <= 20; ++round) {
+        ping(2);
+        ASSERT_TRUE(wait([&] { return answers() == 2 * round; }));
+        read_all();
+    }
+    EXPECT_EQ(connection().state(), State::Ready);
+}
+
+TEST_F(ServerAsks, BytesCountAsWell) {
+    limits.server_request_bytes = 10'000;
+    server.be_legacy({});
+    ASSERT_EQ(connect(), State::Ready);
+    for (int i = 0; i < 3; ++i)
+        server.say(R"({"jsonrpc":"2.0","method":"ping","id":")" + std::string(4'000, 'x') + "\"}");
+    ASSERT_TRUE(wait([&] { return connection().state() != State::Ready; }));
+    EXPECT_THAT(connection().status().last_error, HasSubstr("limit server_request_bytes, 10000"));
+    EXPECT_EQ(answers(), 2u);
+}
+
+TEST_F(ServerAsks, ThoseThatAPersonThinksAboutCount) {
+    limits.server_requests = 3;
+    use_person();
+    server.be_legacy({});
+    ASSERT_EQ(connect(), State::Ready);
+    for (int i = 0; i < 4; ++i)
+        server.say(R"({"jsonrpc":"2.0","method":"elicitation/create","id":"e","params":{}})");
+    ASSERT_TRUE(wait([&] { return connection().state() != State::Ready; }));
+    EXPECT_THAT(connection().status().last_error, HasSubstr("limit server_requests, 3"));
+    EXPECT_EQ(asked.size(), 3u);
+}
+
+TEST_F(ServerAsks, BehindHttpTooWhereEachAnswerIsAMessageOfItsOwn) {
+    spec.config.transport = "http";
+    server.be_http();
+    limits.server_requests = 100;
+    server.be_legacy({});
+    ASSERT_EQ(connect(), State::Ready);
+    ping(101);
+    ASSERT_TRUE(wait([&] { return connection().state() != State::Ready; }));
+    EXPECT_THAT(connection().status().last_error, HasSubstr("limit server_requests, 100"));
+}
+
+TEST_F(ServerAsks, WhatWaitsForAFullTransportCounts) {
+    limits.server_requests = 100;
+    server.be_legacy({});
+    ASSERT_EQ(connect(), State::Ready);
+    server.full = true;
+    ping(101);
+    ASSERT_TRUE(wait([&] { return connection().state() != State::Ready; }));
+    EXPECT_EQ(answers(), 1u) << "the one that it said it was full with";
+}
+
+TEST_F(ServerAsks, ThousandsInOneMessageAreAnsweredOneByOne) {
+    server.be_legacy({}, "2025-03-26");
+    ASSERT_EQ(connect(), State::Ready);
+    std::string batch = "[";
+    for (int i = 1; i <= 5'000; ++i)
+        batch += (i > 1 ? "," : "") +
+                 (R"({"jsonrpc":"2.0","method":"ping","id":)" + std::to_string(i) + "}");
+    server.say(batch + "]");
+    ASSERT_TRUE(wait([&] { return answers() == 5'000; }));
+    EXPECT_EQ(server.received.back().at("id"), 5'000);
+    EXPECT_EQ(connection().state(), State::Ready);
+    read_all();
+    limits.server_requests = 1'000;  // the context holds a copy
+    context->limits.server_requests = 1'000;
+    server.received.clear();
+    server.say(batch + "]");
+    ASSERT_TRUE(wait([&] { return connection().state() != State::Ready; }));
+    EXPECT_EQ(answers(), 1'000u);
+}
+
+TEST_F(ServerAsks, AnAnswerThatComesTooLateIsNotForTheNextSession) {
+    long_lived = true;
+    use_person();
+    server.be_legacy({});
+    ASSERT_EQ(connect(), State::Ready);
+    server.say(R"({"jsonrpc":"2.0","method":"elicitation/create","id":"e","params":{}})");
+    ASSERT_TRUE(wait([&] { return asked.size() == 1; }));
+    server.crash("exited");
+    ASSERT_TRUE(wait([&] { return connection().status().restarts == 1; }));
+    ASSERT_TRUE(wait([&] { return connection().state() == State::Ready; }));
+    asked[0](json::object{{"name", "x"}});
+    ping();
+    ASSERT_TRUE(wait([&] { return answers() > 0; }));
+    EXPECT_EQ(answers(), 1u);
+    EXPECT_EQ(server.received.back().at("id"), 1) << "the ping's";
+}
+
+}  // namespace
+}  // namespace patchbay::connection
