@@ -112,11 +112,15 @@ json::object limits_json(const core::Limits& limits) {
             {"queue_messages", limits.queue_messages},
             {"tools_per_server", limits.tools_per_server},
             {"pages_per_list", limits.pages_per_list},
+            {"items_per_list", limits.items_per_list},
+            {"list_bytes", limits.list_bytes},
             {"schema_bytes", limits.schema_bytes},
             {"schema_depth", limits.schema_depth},
             {"description_bytes", limits.description_bytes},
             {"stderr_line_bytes", limits.stderr_line_bytes},
-            {"input_rounds", limits.input_rounds}};
+            {"input_rounds", limits.input_rounds},
+            {"local_starts", limits.local_starts},
+            {"remote_starts", limits.remote_starts}};
 }
 
 json::object permissions_json(const Permissions& permissions) {

@@ -73,11 +73,15 @@ const std::array kTableKeys = {
     TableKey{"limits", "queue_messages", kNotProject, [](C& c, N v) { return take_count(c.limits.queue_messages, v); }},
     TableKey{"limits", "tools_per_server", kNotProject, [](C& c, N v) { return take_count(c.limits.tools_per_server, v); }},
     TableKey{"limits", "pages_per_list", kNotProject, [](C& c, N v) { return take_count(c.limits.pages_per_list, v); }},
+    TableKey{"limits", "items_per_list", kNotProject, [](C& c, N v) { return take_count(c.limits.items_per_list, v); }},
+    TableKey{"limits", "list_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.list_bytes, v); }},
     TableKey{"limits", "schema_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.schema_bytes, v); }},
     TableKey{"limits", "schema_depth", kNotProject, [](C& c, N v) { return take_count(c.limits.schema_depth, v); }},
     TableKey{"limits", "description_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.description_bytes, v); }},
     TableKey{"limits", "stderr_line_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.stderr_line_bytes, v); }},
     TableKey{"limits", "input_rounds", kNotProject, [](C& c, N v) { return take_count(c.limits.input_rounds, v); }},
+    TableKey{"limits", "local_starts", kNotProject, [](C& c, N v) { return take_count(c.limits.local_starts, v); }},
+    TableKey{"limits", "remote_starts", kNotProject, [](C& c, N v) { return take_count(c.limits.remote_starts, v); }},
 
     // A plugin is code of the host: a cloned repository may not say where to find some.
     TableKey{"plugins", "directories", kNotProject, [](C& c, N v) { return take_texts(c.plugins.directories, v); }},

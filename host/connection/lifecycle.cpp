@@ -72,12 +72,24 @@ void Connection::Impl::connect(std::function<void()> when_settled) {
     if (when_settled) settled.push_back(std::move(when_settled));
     if (state == State::Ready) return settle();
     if (closing) return settle();
-    if (channel || asking_ahead || state == State::Connecting)
+    if (channel || asking_ahead || place || state == State::Connecting)
         return;  // this attempt's end will settle
     if (reconnect_timer) context.loop.cancel(std::exchange(reconnect_timer, 0));
     if (state == State::Failed || state == State::Error) attempts = 0;
-    begin_attempt();
-    open();
+    take_place([this] {
+        begin_attempt();
+        open();
+    });
+}
+
+// Every way to a channel leads through here, the first as well as those after a loss; an attempt
+// that has its place keeps it over all the transports that it tries.
+void Connection::Impl::take_place(std::function<void()> start) {
+    auto* queue = spec.local() ? context.local_starts : context.remote_starts;
+    if (!queue || (place && place->taken())) return start();
+    place = queue->enter(start);
+    if (place->taken()) return start();
+    set_state(attempts == 0 ? State::Connecting : State::Reconnecting);
 }
 
 void Connection::Impl::open() {
@@ -132,9 +144,11 @@ void Connection::Impl::start_startup_timer() {
         }
         const auto trouble = shown.facts.find("trouble");
         const bool not_open = trouble != shown.facts.end();
+        const char* what = session    ? "tools/list was not answered to its end"
+                           : not_open ? "not connected"
+                                      : "no answer to the handshake";
         lose({ErrorCode::Timeout,
-              with_stderr((not_open ? "not connected" : "no answer to the handshake") +
-                          " within "s + core::duration(spec.config.startup_timeout) +
+              with_stderr(what + " within "s + core::duration(spec.config.startup_timeout) +
                           " (startup_timeout_sec)" + (not_open ? ": " + trouble->second : ""))});
     });
 }
@@ -190,14 +204,14 @@ void Connection::Impl::established(protocol::Session made) {
     context.eras.remember(spec.definition_key,
                           {session->version, transport == spec.config.transport ? "" : transport});
     if (!modern) notify("notifications/initialized", {});
-    if (session->can("tools"))
-        list_tools({});
-    else
-        ready();
+    if (session->can("tools")) return list_tools({});
+    tools_error.reset();
+    ready();
 }
 
 void Connection::Impl::ready() {
     if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
+    place.reset();
     misses = 0;
     ready_at = core::Clock::now();
     shown.last_connected = std::chrono::system_clock::now();
@@ -291,7 +305,8 @@ void Connection::Impl::tell_failure(State next, const Error& error) {
     shown.last_error = core::log::masked(core::printable(error.message, 2000));
     core::log::debug(shown.last_error);
     unsent.clear();
-    list_running = list_again = false;  // what its page brings now is not a list
+    place.reset();
+    list_running = list_again = changed_meanwhile = false;  // what its page brings is not a list
     failed_at = core::Clock::now();
     set_state(next);
     fail_all(error);
@@ -300,7 +315,8 @@ void Connection::Impl::tell_failure(State next, const Error& error) {
 }
 
 void Connection::Impl::channel_gone(const plugin::Problem* problem) {
-    for (auto* timer : {&startup_timer, &silence_timer, &health_timer, &listen_timer}) {
+    for (auto* timer :
+         {&startup_timer, &silence_timer, &health_timer, &listen_timer, &relist_timer}) {
         if (*timer) context.loop.cancel(std::exchange(*timer, 0));
     }
     // The channel is still delivering this very event: it goes when that has returned.
@@ -313,10 +329,11 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
     paused = false;
     listen_id = 0;
     tools_until.reset();
-    list_running = list_again = false;
+    list_running = list_again = changed_meanwhile = false;
     shown.facts.erase("pid");
 
     if (closing) {
+        place.reset();
         fail_all(named({ErrorCode::Unavailable, "the connection was closed"}));
         set_state(State::Stopped);
         settle();
@@ -328,7 +345,7 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
                   : refused    ? auth_error(*problem, {})
                   : problem    ? Error{problem->error.code, with_stderr(problem->error.message)}
                                : Error{ErrorCode::Unavailable, "the connection was closed"};
-    if (std::exchange(moving_on, false)) return open();
+    if (std::exchange(moving_on, false)) return take_place([this] { open(); });
     if (refused && reopen_authorized(*problem)) return;
     // Some legacy servers cannot stand the probe and leave: once more, without it.
     if (was_probing && !lost_because && spec.config.protocol == "auto" && !retried_without_probe) {
@@ -336,7 +353,7 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
         try_first = protocol::kLegacyVersion;
         fail_all(named(error),
                  Which::Sent);  // the probe itself; what waits for Ready goes on waiting
-        return open();
+        return take_place([this] { open(); });
     }
     if (was_ready) {
         // One that falls over right after each start counts its attempts on.
@@ -353,7 +370,7 @@ void Connection::Impl::attempt_failed(Error error, bool retryable) {
     retried_without_probe = false;
     if (!lost_because && next_transport(error)) {
         fail_all(named(error), Which::Sent);
-        return open();
+        return take_place([this] { open(); });
     }
     const bool again = retryable && error.code != ErrorCode::AuthRequired && context.long_lived &&
                        spec.config.restart && attempts < context.health.reconnect_attempts;
@@ -372,8 +389,10 @@ void Connection::Impl::schedule_reconnect() {
                      std::min<std::chrono::milliseconds>(retry_after, kMostRetryAfter));
     reconnect_timer = context.loop.after(delay, [this] {
         reconnect_timer = 0;
-        begin_attempt();
-        open();
+        take_place([this] {
+            begin_attempt();
+            open();
+        });
     });
 }
 
@@ -385,6 +404,8 @@ void Connection::Impl::close(std::function<void()> when_closed) {
         if (first) channel->close();
         return;
     }
+    place.reset();
+    fail_all(named({ErrorCode::Unavailable, "the connection was closed"}));
     set_state(State::Stopped);
     settle();
     close_auth();

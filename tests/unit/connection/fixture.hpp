@@ -79,13 +79,15 @@ protected:
                         },
                         asking,
                         5ms,
-                        40ms});
+                        40ms,
+                        relist_first,
+                        relist_most});
             connection_ = std::make_unique<Connection>(*context, spec);
         }
         return *connection_;
     }
     bool wait(const std::function<bool()>& done) {
-        return loop.run_until(done, core::Clock::now() + 5s);
+        return loop.run_until(done, core::Clock::now() + 20s);
     }
     State connect() {
         bool settled = false;
@@ -122,6 +124,7 @@ protected:
     config::HealthSettings health;
     core::Limits limits;
     bool long_lived = false;
+    std::chrono::milliseconds relist_first{5}, relist_most{40};
     registry::ServerSpec spec;
     std::optional<Context> context;
     std::unique_ptr<Connection> connection_;
