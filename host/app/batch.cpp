@@ -267,7 +267,7 @@ void Batch::list_tools(const std::string& id, const json::object& request) {
             tools.push_back(std::move(entry));
         }
         json::object result{{"tools", std::move(tools)}};
-        if (server.empty()) result = with_errors(std::move(result), unready());
+        if (server.empty()) result = with_errors(std::move(result), unready(Wanted::Tools));
         succeed(id, json::serialize(result), result.contains("errors"));
     };
     if (server.empty()) return connections.connect({}, tell);
@@ -280,11 +280,13 @@ void Batch::list_tools(const std::string& id, const json::object& request) {
 }
 
 // The servers that should be there and are not, with the reason.
-json::array Batch::unready() {
+json::array Batch::unready(Wanted wanted) {
     json::array errors;
     for (const auto& status : session_.host().connections().statuses()) {
-        if (status.state == connection::State::Ready) continue;
-        errors.push_back({{"server", status.id}, {"message", status.last_error}});
+        const bool ready = status.state == connection::State::Ready;
+        if (ready && (wanted == Wanted::Rest || status.tools_error.empty())) continue;
+        errors.push_back(
+            {{"server", status.id}, {"message", ready ? status.tools_error : status.last_error}});
     }
     return errors;
 }
@@ -329,7 +331,7 @@ void Batch::list(const std::string& id, const std::string& op, const json::objec
         return arrived();
     }
     session_.host().connections().connect({}, [this, op, ask, arrived, gathered] {
-        gathered->errors = unready();
+        gathered->errors = unready(Wanted::Rest);
         const std::string capability = op.substr(0, op.find('/'));
         for (const auto& each : session_.host().connections().ids()) {
             const auto* agreed = session_.host().connections().find(each).value().get().session();

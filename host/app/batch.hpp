@@ -48,7 +48,8 @@ private:
     void ask_server(const std::string& id, const std::string& method,
                     const boost::json::object& request);
     void list(const std::string& id, const std::string& op, const boost::json::object& request);
-    boost::json::array unready();
+    enum class Wanted { Tools, Rest };
+    boost::json::array unready(Wanted wanted);
     void list_tools(const std::string& id, const boost::json::object& request);
     void cancel(const std::string& id, const boost::json::object& request);
     void wait_for(const std::string& id, const boost::json::object& request);

@@ -154,6 +154,8 @@ int show_statuses(Session& session, std::vector<Status> statuses) {
             const bool tried = !status.transport.empty();
             if (tried && !status.last_error.empty() && status.state != State::Ready)
                 say(status.last_error);
+            if (status.state == State::Ready && !status.tools_error.empty())
+                say(status.tools_error);
         }
     }
     bool failed = false;

@@ -80,9 +80,10 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     bool failed = false;
     for (const auto& status : session.host().connections().statuses()) {
         const bool asked = server.empty() || status.id == server;
-        if (!asked || status.state == connection::State::Ready) continue;
+        const bool ready = status.state == connection::State::Ready;
+        if (!asked || (ready && status.tools_error.empty())) continue;
         failed = true;
-        say("error: " + status.last_error);
+        say("error: " + (ready ? status.tools_error : status.last_error));
     }
     if (list.empty() && rows.empty() && !failed)
         say(pattern.empty() ? "no tools" : "no tool matches " + pattern);

@@ -112,6 +112,8 @@ json::object limits_json(const core::Limits& limits) {
             {"queue_messages", limits.queue_messages},
             {"tools_per_server", limits.tools_per_server},
             {"pages_per_list", limits.pages_per_list},
+            {"items_per_list", limits.items_per_list},
+            {"list_bytes", limits.list_bytes},
             {"schema_bytes", limits.schema_bytes},
             {"schema_depth", limits.schema_depth},
             {"description_bytes", limits.description_bytes},
@@ -119,7 +121,9 @@ json::object limits_json(const core::Limits& limits) {
             {"input_rounds", limits.input_rounds},
             {"input_requests", limits.input_requests},
             {"server_requests", limits.server_requests},
-            {"server_request_bytes", limits.server_request_bytes}};
+            {"server_request_bytes", limits.server_request_bytes},
+            {"local_starts", limits.local_starts},
+            {"remote_starts", limits.remote_starts}};
 }
 
 json::object permissions_json(const Permissions& permissions) {

@@ -73,6 +73,8 @@ const std::array kTableKeys = {
     TableKey{"limits", "queue_messages", kNotProject, [](C& c, N v) { return take_count(c.limits.queue_messages, v); }},
     TableKey{"limits", "tools_per_server", kNotProject, [](C& c, N v) { return take_count(c.limits.tools_per_server, v); }},
     TableKey{"limits", "pages_per_list", kNotProject, [](C& c, N v) { return take_count(c.limits.pages_per_list, v); }},
+    TableKey{"limits", "items_per_list", kNotProject, [](C& c, N v) { return take_count(c.limits.items_per_list, v); }},
+    TableKey{"limits", "list_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.list_bytes, v); }},
     TableKey{"limits", "schema_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.schema_bytes, v); }},
     TableKey{"limits", "schema_depth", kNotProject, [](C& c, N v) { return take_count(c.limits.schema_depth, v); }},
     TableKey{"limits", "description_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.description_bytes, v); }},
@@ -81,6 +83,8 @@ const std::array kTableKeys = {
     TableKey{"limits", "input_requests", kNotProject, [](C& c, N v) { return take_count(c.limits.input_requests, v); }},
     TableKey{"limits", "server_requests", kNotProject, [](C& c, N v) { return take_count(c.limits.server_requests, v); }},
     TableKey{"limits", "server_request_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.server_request_bytes, v); }},
+    TableKey{"limits", "local_starts", kNotProject, [](C& c, N v) { return take_count(c.limits.local_starts, v); }},
+    TableKey{"limits", "remote_starts", kNotProject, [](C& c, N v) { return take_count(c.limits.remote_starts, v); }},
 
     // A plugin is code of the host: a cloned repository may not say where to find some.
     TableKey{"plugins", "directories", kNotProject, [](C& c, N v) { return take_texts(c.plugins.directories, v); }},

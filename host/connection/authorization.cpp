@@ -91,6 +91,7 @@ void Connection::Impl::unauthorized(RequestId id, const plugin::Problem& problem
     entry.idle_deadline = core::Clock::time_point::max();
     if (entry.own) entry.deadline = core::Clock::time_point::max();
     if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
+    place.reset();  // nor does anybody queue behind a person
     auth->ask(problem, [this, id, problem](const Result<void>& outcome) {
         authorized(outcome);
         auto* waiting = pending.find(id);
@@ -126,9 +127,10 @@ bool Connection::Impl::reopen_authorized(const plugin::Problem& problem) {
     ++open_auth_rounds;
     if (state == State::Ready) set_state(State::Reconnecting);
     if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
+    place.reset();
     auth->ask(problem, [this, problem](const Result<void>& outcome) {
-        if (closing || channel) return;
-        if (outcome) return open();
+        if (closing || channel || place) return;
+        if (outcome) return take_place([this] { open(); });
         attempt_failed(auth_error(problem, outcome.error()), false);
     });
     return true;

@@ -2,6 +2,7 @@
 #include "connection/connection.hpp"
 
 #include "connection/connection_impl.hpp"
+#include "core/log.hpp"
 #include "core/text.hpp"
 
 namespace patchbay::connection {
@@ -36,7 +37,7 @@ Connection::Connection(const Context& context, registry::ServerSpec spec)
 Connection::~Connection() {
     *impl_->alive = false;
     for (const auto timer : {impl_->startup_timer, impl_->silence_timer, impl_->reconnect_timer,
-                             impl_->health_timer, impl_->listen_timer}) {
+                             impl_->health_timer, impl_->listen_timer, impl_->relist_timer}) {
         if (timer) impl_->context.loop.cancel(timer);
     }
     impl_->closing = true;
@@ -53,6 +54,10 @@ const std::vector<protocol::Tool>& Connection::tools() const {
     return impl_->tools;
 }
 
+const Error* Connection::tools_error() const {
+    return impl_->tools_error ? &*impl_->tools_error : nullptr;
+}
+
 const protocol::Session* Connection::session() const {
     return impl_->session ? &*impl_->session : nullptr;
 }
@@ -66,6 +71,8 @@ Status Connection::status() const {
     status.place = impl_->spec.config.place;
     status.state = impl_->state;
     status.tools = impl_->tools.size();
+    if (impl_->tools_error)
+        status.tools_error = core::log::masked(core::printable(impl_->tools_error->message, 1000));
     status.pending = impl_->pending.size();
     if (const auto& session = impl_->session) {
         const auto text = [&](const char* key) {

@@ -14,6 +14,7 @@
 #include "connection/era_memory.hpp"
 #include "connection/reply.hpp"
 #include "connection/responder.hpp"
+#include "connection/start_queue.hpp"
 #include "connection/status.hpp"
 #include "core/loop.hpp"
 #include "plugin/authenticator.hpp"
@@ -94,6 +95,11 @@ struct Context {
     std::chrono::milliseconds listen_first{1'000}, listen_most{30'000};
     // What limits and pauses are measured by; tests turn it by hand.
     std::function<core::Clock::time_point()> now = core::Clock::now;
+    // Between two lists of tools that a server asks for by saying that they changed.
+    std::chrono::milliseconds relist_first = core::kRelistFirst, relist_most = core::kRelistMost;
+    // Where servers queue to start; null: nobody waits.
+    StartQueue* local_starts = nullptr;
+    StartQueue* remote_starts = nullptr;
 };
 
 class Connection final : private plugin::ChannelEvents {
@@ -118,8 +124,11 @@ public:
 
     // Listed tools, filters of the config not applied. Stale or empty until Ready.
     const std::vector<protocol::Tool>& tools() const;
-    // Calls back when tools() is fresh: at once, or after tools/list went through again.
+    // Calls back when tools() is fresh: at once, or after tools/list went through again; with
+    // tools_error() when it may lack some.
     void refresh_tools(std::function<void(Result<void>)> fresh);
+    // Why tools() may lack some: the last tools/list failed, or broke off. Null: it is whole.
+    const Error* tools_error() const;
 
     // What was agreed; null until the handshake is through.
     const protocol::Session* session() const;

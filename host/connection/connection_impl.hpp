@@ -20,6 +20,7 @@ struct Connection::Impl {
 
     // lifecycle
     void connect(std::function<void()> settled);
+    void take_place(std::function<void()> start);
     void open();
     void open_expanded(Expanded expanded);
     void open_channel(boost::json::object settings);
@@ -71,8 +72,10 @@ struct Connection::Impl {
 
     // requests
     RequestId request(Request request, ReplyHandler handler);
-    // For requests of our own: sent at once whatever the state, the handler as above.
+    // For requests of our own: sent at once whatever the state, the handler as above. A time-out of
+    // 0: the limits that a caller's request of this method has.
     RequestId send_now(Request request, std::chrono::milliseconds timeout, ReplyHandler handler);
+    void set_limits(PendingRequest& entry) const;
     void notify(std::string_view method, std::string_view members);
     void cancel(RequestId id, const std::string& reason);
     void tell_cancelled(const PendingRequest& pending, std::string_view reason);
@@ -107,6 +110,9 @@ struct Connection::Impl {
     void list_tools(std::string cursor);
     void tools_listed(Result<Reply> reply);
     void tools_done(Result<void> outcome);
+    void list_failed(Error error);
+    void publish_tools();
+    void tools_changed();  // the server says so
     bool may_be_called(const protocol::Tool& tool);
 
     // inbound
@@ -165,10 +171,17 @@ struct Connection::Impl {
     std::map<std::string, std::vector<protocol::HeaderParameter>> mirrored, listing_mirrored;
     unsigned list_round = 0;  // tells a page of an abandoned list from one of this
     std::set<std::string> cursors;
-    std::size_t pages = 0;
+    std::size_t pages = 0, listing_bytes = 0;
     std::optional<core::Clock::time_point> tools_until;  // fresh until; none: stale
+    std::optional<Error> tools_error;                    // of the last list
     std::int64_t listing_ttl_ms = -1;
-    bool list_running = false, list_again = false;
+    bool list_running = false;
+    bool list_again = false;         // one of our calls needs a list that begins after this one
+    bool changed_meanwhile = false;  // the server said so while it was listing
+    unsigned listed_generation = 0;  // the session that `tools` come from
+    unsigned relists = 0;            // in a row, because the server said that its tools changed
+    core::Clock::time_point listed_at{};
+    core::Loop::TimerId relist_timer = 0;
     std::vector<std::function<void(Result<void>)>> list_waiters;
 
     std::string log_level;                // wanted; empty: the server's own
@@ -180,6 +193,7 @@ struct Connection::Impl {
 
     std::vector<std::function<void()>> settled, closed;
     bool closing = false;
+    std::unique_ptr<StartQueue::Place> place;  // while it starts, or waits to
     core::Loop::TimerId startup_timer = 0, silence_timer = 0, reconnect_timer = 0, health_timer = 0;
     unsigned attempts = 0, misses = 0;
     bool heard = false;                 // since the last health check

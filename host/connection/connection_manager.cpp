@@ -3,56 +3,23 @@
 #include "core/text.hpp"
 
 #include <algorithm>
-#include <deque>
 
 namespace patchbay::connection {
 
 struct ConnectionManager::Impl {
-    explicit Impl(const Context& shared) : context(shared) {}
-
-    // Start-ups are rationed per kind, so that fifty servers do not all fork at once and a remote
-    // one that hangs never holds a local one back.
-    struct Lane {
-        std::size_t running = 0;
-        std::size_t most;
-        std::deque<std::string> waiting;
-    };
-
-    void start_more(Lane& lane) {
-        while (lane.running < lane.most && !lane.waiting.empty()) {
-            const std::string id = std::move(lane.waiting.front());
-            lane.waiting.pop_front();
-            const auto found = connections.find(id);
-            if (found == connections.end()) {
-                settled(id);
-                continue;
-            }
-            ++lane.running;
-            found->second->connect([this, watch = alive, &lane, id] {
-                if (!*watch) return;
-                --lane.running;
-                settled(id);
-                start_more(lane);
-            });
-        }
-    }
-
-    void settled(const std::string& id) {
-        for (auto& [server, handlers] : std::exchange(waiters, {})) {
-            if (server == id) {
-                for (auto& handler : handlers) context.loop.defer(std::move(handler));
-            } else {
-                waiters[server] = std::move(handlers);
-            }
-        }
+    explicit Impl(const Context& shared)
+        : context(shared),
+          local(shared.loop, shared.limits.local_starts),
+          remote(shared.loop, shared.limits.remote_starts) {
+        context.local_starts = &local;
+        context.remote_starts = &remote;
     }
 
     Context context;
+    StartQueue local, remote;  // apart: a remote server that hangs never holds a local one back
     std::vector<registry::ServerSpec> specs;
     std::map<std::string, std::unique_ptr<Connection>, std::less<>> connections;
     std::vector<std::unique_ptr<Connection>> leaving;  // closing, out of sight
-    std::map<std::string, std::vector<std::function<void()>>> waiters;
-    Lane local{0, core::kLocalConnectsAtOnce, {}}, remote{0, core::kRemoteConnectsAtOnce, {}};
     std::shared_ptr<bool> alive = std::make_shared<bool>(true);
 
     void retire(const std::string& id) {
@@ -95,18 +62,18 @@ void ConnectionManager::apply(const std::vector<registry::ServerSpec>& wanted) {
 
 void ConnectionManager::connect(std::vector<std::string> servers, std::function<void()> settled) {
     if (servers.empty()) servers = ids();
-    auto missing = std::make_shared<std::size_t>(servers.size());
     if (servers.empty()) return impl_->context.loop.defer(std::move(settled));
+    const auto one_less = [missing = std::make_shared<std::size_t>(servers.size()),
+                           settled = std::move(settled)] {
+        if (--*missing == 0) settled();
+    };
     for (const auto& id : servers) {
-        impl_->waiters[id].push_back([missing, settled] {
-            if (--*missing == 0) settled();
-        });
         const auto found = impl_->connections.find(id);
-        const bool local = found == impl_->connections.end() || found->second->spec().local();
-        (local ? impl_->local : impl_->remote).waiting.push_back(id);
+        if (found == impl_->connections.end())
+            impl_->context.loop.defer(one_less);
+        else
+            found->second->connect(one_less);
     }
-    impl_->start_more(impl_->local);
-    impl_->start_more(impl_->remote);
 }
 
 Result<std::reference_wrapper<Connection>> ConnectionManager::find(std::string_view server) {
@@ -120,6 +87,9 @@ Result<std::reference_wrapper<Connection>> ConnectionManager::find(std::string_v
 
 core::Loop& ConnectionManager::loop() const {
     return impl_->context.loop;
+}
+const core::Limits& ConnectionManager::limits() const {
+    return impl_->context.limits;
 }
 
 std::vector<std::string> ConnectionManager::ids() const {

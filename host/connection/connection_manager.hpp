@@ -3,6 +3,9 @@
 // Owns:    the connections. Borrows everything in Context, which must outlive it.
 // Threads: [loop] throughout; other threads reach it by Loop::post.
 // Errors:  a server that will not connect is no error of the manager; ask its status().
+// Limits:  however a connection comes to start, by connect(), a request, a refreshed list or after
+// a
+//          loss, it queues with the others: core::Limits local_starts and remote_starts.
 #pragma once
 
 #include "connection/connection.hpp"
@@ -26,7 +29,7 @@ public:
     // changed that were open, leaves the rest alone (their calls in flight go on).
     void apply(const std::vector<registry::ServerSpec>& wanted);
 
-    // Starts connecting these servers (all when empty), at most 3 local and 20 remote at once.
+    // Starts connecting these servers (all when empty).
     // `settled` is called once when each of them is ready or has failed its first attempt.
     void connect(std::vector<std::string> servers, std::function<void()> settled);
 
@@ -34,6 +37,7 @@ public:
     Result<std::reference_wrapper<Connection>> find(std::string_view server);
 
     core::Loop& loop() const;              // the one all of them run on
+    const core::Limits& limits() const;    // as they have them
     std::vector<std::string> ids() const;  // sorted
     std::vector<Status> statuses() const;  // sorted by id
 

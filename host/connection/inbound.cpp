@@ -294,13 +294,7 @@ void Connection::Impl::notification(const protocol::Envelope& envelope) {
     const auto& method = envelope.method;
     if (method == "notifications/progress") progress(envelope.params);
     if (method == "notifications/progress" || method == "notifications/cancelled") return;
-    if (method == "notifications/tools/list_changed") {
-        tools_until.reset();
-        if (list_running)
-            list_again = true;
-        else if (state == State::Ready && context.long_lived)
-            list_tools({});
-    }
+    if (method == "notifications/tools/list_changed") tools_changed();
     context.events.on_notification(spec.id(), method, envelope.params);
 }
 

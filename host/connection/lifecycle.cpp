@@ -78,12 +78,24 @@ void Connection::Impl::connect(std::function<void()> when_settled) {
     if (when_settled) settled.push_back(std::move(when_settled));
     if (state == State::Ready) return settle();
     if (closing) return settle();
-    if (channel || expanding || asking_ahead || state == State::Connecting)
+    if (channel || expanding || asking_ahead || place || state == State::Connecting)
         return;  // this attempt's end will settle
     if (reconnect_timer) context.loop.cancel(std::exchange(reconnect_timer, 0));
     if (state == State::Failed || state == State::Error) attempts = 0;
-    begin_attempt();
-    open();
+    take_place([this] {
+        begin_attempt();
+        open();
+    });
+}
+
+// Every way to a channel leads through here, the first as well as those after a loss; an attempt
+// that has its place keeps it over all the transports that it tries.
+void Connection::Impl::take_place(std::function<void()> start) {
+    auto* queue = spec.local() ? context.local_starts : context.remote_starts;
+    if (!queue || (place && place->taken())) return start();
+    place = queue->enter(start);
+    if (place->taken()) return start();
+    set_state(attempts == 0 ? State::Connecting : State::Reconnecting);
 }
 
 void Connection::Impl::open() {
@@ -150,9 +162,11 @@ void Connection::Impl::start_startup_timer() {
         }
         const auto trouble = shown.facts.find("trouble");
         const bool not_open = trouble != shown.facts.end();
+        const char* what = session    ? "tools/list was not answered to its end"
+                           : not_open ? "not connected"
+                                      : "no answer to the handshake";
         lose({ErrorCode::Timeout,
-              with_stderr((not_open ? "not connected" : "no answer to the handshake") +
-                          " within "s + core::duration(spec.config.startup_timeout) +
+              with_stderr(what + " within "s + core::duration(spec.config.startup_timeout) +
                           " (startup_timeout_sec)" + (not_open ? ": " + trouble->second : ""))});
     });
 }
@@ -222,14 +236,14 @@ void Connection::Impl::established(protocol::Session made) {
                           {session->version, transport == spec.config.transport ? "" : transport});
     if (!modern) notify("notifications/initialized", {});
     use_log_level();
-    if (session->can("tools"))
-        list_tools({});
-    else if (state != State::Ready)
-        ready();
+    if (session->can("tools")) return list_tools({});
+    tools_error.reset();
+    if (state != State::Ready) ready();
 }
 
 void Connection::Impl::ready() {
     if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
+    place.reset();
     misses = 0;
     ready_at = context.now();
     shown.last_connected = std::chrono::system_clock::now();
@@ -336,7 +350,8 @@ bool Connection::Impl::comes_back(const Error& error) const {
 void Connection::Impl::tell_failure(State next, const Error& error) {
     shown.last_error = core::log::masked(core::printable(error.message, 2000));
     core::log::debug(shown.last_error);
-    list_running = list_again = false;  // what its page brings now is not a list
+    place.reset();
+    list_running = list_again = changed_meanwhile = false;  // what its page brings is not a list
     failed_at = context.now();
     // A server that never came up is told of to everybody; one that was there and comes back may
     // be waited for by what has certainly not been sent.
@@ -349,7 +364,8 @@ void Connection::Impl::tell_failure(State next, const Error& error) {
 }
 
 void Connection::Impl::channel_gone(const plugin::Problem* problem) {
-    for (auto* timer : {&startup_timer, &silence_timer, &health_timer, &listen_timer}) {
+    for (auto* timer :
+         {&startup_timer, &silence_timer, &health_timer, &listen_timer, &relist_timer}) {
         if (*timer) context.loop.cancel(std::exchange(*timer, 0));
     }
     // The channel is still delivering this very event: it goes when that has returned.
@@ -364,10 +380,11 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
     keep_waiting();  // what the outbox held is not with the server
     listen_id = 0;
     tools_until.reset();
-    list_running = list_again = false;
+    list_running = list_again = changed_meanwhile = false;
     shown.facts.erase("pid");
 
     if (closing) {
+        place.reset();
         fail_all(named({ErrorCode::Unavailable, "the connection was closed"}));
         set_state(State::Stopped);
         settle();
@@ -379,7 +396,7 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
                   : refused    ? auth_error(*problem, {})
                   : problem    ? Error{problem->error.code, with_stderr(problem->error.message)}
                                : Error{ErrorCode::Unavailable, "the connection was closed"};
-    if (std::exchange(moving_on, false)) return open();
+    if (std::exchange(moving_on, false)) return take_place([this] { open(); });
     if (refused && reopen_authorized(*problem)) return fail_all(named(error), Which::Started);
     // Some legacy servers cannot stand the probe and leave: once more, without it.
     if (was_probing && !lost_because && spec.config.protocol == "auto" && !retried_without_probe) {
@@ -387,7 +404,7 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
         try_first = protocol::kLegacyVersion;
         // The probe itself; what waits for Ready goes on waiting.
         fail_all(named(error), Which::Started);
-        return open();
+        return take_place([this] { open(); });
     }
     if (was_ready) {
         forgive();
@@ -403,7 +420,7 @@ void Connection::Impl::attempt_failed(Error error, bool retryable) {
     retried_without_probe = false;
     if (!lost_because && next_transport(error)) {
         fail_all(named(error), Which::Started);
-        return open();
+        return take_place([this] { open(); });
     }
     const bool again = retryable && comes_back(error);
     const State next = error.code == ErrorCode::AuthRequired ? State::AuthRequired
@@ -421,8 +438,10 @@ void Connection::Impl::schedule_reconnect() {
                      std::min<std::chrono::milliseconds>(retry_after, kMostRetryAfter));
     reconnect_timer = context.loop.after(delay, [this] {
         reconnect_timer = 0;
-        begin_attempt();
-        open();
+        take_place([this] {
+            begin_attempt();
+            open();
+        });
     });
 }
 
@@ -434,6 +453,8 @@ void Connection::Impl::close(std::function<void()> when_closed) {
         if (first) channel->close();
         return;
     }
+    place.reset();
+    fail_all(named({ErrorCode::Unavailable, "the connection was closed"}));
     set_state(State::Stopped);
     settle();
     close_auth();

@@ -53,17 +53,9 @@ RequestId Connection::Impl::request(Request asked, ReplyHandler handler) {
 
     PendingRequest entry;
     entry.bytes = bytes;
-    if (asked.timeout.count() > 0) {
-        entry.wall = asked.timeout;
-    } else {
-        entry.wall = spec.config.tool_timeout;
-        if (asked.method != "tools/call" && asked.method != "subscriptions/listen") {
-            entry.idle = spec.config.request_timeout;
-        }
-    }
-    entry.deadline = after(asked.begun, entry.wall);
     entry.request = std::move(asked);
     entry.handler = std::move(handler);
+    set_limits(entry);
     auto& added = pending.add(id, std::move(entry));
     if (state == State::Ready) {
         transmit(id, added);
@@ -82,13 +74,24 @@ RequestId Connection::Impl::send_now(Request asked, std::chrono::milliseconds ti
                                      ReplyHandler handler) {
     const RequestId id = ++last_id;
     PendingRequest entry;
-    entry.wall = timeout;
     entry.own = true;
-    entry.deadline = after(asked.begun, timeout);
     entry.request = std::move(asked);
+    entry.request.timeout = timeout;
     entry.handler = std::move(handler);
+    set_limits(entry);
     transmit(id, pending.add(id, std::move(entry)));
     return id;
+}
+
+// request_timeout_ms is how long a request that calls no tool may go without its answer or progress
+// on it; tool_timeout_sec is the wall clock of all of them.
+void Connection::Impl::set_limits(PendingRequest& entry) const {
+    const auto& asked = entry.request;
+    const bool limited = asked.timeout.count() > 0;
+    entry.wall = limited ? asked.timeout : spec.config.tool_timeout;
+    if (!limited && asked.method != "tools/call" && asked.method != "subscriptions/listen")
+        entry.idle = spec.config.request_timeout;
+    entry.deadline = after(asked.begun, entry.wall);
 }
 
 void Connection::Impl::notify(std::string_view method, std::string_view members) {
@@ -122,10 +125,10 @@ void Connection::Impl::tell_cancelled(const PendingRequest& entry, std::string_v
 void Connection::Impl::expired(RequestId id) {
     const auto& entry = *pending.find(id);
     const bool idle = entry.idle_deadline < entry.deadline;
-    const char* limit = entry.request.timeout.count() > 0      ? "the time-out given"
-                        : idle                                 ? "request_timeout_ms"
-                        : entry.request.method == "tools/call" ? "tool_timeout_sec"
-                                                               : "time-out";
+    const char* limit = entry.own && entry.request.timeout.count() > 0 ? "time-out"
+                        : entry.request.timeout.count() > 0            ? "the time-out given"
+                        : idle                                         ? "request_timeout_ms"
+                                                                       : "tool_timeout_sec";
     Error error{ErrorCode::Timeout,
                 entry.request.method +
                     (entry.may_have_run() ? " was not answered" : " was not sent") + " within " +

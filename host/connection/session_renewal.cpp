@@ -36,7 +36,7 @@ void Connection::Impl::stream_lost_session() {
 
 void Connection::Impl::renew_session() {
     core::log::debug("server \"" + spec.id() + "\" forgot its session; a new one is begun");
-    for (auto* timer : {&health_timer, &listen_timer}) {
+    for (auto* timer : {&health_timer, &listen_timer, &relist_timer}) {
         if (*timer) context.loop.cancel(std::exchange(*timer, 0));
     }
     const std::string version = session->version;
@@ -44,7 +44,7 @@ void Connection::Impl::renew_session() {
     meta.clear();
     server_requests.clear();  // of the old session
     tools_until.reset();
-    list_running = list_again = false;
+    list_running = list_again = changed_meanwhile = false;
     set_state(State::Reconnecting);
     handshake.emplace(context.identity, spec.config.protocol, version);
     start_startup_timer();

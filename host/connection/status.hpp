@@ -37,11 +37,12 @@ struct Status {
     std::string server_name, server_version, instructions;  // printable, as they say
     std::vector<std::string> capabilities;
     std::size_t tools = 0;
+    std::string tools_error;  // printable; why some or all are missing, empty: none is
     unsigned restarts = 0;
     std::size_t pending = 0;
     std::map<std::string, std::string> facts;  // "pid", "peer", "trouble"
     std::uint64_t stray_lines = 0, malformed = 0, late_answers = 0;
-    std::vector<std::string> notes;  // tools left out, and why
+    std::vector<std::string> notes;  // tools left out or mended, and why
 };
 
 }  // namespace patchbay::connection

@@ -16,7 +16,9 @@ struct Limits {
     std::size_t queue_bytes = 64u << 20;  // waiting for one server, then calls are refused
     std::size_t queue_messages = 10'000;  // in flight at one server, then calls are refused
     std::size_t tools_per_server = 10'000;
+    std::size_t items_per_list = 10'000;  // of resources, templates or prompts
     std::size_t pages_per_list = 1'000;
+    std::size_t list_bytes = 32u << 20;    // of one list, over all its pages
     std::size_t schema_bytes = 64u << 10;  // one tool's input or output schema
     std::size_t schema_depth = 64;
     std::size_t description_bytes = 2u << 10;  // shown to a model; the rest is cut
@@ -26,13 +28,16 @@ struct Limits {
     // What one server asked of us and has not been answered, or has not read: then it is cut off.
     std::size_t server_requests = 10'000;
     std::size_t server_request_bytes = 32u << 20;
+    std::size_t local_starts = 3;  // stdio servers that start at once, the others queue
+    std::size_t remote_starts = 20;
 };
 
 // A person who answers a server's question may take this long; the call's own limits stand still.
 inline constexpr std::chrono::minutes kInputWait{30};
 
-// design: connect time-outs and the like are per server and live in config::Server.
-inline constexpr std::size_t kLocalConnectsAtOnce = 3;  // stdio
-inline constexpr std::size_t kRemoteConnectsAtOnce = 20;
+// A server may say that its tools changed as often as it likes: the first time in a row its list is
+// read again at once, then after a pause that doubles from the one to the other.
+inline constexpr std::chrono::milliseconds kRelistFirst{1'000};
+inline constexpr std::chrono::milliseconds kRelistMost{60'000};
 
 }  // namespace patchbay::core

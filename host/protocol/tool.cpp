@@ -21,23 +21,32 @@ std::size_t depth_of(const json::value& value, std::size_t most) {
     return deepest + 1;
 }
 
-// Empty: fine.
-std::string trouble_with(const Tool& tool, const core::Limits& limits) {
-    if (tool.name.empty()) return "has an empty name";
-    const auto* schema = tool.input_schema();
-    if (!schema || !schema->is_object()) return "has no inputSchema object";
-    for (const auto* each : {schema, tool.output_schema()}) {
-        if (!each) continue;
-        if (json::serialize(*each).size() > limits.schema_bytes) {
-            return "has a schema over " + std::to_string(limits.schema_bytes) +
-                   " bytes (limit schema_bytes)";
-        }
-        if (depth_of(*each, limits.schema_depth + 1) > limits.schema_depth) {
-            return "has a schema nested deeper than " + std::to_string(limits.schema_depth) +
-                   " (limit schema_depth)";
-        }
-    }
+// Why nothing can be checked against it; empty: it is fine.
+std::string trouble_with(const json::value& schema, const core::Limits& limits) {
+    if (!schema.is_object()) return "is no object";
+    if (json::serialize(schema).size() > limits.schema_bytes)
+        return "is over " + std::to_string(limits.schema_bytes) + " bytes (limit schema_bytes)";
+    if (depth_of(schema, limits.schema_depth + 1) > limits.schema_depth)
+        return "is nested deeper than " + std::to_string(limits.schema_depth) +
+               " (limit schema_depth)";
     return {};
+}
+
+// A tool is not lost for its schemas: whatever it takes is then for the server to judge.
+void mend_schemas(Tool& tool, const core::Limits& limits, std::vector<std::string>& notes) {
+    const std::string name = "tool \"" + core::printable(tool.name, 128) + "\": ";
+    const auto* input = tool.input_schema();
+    const auto trouble = input ? trouble_with(*input, limits) : "is missing";
+    if (!trouble.empty()) {
+        tool.raw["inputSchema"] = {{"type", "object"}, {"additionalProperties", true}};
+        notes.push_back(name + "its inputSchema " + trouble + ", so it takes any arguments");
+    }
+    const auto* output = tool.output_schema();
+    if (!output) return;
+    if (const auto why = trouble_with(*output, limits); !why.empty()) {
+        tool.raw.erase("outputSchema");
+        notes.push_back(name + "its outputSchema " + why + " and was left out");
+    }
 }
 
 }  // namespace
@@ -80,12 +89,12 @@ Result<ToolPage> parse_tool_page(const json::object& result, const core::Limits&
             page.notes.push_back("a tool without a name was left out");
             continue;
         }
-        Tool tool{std::string(name->get_string()), *object};
-        if (const auto trouble = trouble_with(tool, limits); !trouble.empty()) {
-            page.notes.push_back("tool \"" + core::printable(tool.name, 128) + "\" " + trouble +
-                                 " and was left out");
+        if (name->get_string().empty()) {
+            page.notes.push_back("a tool with an empty name was left out");
             continue;
         }
+        Tool tool{std::string(name->get_string()), *object};
+        mend_schemas(tool, limits, page.notes);
         page.tools.push_back(std::move(tool));
     }
     return page;

@@ -38,9 +38,8 @@ std::string_view list_member(std::string_view method) {
     return method.substr(0, method.find('/'));
 }
 
-std::string text_member(const protocol::Params& params, std::string_view key) {
-    const auto value = core::parse_json_object("{" + params.members + "}");
-    return std::string(core::text_in(value ? &*value : nullptr, key).value_or(""));
+std::string text_member(const json::object& object, std::string_view key) {
+    return std::string(core::text_in(&object, key).value_or(""));
 }
 
 }  // namespace
@@ -71,17 +70,17 @@ struct Router::Impl {
     void build_index() {
         if (index_valid) return;
         index.clear();
-        protocol::NameTable names;
+        table = {};
         std::vector<Entry> entries;
         for (const auto& id : connections.ids()) {
             auto& owner = connections.find(id).value().get();
             for (const auto& tool : owner.tools()) {
-                names.add(id, tool.name);
+                table.add(id, tool.name);
                 entries.push_back({id, &owner, &tool, protocol::quoted(tool.name), {}, {}});
             }
         }
         for (auto& entry : entries) {
-            const auto name = names.public_name(entry.server, entry.tool->name);
+            const auto name = table.public_name(entry.server, entry.tool->name);
             policy::Question question{policy::Principal::LocalUser, entry.connection->spec().config,
                                       entry.tool->name, name};
             entry.for_local = policy.judge(question);
@@ -96,6 +95,13 @@ struct Router::Impl {
         build_index();
         const auto found = index.find(name);
         return found == index.end() ? nullptr : &found->second;
+    }
+
+    Entry* find_raw(const std::string& server, const std::string& tool) {
+        build_index();
+        auto* entry = find(table.public_name(server, tool));
+        const bool same = entry && entry->server == server && entry->tool->name == tool;
+        return same ? entry : nullptr;
     }
 
     // Brings up whoever may own `name`, then says where it is.
@@ -145,8 +151,14 @@ struct Router::Impl {
                                   : status.last_error};
             }
         }
-        return {ErrorCode::NotFound, "server \"" + servers.front() + "\" has no tool \"" +
-                                         core::printable(name, 80) + "\"" + nearest_names(name)};
+        const std::string wanted = "\"" + core::printable(name, 80) + "\"";
+        for (const auto& id : servers) {
+            if (const auto* error = connections.find(id).value().get().tools_error())
+                return {error->code,
+                        error->message + "; so nothing is known of the tool " + wanted};
+        }
+        return {ErrorCode::NotFound,
+                "server \"" + servers.front() + "\" has no tool " + wanted + nearest_names(name)};
     }
 
     CallId begin(ReplyHandler handler) {
@@ -219,12 +231,76 @@ struct Router::Impl {
         request.params.members.append("\"name\":").append(entry.quoted_name);
         request.params.members.append(",\"arguments\":");
         request.params.members.append(call.arguments.empty() ? "{}" : call.arguments);
+        if (!call.members.empty()) request.params.members.append(",").append(call.members);
         request.params.meta = std::move(call.meta);
         request.timeout = call.timeout;
         request.begun = call.begun;
         request.on_progress = std::move(call.on_progress);
         send(id, *entry.connection, std::move(request));
     }
+
+    // A tools/call in the server's own words is a call like any other: the tool is found in the
+    // server's list, judged, and what is sent says only what was judged.
+    void call_raw(CallId id, Connection& target, ServerRequest request) {
+        auto params =
+            core::parse_json_object("{" + request.params.members + "}", {.depth = depth()});
+        if (!params) return end_soon(id, within("params of tools/call", params.error()));
+        const auto tool = text_member(*params, "name");
+        const auto* arguments = params->if_contains("arguments");
+        if (tool.empty()) return end_soon(id, {ErrorCode::Invalid, "tools/call needs a \"name\""});
+        if (arguments && !arguments->is_object())
+            return end_soon(id, {ErrorCode::Invalid, "\"arguments\" must be an object"});
+        auto call = std::make_shared<Call>();
+        if (arguments) call->arguments = json::serialize(*arguments);
+        for (const char* judged : {"name", "arguments", "_meta"}) params->erase(judged);
+        call->members = protocol::members_of(*params);
+        call->meta = std::move(request.params.meta);
+        call->timeout = request.timeout;
+        call->begun = request.begun;
+        call->principal = request.principal;
+        call->on_progress = std::move(request.on_progress);
+        if (target.state() == State::Ready) {
+            if (auto* entry = find_raw(request.server, tool)) return send_call(id, *entry, *call);
+        }
+        bound(id, call->begun, call->timeout, {request.server});
+        target.refresh_tools(
+            [this, watch = alive, id, call, tool, server = request.server](const Result<void>&) {
+                if (!*watch) return;
+                if (auto* entry = find_raw(server, tool)) return send_call(id, *entry, *call);
+                if (!connections.find(server))
+                    return end_soon(id, connections.find(server).error());
+                end_soon(id, why_missing(protocol::public_name(server, tool), {server}));
+            });
+    }
+
+    // A tools/list in the server's own words shows no more than tools() does.
+    Result<Reply> without_hidden(const std::string& server, policy::Principal principal,
+                                 Reply reply) {
+        if (!reply.error.empty()) return reply;
+        auto found = connections.find(server);
+        if (!found) return found.error();
+        auto result = core::parse_json_object(reply.result, {.depth = depth()});
+        if (!result)
+            return Error{ErrorCode::Protocol,
+                         "server \"" + server + "\": tools/list result " + result.error().message};
+        auto* listed = result->if_contains("tools");
+        if (!listed || !listed->is_array()) return reply;
+        auto& items = listed->get_array();
+        build_index();
+        const auto shown = std::stable_partition(items.begin(), items.end(), [&](auto& item) {
+            const auto tool = item.is_object() ? text_member(item.get_object(), "name") : "";
+            const auto name = table.public_name(server, tool);
+            return policy.judge({principal, found->get().spec().config, tool, name}).listed;
+        });
+        if (shown == items.end()) return reply;
+        items.erase(shown, items.end());
+        Reply fewer;
+        fewer.message = core::Buffer::from(json::serialize(*result));
+        fewer.result = fewer.message.view();
+        return fewer;
+    }
+
+    std::size_t depth() const { return connections.limits().json_depth; }
 
     // The server is ready: what this request means in its era, and whether it can be asked.
     void send_request(CallId id, Connection& target, ServerRequest& request) {
@@ -239,12 +315,23 @@ struct Router::Impl {
             if (*watch) end(id, std::move(reply));
         };
         const auto& method = request.method;
-        if (method == "resources/subscribe" || method == "resources/unsubscribe") {
-            return target.subscribe(text_member(request.params, "uri"),
-                                    method == "resources/subscribe", done);
+        const bool subscribes = method == "resources/subscribe";
+        if (subscribes || method == "resources/unsubscribe" || method == "logging/setLevel") {
+            const auto params =
+                core::parse_json_object("{" + request.params.members + "}", {.depth = depth()});
+            if (!params) return end_soon(id, within("params of " + method, params.error()));
+            if (method == "logging/setLevel")
+                return target.set_log_level(text_member(*params, "level"), done);
+            return target.subscribe(text_member(*params, "uri"), subscribes, done);
         }
-        if (method == "logging/setLevel") {
-            return target.set_log_level(text_member(request.params, "level"), done);
+        const auto flight = flights.find(id);
+        if (method == "tools/list" && flight != flights.end()) {
+            flight->second.handler = [this, watch = alive, server = request.server,
+                                      principal = request.principal,
+                                      handler = std::move(flight->second.handler)](auto reply) {
+                if (reply && *watch) reply = without_hidden(server, principal, std::move(*reply));
+                handler(std::move(reply));
+            };
         }
         const bool modern = session && session->era == protocol::Era::Modern;
         const bool ping = method == "ping" && modern;  // this era asks server/discover instead
@@ -256,6 +343,7 @@ struct Router::Impl {
     connection::ConnectionManager& connections;
     const policy::Policy& policy;
     std::unordered_map<std::string, Entry> index;
+    protocol::NameTable table;  // the names of the index
     bool index_valid = false;
     std::unordered_map<CallId, Flight> flights;
     CallId last_id = 0;
@@ -298,6 +386,10 @@ CallId Router::request(ServerRequest request, ReplyHandler handler) {
         return id;
     }
     auto& target = found->get();
+    if (request.method == "tools/call") {
+        impl_->call_raw(id, target, std::move(request));
+        return id;
+    }
     const std::string prefix = "mcp__" + request.server + "__";
     const auto verdict = impl_->policy.judge({request.principal, target.spec().config, {}, prefix});
     if (!verdict.allowed) {
@@ -338,11 +430,13 @@ void Router::list_all(const std::string& server, const std::string& method,
     struct Listing {
         json::array items;
         std::set<std::string> cursors;
+        std::size_t bytes = 0;
     };
+    const auto& limits = impl_->connections.limits();
     auto listing = std::make_shared<Listing>();
     auto next = std::make_shared<std::function<void(std::string)>>();
     // `next` keeps itself alive through the handler of the page that is on its way.
-    *next = [this, server, method, listed, listing,
+    *next = [this, server, method, listed, listing, &limits,
              weak = std::weak_ptr(next)](std::string cursor) {
         protocol::Params params;
         if (!cursor.empty()) params.members = "\"cursor\":" + protocol::quoted(cursor);
@@ -352,19 +446,28 @@ void Router::list_all(const std::string& server, const std::string& method,
         page_request.params = std::move(params);
         request(std::move(page_request), [=, self = weak.lock()](Result<Reply> reply) {
             if (!reply) return listed(reply.error());
-            const auto fail = [&](const std::string& why) {
-                listed(
-                    Error{ErrorCode::Protocol, "server \"" + server + "\": " + method + " " + why});
+            const auto fail = [&](const std::string& why, ErrorCode code = ErrorCode::Protocol) {
+                listed(Error{code, "server \"" + server + "\": " + method + " " + why});
+            };
+            const auto too_much = [&](std::size_t most, const char* what, const char* limit) {
+                fail(
+                    "has more than " + std::to_string(most) + " " + what + " (limit " + limit + ")",
+                    ErrorCode::Limit);
             };
             if (!reply->error.empty()) {
                 const auto error = protocol::parse_rpc_error(reply->error);
                 return fail("failed: " +
                             (error ? core::printable(error->message, 500) : "unreadable error"));
             }
-            auto page = core::parse_json_object(reply->result);
+            listing->bytes += reply->result.size();
+            if (listing->bytes > limits.list_bytes)
+                return too_much(limits.list_bytes, "bytes over its pages", "list_bytes");
+            auto page = core::parse_json_object(reply->result, {.depth = limits.json_depth});
             if (!page) return fail("result " + page.error().message);
             auto* items = page->if_contains(list_member(method));
             if (!items || !items->is_array()) return fail("result has no such list");
+            if (listing->items.size() + items->get_array().size() > limits.items_per_list)
+                return too_much(limits.items_per_list, "items", "items_per_list");
             for (auto& item : items->get_array()) listing->items.push_back(std::move(item));
             const auto* cursor_value = page->if_contains("nextCursor");
             if (!cursor_value || !cursor_value->is_string())
@@ -374,9 +477,8 @@ void Router::list_all(const std::string& server, const std::string& method,
                 return fail("repeats the cursor \"" + core::printable(following, 64) +
                             "\"; its list has no end");
             }
-            if (listing->cursors.size() >= core::Limits{}.pages_per_list) {
-                return fail("has more pages than the limit pages_per_list");
-            }
+            if (listing->cursors.size() >= limits.pages_per_list)
+                return too_much(limits.pages_per_list, "pages", "pages_per_list");
             (*self)(following);
         });
     };

@@ -27,9 +27,12 @@ struct Call {
     policy::Principal principal = policy::Principal::LocalUser;
     connection::ProgressHandler on_progress;
     core::Clock::time_point begun = core::Clock::now();  // when the time-out began to count
+    std::string members;  // raw members of the params besides name, arguments and `_meta`
 };
 
-struct ServerRequest {   // everything that is not tools/call
+// Anything that can be asked of one server. tools/call with the server's own name of a tool is
+// judged as that tool, and tools/list leaves out what is hidden.
+struct ServerRequest {
     std::string server;  // id
     std::string method;  // resources/read, prompts/get, completion/complete, ...
     protocol::Params params;
@@ -59,7 +62,8 @@ public:
     void cancel(CallId id, const std::string& reason = "");
 
     // All pages of a list method ("resources/list", "prompts/list", ...) as one array, connected
-    // first. Stops at a repeated cursor with a Protocol error.
+    // first. Stops at a repeated cursor with a Protocol error, over core::Limits pages_per_list,
+    // items_per_list or list_bytes with a Limit error.
     void list_all(const std::string& server, const std::string& method,
                   std::function<void(Result<boost::json::array>)> listed);
 

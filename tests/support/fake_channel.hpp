@@ -138,7 +138,11 @@ public:
 private:
     class FakeChannel final : public plugin::Channel {
     public:
-        explicit FakeChannel(FakeServer& server) : server_(server) {}
+        explicit FakeChannel(FakeServer& server) : server_(server), nth_(server.opened) {}
+        // Says nothing more; a channel that was opened since goes on.
+        ~FakeChannel() override {
+            if (nth_ == server_.opened) server_.events_ = nullptr;
+        }
         patchbay::Result<plugin::Flow> send(plugin::OutgoingMessage message) override {
             const std::string method(message.method);
             if (auto& planned = server_.refusals[method]; !planned.empty()) {
@@ -177,6 +181,7 @@ private:
 
     private:
         FakeServer& server_;
+        const int nth_;
     };
 
     // What answers a request: on its exchange, which then is done, or on the channel.

@@ -84,7 +84,9 @@ protected:
                 asking,
                 5ms,
                 40ms,
-                [this] { return frozen.value_or(core::Clock::now()); }});
+                [this] { return frozen.value_or(core::Clock::now()); },
+                relist_first,
+                relist_most});
             connection_ = std::make_unique<Connection>(*context, spec);
         }
         return *connection_;
@@ -173,6 +175,7 @@ protected:
     config::HealthSettings health;
     core::Limits limits;
     bool long_lived = false;
+    std::chrono::milliseconds relist_first{5}, relist_most{40};
     registry::ServerSpec spec;
     std::optional<Context> context;
     std::unique_ptr<Connection> connection_;

@@ -67,5 +67,63 @@ TEST(Policy, AnUntrustedServerNeedsItsToolsNamed) {
     EXPECT_TRUE(judge({}, server, "a").allowed);
 }
 
+// ---- the server itself: its resources, prompts and completion
+
+TEST(Policy, WhatAnUntrustedServerOffersBesidesToolsNeedsARuleOfItsOwn) {
+    auto server = server_named("s");
+    server.trust = "untrusted";
+    const auto refused = judge({}, server, "");
+    EXPECT_FALSE(refused.allowed);
+    EXPECT_THAT(refused.reason,
+                HasSubstr("server \"s\" is untrusted (project config .mcp.json:4:5)"));
+    server.enabled_tools = {"a"};
+    server.tools = {{"a", Level::AllowAlways}};
+    EXPECT_FALSE(judge({}, server, "").allowed) << "a rule for a tool says nothing of the rest";
+    EXPECT_FALSE(judge({{{"mcp__s__a"}}, {}}, server, "").allowed);
+    EXPECT_TRUE(judge({{{"mcp__s__*"}}, {}}, server, "").allowed);
+    server.trust = "trusted";
+    EXPECT_TRUE(judge({}, server, "").allowed);
+}
+
+TEST(Policy, ToolFiltersDoNotConcernWhatIsNoTool) {
+    auto server = server_named("s");
+    server.enabled_tools.emplace();
+    server.tools = {{"", Level::Disable}};
+    EXPECT_TRUE(judge({}, server, "").allowed);
+    EXPECT_FALSE(judge({}, server, "a").listed);
+}
+
+TEST(Policy, TheServerItselfIsDeniedByAPatternThatCoversIt) {
+    const auto server = server_named("s");
+    EXPECT_FALSE(judge({{}, {"mcp__s__*"}}, server, "").allowed);
+    EXPECT_FALSE(judge({{}, {"mcp__*"}}, server, "").allowed);
+    EXPECT_TRUE(judge({{}, {"mcp__s__a"}}, server, "").allowed);
+    EXPECT_FALSE(judge({}, server, "", Principal::Agent).allowed);
+}
+
+TEST(Policy, AnUntrustedServersToolIsNamedByItsTableToo) {
+    auto server = server_named("s");
+    server.trust = "untrusted";
+    server.tools = {{"a", Level::AllowAlways}, {"b", Level::RequireApproval}, {"c", Level::Deny}};
+    EXPECT_TRUE(judge({}, server, "a").allowed);
+    EXPECT_TRUE(judge({}, server, "b").allowed) << "named, and approved by who typed it";
+    EXPECT_FALSE(judge({}, server, "c").allowed);
+    EXPECT_FALSE(judge({}, server, "d").allowed);
+    EXPECT_TRUE(judge({}, server, "a", Principal::Agent).allowed);
+    EXPECT_FALSE(judge({}, server, "b", Principal::Agent).allowed);
+}
+
+TEST(Policy, AnAgentMayUseWhatALevelAllows) {
+    auto server = server_named("s");
+    server.tools = {{"once", Level::AllowOnce}, {"always", Level::AllowAlways}};
+    EXPECT_TRUE(judge({}, server, "once", Principal::Agent).allowed);
+    const auto always = judge({}, server, "always", Principal::Agent);
+    EXPECT_TRUE(always.allowed);
+    EXPECT_EQ(always.level, Level::AllowAlways);
+    EXPECT_EQ(judge({}, server, "other", Principal::Agent).level, Level::RequireApproval);
+    EXPECT_FALSE(judge({{}, {"mcp__s__always"}}, server, "always", Principal::Agent).allowed);
+    EXPECT_FALSE(judge({{{"mcp__s__once"}}, {}}, server, "always", Principal::Agent).allowed);
+}
+
 }  // namespace
 }  // namespace patchbay::policy

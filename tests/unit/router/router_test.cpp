@@ -48,14 +48,15 @@ protected:
                 eras,
                 {{{"name", "t"}}, {}},
                 {},
-                {},
+                limits,
                 false,
                 [this](const std::string&, plugin::ChannelOptions options,
                        plugin::ChannelEvents& on) { return servers.at(options.server).open(on); },
                 [](const config::Server& s) { return Result<json::object>(s.settings); }};
             connections.emplace(context);
             connections->apply(specs);
-            router_.emplace(*connections, policy);
+            policy.emplace(permissions);
+            router_.emplace(*connections, *policy);
         }
         return *router_;
     }
@@ -71,8 +72,58 @@ protected:
                 outcome.emplace(reply.error());
         });
         EXPECT_FALSE(outcome) << "answered from inside the call";
-        loop.run_until([&] { return outcome.has_value(); }, core::Clock::now() + 5s);
+        loop.run_until([&] { return outcome.has_value(); }, core::Clock::now() + 20s);
         return outcome.value_or(Error{ErrorCode::Internal, "never answered"});
+    }
+
+    // Anything else that a server can be asked; `params` are the raw members.
+    Result<std::string> ask(const std::string& server, const std::string& method,
+                            const std::string& params = "",
+                            policy::Principal principal = policy::Principal::LocalUser) {
+        ServerRequest request;
+        request.server = server;
+        request.method = method;
+        request.params.members = params;
+        request.principal = principal;
+        std::optional<Result<std::string>> outcome;
+        router().request(std::move(request), [&](Result<Reply> reply) {
+            if (reply)
+                outcome.emplace(std::string(reply->error.empty() ? reply->result : reply->error));
+            else
+                outcome.emplace(reply.error());
+        });
+        EXPECT_FALSE(outcome) << "answered from inside the call";
+        loop.run_until([&] { return outcome.has_value(); }, core::Clock::now() + 20s);
+        return outcome.value_or(Error{ErrorCode::Internal, "never answered"});
+    }
+    Result<json::array> list(const std::string& server, const std::string& method) {
+        std::optional<Result<json::array>> listed;
+        router().list_all(server, method, [&](auto items) { listed.emplace(std::move(items)); });
+        loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s);
+        return listed.value_or(Error{ErrorCode::Internal, "never answered"});
+    }
+    // Pages of two items each, without end.
+    void be_endless(const std::string& id) {
+        auto& server = servers.at(id);
+        server.results["server/discover"] = [](const auto&) -> json::value {
+            return {{"supportedVersions", {"2026-07-28"}},
+                    {"capabilities", {{"resources", json::object()}}}};
+        };
+        server.results["resources/list"] = [page = 0](const auto&) mutable -> json::value {
+            return {{"resources", {{{"uri", "a:1"}}, {{"uri", "a:2"}}}},
+                    {"nextCursor", std::to_string(++page)}};
+        };
+    }
+    void add_server(const std::string& id) {
+        auto& server = servers.emplace(id, loop).first->second;
+        server.be_modern({tool_named("log")});
+        server.results["tools/call"] = [](const auto&) -> json::value {
+            return {{"resultType", "complete"}};
+        };
+        registry::ServerSpec spec;
+        spec.config.id = id;
+        spec.config.transport = "fake";
+        specs.push_back(spec);
     }
 
     void on_notification(const std::string&, const std::string&, std::string_view) override {}
@@ -87,7 +138,9 @@ protected:
     std::vector<registry::ServerSpec> specs;
     std::unique_ptr<connection::Responder> responder;
     Eras eras;
-    policy::Policy policy{{{}, {"mcp__github__log"}}};
+    core::Limits limits;
+    config::Permissions permissions{{}, {"mcp__github__log"}};
+    std::optional<policy::Policy> policy;
     std::optional<connection::ConnectionManager> connections;
     std::optional<Router> router_;
 };
@@ -142,7 +195,7 @@ TEST_F(RouterTest, ListsAllPagesAndStopsAtARepeatedCursor) {
     std::optional<Result<json::array>> listed;
     router().list_all("git", "resources/list",
                       [&](auto items) { listed.emplace(std::move(items)); });
-    ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 5s));
+    ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
     ASSERT_TRUE(*listed);
     EXPECT_EQ((*listed)->size(), 2u);
 
@@ -152,7 +205,7 @@ TEST_F(RouterTest, ListsAllPagesAndStopsAtARepeatedCursor) {
     listed.reset();
     router().list_all("git", "resources/list",
                       [&](auto items) { listed.emplace(std::move(items)); });
-    ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 5s));
+    ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
     EXPECT_THAT(listed->error().message, HasSubstr("repeats the cursor"));
 }
 
@@ -162,7 +215,7 @@ TEST_F(RouterTest, ARequestForWhatAServerDoesNotOfferIsNotSent) {
     request.server = "git";
     request.method = "prompts/list";
     router().request(std::move(request), [&](Result<Reply> reply) { error = reply.error(); });
-    ASSERT_TRUE(loop.run_until([&] { return error.has_value(); }, core::Clock::now() + 5s));
+    ASSERT_TRUE(loop.run_until([&] { return error.has_value(); }, core::Clock::now() + 20s));
     EXPECT_EQ(error->code, ErrorCode::Unsupported);
     EXPECT_TRUE(servers.at("git").requests("prompts/list").empty());
 }
@@ -176,10 +229,196 @@ TEST_F(RouterTest, ACancelledCallEndsAndTheServerHearsOfIt) {
         router().call(std::move(request), [&](Result<Reply> reply) { code = reply.error().code; });
     auto& server = servers.at("git");
     ASSERT_TRUE(loop.run_until([&] { return !server.requests("tools/call").empty(); },
-                               core::Clock::now() + 5s));
+                               core::Clock::now() + 20s));
     router().cancel(id);
     EXPECT_EQ(code, ErrorCode::Cancelled);
     EXPECT_EQ(server.requests("notifications/cancelled").size(), 1u);
+}
+
+// ---- no way around the policy
+
+TEST_F(RouterTest, AToolIsJudgedByItsNameWhateverTheRequestThatReachesIt) {
+    specs[0].config.disabled_tools = {"odd name"};  // of git
+    const auto denied = ask("github", "tools/call", R"("name":"log","arguments":{})");
+    ASSERT_FALSE(denied);
+    EXPECT_EQ(denied.error().code, ErrorCode::Denied);
+    EXPECT_EQ(denied.error().message, call("mcp__github__log").error().message);
+    EXPECT_EQ(ask("github", "tools/call", R"("name":"l\u006fg")").error().code, ErrorCode::Denied);
+    EXPECT_EQ(ask("git", "tools/call", R"("name":"odd name")").error().code, ErrorCode::NotFound);
+    EXPECT_EQ(ask("git", "tools/call", R"("name":"log")", policy::Principal::Agent).error().code,
+              ErrorCode::Denied);
+    for (const char* id : {"git", "github"})
+        EXPECT_TRUE(servers.at(id).requests("tools/call").empty()) << id;
+}
+
+TEST_F(RouterTest, ACallInTheServersOwnWordsSendsWhatWasJudgedAndWhatElseItSays) {
+    const auto reply =
+        ask("git", "tools/call", R"("more":[1],"name":"odd name","arguments":{"max":3})");
+    ASSERT_TRUE(reply) << reply.error().message;
+    EXPECT_THAT(*reply, HasSubstr(R"("tool":"odd name","arguments":{"max":3})"));
+    const auto sent = servers.at("git").requests("tools/call").at(0).at("params").as_object();
+    EXPECT_EQ(sent.at("more"), json::array{1});
+    ASSERT_TRUE(ask("git", "tools/call", R"("name":"log")")) << "of a server that is ready";
+    EXPECT_TRUE(servers.at("git")
+                    .requests("tools/call")
+                    .at(1)
+                    .at("params")
+                    .at("arguments")
+                    .as_object()
+                    .empty());
+}
+
+TEST_F(RouterTest, ACallThatNamesNoToolOrIsNoneIsNotSent) {
+    EXPECT_EQ(ask("git", "tools/call", R"("arguments":{})").error().code, ErrorCode::Invalid);
+    EXPECT_EQ(ask("git", "tools/call", R"("name":7)").error().code, ErrorCode::Invalid);
+    EXPECT_EQ(ask("git", "tools/call", R"("name":"log","arguments":[])").error().code,
+              ErrorCode::Invalid);
+    EXPECT_EQ(ask("git", "tools/call", R"("name":)").error().code, ErrorCode::Invalid);
+    const auto unknown = ask("git", "tools/call", R"("name":"lgo")");
+    EXPECT_EQ(unknown.error().code, ErrorCode::NotFound);
+    EXPECT_THAT(unknown.error().message, HasSubstr(R"(did you mean "mcp__git__log")"));
+    EXPECT_TRUE(servers.at("git").requests("tools/call").empty());
+}
+
+TEST_F(RouterTest, AListInTheServersOwnWordsLeavesOutWhatIsHidden) {
+    const auto whole = ask("git", "tools/list");
+    ASSERT_TRUE(whole) << whole.error().message;
+    EXPECT_THAT(*whole, HasSubstr(R"("odd name")"));
+    router_.reset();
+    specs[0].config.disabled_tools = {"odd name"};
+    const auto fewer = ask("git", "tools/list");
+    ASSERT_TRUE(fewer) << fewer.error().message;
+    EXPECT_THAT(*fewer, HasSubstr(R"("log")"));
+    EXPECT_THAT(*fewer, ::testing::Not(HasSubstr("odd name")));
+    EXPECT_THAT(*fewer, HasSubstr(R"("ttlMs":60000)")) << "the rest as it came";
+}
+
+TEST_F(RouterTest, ADenialOfAWholeServerHoldsForAllThatItOffers) {
+    permissions.deny = {"mcp__git__*"};
+    for (const char* method : {"resources/list", "resources/read", "resources/subscribe",
+                               "prompts/list", "prompts/get", "completion/complete",
+                               "logging/setLevel", "subscriptions/listen", "ping", "tools/list"}) {
+        EXPECT_EQ(ask("git", method).error().code, ErrorCode::Denied) << method;
+    }
+    EXPECT_EQ(servers.at("git").opened, 0);
+    EXPECT_EQ(ask("nobody", "ping").error().code, ErrorCode::NotFound);
+}
+
+// ---- a list that does not come
+
+TEST_F(RouterTest, ACallToAServerWhoseListDoesNotComeSaysWhy) {
+    auto& server = servers.at("git");
+    server.results.erase("tools/list");
+    specs[0].config.request_timeout = 20ms;
+    for (int i = 0; i < 2; ++i) {
+        const auto reply =
+            i == 0 ? call("mcp__git__log") : ask("git", "tools/call", R"("name":"log")");
+        ASSERT_FALSE(reply);
+        EXPECT_THAT(reply.error().message,
+                    HasSubstr("tools/list was not answered within 20 ms (request_timeout_ms)"));
+    }
+    server.errors["tools/list"] = {-32603, "the database is down"};
+    specs[0].config.request_timeout = 20s;
+    router_.reset();
+    const auto refused = call("mcp__git__log");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::Protocol);
+    EXPECT_EQ(refused.error().message,
+              "server \"git\": tools/list failed: the database is down; so nothing is known of the "
+              "tool \"mcp__git__log\"");
+}
+
+// ---- lists of other things
+
+TEST_F(RouterTest, AListIsBoundedInPagesItemsAndBytes) {
+    struct Case {
+        const char* limit;
+        std::function<void(core::Limits&)> set;
+        std::size_t pages;
+    };
+    const Case cases[] = {
+        {"pages_per_list", [](auto& l) { l.pages_per_list = 3; }, 3},
+        {"items_per_list", [](auto& l) { l.items_per_list = 5; }, 3},
+        {"list_bytes", [](auto& l) { l.list_bytes = 100; }, 2},
+    };
+    for (const auto& each : cases) {
+        SCOPED_TRACE(each.limit);
+        router_.reset();
+        limits = {};
+        each.set(limits);
+        be_endless("git");
+        servers.at("git").received.clear();
+        const auto listed = list("git", "resources/list");
+        ASSERT_FALSE(listed);
+        EXPECT_EQ(listed.error().code, ErrorCode::Limit);
+        EXPECT_THAT(listed.error().message, HasSubstr("(limit " + std::string(each.limit) + ")"));
+        EXPECT_EQ(servers.at("git").requests("resources/list").size(), each.pages);
+    }
+}
+
+TEST_F(RouterTest, AListWithOneDeepItemIsWhole) {
+    be_endless("git");
+    json::object nested;
+    for (int i = 0; i < 50; ++i) nested = {{"p", std::move(nested)}};
+    servers.at("git").results["resources/list"] = [nested](const auto&) -> json::value {
+        return {{"resources", {{{"uri", "a:1"}, {"_meta", nested}}, {{"uri", "a:2"}}}}};
+    };
+    const auto listed = list("git", "resources/list");
+    ASSERT_TRUE(listed) << listed.error().message;
+    EXPECT_EQ(listed->size(), 2u);
+}
+
+// ---- once, and never too late
+
+TEST_F(RouterTest, ACallThatSeveralServersMayOwnRunsOnce) {
+    const std::string prefix(58, 'x');
+    add_server(prefix + "a");
+    add_server(prefix + "b");
+    const auto name = protocol::public_name(prefix + "a", "log");
+    ASSERT_EQ(protocol::servers_for(name, {prefix + "a", prefix + "b"}).size(), 2u);
+    const auto reply = call(name);
+    ASSERT_TRUE(reply) << reply.error().message;
+    EXPECT_TRUE(call(name)) << "and whatever is left of the first call is over by now";
+    EXPECT_EQ(servers.at(prefix + "a").requests("tools/call").size(), 2u);
+    EXPECT_TRUE(servers.at(prefix + "b").requests("tools/call").empty());
+}
+
+TEST_F(RouterTest, TheHostMayEndWhileServersConnect) {
+    int ended = 0;
+    const auto count = [&](const auto& reply) {
+        EXPECT_EQ(reply.error().code, ErrorCode::Unavailable);
+        ++ended;
+    };
+    for (const char* method : {"ping", "tools/call"}) {
+        ServerRequest request;
+        request.server = "git";
+        request.method = method;
+        request.params.members = R"("name":"log")";
+        router().request(std::move(request), count);
+    }
+    Call request;
+    request.name = "mcp__git__log";
+    router().call(std::move(request), count);
+    router_.reset();
+    EXPECT_EQ(ended, 3);
+    bool settled = false;
+    connections->connect({"git"}, [&] { settled = true; });
+    EXPECT_TRUE(loop.run_until([&] { return settled; }, core::Clock::now() + 20s));
+    EXPECT_EQ(ended, 3) << "each once";
+    EXPECT_TRUE(servers.at("git").requests("tools/call").empty());
+}
+
+TEST_F(RouterTest, ACallsTimeLimitCountsItsWaitForTheServer) {
+    servers.at("git").results.clear();
+    servers.at("git").errors.clear();
+    Call request;
+    request.name = "mcp__git__log";
+    request.timeout = 20ms;
+    std::optional<Error> error;
+    router().call(std::move(request), [&](Result<Reply> reply) { error = reply.error(); });
+    ASSERT_TRUE(loop.run_until([&] { return error.has_value(); }, core::Clock::now() + 20s));
+    EXPECT_EQ(error->code, ErrorCode::Timeout);
+    EXPECT_EQ(error->message, "server \"git\" is still connecting after 20 ms");
 }
 
 }  // namespace

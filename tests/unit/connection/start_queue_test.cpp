@@ -1,0 +1,247 @@
+// However servers come to start, only so many do at once.
+#include "connection/connection_manager.hpp"
+#include "support/fake_channel.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace patchbay::connection {
+namespace {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+using test::FakeServer;
+using test::tool_named;
+using ::testing::HasSubstr;
+
+struct Eras final : EraMemory {
+    KnownEra find(const std::string&) override { return {}; }
+    void remember(const std::string&, const KnownEra&) override {}
+};
+
+class StartQueues : public ::testing::Test, protected ServerEvents {
+protected:
+    StartQueues() : responder(make_responder({}, {})) {
+        limits.local_starts = 2;
+        limits.remote_starts = 3;
+        health.reconnect_first = 1ms;
+        health.reconnect_most = 5ms;
+    }
+
+    // A server that answers everything.
+    FakeServer& add(const std::string& id, const char* transport = "stdio") {
+        auto& server = servers.emplace(id, loop).first->second;
+        server.be_legacy({tool_named("a")});
+        server.results["tools/call"] = [](const auto&) -> json::value { return json::object(); };
+        registry::ServerSpec spec;
+        spec.config.id = id;
+        spec.config.transport = transport;
+        spec.definition_key = id;
+        specs.push_back(spec);
+        return server;
+    }
+    // One that starts and then says nothing.
+    FakeServer& add_silent(const std::string& id) {
+        auto& server = add(id);
+        server.results.clear();
+        server.errors.clear();
+        return server;
+    }
+    void add_many(int count, const char* transport = "stdio") {
+        for (int i = 0; i < count; ++i) add(transport + std::to_string(i), transport);
+    }
+    ConnectionManager& manager() {
+        if (!manager_) {
+            manager_.emplace(
+                Context{loop,
+                        *responder,
+                        *this,
+                        eras,
+                        {{{"name", "t"}}, {}},
+                        health,
+                        limits,
+                        long_lived,
+                        [this](const std::string&, plugin::ChannelOptions options,
+                               plugin::ChannelEvents& on) {
+                            starting.insert(options.server);
+                            most = std::max(most, starting.size());
+                            return servers.at(options.server).open(on);
+                        },
+                        [](const config::Server& s) { return Result<json::object>(s.settings); }});
+            manager_->apply(specs);
+        }
+        return *manager_;
+    }
+    Connection& connection(const std::string& id) { return manager().find(id).value().get(); }
+    bool wait(const std::function<bool()>& done) {
+        return loop.run_until(done, core::Clock::now() + 20s);
+    }
+    bool all_ready() {
+        for (const auto& status : manager().statuses())
+            if (status.state != State::Ready) return false;
+        return true;
+    }
+
+    void on_notification(const std::string&, const std::string&, std::string_view) override {}
+    void on_output(const std::string&, bool, std::string_view) override {}
+    void on_state(const std::string& server, State state) override {
+        if (state != State::Connecting) starting.erase(server);
+    }
+    void on_tools_changed(const std::string&) override {}
+
+    core::Loop loop;
+    std::map<std::string, FakeServer> servers;
+    std::vector<registry::ServerSpec> specs;
+    std::unique_ptr<Responder> responder;
+    Eras eras;
+    config::HealthSettings health;
+    core::Limits limits;
+    bool long_lived = false;
+    std::set<std::string> starting;
+    std::size_t most = 0;
+    std::optional<ConnectionManager> manager_;
+};
+
+TEST_F(StartQueues, HoldForConnectingThemAll) {
+    add_many(9);
+    add_many(9, "http");
+    bool settled = false;
+    manager().connect({}, [&] { settled = true; });
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_TRUE(all_ready());
+    EXPECT_EQ(most, 5u) << "two local ones beside three remote ones";
+}
+
+TEST_F(StartQueues, HoldForFirstCalls) {
+    add_many(9);
+    int answered = 0;
+    for (const auto& id : manager().ids()) {
+        connection(id).request({"tools/call", {"\"name\":\"a\"", ""}, {}, {}}, [&](auto reply) {
+            EXPECT_TRUE(reply);
+            ++answered;
+        });
+    }
+    ASSERT_TRUE(wait([&] { return answered == 9; }));
+    EXPECT_EQ(most, 2u);
+}
+
+TEST_F(StartQueues, HoldForListsThatAreRefreshed) {
+    add_many(9);
+    int fresh = 0;
+    for (const auto& id : manager().ids()) {
+        connection(id).refresh_tools([&](auto outcome) {
+            EXPECT_TRUE(outcome);
+            ++fresh;
+        });
+    }
+    ASSERT_TRUE(wait([&] { return fresh == 9; }));
+    EXPECT_EQ(most, 2u);
+}
+
+TEST_F(StartQueues, HoldForServersThatComeBack) {
+    long_lived = true;
+    add_many(9);
+    manager().connect({}, [] {});
+    ASSERT_TRUE(wait([&] { return all_ready(); }));
+    most = 0;
+    for (auto& [id, server] : servers) {
+        server.results.erase("initialize");  // it starts, and does not get further
+        server.crash("gone");
+    }
+    bool pauses_over = false;  // timers go off in their order, and theirs are 1 ms
+    loop.after(50ms, [&] { pauses_over = true; });
+    ASSERT_TRUE(wait([&] { return pauses_over && starting.size() >= 2; }));
+    EXPECT_EQ(most, 2u);
+    const auto started = std::exchange(starting, {});
+    for (auto& [id, server] : servers) server.be_legacy({tool_named("a")});
+    for (const auto& id : started) servers.at(id).crash("gone again");
+    EXPECT_TRUE(wait([&] { return all_ready(); }));
+    EXPECT_EQ(most, 2u);
+}
+
+TEST_F(StartQueues, ASlowOneGivesItsPlaceBackWhenItsTimeIsUp) {
+    limits.local_starts = 1;
+    add_silent("a");
+    add("b");
+    specs[0].config.startup_timeout = 20ms;
+    bool settled = false;
+    manager().connect({"a", "b"}, [&] { settled = true; });
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_EQ(connection("a").state(), State::Failed);
+    EXPECT_EQ(connection("b").state(), State::Ready);
+    EXPECT_EQ(most, 1u);
+}
+
+TEST_F(StartQueues, OneThatCannotBeOpenedHoldsNobodyUp) {
+    limits.local_starts = 1;
+    add_many(5);
+    for (auto& [id, server] : servers) server.refuse_open = true;
+    bool settled = false;
+    manager().connect({}, [&] { settled = true; });
+    ASSERT_TRUE(wait([&] { return settled; }));
+    for (auto& [id, server] : servers) EXPECT_EQ(server.opened, 1) << id;
+}
+
+TEST_F(StartQueues, ACallThatQueuesKeepsItsOwnTimeLimit) {
+    limits.local_starts = 1;
+    add_silent("a");
+    add("b");
+    manager().connect({"a"}, [] {});
+    std::optional<Error> error;
+    connection("b").request({"tools/call", {"\"name\":\"a\"", ""}, 20ms, {}},
+                            [&](auto reply) { error = reply.error(); });
+    ASSERT_TRUE(wait([&] { return error.has_value(); }));
+    EXPECT_EQ(error->code, ErrorCode::Timeout);
+    EXPECT_THAT(error->message, HasSubstr("was not sent within 20 ms"));
+    EXPECT_EQ(connection("b").state(), State::Connecting);
+    EXPECT_EQ(servers.at("b").opened, 0);
+}
+
+TEST_F(StartQueues, AServerThatIsTakenAwayLeavesTheQueueAndEndsItsCalls) {
+    limits.local_starts = 1;
+    auto& slow = add_silent("a");
+    add("b");
+    add("c");
+    specs[0].config.protocol = "2025-11-25";  // without a probe, after which it would try again
+    manager().connect({"a"}, [] {});
+    std::optional<ErrorCode> code;
+    connection("b").request({"tools/call", {"\"name\":\"a\"", ""}, {}, {}},
+                            [&](auto reply) { code = reply.error().code; });
+    bool settled = false;
+    manager().connect({"b", "c"}, [&] { settled = true; });
+    specs.erase(specs.begin() + 1);
+    manager().apply(specs);
+    slow.crash("gone");
+    ASSERT_TRUE(wait([&] { return settled && code; }));
+    EXPECT_EQ(code, ErrorCode::Unavailable);
+    EXPECT_EQ(connection("c").state(), State::Ready);
+    EXPECT_EQ(servers.at("b").opened, 0);
+}
+
+TEST_F(StartQueues, AServerThatNobodyKnowsSettlesAtOnce) {
+    add("a");
+    bool settled = false;
+    manager().connect({"nobody"}, [&] { settled = true; });
+    EXPECT_TRUE(wait([&] { return settled; }));
+    settled = false;
+    specs.clear();
+    manager().apply(specs);
+    manager().connect({}, [&] { settled = true; });
+    EXPECT_FALSE(settled) << "never from inside the call";
+    EXPECT_TRUE(wait([&] { return settled; }));
+}
+
+TEST_F(StartQueues, TheManagerMayEndWhileServersQueue) {
+    limits.local_starts = 1;
+    add_many(3);
+    manager().connect({}, [] {});
+    manager_.reset();
+    bool turned = false;
+    loop.defer([&] { turned = true; });
+    EXPECT_TRUE(wait([&] { return turned; }));
+}
+
+}  // namespace
+}  // namespace patchbay::connection

@@ -1,0 +1,80 @@
+#include "protocol/tool.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace patchbay::protocol {
+namespace {
+
+namespace json = boost::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const json::value kAnything = {{"type", "object"}, {"additionalProperties", true}};
+
+ToolPage page_of(json::array tools, const core::Limits& limits = {}) {
+    const auto page = parse_tool_page({{"tools", std::move(tools)}}, limits);
+    EXPECT_TRUE(page) << page.error().message;
+    return page ? *page : ToolPage();
+}
+
+json::value nested(int levels) {
+    json::value value = 1;
+    for (int i = 0; i < levels; ++i) value = json::object{{"p", std::move(value)}};
+    return value;
+}
+
+TEST(ToolPage, AToolWhoseInputSchemaCannotBeUsedStaysAndTakesAnyArguments) {
+    core::Limits limits;
+    limits.schema_bytes = 100;
+    limits.schema_depth = 5;
+    const std::pair<json::object, const char*> cases[] = {
+        {{{"name", "t"}}, "inputSchema is missing"},
+        {{{"name", "t"}, {"inputSchema", nullptr}}, "inputSchema is no object"},
+        {{{"name", "t"}, {"inputSchema", true}}, "inputSchema is no object"},
+        {{{"name", "t"}, {"inputSchema", json::array()}}, "inputSchema is no object"},
+        {{{"name", "t"}, {"inputSchema", {{"d", std::string(100, 'x')}}}}, "(limit schema_bytes)"},
+        {{{"name", "t"}, {"inputSchema", nested(6)}}, "(limit schema_depth)"},
+    };
+    for (const auto& [tool, told] : cases) {
+        SCOPED_TRACE(told);
+        const auto page = page_of({tool, {{"name", "other"}, {"inputSchema", nested(5)}}}, limits);
+        ASSERT_EQ(page.tools.size(), 2u) << "nor does it hide its siblings";
+        EXPECT_EQ(*page.tools[0].input_schema(), kAnything);
+        EXPECT_EQ(*page.tools[1].input_schema(), nested(5));
+        EXPECT_THAT(page.notes, ElementsAre(HasSubstr(told)));
+        EXPECT_THAT(page.notes, ElementsAre(HasSubstr("tool \"t\": its inputSchema")));
+    }
+}
+
+TEST(ToolPage, AnOutputSchemaThatCannotBeUsedIsLeftOut) {
+    const auto page = page_of(
+        {{{"name", "t"}, {"inputSchema", nested(1)}, {"outputSchema", 3}},
+         {{"name", "u"}, {"inputSchema", nested(1)}, {"outputSchema", {{"type", "object"}}}}});
+    ASSERT_EQ(page.tools.size(), 2u);
+    EXPECT_EQ(page.tools[0].output_schema(), nullptr);
+    EXPECT_NE(page.tools[1].output_schema(), nullptr);
+    EXPECT_THAT(page.notes, ElementsAre(HasSubstr("its outputSchema is no object")));
+}
+
+TEST(ToolPage, AToolWithoutANameIsLeftOut) {
+    const auto page = page_of({json::object(), {{"name", ""}}, 7, {{"name", 7}}});
+    EXPECT_THAT(page.tools, IsEmpty());
+    EXPECT_EQ(page.notes.size(), 4u);
+}
+
+TEST(ToolPage, SaysWhatFollowsAndHowLongItHolds) {
+    const auto page = parse_tool_page(
+        {{"tools", json::array()}, {"nextCursor", "n"}, {"ttlMs", -5}}, core::Limits());
+    ASSERT_TRUE(page);
+    EXPECT_EQ(page->next_cursor, "n");
+    EXPECT_EQ(page->ttl_ms, 0);
+    EXPECT_EQ(page_of({}).ttl_ms, -1);
+    EXPECT_FALSE(parse_tool_page({{"tools", json::array()}, {"nextCursor", 1}}, core::Limits()));
+    EXPECT_FALSE(parse_tool_page({{"tools", "none"}}, core::Limits()));
+    EXPECT_FALSE(parse_tool_page({}, core::Limits()));
+}
+
+}  // namespace
+}  // namespace patchbay::protocol
