@@ -52,13 +52,14 @@ bool Listener::data(std::string_view& bytes) {
     return fits;
 }
 
-void Listener::end(const net::Trouble*) {
+void Listener::end(const net::Trouble* trouble) {
     auto& transport = transport_;
     if (transport.listener_.get() != this) return;  // another one has taken over
     const auto keep = std::exchange(transport.listener_, nullptr);
     transport.release_held();
     if (transport.closing_ || session_ != transport.session_) return;
     if (refusal_ && !comes_back()) return;
+    if (trouble && trouble->code == PATCHBAY_E_DENIED) return;  // it is elsewhere, and stays there
     auto& pace = transport.listen_pace_;
     if (heard_ && transport.listen_retry_ms_ >= 0)
         return transport.listen(pace.pause(std::chrono::milliseconds(transport.listen_retry_ms_)));

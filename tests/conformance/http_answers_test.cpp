@@ -262,9 +262,9 @@ TEST_F(HttpAnswers, NothingFollowsARedirectToAnotherOrigin) {
 
 TEST_F(HttpAnswers, TheStreamOfASessionStaysWithItsOriginToo) {
     ScriptedHttp other([](const Request&) -> Answer { return {ScriptedHttp::events("")}; });
-    serve(with_session([&](const Request& request) -> Answer {
+    serve(with_session([to = other.url()](const Request& request) -> Answer {
         if (request.is("POST")) return {ScriptedHttp::empty("202 Accepted")};
-        return {ScriptedHttp::empty("307 There", "Location: " + other.url() + "\r\n")};
+        return {ScriptedHttp::empty("307 There", "Location: " + to + "\r\n")};
     }));
     begin_session();
     EXPECT_EQ(call("notifications/initialized").status, PATCHBAY_OK);
@@ -287,19 +287,22 @@ TEST_F(HttpAnswers, ARedirectWithinTheOriginIsFollowed) {
 
 TEST_F(HttpAnswers, AStreamThatEndsAtOnceIsNotAskedForWithoutAPause) {
     using Clock = std::chrono::steady_clock;
-    std::mutex mutex;
-    std::vector<Clock::time_point> times;
-    serve([&](const Request& request) -> Answer {
-        const std::scoped_lock lock(mutex);
-        times.push_back(Clock::now());
+    struct Times {
+        std::mutex mutex;
+        std::vector<Clock::time_point> all;
+    };
+    const auto times = std::make_shared<Times>();  // the server may outlive this function
+    serve([times](const Request& request) -> Answer {
+        const std::scoped_lock lock(times->mutex);
+        times->all.push_back(Clock::now());
         const auto event = "retry: 0\nid: " + std::to_string(request.number) + "\ndata: {}\n\n";
         return {ScriptedHttp::events(event), Then::Close};
     });
     EXPECT_GE(channel_->send("{}", "tools/call"), 0);
     ASSERT_TRUE(channel_->until([&] { return server_->count("GET") >= 3; }));
     channel_->cancel(1);
-    const std::scoped_lock lock(mutex);
-    EXPECT_GE(times[3] - times[0], std::chrono::milliseconds(100 + 200 + 400));
+    const std::scoped_lock lock(times->mutex);
+    EXPECT_GE(times->all[3] - times->all[0], std::chrono::milliseconds(100 + 200 + 400));
 }
 
 TEST_F(HttpAnswers, SaysWhenTooManyWait) {
@@ -312,9 +315,9 @@ TEST_F(HttpAnswers, SaysWhenTooManyWait) {
     }
     EXPECT_EQ(status, PATCHBAY_PAUSE) << sent;
     EXPECT_LE(sent, 64 + 1000 + 1);
-    EXPECT_EQ(channel_->writable, 0);
+    EXPECT_EQ(channel_->writable_count(), 0);
     for (int i = 1; i <= sent; ++i) channel_->cancel(static_cast<std::uint64_t>(i));
-    ASSERT_TRUE(channel_->until([&] { return channel_->writable == 1; }));
+    ASSERT_TRUE(channel_->until([&] { return channel_->writable_count() == 1; }));
     EXPECT_EQ(channel_->send("{}"), PATCHBAY_OK);
 }
 

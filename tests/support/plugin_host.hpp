@@ -170,6 +170,10 @@ public:
         const std::scoped_lock lock(mutex_);
         return messages.size();
     }
+    int writable_count() {
+        const std::scoped_lock lock(mutex_);
+        return writable;
+    }
     std::vector<std::string> sorted_messages() {
         const std::scoped_lock lock(mutex_);
         auto sorted = messages;
