@@ -239,6 +239,14 @@ struct Router::Impl {
         send(id, *entry.connection, std::move(request));
     }
 
+    Result<json::object> read_params(const ServerRequest& request) const {
+        auto params =
+            core::parse_json_object("{" + request.params.members + "}", {.depth = depth()});
+        if (params) return params;
+        return Error{ErrorCode::Invalid,
+                     "the params of " + request.method + ": " + params.error().message};
+    }
+
     // A tools/call in the server's own words is a call like any other: the tool is found in the
     // server's list, judged, and what is sent says only what was judged.
     void call_raw(CallId id, Connection& target, ServerRequest request) {
@@ -317,9 +325,8 @@ struct Router::Impl {
         const auto& method = request.method;
         const bool subscribes = method == "resources/subscribe";
         if (subscribes || method == "resources/unsubscribe" || method == "logging/setLevel") {
-            const auto params =
-                core::parse_json_object("{" + request.params.members + "}", {.depth = depth()});
-            if (!params) return end_soon(id, within("params of " + method, params.error()));
+            const auto params = read_params(request);
+            if (!params) return end_soon(id, params.error());
             if (method == "logging/setLevel")
                 return target.set_log_level(text_member(*params, "level"), done);
             return target.subscribe(text_member(*params, "uri"), subscribes, done);

@@ -1,6 +1,7 @@
 #include "exchange.hpp"
 
 #include "listener.hpp"
+#include "rpc_body.hpp"
 
 #include <algorithm>
 
@@ -13,21 +14,18 @@ constexpr unsigned kMostResumptions = 10;  // without an event between them
 constexpr std::chrono::milliseconds kResumeDelay{1000};
 constexpr std::size_t kRefusalBytes = 64u << 10;
 
-bool is_rpc(std::string_view body) {
-    const auto first = body.find_first_not_of(" \t\r\n");
-    return first != body.npos && body[first] == '{' && body.find("\"jsonrpc\"") != body.npos;
-}
-
 }  // namespace
 
 // 404; servers that keep the sessions of the TypeScript SDK in a table of their own, as its
-// examples do, answer 400.
+// examples do, answer 400 with an error that is nobody's. One with an id answers that request,
+// whatever words it uses.
 bool names_lost_session(const net::Refusal& refusal, std::string_view session) {
     static constexpr std::string_view kWord = "session";
     const auto same = [](char a, char b) { return (a | 0x20) == b; };
     const auto& body = refusal.body;
     if (session.empty() || refusal.head.status == 404) return !session.empty();
-    return refusal.head.status == 400 && is_rpc(body) && body.find("\"error\"") != body.npos &&
+    const auto rpc = rpc_in(body);
+    return refusal.head.status == 400 && !refusal.cut && rpc.is_error && !rpc.has_id &&
            std::search(body.begin(), body.end(), kWord.begin(), kWord.end(), same) != body.end();
 }
 
@@ -45,13 +43,29 @@ public:
     }
 
     void prepare() override { secrets = exchange_->transport_.secrets(request.method, url); }
-    Take head(const net::Head& head) override { return exchange_->head(head); }
-    void whole(std::string&& body) override { exchange_->whole(std::move(body)); }
-    bool data(std::string_view bytes) override { return exchange_->data(bytes); }
-    void end(const net::Trouble* trouble) override { exchange_->end(trouble); }
+    Take head(const net::Head& head) override {
+        exchange_->transport_.note_reached(nullptr);
+        const auto code = net::code_of_status(head.status);
+        if (code == PATCHBAY_OK && head.media_type() == "text/event-stream") {
+            exchange_->parser_.restart();
+            exchange_->pace_.began();
+            return Take::Stream;
+        }
+        refusal_.emplace(net::Refusal{code, head, {}, url.text()});
+        return Take::Whole;
+    }
+    bool body_may_be_cut() const override { return true; }
+    void whole(std::string&& body) override {
+        if (refusal_) refusal_->body = std::move(body);
+    }
+    bool data(std::string_view& bytes) override { return exchange_->data(bytes); }
+    void end(const net::Trouble* trouble) override {
+        exchange_->resumption_ended(trouble, refusal_ ? &*refusal_ : nullptr);
+    }
 
 private:
     const std::shared_ptr<Exchange> exchange_;
+    std::optional<net::Refusal> refusal_;
 };
 
 Exchange::Exchange(HttpTransport& transport, const patchbay_message& message, sdk::Body body)
@@ -84,11 +98,11 @@ net::Task::Take Exchange::head(const net::Head& head) {
     const auto code = net::code_of_status(head.status);
     const auto type = head.media_type();
     if (code != PATCHBAY_OK) {
-        refusal_.emplace(
-            net::Refusal{code, head, {}, current_ ? current_->url.text() : url.text()});
+        refusal_.emplace(net::Refusal{code, head, {}, url.text()});
         if (head.status == 429 || head.status == 503) refusal_->flags = PATCHBAY_ERR_RETRYABLE;
         return Take::Whole;
     }
+    accepted_ = true;
     if (method_ == "initialize") {
         const auto id = head.value("mcp-session-id");
         if (!std::all_of(id.begin(), id.end(), [](char c) { return c > 0x20 && c < 0x7f; })) {
@@ -99,7 +113,8 @@ net::Task::Take Exchange::head(const net::Head& head) {
         transport_.session_started(std::string(id));
     }
     if (type == "text/event-stream") {
-        if (!streaming_ || current_) parser_.restart();
+        parser_.restart();
+        pace_.began();
         streaming_ = true;
         return Take::Stream;
     }
@@ -122,24 +137,25 @@ std::size_t Exchange::body_limit() const {
 void Exchange::whole(std::string&& body) {
     if (over_) return;
     if (refusal_) {
+        const bool is_rpc = !was_cut() && rpc_in(body).is_rpc;
+        refusal_->cut = was_cut();
         refusal_->body = std::move(body);
         if (names_lost_session(*refusal_, session_)) refusal_->code = PATCHBAY_E_SESSION;
         // 401 and 403 are for the host to judge, whatever they say.
-        if (refusal_->code == PATCHBAY_E_AUTH || refusal_->code == PATCHBAY_E_SESSION ||
-            !is_rpc(refusal_->body))
+        if (refusal_->code == PATCHBAY_E_AUTH || refusal_->code == PATCHBAY_E_SESSION || !is_rpc)
             return;
         body = std::move(refusal_->body);
         refusal_.reset();
     }
     const auto first = body.find_first_not_of(" \t\r\n");
     if (first == body.npos) return;
-    transport_.deliver(id_, std::move(body));
+    static_cast<void>(transport_.deliver(id_, std::move(body)));
 }
 
-bool Exchange::data(std::string_view bytes) {
+bool Exchange::data(std::string_view& bytes) {
     if (over_) return false;
-    const bool fits = parser_.feed(
-        bytes, [this](net::SseParser::Event&& event) { this->event(std::move(event)); });
+    const bool fits = parser_.feed_some(
+        bytes, [this](net::SseParser::Event&& event) { return this->event(std::move(event)); });
     if (!fits)
         trouble_.emplace(PATCHBAY_E_LIMIT, "the server sent an event of more than " +
                                                std::to_string(transport_.core_.message_bytes()) +
@@ -147,23 +163,23 @@ bool Exchange::data(std::string_view bytes) {
     return fits && !over_;
 }
 
-void Exchange::event(net::SseParser::Event&& event) {
+bool Exchange::event(net::SseParser::Event&& event) {
     resumptions_ = 0;
-    if (over_ || event.type != "message" || event.data.empty()) return;
-    transport_.deliver(id_, std::move(event.data));
+    if (event.type != "message" || event.data.empty()) return true;
+    return transport_.deliver(id_, std::move(event.data));
 }
 
 void Exchange::end(const net::Trouble* trouble) {
     const auto keep = shared_from_this();
-    const auto carrier = std::exchange(current_, nullptr);
     if (over_) return;
     if (trouble_) return conclude(trouble_->code, trouble_->text);
     if (trouble && try_again(*trouble)) return;
-    if (streaming_ && take_up_again(trouble)) return;
+    if (streaming_ && take_up_again(trouble, nullptr)) return;
     if (trouble) {
         transport_.note_reached(trouble);
+        const bool seen = trouble->sent || accepted_;
         return conclude(trouble->code, trouble->text,
-                        trouble->sent ? 0 : PATCHBAY_ERR_NOT_SENT | PATCHBAY_ERR_RETRYABLE);
+                        seen ? 0 : PATCHBAY_ERR_NOT_SENT | PATCHBAY_ERR_RETRYABLE);
     }
     if (refusal_) {
         over_ = true;
@@ -186,15 +202,33 @@ bool Exchange::try_again(const net::Trouble& trouble) {
     return true;
 }
 
+// The GET that should have brought the rest. Whatever it met, a lost session and a refused
+// connection too, is told as what it means for the message: it is with the server, and its answer
+// does not come.
+void Exchange::resumption_ended(const net::Trouble* trouble, const net::Refusal* refusal) {
+    const auto keep = shared_from_this();
+    const auto carrier = std::exchange(current_, nullptr);
+    if (over_) return;
+    if (trouble_) return conclude(trouble_->code, trouble_->text);
+    if (take_up_again(trouble, refusal)) return;
+    if (trouble) transport_.note_reached(trouble);
+    if (!trouble && !refusal) return conclude(PATCHBAY_OK, {});
+    conclude(trouble ? trouble->code : PATCHBAY_E_CLOSED,
+             "the answer broke off, and its stream cannot be taken up again: " +
+                 (trouble ? trouble->text : refusal->text()));
+}
+
 // A stream of the legacy era that ended before its answer, and named an event to go on from.
-bool Exchange::take_up_again(const net::Trouble* trouble) {
-    if (parser_.last_id().empty() || refusal_ || settled_) return false;
+bool Exchange::take_up_again(const net::Trouble* trouble, const net::Refusal* refusal) {
+    if (parser_.last_id().empty() || settled_) return false;
     if (trouble && trouble->code != PATCHBAY_E_CLOSED && trouble->code != PATCHBAY_E_IO)
         return false;
+    if (refusal && !net::may_pass(refusal->head.status)) return false;
     if (++resumptions_ > kMostResumptions) return false;
     const auto asked = parser_.retry_ms();
-    const auto delay = asked >= 0 ? std::chrono::milliseconds(asked) : kResumeDelay;
-    launch(delay,
+    const auto wanted = asked >= 0 ? std::chrono::milliseconds(asked) : kResumeDelay;
+    const auto later = refusal ? net::retry_after(refusal->head) : std::chrono::milliseconds(0);
+    launch(std::max(pace_.pause(wanted), later),
            std::make_shared<Resumption>(std::static_pointer_cast<Exchange>(shared_from_this())));
     return true;
 }

@@ -1,8 +1,11 @@
 // One message on its way to the server and what comes back for it, over one request or, when its
-// stream breaks and the server can take it up again, several. Private to the http plugin.
+// stream breaks and the server can take it up again, several. The message itself is never sent
+// again once the server has accepted it: what becomes of the GETs that follow says nothing of it.
+// Private to the http plugin.
 #pragma once
 
 #include "http_transport.hpp"
+#include "net/pace.hpp"
 #include "net/refusal.hpp"
 #include "net/sse_parser.hpp"
 
@@ -20,8 +23,9 @@ public:
     void prepare() override;
     Take head(const net::Head& head) override;
     std::size_t body_limit() const override;
+    bool body_may_be_cut() const override { return refusal_.has_value(); }
     void whole(std::string&& body) override;
-    bool data(std::string_view bytes) override;
+    bool data(std::string_view& bytes) override;
     void end(const net::Trouble* trouble) override;
 
     // It is over for the host; what still comes is dropped.
@@ -32,8 +36,9 @@ public:
 
 private:
     friend class Resumption;
-    void event(net::SseParser::Event&& event);
-    bool take_up_again(const net::Trouble* trouble);
+    bool event(net::SseParser::Event&& event);  // false: the host wants no more for now
+    void resumption_ended(const net::Trouble* trouble, const net::Refusal* refusal);
+    bool take_up_again(const net::Trouble* trouble, const net::Refusal* refusal);
     bool try_again(const net::Trouble& trouble);
     void launch(std::chrono::milliseconds delay, std::shared_ptr<net::Task> task);
 
@@ -43,11 +48,13 @@ private:
     const std::string method_, protocol_;
     const std::string session_;  // it was sent with
     net::SseParser parser_;
+    net::Pace pace_;
     std::optional<net::Refusal> refusal_;
     std::optional<net::Trouble> trouble_;  // ours
     std::shared_ptr<net::Task> current_;   // that carries it on, when it is not this one
     unsigned attempts_ = 0, resumptions_ = 0;
     bool over_ = false, settled_ = false, streaming_ = false;
+    bool accepted_ = false;  // with a 2xx head: the server has it
 };
 
 }  // namespace patchbay::http

@@ -1,11 +1,13 @@
 #include "fetch_service.hpp"
 
 #include "net/engine.hpp"
+#include "net/refusal.hpp"
 #include "net/workers.hpp"
 
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -78,6 +80,9 @@ public:
         request.body = body_;
         request.has_body = request.method != "GET" && request.method != "HEAD";
         repeatable = !request.has_body;
+        // What is posted, a code or a refresh token, is for the origin that was asked. A document
+        // is anybody's, and every hop is judged.
+        leaves_origin = !request.has_body;
         const auto limit =
             asked.timeout_ms ? std::chrono::milliseconds(asked.timeout_ms) : kUsualTime;
         if (!service_.core.after(limit, this, on_late, timer_))
@@ -89,14 +94,22 @@ public:
         return Take::Whole;
     }
     std::size_t body_limit() const override { return most_; }
+    // Its status is the answer.
+    bool body_may_be_cut() const override {
+        return net::code_of_status(head_.status) != PATCHBAY_OK;
+    }
     void whole(std::string&& body) override { answer_ = std::move(body); }
 
     void end(const net::Trouble* trouble) override {
         ended_ = true;
         if (trouble) trouble_ = *trouble;
         // Outside this turn: the asker may ask for more from inside its callback.
-        net::Workers::of_this_plugin().run(
-            [self = std::static_pointer_cast<Fetch>(shared_from_this())] { self->tell(); });
+        auto told = [self = std::static_pointer_cast<Fetch>(shared_from_this())] { self->tell(); };
+        try {
+            net::Workers::of_this_plugin().run(told);
+        } catch (const std::system_error&) {  // no thread: then on this one
+            service_.core.after_turn(std::move(told));
+        }
         // A timer ends on the reactor's thread; it holds this until then.
         if (!timer_) service_.fetches.erase(id_);
     }

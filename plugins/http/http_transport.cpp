@@ -36,7 +36,7 @@ private:
 HttpTransport::HttpTransport(const patchbay_open_params& params, net::Endpoint endpoint)
     : core_(params),
       endpoint_(std::move(endpoint)),
-      engine_(core_, endpoint_),
+      engine_(core_, endpoint_, this),
       credentials_(params) {}
 
 std::unique_ptr<sdk::Channel> HttpTransport::open(const patchbay_open_params& params) {
@@ -67,11 +67,23 @@ patchbay_status HttpTransport::send(const patchbay_message& message, sdk::Body b
         holding_ = core_.after(kHold, this, on_hold_over, hold_);
     auto exchange = std::make_shared<Exchange>(*this, message, std::move(body));
     exchanges_.emplace(message.exchange, exchange);
-    if (holding_ && method == "tools/call")
+    if (holding_ && method == "tools/call") {
+        held_bytes_ += exchange->request.body.size();
         held_.push_back(std::move(exchange));
-    else
+    } else {
         engine_.start(std::move(exchange));
-    return PATCHBAY_OK;
+    }
+    return crowded() ? PATCHBAY_PAUSE : PATCHBAY_OK;
+}
+
+bool HttpTransport::crowded() {
+    crowded_ = engine_.crowded() || held_.size() > net::Engine::kQueued ||
+               held_bytes_ > net::Engine::kQueuedBytes || crowded_;
+    return crowded_;
+}
+
+void HttpTransport::engine_has_room() noexcept {
+    if (held_.empty() && std::exchange(crowded_, false)) core_.sink().writable();
 }
 
 void HttpTransport::cancel(std::uint64_t id) {
@@ -116,9 +128,10 @@ void HttpTransport::set_credentials(const patchbay_kv* credentials, std::size_t 
     if (std::exchange(listen_challenged_, false)) listen({});
 }
 
-void HttpTransport::deliver(std::uint64_t exchange, std::string&& message) {
+bool HttpTransport::deliver(std::uint64_t exchange, std::string&& message) {
     if (core_.sink().message(exchange, net::buffer_of(std::move(message))) == PATCHBAY_PAUSE)
         engine_.pause();
+    return !engine_.paused();
 }
 
 void HttpTransport::session_started(std::string id) {
@@ -141,8 +154,10 @@ void HttpTransport::listen(std::chrono::milliseconds delay) {
 
 void HttpTransport::release_held() {
     holding_ = false;
+    held_bytes_ = 0;
     for (auto& exchange : std::exchange(held_, {}))
         if (!exchange->over()) engine_.start(std::move(exchange));
+    if (!engine_.crowded()) engine_has_room();
 }
 
 void HttpTransport::on_hold_over(void* self, patchbay_status status) noexcept {
@@ -174,12 +189,26 @@ void HttpTransport::on_close_posted(void* self) noexcept {
     auto& transport = *static_cast<HttpTransport*>(self);
     const Turn turn(transport.core_);
     transport.core_.arrived();
-    std::vector<std::shared_ptr<Exchange>> left;
-    for (const auto& [id, exchange] : transport.exchanges_) left.push_back(exchange);
-    for (const auto& exchange : left)
-        exchange->conclude(PATCHBAY_E_CLOSED, "the connection was closed");
-    if (const auto listener = std::exchange(transport.listener_, nullptr)) listener->blow();
+    if (transport.core_.over()) return;
+    transport.conclude_all(PATCHBAY_E_CLOSED, "the connection was closed");
     transport.say_farewell();
+}
+
+void HttpTransport::conclude_all(patchbay_status code, const std::string& text) {
+    std::vector<std::shared_ptr<Exchange>> left;
+    for (const auto& [id, exchange] : exchanges_) left.push_back(exchange);
+    for (const auto& exchange : left) exchange->conclude(code, text);
+    held_.clear();
+    if (const auto listener = std::exchange(listener_, nullptr)) listener->blow();
+}
+
+// Somebody may have waited for what was not told: nobody waits on this channel any longer.
+void HttpTransport::engine_failed(const net::Trouble& trouble) noexcept {
+    if (core_.over()) return;
+    closing_ = true;
+    const auto text = "internal error of the http plugin: " + trouble.text;
+    conclude_all(PATCHBAY_E_INTERNAL, text);
+    finish(PATCHBAY_E_INTERNAL, text);
 }
 
 void HttpTransport::say_farewell() {
@@ -200,15 +229,16 @@ void HttpTransport::on_patience_over(void* self, patchbay_status status) noexcep
     transport.finish();
 }
 
-void HttpTransport::finish() {
+void HttpTransport::finish(patchbay_status code, std::string text) {
     if (core_.over()) return;
-    core_.finish(PATCHBAY_OK, {});
+    core_.finish(code, std::move(text));
     // Timers and watches end on the reactor's thread; Farewell's end comes on a worker's.
     static_cast<void>(core_.post(this, [](void* self) noexcept {
         auto& transport = *static_cast<HttpTransport*>(self);
         const Turn turn(transport.core_);
         transport.core_.arrived();
-        transport.core_.end(transport.patience_);
+        for (auto* timer : {&transport.patience_, &transport.linger_, &transport.hold_})
+            transport.core_.end(*timer);
         transport.engine_.stop();
     }));
 }

@@ -6,12 +6,15 @@
 //
 // Owns:    its exchanges, tasks and the connections of its engine.
 // Threads: those of patchbay_transport; everything inside a turn of the core.
-// Errors:  done() with what went wrong; the channel itself ends only when it is closed.
+// Errors:  done() with what went wrong; the channel itself ends only when it is closed, or when
+//          something of ours breaks.
+// Limits:  the engine's: beyond them send() answers PAUSE until half of what waits is gone.
 // Follows: MCP basic/transports of those revisions.
 #pragma once
 
 #include "net/credentials.hpp"
 #include "net/engine.hpp"
+#include "net/pace.hpp"
 
 #include <map>
 #include <memory>
@@ -20,7 +23,7 @@
 
 namespace patchbay::http {
 
-class HttpTransport final : public sdk::Channel {
+class HttpTransport final : public sdk::Channel, private net::EngineOwner {
 public:
     static std::unique_ptr<sdk::Channel> open(const patchbay_open_params& params);
 
@@ -43,13 +46,18 @@ private:
     net::HeaderList secrets(std::string_view method, const net::Url& url) const;
     // Headers of every request of a session.
     void add_session(net::HeaderList& headers, std::string_view protocol) const;
-    void deliver(std::uint64_t exchange, std::string&& message);
+    // False: the host wants no more for now.
+    bool deliver(std::uint64_t exchange, std::string&& message);
     void session_started(std::string id);
     void listen(std::chrono::milliseconds delay);
     // The first GET of a session has its answer, or has had time enough for one.
     void release_held();
     void say_farewell();
-    void finish();
+    void finish(patchbay_status code = PATCHBAY_OK, std::string text = {});
+    bool crowded();
+    void engine_failed(const net::Trouble& trouble) noexcept override;
+    void engine_has_room() noexcept override;
+    void conclude_all(patchbay_status code, const std::string& text);
     void note_reached(const net::Trouble* trouble);
     static void on_close_posted(void* self) noexcept;
     static void on_patience_over(void* self, patchbay_status status) noexcept;
@@ -66,10 +74,13 @@ private:
     std::string last_event_;        // of the GET stream
     long listen_retry_ms_ = -1;     // what the server asked for
     unsigned listen_failures_ = 0;  // in a row
+    net::Pace listen_pace_;
     // Calls that wait for the GET stream: what a server asks back during a call may come there, and
     // is lost when nobody listens yet.
     std::vector<std::shared_ptr<class Exchange>> held_;
+    std::size_t held_bytes_ = 0;
     bool holding_ = false;
+    bool crowded_ = false;   // PAUSE was answered to a send, and writable has not followed
     bool listened_ = false;  // the GET stream of this session was open once
     bool listen_challenged_ = false, closing_ = false, troubled_ = false;
     patchbay_op patience_ = 0, linger_ = 0, hold_ = 0;

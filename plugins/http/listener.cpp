@@ -28,6 +28,7 @@ net::Task::Take Listener::head(const net::Head& head) {
     const auto code = net::code_of_status(head.status);
     if (code == PATCHBAY_OK && head.media_type() == "text/event-stream") {
         transport_.listened_ = true;
+        transport_.listen_pace_.began();
         return Take::Stream;
     }
     refusal_.emplace(net::Refusal{code, head, {}, url.text()});
@@ -36,38 +37,41 @@ net::Task::Take Listener::head(const net::Head& head) {
 
 void Listener::whole(std::string&& body) {
     refusal_->body = std::move(body);
+    refusal_->cut = was_cut();
 }
 
-bool Listener::data(std::string_view bytes) {
+bool Listener::data(std::string_view& bytes) {
     heard_ = true;
-    const bool fits = parser_.feed(bytes, [this](net::SseParser::Event&& event) {
+    const bool fits = parser_.feed_some(bytes, [this](net::SseParser::Event&& event) {
         transport_.listen_failures_ = 0;
-        if (event.type == "message" && !event.data.empty())
-            transport_.deliver(0, std::move(event.data));
+        if (event.type != "message" || event.data.empty()) return true;
+        return transport_.deliver(0, std::move(event.data));
     });
     if (!parser_.last_id().empty()) transport_.last_event_ = parser_.last_id();
     if (parser_.retry_ms() >= 0) transport_.listen_retry_ms_ = parser_.retry_ms();
     return fits;
 }
 
-void Listener::end(const net::Trouble*) {
+void Listener::end(const net::Trouble* trouble) {
     auto& transport = transport_;
     if (transport.listener_.get() != this) return;  // another one has taken over
     const auto keep = std::exchange(transport.listener_, nullptr);
     transport.release_held();
     if (transport.closing_ || session_ != transport.session_) return;
     if (refusal_ && !comes_back()) return;
+    if (trouble && trouble->code == PATCHBAY_E_DENIED) return;  // it is elsewhere, and stays there
+    auto& pace = transport.listen_pace_;
     if (heard_ && transport.listen_retry_ms_ >= 0)
-        return transport.listen(std::chrono::milliseconds(transport.listen_retry_ms_));
+        return transport.listen(pace.pause(std::chrono::milliseconds(transport.listen_retry_ms_)));
     const auto pause = kPause * (1u << std::min(transport.listen_failures_++, 5u));
     const auto asked = refusal_ ? net::retry_after(refusal_->head) : std::chrono::milliseconds(0);
-    transport.listen(std::max(asked, std::min<std::chrono::milliseconds>(pause, kMostPause)));
+    transport.listen(
+        pace.pause(std::max(asked, std::min<std::chrono::milliseconds>(pause, kMostPause))));
 }
 
 // What the refusal means. True: the stream may be there later.
 bool Listener::comes_back() {
     auto& transport = transport_;
-    const int status = refusal_->head.status;
     if (refusal_->code == PATCHBAY_E_AUTH) {
         transport.listen_challenged_ = true;
         net::tell_challenge(transport.core_.sink(), *refusal_);
@@ -80,7 +84,7 @@ bool Listener::comes_back() {
         net::tell_challenge(transport.core_.sink(), *refusal_);
         return false;
     }
-    return status >= 500 || status == 429 || status == 408;
+    return net::may_pass(refusal_->head.status);
 }
 
 }  // namespace patchbay::http

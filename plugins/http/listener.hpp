@@ -13,7 +13,8 @@ public:
     void prepare() override;
     Take head(const net::Head& head) override;
     void whole(std::string&& body) override;
-    bool data(std::string_view bytes) override;
+    bool data(std::string_view& bytes) override;
+    bool body_may_be_cut() const override { return refusal_.has_value(); }
     void end(const net::Trouble* trouble) override;
 
 private:

@@ -35,12 +35,13 @@ public:
             code == PATCHBAY_OK ? PATCHBAY_E_PROTOCOL : code, head, {}, url.text(), 0});
         return Take::Whole;
     }
+    bool body_may_be_cut() const override { return refusal_.has_value(); }
     void whole(std::string&& body) override { refusal_->body = std::move(body); }
 
-    bool data(std::string_view bytes) override {
-        const bool fits = parser_.feed(bytes, [this](net::SseParser::Event&& event) {
-            if (!transport_.core_.over())
-                transport_.stream_event(event.type, std::move(event.data));
+    bool data(std::string_view& bytes) override {
+        const bool fits = parser_.feed_some(bytes, [this](net::SseParser::Event&& event) {
+            transport_.stream_event(event.type, std::move(event.data));
+            return !transport_.core_.over() && !transport_.engine_.paused();
         });
         if (!fits)
             transport_.give_up(PATCHBAY_E_LIMIT,
@@ -57,8 +58,12 @@ public:
                                                   shared_from_this());
         }
         if (refusal_) return transport_.give_up(refusal_->code, {}, 0, std::move(refusal_));
-        if (trouble)
-            return transport_.give_up(trouble->code, trouble->text, PATCHBAY_ERR_RETRYABLE);
+        if (trouble) {
+            const bool lasts =
+                trouble->code == PATCHBAY_E_INVALID || trouble->code == PATCHBAY_E_DENIED;
+            return transport_.give_up(trouble->code, trouble->text,
+                                      lasts ? 0 : PATCHBAY_ERR_RETRYABLE);
+        }
         transport_.give_up(PATCHBAY_E_CLOSED, "the server ended its event stream",
                            PATCHBAY_ERR_RETRYABLE);
     }
@@ -94,6 +99,7 @@ public:
         refusal_.emplace(net::Refusal{code, head, {}, url.text(), 0});
         return Take::Whole;
     }
+    bool body_may_be_cut() const override { return refusal_.has_value(); }
     void whole(std::string&& body) override { refusal_->body = std::move(body); }
     void end(const net::Trouble* trouble) override {
         if (trouble)
@@ -125,7 +131,7 @@ private:
 SseTransport::SseTransport(const patchbay_open_params& params, net::Endpoint endpoint)
     : core_(params),
       endpoint_(std::move(endpoint)),
-      engine_(core_, endpoint_),
+      engine_(core_, endpoint_, this),
       credentials_(params) {}
 
 std::unique_ptr<sdk::Channel> SseTransport::open(const patchbay_open_params& params) {
@@ -175,7 +181,15 @@ patchbay_status SseTransport::send(const patchbay_message& message, sdk::Body bo
     auto post = std::make_shared<Post>(*this, message, std::move(body));
     posts_.emplace(message.exchange, post);
     engine_.start(std::move(post));
-    return PATCHBAY_OK;
+    return engine_.crowded() ? PATCHBAY_PAUSE : PATCHBAY_OK;
+}
+
+void SseTransport::engine_failed(const net::Trouble& trouble) noexcept {
+    give_up(PATCHBAY_E_INTERNAL, "internal error of the sse plugin: " + trouble.text);
+}
+
+void SseTransport::engine_has_room() noexcept {
+    core_.sink().writable();
 }
 
 void SseTransport::cancel(std::uint64_t id) {

@@ -3,6 +3,7 @@
 //
 // Owns:    its tasks and the connections of its engine.
 // Threads: those of patchbay_transport; everything inside a turn of the core.
+// Limits:  the engine's: beyond them send() answers PAUSE until half of what waits is gone.
 // Errors:  a POST's in its done(); the stream's end is the channel's, and the host opens another.
 // Follows: MCP 2024-11-05 basic/transports. The endpoint must be of the same origin.
 #pragma once
@@ -18,7 +19,7 @@
 
 namespace patchbay::sse {
 
-class SseTransport final : public sdk::Channel {
+class SseTransport final : public sdk::Channel, private net::EngineOwner {
 public:
     static std::unique_ptr<sdk::Channel> open(const patchbay_open_params& params);
 
@@ -39,6 +40,8 @@ private:
     // The channel is over; with a refusal, for its reason.
     void give_up(patchbay_status code, std::string text, std::uint32_t flags = 0,
                  std::optional<net::Refusal> refusal = std::nullopt);
+    void engine_failed(const net::Trouble& trouble) noexcept override;
+    void engine_has_room() noexcept override;
     static void on_posted(void* self) noexcept;
 
     transport::ChannelCore core_;

@@ -1,6 +1,7 @@
 #include "ws_transport.hpp"
 
 #include "net/workers.hpp"
+#include "utf8.hpp"
 
 #include <Poco/Buffer.h>
 #include <Poco/Net/HTTPRequest.h>
@@ -17,7 +18,7 @@ namespace pn = Poco::Net;
 
 constexpr unsigned kConnectAttempts = 5;
 constexpr std::chrono::milliseconds kFirstDelay{100};
-constexpr std::chrono::seconds kFarewellPatience{1};
+constexpr std::chrono::seconds kFarewellPatience{2};
 constexpr std::chrono::seconds kHeadLimit{30}, kFrameLimit{30};
 constexpr unsigned kMaskBit = 0x80;  // of a frame's second byte: for clients
 constexpr std::size_t kControlBytes = 125, kMostControls = 16;
@@ -28,6 +29,7 @@ enum CloseCode {
     kGoingAway = 1001,
     kProtocolError = 1002,
     kUnsupported = 1003,
+    kBadText = 1007,
     kTooBig = 1009
 };
 
@@ -35,6 +37,33 @@ using Turn = transport::ChannelCore::Turn;
 
 WsTransport& transport_of(void* self) {
     return *static_cast<WsTransport*>(self);
+}
+
+// The length of a frame in more bytes than it needs, RFC 6455 section 5.2.
+bool is_padded(const net::GuardedSocketImpl::Beginning& frame) {
+    const unsigned code = frame[1] & ~kMaskBit;
+    std::uint64_t length = 0;
+    for (std::size_t i = 2; i < (code == 126 ? 4u : 10u); ++i) length = length << 8 | frame[i];
+    return (code == 126 && length < 126) || (code == 127 && length < 65'536);
+}
+
+// Section 7.4: what may be sent.
+bool is_close_code(unsigned code) {
+    if (code >= 3000) return code < 5000;
+    return code >= 1000 && code <= 1014 && code != 1004 && code != 1005 && code != 1006;
+}
+
+// What a handshake was answered with that nobody asked for.
+void check_choices(const pn::HTTPResponse& response) {
+    for (const auto& [name, value] : response) {
+        if (net::same_name(name, "Sec-WebSocket-Extensions") && !value.empty())
+            throw net::Trouble(PATCHBAY_E_PROTOCOL,
+                               "the server chose a WebSocket extension, and none was offered");
+        if (net::same_name(name, "Sec-WebSocket-Protocol") && !value.empty() &&
+            value != kSubprotocol)
+            throw net::Trouble(PATCHBAY_E_PROTOCOL,
+                               "the server chose another WebSocket subprotocol than \"mcp\"");
+    }
 }
 
 }  // namespace
@@ -61,7 +90,14 @@ bool WsTransport::work(void (WsTransport::*job)()) {
     core_.departed();
     try {
         net::Workers::of_this_plugin().run([this, job] {
-            (this->*job)();
+            try {
+                (this->*job)();
+            } catch (const std::exception& error) {
+                fail({PATCHBAY_E_INTERNAL,
+                      std::string("internal error of the ws plugin: ") + error.what()});
+            } catch (...) {
+                fail({PATCHBAY_E_INTERNAL, "internal error of the ws plugin"});
+            }
             const Turn turn(core_);
             core_.arrived();  // the end of this turn may be the end of the channel
         });
@@ -113,18 +149,20 @@ void WsTransport::upgrade() {
     request.set("Sec-WebSocket-Protocol", kSubprotocol);
     try {
         socket_.emplace(*session_, request, response);
-    } catch (const Poco::Exception&) {
+    } catch (const Poco::Exception& error) {
         const int status = static_cast<int>(response.getStatus());
         const auto code = net::code_of_status(status);
-        if (code == PATCHBAY_OK || response.empty()) throw;
+        if (dynamic_cast<const pn::WebSocketException*>(&error) &&
+            error.code() == pn::WebSocket::WS_ERR_HANDSHAKE_ACCEPT)
+            throw net::Trouble(PATCHBAY_E_PROTOCOL,
+                               "the WebSocket handshake failed: the server's Sec-WebSocket-Accept "
+                               "does not answer the key that it was sent");
+        if (code == PATCHBAY_OK || status < 200 || response.empty()) throw;
         net::Refusal refusal{code, {status, response.getReason(), {}}, {}, endpoint_.url.text(), 0};
         for (const auto& [name, value] : response) refusal.head.fields.emplace_back(name, value);
         throw refusal;
     }
-    const auto chosen = response.get("Sec-WebSocket-Protocol", "");
-    if (!chosen.empty() && chosen != kSubprotocol)
-        throw net::Trouble(PATCHBAY_E_PROTOCOL,
-                           "the server chose another WebSocket subprotocol than \"mcp\"");
+    check_choices(response);
     session_->limit({});
     session_->guard().read_singly(false);
     socket_->setMaxPayloadSize(static_cast<int>(
@@ -163,24 +201,29 @@ bool WsTransport::read_frame() {
         if (core_.over() || paused_) return false;
     }
     Poco::Buffer<char> payload(0);
-    int flags = 0, got = 0;
+    int flags = 0;
     {
         std::unique_lock lock(frames_, std::defer_lock);
         if (session_->guard().secure()) lock.lock();
         if (socket_->available() == 0 && !session_->readable()) return false;
         session_->limit(kFrameLimit);
         session_->guard().begin_frame();
-        got = socket_->receiveFrame(payload, flags);
+        socket_->receiveFrame(payload, flags);
     }
     const Turn turn(core_);
     if (core_.over()) return false;
-    if (got <= 0 && flags == 0) {
+    if (session_->guard().seen() == 0) {
         give_up(PATCHBAY_E_CLOSED, "the server closed the connection without a word", 0,
                 PATCHBAY_ERR_RETRYABLE);
         return false;
     }
-    if (session_->guard().beginning()[1] & kMaskBit)
+    const auto& head = session_->guard().beginning();
+    if (head[1] & kMaskBit)
         give_up(PATCHBAY_E_PROTOCOL, "the server sent a masked frame", kProtocolError);
+    else if (is_padded(head))
+        give_up(PATCHBAY_E_PROTOCOL,
+                "the server sent a frame whose length is written in more bytes than it needs",
+                kProtocolError);
     else
         take_frame({payload.begin(), payload.size()}, flags);
     return !core_.over();
@@ -209,9 +252,11 @@ void WsTransport::take_frame(std::string_view payload, int flags) {
         case Opcode::Continuation:
             if (!in_message_) return broken("the rest of a message that never began");
             break;
-        default:
+        case Opcode::Binary:
             return give_up(PATCHBAY_E_PROTOCOL, "the server sent a message that is not text",
                            kUnsupported);
+        default:
+            return broken("a frame of a kind that does not exist");
     }
     in_message_ = !last;
     if (message_.size() + payload.size() > core_.message_bytes())
@@ -221,15 +266,25 @@ void WsTransport::take_frame(std::string_view payload, int flags) {
                        kTooBig);
     message_ += payload;
     if (!last || message_.empty()) return;
+    if (!is_utf8(message_))
+        return give_up(PATCHBAY_E_PROTOCOL, "the server sent a text message that is not UTF-8",
+                       kBadText);
     if (core_.sink().message(0, net::buffer_of(std::exchange(message_, {}))) == PATCHBAY_PAUSE)
         paused_ = true;
 }
 
 void WsTransport::take_close(std::string_view payload) {
     std::string why = "the server closed the connection";
-    if (payload.size() >= 2) {
-        const auto code =
-            static_cast<unsigned char>(payload[0]) * 256 + static_cast<unsigned char>(payload[1]);
+    if (!payload.empty()) {
+        const unsigned code = payload.size() < 2 ? 0u
+                                                 : static_cast<unsigned char>(payload[0]) * 256u +
+                                                       static_cast<unsigned char>(payload[1]);
+        if (!is_close_code(code))
+            return give_up(PATCHBAY_E_PROTOCOL,
+                           "the server sent a close frame without a valid code", kProtocolError);
+        if (!is_utf8(payload.substr(2)))
+            return give_up(PATCHBAY_E_PROTOCOL,
+                           "the server sent a close frame whose reason is not UTF-8", kBadText);
         why += " (WebSocket code " + std::to_string(code);
         if (payload.size() > 2) why += ": " + std::string(payload.substr(2));
         why += ")";
@@ -265,7 +320,21 @@ patchbay_status WsTransport::send(const patchbay_message& message, sdk::Body bod
         outgoing_.pop_back();
         return PATCHBAY_E_LIMIT;
     }
-    return PATCHBAY_OK;
+    crowded_ = crowded_ || !crowd_is_over(1);
+    return crowded_ ? PATCHBAY_PAUSE : PATCHBAY_OK;
+}
+
+// Of what may wait, no more than the nth part does.
+bool WsTransport::crowd_is_over(std::size_t part) const {
+    std::size_t bytes = 0;
+    for (const auto& each : outgoing_) bytes += each.bytes().size();
+    return outgoing_.size() <= kQueued / part && bytes <= kQueuedBytes / part;
+}
+
+void WsTransport::relieve() {
+    if (!crowded_ || !crowd_is_over(2)) return;
+    crowded_ = false;
+    core_.sink().writable();
 }
 
 void WsTransport::enqueue(Opcode opcode, std::string control) {
@@ -292,6 +361,7 @@ void WsTransport::write_frames() {
             }
             next = std::move(outgoing_.front());
             outgoing_.pop_front();
+            relieve();
         }
         try {
             std::unique_lock lock(frames_, std::defer_lock);
@@ -324,6 +394,7 @@ void WsTransport::cancel(std::uint64_t exchange) {
     outgoing_.erase(found);
     core_.sink().done(exchange, PATCHBAY_E_CANCELLED, "cancelled before it was sent",
                       PATCHBAY_ERR_NOT_SENT);
+    relieve();
 }
 
 void WsTransport::resume() {
@@ -343,8 +414,8 @@ void WsTransport::fail(const net::Trouble& trouble) {
         core_.sink().fact("trouble", trouble.text);
         if (core_.after(kFirstDelay * (1u << (attempts_ - 1)), this, on_retry, retry_)) return;
     }
-    give_up(trouble.code, trouble.text, 0,
-            trouble.code == PATCHBAY_E_PROTOCOL ? 0 : PATCHBAY_ERR_RETRYABLE);
+    const bool passes = trouble.code != PATCHBAY_E_PROTOCOL && trouble.code != PATCHBAY_E_INVALID;
+    give_up(trouble.code, trouble.text, 0, passes ? PATCHBAY_ERR_RETRYABLE : 0);
 }
 
 void WsTransport::on_retry(void* self, patchbay_status status) noexcept {

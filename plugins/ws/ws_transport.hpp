@@ -7,8 +7,10 @@
 // Owns:    the connection. Threads: those of patchbay_transport; everything inside a turn of the
 // core, but the frames themselves.
 // Errors:  the first is the channel's end: a close frame tells the server its code.
-// Limits:  message_bytes for a message of any number of frames; control frames as in the RFC.
-// Follows: RFC 6455.
+// Limits:  message_bytes for a message of any number of frames; control frames as in the RFC;
+// beyond
+//          kQueued messages or kQueuedBytes that wait, send() answers PAUSE until half are gone.
+// Follows: RFC 6455; neither extensions nor other subprotocols are offered, and none is taken.
 #pragma once
 
 #include "channel_core.hpp"
@@ -35,7 +37,7 @@ public:
     void close() override;
 
 private:
-    enum class Opcode { Continuation = 0, Text = 1, Close = 8, Ping = 9, Pong = 10 };
+    enum class Opcode { Continuation = 0, Text = 1, Binary = 2, Close = 8, Ping = 9, Pong = 10 };
     struct Outgoing {
         std::uint64_t exchange;  // 0: a control frame
         Opcode opcode;
@@ -48,9 +50,13 @@ private:
 
     WsTransport(const patchbay_open_params& params, net::Endpoint endpoint);
 
+    static constexpr std::size_t kQueued = 1000, kQueuedBytes = 16u << 20;
+
     bool work(void (WsTransport::*job)());  // on a worker; inside a turn
     void connect();
     void upgrade();
+    bool crowd_is_over(std::size_t part) const;
+    void relieve();
     void read_frames();
     void write_frames();
     bool read_frame();  // false: nothing more for now
@@ -80,6 +86,7 @@ private:
     unsigned attempts_ = 0;
     bool open_ = false, writing_ = false, reading_ = false, paused_ = false;
     bool in_message_ = false;
+    bool crowded_ = false;  // PAUSE was answered to a send, and writable has not followed
 };
 
 }  // namespace patchbay::ws

@@ -1,6 +1,7 @@
 // The http plugin's threads: many exchanges at once, ended from every side.
 #include "support/http_echo.hpp"
 #include "support/plugin_host.hpp"
+#include "support/scripted_http.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -159,7 +160,7 @@ protected:
         request.proxy = plugin::str(proxy);
         request.ca_file = plugin::str(ca_file);
         request.struct_size = sizeof request;
-        request.method = plugin::str("POST");
+        request.method = plugin::str(body.empty() ? "GET" : "POST");
         request.url = plugin::str(url);
         request.body = plugin::str(body);
         request.timeout_ms = timeout_ms;
@@ -273,7 +274,7 @@ TEST_F(Fetching, JudgesEveryHopOfARedirect) {
                                             {"https://169.254.169.254/", "a link-local address"},
                                             {"http://93.184.216.34/", "only https will do"}}) {
         Answer answer;
-        fetch(answer, server_.origin() + "/to/" + url, "{}", 0, 0, beside);
+        fetch(answer, server_.origin() + "/to/" + url, "", 0, 0, beside);
         ASSERT_TRUE(answered(answer));
         EXPECT_EQ(answer.status, PATCHBAY_E_DENIED) << url;
         EXPECT_THAT(answer.body, testing::HasSubstr(why));
@@ -284,7 +285,44 @@ TEST_F(Fetching, JudgesEveryHopOfARedirect) {
     EXPECT_THAT(often.body, testing::HasSubstr("more than 3 redirects"));
 }
 
-TEST_F(Fetching, LeavesTheAddressToAProxyButNotTheScheme) {
+TEST_F(Fetching, WhatIsPostedStaysWithItsOrigin) {
+    const HttpEcho other;
+    Answer posted, asked;
+    fetch(posted, server_.origin() + "/to/" + other.url(), "code=secret");
+    ASSERT_TRUE(answered(posted));
+    EXPECT_EQ(posted.status, PATCHBAY_E_DENIED);
+    EXPECT_THAT(posted.body, testing::HasSubstr("another origin, " + other.url()));
+    EXPECT_EQ(other.connections(), 0);
+    fetch(asked, server_.origin() + "/to/" + other.url(), "");
+    ASSERT_TRUE(answered(asked));
+    EXPECT_EQ(asked.status, PATCHBAY_OK) << asked.body;
+    EXPECT_EQ(other.connections(), 1);
+}
+
+TEST_F(Fetching, ARefusalIsCutWhereItIsTooLong) {
+    ScriptedHttp server([](const ScriptedHttp::Request&) -> ScriptedHttp::Answer {
+        return {ScriptedHttp::whole("404 Not Found", "text/html", std::string(200'000, 'x'))};
+    });
+    Answer answer;
+    fetch(answer, server.url(), "");
+    ASSERT_TRUE(answered(answer));
+    EXPECT_EQ(answer.status, PATCHBAY_OK) << answer.body;
+    EXPECT_EQ(answer.http_status, 404u);
+    EXPECT_EQ(answer.body.size(), 64u << 10);
+}
+
+TEST_F(Fetching, JudgesTheAddressesThatAProxyIsAskedFor) {
+    for (const char* url : {"https://10.0.0.1/", "https://169.254.169.254/", "https://localhost/",
+                            "https://[64:ff9b:1::a00:1]/"}) {
+        Answer answer;
+        fetch(answer, url, "{}", 0, 0, "https://mcp.example/mcp", server_.origin());
+        ASSERT_TRUE(answered(answer));
+        EXPECT_EQ(answer.status, PATCHBAY_E_DENIED) << url << ": " << answer.body;
+    }
+    EXPECT_EQ(server_.connections(), 0);
+}
+
+TEST_F(Fetching, LeavesTheNamesToAProxyButNotTheScheme) {
     const std::string beside = "https://mcp.example/mcp";
     Answer tunnel, plain;
     fetch(tunnel, "https://as.example/token?secret=1", "{}", 0, 0, beside, server_.origin());

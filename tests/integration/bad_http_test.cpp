@@ -155,14 +155,17 @@ TEST_F(HttpPeers, ABearerTokenOfTheEnvironmentIsSentAndNeverShown) {
     EXPECT_THAT(done.err, Not(HasSubstr("s3cr3t-t0ken")));
 }
 
-TEST_F(HttpPeers, ARedirectToAnotherOriginGetsNoSecretAndOneWithinItDoes) {
+TEST_F(HttpPeers, ARedirectToAnotherOriginIsToldAndNotFollowedAndOneWithinItIs) {
     home.environment["TOKEN_OF_MINE"] = "s3cr3t";
-    for (const auto& [behaviour, said] : {std::pair{"redirect-across", "without a secret\n"},
-                                          {"redirect-within", "with a secret\n"}}) {
-        add_peer(behaviour,
-                 {{"bearer_token_env_var", "TOKEN_OF_MINE"}, {"headers", {{"X-Key", "k"}}}});
-        EXPECT_EQ(call().out, said) << behaviour;
-    }
+    const json::object secrets{{"bearer_token_env_var", "TOKEN_OF_MINE"},
+                               {"headers", {{"X-Key", "k"}}}};
+    add_peer("redirect-across", secrets);
+    const auto across = call();
+    EXPECT_NE(across.exit_code, 0);
+    EXPECT_EQ(across.out, "");
+    EXPECT_THAT(across.err, HasSubstr("a redirect to another origin, http://localhost:"));
+    add_peer("redirect-within", secrets);
+    EXPECT_EQ(call().out, "with a secret\n");
 }
 
 // ---- TLS
@@ -183,10 +186,11 @@ protected:
         ASSERT_EQ(done.exit_code, 0) << done.err;
     }
     // A certificate of the test authority for `name`.
-    void certify(const std::string& name, const std::string& days) {
+    void certify(const std::string& name, const std::string& days,
+                 const std::string& subject = "/CN=peer") {
         openssl({"req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
-                 "/CN=peer", "-keyout", file("peer.key"), "-out", file("peer.csr")});
-        home.write("../san.cnf", "subjectAltName=" + name + "\n");
+                 subject, "-keyout", file("peer.key"), "-out", file("peer.csr")});
+        home.write("../san.cnf", name.empty() ? "" : "subjectAltName=" + name + "\n");
         openssl({"x509", "-req", "-in", file("peer.csr"), "-CA", file("ca.pem"), "-CAkey",
                  file("ca.key"), "-CAcreateserial", "-days", days, "-extfile", file("san.cnf"),
                  "-out", file("peer.pem")});
@@ -242,6 +246,23 @@ TEST_F(Tls, ACertificateForAnotherHostIsRefused) {
     const auto done = call_over_tls({{"ca_file", file("ca.pem")}});
     EXPECT_EQ(done.exit_code, 5) << done.err;
     EXPECT_THAT(done.err, HasSubstr("the certificate is not for this host"));
+}
+
+TEST_F(Tls, ACertificateThatNamesTheHostOnlyAsItsSubjectIsRefused) {
+    for (const char* names : {"", "email:someone@example.com"}) {
+        certify(names, "2", "/CN=localhost");
+        const auto done = call_over_tls({{"ca_file", file("ca.pem")}});
+        EXPECT_EQ(done.exit_code, 5) << done.err;
+        EXPECT_THAT(done.err, HasSubstr("its subjectAltName does not name it"));
+    }
+}
+
+TEST_F(Tls, AFileOfAuthoritiesThatHoldsNoneIsNamed) {
+    certify("DNS:localhost", "2");
+    const auto done = call_over_tls({{"ca_file", file("ca.key")}});
+    EXPECT_EQ(done.exit_code, 5) << done.err;
+    EXPECT_THAT(done.err,
+                HasSubstr("ca_file \"" + file("ca.key") + "\" holds no certificate in PEM"));
 }
 
 TEST_F(Tls, AnExpiredCertificateIsRefused) {

@@ -2,8 +2,8 @@
 // ("stream"), a little later in pieces ("late"), or not at all ("never"); "hangup": at once, and
 // the connection ends without a word. A POST of "initialize" begins a session; the first GET gets a
 // stream of one event that ends, the next 429, and all others 404. A GET of /sse gets the stream of
-// the older transport, whose messages go to /mcp; a POST to /to/WHERE is redirected to WHERE.
-// As a proxy it makes no tunnels.
+// the older transport, whose messages go to /mcp; whatever goes to /to/WHERE is redirected to
+// WHERE. As a proxy it makes no tunnels.
 //
 // Threads: one of its own, until the object ends.
 #pragma once
@@ -107,6 +107,8 @@ private:
         if (connection.received.rfind("GET ", 0) == 0) {
             note(head);
             connection.received.erase(0, end + 4);
+            if (const auto to = head.find(" /to/"); to < head.find('\r'))
+                return redirect(fd, where(head, to)), true;
             return answer_get(fd, head), true;
         }
         if (connection.received.rfind("DELETE ", 0) == 0) {
@@ -127,7 +129,7 @@ private:
         connection.received.erase(0, end + 4 + size);
         note(head);
         if (const auto to = head.find(" /to/"); to < head.find('\r'))
-            return redirect(fd, head.substr(to + 5, head.find(' ', to + 5) - to - 5)), true;
+            return redirect(fd, where(head, to)), true;
         answer(fd, connection, body);
         return body.find("\"hangup\"") == std::string::npos;
     }
@@ -135,6 +137,10 @@ private:
     void note(const std::string& head) {
         const std::scoped_lock lock(mutex_);
         heads_.push_back(head);
+    }
+
+    static std::string where(const std::string& head, std::size_t to) {
+        return head.substr(to + 5, head.find(' ', to + 5) - to - 5);
     }
 
     static void redirect(int fd, const std::string& where) {

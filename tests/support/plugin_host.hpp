@@ -158,6 +158,22 @@ public:
         return static_cast<std::size_t>(std::count_if(
             done.begin(), done.end(), [&](const End& each) { return each.status == status; }));
     }
+    std::size_t ended() {
+        const std::scoped_lock lock(mutex_);
+        return done.size();
+    }
+    End last_end() {
+        const std::scoped_lock lock(mutex_);
+        return done.empty() ? End{} : done.back();
+    }
+    std::size_t message_count() {
+        const std::scoped_lock lock(mutex_);
+        return messages.size();
+    }
+    int writable_count() {
+        const std::scoped_lock lock(mutex_);
+        return writable;
+    }
     std::vector<std::string> sorted_messages() {
         const std::scoped_lock lock(mutex_);
         auto sorted = messages;

@@ -33,10 +33,11 @@ public:
 
     // Byte by byte, however many are asked for: nothing is read ahead of what is looked at.
     void read_singly(bool singly) { singly_ = singly; }
-    // The first bytes that were read since begin_frame().
-    using Beginning = std::array<unsigned char, 2>;
+    // The first bytes that were read since begin_frame(), and how many of them there were.
+    using Beginning = std::array<unsigned char, 10>;
     void begin_frame() { beginning_ = {}, seen_ = 0; }
     const Beginning& beginning() const { return beginning_; }
+    std::size_t seen() const { return seen_; }
 
 protected:
     ~GuardedSocketImpl() override;

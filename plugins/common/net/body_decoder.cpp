@@ -35,6 +35,18 @@ struct BodyDecoder::Gunzip {
 };
 
 BodyDecoder::BodyDecoder(const Head& head) {
+    try {
+        read(head);
+    } catch (const Trouble& trouble) {
+        unreadable_ = std::make_unique<Trouble>(trouble);
+    }
+}
+
+void BodyDecoder::check() const {
+    if (unreadable_) throw Trouble(*unreadable_);
+}
+
+void BodyDecoder::read(const Head& head) {
     if (head.status == 204 || head.status == 304 || head.status < 200) {
         kind_ = Kind::Length;
         state_ = State::Over;
@@ -73,26 +85,31 @@ BodyDecoder::BodyDecoder(const Head& head) {
 
 BodyDecoder::~BodyDecoder() = default;
 
-void BodyDecoder::feed(std::string_view bytes, std::string& into, std::size_t most) {
-    while (!bytes.empty()) {
+std::size_t BodyDecoder::feed(std::string_view bytes, std::string& into, std::size_t most,
+                              std::size_t enough) {
+    check();
+    const auto all = bytes.size();
+    while (!bytes.empty() && (into.size() < enough || state_ == State::Over)) {
         switch (state_) {
             case State::Data:
                 take(bytes, into, most);
                 break;
             case State::Over:
                 surplus_ += bytes.size();
-                return;
+                return all;
             default:
                 take_line(bytes.front());
                 bytes.remove_prefix(1);
         }
     }
+    return all - bytes.size();
 }
 
 void BodyDecoder::take(std::string_view& bytes, std::string& into, std::size_t most) {
     std::size_t size = bytes.size();
     if (kind_ != Kind::UntilClose)
         size = static_cast<std::size_t>(std::min<std::uint64_t>(size, left_));
+    if (gunzip_) size = std::min(size, kInflatedAtOnce);
     append(bytes.substr(0, size), into, most);
     bytes.remove_prefix(size);
     if (kind_ == Kind::UntilClose) return;
@@ -138,22 +155,19 @@ void BodyDecoder::append(std::string_view data, std::string& into, std::size_t m
         into += piece;
     };
     if (!gunzip_) return add(data);
-    while (!data.empty()) {
-        const auto piece = data.substr(0, kInflatedAtOnce);
-        data.remove_prefix(piece.size());
-        try {
-            gunzip_->stream.write(piece.data(), static_cast<std::streamsize>(piece.size()));
-            gunzip_->stream.flush();
-        } catch (const Poco::Exception&) {
-            gunzip_->stream.setstate(std::ios::badbit);
-        }
-        if (!gunzip_->stream) refuse("its gzip is broken");
-        add(gunzip_->unpacked.str());
-        gunzip_->unpacked.str({});
+    try {
+        gunzip_->stream.write(data.data(), static_cast<std::streamsize>(data.size()));
+        gunzip_->stream.flush();
+    } catch (const Poco::Exception&) {
+        gunzip_->stream.setstate(std::ios::badbit);
     }
+    if (!gunzip_->stream) refuse("its gzip is broken");
+    add(gunzip_->unpacked.str());
+    gunzip_->unpacked.str({});
 }
 
 void BodyDecoder::finish() {
+    check();
     if (state_ == State::Over) return;
     if (kind_ == Kind::UntilClose) {
         state_ = State::Over;

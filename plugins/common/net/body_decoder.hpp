@@ -18,18 +18,25 @@
 namespace patchbay::net {
 
 struct Head;
+struct Trouble;
 
 class BodyDecoder {
 public:
     static constexpr std::size_t kLineBytes = 4096, kTrailerLines = 100;
 
-    // From the header of the answer. Refuses two lengths, and what is neither chunked nor a number.
+    // From the header of the answer. Two lengths, and what is neither chunked nor a number, make
+    // a body that cannot be read.
     explicit BodyDecoder(const Head& head);
     ~BodyDecoder();
 
-    // Appends what `bytes` hold of the body to `into`, which may grow to `most`. What follows the
-    // end of the body is counted by surplus().
-    void feed(std::string_view bytes, std::string& into, std::size_t most);
+    // Throws when the header makes the body one that cannot be read.
+    void check() const;
+
+    // Appends what `bytes` hold of the body to `into`, which may grow to `most`; stops when it has
+    // `enough`, plus what one step unpacks (a megabyte at most). How many bytes were taken. What
+    // follows the end of the body is counted by surplus().
+    std::size_t feed(std::string_view bytes, std::string& into, std::size_t most,
+                     std::size_t enough = SIZE_MAX);
     // The connection ended.
     void finish();
 
@@ -43,6 +50,7 @@ private:
     enum class Kind { Length, Chunked, UntilClose };
     enum class State { Data, SizeLine, DataEnd, Trailer, Over };
 
+    void read(const Head& head);
     void take(std::string_view& bytes, std::string& into, std::size_t most);
     void take_line(char byte);
     void append(std::string_view data, std::string& into, std::size_t most);
@@ -54,6 +62,7 @@ private:
     std::string line_;
     std::size_t trailers_ = 0, surplus_ = 0;
     std::unique_ptr<Gunzip> gunzip_;
+    std::unique_ptr<Trouble> unreadable_;
 };
 
 }  // namespace patchbay::net

@@ -111,12 +111,9 @@ std::optional<Head> Connection::take_head(std::string_view& piece) {
     return head;
 }
 
-bool Connection::take_body(std::string_view piece, std::string& into, std::size_t most) {
-    if (piece.empty())
-        decoder_->finish();
-    else
-        decoder_->feed(piece, into, most);
-    return decoder_->over();
+void Connection::take_body(std::string_view& piece, std::string& into, std::size_t most,
+                           std::size_t enough) {
+    piece.remove_prefix(decoder_->feed(piece, into, most, enough));
 }
 
 // ---- what comes after it

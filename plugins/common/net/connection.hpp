@@ -35,6 +35,8 @@ public:
     // Sends on what is left of it.
     void flush();
     std::size_t unsent() const { return first_.size() + second_.size(); }
+    // A byte of it has gone out.
+    bool sent() const { return sent_; }
     // It goes on when the socket is writable.
     bool wants_to_write() const { return wants_to_write_; }
 
@@ -46,8 +48,14 @@ public:
     // A byte of the answer has come; and all of its head.
     bool head_begun() const { return parser_.begun(); }
     bool answer_begun() const { return decoder_.has_value(); }
-    // Appends what the piece holds of the body; an empty one ends it. True: that was all.
-    bool take_body(std::string_view piece, std::string& into, std::size_t most);
+    // Throws when the head makes the body one that cannot be read.
+    void check_body() const { decoder_->check(); }
+    // Appends what the piece holds of the body, as BodyDecoder::feed(); what it takes goes off its
+    // front.
+    void take_body(std::string_view& piece, std::string& into, std::size_t most,
+                   std::size_t enough = SIZE_MAX);
+    // The connection ended, and the body with it.
+    void end_body() { decoder_->finish(); }
     // The answer is complete.
     bool answered() const { return decoder_ && decoder_->over(); }
 

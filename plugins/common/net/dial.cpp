@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <sys/socket.h>
 #include <vector>
 
@@ -23,8 +24,8 @@ Poco::Timespan span(std::chrono::milliseconds time) {
     return Poco::Timespan(time.count() * 1000);
 }
 
-pn::StreamSocket connect_to(const std::vector<pn::SocketAddress>& addresses,
-                            const std::string& name, std::chrono::milliseconds limit, Fuse& fuse) {
+pn::StreamSocket connect_to(const Endpoint::Addresses& addresses, const std::string& name,
+                            std::chrono::milliseconds limit, Fuse& fuse) {
     std::string why = "the name has no address";
     for (const auto& address : addresses) {
         pn::StreamSocket socket(address.family());
@@ -50,10 +51,18 @@ pn::StreamSocket connect_to(const std::vector<pn::SocketAddress>& addresses,
     throw trouble;
 }
 
-std::vector<pn::SocketAddress> addresses_of(const std::string& host, std::uint16_t port) {
-    std::vector<pn::SocketAddress> all;
+using Addresses = Endpoint::Addresses;
+
+std::optional<pn::IPAddress> literal_of(const std::string& host) {
     pn::IPAddress literal;
-    if (pn::IPAddress::tryParse(host, literal)) return {{literal, port}};
+    if (pn::IPAddress::tryParse(host, literal)) return literal;
+    return std::nullopt;
+}
+
+Addresses addresses_of(const Endpoint& endpoint, const std::string& host, std::uint16_t port) {
+    Addresses all;
+    if (const auto literal = literal_of(host)) return {{*literal, port}};
+    if (endpoint.resolve) return endpoint.resolve(host, port);
     try {
         const auto entry = pn::DNS::hostByName(host);
         for (const auto& address : entry.addresses()) all.emplace_back(address, port);
@@ -113,9 +122,66 @@ pn::StreamSocket shake_hands(const pn::StreamSocket& plain, const Endpoint& endp
     }
 }
 
+// What the certificate was issued for; the library is content with the common name.
+void check_name(pn::StreamSocket& socket, const Url& url) {
+    pn::SecureStreamSocket secure(socket);
+    if (is_certified_for(secure, url.host)) return;
+    throw Trouble(PATCHBAY_E_IO,
+                  "TLS with " + url.authority() +
+                      " failed: the certificate is not for this host: its subjectAltName does not "
+                      "name it",
+                  false);
+}
+
+// The address that each host was connected to last. What a server's name means later is the say of
+// whoever answers for the name: a second record must not open what the first did not.
+class Peers {
+public:
+    static constexpr std::size_t kMost = 1000;
+
+    void note(const Url& url, const pn::IPAddress& address) {
+        const std::scoped_lock lock(mutex_);
+        if (last_.size() >= kMost && !last_.contains(key_of(url))) last_.erase(last_.begin());
+        last_[key_of(url)] = address;
+    }
+    std::optional<pn::IPAddress> find(const Url& url) const {
+        const std::scoped_lock lock(mutex_);
+        const auto found = last_.find(key_of(url));
+        if (found == last_.end()) return std::nullopt;
+        return found->second;
+    }
+
+private:
+    using Key = std::pair<std::string, std::uint16_t>;
+    static Key key_of(const Url& url) { return {url.host, url.port}; }
+
+    mutable std::mutex mutex_;
+    std::map<Key, pn::IPAddress> last_;
+};
+
+Peers& peers() {
+    static auto& all = *new Peers;  // for good: threads use it
+    return all;
+}
+
+// Where the server of Endpoint::beside is, for all that is known; empty: nobody knows.
+std::vector<pn::IPAddress> places_of(const Endpoint& endpoint, const Url& server) {
+    if (const auto literal = literal_of(server.host)) return {*literal};
+    if (const auto last = peers().find(server)) return {*last};
+    if (proxy_for(server, endpoint.proxy)) return {};
+    std::vector<pn::IPAddress> places;
+    for (const auto& each : addresses_of(endpoint, server.host, server.port))
+        places.push_back(each.host());
+    return places;
+}
+
 // What Endpoint::beside asks for. Before a byte is sent anywhere.
-void judge(const Endpoint& endpoint, const Url& url,
-           const std::vector<pn::SocketAddress>& addresses, bool through_proxy) {
+void judge(const Endpoint& endpoint, const Url& url, Addresses addresses, bool through_proxy) {
+    if (through_proxy) {  // which finds the addresses of names
+        const bool named_here = url.host == "localhost" || url.host.ends_with(".localhost");
+        const auto literal = literal_of(named_here ? "127.0.0.1" : url.host);
+        addresses = literal ? Addresses{{*literal, url.port}} : Addresses();
+    }
     const auto deny = [&](const std::string& why) -> Trouble {
         return {PATCHBAY_E_DENIED, url.without_query() + " is not asked: " + why, false};
     };
@@ -124,29 +190,29 @@ void judge(const Endpoint& endpoint, const Url& url,
             return reach_of(each.host()) == Reach::Loopback;
         });
     if (!url.secure() && !here) throw deny("only https will do, but for this machine");
-    if (through_proxy) return;  // the proxy finds the address
     const auto server = Url::parse(endpoint.beside);
-    std::optional<std::vector<pn::SocketAddress>> its;
+    std::optional<std::vector<pn::IPAddress>> places;
     for (const auto& address : addresses) {
         const auto reach = reach_of(address.host());
         if (reach == Reach::Public) continue;
-        if (!its) its = addresses_of(server.host, server.port);
-        if (std::none_of(its->begin(), its->end(),
-                         [&](const auto& each) { return reach_of(each.host()) == reach; }))
+        if (!places) places = places_of(endpoint, server);
+        if (places->empty() || !std::all_of(places->begin(), places->end(), [&](const auto& each) {
+                return reach_of(each) == reach;
+            }))
             throw deny(address.host().toString() + " is " + name_of(reach) + ", and the server " +
-                       server.authority() + " has none of that kind");
+                       server.authority() + " is not reached at one of that kind");
     }
 }
 
 Dialed connect(const Endpoint& endpoint, const Url& url, Fuse& fuse) {
     const auto proxy = endpoint.unix_socket.empty() ? proxy_for(url, endpoint.proxy) : std::nullopt;
-    std::vector<pn::SocketAddress> addresses;
+    Addresses addresses;
     if (!endpoint.unix_socket.empty())
         addresses = {{pn::SocketAddress::UNIX_LOCAL, endpoint.unix_socket}};
     else if (proxy)
-        addresses = addresses_of(proxy->host, proxy->port);
+        addresses = addresses_of(endpoint, proxy->host, proxy->port);
     else
-        addresses = addresses_of(url.host, url.port);
+        addresses = addresses_of(endpoint, url.host, url.port);
     if (!endpoint.beside.empty()) judge(endpoint, url, addresses, proxy.has_value());
     const auto name = proxy ? "the proxy " + proxy->host : url.authority();
     const auto plain = connect_to(addresses, name, endpoint.connect_timeout, fuse);
@@ -154,8 +220,13 @@ Dialed connect(const Endpoint& endpoint, const Url& url, Fuse& fuse) {
     dialed.plain.setReceiveTimeout(span(endpoint.connect_timeout));
     dialed.plain.setSendTimeout(span(endpoint.connect_timeout));
     if (proxy && url.secure()) tunnel(dialed.plain, *proxy, url);
-    if (url.secure()) dialed.socket = shake_hands(plain, endpoint, url);
+    if (url.secure()) {
+        dialed.socket = shake_hands(plain, endpoint, url);
+        check_name(dialed.socket, url);
+    }
     if (proxy && !url.secure()) dialed.proxy = proxy;
+    if (!proxy && endpoint.unix_socket.empty() && endpoint.beside.empty())
+        peers().note(url, plain.peerAddress().host());
     return dialed;
 }
 
@@ -179,10 +250,16 @@ Dialed dial(const Endpoint& endpoint, const Url& url, Fuse& fuse) {
     } catch (const Trouble&) {
         fuse.disarm();
         throw;
+    } catch (const sdk::Failure& failure) {  // a setting that cannot be used
+        fuse.disarm();
+        throw Trouble(failure.code(), failure.what(), false);
     } catch (const Poco::Exception& error) {
         fuse.disarm();
         throw Trouble(PATCHBAY_E_IO,
                       "cannot connect to " + url.authority() + ": " + words_of(error), false);
+    } catch (...) {
+        fuse.disarm();
+        throw;
     }
 }
 

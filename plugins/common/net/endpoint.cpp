@@ -4,12 +4,18 @@
 #include <Poco/Exception.h>
 #include <Poco/Net/IPAddress.h>
 #include <Poco/Net/SSLException.h>
+#include <Poco/Net/SecureStreamSocket.h>
+#include <Poco/Net/X509Certificate.h>
 #include <Poco/URI.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <sstream>
 #include <tuple>
@@ -85,13 +91,57 @@ Proxy read_proxy(const std::string& text, const char* from) {
     }
 }
 
-void check_readable(const char* setting, const std::string& path) {
-    if (!path.empty() && ::access(path.c_str(), R_OK) != 0)
-        throw sdk::Failure(PATCHBAY_E_INVALID, std::string(setting) + " \"" + path +
-                                                   "\" cannot be read: " + std::strerror(errno));
+// `holds` finds in the file what `wanted` says.
+template <class Holds>
+void check_file(const char* setting, const std::string& path, const char* wanted, Holds holds) {
+    if (path.empty()) return;
+    const auto named = std::string(setting) + " \"" + path + "\" ";
+    if (::access(path.c_str(), R_OK) != 0)
+        throw sdk::Failure(PATCHBAY_E_INVALID, named + "cannot be read: " + std::strerror(errno));
+    const std::unique_ptr<BIO, decltype(&BIO_free)> file(BIO_new_file(path.c_str(), "r"), BIO_free);
+    const bool held = file && holds(file.get());
+    clear_tls_errors();
+    if (!held) throw sdk::Failure(PATCHBAY_E_INVALID, named + "holds no " + wanted);
+}
+
+bool holds_certificate(BIO* file) {
+    const std::unique_ptr<X509, decltype(&X509_free)> found(
+        PEM_read_bio_X509(file, nullptr, nullptr, nullptr), X509_free);
+    return found != nullptr;
+}
+
+bool holds_key(BIO* file) {
+    // A password would be asked for on the terminal otherwise.
+    const auto no_password = [](char*, int, int, void*) { return -1; };
+    const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> found(
+        PEM_read_bio_PrivateKey(file, nullptr, no_password, nullptr), EVP_PKEY_free);
+    return found != nullptr;
 }
 
 }  // namespace
+
+void check_files(const TlsSettings& settings) {
+    constexpr const char* kCertificate = "certificate in PEM (-----BEGIN CERTIFICATE-----)";
+    // A folder of authorities, as `openssl rehash` makes it, is taken as it is.
+    std::error_code failed;
+    if (!std::filesystem::is_directory(settings.ca_file, failed))
+        check_file("ca_file", settings.ca_file, kCertificate, holds_certificate);
+    check_file("client_certificate", settings.client_certificate, kCertificate, holds_certificate);
+    const bool apart = !settings.client_key.empty();
+    check_file(apart ? "client_key" : "client_certificate",
+               apart ? settings.client_key : settings.client_certificate,
+               "private key in PEM without a password (-----BEGIN PRIVATE KEY-----)", holds_key);
+}
+
+bool is_certified_for(Poco::Net::SecureStreamSocket& socket, const std::string& host) {
+    const auto shown = socket.peerCertificate();
+    auto* const certificate = const_cast<X509*>(shown.certificate());
+    Poco::Net::IPAddress address;
+    if (Poco::Net::IPAddress::tryParse(host, address))
+        return X509_check_ip_asc(certificate, host.c_str(), 0) == 1;
+    return X509_check_host(certificate, host.c_str(), host.size(),
+                           X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, nullptr) == 1;
+}
 
 std::optional<Proxy> proxy_for(const Url& url, const std::string& configured) {
     if (configured == "none") return std::nullopt;
@@ -114,6 +164,7 @@ Poco::Net::Context::Ptr tls_context(const TlsSettings& settings) {
     static auto& contexts = *new std::map<TlsSettings, Context::Ptr>;  // for good: threads use them
     const std::scoped_lock lock(mutex);
     if (const auto found = contexts.find(settings); found != contexts.end()) return found->second;
+    check_files(settings);
     Context::Params params;
     params.verificationMode = Context::VERIFY_STRICT;
     params.loadDefaultCAs = true;
@@ -129,9 +180,10 @@ Poco::Net::Context::Ptr tls_context(const TlsSettings& settings) {
         return contexts.emplace(settings, context).first->second;
     } catch (const Poco::Exception& error) {
         throw sdk::Failure(PATCHBAY_E_INVALID,
-                           "the TLS settings (ca_file, client_certificate, "
-                           "client_key) cannot be used: " +
-                               error.displayText());
+                           "the TLS settings (ca_file \"" + settings.ca_file +
+                               "\", client_certificate \"" + settings.client_certificate +
+                               "\", client_key \"" + settings.client_key +
+                               "\") cannot be used together: " + error.displayText());
     }
 }
 
@@ -149,9 +201,7 @@ Endpoint Endpoint::from(const sdk::Config& settings) {
         endpoint.headers.set_foreign(name, value);
     endpoint.tls = {settings.text("ca_file"), settings.text("client_certificate"),
                     settings.text("client_key")};
-    check_readable("ca_file", endpoint.tls.ca_file);
-    check_readable("client_certificate", endpoint.tls.client_certificate);
-    check_readable("client_key", endpoint.tls.client_key);
+    check_files(endpoint.tls);
     endpoint.proxy = settings.text("proxy");
     static_cast<void>(proxy_for(endpoint.url, endpoint.proxy));  // its errors now
     endpoint.unix_socket = settings.text("unix_socket");

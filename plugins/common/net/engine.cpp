@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kDrained = 64u << 10;  // of a body nobody wants, to keep its connection
 constexpr std::size_t kBytesPerSecond = 16u << 10;
-constexpr std::chrono::seconds kLook{1};  // so often at the limits
+constexpr std::size_t kSlice = 16u << 10;  // of a stream, unpacked ahead of who takes it
 
 const HeaderList kNoSecrets;
 
@@ -34,6 +34,8 @@ Trouble trouble_of(Work work) {
         return {PATCHBAY_E_IO, error.displayText()};
     } catch (const std::exception& error) {
         return {PATCHBAY_E_INTERNAL, error.what()};
+    } catch (...) {
+        return {PATCHBAY_E_INTERNAL, "unknown exception"};
     }
 }
 
@@ -56,17 +58,35 @@ struct Line {
 Task::Task(Url its_url) : url(std::move(its_url)) {}
 Task::~Task() = default;
 
-Engine::Engine(transport::ChannelCore& core, const Endpoint& endpoint)
-    : core_(core), endpoint_(endpoint) {}
+Engine::Engine(transport::ChannelCore& core, const Endpoint& endpoint, EngineOwner* owner,
+               Patience patience)
+    : core_(core), endpoint_(endpoint), owner_(owner), patience_(patience) {}
 Engine::~Engine() = default;
+
+// The last guard of a callback: nothing may be thrown into the host.
+template <class Work>
+void Engine::guard(Work work) noexcept {
+    const auto trouble = trouble_of(std::move(work));
+    if (trouble.code != PATCHBAY_OK && owner_) owner_->engine_failed(trouble);
+}
 
 // ---- asking
 
 void Engine::start(TaskPtr task) {
     task->engine_ = this;
     tasks_.insert(task);
+    enqueue(std::move(task));
+}
+
+void Engine::enqueue(TaskPtr task) {
+    waiting_bytes_ += task->request.body.size();
     waiting_.push_back(std::move(task));
     admit();
+}
+
+bool Engine::crowded() {
+    crowded_ = crowded_ || waiting_.size() > kQueued || waiting_bytes_ > kQueuedBytes;
+    return crowded_;
 }
 
 void Engine::start_after(std::chrono::milliseconds delay, TaskPtr task) {
@@ -86,31 +106,36 @@ void Engine::on_timer(void* ctx, patchbay_status status) noexcept {
     const Turn turn(engine.core_);
     task.timer_ = 0;
     engine.core_.arrived();
-    engine.waiting_.push_back(task.shared_from_this());
-    engine.admit();
+    engine.guard([&] { engine.enqueue(task.shared_from_this()); });
 }
 
+// Whoever ends a task comes back here: the loop that is running goes on instead of another one
+// inside it, however many wait.
 void Engine::admit() {
+    if (std::exchange(admitting_, true)) return;
     const auto over = [this](const Task& task) { return stopped_ || task.fuse_.blown(); };
     while (!waiting_.empty() && (under_way_ < kConnections || over(*waiting_.front()))) {
         const auto task = std::move(waiting_.front());
         waiting_.pop_front();
+        waiting_bytes_ -= task->request.body.size();
         task->counted_ = true;
         ++under_way_;
-        if (over(*task)) {
-            const Trouble cancelled(PATCHBAY_E_CANCELLED, "cancelled", false);
-            finish(task, &cancelled);
-        } else {
-            ask(task);
-        }
+        auto trouble = over(*task) ? Trouble(PATCHBAY_E_CANCELLED, "cancelled")
+                                   : trouble_of([&] { ask(task); });
+        trouble.sent = false;
+        if (trouble.code != PATCHBAY_OK) finish(task, &trouble);
     }
+    admitting_ = false;
+    if (!crowded_ || waiting_.size() > kQueued / 2 || waiting_bytes_ > kQueuedBytes / 2) return;
+    crowded_ = false;
+    if (owner_) owner_->engine_has_room();
 }
 
 // On a connection that is there, else on one that a worker makes.
 void Engine::ask(const TaskPtr& task) {
     auto line = take_idle(task->url);
     task->reused_ = line != nullptr;
-    if (line) return begin(*task, std::move(line));
+    if (line) return begin(task, std::move(line));
     task->phase_ = Task::Phase::Asking;
     dialing_.push_back(task);
     if (workers_ == kWorkers) return;
@@ -119,18 +144,30 @@ void Engine::ask(const TaskPtr& task) {
     core_.after_turn([this] { hire(); });
 }
 
-void Engine::begin(Task& task, LinePtr line) {
-    line->task = &task;
-    task.line_ = std::move(line);
-    task.phase_ = Task::Phase::Waiting;
-    task.limit_ = Clock::time_point::max();
-    auto& connection = task.line_->connection;
-    if (!task.crossed_) task.prepare();
-    if (task.fuse_.arm(connection.fd()))
-        connection.ask(task.url, task.request, task.crossed_ ? kNoSecrets : task.secrets);
-    else
-        connection.end();
-    await(task.shared_from_this(), 0);
+void Engine::begin(const TaskPtr& task, LinePtr line) {
+    Task& it = *task;
+    line->task = &it;
+    it.line_ = std::move(line);
+    it.phase_ = Task::Phase::Waiting;
+    it.limit_ = Clock::time_point::max();
+    it.body_.clear();
+    it.rest_.clear();
+    it.drained_ = 0;
+    it.body_begun_ = false;
+    it.take_ = Task::Take::Nothing;
+    it.cut_ = false;
+    auto& connection = it.line_->connection;
+    auto trouble = trouble_of([&] {
+        if (!it.crossed_) it.prepare();
+        if (it.fuse_.arm(connection.fd()))
+            connection.ask(it.url, it.request, it.crossed_ ? kNoSecrets : it.secrets);
+        else
+            connection.end();
+        await(task, 0);
+    });
+    if (trouble.code == PATCHBAY_OK) return;
+    trouble.sent = connection.sent();
+    finish(task, &trouble);
 }
 
 // ---- connecting
@@ -177,8 +214,9 @@ void Engine::connect(const TaskPtr& task) {
     else if (line &&
              !core_.watch(line->connection.fd(), line->events, line.get(), on_ready, line->watch))
         trouble = Trouble(PATCHBAY_E_IO, "the host cannot watch the connection", false);
-    if (trouble.code != PATCHBAY_OK) return finish(task, &trouble);
-    begin(*task, std::move(line));
+    if (trouble.code == PATCHBAY_OK) return begin(task, std::move(line));
+    trouble.sent = false;
+    finish(task, &trouble);
 }
 
 // ---- answers
@@ -187,10 +225,12 @@ void Engine::on_ready(void* ctx, std::uint32_t) noexcept {
     Line& line = *static_cast<Line*>(ctx);
     Engine& engine = line.engine;
     const Turn turn(engine.core_);
-    if (line.task)
-        engine.step(line.task->shared_from_this());
-    else if (line.ended || !line.connection.fresh())
-        engine.drop_idle(line);
+    engine.guard([&] {
+        if (line.task)
+            engine.step(line.task->shared_from_this());
+        else if (line.ended || !line.connection.fresh())
+            engine.drop_idle(line);
+    });
 }
 
 void Engine::step(const TaskPtr& task) {
@@ -204,9 +244,14 @@ void Engine::step(const TaskPtr& task) {
         trouble = Trouble(PATCHBAY_E_CANCELLED, "cancelled", trouble.sent);
     } else if (trouble.untouched && task->reused_ && (task->repeatable || !trouble.sent)) {
         // A kept-alive connection that the server gave up while we used it.
+        task->sent_before_ = task->sent_before_ || trouble.sent;
         task->fuse_.disarm();
         drop(std::move(task->line_));
         return ask(task);
+    } else if (task->phase_ == Task::Phase::Reading && task->take_ == Task::Take::Whole &&
+               task->body_may_be_cut()) {
+        task->cut_ = true;
+        return finish(task, nullptr);
     }
     finish(task, &trouble);
 }
@@ -219,6 +264,10 @@ bool Engine::advance(const TaskPtr& task) {
     connection.flush();
     const auto sent = unsent - connection.unsent();
     if (paused_) return await(task, sent), false;
+    if (!it.body_.empty() && it.take_ == Task::Take::Stream) {
+        if (read_stream(it, std::exchange(it.rest_, {}))) return true;
+        if (paused_) return await(task, sent), false;
+    }
     char buffer[Connection::kPiece];
     auto piece = connection.receive(buffer);
     if (!piece) return await(task, sent), false;
@@ -247,23 +296,17 @@ bool Engine::take_head(const TaskPtr& task, const Head& head) {
         ask(task);
         return false;
     }
-    task->take_ = task->head(head);
     task->phase_ = Task::Phase::Reading;
+    task->take_ = task->head(head);
+    task->line_->connection.check_body();
     return true;
 }
 
 void Engine::redirect(Task& task, const Head& head) {
-    const auto code = std::to_string(head.status);
     if (++task.redirects_ > kRedirects)
         throw Trouble(PATCHBAY_E_PROTOCOL, "more than " + std::to_string(kRedirects) +
                                                " redirects, the last one from " +
                                                task.url.without_query());
-    if (task.request.method == "POST" && head.status != 307 && head.status != 308)
-        throw Trouble(PATCHBAY_E_PROTOCOL,
-                      "the server answered " + code +
-                          ", a redirect that loses the request; set the "
-                          "url to " +
-                          task.url.resolve(head.value("location")).without_query());
     const auto next = [&] {
         try {
             return task.url.resolve(head.value("location"));
@@ -277,20 +320,63 @@ void Engine::redirect(Task& task, const Head& head) {
     if (task.url.secure() && !next.secure())
         throw Trouble(PATCHBAY_E_DENIED, "a redirect from https to http is not followed (" +
                                              next.without_query() + ")");
-    if (!next.same_origin(task.url)) task.crossed_ = true;
+    const auto told = "the server answered " + std::to_string(head.status) + ", a redirect ";
+    const bool elsewhere = !task.url.leads_home(next);
+    if (elsewhere && !task.leaves_origin)
+        throw Trouble(PATCHBAY_E_DENIED, told + "to another origin, " + next.without_query() +
+                                             ", which was not asked: requests stay with " +
+                                             task.url.origin() +
+                                             ". If your server has moved there, change its url");
+    if (task.request.method == "POST" && head.status != 307 && head.status != 308)
+        throw Trouble(PATCHBAY_E_PROTOCOL,
+                      told + "that loses the request; set the url to " + next.without_query());
+    task.crossed_ = task.crossed_ || elsewhere;
     task.url = next;
 }
 
 // A piece of the body; empty: the connection ended. True: that was all, or enough of it.
 bool Engine::read(Task& task, std::string_view piece) {
     task.body_begun_ = true;
-    const auto most = task.take_ == Task::Take::Whole ? task.body_limit() : SIZE_MAX;
-    const bool over = task.line_->connection.take_body(piece, task.body_, most);
-    if (task.take_ == Task::Take::Whole) return over;  // finish() hands it on
-    const auto got = std::exchange(task.body_, {});
-    if (task.take_ == Task::Take::Stream) return (!got.empty() && !task.data(got)) || over;
-    task.drained_ += got.size();
-    return over || task.drained_ > kDrained;
+    auto& connection = task.line_->connection;
+    if (piece.empty()) connection.end_body();
+    switch (task.take_) {
+        case Task::Take::Stream:
+            return read_stream(task, piece);
+        case Task::Take::Whole: {  // finish() hands it on
+            const auto most = task.body_limit();
+            const bool cut = task.body_may_be_cut();
+            if (!piece.empty())
+                connection.take_body(piece, task.body_, cut ? SIZE_MAX : most,
+                                     cut ? most : SIZE_MAX);
+            if (!cut || task.body_.size() < most) break;
+            task.body_.resize(most);
+            task.cut_ = true;
+            return true;
+        }
+        case Task::Take::Nothing:
+            while (!piece.empty() && task.drained_ <= kDrained) {
+                connection.take_body(piece, task.body_, SIZE_MAX, kSlice);
+                task.drained_ += std::exchange(task.body_, {}).size();
+            }
+            if (task.drained_ > kDrained) return true;
+    }
+    return connection.answered();
+}
+
+// Hands on what is there in slices, as far as the host wants more; what is left waits with the
+// task. True: that was all, or enough of it.
+bool Engine::read_stream(Task& task, std::string_view piece) {
+    auto& connection = task.line_->connection;
+    for (;;) {
+        if (!task.body_.empty()) {
+            std::string_view slice(task.body_);
+            if (!task.data(slice)) return true;
+            task.body_.erase(0, paused_ ? task.body_.size() - slice.size() : std::string::npos);
+        }
+        if (paused_ && !task.body_.empty()) return task.rest_ = piece, false;
+        if (piece.empty()) return connection.answered();
+        connection.take_body(piece, task.body_, SIZE_MAX, kSlice);
+    }
 }
 
 // Has the watch tell of what the task waits for. `moved` bytes were sent or received just now: what
@@ -303,17 +389,16 @@ void Engine::await(const TaskPtr& task, std::size_t moved) {
     if (paused_) held_.push_back(task);
     if (events != line.events) core_.modify(line.watch, line.events = events);
 
-    const bool begun =
-        it.phase_ == Task::Phase::Waiting
-            ? line.connection.head_begun()
-            : it.take_ == Task::Take::Nothing || (it.take_ == Task::Take::Whole && it.body_begun_);
+    const bool begun = it.phase_ == Task::Phase::Waiting ? line.connection.head_begun()
+                       : it.take_ == Task::Take::Whole   ? it.body_begun_ || it.body_may_be_cut()
+                                                         : it.take_ == Task::Take::Nothing;
     if (!begun && line.connection.unsent() == 0) {
         it.limit_ = Clock::time_point::max();
         return;
     }
-    if (it.limit_ == Clock::time_point::max()) it.limit_ = Clock::now() + kTime;
+    if (it.limit_ == Clock::time_point::max()) it.limit_ = Clock::now() + patience_.answer;
     it.limit_ += std::chrono::milliseconds(moved * 1000 / kBytesPerSecond);
-    if (!limits_) static_cast<void>(core_.after(kLook, this, on_limits, limits_));
+    if (!limits_) static_cast<void>(core_.after(patience_.look, this, on_limits, limits_));
 }
 
 void Engine::on_limits(void* ctx, patchbay_status status) noexcept {
@@ -322,21 +407,28 @@ void Engine::on_limits(void* ctx, patchbay_status status) noexcept {
     const Turn turn(engine.core_);
     engine.limits_ = 0;
     engine.core_.arrived();
+    engine.guard([&] { engine.look_at_limits(); });
+}
+
+void Engine::look_at_limits() {
     const auto now = Clock::now();
     bool more = false;
     std::vector<TaskPtr> late;
-    for (const auto& task : engine.tasks_) {
-        if (!engine.paused_ && task->line_ && task->limit_ <= now) late.push_back(task);
+    for (const auto& task : tasks_) {
+        if (!paused_ && task->line_ && task->limit_ <= now) late.push_back(task);
         more = more || task->limit_ != Clock::time_point::max();
     }
     for (const auto& task : late) {
-        const Trouble trouble(PATCHBAY_E_CLOSED, task->line_->connection.answer_begun()
-                                                     ? "the answer broke off: no answer in time"
-                                                     : "no answer in time");
-        engine.finish(task, &trouble);
+        if (!task->line_) continue;  // ended by the end of another one
+        const bool begun = task->line_->connection.answer_begun();
+        const Trouble trouble(PATCHBAY_E_CLOSED, begun ? "the answer broke off: no answer in time"
+                                                       : "no answer in time");
+        const bool cut = begun && task->take_ == Task::Take::Whole && task->body_may_be_cut();
+        task->cut_ = cut;
+        finish(task, cut ? nullptr : &trouble);
     }
-    if (more && !engine.stopped_)
-        static_cast<void>(engine.core_.after(kLook, &engine, on_limits, engine.limits_));
+    if (more && !stopped_ && !limits_)
+        static_cast<void>(core_.after(patience_.look, this, on_limits, limits_));
 }
 
 void Engine::resume() {
@@ -344,8 +436,29 @@ void Engine::resume() {
     for (const auto& task : std::exchange(held_, {})) {
         if (!task->line_) continue;
         task->limit_ = Clock::time_point::max();  // the time was ours
-        await(task, 0);
+        if (task->body_.empty() || task->take_ != Task::Take::Stream)
+            await(task, 0);
+        else
+            resumed_.push_back(task);
     }
+    // No watch tells of what has been read. On the reactor's thread, where connections end; refused
+    // only by a host that is closing itself.
+    if (!resumed_.empty()) static_cast<void>(core_.post(this, on_resumed));
+}
+
+void Engine::on_resumed(void* ctx) noexcept {
+    Engine& engine = *static_cast<Engine*>(ctx);
+    const Turn turn(engine.core_);
+    engine.core_.arrived();
+    engine.guard([&] {
+        for (const auto& task : std::exchange(engine.resumed_, {})) {
+            if (!task->line_) continue;
+            if (engine.paused_)
+                engine.held_.push_back(task);
+            else
+                engine.step(task);
+        }
+    });
 }
 
 // ---- the end
@@ -360,12 +473,18 @@ void Engine::finish(const TaskPtr& task, const Trouble* trouble) {
         idle_.push_back(std::move(line));
     }
     drop(std::move(line));
-    if (!trouble && task->take_ == Task::Take::Whole) task->whole(std::move(task->body_));
-    // Before end(), which may start the same task once more.
     const auto keep = task;
-    if (std::exchange(task->counted_, false)) --under_way_;
+    Trouble told(PATCHBAY_OK, {});
+    if (trouble) {
+        told = *trouble;
+        told.sent = told.sent || task->sent_before_;
+    } else if (task->take_ == Task::Take::Whole) {
+        told = trouble_of([&] { keep->whole(std::move(keep->body_)); });
+    }
+    // Before end(), which may start the same task once more.
+    if (std::exchange(keep->counted_, false)) --under_way_;
     tasks_.erase(keep);
-    keep->end(trouble);
+    guard([&] { keep->end(told.code == PATCHBAY_OK ? nullptr : &told); });
     admit();
 }
 
@@ -374,6 +493,7 @@ void Engine::stop() {
     paused_ = false;
     core_.end(limits_);
     held_.clear();
+    resumed_.clear();
     for (auto& line : std::exchange(idle_, {})) drop(std::move(line));
     const Trouble cancelled(PATCHBAY_E_CANCELLED, "cancelled");
     for (const auto& task : std::vector<TaskPtr>(tasks_.begin(), tasks_.end())) {

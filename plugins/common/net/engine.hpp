@@ -5,11 +5,15 @@
 //   start -> [a connection that is there]    -> request sent -> [reactor: head, body] -> end
 //         -> [worker: resolve, connect, TLS] -> request sent -> ...
 //
-// Owns:    tasks from start() to their end(), and the connections. Borrows core and endpoint.
-// Threads: everything inside a turn of the core, stop() on the reactor's thread; dialing is
-// outside. Errors:  told to the task's end(), once. Limits:  kConnections exchanges under way,
-// others wait; kWorkers that connect; kRedirects; kTime
-//          for what has begun to come or to go, and a second for every 16 KiB of it.
+// Owns:    tasks from start() to their end(), and the connections. Borrows core, endpoint and
+// owner. Threads: everything inside a turn of the core, stop() on the reactor's thread; dialing is
+//          outside.
+// Errors:  told to the task's end(), once; what a task throws ends it, and what its end() throws is
+//          told to the owner.
+// Limits:  kConnections exchanges under way, others wait, and beyond kQueued of them or
+// kQueuedBytes
+//          crowded() says so; kWorkers that connect; kRedirects; Patience::answer for what has
+//          begun to come or to go, and a second for every 16 KiB of it.
 #pragma once
 
 #include "channel_core.hpp"
@@ -28,7 +32,7 @@ struct Line;
 
 using Clock = std::chrono::steady_clock;
 
-// One request and what becomes of its answer.
+// One request and what becomes of its answer. What one of its functions throws is its trouble.
 class Task : public std::enable_shared_from_this<Task> {
 public:
     enum class Take {
@@ -44,6 +48,9 @@ public:
     Outgoing request;
     HeaderList secrets;       // sent to the origin that was asked, not where it redirects to
     bool repeatable = false;  // sending it twice does no harm
+    // A redirect to another origin is followed: for what holds nothing of ours. Otherwise only one
+    // within the origin, and from http to https on the same host and the usual ports.
+    bool leaves_origin = false;
 
     // Ends it from outside; end() comes with E_CANCELLED, or what won the race. [any]
     void blow() { fuse_.blow(); }
@@ -54,10 +61,18 @@ public:
     virtual void prepare() {}
     virtual Take head(const Head& head) = 0;
     virtual std::size_t body_limit() const { return 64u << 10; }
+    // The head says it all: whole() gets what can be had of the body, cut at body_limit() or where
+    // it breaks off, and that is no error.
+    virtual bool body_may_be_cut() const { return false; }
     virtual void whole(std::string&& body) { static_cast<void>(body); }
-    // False: enough of it; the task ends with E_LIMIT unless it has ended itself.
-    virtual bool data(std::string_view bytes) { return static_cast<void>(bytes), true; }
+    // Takes `bytes` off their front; may leave some only while the engine is paused. False: enough
+    // of it, the task ends.
+    virtual bool data(std::string_view& bytes) { return bytes = {}, true; }
     virtual void end(const Trouble* trouble) = 0;  // null: the answer is complete
+
+protected:
+    // What whole() gets is not all of it.
+    bool was_cut() const { return cut_; }
 
 private:
     friend class Engine;
@@ -69,20 +84,43 @@ private:
     Fuse fuse_;
     std::unique_ptr<Line> line_;
     Clock::time_point limit_ = Clock::time_point::max();  // of what it waits for
-    std::string body_;
+    std::string body_;                                    // that nobody has yet
+    std::string rest_;                                    // what came after it, as it came
     patchbay_op timer_ = 0;
     unsigned redirects_ = 0;
     std::size_t drained_ = 0;
     bool reused_ = false, body_begun_ = false, crossed_ = false, counted_ = false;
+    bool cut_ = false;
+    bool sent_before_ = false;  // on a connection that broke; it was asked again
+};
+
+// The channel that an engine works for.
+class EngineOwner {
+public:
+    // The end() of a task threw: the host may wait for what it should have been told. Inside a
+    // turn.
+    virtual void engine_failed(const Trouble& trouble) noexcept = 0;
+    // crowded() was true and is no more. Inside a turn.
+    virtual void engine_has_room() noexcept {}
+
+protected:
+    ~EngineOwner() = default;
+};
+
+struct Patience {
+    std::chrono::milliseconds answer{30'000};  // for what has begun
+    std::chrono::milliseconds look{1000};      // how often the limits are looked at
 };
 
 class Engine {
 public:
     static constexpr std::size_t kConnections = 64, kWorkers = 32, kIdle = 64;
+    static constexpr std::size_t kQueued = 1000, kQueuedBytes = 16u << 20;
     static constexpr unsigned kRedirects = 3;
-    static constexpr std::chrono::seconds kIdleLimit{50}, kTime{30};
+    static constexpr std::chrono::seconds kIdleLimit{50};
 
-    Engine(transport::ChannelCore& core, const Endpoint& endpoint);
+    Engine(transport::ChannelCore& core, const Endpoint& endpoint, EngineOwner* owner = nullptr,
+           Patience patience = {});
     Engine(const Engine&) = delete;
     ~Engine();
 
@@ -93,14 +131,19 @@ public:
     // Between them no answer is read on.
     void pause() { paused_ = true; }
     void resume();
+    bool paused() const { return paused_; }
+    // More tasks wait than should; who asks is told by engine_has_room() when half of them are
+    // gone.
+    bool crowded();
 
 private:
     using TaskPtr = std::shared_ptr<Task>;
     using LinePtr = std::unique_ptr<Line>;
 
+    void enqueue(TaskPtr task);
     void admit();
     void ask(const TaskPtr& task);
-    void begin(Task& task, LinePtr line);
+    void begin(const TaskPtr& task, LinePtr line);
     void hire();
     void work();
     void connect(const TaskPtr& task);
@@ -109,7 +152,9 @@ private:
     bool take_head(const TaskPtr& task, const Head& head);
     void redirect(Task& task, const Head& head);
     bool read(Task& task, std::string_view piece);
+    bool read_stream(Task& task, std::string_view piece);
     void await(const TaskPtr& task, std::size_t moved);
+    void look_at_limits();
     void finish(const TaskPtr& task, const Trouble* trouble);
     LinePtr take_idle(const Url& url);
     void drop_idle(Line& line);
@@ -118,16 +163,23 @@ private:
     static void on_ready(void* ctx, std::uint32_t events) noexcept;
     static void on_timer(void* ctx, patchbay_status status) noexcept;
     static void on_limits(void* ctx, patchbay_status status) noexcept;
+    static void on_resumed(void* ctx) noexcept;
+    template <class Work>
+    void guard(Work work) noexcept;
 
     transport::ChannelCore& core_;
     const Endpoint& endpoint_;
+    EngineOwner* const owner_;  // may be null
+    const Patience patience_;
     std::unordered_set<TaskPtr> tasks_;
     std::deque<TaskPtr> waiting_, dialing_;
-    std::vector<TaskPtr> held_;  // with something to read, until resume()
+    std::vector<TaskPtr> held_;     // with something to read, until resume()
+    std::vector<TaskPtr> resumed_;  // with something that was read before, until on_resumed()
     std::vector<LinePtr> idle_;
     patchbay_op limits_ = 0;  // looks at the tasks' limits while there are some
     std::size_t under_way_ = 0, workers_ = 0;
-    bool stopped_ = false, paused_ = false;
+    std::size_t waiting_bytes_ = 0;  // of the bodies in waiting_
+    bool stopped_ = false, paused_ = false, crowded_ = false, admitting_ = false;
 };
 
 }  // namespace patchbay::net

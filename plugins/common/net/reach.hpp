@@ -1,7 +1,8 @@
 // How far an address reaches: what an answer of a stranger may make us connect to depends on it.
 //
 // Threads: [value].
-// Source:  RFC 1918, RFC 3056, RFC 3927, RFC 4193, RFC 4291, RFC 6598.
+// Source:  RFC 1918, RFC 3056, RFC 3927, RFC 4193, RFC 4291, RFC 4380, RFC 6052, RFC 6598, RFC
+// 8215.
 #pragma once
 
 #include <Poco/Net/IPAddress.h>
@@ -16,8 +17,8 @@ enum class Reach {
     Special,    // unspecified, multicast, broadcast
 };
 
-// An IPv4 address inside an IPv6 one (::ffff:a.b.c.d, ::a.b.c.d, 64:ff9b::a.b.c.d, 2002:ab:cd::) is
-// judged as such.
+// An IPv4 address inside an IPv6 one (::ffff:a.b.c.d, ::a.b.c.d, 64:ff9b::a.b.c.d, 64:ff9b:1::/48,
+// 2002:ab:cd::, both of Teredo's in 2001::/32) is judged as such.
 Reach reach_of(const Poco::Net::IPAddress& address);
 const char* name_of(Reach reach);  // "a private address"
 

@@ -39,6 +39,10 @@ std::chrono::milliseconds retry_after(const Head& head) {
     return std::min(std::chrono::seconds(seconds), kMostRetryAfter);
 }
 
+bool may_pass(int status) {
+    return status >= 500 || status == 429 || status == 408;
+}
+
 patchbay_status code_of_status(int status) {
     if (status >= 200 && status < 300) return PATCHBAY_OK;
     if (status == 401 || status == 403) return PATCHBAY_E_AUTH;

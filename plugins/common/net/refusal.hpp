@@ -17,11 +17,14 @@ struct Refusal {
     Head head;
     std::string body, url;  // of the answer
     std::uint32_t flags = 0;
+    bool cut = false;  // the body is not all that was sent
 
     std::string text() const;
 };
 // For so long the server wants to be left alone; 0: it does not say.
 std::chrono::milliseconds retry_after(const Head& head);
+// The server may answer otherwise a little later.
+bool may_pass(int status);
 // What `status` means to the host; E_OK for a success.
 patchbay_status code_of_status(int status);
 void tell_done(const sdk::Sink& sink, std::uint64_t exchange, const Refusal& refusal);

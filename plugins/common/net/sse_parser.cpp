@@ -1,5 +1,7 @@
 #include "net/sse_parser.hpp"
 
+#include "net/header_list.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -22,6 +24,10 @@ void SseParser::restart() {
 }
 
 bool SseParser::feed(std::string_view bytes, const Handler& handler) {
+    return feed_some(bytes, [&](Event&& event) { return handler(std::move(event)), true; });
+}
+
+bool SseParser::feed_some(std::string_view& bytes, const Taker& taker) {
     while (bom_ < kBom.size() && !bytes.empty()) {
         if (bytes.front() != kBom[bom_]) {
             pending_.assign(kBom.substr(0, bom_));  // it only looked like one
@@ -39,6 +45,7 @@ bool SseParser::feed(std::string_view bytes, const Handler& handler) {
         if (pending_.size() + part.size() + data_.size() > most_) return false;
         if (end == bytes.npos) {
             pending_ += part;
+            bytes = {};
             return true;
         }
         const bool cr = bytes[end] == '\r';
@@ -46,23 +53,24 @@ bool SseParser::feed(std::string_view bytes, const Handler& handler) {
         if (cr && bytes.empty()) after_cr_ = true;
         if (cr && !bytes.empty() && bytes.front() == '\n') bytes.remove_prefix(1);
         if (pending_.empty()) {
-            line(part, handler);
+            if (!line(part, taker)) return true;
         } else {
             pending_ += part;
-            line(std::exchange(pending_, {}), handler);
+            if (!line(std::exchange(pending_, {}), taker)) return true;
         }
     }
     return true;
 }
 
-void SseParser::line(std::string_view text, const Handler& handler) {
-    if (text.empty()) return dispatch(handler);
+bool SseParser::line(std::string_view text, const Taker& taker) {
+    if (text.empty()) return dispatch(taker);
     const auto colon = text.find(':');
-    if (colon == 0) return;  // a comment
-    if (colon == text.npos) return field(text, {});
+    if (colon == 0) return true;  // a comment
+    if (colon == text.npos) return field(text, {}), true;
     auto value = text.substr(colon + 1);
     if (!value.empty() && value.front() == ' ') value.remove_prefix(1);
     field(text.substr(0, colon), value);
+    return true;
 }
 
 void SseParser::field(std::string_view name, std::string_view value) {
@@ -73,7 +81,7 @@ void SseParser::field(std::string_view name, std::string_view value) {
         data_ += value;
         has_data_ = true;
     } else if (name == "id") {
-        if (value.find('\0') == value.npos) id_ = value;
+        if (is_field_value(value)) id_ = value;
     } else if (name == "retry") {
         long ms = 0;
         const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), ms);
@@ -84,12 +92,12 @@ void SseParser::field(std::string_view name, std::string_view value) {
     }
 }
 
-void SseParser::dispatch(const Handler& handler) {
+bool SseParser::dispatch(const Taker& taker) {
     last_id_ = id_;
     Event event{std::exchange(type_, {}), std::exchange(data_, {})};
-    if (!std::exchange(has_data_, false)) return;
+    if (!std::exchange(has_data_, false)) return true;
     if (event.type.empty()) event.type = "message";
-    handler(std::move(event));
+    return taker(std::move(event));
 }
 
 }  // namespace patchbay::net

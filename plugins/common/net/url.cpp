@@ -29,7 +29,75 @@ void check_bytes(std::string_view text) {
     }
 }
 
-Url taken_apart(const Poco::URI& uri) {
+// A URL or a reference to one, RFC 3986 section 4.1; the fragment is nobody's but ours.
+struct Parts {
+    std::string_view scheme, authority, path, query;  // query: with its "?"
+    bool has_authority = false;
+};
+
+Parts split(std::string_view text) {
+    Parts parts;
+    text = text.substr(0, text.find('#'));
+    const auto colon = text.find(':');
+    if (colon < text.find_first_of("/?")) {
+        parts.scheme = text.substr(0, colon);
+        text.remove_prefix(colon + 1);
+    }
+    if (text.substr(0, 2) == "//") {
+        parts.has_authority = true;
+        text.remove_prefix(2);
+        parts.authority = text.substr(0, text.find_first_of("/?"));
+        text.remove_prefix(parts.authority.size());
+    }
+    parts.path = text.substr(0, text.find('?'));
+    parts.query = text.substr(parts.path.size());
+    return parts;
+}
+
+bool is_hex(char byte) {
+    return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
+}
+
+// As written: what is escaped stays so, since %2F is another path than a slash. Only what may not
+// be in a request line is escaped.
+std::string on_the_wire(std::string_view text) {
+    static constexpr char kDigits[] = "0123456789ABCDEF";
+    std::string written;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        if (byte == '%' && (i + 2 >= text.size() || !is_hex(text[i + 1]) || !is_hex(text[i + 2])))
+            refuse("holds a % that is not followed by two hexadecimal digits");
+        if (byte < 0x80 && std::string_view("\"<>^`{|}").find(text[i]) == std::string_view::npos) {
+            written += text[i];
+            continue;
+        }
+        written += '%';
+        written += kDigits[byte >> 4];
+        written += kDigits[byte & 15];
+    }
+    return written;
+}
+
+// RFC 3986 section 5.2.4, of a path that begins with a slash.
+std::string without_dots(std::string_view path) {
+    std::string kept;
+    while (!path.empty()) {
+        const auto end = path.find('/', 1);
+        const auto segment = path.substr(0, end);
+        const bool last = end == path.npos;
+        path.remove_prefix(segment.size());
+        if (segment == "/.." && kept.rfind('/') != kept.npos) kept.erase(kept.rfind('/'));
+        if (segment != "/." && segment != "/..")
+            kept += segment;
+        else if (last)
+            kept += '/';
+    }
+    return kept;
+}
+
+// Scheme and authority are the library's to judge.
+Url taken_apart(const std::string& before_path, std::string_view path, std::string_view query) {
+    const Poco::URI uri(before_path + "/");
     Url url;
     url.scheme = uri.getScheme();  // lower case already
     if (url.scheme != "http" && url.scheme != "https" && url.scheme != "ws" && url.scheme != "wss")
@@ -42,28 +110,42 @@ Url taken_apart(const Poco::URI& uri) {
                    [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
     const auto port = uri.getSpecifiedPort();
     url.port = port ? port : usual_port(url.scheme);
-    url.target = uri.getPathAndQuery();
-    if (url.target.empty() || url.target.front() != '/') url.target.insert(0, "/");
+    url.target = (path.empty() ? "/" : on_the_wire(path)) + on_the_wire(query);
     return url;
+}
+
+std::string text_of(std::string_view scheme, std::string_view authority) {
+    return std::string(scheme) + "://" + std::string(authority);
 }
 
 }  // namespace
 
 Url Url::parse(std::string_view text) {
     check_bytes(text);
+    const auto parts = split(text);
     try {
-        return taken_apart(Poco::URI(std::string(text)));
+        return taken_apart(text_of(parts.scheme, parts.authority), parts.path, parts.query);
     } catch (const Poco::Exception&) {
         refuse("cannot be read");
     }
 }
 
+// RFC 3986 section 5.2.2.
 Url Url::resolve(std::string_view reference) const {
     check_bytes(reference);
+    const auto parts = split(reference);
+    if (!parts.scheme.empty()) return parse(reference);
+    const auto my_path = std::string_view(target).substr(0, target.find('?'));
+    const auto my_query = std::string_view(target).substr(my_path.size());
     try {
-        Poco::URI base(text());
-        base.resolve(std::string(reference));
-        return taken_apart(base);
+        if (parts.has_authority)
+            return taken_apart(text_of(scheme, parts.authority), without_dots(parts.path),
+                               parts.query);
+        if (parts.path.empty())
+            return taken_apart(origin(), my_path, parts.query.empty() ? my_query : parts.query);
+        std::string path(parts.path);
+        if (path.front() != '/') path.insert(0, my_path.substr(0, my_path.rfind('/') + 1));
+        return taken_apart(origin(), without_dots(path), parts.query);
     } catch (const Poco::Exception&) {
         refuse("in the server's answer cannot be read");
     }

@@ -25,6 +25,13 @@ struct Url {
     bool same_origin(const Url& other) const {
         return port == other.port && host == other.host && scheme == other.scheme;
     }
+    // A redirect there stays with the same server: within the origin, or from http to https on the
+    // same host and the ports that nobody has to name.
+    bool leads_home(const Url& next) const {
+        const bool upgrade = scheme == "http" && next.scheme == "https" && host == next.host &&
+                             port == 80 && next.port == 443;
+        return upgrade || same_origin(next);
+    }
     std::string authority() const;  // for Host: the port only when it is not the scheme's own
     std::string origin() const;     // scheme://authority
     std::string text() const { return origin() + target; }

@@ -71,7 +71,9 @@ typedef struct patchbay_http_request { uint32_t struct_size, timeout_ms;
   patchbay_str method, url; const patchbay_kv *headers; size_t header_count; patchbay_str body;
   uint64_t max_response;
   /* The server this is done for. Then only https (http to loopback), only public addresses and
-   * those of the kind the server itself has (private, loopback), at every hop. Empty: no judge. */
+   * those of the kind the server itself is reached at (private, loopback), at every hop; a proxy
+   * finds the addresses of names, so through one only what is written as an address is judged.
+   * Empty: no judge. With a body, redirects are followed within the origin only. */
   patchbay_str beside;
   patchbay_str ca_file, proxy;     /* as the http transport's keys; empty: the system's, the environment's */
 } patchbay_http_request;

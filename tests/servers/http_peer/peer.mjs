@@ -58,11 +58,11 @@ const behaviours = {
   'answers-twice': (socket, id) => socket.write(stream(event(said(id)) + event(said(id))) + '0\r\n\r\n'),
   'redirect-loop': (socket) => socket.write(http('307 Again', ['Location: /mcp', 'Content-Length: 0'])),
   'redirect-to-get': (socket) => socket.write(http('302 Found', ['Location: /other', 'Content-Length: 0'])),
-  // To itself under another name, which is another origin; then what it was told of who asks.
+  // To itself under another name, which is another origin: whoever follows is answered.
   'redirect-across': (socket, id, head) => {
     if (/^host: *127/im.test(head))
       return socket.write(http('307 There', [`Location: http://localhost:${server.address().port}/mcp`, 'Content-Length: 0']));
-    socket.write(json(said(id, /^(authorization|x-key):/im.test(head) ? 'with a secret' : 'without a secret')));
+    socket.write(json(said(id)));
   },
   'redirect-within': (socket, id, head) => {
     if (/^POST \/mcp /.test(head)) return socket.write(http('308 Moved', ['Location: /moved', 'Content-Length: 0']));

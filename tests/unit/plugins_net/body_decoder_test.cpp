@@ -114,6 +114,29 @@ TEST(BodyDecoder, EndsAGzipBombAtTheLimit) {
     EXPECT_THAT(decoded(head, bomb, true, bomb.size()), HasSubstr("more than 1048576 bytes"));
 }
 
+TEST(BodyDecoder, HandsOverWhatUnpacksToMuchInParts) {
+    const std::string text(4u << 20, 'x');
+    const auto packed = zipped(text);
+    BodyDecoder decoder(head_with({{"Content-Encoding", "gzip"}}));
+    std::string all;
+    std::string_view left = packed;
+    while (!left.empty()) {
+        std::string part;
+        const auto taken = decoder.feed(left, part, text.size(), 16u << 10);
+        ASSERT_GT(taken, 0u);
+        EXPECT_LE(part.size(), (16u << 10) + (2u << 20));
+        left.remove_prefix(taken);
+        all += part;
+    }
+    decoder.finish();
+    EXPECT_EQ(all.size(), text.size());
+}
+
+TEST(BodyDecoder, TellsThatAHeaderMakesItUnreadableBeforeTheFirstByte) {
+    EXPECT_THROW(BodyDecoder(head_with({{"Content-Encoding", "br"}})).check(), Trouble);
+    EXPECT_NO_THROW(BodyDecoder(head_with({})).check());
+}
+
 TEST(BodyDecoder, ANoContentAnswerHasNoBody) {
     BodyDecoder decoder({204, "", {{"Content-Length", "5"}}});
     EXPECT_TRUE(decoder.over());

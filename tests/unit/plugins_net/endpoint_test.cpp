@@ -76,6 +76,12 @@ TEST(Endpoint, NamesTheSettingThatIsWrong) {
     EXPECT_THAT(trouble(R"({"url":"http://h/","headers":{"Host":"b"}})"), HasSubstr("\"Host\""));
     EXPECT_THAT(trouble(R"({"url":"http://h/","ca_file":"/not/there"})"),
                 HasSubstr("ca_file \"/not/there\" cannot be read"));
+    const std::string here = PATCHBAY_SOURCE_DIR "/README.md";  // a file, but no PEM
+    for (const char* setting : {"ca_file", "client_certificate"})
+        EXPECT_THAT(
+            trouble((R"({"url":"https://h/",")" + std::string(setting) + R"(":")" + here + "\"}")
+                        .c_str()),
+            HasSubstr(setting + (" \"" + here) + "\" holds no certificate in PEM"));
     EXPECT_THAT(trouble(R"({"url":"http://h/","connect_timeout_ms":0})"),
                 HasSubstr("connect_timeout_ms"));
 }

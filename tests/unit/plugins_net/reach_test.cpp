@@ -10,17 +10,22 @@ Reach reach(const char* address) {
 }
 
 TEST(Reach, KnowsWhoCanBeBehindAnAddress) {
-    for (const char* each : {"93.184.216.34", "172.32.0.1", "100.128.0.1", "169.253.0.1",
-                             "2606:2800:220:1::1", "::ffff:93.184.216.34"})
+    for (const char* each :
+         {"93.184.216.34", "172.32.0.1", "100.128.0.1", "169.253.0.1", "2606:2800:220:1::1",
+          "::ffff:93.184.216.34", "64:ff9b:1::93.184.216.34", "64:ff9b:1:5db8:d8:2200::",
+          "2001:0:5db8:d822::a247:27dd", "2001:db8::1", "64:ff9c::10.0.0.1"})
         EXPECT_EQ(reach(each), Reach::Public) << each;
     for (const char* each :
          {"10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1", "fd00::1",
-          "::ffff:10.0.0.1", "64:ff9b::10.0.0.1", "::10.0.0.1", "2002:a00:1::1", "fec0::1"})
+          "::ffff:10.0.0.1", "64:ff9b::10.0.0.1", "::10.0.0.1", "2002:a00:1::1", "fec0::1",
+          "64:ff9b:1::10.0.0.1", "64:ff9b:1:a00:0:100::", "2001:0:5db8:d822::f5ff:fffe",
+          "2001:0:a00:1::a247:27dd"})
         EXPECT_EQ(reach(each), Reach::Private) << each;
-    for (const char* each : {"127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"})
+    for (const char* each : {"127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1",
+                             "64:ff9b:1::127.0.0.1", "2001:0:5db8:d822::80ff:fffe"})
         EXPECT_EQ(reach(each), Reach::Loopback) << each;
-    for (const char* each :
-         {"169.254.169.254", "fe80::1", "::ffff:169.254.169.254", "2002:a9fe:a9fe::1"})
+    for (const char* each : {"169.254.169.254", "fe80::1", "::ffff:169.254.169.254",
+                             "2002:a9fe:a9fe::1", "64:ff9b:1::a9fe:a9fe"})
         EXPECT_EQ(reach(each), Reach::LinkLocal) << each;
     for (const char* each : {"0.0.0.0", "0.1.2.3", "224.0.0.1", "255.255.255.255", "::", "ff02::1"})
         EXPECT_EQ(reach(each), Reach::Special) << each;

@@ -82,6 +82,38 @@ TEST(SseParser, IgnoresAnIdWithANul) {
     EXPECT_EQ(parser.last_id(), "1");
 }
 
+TEST(SseParser, IgnoresAnIdThatNoHeaderCanHold) {
+    for (const auto& odd : {"\x01"s, " two"s, "two "s, "two\t"s, "\x7f"s, std::string(8193, '2')}) {
+        SseParser parser(20'000);
+        events(parser, "id: 1\n\nid: " + odd + "\n\n", 100);
+        EXPECT_EQ(parser.last_id(), "1");
+    }
+    SseParser parser(20'000);
+    events(parser, "id: " + std::string(8192, '2') + "\n\n", 100);
+    EXPECT_EQ(parser.last_id().size(), 8192u);
+    events(parser, "id: \xc3\xa4 b\n\n");
+    EXPECT_EQ(parser.last_id(), "\xc3\xa4 b");
+}
+
+TEST(SseParser, StopsAfterAnEventAndGoesOnFromThere) {
+    const std::string_view whole = "data: a\r\n\r\ndata: b\r\rid: 1\n\ndata: c\n\ndata: d";
+    SseParser parser(kMost);
+    std::vector<std::string> all;
+    auto left = whole;
+    for (std::size_t wanted = 1; wanted <= 3; ++wanted) {
+        EXPECT_TRUE(parser.feed_some(left, [&](SseParser::Event&& event) {
+            all.push_back(event.data);
+            return false;
+        }));
+        EXPECT_THAT(all, ::testing::SizeIs(wanted));
+        EXPECT_FALSE(left.empty());
+    }
+    EXPECT_THAT(all, ElementsAre("a", "b", "c"));
+    EXPECT_TRUE(parser.feed_some(left, [](SseParser::Event&&) { return true; }));
+    EXPECT_TRUE(left.empty());
+    EXPECT_THAT(events(parser, "\n\n"), ElementsAre("message|d"));
+}
+
 TEST(SseParser, TakesARetryTimeOfDigitsOnly) {
     SseParser parser(kMost);
     EXPECT_EQ(parser.retry_ms(), -1);

@@ -29,6 +29,31 @@ TEST(Url, IsTakenApart) {
     EXPECT_EQ(Url::parse("ws://h:80/x").authority(), "h") << "its scheme's own port";
 }
 
+TEST(Url, IsSentAsWritten) {
+    for (const char* each :
+         {"http://h/a%2Fb/%2e%2E/c?d=%26&e=/..", "http://h/a/../b/./c", "http://h//double",
+          "http://h/a;b=c,d@e:f!$&'()*+~", "http://h/?only=query"})
+        EXPECT_EQ(Url::parse(each).text(), each);
+    EXPECT_EQ(Url::parse("http://h/\xc3\xa4{x}").text(), "http://h/%C3%A4%7Bx%7D");
+    EXPECT_EQ(Url::parse("http://h?q").text(), "http://h/?q");
+    EXPECT_THAT(refusal("http://h/100%"), HasSubstr("% that is not followed"));
+    EXPECT_THAT(refusal("http://h/%zz"), HasSubstr("% that is not followed"));
+}
+
+TEST(Url, KnowsWhichRedirectStaysWithTheServer) {
+    const auto home = [](const char* from, const char* to) {
+        return Url::parse(from).leads_home(Url::parse(to));
+    };
+    EXPECT_TRUE(home("http://h:1/a", "http://h:1/b"));
+    EXPECT_TRUE(home("http://h/a", "https://h/a"));
+    EXPECT_TRUE(home("http://h:80/a", "https://h:443/a"));
+    EXPECT_FALSE(home("https://h/a", "http://h/a"));
+    EXPECT_FALSE(home("http://h:8080/a", "https://h:8443/a"));
+    EXPECT_FALSE(home("http://h/a", "https://h:8443/a"));
+    EXPECT_FALSE(home("http://h/a", "https://www.h/a"));
+    EXPECT_FALSE(home("http://h:1/a", "http://h:2/a"));
+}
+
 TEST(Url, RefusesWhatCouldMeanTwoThings) {
     EXPECT_THAT(refusal("http://user:secret@example.com/"), HasSubstr("user name or password"));
     EXPECT_THAT(refusal("http://user:secret@example.com/"), Not(HasSubstr("secret@")));
@@ -47,7 +72,13 @@ TEST(Url, ResolvesReferencesOfAnAnswer) {
     EXPECT_EQ(url.resolve("/m?s=1").text(), "http://h:1/m?s=1");
     EXPECT_EQ(url.resolve("m").text(), "http://h:1/a/m");
     EXPECT_EQ(url.resolve("https://other/m").origin(), "https://other");
+    EXPECT_EQ(url.resolve("../x%2F/./y/..").text(), "http://h:1/x%2F/");
+    EXPECT_EQ(url.resolve("/../../m").text(), "http://h:1/m");
+    EXPECT_EQ(url.resolve("?d").text(), "http://h:1/a/b?d");
+    EXPECT_EQ(url.resolve("#part").text(), "http://h:1/a/b?c");
+    EXPECT_EQ(url.resolve("//other:2/m").text(), "http://other:2/m");
     EXPECT_THROW(url.resolve("javascript:alert(1)"), sdk::Failure);
+    EXPECT_THROW(url.resolve("//user@other/m"), sdk::Failure);
     EXPECT_THROW(url.resolve("/m\r\nX: y"), sdk::Failure);
 }
 

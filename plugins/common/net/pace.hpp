@@ -1,0 +1,33 @@
+// How soon a stream that ended is asked for again: as the server wants it, but never at once, and
+// less and less often while its streams end as soon as they begin.
+//
+// Threads: [value].
+// Limits:  kLeast between two streams; it doubles up to kMost with each that did not last kLasting.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+namespace patchbay::net {
+
+class Pace {
+public:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::milliseconds kLeast{100}, kMost{5000}, kLasting{1000};
+
+    // A stream has begun.
+    void began(Clock::time_point now = Clock::now()) { since_ = now; }
+    // It ended; for so long nobody asks. `wanted` is the server's word, or what is usual.
+    std::chrono::milliseconds pause(std::chrono::milliseconds wanted,
+                                    Clock::time_point now = Clock::now()) {
+        const bool lasted = now - since_ >= kLasting;
+        least_ = lasted || least_ < kLeast ? kLeast : std::min(2 * least_, kMost);
+        return std::max(wanted, least_);
+    }
+
+private:
+    Clock::time_point since_{};
+    std::chrono::milliseconds least_{0};
+};
+
+}  // namespace patchbay::net

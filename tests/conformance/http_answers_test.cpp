@@ -1,0 +1,358 @@
+// The http and sse plugins against servers that answer as no proper server would: what is sent
+// again, what is followed, and how much of it.
+#include "support/plugin_host.hpp"
+#include "support/scripted_http.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+namespace {
+
+using namespace patchbay;
+using namespace patchbay::test;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using Answer = ScriptedHttp::Answer;
+using Request = ScriptedHttp::Request;
+using Then = ScriptedHttp::Answer::Then;
+
+const std::string kAnswer = R"({"jsonrpc":"2.0","id":1,"result":{}})";
+const std::string kLong(100u << 10, 'x');
+
+class HttpAnswers : public testing::Test {
+protected:
+    void TearDown() override {
+        if (!channel_) return;
+        if (!channel_->closed()) channel_->close();
+        EXPECT_TRUE(channel_->until([&] { return channel_->closed(); }));
+        channel_->destroy();
+        EXPECT_THAT(channel_->faults, IsEmpty());
+        EXPECT_EQ(channel_->released, channel_->given) << "bodies are consumed exactly once";
+        EXPECT_EQ(host_->misbehaviour(), "");
+    }
+    void serve(ScriptedHttp::Script script, const std::string& plugin = "http") {
+        server_.emplace(std::move(script));
+        host_.emplace(loop_, plugin);
+        channel_.emplace(loop_, *host_);
+        ASSERT_EQ(channel_->open("{\"url\":\"" + server_->url() + "\"}"), PATCHBAY_OK)
+            << channel_->refusal;
+        look();
+    }
+    // Sends it, and how it ended.
+    PluginChannel::End call(const std::string& method = "tools/call",
+                            const std::string& body = R"({"id":1})") {
+        const auto before = channel_->ended();
+        EXPECT_GE(channel_->send(body, method), 0);
+        EXPECT_TRUE(channel_->until([&] { return channel_->ended() > before; }));
+        return channel_->last_end();
+    }
+    void begin_session() { EXPECT_EQ(call("initialize").status, PATCHBAY_OK); }
+    // What the server's thread does wakes no loop.
+    void look() {
+        loop_.after(std::chrono::milliseconds(5), [this] { look(); });
+    }
+
+    core::Loop loop_;
+    std::optional<ScriptedHttp> server_;
+    std::optional<PluginHost> host_;
+    std::optional<PluginChannel> channel_;
+};
+
+// The script of a server with a session, which answers a call with `answer`.
+ScriptedHttp::Script with_session(ScriptedHttp::Script script) {
+    return [script](const Request& request) -> Answer {
+        if (request.is("DELETE")) return {ScriptedHttp::empty("200 OK")};
+        if (request.is("POST") && !request.has("Mcp-Session-Id: ") &&
+            !request.has("MCP-Session-Id: "))
+            return {ScriptedHttp::json(kAnswer, "Mcp-Session-Id: one\r\n")};
+        return script(request);
+    };
+}
+
+// ---- ids of events
+
+const std::string kOddIds[] = {"\x01two", "  two", "two ", std::string(8193, '2'), "\x7f"};
+
+TEST_F(HttpAnswers, AnIdThatCannotBeSentBackIsPassedOver) {
+    std::atomic<int> round{0};
+    serve([&](const Request& request) -> Answer {
+        if (request.is("POST"))
+            return {
+                ScriptedHttp::events("retry: 1\nid: one\ndata: {}\n\nid: " +
+                                     kOddIds[static_cast<std::size_t>(round)] + "\ndata: {}\n\n"),
+                Then::Close};
+        return {ScriptedHttp::events("data: " + kAnswer + "\n\nid\ndata: {}\n\n"), Then::Close};
+    });
+    for (; round < 5; ++round) {
+        EXPECT_EQ(call().status, PATCHBAY_OK);
+        const auto asked = server_->requests().back();
+        EXPECT_TRUE(asked.is("GET"));
+        EXPECT_TRUE(asked.has("Last-Event-ID: one\r\n")) << asked.head;
+    }
+}
+
+TEST_F(HttpAnswers, AnIdThatCannotBeSentBackIsPassedOverOnTheStreamOfTheSession) {
+    serve(with_session([](const Request& request) -> Answer {
+        if (request.is("POST")) return {ScriptedHttp::empty("202 Accepted")};
+        std::string events = "retry: 1\nid: one\ndata: {}\n\n";
+        for (const auto& id : kOddIds) events += "id: " + id + "\ndata: {}\n\n";
+        return {ScriptedHttp::events(events), Then::Close};
+    }));
+    begin_session();
+    EXPECT_EQ(call("notifications/initialized").status, PATCHBAY_OK);
+    ASSERT_TRUE(channel_->until([&] { return server_->count("GET") >= 2; }));
+    EXPECT_TRUE(server_->requests().back().has("Last-Event-ID: one\r\n"));
+}
+
+TEST_F(HttpAnswers, AnIdThatCannotBeSentBackDoesNotEndAnOldStream) {
+    serve(
+        [](const Request& request) -> Answer {
+            if (request.is("POST")) return {ScriptedHttp::empty("202 Accepted")};
+            std::string events = "event: endpoint\ndata: /messages\n\n";
+            for (const auto& id : kOddIds) events += "id: " + id + "\ndata: {}\n\n";
+            return {ScriptedHttp::events(events)};
+        },
+        "sse");
+    ASSERT_TRUE(channel_->until([&] { return channel_->message_count() == 5; }));
+    EXPECT_TRUE(channel_->opened());
+    EXPECT_EQ(call().status, PATCHBAY_OK);
+}
+
+// ---- exactly once
+
+struct AfterTheBreak {
+    const char* name;
+    Answer get;
+};
+
+class BrokenAnswer : public HttpAnswers, public testing::WithParamInterface<AfterTheBreak> {};
+
+TEST_P(BrokenAnswer, IsNotAskedForASecondTime) {
+    serve(with_session([&](const Request& request) -> Answer {
+        const bool vanishes = GetParam().get.then == Then::Vanish;
+        if (request.is("POST"))
+            return {ScriptedHttp::events("retry: 1\nid: 7\ndata:\n\n"),
+                    vanishes ? Then::Vanish : Then::Close};
+        return GetParam().get;
+    }));
+    begin_session();
+    const auto end = call();
+    EXPECT_LT(end.status, 0);
+    EXPECT_NE(end.status, PATCHBAY_E_SESSION) << end.text;
+    EXPECT_NE(end.status, PATCHBAY_E_AUTH) << end.text;
+    EXPECT_EQ(end.flags & PATCHBAY_ERR_NOT_SENT, 0u) << end.text;
+    EXPECT_THAT(end.text, HasSubstr("cannot be taken up again"));
+    EXPECT_EQ(server_->count("POST"), 2u) << "initialize and the call";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , BrokenAnswer,
+    testing::Values(AfterTheBreak{"WhenTheGetIsRefused", {{}, Then::Vanish}},
+                    AfterTheBreak{"WhenTheGetMeetsNoSession",
+                                  {ScriptedHttp::empty("404 Not Found"), Then::Keep}},
+                    AfterTheBreak{"WhenTheGetIsNotAllowed",
+                                  {ScriptedHttp::empty("405 Method Not Allowed"), Then::Keep}},
+                    AfterTheBreak{"WhenTheGetWantsASignIn",
+                                  {ScriptedHttp::empty("401 Unauthorized"), Then::Keep}},
+                    AfterTheBreak{"WhenTheGetEndsWithoutAnAnswer", {{}, Then::Close}}),
+    [](const auto& each) { return each.param.name; });
+
+struct Refused {
+    const char* name;
+    std::string answer;
+    patchbay_status status;
+    std::size_t messages;
+};
+
+class RefusedCall : public HttpAnswers, public testing::WithParamInterface<Refused> {};
+
+TEST_P(RefusedCall, IsALostSessionOnlyWhenItIs) {
+    serve(with_session([&](const Request&) -> Answer { return {GetParam().answer, Then::Close}; }));
+    begin_session();
+    const auto before = channel_->message_count();
+    const auto end = call();
+    EXPECT_EQ(end.status, GetParam().status) << end.text;
+    EXPECT_EQ(channel_->message_count() - before, GetParam().messages);
+    EXPECT_EQ(server_->count("POST"), 2u);
+}
+
+std::string error_for(const std::string& id) {
+    return R"({"jsonrpc":"2.0","id":)" + id +
+           R"(,"error":{"code":-32602,"message":"Bad Request: No such session"}})";
+}
+std::string refusal(const std::string& status, const std::string& body) {
+    return ScriptedHttp::whole(status, "application/json", body);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , RefusedCall,
+    testing::Values(
+        Refused{"ForOurOwnId", refusal("400 Bad Request", error_for("1")), PATCHBAY_OK, 1},
+        Refused{"ForATextAsId", refusal("400 Bad Request", error_for("\"1\"")), PATCHBAY_OK, 1},
+        Refused{"ForNobody", refusal("400 Bad Request", error_for("null")), PATCHBAY_E_SESSION, 0},
+        Refused{"NotFound", refusal("404 Not Found", error_for("null")), PATCHBAY_E_SESSION, 0},
+        Refused{"NotFoundAndCutOff",
+                "HTTP/1.1 404 Not Found\r\nContent-Length: 500\r\n\r\n{\"jsonrpc\"",
+                PATCHBAY_E_SESSION, 0},
+        Refused{"CutOff",
+                "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n"
+                "Content-Length: 500\r\n\r\n" +
+                    error_for("null"),
+                PATCHBAY_E_PROTOCOL, 0},
+        Refused{"CutInTheMiddle",
+                "HTTP/1.1 400 Bad Request\r\nContent-Length: 500\r\n\r\n" +
+                    error_for("null").substr(0, 90),
+                PATCHBAY_E_PROTOCOL, 0},
+        Refused{"TooLong",
+                refusal("400 Bad Request", R"({"jsonrpc":"2.0","error":{"message":"session )" +
+                                               kLong + R"("},"id":null})"),
+                PATCHBAY_E_PROTOCOL, 0}),
+    [](const auto& each) { return each.param.name; });
+
+// ---- refusals
+
+TEST_F(HttpAnswers, WhatARefusalSaysIsCutAndItsStatusCounts) {
+    const struct {
+        std::string answer;
+        patchbay_status status;
+        std::string says;
+    } refusals[] = {
+        {ScriptedHttp::whole("401 Unauthorized", "text/plain", kLong), PATCHBAY_E_AUTH, "HTTP 401"},
+        {ScriptedHttp::whole("404 Not Found", "text/plain", kLong), PATCHBAY_E_PROTOCOL,
+         "HTTP 404"},
+        {ScriptedHttp::whole("401 Unauthorized", "text/plain", "br", "Content-Encoding: br\r\n"),
+         PATCHBAY_E_AUTH, "HTTP 401"},
+        {"HTTP/1.1 401 Unauthorized\r\nContent-Length: 500\r\n\r\ncut off", PATCHBAY_E_AUTH,
+         "HTTP 401 Unauthorized"},
+        {"HTTP/1.1 401 Unauthorized\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n",
+         PATCHBAY_E_AUTH, "HTTP 401"},
+    };
+    std::atomic<std::size_t> nth{0};
+    serve([&](const Request&) -> Answer { return {refusals[nth].answer, Then::Close}; });
+    for (; nth < std::size(refusals); ++nth) {
+        const auto end = call();
+        EXPECT_EQ(end.status, refusals[nth].status) << nth << ": " << end.text;
+        EXPECT_THAT(end.text, HasSubstr(refusals[nth].says));
+    }
+}
+
+// ---- redirects
+
+TEST_F(HttpAnswers, NothingFollowsARedirectToAnotherOrigin) {
+    ScriptedHttp other([](const Request&) -> Answer { return {ScriptedHttp::json(kAnswer)}; });
+    for (const char* status : {"301 Moved", "302 Found", "303 See", "307 There", "308 Gone"}) {
+        serve([&](const Request&) -> Answer {
+            return {ScriptedHttp::whole(status, "text/plain", "words of theirs",
+                                        "Location: " + other.url() + "?secret=1\r\n")};
+        });
+        const auto end = call();
+        EXPECT_EQ(end.status, PATCHBAY_E_DENIED) << status;
+        EXPECT_THAT(end.text, AllOf(HasSubstr(other.url()), HasSubstr("another origin"),
+                                    Not(HasSubstr("secret")), Not(HasSubstr("words"))));
+        TearDown();
+        channel_.reset();
+    }
+    EXPECT_EQ(other.connections(), 0);
+}
+
+TEST_F(HttpAnswers, TheStreamOfASessionStaysWithItsOriginToo) {
+    ScriptedHttp other([](const Request&) -> Answer { return {ScriptedHttp::events("")}; });
+    serve(with_session([to = other.url()](const Request& request) -> Answer {
+        if (request.is("POST")) return {ScriptedHttp::empty("202 Accepted")};
+        return {ScriptedHttp::empty("307 There", "Location: " + to + "\r\n")};
+    }));
+    begin_session();
+    EXPECT_EQ(call("notifications/initialized").status, PATCHBAY_OK);
+    ASSERT_TRUE(channel_->until([&] { return server_->count("GET") >= 1; }));
+    EXPECT_EQ(call("notifications/other").status, PATCHBAY_OK);
+    EXPECT_EQ(other.connections(), 0);
+}
+
+TEST_F(HttpAnswers, ARedirectWithinTheOriginIsFollowed) {
+    serve([](const Request& request) -> Answer {
+        if (request.has("POST /mcp "))
+            return {ScriptedHttp::empty("307 There", "Location: /a%2Fb?c=%2e\r\n")};
+        return {ScriptedHttp::json(kAnswer)};
+    });
+    EXPECT_EQ(call().status, PATCHBAY_OK);
+    EXPECT_THAT(server_->requests().back().head, HasSubstr("POST /a%2Fb?c=%2e HTTP/1.1"));
+}
+
+// ---- too many, too fast
+
+TEST_F(HttpAnswers, AStreamThatEndsAtOnceIsNotAskedForWithoutAPause) {
+    using Clock = std::chrono::steady_clock;
+    struct Times {
+        std::mutex mutex;
+        std::vector<Clock::time_point> all;
+    };
+    const auto times = std::make_shared<Times>();  // the server may outlive this function
+    serve([times](const Request& request) -> Answer {
+        const std::scoped_lock lock(times->mutex);
+        times->all.push_back(Clock::now());
+        const auto event = "retry: 0\nid: " + std::to_string(request.number) + "\ndata: {}\n\n";
+        return {ScriptedHttp::events(event), Then::Close};
+    });
+    EXPECT_GE(channel_->send("{}", "tools/call"), 0);
+    ASSERT_TRUE(channel_->until([&] { return server_->count("GET") >= 3; }));
+    channel_->cancel(1);
+    const std::scoped_lock lock(times->mutex);
+    EXPECT_GE(times->all[3] - times->all[0], std::chrono::milliseconds(100 + 200 + 400));
+}
+
+TEST_F(HttpAnswers, SaysWhenTooManyWait) {
+    serve([](const Request&) -> Answer { return {}; });  // never answers
+    int sent = 0;
+    patchbay_status status = PATCHBAY_OK;
+    while (status == PATCHBAY_OK && sent < 5000) {
+        status = channel_->send("{}");
+        ++sent;
+    }
+    EXPECT_EQ(status, PATCHBAY_PAUSE) << sent;
+    EXPECT_LE(sent, 64 + 1000 + 1);
+    EXPECT_EQ(channel_->writable_count(), 0);
+    for (int i = 1; i <= sent; ++i) channel_->cancel(static_cast<std::uint64_t>(i));
+    ASSERT_TRUE(channel_->until([&] { return channel_->writable_count() == 1; }));
+    EXPECT_EQ(channel_->send("{}"), PATCHBAY_OK);
+}
+
+TEST_F(HttpAnswers, SaysWhenTooMuchWaits) {
+    serve([](const Request&) -> Answer { return {}; });
+    const std::string large(1u << 20, ' ');
+    int sent = 0;
+    while (channel_->send(large) == PATCHBAY_OK && sent < 500) ++sent;
+    EXPECT_LE(sent, 64 + 16 + 1);
+}
+
+TEST_F(HttpAnswers, EndsAnyNumberOfThemThatWait) {
+    serve([](const Request&) -> Answer { return {}; });
+    channel_->keep_bodies = false;
+    for (int i = 0; i < 20'000; ++i) ASSERT_GE(channel_->send("{}"), 0);
+    channel_->close();
+    ASSERT_TRUE(channel_->until([&] { return channel_->closed(); }));
+    EXPECT_THAT(channel_->done, SizeIs(20'000));
+}
+
+TEST_F(HttpAnswers, APauseBetweenEventsOfOnePieceIsHeeded) {
+    std::string events;
+    for (int i = 0; i < 5000; ++i) events += "data: {\"n\":" + std::to_string(i) + "}\n\n";
+    serve([&](const Request&) -> Answer { return {ScriptedHttp::events(events), Then::Close}; });
+    channel_->pause_after = [](std::size_t count) { return count % 100 == 0; };
+    EXPECT_GE(channel_->send("{}"), 0);
+    for (std::size_t next = 100; next <= 5000; next += 100) {
+        ASSERT_TRUE(channel_->until([&] { return channel_->message_count() >= next; })) << next;
+        // Long enough for one that does not wait; too short only lets a fault pass.
+        loop_.run_until([] { return false; }, core::Clock::now() + std::chrono::milliseconds(5));
+        ASSERT_EQ(channel_->message_count(), next);
+        channel_->resume();
+    }
+    EXPECT_TRUE(channel_->until([&] { return channel_->ended_with(PATCHBAY_OK) == 1; }));
+    EXPECT_EQ(channel_->messages.back(), "{\"n\":4999}");
+}
+
+}  // namespace
