@@ -5,6 +5,7 @@
 #include "app/server_log.hpp"
 #include "auth/consent.hpp"
 #include "auth/secret_store.hpp"
+#include "config/secret_values.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "protocol/schema.hpp"
@@ -12,6 +13,7 @@
 
 #include <atomic>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #ifndef PATCHBAY_VERSION
@@ -120,9 +122,7 @@ struct Host::Impl final : connection::ServerEvents {
                    plugin::ChannelEvents& events) {
                 return plugins.open(transport, std::move(channel), events);
             },
-            [this](const config::Server& server) {
-                return config::expand(server, options.environment);
-            },
+            [this](const config::Server& server) { return expanded(server); },
             [this](const std::string& transport) {
                 const auto known = plugins.transports();
                 return std::binary_search(known.begin(), known.end(), transport);
@@ -157,6 +157,32 @@ struct Host::Impl final : connection::ServerEvents {
             [done, error = Error{ErrorCode::NotFound,
                                  "no server \"" + core::printable(id, 80) + "\" is configured" +
                                      core::did_you_mean(id, known)}] { done(error); });
+    }
+
+    // A child may print what it is given, a server send back what it is sent: those values are
+    // masked from here to the next attempt.
+    Result<json::object> expanded(const config::Server& server) {
+        core::Secrets values;
+        auto environment = options.environment;
+        environment.secrets = &values;
+        auto settings = config::expand(server, environment);
+        if (settings)
+            for (const auto& value : config::secret_values(*settings)) values.add(value);
+        if (settings) mask_passed(*settings, values);
+        masked[server.id] = std::move(values);
+        return settings;
+    }
+
+    // Variables that a child inherits by name.
+    void mask_passed(const json::object& settings, core::Secrets& values) const {
+        const auto* names = settings.if_contains("pass_env");
+        if (!names || !names->is_array() || !options.environment.variable) return;
+        for (const auto& name : names->get_array()) {
+            if (!name.is_string()) continue;
+            const std::string text(name.get_string());
+            const auto value = options.environment.variable(text);
+            if (value && config::names_a_secret(text)) values.add(*value);
+        }
     }
 
     OneSignIn::Make maker(const config::Server& server) const {
@@ -194,6 +220,7 @@ struct Host::Impl final : connection::ServerEvents {
     plugin::Catalogue plugins;
     ServerAuth server_auth;
     OneSignIn signing;
+    std::map<std::string, core::Secrets> masked;  // by server
     ServerLog logs;
     EraFile eras;
     NotificationHandler notified;

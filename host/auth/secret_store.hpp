@@ -10,6 +10,7 @@
 #include "auth/keyring.hpp"
 #include "auth/store_file.hpp"
 #include "core/loop.hpp"
+#include "core/secrets.hpp"
 #include "plugin/sign_in.hpp"
 
 #include <condition_variable>
@@ -61,6 +62,7 @@ private:
     core::Loop& loop_;
     const StoreFile file_;
     const std::unique_ptr<Keyring> keyring_;
+    mutable core::Secrets secrets_;  // of the records that were read and written
     std::map<std::uint64_t, Lock> locks_;
     std::uint64_t last_lock_ = 0;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

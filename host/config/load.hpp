@@ -4,6 +4,7 @@
 
 #include "config/config.hpp"
 #include "core/result.hpp"
+#include "core/secrets.hpp"
 
 #include <functional>
 #include <string>
@@ -21,6 +22,8 @@ struct Environment {
     std::vector<std::string> sets;          // --set key=value, in order
     // getenv, or a fake. Empty optional: not set.
     std::function<std::optional<std::string>(const std::string&)> variable;
+    // Takes what secret references hold, and masks it as long as it lives; null: core::log::mask.
+    core::Secrets* secrets = nullptr;
 
     static Environment of_this_process();
 };
@@ -63,7 +66,7 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
 
 // `${VAR}`, `${VAR:-default}`, `$${` and secret references in the settings of `server` (command,
 // args, cwd, env, url, headers), once, at connect time. The error names the missing variable.
-// Values that came from secret references are registered with core::log::mask.
+// Values that came from secret references are masked in logs: Environment::secrets.
 Result<boost::json::object> expand(const Server& server, const Environment& environment);
 // The same for every text in the settings of the [auth.*] table that `server` names.
 Result<boost::json::object> expand_auth(const Server& server, const boost::json::object& settings,

@@ -6,6 +6,7 @@
 #include "connection/auth_loop.hpp"
 #include "connection/connection.hpp"
 #include "connection/pending_requests.hpp"
+#include "core/secrets.hpp"
 #include "protocol/http_headers.hpp"
 
 #include <deque>
@@ -115,6 +116,7 @@ struct Connection::Impl {
     State state = State::Idle;
     std::unique_ptr<plugin::Channel> channel;
     std::vector<plugin::Header> bearer;  // from bearer_token_env_var
+    core::Secrets secrets;               // the same
     std::optional<AuthChoice> auth_choice;
     std::shared_ptr<plugin::Signer> signer = plugin::make_signer();
     std::unique_ptr<AuthLoop> auth;

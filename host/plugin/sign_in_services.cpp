@@ -1,6 +1,7 @@
 #include "plugin/sign_in_services.hpp"
 
 #include "core/log.hpp"
+#include "core/secrets.hpp"
 #include "core/text.hpp"
 #include "plugin/host_services.hpp"
 
@@ -142,6 +143,7 @@ struct SignInServices::State : std::enable_shared_from_this<State> {
     core::Loop& loop;
     const std::string plugin;
     const SignIn offered;
+    core::Secrets secrets;  // what the plugin asked to mask [any]
 
     std::mutex mutex;  // guards what follows
     std::map<patchbay_op, Call> calls;
@@ -321,8 +323,8 @@ patchbay_status lock(const patchbay_host* host, patchbay_str server, std::uint32
         });
 }
 
-void mask(const patchbay_host*, patchbay_str value) noexcept {
-    core::log::mask(view(value));
+void mask(const patchbay_host* host, patchbay_str value) noexcept {
+    if (const auto self = state(host)) self->secrets.add(view(value));
 }
 
 constexpr patchbay_host_secrets kSecrets = {

@@ -214,7 +214,7 @@ TEST_F(ChannelTest, MayBeDestroyedByItsLastEvent) {
     last.channel = &channel_;
     ChannelOptions options;
     options.server = "demo";
-    channel_ = std::move(*catalogue_->open("fake", std::move(options), last));
+    channel_ = *catalogue_->open("fake", std::move(options), last);
     channel_->close();
     EXPECT_TRUE(until([&] { return channel_ == nullptr; }));
 }
