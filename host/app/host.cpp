@@ -5,6 +5,7 @@
 #include "app/server_log.hpp"
 #include "auth/consent.hpp"
 #include "auth/secret_store.hpp"
+#include "config/secret_values.hpp"
 #include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -14,6 +15,7 @@
 
 #include <atomic>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #ifndef PATCHBAY_VERSION
@@ -169,16 +171,21 @@ struct Host::Impl final : connection::ServerEvents {
     using Then = std::function<void(Result<What>)>;
 
     // At once, or on a thread of `waiting` where a file or a program has to be waited for.
-    // `written`: how it is signed in to.
+    // `written`: how it is signed in to. A child may print what it is given, a server send back
+    // what it is sent: those values are masked from here to the next attempt.
     void expand(const config::Server& server, const Result<connection::AuthMethod>& written,
                 Then<connection::Expanded> then) {
         using connection::Expanded;
         const bool waits = (server.expand && config::expansion_waits(server.settings)) ||
                            (written && config::expansion_waits(written->settings));
-        auto work = [server, written,
-                     environment = options.environment](const std::stop_token& stop) {
+        const auto values = std::make_shared<core::Secrets>();
+        auto environment = options.environment;
+        environment.secrets = values.get();
+        auto work = [server, written, values, environment](const std::stop_token& stop) {
             auto settings = config::expand(server, environment, stop);
             if (!settings) return Result<Expanded>(settings.error());
+            for (const auto& value : config::secret_values(*settings)) values->add(value);
+            mask_passed(*settings, environment, *values);
             Expanded expanded{std::move(*settings), written};
             if (!written) return Result<Expanded>(std::move(expanded));
             auto own = config::expand_auth(server, written->settings, environment, stop);
@@ -188,8 +195,26 @@ struct Host::Impl final : connection::ServerEvents {
                 expanded.auth = own.error();
             return Result<Expanded>(std::move(expanded));
         };
-        if (!waits) return then(work({}));
-        waiting.run(std::move(work), std::move(then));
+        auto told = [this, id = server.id, values,
+                     then = std::move(then)](Result<Expanded> outcome) {
+            masked[id] = std::move(*values);
+            then(std::move(outcome));
+        };
+        if (!waits) return told(work({}));
+        waiting.run(std::move(work), std::move(told));
+    }
+
+    // Variables that a child inherits by name.
+    static void mask_passed(const json::object& settings, const config::Environment& environment,
+                            core::Secrets& values) {
+        const auto* names = settings.if_contains("pass_env");
+        if (!names || !names->is_array() || !environment.variable) return;
+        for (const auto& name : names->get_array()) {
+            if (!name.is_string()) continue;
+            const std::string text(name.get_string());
+            const auto value = environment.variable(text);
+            if (value && config::names_a_secret(text)) values.add(*value);
+        }
     }
 
     // With everything expanded for `server`, signs in or out; or `done` hears why not.
@@ -241,6 +266,7 @@ struct Host::Impl final : connection::ServerEvents {
     plugin::Catalogue plugins;
     ServerAuth server_auth;
     OneSignIn signing;
+    std::map<std::string, core::Secrets> masked;  // by server
     ServerLog logs;
     EraFile eras;
     NotificationHandler notified;

@@ -46,7 +46,7 @@ std::string ServerLog::path_of(const std::string& server) const {
 void ServerLog::add(const std::string& server, bool stray, std::string_view line) {
     auto& kept = kept_[server];
     std::string text = timestamp() + (stray ? " stdout " : " stderr ") +
-                       core::log::masked(core::printable(line, core::Limits{}.stderr_line_bytes));
+                       core::printable(core::log::masked(line), core::Limits{}.stderr_line_bytes);
     if (!directory_.empty() && !kept.refused) write(server, kept, text);
     kept.lines.push_back(std::move(text));
     if (kept.lines.size() > kLinesInMemory) kept.lines.pop_front();

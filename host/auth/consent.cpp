@@ -1,5 +1,6 @@
 #include "auth/consent.hpp"
 
+#include "auth/query.hpp"
 #include "core/text.hpp"
 
 #include <unistd.h>
@@ -48,9 +49,11 @@ std::uint64_t BrowserConsent::authorize(const std::string& server, Reserved rese
     visit.server = server;
     visit.url = url;
     visit.redirect_uri = reserved.redirect_uri;
+    visit.state = query_value(url, "state");
     visit.answer = std::move(answer);
     visit.listener = std::make_unique<RedirectListener>(
-        loop_, reserved.socket, [this, id](std::string query) { end(id, std::move(query)); });
+        loop_, reserved.socket, [this, id](const std::string& query) { return fits(id, query); },
+        [this, id](std::string query) { end(id, std::move(query)); });
     visit.timer = loop_.after(kLimit, [this, id] {
         visits_.at(id).timer = 0;
         end(id, Error{ErrorCode::Timeout, "nobody signed in within 5 min"});
@@ -80,6 +83,21 @@ std::uint64_t BrowserConsent::authorize(const std::string& server, Reserved rese
     return id;
 }
 
+// The method checks the state too; but a redirect that fails there has ended the sign-in.
+bool BrowserConsent::fits(std::uint64_t id, const std::string& query) {
+    auto& visit = visits_.at(id);
+    if (!visit.state || query_value(query, "state") == visit.state) return true;
+    if (++visit.strangers >= kMostStrangers) {
+        loop_.defer([this, id] {
+            end(id, Error{ErrorCode::Denied,
+                          std::to_string(kMostStrangers) +
+                              " redirects came that do not belong to this sign-in; something on "
+                              "this machine disturbs it; sign in again"});
+        });
+    }
+    return false;
+}
+
 void BrowserConsent::show(std::uint64_t id) {
     const auto& visit = visits_.at(id);
     if (person_.presence() == Person::Presence::NoBrowser) return ask_for_redirect(id);
@@ -104,8 +122,11 @@ void BrowserConsent::ask_for_redirect(std::uint64_t id) {
         auto& asked = visits_.at(id);
         asked.question = 0;
         if (!line) return;  // no terminal: the listener still waits
-        if (auto query = query_of_redirect(*line, asked.redirect_uri)) return end(id, *query);
-        person_.tell("that does not begin with " + asked.redirect_uri + "?");
+        const auto query = query_of_redirect(*line, asked.redirect_uri);
+        const bool same = query && (!asked.state || query_value(*query, "state") == asked.state);
+        if (same) return end(id, *query);
+        person_.tell(query ? "that address is of another sign-in"
+                           : "that does not begin with " + asked.redirect_uri + "?");
         ask_for_redirect(id);
     });
 }

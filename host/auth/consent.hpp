@@ -4,7 +4,7 @@
 // Owns:    listeners and questions under way. Borrows loop and person.
 // Threads: reserve() is [any], the rest [loop].
 // Errors:  AuthRequired with the command to run when nobody is there, Denied when the person says
-//          no, Timeout after kLimit.
+//          no or kMostStrangers redirects had another state, Timeout after kLimit.
 // Source:  RFC 8252.
 #pragma once
 
@@ -15,12 +15,15 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 
 namespace patchbay::auth {
 
 class BrowserConsent final : public plugin::Consent {
 public:
     static constexpr std::chrono::minutes kLimit{5};
+    // So many redirects of strangers are turned away; then somebody is guessing.
+    static constexpr int kMostStrangers = 64;
 
     BrowserConsent(core::Loop& loop, Person& person) : loop_(loop), person_(person) {}
     ~BrowserConsent() override;
@@ -33,6 +36,8 @@ public:
 private:
     struct Visit {
         std::string server, url, redirect_uri;
+        std::optional<std::string> state;  // of `url`: what the redirect has to bring back
+        int strangers = 0;
         Answer answer;
         std::unique_ptr<RedirectListener> listener;
         std::uint64_t question = 0;
@@ -41,6 +46,7 @@ private:
 
     void show(std::uint64_t id);
     void ask_for_redirect(std::uint64_t id);
+    bool fits(std::uint64_t id, const std::string& query);
     void end(std::uint64_t id, Result<std::string> query);
 
     core::Loop& loop_;

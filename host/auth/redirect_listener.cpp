@@ -19,7 +19,6 @@ namespace {
 
 constexpr const char* kPath = "/callback";
 constexpr std::chrono::seconds kPatience{10};
-constexpr std::uint32_t kHeadBytes = 16u << 10;
 
 std::string page(unsigned status, const char* reason, const char* says) {
     const std::string body = std::string(
@@ -69,11 +68,12 @@ std::string redirect_uri_of(int socket) {
     return "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + kPath;
 }
 
-RedirectListener::RedirectListener(core::Loop& loop, int socket,
+RedirectListener::RedirectListener(core::Loop& loop, int socket, Fits fits,
                                    std::function<void(std::string)> came)
     : loop_(loop),
       socket_(socket),
       authority_(redirect_uri_of(socket).substr(7, redirect_uri_of(socket).find(kPath) - 7)),
+      fits_(std::move(fits)),
       came_(std::move(came)) {
     if (auto watch = loop_.watch(socket_, core::Loop::kReadable, [this](unsigned) { accept(); }))
         watch_ = *watch;
@@ -91,7 +91,7 @@ void RedirectListener::accept() {
     if (peers_.size() >= kMostConnections) drop(*peers_.front());  // the one that waits longest
     auto& peer = *peers_.emplace_back(std::make_unique<Peer>());
     peer.fd = fd;
-    peer.parser.header_limit(kHeadBytes);
+    peer.parser.header_limit(kMostHeadBytes);
     if (auto watch =
             loop_.watch(fd, core::Loop::kReadable, [this, &peer](unsigned) { readable(peer); }))
         peer.watch = *watch;
@@ -109,6 +109,10 @@ void RedirectListener::readable(Peer& peer) {
     peer.unread.append(block, static_cast<std::size_t>(got));
     boost::beast::error_code failed;
     peer.unread.erase(0, peer.parser.put(boost::asio::buffer(peer.unread), failed));
+    if (failed == http::error::header_limit) {
+        return reply(peer, page(431, "Request Header Fields Too Large",
+                                "That address is too long for an answer to a sign-in."));
+    }
     if (failed && failed != http::error::need_more) return drop(peer);
     if (peer.parser.is_header_done()) answer(peer);
 }
@@ -117,23 +121,27 @@ void RedirectListener::answer(Peer& peer) {
     const auto& request = peer.parser.get();
     const std::string target(request.target());
     const auto mark = target.find('?');
-    const std::string query = mark == std::string::npos ? "" : target.substr(mark + 1);
     // A page elsewhere that makes a browser come here does so under another name.
     const bool ours = request[http::field::host] == authority_;
-    const bool right = ours && target.substr(0, mark) == kPath && came_;
-    std::string text;
-    if (!right)
-        text = page(404, "Not Found", "There is nothing here.");
-    else if (request.method() != http::verb::get)
-        text = page(405, "Method Not Allowed", "Only GET leads on.");
-    else
-        text = page(200, "OK", "Patchbay has got the answer. You may close this window.");
-    // A page of this size fits into any socket's buffer.
+    if (!ours || target.substr(0, mark) != kPath || !came_)
+        return reply(peer, page(404, "Not Found", "There is nothing here."));
+    if (request.method() != http::verb::get)
+        return reply(peer, page(405, "Method Not Allowed", "Only GET leads on."));
+    const std::string query = mark == std::string::npos ? "" : target.substr(mark + 1);
+    if (!fits_(query)) {
+        return reply(peer, page(400, "Bad Request",
+                                "This does not belong to the sign-in that Patchbay waits for; it "
+                                "was not used. Go on where you began to sign in."));
+    }
+    reply(peer, page(200, "OK", "Patchbay has got the answer. You may close this window."));
+    loop_.defer([came = std::exchange(came_, {}), query] { came(query); });
+}
+
+// A page of this size fits into any socket's buffer.
+void RedirectListener::reply(Peer& peer, const std::string& text) {
     [[maybe_unused]] const auto sent = ::send(peer.fd, text.data(), text.size(), MSG_NOSIGNAL);
     ::shutdown(peer.fd, SHUT_WR);
-    const bool done = right && request.method() == http::verb::get;
     drop(peer);
-    if (done) loop_.defer([came = std::exchange(came_, {}), query] { came(query); });
 }
 
 void RedirectListener::drop(Peer& peer) {

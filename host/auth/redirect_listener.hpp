@@ -1,9 +1,10 @@
 // Waits on a loopback socket for the one redirect that ends a sign-in in a browser, and answers it
-// with a page that says so. Everything else that connects is turned away.
+// with a page that says so. Everything else that connects is turned away: any page and any program
+// of this machine can come here, so a redirect counts only if it knows what the sign-in began with.
 //
 // Owns:    the socket and its connections. Threads: [loop].
 // Errors:  none: what makes no sense gets a 4xx, and the listener goes on waiting.
-// Limits:  kMostConnections at once, 16 KiB and 10 s for each.
+// Limits:  kMostConnections at once, kMostHeadBytes and 10 s for each.
 // Source:  RFC 8252 section 7.3. The door to Boost.Beast, which parses the request.
 #pragma once
 
@@ -26,8 +27,15 @@ class RedirectListener {
 public:
     static constexpr std::size_t kMostConnections = 8;
 
-    // Takes `socket` over. `came` is called once, with the query string, never from inside here.
-    RedirectListener(core::Loop& loop, int socket, std::function<void(std::string query)> came);
+    // An authorization server may put a long error_description into the redirect's address.
+    static constexpr std::size_t kMostHeadBytes = 256u << 10;
+
+    // True: this query ends the sign-in. False: it is a stranger's, and the listener goes on.
+    using Fits = std::function<bool(const std::string& query)>;
+    // Takes `socket` over. `came` is called once, with a query string that fits, never from inside
+    // here.
+    RedirectListener(core::Loop& loop, int socket, Fits fits,
+                     std::function<void(std::string query)> came);
     ~RedirectListener();
     RedirectListener(const RedirectListener&) = delete;
 
@@ -37,11 +45,13 @@ private:
     void accept();
     void readable(Peer& peer);
     void answer(Peer& peer);
+    void reply(Peer& peer, const std::string& text);
     void drop(Peer& peer);
 
     core::Loop& loop_;
     const int socket_;
     const std::string authority_;  // 127.0.0.1:PORT
+    Fits fits_;
     std::function<void(std::string)> came_;
     core::Loop::WatchId watch_ = 0;
     std::list<std::unique_ptr<Peer>> peers_;

@@ -81,7 +81,7 @@ Result<std::string> SecretStore::read_record(const std::string& plugin,
     }
     for (const auto& member : record)
         if (is_secret(member.key()) && member.value().is_string())
-            core::log::mask(member.value().get_string());
+            secrets_.add(member.value().get_string());
     return json::serialize(record);
 }
 
@@ -105,7 +105,7 @@ Result<void> SecretStore::write_record(const std::string& plugin, const std::str
     json::object secrets;
     for (const auto& member : record) {
         if (!is_secret(member.key())) continue;
-        if (member.value().is_string()) core::log::mask(member.value().get_string());
+        if (member.value().is_string()) secrets_.add(member.value().get_string());
         secrets[member.key()] = member.value();
     }
     if (keyring_) {

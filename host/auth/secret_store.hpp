@@ -12,6 +12,7 @@
 #include "auth/keyring.hpp"
 #include "auth/store_file.hpp"
 #include "core/loop.hpp"
+#include "core/secrets.hpp"
 #include "core/worker.hpp"
 #include "plugin/sign_in.hpp"
 
@@ -56,6 +57,7 @@ private:
     core::Loop& loop_;
     const StoreFile file_;
     const std::unique_ptr<Keyring> keyring_;
+    mutable core::Secrets secrets_;  // of the records that were read and written
     std::map<std::uint64_t, Lock> locks_;
     std::uint64_t last_lock_ = 0;
     core::Worker worker_;  // the last member: its work uses the others

@@ -144,8 +144,11 @@ private:
         return secret(secret_from_command(std::string(line), stop_));
     }
 
-    static Result<std::string> secret(Result<std::string> found) {
-        if (found) core::log::mask(*found);
+    Result<std::string> secret(Result<std::string> found) const {
+        if (found && environment_.secrets)
+            environment_.secrets->add(*found);
+        else if (found)
+            core::log::mask(*found);
         return found;
     }
 

@@ -4,6 +4,7 @@
 
 #include "config/config.hpp"
 #include "core/result.hpp"
+#include "core/secrets.hpp"
 
 #include <functional>
 #include <stop_token>
@@ -22,6 +23,8 @@ struct Environment {
     std::vector<std::string> sets;          // --set key=value, in order
     // getenv, or a fake. Empty optional: not set.
     std::function<std::optional<std::string>(const std::string&)> variable;
+    // Takes what secret references hold, and masks it as long as it lives; null: core::log::mask.
+    core::Secrets* secrets = nullptr;
 
     static Environment of_this_process();
 };
@@ -64,8 +67,8 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
 
 // `${VAR}`, `${VAR:-default}`, `$${` and secret references in the settings of `server` (command,
 // args, cwd, env, url, headers), once, at connect time. The error names the missing variable.
-// Values that came from secret references are registered with core::log::mask. Blocks its caller
-// for as long as files and programs take; a request to stop ends those programs.
+// Values that came from secret references are masked in logs: Environment::secrets. Blocks its
+// caller for as long as files and programs take; a request to stop ends those programs.
 Result<boost::json::object> expand(const Server& server, const Environment& environment,
                                    const std::stop_token& stop = {});
 // The same for every text in the settings of the [auth.*] table that `server` names.

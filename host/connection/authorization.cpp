@@ -51,7 +51,7 @@ Result<void> Connection::Impl::read_bearer_token() {
         return Error{ErrorCode::Invalid, "the variable " + core::printable(name, 80) +
                                              " (bearer_token_env_var) holds no token: it is empty "
                                              "or has characters that no header can carry"};
-    core::log::mask(*token);
+    secrets.add(*token);
     bearer.push_back({"Authorization", "Bearer " + *token, true});
     return {};
 }

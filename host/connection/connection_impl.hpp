@@ -7,6 +7,7 @@
 #include "connection/connection.hpp"
 #include "connection/pending_requests.hpp"
 #include "connection/server_requests.hpp"
+#include "core/secrets.hpp"
 #include "protocol/http_headers.hpp"
 
 #include <deque>
@@ -136,6 +137,7 @@ struct Connection::Impl {
     State state = State::Idle;
     std::unique_ptr<plugin::Channel> channel;
     std::vector<plugin::Header> bearer;  // from bearer_token_env_var
+    core::Secrets secrets;               // the same
     std::optional<AuthChoice> auth_choice;
     std::shared_ptr<plugin::Signer> signer = plugin::make_signer();
     std::unique_ptr<AuthLoop> auth;

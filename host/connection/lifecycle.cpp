@@ -39,7 +39,7 @@ Connection::Impl::Impl(Connection& owner, const Context& shared, registry::Serve
 Error Connection::Impl::named(Error error) const {
     const std::string server = "server \"" + spec.id() + "\"";
     // What comes from below may have named it already.
-    if (error.message.rfind(server, 0) == 0) return error;
+    if (error.message.find(server) != std::string::npos) return error;
     return within(server, std::move(error));
 }
 
@@ -58,7 +58,7 @@ void Connection::Impl::keep_line(bool stray, std::string_view line) {
     if (stray) {
         ++shown.stray_lines;
     } else {
-        stderr_tail.push_back(core::printable(line, 300));
+        stderr_tail.push_back(core::printable(core::log::masked(line), 300));
         if (stderr_tail.size() > kStderrTail) stderr_tail.pop_front();
     }
     context.events.on_output(spec.id(), stray, line);
@@ -348,7 +348,7 @@ bool Connection::Impl::comes_back(const Error& error) const {
 }
 
 void Connection::Impl::tell_failure(State next, const Error& error) {
-    shown.last_error = core::log::masked(core::printable(error.message, 2000));
+    shown.last_error = core::printable(core::log::masked(error.message), 2000);
     core::log::debug(shown.last_error);
     place.reset();
     list_running = list_again = changed_meanwhile = false;  // what its page brings is not a list

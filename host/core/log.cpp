@@ -1,6 +1,7 @@
 // The only door to spdlog.
 #include "core/log.hpp"
 
+#include "core/secrets.hpp"
 #include "core/text.hpp"
 
 #include <spdlog/sinks/stdout_sinks.h>
@@ -8,15 +9,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
-#include <vector>
 
 namespace patchbay::core::log {
 
 namespace {
 
 constexpr std::size_t kLineBytes = 16u << 10;
-constexpr std::size_t kShortestSecret = 4;
 
 std::atomic<Level> threshold{Level::Warn};
 
@@ -29,15 +27,6 @@ spdlog::logger& logger() {
         made.flush_on(spdlog::level::trace);
         return made;
     }();
-    return instance;
-}
-
-struct Secrets {
-    std::mutex mutex;
-    std::vector<std::string> values;  // longest first, so that one inside another is masked whole
-};
-Secrets& secrets() {
-    static Secrets instance;
     return instance;
 }
 
@@ -66,25 +55,12 @@ void write(Level level, std::string_view text) {
 }
 
 void mask(std::string_view secret) {
-    if (secret.size() < kShortestSecret) return;
-    auto& all = secrets();
-    const std::lock_guard lock(all.mutex);
-    if (std::find(all.values.begin(), all.values.end(), secret) != all.values.end()) return;
-    all.values.emplace_back(secret);
-    std::stable_sort(all.values.begin(), all.values.end(),
-                     [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    static auto& without_owner = *new Secrets;
+    without_owner.add(secret);
 }
 
 std::string masked(std::string_view text) {
-    std::string out(text);
-    auto& all = secrets();
-    const std::lock_guard lock(all.mutex);
-    for (const auto& secret : all.values) {
-        for (auto at = out.find(secret); at != std::string::npos; at = out.find(secret, at + 3)) {
-            out.replace(at, secret.size(), "***");
-        }
-    }
-    return out;
+    return core::masked(text);
 }
 
 }  // namespace patchbay::core::log

@@ -1,5 +1,5 @@
-// The host's log: stderr by default, spdlog behind it. Foreign text is made printable, values
-// registered as secrets are masked in every line.
+// The host's log: stderr by default, spdlog behind it. Foreign text is made printable, secrets
+// (secrets.hpp) are masked in every line.
 //
 // Threads: [any].
 #pragma once
@@ -32,9 +32,9 @@ inline void error(std::string_view text) {
     write(Level::Error, text);
 }
 
-// From now on every occurrence of `secret` in a line becomes "***". Shorter than 4 bytes: ignored.
+// Masks a secret that has no owner here: until Secrets::kMost newer ones have come this way.
 void mask(std::string_view secret);
-// `text` with every registered secret masked; for messages that do not pass through the log.
+// core::masked, for messages that do not pass through the log.
 std::string masked(std::string_view text);
 
 }  // namespace patchbay::core::log

@@ -3,6 +3,7 @@
 #include "plugin/authenticator.hpp"
 
 #include "core/log.hpp"
+#include "core/secrets.hpp"
 #include "core/text.hpp"
 #include "plugin/create_authenticator.hpp"
 #include "plugin/signer.hpp"
@@ -38,7 +39,7 @@ bool fits_a_header(std::string_view name, std::string_view value) {
 }
 
 // Empty: fine, and copied to `made`. Names no value: they are secrets.
-std::string copy_grant(const patchbay_grant* grant, Grant& made) {
+std::string copy_grant(const patchbay_grant* grant, Grant& made, core::Secrets& secrets) {
     if (!grant) return "acquired with OK and no grant";
     if (grant->struct_size < kGrantFloor) return "acquired with a grant of an unknown size";
     if (grant->credential_count > kMostCredentials ||
@@ -53,7 +54,7 @@ std::string copy_grant(const patchbay_grant* grant, Grant& made) {
                                     (kv.flags & PATCHBAY_KV_SECRET) != 0,
                                     (kv.flags & PATCHBAY_KV_ENV) != 0,
                                     (kv.flags & PATCHBAY_KV_SIGN) != 0});
-        if (made.credentials.back().secret) core::log::mask(made.credentials.back().value);
+        if (made.credentials.back().secret) secrets.add_header(made.credentials.back().value);
     }
     if (grant->expires_unix_ms) {
         constexpr std::uint64_t kFarAway = 4'102'444'800'000;  // 2100: as good as never
@@ -192,6 +193,7 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
     const patchbay_auth& table;
     const std::string server;
     const std::shared_ptr<Signer> signer;  // may be null
+    core::Secrets secrets;                 // what was granted [any]
 
     // [loop]
     AuthenticatorEvents* events;  // null: nobody listens
@@ -213,7 +215,8 @@ void sink_acquired(patchbay_auth_link* link, std::uint64_t operation, patchbay_s
         AuthEvent event{Kind::Acquired, operation};
         if (status == PATCHBAY_OK) {
             Grant made;
-            if (auto why = copy_grant(grant, made); !why.empty()) return link->queue_fault(why);
+            if (auto why = copy_grant(grant, made, link->secrets); !why.empty())
+                return link->queue_fault(why);
             event.outcome = std::move(made);
         } else {
             if (status > 0) return link->queue_fault("acquired with " + std::to_string(status));

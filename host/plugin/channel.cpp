@@ -3,6 +3,7 @@
 #include "plugin/channel.hpp"
 
 #include "core/log.hpp"
+#include "core/secrets.hpp"
 #include "core/text.hpp"
 #include "plugin/exchange_set.hpp"
 #include "plugin/open_channel.hpp"
@@ -82,6 +83,11 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
           most_queued_bytes(std::max(kMostQueuedBytes, 2 * message_bytes)),
           signer(std::move(its_signer)),
           events(&its_events) {}
+
+    void mask(const std::vector<Header>& given) {
+        for (const auto& header : given)
+            if (header.secret) secrets.add_header(header.value);
+    }
 
     // ---- [any]: called by the plugin
 
@@ -288,6 +294,7 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
     const std::string server;
     const std::size_t most_queued_bytes;
     const std::shared_ptr<Signer> signer;  // may be null
+    core::Secrets secrets;                 // the credentials given to it, the former ones too
 
     // [loop]
     ChannelEvents* events;  // null: nobody listens
@@ -445,11 +452,6 @@ constexpr patchbay_sink kSink = {
     sizeof(patchbay_sink), 0,           sink_opened, sink_message, sink_done, sink_writable,
     sink_challenge,        sink_closed, sink_output, sink_fact};
 
-void mask_secrets(const std::vector<Header>& headers) {
-    for (const auto& header : headers)
-        if (header.secret) core::log::mask(header.value);
-}
-
 patchbay_status sign(const patchbay_host*, patchbay_link* link, patchbay_str method,
                      patchbay_str url, void* ctx, Signer::Header header) noexcept {
     if (!link || !header) return PATCHBAY_E_INVALID;
@@ -521,7 +523,7 @@ public:
 
     void set_credentials(const std::vector<Header>& credentials) override {
         auto& link = *link_;
-        mask_secrets(credentials);
+        link.mask(credentials);
         if (!usable() || !(link.table.caps & PATCHBAY_CAP_CREDENTIALS)) return;
         std::vector<patchbay_kv> kv;
         describe(credentials, kv);
@@ -555,9 +557,9 @@ Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, HostServices& se
                                               const patchbay_transport& table,
                                               ChannelOptions options, ChannelEvents& events) {
     loop.assert_here();
-    mask_secrets(options.credentials);
     const auto link = std::make_shared<patchbay_link>(
         loop, services, table, options.server, options.message_bytes, options.signer, events);
+    link->mask(options.credentials);
     const std::string settings = boost::json::serialize(options.settings);
     std::vector<patchbay_kv> credentials;
     describe(options.credentials, credentials);

@@ -1,6 +1,7 @@
 #include "plugin/http_service.hpp"
 
 #include "core/log.hpp"
+#include "core/secrets.hpp"
 #include "plugin/slow_call.hpp"
 
 #include <map>
@@ -29,6 +30,7 @@ struct Fetch {
     bool started = false, cancelled = false;
     patchbay_op inner = 0;  // the provider's number, once it is known
     HttpService::Provider provider;
+    core::Secrets secrets;  // of `headers`
 };
 
 // What providers hand back is a number looked up here: a callback that comes twice, or after the
@@ -183,7 +185,7 @@ patchbay_status HttpService::fetch(const patchbay_http_request* request, void* c
         const auto& kv = request->headers[i];
         made->headers.push_back({std::string(view(kv.name)), std::string(view(kv.value)),
                                  (kv.flags & PATCHBAY_KV_SECRET) != 0, false});
-        if (made->headers.back().secret) core::log::mask(made->headers.back().value);
+        if (made->headers.back().secret) made->secrets.add_header(made->headers.back().value);
     }
     static std::uint64_t last = 0;
     {

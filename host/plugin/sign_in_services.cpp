@@ -2,6 +2,7 @@
 
 #include "core/json.hpp"
 #include "core/log.hpp"
+#include "core/secrets.hpp"
 #include "core/text.hpp"
 #include "plugin/host_services.hpp"
 
@@ -141,6 +142,7 @@ struct SignInServices::State : std::enable_shared_from_this<State> {
     core::Loop& loop;
     const std::string plugin;
     const SignIn offered;
+    core::Secrets secrets;  // what the plugin asked to mask [any]
 
     std::mutex mutex;  // guards what follows
     std::map<patchbay_op, Call> calls;
@@ -335,8 +337,10 @@ patchbay_status lock(const patchbay_host* host, patchbay_str server, std::uint32
     });
 }
 
-void mask(const patchbay_host*, patchbay_str value) noexcept {
-    void_entry("secrets mask", [&] { core::log::mask(view(value)); });
+void mask(const patchbay_host* host, patchbay_str value) noexcept {
+    void_entry("secrets mask", [&] {
+        if (const auto self = state(host)) self->secrets.add(view(value));
+    });
 }
 
 constexpr patchbay_host_secrets kSecrets = {

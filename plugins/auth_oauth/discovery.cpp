@@ -136,9 +136,16 @@ void configure(AuthorizationServer& server, const Settings& settings) {
     set(server.authorization_endpoint, settings.authorization_url);
     set(server.token_endpoint, settings.token_url);
     set(server.registration_endpoint, settings.registration_url);
+    server.judged = settings.judged(settings.token_url);
+    server.judged_registration = settings.judged(settings.registration_url);
 }
 
 }  // namespace
+
+std::string ways_without_sign_in() {
+    return "set \"bearer_token_env_var\" or \"headers\" of the server to send a token you have, or "
+           "\"auth\" to an [auth.ID] table with \"authorization_url\" and \"token_url\"";
+}
 
 Task<Demand> probe(Services& services, const WebUrl& server) {
     Request request;
@@ -175,7 +182,6 @@ Task<AuthorizationServer> discover_authorization_server(Services& services,
                                                         const std::string& known_issuer) {
     AuthorizationServer found;
     found.issuer = settings.issuer;
-    found.judged = Judged::kAsConfigured;
     configure(found, settings);
     const bool complete = !settings.token_url.empty() &&
                           (!settings.asks_a_person() || !settings.authorization_url.empty());
@@ -185,13 +191,12 @@ Task<AuthorizationServer> discover_authorization_server(Services& services,
     const bool by_origin = issuer.empty();
     if (by_origin) issuer = server.origin();
     check_endpoint(issuer, "the issuer " + printable(issuer));
-    const auto judged = settings.judged(settings.issuer);
+    const auto judged = settings.judged({});
     const auto places = metadata_places(issuer);
     for (const auto& place : places) {
         const auto document = co_await document_at(services, place, judged);
         if (!document) continue;
         found = described(*document, issuer, place);
-        found.judged = judged;
         configure(found, settings);
         co_return found;
     }

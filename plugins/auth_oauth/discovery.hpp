@@ -31,12 +31,16 @@ struct AuthorizationServer {
     bool sends_issuer = false;         // authorization_response_iss_parameter_supported
     bool proves_code_exchange = true;  // S256
     Judged judged = Judged::kBesideServer;
+    Judged judged_registration = Judged::kBesideServer;
 };
 
 // The challenge of a request without credentials; an empty Demand if the server makes none.
 Task<Demand> probe(Services& services, const WebUrl& server);
 
 Task<Resource> discover_resource(Services& services, const WebUrl& server, const Demand& demand);
+
+// What to set for a server that offers no sign-in.
+std::string ways_without_sign_in();
 
 // `known_issuer`: of an earlier sign-in, preferred if the server still names it.
 Task<AuthorizationServer> discover_authorization_server(Services& services,

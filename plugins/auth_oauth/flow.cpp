@@ -48,6 +48,9 @@ Task<std::optional<Record>> Flow::stored(const WebUrl& server) {
         const auto json = co_await services_.get();
         record = Record::parse(json);
     }
+    // Whatever else has changed since: where its secrets went first.
+    const bool own = record && settings_.is_own_client(record->client_id);
+    pinned_issuer_ = own ? record->issuer : std::string();
     if (record && !record->belongs_to(server, settings_)) record.reset();
     if (record) record->mask(services_);
     co_return record;
@@ -118,10 +121,12 @@ TokenEndpoint Flow::endpoint_of(const Record& record, const std::string& url) co
     endpoint.url = url;
     endpoint.audience = settings_.audience.empty() ? record.issuer : settings_.audience;
     endpoint.client.id = record.client_id;
-    endpoint.client.secret =
-        record.client_secret.empty() ? settings_.client_secret : record.client_secret;
+    endpoint.client.secret = record.client_secret;
     endpoint.client.auth_method = record.token_endpoint_auth_method;
-    if (endpoint.client.auth_method == "private_key_jwt") add_key(endpoint);
+    const bool own = settings_.is_own_client(record.client_id) &&
+                     (settings_.issuer.empty() || settings_.issuer == record.issuer);
+    if (own && endpoint.client.secret.empty()) endpoint.client.secret = settings_.client_secret;
+    if (own && endpoint.client.auth_method == "private_key_jwt") add_key(endpoint);
     return endpoint;
 }
 
@@ -187,6 +192,7 @@ Task<> Flow::forget() {
     unkept_.reset();
     registered_.reset();
     given_.clear();
+    pinned_issuer_.clear();
     prover_.use(nullptr, {});
     if (record && !record->revocation_endpoint.empty()) {
         record->mask(services_);
@@ -197,6 +203,7 @@ Task<> Flow::forget() {
             services_.serve(WebUrl::parse(record->server_url, "the stored server_url"));
             auto endpoint = endpoint_of(*record, record->revocation_endpoint);
             endpoint.timeout_ms = kRevokeMs;
+            if (record->issuer == settings_.issuer) endpoint.judged = settings_.judged({});
             co_await revoke(services_, endpoint, std::move(form));
         } catch (const Trouble& trouble) {
             services_.warn(std::string("the login is erased but not revoked: ") + trouble.what());

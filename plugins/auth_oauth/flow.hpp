@@ -79,6 +79,8 @@ private:
     void add_key(TokenEndpoint& endpoint) const;
     Record record_of(const Scene& scene, const TokenEndpoint& endpoint, const Tokens& tokens) const;
     void count_attempt(const Wish& wish, const Demand& demand);
+    void check_secrets_stay(const AuthorizationServer& server) const;
+    Task<> check_sign_in_is_offered(const Wish& wish, const WebUrl& server, const Record& known);
     [[noreturn]] void refuse_quietly(const Wish& wish, const Record& known) const;
     std::string invitation() const;
 
@@ -94,10 +96,12 @@ private:
         std::string issuer, token_endpoint;
         Client client;
     };
-    std::string given_;             // the token that is in use
-    std::string renewed_;           // the access token that came of a refresh after a refusal
-    std::string reason_;            // why the stored login does not do
-    std::optional<Record> unkept_;  // what the store would not take
+    std::string given_;          // the token that is in use
+    std::string renewed_;        // the access token that came of a refresh after a refusal
+    std::string reason_;         // why the stored login does not do
+    std::string pinned_issuer_;  // where the settings' client has signed in before
+    std::optional<std::string> nothing_at_;  // where no sign-in was offered; empty: there is one
+    std::optional<Record> unkept_;           // what the store would not take
     std::optional<Registered> registered_;
     std::map<std::string, Attempts> attempts_;  // by the scope that was asked for
 };

@@ -36,9 +36,8 @@ std::string metadata_of(const std::string& auth_method, const std::string& redir
         throw Trouble(
             PATCHBAY_E_AUTH,
             "nothing says where to sign in: the server publishes no metadata (looked at " +
-                server.looked_at + ") and registers no clients at " + url +
-                "; set \"authorization_url\" and \"token_url\", or use a token with auth "
-                "method bearer");
+                server.looked_at + ") and registers no clients at " + url + "; " +
+                ways_without_sign_in());
     }
     std::string words = "answered " + std::to_string(reply.status);
     if (reply.status < 500) {
@@ -99,7 +98,7 @@ Task<Client> register_client(Services& services, const Settings& settings,
     Request request;
     request.method = "POST";
     request.url = server.registration_endpoint;
-    request.judged = server.judged;
+    request.judged = server.judged_registration;
     request.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}};
     request.body = metadata_of(asked, redirect_uri, scope, bound);
     auto without_scope = request;

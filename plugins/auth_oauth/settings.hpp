@@ -30,8 +30,19 @@ struct Settings {
 
     bool asks_a_person() const { return grant == Grant::kAuthorizationCode; }
     bool has_key() const { return !private_key.empty() || !private_key_file.empty(); }
+    // Of an endpoint: what a person wrote is not judged, nor what the issuer they wrote says of
+    // itself. The same for signing in, renewing and revoking.
     Judged judged(const std::string& configured) const {
-        return configured.empty() ? Judged::kBesideServer : Judged::kAsConfigured;
+        return configured.empty() && issuer.empty() ? Judged::kBesideServer : Judged::kAsConfigured;
+    }
+    // True of the client that the settings name, so that it has their secrets.
+    bool is_own_client(const std::string& id) const {
+        return id == client_id || (!id.empty() && id == client_metadata_url);
+    }
+    // True if a token request as that client carries something that another could use.
+    bool sends_secrets() const {
+        return !client_secret.empty() || has_key() || grant == Grant::kJwtBearer ||
+               grant == Grant::kEnterpriseManaged;
     }
     void mask(const Services& services) const;
 };

@@ -53,6 +53,46 @@ void Flow::refuse_quietly(const Wish& wish, const Record& known) const {
     throw Trouble(PATCHBAY_E_AUTH, why + invitation());
 }
 
+// The settings' secrets go where the settings say, or where they went at the first login. Else
+// whoever takes the MCP server over could name an authorization server that collects them.
+void Flow::check_secrets_stay(const AuthorizationServer& server) const {
+    const bool told = !settings_.token_url.empty() || !settings_.issuer.empty();
+    if (told || !settings_.sends_secrets() || pinned_issuer_.empty()) return;
+    if (pinned_issuer_ == server.issuer) return;
+    throw Trouble(PATCHBAY_E_DENIED,
+                  "the server signs in at " + printable(server.issuer) +
+                      " now, but the client of the settings signed in at " +
+                      printable(pinned_issuer_) +
+                      " and its secrets go nowhere else; if the new one is right, set "
+                      "\"oauth.issuer\" to \"" +
+                      printable(server.issuer) + "\"");
+}
+
+// Nobody is sent to a sign-in that there is not: looked at once, and only if nothing speaks of one.
+Task<> Flow::check_sign_in_is_offered(const Wish& wish, const WebUrl& server, const Record& known) {
+    const bool told = !settings_.issuer.empty() || !settings_.authorization_url.empty() ||
+                      !settings_.token_url.empty() || !known.issuer.empty();
+    if (told || !wish.demand || wish.demand->http_status != 401 ||
+        !wish.demand->resource_metadata.empty())
+        co_return;
+    if (!nothing_at_) {
+        try {
+            const auto resource = co_await discover_resource(services_, server, *wish.demand);
+            const auto found =
+                co_await discover_authorization_server(services_, settings_, server, resource, {});
+            nothing_at_ = found.looked_at;
+        } catch (const Trouble& trouble) {
+            if (trouble.code() == PATCHBAY_E_CANCELLED) throw;
+            co_return;  // not to be told now: the sign-in itself will say what is wrong
+        }
+    }
+    if (nothing_at_->empty()) co_return;
+    throw Trouble(PATCHBAY_E_AUTH,
+                  "the server asks for credentials but offers no sign-in (nothing "
+                  "published at " +
+                      *nothing_at_ + "); " + ways_without_sign_in());
+}
+
 // A server that refuses what was signed in for must not make a person sign in for ever.
 void Flow::count_attempt(const Wish& wish, const Demand& demand) {
     if (wish.interactive == PATCHBAY_AUTH_SIGN_IN) attempts_.clear();
@@ -99,6 +139,7 @@ Task<Flow::Scene> Flow::scene_of(const Wish& wish, const WebUrl& server, const R
     scene.authorization = co_await discover_authorization_server(services_, settings_, server,
                                                                  scene.resource, known.issuer);
     check_offers(scene.authorization, settings_.asks_a_person());
+    check_secrets_stay(scene.authorization);
     const bool same = known.issuer == scene.authorization.issuer;
     scene.dpop_key = dpop_key_for(scene.demand, scene.resource, scene.authorization, known);
     scene.scope = wanted_scope(wish.scope, scene.demand, settings_, scene.resource,
@@ -125,9 +166,7 @@ TokenEndpoint Flow::endpoint_of(const Scene& scene, Client client) const {
     if (!settings_.audience.empty()) endpoint.audience = settings_.audience;
     endpoint.client = std::move(client);
     endpoint.dpop_key = scene.dpop_key;
-    const bool own_client = endpoint.client.id == settings_.client_id ||
-                            endpoint.client.id == settings_.client_metadata_url;
-    const bool signs = settings_.has_key() && own_client;
+    const bool signs = settings_.has_key() && settings_.is_own_client(endpoint.client.id);
     if (signs) add_key(endpoint);
     endpoint.client.auth_method =
         choose_auth_method(scene.authorization.auth_methods, endpoint.client, signs);
@@ -217,7 +256,10 @@ Task<Tokens> Flow::exchanged(const Scene& scene, const TokenEndpoint& endpoint,
 }
 
 Task<Record> Flow::signed_in(const Wish& wish, const WebUrl& server, const Record& known) {
-    if (wish.interactive == PATCHBAY_AUTH_QUIET) refuse_quietly(wish, known);
+    if (wish.interactive == PATCHBAY_AUTH_QUIET) {
+        co_await check_sign_in_is_offered(wish, server, known);
+        refuse_quietly(wish, known);
+    }
     const auto scene = co_await scene_of(wish, server, known);
     Record remembered = known;
     if (reason_ == "invalid_client") remembered = Record();

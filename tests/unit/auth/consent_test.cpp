@@ -55,25 +55,33 @@ protected:
     bool until(const std::function<bool()>& done) {
         return loop.run_until(done, core::Clock::now() + 20s);
     }
-    // What the listener answers to `request`, sent in two pieces.
-    std::string answer_to(const std::string& request) {
+    int connected() const {
         const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         sockaddr_in address{};
         address.sin_family = AF_INET;
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         address.sin_port = htons(port());
         EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+        return fd;
+    }
+    // What the listener answers to `request`, sent in two pieces.
+    std::string answer_to(const std::string& request) {
+        const int fd = connected();
         const auto half = request.size() / 2;
         EXPECT_EQ(::send(fd, request.data(), half, MSG_NOSIGNAL), static_cast<ssize_t>(half));
         loop.run_until([] { return false; }, core::Clock::now() + 5ms);
         ::send(fd, request.data() + half, request.size() - half, MSG_NOSIGNAL);
         std::string got;
-        until([&] {
+        bool ended = false;
+        const auto watch = loop.watch(fd, core::Loop::kReadable, [&](unsigned) {
             char block[1024];
             const auto bytes = ::recv(fd, block, sizeof block, MSG_DONTWAIT);
             if (bytes > 0) got.append(block, static_cast<std::size_t>(bytes));
-            return bytes == 0 || (bytes < 0 && errno != EAGAIN);
+            ended = bytes == 0 || (bytes < 0 && errno != EAGAIN);
         });
+        EXPECT_TRUE(watch);
+        EXPECT_TRUE(until([&] { return ended; }));
+        loop.unwatch(*watch);
         ::close(fd);
         return got;
     }
@@ -112,11 +120,65 @@ TEST_F(ConsentTest, TurnsEverythingElseAwayAndGoesOnWaiting) {
                           std::to_string(port()) + "\r\nContent-Length: 0\r\n\r\n"),
                 HasSubstr("405"));
     EXPECT_EQ(answer_to("\x16\x03\x01 no HTTP at all\r\n\r\n"), "");
-    EXPECT_EQ(answer_to("GET /callback?code=" + std::string(40'000, 'x') + " HTTP/1.1\r\n\r\n"),
-              "");
     EXPECT_FALSE(outcome);
-    EXPECT_THAT(get("/callback?code=c"), HasSubstr("200"));
+    EXPECT_THAT(get("/callback?code=c&state=s"), HasSubstr("200"));
     ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+}
+
+TEST_F(ConsentTest, IsNotEndedByARedirectOfAStranger) {
+    authorize();
+    for (const char* forged :
+         {"/callback", "/callback?code=x", "/callback?error=access_denied&state=guess",
+          "/callback?code=x&state=s&state=t", "/callback?code=x&State=s"}) {
+        EXPECT_THAT(get(forged), HasSubstr("400 Bad Request")) << forged;
+        EXPECT_FALSE(outcome) << forged;
+    }
+    EXPECT_THAT(get("/callback?code=c&state=%73"), HasSubstr("200 OK"));
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_EQ(outcome->value(), "code=c&state=%73");
+}
+
+TEST_F(ConsentTest, EndsWhenSomebodyKeepsGuessing) {
+    authorize();
+    for (int i = 0; i < BrowserConsent::kMostStrangers; ++i)
+        EXPECT_THAT(get("/callback?state=guess-" + std::to_string(i)), HasSubstr("400"));
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_EQ(outcome->error().code, ErrorCode::Denied);
+    EXPECT_THAT(outcome->error().message, HasSubstr("do not belong to this sign-in"));
+}
+
+TEST_F(ConsentTest, TakesALongExplanationOfARefusal) {
+    authorize();
+    const auto query =
+        "error=server_error&error_description=" + std::string(60'000, 'x') + "&state=s";
+    EXPECT_THAT(get("/callback?" + query), HasSubstr("200 OK"));
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_EQ(outcome->value(), query);
+}
+
+TEST_F(ConsentTest, SaysThatAnAddressIsTooLongAndGoesOnWaiting) {
+    authorize();
+    const int fd = connected();
+    const std::string start = "GET /callback?state=s&x=";
+    const std::string more(RedirectListener::kMostHeadBytes, 'x');
+    std::string got;
+    std::size_t sent = 0;
+    const auto all = start + more;
+    const auto watch = loop.watch(fd, core::Loop::kReadable | core::Loop::kWritable, [&](unsigned) {
+        char block[1024];
+        const auto bytes = ::recv(fd, block, sizeof block, MSG_DONTWAIT);
+        if (bytes > 0) got.append(block, static_cast<std::size_t>(bytes));
+        const auto put =
+            ::send(fd, all.data() + sent, all.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (put > 0) sent += static_cast<std::size_t>(put);
+    });
+    ASSERT_TRUE(watch);
+    EXPECT_TRUE(until([&] { return got.find("sign-in") != got.npos; }));
+    loop.unwatch(*watch);
+    ::close(fd);
+    EXPECT_THAT(got, HasSubstr("431"));
+    EXPECT_FALSE(outcome);
+    EXPECT_THAT(get("/callback?code=c&state=s"), HasSubstr("200"));
 }
 
 TEST_F(ConsentTest, FailsAtOnceWhenNobodyIsThere) {
@@ -154,6 +216,8 @@ TEST_F(ConsentTest, ShowsTheAddressAndTakesThePastedRedirect) {
     EXPECT_THAT(person.told, HasSubstr("https://as.example/authorize?state=s"));
     person.say("https://elsewhere.example/?code=x");
     EXPECT_THAT(person.told, HasSubstr("that does not begin with " + redirect));
+    person.say(redirect + "?code=c&state=another");
+    EXPECT_THAT(person.told, HasSubstr("of another sign-in"));
     EXPECT_FALSE(outcome);
     person.say("  " + redirect + "?code=c&state=s#_  ");
     ASSERT_TRUE(outcome && *outcome);
@@ -166,7 +230,7 @@ TEST_F(ConsentTest, ShowsTheAddressWhenNoBrowserOpens) {
     EXPECT_THAT(person.told, HasSubstr("no display"));
     person.say(std::nullopt);
     EXPECT_FALSE(outcome) << "a forwarded port may still bring it";
-    get("/callback?code=c");
+    get("/callback?code=c&state=s");
     ASSERT_TRUE(until([&] { return outcome.has_value(); }));
 }
 

@@ -8,6 +8,7 @@ namespace patchbay::oauth::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr auto kMayAsk = PATCHBAY_AUTH_MAY_ASK;
 constexpr auto kToken = "https://as.example/token";
@@ -127,6 +128,15 @@ TEST_F(Dpop, is_not_for_servers_without_es256) {
     };
     Method method(host, R"({"dpop":true})");
     EXPECT_EQ(method.acquire(kMayAsk).status, PATCHBAY_E_UNSUPPORTED);
+}
+
+TEST_F(Dpop, signs_nothing_for_a_login_that_is_forgotten) {
+    Method method(host, R"({"dpop":true})");
+    method.acquire(kMayAsk);
+    EXPECT_THAT(method.sign("GET", "https://mcp.example/mcp"), Not(HasSubstr("status")));
+    method.forget();
+    host.run();
+    EXPECT_EQ(method.sign("GET", "https://mcp.example/mcp"), "status -8");
 }
 
 TEST_F(Dpop, signs_nothing_for_a_bearer_token) {

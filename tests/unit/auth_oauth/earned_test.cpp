@@ -90,6 +90,86 @@ TEST_F(Earned, by_a_client_with_a_key) {
     EXPECT_THAT(host.masked, HasSubstr(jwt));
 }
 
+// The server names another authorization server than at the first login.
+void move_to_another_issuer(FakeHost& host) {
+    host.pages["https://mcp.example/.well-known/oauth-protected-resource/mcp"] = [](const Asked&) {
+        return Answer{200,
+                      R"({"resource":"https://mcp.example/mcp",
+                          "authorization_servers":["https://other.example"]})",
+                      {},
+                      PATCHBAY_OK};
+    };
+    host.pages["https://other.example/.well-known/oauth-authorization-server"] = [](const Asked&) {
+        return Answer{200,
+                      R"({"issuer":"https://other.example",
+                          "authorization_endpoint":"https://other.example/authorize",
+                          "token_endpoint":"https://other.example/token",
+                          "registration_endpoint":"https://other.example/register",
+                          "code_challenge_methods_supported":["S256"]})",
+                      {},
+                      PATCHBAY_OK};
+    };
+    host.pages["https://other.example/register"] = [](const Asked&) {
+        return Answer{201, R"({"client_id":"made-client"})", {}, PATCHBAY_OK};
+    };
+    host.pages["https://other.example/token"] = [](const Asked&) {
+        return Answer{200, token("of-another"), {}, PATCHBAY_OK};
+    };
+}
+constexpr auto kOtherToken = "https://other.example/token";
+
+TEST_F(Earned, with_secrets_that_go_only_where_they_went_first) {
+    const auto key = ObjectWriter()
+                         .text("grant", "client_credentials")
+                         .text("client_id", "svc")
+                         .text("private_key", SigningKey::generate()->pem())
+                         .str();
+    const std::string configs[] = {
+        R"({"grant":"client_credentials","client_id":"svc","client_secret":"pw"})", key,
+        R"({"grant":"jwt_bearer","assertion":"a.b.c"})",
+        R"({"client_id":"svc","client_secret":"pw"})"};
+    for (const auto& config : configs) {
+        FakeHost fresh;
+        serve_usual(fresh);
+        Method(fresh, config).acquire(PATCHBAY_AUTH_SIGN_IN);
+        ASSERT_EQ(stored(fresh).needed_text("issuer"), "https://as.example") << config;
+        move_to_another_issuer(fresh);
+        Method later(fresh, config);
+        const auto outcome = later.acquire(PATCHBAY_AUTH_SIGN_IN);
+        EXPECT_EQ(outcome.status, PATCHBAY_E_DENIED) << config;
+        EXPECT_THAT(outcome.error, HasSubstr("\"oauth.issuer\""));
+        EXPECT_THAT(outcome.error, HasSubstr("https://other.example"));
+        EXPECT_EQ(fresh.count("POST", kOtherToken), 0) << config;
+        later.url = "https://mcp.example/mcp/v2";
+        EXPECT_EQ(later.acquire(PATCHBAY_AUTH_SIGN_IN).status, PATCHBAY_E_DENIED)
+            << "nor for another address of the server";
+        EXPECT_EQ(fresh.count("POST", kOtherToken), 0) << config;
+    }
+}
+
+TEST_F(Earned, at_another_issuer_when_the_settings_or_a_logout_say_so) {
+    const std::string client =
+        R"("grant":"client_credentials","client_id":"svc","client_secret":"pw")";
+    Method(host, "{" + client + "}").acquire(kQuiet);
+    move_to_another_issuer(host);
+    Method told(host, "{" + client + R"(,"issuer":"https://other.example"})");
+    EXPECT_EQ(told.acquire(kQuiet).authorization, "Bearer of-another");
+
+    serve_usual(host);
+    Method forgets(host, "{" + client + "}");
+    EXPECT_EQ(forgets.acquire(PATCHBAY_AUTH_SIGN_IN).status, PATCHBAY_E_DENIED);
+    forgets.forget();
+    EXPECT_EQ(forgets.acquire(PATCHBAY_AUTH_SIGN_IN).authorization, "Bearer access-1");
+}
+
+TEST_F(Earned, nothing_for_a_client_without_secrets_that_moves_on) {
+    Method method(host);
+    EXPECT_EQ(method.acquire(PATCHBAY_AUTH_SIGN_IN).authorization, "Bearer access-1");
+    move_to_another_issuer(host);
+    EXPECT_EQ(method.acquire(PATCHBAY_AUTH_SIGN_IN).authorization, "Bearer of-another")
+        << "it registers there as somebody else";
+}
+
 TEST_F(Earned, not_with_a_key_for_another_algorithm) {
     const auto config = ObjectWriter()
                             .text("grant", "client_credentials")

@@ -7,6 +7,7 @@ namespace patchbay::oauth::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr auto kQuiet = PATCHBAY_AUTH_QUIET;
 constexpr auto kToken = "https://as.example/token";
@@ -50,6 +51,65 @@ TEST_F(Refresh, sends_what_was_stored_and_stores_what_came) {
     EXPECT_EQ(asked.field("resource"), "https://mcp.example/mcp");
     EXPECT_EQ(stored(host).needed_text("refresh_token"), "refresh-1");
     EXPECT_EQ(stored(host).needed_text("scope"), "read");
+    EXPECT_TRUE(host.browsed.empty());
+}
+
+TEST_F(Refresh, and_revocation_reach_a_configured_issuer_wherever_it_is) {
+    host.store["docs"] = record(kExpired);
+    Method method(host, R"({"issuer":"https://as.example"})");
+    EXPECT_EQ(method.acquire(kQuiet).authorization, "Bearer access-1");
+    EXPECT_EQ(host.last(kToken).beside, "");
+    EXPECT_EQ(method.acquire(PATCHBAY_AUTH_SIGN_IN).status, PATCHBAY_OK);
+    EXPECT_EQ(host.last(kToken).beside, "");
+    method.forget();
+    host.run();
+    EXPECT_EQ(host.last("https://as.example/revoke").beside, "");
+}
+
+TEST_F(Refresh, and_revocation_are_judged_when_the_server_named_the_issuer) {
+    host.store["docs"] = record(kExpired);
+    Method method(host);
+    method.acquire(kQuiet);
+    method.forget();
+    host.run();
+    EXPECT_EQ(host.last(kToken).beside, "https://mcp.example/mcp");
+    EXPECT_EQ(host.last("https://as.example/revoke").beside, "https://mcp.example/mcp");
+}
+
+TEST_F(Refresh, shows_the_secret_of_the_settings_to_their_own_client_only) {
+    host.store["docs"] =
+        record(R"("token_endpoint_auth_method":"client_secret_post","issuer":"https://a.example")");
+    const std::string configs[] = {
+        R"({"client_id":"svc","client_secret":"the-secret"})",
+        R"({"client_id":"old-client","client_secret":"the-secret","issuer":"https://b.example"})"};
+    const auto before = host.store["docs"];
+    for (const auto& config : configs) {
+        host.store["docs"] = before;
+        Method method(host, config);
+        method.forget();
+        host.run();
+        EXPECT_THAT(host.last("https://as.example/revoke").body, Not(HasSubstr("the-secret")))
+            << config;
+    }
+}
+
+TEST_F(Refresh, that_was_refused_long_ago_does_not_count_when_a_later_token_is_refused) {
+    int given = 0;
+    host.pages[kToken] = [&given](const Asked&) {
+        return Answer{
+            200,
+            token("renewed-" + std::to_string(++given), R"("refresh_token":"r","expires_in":3600)"),
+            {},
+            PATCHBAY_OK};
+    };
+    host.store["docs"] = record("");
+    Method method(host);
+    constexpr auto kRefused = R"(Bearer error="invalid_token")";
+    EXPECT_EQ(method.acquire(kQuiet).authorization, "Bearer old-access");
+    EXPECT_EQ(method.acquire(kQuiet, kRefused).authorization, "Bearer renewed-1");
+    host.now_ms += 1'800'000;  // half its life: it has served
+    EXPECT_EQ(method.acquire(kQuiet, kRefused).authorization, "Bearer renewed-2")
+        << "a refusal of a token that has served is no reason for another sign-in";
     EXPECT_TRUE(host.browsed.empty());
 }
 

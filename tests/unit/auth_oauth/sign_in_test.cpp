@@ -107,6 +107,33 @@ TEST_F(SignIn, is_not_tried_when_nobody_may_be_asked) {
     EXPECT_TRUE(host.asked.empty());
 }
 
+TEST_F(SignIn, is_not_advised_where_none_is_offered) {
+    host.pages.clear();
+    Method method(host);
+    for (int times = 0; times < 2; ++times) {
+        const auto outcome = method.acquire(kQuiet, "Basic realm=\"x\"");
+        EXPECT_EQ(outcome.status, PATCHBAY_E_AUTH);
+        EXPECT_THAT(outcome.error, HasSubstr("offers no sign-in"));
+        EXPECT_THAT(outcome.error, HasSubstr("\"bearer_token_env_var\""));
+        EXPECT_THAT(outcome.error, HasSubstr("\"headers\""));
+        EXPECT_THAT(outcome.error, HasSubstr("[auth.ID]"));
+        EXPECT_THAT(outcome.error, Not(HasSubstr("mcp login")));
+    }
+    EXPECT_EQ(host.count("GET", kMetadata), 0);
+    EXPECT_EQ(host.count("GET", "https://mcp.example/.well-known/oauth-protected-resource"), 1)
+        << "looked for once";
+}
+
+TEST_F(SignIn, is_advised_where_one_is_offered_or_nobody_can_tell) {
+    Method offered(host);
+    EXPECT_EQ(offered.acquire(kQuiet, "Bearer").error, "sign in with: patchbay mcp login docs");
+    host.pages["https://mcp.example/.well-known/oauth-protected-resource/mcp"] = [](const Asked&) {
+        return Answer{503, "", {}, PATCHBAY_OK};
+    };
+    Method unclear(host);
+    EXPECT_EQ(unclear.acquire(kQuiet, "Bearer").error, "sign in with: patchbay mcp login docs");
+}
+
 TEST_F(SignIn, says_what_to_run_when_there_is_no_browser) {
     host.person_there = false;
     Method method(host);

@@ -2,6 +2,7 @@
 
 #include "core/digest.hpp"
 #include "core/log.hpp"
+#include "core/secrets.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -65,12 +66,77 @@ TEST(Log, KnowsItsLevelsByName) {
     EXPECT_FALSE(log::enabled(log::Level::Fatal));
 }
 
-TEST(Log, MasksSecretsLongestFirst) {
-    log::mask("hunter2");
-    log::mask("hunter2-and-more");
-    log::mask("abc");
-    EXPECT_EQ(log::masked("key=hunter2-and-more, hunter2; abc"), "key=***, ***; abc")
+TEST(Secrets, AreMaskedLongestFirst) {
+    Secrets secrets;
+    secrets.add("hunter2");
+    secrets.add("hunter2-and-more");
+    secrets.add("short");
+    EXPECT_EQ(masked("key=hunter2-and-more, hunter2; short"), "key=***, ***; short")
         << "too short to be one";
+    EXPECT_EQ(masked("hunter2"), "***");
+    EXPECT_EQ(masked("hunter"), "hunter");
+}
+
+TEST(Secrets, AreForgottenWithTheirLastOwner) {
+    Secrets first;
+    {
+        Secrets second;
+        first.add("shared-secret");
+        second.add("shared-secret");
+        second.add("another-secret");
+        EXPECT_EQ(masked("shared-secret another-secret"), "*** ***");
+    }
+    EXPECT_EQ(masked("shared-secret another-secret"), "*** another-secret");
+    first = Secrets();
+    EXPECT_EQ(masked("shared-secret"), "shared-secret");
+}
+
+TEST(Secrets, AreMaskedThroughoutAMove) {
+    Secrets old_ones, new_ones;
+    old_ones.add("the-old-secret");
+    new_ones.add("the-new-secret");
+    old_ones = std::move(new_ones);
+    EXPECT_EQ(masked("the-old-secret the-new-secret"), "the-old-secret ***");
+    const Secrets moved = std::move(old_ones);
+    EXPECT_EQ(masked("the-new-secret"), "***");
+}
+
+TEST(Secrets, ThatOverlapAreMaskedWhole) {
+    Secrets secrets;
+    secrets.add("abcdefgh");
+    secrets.add("defghijkl");
+    EXPECT_EQ(masked("-abcdefghijkl-abcdefghabcdefgh-"), "-***-******-");
+}
+
+TEST(Secrets, OfSeveralLinesAreMaskedLineByLine) {
+    Secrets secrets;
+    secrets.add("-----BEGIN KEY-----\nAAAABBBBCCCCDDDDEEEE\nFFFF\n-----END KEY-----\n");
+    EXPECT_EQ(masked("AAAABBBBCCCCDDDDEEEE"), "***");
+    EXPECT_EQ(masked("FFFF -----BEGIN KEY-----"), "FFFF -----BEGIN KEY-----");
+}
+
+TEST(Secrets, OfAHeaderAreItsValueAndWhatStandsBehindTheScheme) {
+    Secrets secrets;
+    secrets.add_header("Bearer token-of-mine");
+    EXPECT_EQ(masked("Bearer token-of-mine"), "***");
+    EXPECT_EQ(masked("it was token-of-mine"), "it was ***");
+}
+
+TEST(Secrets, AreBoundedAndTheOldestIsForgottenFirst) {
+    Secrets secrets;
+    const auto name = [](std::size_t number) {
+        return "secret-number-" + std::to_string(number) + ".";
+    };
+    for (std::size_t i = 0; i < Secrets::kMost; ++i) secrets.add(name(i));
+    secrets.add(name(0));  // used again
+    secrets.add(name(Secrets::kMost));
+    EXPECT_EQ(secrets.size(), Secrets::kMost);
+    EXPECT_EQ(masked(name(0) + " " + name(1) + " " + name(2)), "*** " + name(1) + " ***");
+}
+
+TEST(Secrets, WithoutAnOwnerAreMaskedInTheLog) {
+    log::mask("without-an-owner");
+    EXPECT_EQ(log::masked("x without-an-owner"), "x ***");
 }
 
 TEST(Log, WritesToStderrFromItsLevelUp) {

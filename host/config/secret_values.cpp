@@ -1,0 +1,127 @@
+#include "config/secret_values.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace patchbay::config {
+
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kLooksLikeAKey = 20;
+
+char lower(char letter) {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+bool is_letter(char letter) {
+    return lower(letter) >= 'a' && lower(letter) <= 'z';
+}
+bool is_digit(char letter) {
+    return letter >= '0' && letter <= '9';
+}
+
+// No path, no address, no sentence: sk-..., ghp_..., a JWT, hexadecimal digits.
+bool looks_like_a_key(std::string_view value) {
+    return value.size() >= kLooksLikeAKey && std::any_of(value.begin(), value.end(), is_letter) &&
+           std::any_of(value.begin(), value.end(), is_digit) &&
+           std::all_of(value.begin(), value.end(), [](char c) {
+               return is_letter(c) || is_digit(c) ||
+                      std::string_view("-_.=+~").find(c) != std::string_view::npos;
+           });
+}
+
+std::string_view text_of(const json::value& value) {
+    return value.is_string() ? std::string_view(value.get_string()) : std::string_view();
+}
+
+class Finder {
+public:
+    void pairs(const json::value* table) {
+        if (!table || !table->is_object()) return;
+        for (const auto& member : table->get_object()) {
+            const auto value = text_of(member.value());
+            const auto word = value.substr(value.find(' ') == value.npos ? 0 : value.find(' ') + 1);
+            if (names_a_secret(member.key()) || looks_like_a_key(word)) {
+                keep(value);
+                if (word.size() != value.size()) keep(word);  // `Bearer abc`
+            }
+        }
+    }
+
+    void args(const json::value* list) {
+        if (!list || !list->is_array()) return;
+        bool next = false;
+        for (const auto& item : list->get_array()) {
+            const auto text = text_of(item);
+            const auto equals = text.find('=');
+            const bool named = text.starts_with('-') && names_a_secret(text.substr(0, equals));
+            if (next && !text.starts_with('-')) keep(text);
+            if (named && equals != text.npos) keep(text.substr(equals + 1));
+            next = named && equals == text.npos;
+        }
+    }
+
+    void url(const json::value* value) {
+        if (!value) return;
+        const auto text = text_of(*value);
+        const auto scheme = text.find("://");
+        if (scheme == text.npos) return;
+        const auto host =
+            text.substr(scheme + 3, text.find_first_of("/?#", scheme + 3) - scheme - 3);
+        const auto at = host.rfind('@');
+        const auto colon = host.find(':');
+        if (at != host.npos && colon < at) keep(host.substr(colon + 1, at - colon - 1));
+        const auto whole = text.substr(0, text.find('#'));
+        auto query = whole.substr(std::min(whole.find('?'), whole.size()));
+        while (!query.empty()) {
+            query.remove_prefix(1);  // the mark before the pair
+            const auto pair = query.substr(0, query.find('&'));
+            query.remove_prefix(pair.size());
+            const auto equals = std::min(pair.find('='), pair.size());
+            const auto parameter = pair.substr(std::min(equals + 1, pair.size()));
+            if (names_a_secret(pair.substr(0, equals)) || looks_like_a_key(parameter))
+                keep(parameter);
+        }
+    }
+
+    std::vector<std::string> found;
+
+private:
+    void keep(std::string_view value) {
+        if (!value.empty()) found.emplace_back(value);
+    }
+};
+
+}  // namespace
+
+bool names_a_secret(std::string_view name) {
+    constexpr std::array kWords = {"token",      "secret",     "password",      "passwd", "apikey",
+                                   "passphrase", "credential", "authorization", "cookie", "bearer"};
+    constexpr std::array kLastWords = {"key", "pwd", "pat", "auth", "jwt", "dsn", "pass"};
+    std::string joined;
+    std::string last;  // since the last mark: KEY of API_KEY, but nothing of MONKEY
+    for (const char letter : name) {
+        if (!is_letter(letter) && !is_digit(letter)) {
+            last.clear();
+            continue;
+        }
+        joined += lower(letter);
+        last += lower(letter);
+    }
+    const auto in = [&](const char* word) { return joined.find(word) != std::string::npos; };
+    return std::any_of(kWords.begin(), kWords.end(), in) ||
+           std::find(kLastWords.begin(), kLastWords.end(), last) != kLastWords.end();
+}
+
+std::vector<std::string> secret_values(const json::object& settings) {
+    Finder finder;
+    finder.pairs(settings.if_contains("env"));
+    finder.pairs(settings.if_contains("headers"));
+    finder.args(settings.if_contains("args"));
+    finder.url(settings.if_contains("url"));
+    finder.url(settings.if_contains("proxy"));
+    return std::move(finder.found);
+}
+
+}  // namespace patchbay::config

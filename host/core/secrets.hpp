@@ -1,0 +1,42 @@
+// Values that nobody may read in a log, an error or what a server prints: while a Secrets lives,
+// each occurrence of what it holds becomes "***" there.
+//
+// Owns:    its values, at most kMost; the oldest is forgotten first, adding one again makes it new.
+// Threads: [any].
+// Limits:  a value shorter than kShortest bytes is not masked: it would be found in every other
+//          word. Of several lines each is masked too, since programs print them one by one; kShortestLine.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+
+namespace patchbay::core {
+
+class Secrets {
+public:
+    static constexpr std::size_t kMost = 512;
+    static constexpr std::size_t kShortest = 6;
+    static constexpr std::size_t kShortestLine = 16;
+
+    Secrets() = default;
+    Secrets(Secrets&& other) noexcept;
+    Secrets& operator=(Secrets&& other) noexcept;  // what it held before is forgotten afterwards
+    ~Secrets();
+
+    void add(std::string_view secret);
+    // The value of a header and, of `Bearer abc`, what stands behind the scheme.
+    void add_header(std::string_view value);
+    std::size_t size() const;
+
+private:
+    void add_one(std::string_view secret);
+
+    std::deque<std::string> values_;
+};
+
+// `text` with every secret that is known masked; in one pass over it.
+std::string masked(std::string_view text);
+
+}  // namespace patchbay::core

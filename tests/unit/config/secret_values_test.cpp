@@ -1,0 +1,53 @@
+// What counts as a secret in settings that nobody marked as such.
+#include "config/secret_values.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace patchbay::config {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::string> found_in(const char* settings) {
+    return secret_values(boost::json::parse(settings).as_object());
+}
+
+TEST(SecretValues, AreKnownByTheirNames) {
+    for (const char* name : {"GITHUB_TOKEN", "api-key", "API_KEY", "DB_PASSWORD", "PGPASSWORD",
+                             "Authorization", "Cookie", "client_secret", "X-Auth", "JWT", "--key"})
+        EXPECT_TRUE(names_a_secret(name)) << name;
+    for (const char* name : {"NODE_ENV", "PORT", "MONKEY", "KEYBOARD", "HOME", "Accept", "AUTHOR"})
+        EXPECT_FALSE(names_a_secret(name)) << name;
+}
+
+TEST(SecretValues, OfTheEnvironmentAndOfHeaders) {
+    EXPECT_THAT(found_in(R"({"env":{"API_KEY":"value-1","MODE":"production",
+                                    "OTHER":"sk-abcdefghij0123456789"},
+                             "headers":{"Authorization":"Bearer value-2","Accept":"text/html"}})"),
+                ElementsAre("value-1", "sk-abcdefghij0123456789", "Bearer value-2", "value-2"));
+}
+
+TEST(SecretValues, AreNotPathsAddressesAndSentences) {
+    EXPECT_THAT(
+        found_in(R"({"env":{"A":"/usr/share/a1/b2/c3/d4/e5","B":"http://localhost:8123/api/v1",
+                                    "C":"a sentence with 20 letters or so in it"}})"),
+        IsEmpty());
+}
+
+TEST(SecretValues, OfArguments) {
+    EXPECT_THAT(found_in(R"({"args":["--access-token","value-1","--api-key=value-2","--verbose",
+                                     "--password","--next","plain","x=token"]})"),
+                ElementsAre("value-1", "value-2"));
+}
+
+TEST(SecretValues, OfUrls) {
+    EXPECT_THAT(
+        found_in(R"({"url":"https://me:value-1@example.com/a?x=1&api_key=value-2&t=3#token=4"})"),
+        ElementsAre("value-1", "value-2"));
+    EXPECT_THAT(found_in(R"({"url":"https://example.com/a@b:c"})"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace patchbay::config
