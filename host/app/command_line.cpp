@@ -2,6 +2,7 @@
 #include "app/command_line.hpp"
 
 #include "app/output.hpp"
+#include "app/session.hpp"
 #include "app/verbs.hpp"
 #include "core/text.hpp"
 
@@ -276,6 +277,19 @@ int run_command_line(int argc, char** argv) {
                        "  patchbay config paths");
     paths.callback([&] { chosen = [&] { return config_paths_verb(global); }; });
 
+    TrustOptions trust;
+    auto& trusts = verb(app, "trust",
+                        "Approve servers and [auth.*] tables that a checkout brings: nothing of "
+                        "them runs before",
+                        "  patchbay trust                  what waits, and all it says\n  patchbay "
+                        "trust files           show it and ask\n  patchbay trust files --yes     "
+                        "approve it as it stands now\n  patchbay trust --revoke files\nAny change "
+                        "of a definition withdraws its approval.");
+    trusts.add_option("ID", trust.ids, "A server, or auth.NAME");
+    auto* yes = trusts.add_flag("-y,--yes", trust.yes, "Approve the ids without asking");
+    trusts.add_flag("--revoke", trust.revoke, "Withdraw the approval of the ids")->excludes(yes);
+    trusts.callback([&] { chosen = [&] { return trust_verb(global, trust); }; });
+
     bool load = false;
     auto& plugin =
         verb(app, "plugin", "Plugins: list, info, doctor",
@@ -301,7 +315,11 @@ int run_command_line(int argc, char** argv) {
         app.exit(error);  // help and version are no errors
         return delivered(kOk);
     }
-    return delivered(chosen());
+    try {
+        return delivered(chosen());
+    } catch (const Session::Stop& stop) {
+        return delivered(stop.exit_code);
+    }
 }
 
 }  // namespace patchbay::app

@@ -77,6 +77,29 @@ plugin::SearchOptions search_options(const HostOptions& options, const config::C
 // Secrets fetched at once: as many servers as may wait for a slow one before it delays the next.
 constexpr unsigned kWaitingThreads = 4;
 
+class Judge final : public config::Approvals {
+public:
+    Judge(const TrustFile& trust, const plugin::Catalogue& plugins)
+        : trust_(trust), plugins_(plugins) {}
+    bool approved(const config::Proposal& proposal) const override {
+        return trust_.approved(proposal);
+    }
+    std::string plugin_of(const std::string& transport) const override {
+        for (const auto& info : plugins_.list()) {
+            if (info.state != plugin::PluginState::Available &&
+                info.state != plugin::PluginState::Loaded)
+                continue;
+            for (const auto& provided : info.provides)
+                if (provided.kind == "transport" && provided.name == transport) return info.id;
+        }
+        return {};
+    }
+
+private:
+    const TrustFile& trust_;
+    const plugin::Catalogue& plugins_;
+};
+
 // For a host that nobody sits at.
 class NobodyThere final : public auth::Person {
     Presence presence() const override { return Presence::Nobody; }
@@ -92,7 +115,9 @@ class NobodyThere final : public auth::Person {
 
 std::string default_state_directory(const config::Environment& environment) {
     const auto home = environment.variable("XDG_STATE_HOME");
-    return (home && !home->empty() ? *home : environment.home + "/.local/state") + "/patchbay";
+    // A relative one is to be ignored, and would lie in whatever checkout we are in.
+    return (home && home->starts_with('/') ? *home : environment.home + "/.local/state") +
+           "/patchbay";
 }
 
 struct Host::Impl final : connection::ServerEvents {
@@ -107,10 +132,15 @@ struct Host::Impl final : connection::ServerEvents {
           plugins(loop, search_options(options, loaded.config), {&consent, &secrets}),
           server_auth(loaded.config, plugins, secrets),
           signing(loop),
+          trust(options.state_directory),
           logs(options.state_directory.empty() ? "" : options.state_directory + "/logs"),
           eras(options.state_directory.empty() ? "" : options.state_directory + "/eras.json") {
-        if (auto fragments = servers_of_plugins(plugins); !fragments.empty()) {
-            loaded = config::load(options.environment, fragments);
+        // Which plugins there are is known only now: what they bring, and what was approved with
+        // them.
+        if (auto fragments = servers_of_plugins(plugins);
+            !fragments.empty() || !loaded.config.untrusted.empty()) {
+            const Judge judge(trust, plugins);
+            loaded = config::load(options.environment, fragments, &judge);
         }
         auto& config = loaded.config;
         core::log::set_level(core::log::level_from(config.log_level));
@@ -161,6 +191,15 @@ struct Host::Impl final : connection::ServerEvents {
     void tell_unknown(const std::string& id, const OneSignIn::Done& done) {
         std::vector<std::string> known;
         for (const auto& each : loaded.config.servers) known.push_back(each.id);
+        for (const auto& proposal : loaded.config.untrusted) {
+            if (proposal.id != id) continue;
+            loop.defer([done, error = Error{ErrorCode::Denied,
+                                            "server \"" + id +
+                                                "\" is not approved; to see and approve it: "
+                                                "patchbay trust " +
+                                                id}] { done(error); });
+            return;
+        }
         loop.defer(
             [done, error = Error{ErrorCode::NotFound,
                                  "no server \"" + core::printable(id, 80) + "\" is configured" +
@@ -267,6 +306,7 @@ struct Host::Impl final : connection::ServerEvents {
     ServerAuth server_auth;
     OneSignIn signing;
     std::map<std::string, core::Secrets> masked;  // by server
+    TrustFile trust;
     ServerLog logs;
     EraFile eras;
     NotificationHandler notified;
@@ -294,6 +334,12 @@ const config::Config& Host::config() const {
 const std::vector<config::Candidate>& Host::candidates() const {
     return impl_->loaded.candidates;
 }
+TrustFile& Host::trust() {
+    return impl_->trust;
+}
+const std::string& Host::project() const {
+    return impl_->loaded.project;
+}
 void Host::check_transports(config::Config& config) const {
     impl_->check_transports(config);
 }
@@ -318,6 +364,21 @@ std::vector<connection::Status> Host::statuses() const {
         status.place = server.place;
         status.enabled = false;
         status.state = connection::State::Disabled;
+        statuses.push_back(std::move(status));
+    }
+    for (const auto& proposal : config().untrusted) {
+        const bool there = std::any_of(statuses.begin(), statuses.end(), [&](const auto& status) {
+            return status.id == proposal.id;
+        });
+        if (there || proposal.is_table()) continue;
+        connection::Status status;
+        status.id = proposal.id;
+        status.place = proposal.place;
+        status.enabled = false;
+        status.state = connection::State::Untrusted;
+        status.last_error = "nobody has approved it; to see and approve it: patchbay trust " +
+                            (proposal.waits_for.empty() ? "" : proposal.waits_for + " ") +
+                            proposal.id;
         statuses.push_back(std::move(status));
     }
     // A server that a diagnostic took out is still one that the user asked for.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "app/login.hpp"
+#include "app/trust_file.hpp"
 #include "auth/person.hpp"
 #include "config/load.hpp"
 #include "connection/connection_manager.hpp"
@@ -44,6 +45,9 @@ public:
 
     core::Loop& loop();
     const config::Config& config() const;
+    // What was approved of checkouts; a change counts for the next host.
+    TrustFile& trust();
+    const std::string& project() const;  // the folder whose files were read; empty: none
     const std::vector<config::Candidate>& candidates() const;  // for `config paths`
     // Judges another configuration by the plugins of this host.
     void check_transports(config::Config& config) const;

@@ -32,7 +32,7 @@ config::Environment environment_of(const GlobalOptions& global) {
     auto environment = config::Environment::of_this_process();
     environment.config_files = global.config_files;
     environment.sets = global.sets;
-    if (!global.log_level.empty()) environment.sets.push_back("log.level=" + global.log_level);
+    environment.log_level = global.log_level;
     return environment;
 }
 
@@ -44,6 +44,17 @@ bool print_diagnostics(const std::vector<config::Diagnostic>& diagnostics, bool 
         if (error || !quiet) say(config::to_string(diagnostic));
     }
     return errors;
+}
+
+// What led to it was a diagnostic too, so that one is not told twice.
+int report_stop(const config::Config& config, const GlobalOptions& global) {
+    for (const auto& diagnostic : config.diagnostics) {
+        const bool error = diagnostic.severity == config::Severity::Error;
+        const auto text = config::to_string(diagnostic);
+        if ((error || !global.quiet) && text != "error: " + config.stop) say(text);
+    }
+    report({ErrorCode::Invalid, config.stop}, global);
+    return kConfigError;
 }
 
 auth::Person::Presence whoever_is_there() {
@@ -68,6 +79,7 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
     };
     host_ = std::make_unique<Host>(std::move(options));
     asker->use(host_->loop());
+    if (!host_->config().stop.empty()) throw Stop{report_stop(host_->config(), global)};
     print_diagnostics(host_->config().diagnostics, global.quiet);
     signal_fd_ = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     if (auto watch = host_->loop().watch(signal_fd_, core::Loop::kReadable,

@@ -19,6 +19,11 @@ int report(const Error& error, const GlobalOptions& global);
 class Session {
 public:
     enum class Life { OneShot, Long };
+    // Thrown where no verb may go on, so that none can forget to ask; run_command_line() catches
+    // it.
+    struct Stop {
+        int exit_code;
+    };
     // `presence`: who may be asked to sign in to a server.
     Session(const GlobalOptions& global, Life life,
             auth::Person::Presence presence = auth::Person::Presence::Nobody);
@@ -52,6 +57,8 @@ private:
 // Somebody at a terminal, who does something else: asked before a browser opens.
 auth::Person::Presence whoever_is_there();
 config::Environment environment_of(const GlobalOptions& global);
+// Reports Config::stop; returns its exit code.
+int report_stop(const config::Config& config, const GlobalOptions& global);
 // Diagnostics to stderr, warnings unless quiet. True when one is an error.
 bool print_diagnostics(const std::vector<config::Diagnostic>& diagnostics, bool quiet);
 

@@ -51,6 +51,12 @@ struct CompleteOptions {
     std::vector<std::string> context;  // key=value of arguments that are settled
 };
 
+struct TrustOptions {
+    std::vector<std::string> ids;
+    bool yes = false;  // nobody is asked
+    bool revoke = false;
+};
+
 int status_verb(const GlobalOptions& global, const std::string& server);
 int list_verb(const GlobalOptions& global);
 int logs_verb(const GlobalOptions& global, const std::string& server, std::size_t lines);
@@ -71,6 +77,7 @@ int logout_verb(const GlobalOptions& global, const std::string& server);
 int auth_verb(const GlobalOptions& global);
 // sign_in: a browser may be opened for a server that asks for it.
 int batch_verb(const GlobalOptions& global, const std::string& file, bool sign_in);
+int trust_verb(const GlobalOptions& global, const TrustOptions& options);
 int config_show_verb(const GlobalOptions& global, bool origins);
 int config_check_verb(const GlobalOptions& global, const std::string& file);
 int config_paths_verb(const GlobalOptions& global);

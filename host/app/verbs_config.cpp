@@ -81,6 +81,7 @@ int config_check_verb(const GlobalOptions& global, const std::string& file) {
     HostOptions options;
     options.environment = environment_of(global);
     options.plugin_directories = global.plugin_directories;
+    options.state_directory = default_state_directory(options.environment);
     options.long_lived = false;
     const Host host(std::move(options));
     if (file.empty()) return report_check(host.config().diagnostics, global);

@@ -40,6 +40,7 @@ const char* colour_of(State state) {
         case State::Connecting:
         case State::Reconnecting:
         case State::AuthRequired:
+        case State::Untrusted:
             return "yellow";
         case State::Error:
         case State::Failed:

@@ -1,5 +1,6 @@
 #include "config/compile.hpp"
 
+#include "config/approval.hpp"
 #include "config/keys.hpp"
 #include "core/text.hpp"
 
@@ -14,10 +15,6 @@ const ServerKey* find_key(std::string_view name) {
     const auto it =
         std::find_if(keys.begin(), keys.end(), [&](const auto& key) { return key.name == name; });
     return it == keys.end() ? nullptr : &*it;
-}
-
-bool from_project(Scope scope) {
-    return scope == Scope::Project || scope == Scope::Local;
 }
 
 class Compiler {
@@ -40,6 +37,7 @@ public:
             if (!apply(server, overlay) && overlay.source->scope == Scope::Enterprise)
                 failed_ = true;
         }
+        if (settled.withheld.entry) restrict(server, *settled.withheld.entry);
         if (failed_) return {};
         return server;
     }
@@ -99,9 +97,8 @@ private:
                 return fail(*source, entry->mark,
                             "no transport, command or url; one of them must say how to connect");
             }
-            const bool ws = url && (url->get_string().starts_with("ws://") ||
-                                    url->get_string().starts_with("wss://"));
-            server.transport = command ? "stdio" : ws ? "ws" : "http";
+            server.transport =
+                transport_for(command, url ? std::string_view(url->get_string()) : "");
         }
         const auto* missing = server.transport == "stdio" && !command                   ? "command"
                               : server.transport == "tcp" && !settings.contains("port") ? "port"
@@ -187,7 +184,25 @@ private:
         if (member.key == "tools") server.tools.insert(levels.begin(), levels.end());
     }
 
+    // A definition that nobody approved may forbid, and nothing else.
+    static void restrict(Server& server, const ServerEntry& withheld) {
+        Server wanted;
+        for (const auto& member : withheld.body.members) {
+            const auto* key = find_key(member.key);
+            if (key && key->overlay == Overlay::Yes) key->take(wanted, member.value);
+        }
+        server.enabled = server.enabled && wanted.enabled;
+        server.disabled_tools.insert(server.disabled_tools.end(), wanted.disabled_tools.begin(),
+                                     wanted.disabled_tools.end());
+        for (const auto& [tool, level] : wanted.tools) {
+            if (level > Level::Deny) continue;
+            const auto [it, fresh] = server.tools.emplace(tool, level);
+            if (!fresh) it->second = std::min(it->second, level);
+        }
+    }
+
     static const char* loosens(const Server& before, const Server& after) {
+        if (after.enabled && !before.enabled) return "turn on a server";
         if (after.trust == "trusted" && before.trust != "trusted")
             return "raise the trust in a server";
         for (const auto& [tool, level] : after.tools) {

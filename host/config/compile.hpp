@@ -19,6 +19,7 @@ struct Voice {  // an entry and who says it
 struct Settled {
     Voice definition;             // entry is null: overlays only
     std::vector<Voice> overlays;  // weakest first
+    Voice withheld;               // a stronger definition that waits for an approval
 };
 
 using Origins = std::map<std::string, Place>;

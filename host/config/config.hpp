@@ -84,6 +84,18 @@ struct Server {
     bool restart = true;
 };
 
+// A server or an [auth.*] table that a project or local file brings, as a person approves it:
+// without that it is inert. approval.hpp says what the digest covers.
+struct Proposal {
+    std::string id;         // of the server; of a table "auth." and its name
+    std::string directory;  // the project's, absolute; with the id the key of an approval
+    Place place;
+    std::string digest;              // SHA-256 of the definition
+    boost::json::object definition;  // whole, as written, with what it leads to
+    bool is_table() const { return id.starts_with("auth."); }  // no id of a server has a dot
+    std::string waits_for;  // the proposal it needs first: "auth.corp"; empty: none
+};
+
 struct ClientSettings {  // [client]: what we say of ourselves to servers
     std::string name = "patchbay";
     std::string version;  // empty: the host's own
@@ -111,6 +123,7 @@ struct HealthSettings {  // [health]
 struct Permissions {  // [permissions]; patterns as in design section 9
     std::optional<std::vector<std::string>> allow;
     std::vector<std::string> deny;
+    std::string closed = {};  // not empty: why nothing is allowed, whatever the lists say
 };
 
 struct PluginSettings {                    // [plugins]
@@ -126,9 +139,13 @@ struct Config {
     Permissions permissions;
     core::Limits limits;
     PluginSettings plugins;
-    std::string secret_store = "file";    // [secrets] store: "file" or "secret-service"
-    std::string log_level = "warn";       // [log] level
-    bool deny_all = false;                // broken enterprise file
+    std::string secret_store = "file";  // [secrets] store: "file" or "secret-service"
+    std::string log_level = "warn";     // [log] level
+    bool deny_all = false;              // broken enterprise file
+    // Not empty: something that was named on the command line or in the environment is not there
+    // or makes no sense; nothing may run without it.
+    std::string stop;
+    std::vector<Proposal> untrusted;  // what waits for an approval, sorted by id; not in the above
     std::vector<Diagnostic> diagnostics;  // in the order of discovery
     // Every effective value by dotted key ("servers.github.url", "health.misses") with its place;
     // secrets (env, headers, oauth.client_secret) are shown as "***". For `config show --origin`.

@@ -109,11 +109,18 @@ private:
 
     // A file with another program's servers is that program's; its other keys are not ours to
     // judge.
-    void unknown(const Member& member) {
+    void unknown(Member& member) {
+        const auto text = "unknown table or key \"" + core::printable(member.key, 80) + "\"" +
+                          core::did_you_mean(member.key, top_level_keys());
+        if (out_.source.scope == Scope::Enterprise) return misshapen(member.mark, text);
+        if (!core::nearest(member.key, {"permissions", "policy"}).empty()) {
+            // Most likely rules that would forbid something.
+            note(Severity::Error, member.mark, text);
+            member.key = "permissions";
+            return close_permissions(member);
+        }
         if (root_.find("mcp_servers") || root_.find("mcpServers") || root_.find("mcp")) return;
-        note(Severity::Warning, member.mark,
-             "unknown table or key \"" + core::printable(member.key, 80) + "\"" +
-                 core::did_you_mean(member.key, top_level_keys()));
+        note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark, text);
     }
 
     void exclusive(const Member& member) {
@@ -157,9 +164,12 @@ private:
         rules.members.push_back({"allow", member.mark, {}});
         rules.members.back().value.mark = member.mark;
         member.value = std::move(rules);
-        const auto known = std::any_of(out_.tables.begin(), out_.tables.end(),
-                                       [](const auto& t) { return t.key == "permissions"; });
-        if (!known) out_.tables.push_back(std::move(member));
+        const auto known = std::find_if(out_.tables.begin(), out_.tables.end(),
+                                        [](const auto& t) { return t.key == "permissions"; });
+        if (known == out_.tables.end())
+            out_.tables.push_back(std::move(member));
+        else if (&*known != &member)
+            known->value = std::move(member.value);
     }
 
     void servers(Member& member, Dialect dialect) {

@@ -22,8 +22,11 @@ struct Source {
     // Orders the sources of the session scope (--config < PATCHBAY_CONFIG < ... < --set). Sources
     // of equal scope and rank are equals: there the first definition wins.
     unsigned rank = 0;
-    std::string file;  // a path, or "--set", "PATCHBAY_CONFIG_JSON"
+    std::string file;          // a path, or "--set", "PATCHBAY_CONFIG_JSON"
+    std::string project = {};  // of project and local files: the folder they speak for, absolute
 
+    // Typed for this one run: a word that means nothing there is a mistake.
+    bool is_flag() const { return scope == Scope::Session && file.starts_with("--"); }
     Place place(Mark mark) const { return {scope, file, mark.line, mark.column}; }
 };
 
@@ -32,13 +35,17 @@ struct ServerEntry {
     Mark mark;
     Node body;            // a Map with our keys; aliases of the dialect are gone
     std::string refused;  // not empty: why the entry cannot be used
+    // Nobody has approved this definition: it connects nothing and replaces nothing, it may only
+    // forbid. Set by withhold().
+    std::optional<Proposal> withheld = {};
 };
 
 struct Fragment {
     Source source;
     std::vector<ServerEntry> servers;
-    std::vector<Member> tables;     // [client], [health], ... of our own files
-    std::optional<bool> exclusive;  // enterprise files
+    std::vector<Member> tables;                // [client], [health], ... of our own files
+    std::optional<bool> exclusive;             // enterprise files
+    std::vector<Proposal> withheld_auth = {};  // [auth.*] tables that were taken out of `tables`
     std::vector<Diagnostic> diagnostics;
     bool broken = false;  // could not be read at all, or its shape is wrong
 };

@@ -58,6 +58,9 @@ std::vector<Complaint> take_settings(const Node& body, Server& server);
 // "stdio" for what the file calls the transport; aliases resolved.
 std::string canonical_transport(std::string_view written);
 
+// The transport of an entry that names none: stdio for a command, else by the scheme of the url.
+std::string transport_for(bool has_command, std::string_view url);
+
 // Whether the entry says how to connect: without it, it is an overlay.
 bool defines_connection(const Node& body);
 

@@ -1,5 +1,6 @@
 #include "config/load.hpp"
 
+#include "config/approval.hpp"
 #include "config/merge.hpp"
 #include "config/sources.hpp"
 #include "core/text.hpp"
@@ -31,14 +32,31 @@ void take_tool_timeout(const Environment& environment, MergeDefaults& defaults,
     defaults.tool_timeout = std::chrono::milliseconds(ms);
 }
 
+// What a flag says of a key is only judged when it is merged.
+std::string wrong_flag(const std::vector<Diagnostic>& diagnostics) {
+    for (const auto& diagnostic : diagnostics) {
+        const bool flag =
+            diagnostic.place.scope == Scope::Session && diagnostic.place.file.starts_with("--");
+        if (flag && diagnostic.severity == Severity::Error)
+            return to_string(diagnostic.place) + ": " + diagnostic.message;
+    }
+    return {};
+}
+
 }  // namespace
 
-Loaded load(const Environment& environment, const std::vector<PluginFragment>& plugins) {
+Loaded load(const Environment& environment, const std::vector<PluginFragment>& plugins,
+            const Approvals* approvals) {
     auto sources = discover(environment, plugins);
     MergeDefaults defaults;
     if (!sources.exclusive) take_tool_timeout(environment, defaults, sources.diagnostics);
+    withhold(sources.fragments, approvals, environment);
     Loaded loaded;
+    for (const auto& fragment : sources.fragments)
+        if (loaded.project.empty()) loaded.project = fragment.source.project;
     loaded.config = merge(std::move(sources.fragments), defaults);
+    loaded.config.stop = std::move(sources.stop);
+    if (loaded.config.stop.empty()) loaded.config.stop = wrong_flag(loaded.config.diagnostics);
     loaded.candidates = std::move(sources.candidates);
     std::move(sources.diagnostics.begin(), sources.diagnostics.end(),
               std::back_inserter(loaded.config.diagnostics));

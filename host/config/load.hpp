@@ -21,6 +21,7 @@ struct Environment {
     std::string enterprise_directory = "/etc/patchbay";
     std::vector<std::string> config_files;  // --config FILE, in order
     std::vector<std::string> sets;          // --set key=value, in order
+    std::string log_level;                  // --log-level; empty: not given
     // getenv, or a fake. Empty optional: not set.
     std::function<std::optional<std::string>(const std::string&)> variable;
     // Takes what secret references hold, and masks it as long as it lives; null: core::log::mask.
@@ -45,10 +46,23 @@ struct PluginFragment {  // [servers.*] of one plugin manifest
 struct Loaded {
     Config config;
     std::vector<Candidate> candidates;  // in order of search, strongest last
+    std::string project;  // the folder whose project and local files were read; empty: none
 };
 
-// Never fails as a whole: what is broken is a diagnostic, and the rest is loaded.
-Loaded load(const Environment& environment, const std::vector<PluginFragment>& plugins = {});
+// Which definitions of a checkout this user has approved. Implemented by whoever keeps the record.
+class Approvals {
+public:
+    virtual ~Approvals() = default;
+    virtual bool approved(const Proposal& proposal) const = 0;
+    // The id of the plugin that provides a transport, empty when there is none: it is part of what
+    // is approved.
+    virtual std::string plugin_of(const std::string& transport) const = 0;
+};
+
+// Never fails as a whole: what is broken is a diagnostic, and the rest is loaded. Without
+// `approvals` nothing of a project or local file is approved.
+Loaded load(const Environment& environment, const std::vector<PluginFragment>& plugins = {},
+            const Approvals* approvals = nullptr);
 
 // Only this file, as if it stood alone in `scope`; for `config check FILE`.
 Config check_file(const std::string& path, Scope scope = Scope::User);

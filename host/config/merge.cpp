@@ -1,5 +1,6 @@
 #include "config/merge.hpp"
 
+#include "config/approval.hpp"
 #include "config/compile.hpp"
 #include "config/keys.hpp"
 #include "core/text.hpp"
@@ -13,9 +14,6 @@ namespace {
 
 bool same_strength(const Source& a, const Source& b) {
     return a.scope == b.scope && a.rank == b.rank;
-}
-bool from_project(Scope scope) {
-    return scope == Scope::Project || scope == Scope::Local;
 }
 
 std::string at(const Source& source, Mark mark) {
@@ -32,13 +30,20 @@ public:
                       std::back_inserter(config_.diagnostics));
         }
         for (const auto& fragment : fragments) {
+            if (fragment.broken) close(to_string(fragment.source.place({})) + " is broken");
             for (const auto& entry : fragment.servers) settle(entry, fragment.source);
             for (const auto& table : fragment.tables) take_table(table, fragment.source);
         }
         for (const auto& [id, settled] : settled_) {
+            if (settled.withheld.entry) tell_withheld(id, settled);
+            if (settled.withheld.entry && !settled.definition.entry) continue;
             auto server = compile(id, settled, defaults_, config_.diagnostics, origins_);
             if (server && auth_is_known(*server)) config_.servers.push_back(std::move(*server));
         }
+        for (const auto& fragment : fragments) withhold_auth(fragment);
+        std::sort(config_.untrusted.begin(), config_.untrusted.end(),
+                  [](const auto& a, const auto& b) { return a.id < b.id; });
+        if (!config_.permissions.closed.empty()) config_.permissions.allow.emplace();
         config_.origins.assign(std::make_move_iterator(origins_.begin()),
                                std::make_move_iterator(origins_.end()));
         return std::move(config_);
@@ -80,13 +85,57 @@ private:
             settled.overlays.push_back({&entry, &source});
             return;
         }
-        if (settled.definition.entry && same_strength(*settled.definition.source, source)) {
-            return given_before(entry, source, settled.definition);
+        for (const auto* first : {&settled.definition, &settled.withheld}) {
+            if (first->entry && same_strength(*first->source, source))
+                return given_before(entry, source, *first);
+        }
+        if (entry.withheld) {
+            settled.withheld = {&entry, &source};
+            return;
         }
         settled.definition = {&entry, &source};
+        settled.withheld = {};
         // Overlays were said about the definition that is gone, but for those of equal strength.
         std::erase_if(settled.overlays,
                       [&](const Voice& voice) { return !same_strength(*voice.source, source); });
+    }
+
+    // Rules that could not be read are no reason to allow more: nothing is, until they are mended.
+    void close(const std::string& why) {
+        auto& closed = config_.permissions.closed;
+        if (closed.empty()) closed = why + ", and what it forbids is unknown; mend it";
+    }
+
+    void tell_withheld(const std::string& id, const Settled& settled) {
+        const auto& [entry, source] = settled.withheld;
+        const auto& proposal = *entry->withheld;
+        std::string text = "server \"" + id + "\": this definition is not approved";
+        if (settled.definition.entry)
+            text += ", so the one of " +
+                    to_string(settled.definition.source->place(settled.definition.entry->mark)) +
+                    " stays in force";
+        text += "; to see and approve it: patchbay trust " +
+                (proposal.waits_for.empty() ? "" : proposal.waits_for + " ") + id;
+        note(Severity::Warning, source->place(entry->mark), std::move(text), id);
+        config_.untrusted.push_back(proposal);
+    }
+
+    void withhold_auth(const Fragment& fragment) {
+        for (const auto& proposal : fragment.withheld_auth) {
+            const auto in_force = origins_.find(proposal.id);
+            const bool overruled =
+                in_force != origins_.end() && in_force->second.scope > proposal.place.scope;
+            if (overruled) continue;
+            std::erase_if(config_.untrusted,
+                          [&](const Proposal& weaker) { return weaker.id == proposal.id; });
+            config_.untrusted.push_back(proposal);
+            note(Severity::Warning, proposal.place,
+                 proposal.id + ": this table is not approved" +
+                     (in_force == origins_.end()
+                          ? ""
+                          : ", so that of " + to_string(in_force->second) + " stays in force") +
+                     "; to see and approve it: patchbay trust " + proposal.id);
+        }
     }
 
     void given_before(const ServerEntry& entry, const Source& source, const Voice& first) {
@@ -124,6 +173,7 @@ private:
         if (key.table != "permissions" && !speaks_first(name, source, member.mark)) return;
         if (const auto wrong = key.take(into, member.value); !wrong.empty()) {
             if (key.table == "permissions") broken_permissions_ = true;
+            if (source.scope == Scope::Enterprise) config_.deny_all = true;
             return note(Severity::Error, source.place(member.value.mark), name + ": " + wrong);
         }
         origins_[name] = source.place(member.mark);
@@ -148,7 +198,13 @@ private:
             if (key.table == table.key) names.emplace_back(key.name);
         }
         if (names.empty()) return;  // a table kept for later versions
-        note(Severity::Warning, source.place(member.mark),
+        // A rule by a name that nobody knows would forbid nothing, and nobody would see it.
+        const bool permissions = table.key == "permissions";
+        const bool enterprise = source.scope == Scope::Enterprise;
+        if (permissions) broken_permissions_ = true;
+        if (enterprise) config_.deny_all = true;
+        note(permissions || enterprise || source.is_flag() ? Severity::Error : Severity::Warning,
+             source.place(member.mark),
              "unknown key \"" + core::printable(member.key, 80) + "\" in [" + table.key + "]" +
                  core::did_you_mean(member.key, names));
     }
@@ -169,10 +225,9 @@ private:
 
     void narrow(const Permissions& said, const Member& table, const Source& source) {
         auto& now = config_.permissions;
-        if (std::exchange(broken_permissions_, false) && !from_project(source.scope)) {
-            // A rule that cannot be read is no reason to allow more.
+        if (std::exchange(broken_permissions_, false)) {
             if (source.scope == Scope::Enterprise) config_.deny_all = true;
-            now.allow.emplace();
+            close(to_string(source.place(table.mark)) + " has a rule that cannot be read");
             return note(Severity::Error, source.place(table.mark),
                         "permissions: no tool is allowed until this is mended");
         }

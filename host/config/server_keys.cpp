@@ -264,6 +264,11 @@ std::string canonical_transport(std::string_view written) {
     return std::string(written);
 }
 
+std::string transport_for(bool has_command, std::string_view url) {
+    if (has_command) return "stdio";
+    return url.starts_with("ws://") || url.starts_with("wss://") ? "ws" : "http";
+}
+
 bool defines_connection(const Node& body) {
     return body.find("transport") || body.find("command") || body.find("url") ||
            body.find("config");

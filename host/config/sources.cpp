@@ -1,6 +1,7 @@
 #include "config/sources.hpp"
 
 #include "config/merge.hpp"
+#include "config/ownership.hpp"
 #include "core/text.hpp"
 
 #include <array>
@@ -78,9 +79,9 @@ private:
         return false;
     }
 
-    void file(Scope scope, std::string path) {
+    void file(Scope scope, std::string path, const std::string& project = {}) {
         auto& place = out_.candidates.emplace_back(Candidate{scope, std::move(path), {}, {}});
-        if (admitted(place)) look(place, {scope, 0, place.path}, out_.fragments);
+        if (admitted(place)) look(place, {scope, 0, place.path, project}, out_.fragments);
     }
 
     void plugin_servers(const PluginFragment& plugin) {
@@ -126,7 +127,7 @@ private:
         for (std::size_t level = 0; !directory.empty() && level < kMostLevels; ++level) {
             const auto base = directory == "/" ? std::string() : directory;
             const auto before = out_.candidates.size();
-            for (const auto& name : names) file(Scope::Project, base + name);
+            for (const auto& name : names) file(Scope::Project, base + name, directory);
             bool found = false;
             for (auto i = before; i < out_.candidates.size(); ++i) {
                 const auto& place = out_.candidates[i];
@@ -135,7 +136,7 @@ private:
             }
             if (found) {
                 for (const auto* suffix : kSuffixes)
-                    file(Scope::Local, base + "/.patchbay.local" + suffix);
+                    file(Scope::Local, base + "/.patchbay.local" + suffix, directory);
                 return;
             }
             if (directory == environment_.home || exists(base + "/.git")) return;
@@ -144,8 +145,8 @@ private:
     }
 
     void session() {
+        // A flag is typed for this one run, a variable may stand there since long.
         unsigned rank = 0;
-        for (const auto& path : environment_.config_files) session_file("--config", path, rank++);
         const auto variable = [&](const char* name) {
             return environment_.variable ? environment_.variable(name) : std::nullopt;
         };
@@ -158,12 +159,23 @@ private:
             if (admitted_or_told(place)) {
                 auto fragment =
                     read_fragment(*text, Format::Json, {Scope::Session, rank, place.path});
-                if (fragment.broken) place.found = Candidate::Found::Broken;
+                if (fragment.broken) {
+                    place.found = Candidate::Found::Broken;
+                    stop(fragment.diagnostics.front());
+                }
                 out_.fragments.push_back(std::move(fragment));
             }
             ++rank;
         }
-        if (!environment_.sets.empty()) sets(rank);
+        for (const auto& path : environment_.config_files) session_file("--config", path, rank++);
+        if (!environment_.sets.empty()) sets("--set", environment_.sets, rank++);
+        if (!environment_.log_level.empty())
+            sets("--log-level", {"log.level=" + environment_.log_level}, rank);
+    }
+
+    // What was named for this run is wanted: without it nothing may run.
+    void stop(const Diagnostic& diagnostic) {
+        if (out_.stop.empty()) out_.stop = to_string(diagnostic.place) + ": " + diagnostic.message;
     }
 
     // Somebody asked for this source by name: passing over it in silence would puzzle them.
@@ -186,22 +198,23 @@ private:
             fragment.diagnostics.push_back(
                 {Severity::Error, {Scope::Session, path, 0, 0}, std::move(message), {}});
         }
+        if (place.found != Candidate::Found::Read) stop(fragment.diagnostics.front());
         out_.fragments.push_back(std::move(fragment));
     }
 
-    void sets(unsigned rank) {
+    void sets(const char* flag, const std::vector<std::string>& written, unsigned rank) {
         auto& place = out_.candidates.emplace_back(
-            Candidate{Scope::Session, "--set", Candidate::Found::Read, {}});
+            Candidate{Scope::Session, flag, Candidate::Found::Read, {}});
         if (!admitted_or_told(place)) return;
         Node root = Node::of_map({});
         std::vector<Diagnostic> problems;
-        for (const auto& set : environment_.sets) {
+        for (const auto& set : written) {
             if (auto why = add_set(root, set); !why.empty()) {
                 problems.push_back(
-                    {Severity::Error, {Scope::Session, "--set", 0, 0}, std::move(why), {}});
+                    {Severity::Error, {Scope::Session, flag, 0, 0}, std::move(why), {}});
             }
         }
-        auto fragment = restate(std::move(root), {Scope::Session, rank, "--set"});
+        auto fragment = restate(std::move(root), {Scope::Session, rank, flag});
         std::move(problems.begin(), problems.end(), std::back_inserter(fragment.diagnostics));
         out_.fragments.push_back(std::move(fragment));
     }
@@ -266,7 +279,18 @@ Sources discover(const Environment& environment, const std::vector<PluginFragmen
     return Discovery(environment).run(plugins);
 }
 
-Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
+Result<std::string> read_file(const std::string& path, std::size_t most_bytes, Writable writable) {
+    // Asked before it is opened, since what is not ours may be a pipe or closed to us, and again
+    // of what was opened.
+    std::optional<Writers> writers;
+    std::string others;
+    const auto ask_who_replaces = [&] {
+        writers = Writers::of_this_process(
+            writable == Writable::ByAdministrators ? Groups::Trusted : Groups::Refused);
+        others = who_else_replaces(path, *writers);
+    };
+    if (writable != Writable::ByAnybody && exists(path)) ask_who_replaces();
+    if (!others.empty()) return Error{ErrorCode::Denied, std::move(others)};
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
         // A link to nowhere is there, and means something else was expected.
@@ -281,6 +305,11 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
     struct stat status;
     if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
         return Error{ErrorCode::Io, "cannot read it: not a regular file"};
+    if (writable != Writable::ByAnybody) {
+        if (!writers) ask_who_replaces();  // it has only just appeared
+        if (others.empty()) others = who_else_writes(fd, *writers);
+        if (!others.empty()) return Error{ErrorCode::Denied, std::move(others)};
+    }
     std::string text(
         std::min<std::size_t>(static_cast<std::size_t>(status.st_size), most_bytes) + 1, '\0');
     std::size_t size = 0;
@@ -299,7 +328,11 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
 
 Fragment read_source(const std::string& path, Source source, Candidate& candidate) {
     Fragment fragment;
-    const auto text = read_file(path);
+    const bool project = source.scope == Scope::Project || source.scope == Scope::Local;
+    const auto text = read_file(path, kFileBytes,
+                                project                             ? Writable::ByUserAlone
+                                : source.scope == Scope::Enterprise ? Writable::ByAdministrators
+                                                                    : Writable::ByAnybody);
     const auto format = format_of(path);
     if (text && format) {
         fragment = read_fragment(*text, *format, std::move(source));
@@ -309,6 +342,13 @@ Fragment read_source(const std::string& path, Source source, Candidate& candidat
     }
     fragment.source = std::move(source);
     if (!text && text.error().code == ErrorCode::NotFound) return fragment;  // Absent
+    if (!text && text.error().code == ErrorCode::Denied && project) {
+        candidate.found = Candidate::Found::Ignored;
+        candidate.note = "not read, since others may write it: " + text.error().message;
+        fragment.diagnostics.push_back(
+            {Severity::Warning, fragment.source.place({}), candidate.note, {}});
+        return fragment;
+    }
     candidate.found = Candidate::Found::Unreadable;
     candidate.note =
         text ? "unknown kind of file; expected .toml, .yaml or .json" : text.error().message;

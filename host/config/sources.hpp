@@ -15,15 +15,22 @@ struct Sources {
     std::vector<Fragment> fragments;
     std::vector<Candidate> candidates;    // strongest last
     std::vector<Diagnostic> diagnostics;  // about sources that were passed over
+    std::string stop;                     // Config::stop
     bool exclusive = false;               // the enterprise files alone were read
 };
 
 Sources discover(const Environment& environment, const std::vector<PluginFragment>& plugins);
 
-// At most kFileBytes + 1 bytes of a regular file. NotFound: there is none; Io: why not readable.
-Result<std::string> read_file(const std::string& path, std::size_t most_bytes = kFileBytes);
+// Who may write a file besides its reader: see ownership.hpp.
+enum class Writable { ByAnybody, ByUserAlone, ByAdministrators };
 
-// Reads by the suffix of the name; `candidate` learns what was found.
+// At most kFileBytes + 1 bytes of a regular file. NotFound: there is none; Io: why not readable.
+// Denied: others may write it.
+Result<std::string> read_file(const std::string& path, std::size_t most_bytes = kFileBytes,
+                              Writable writable = Writable::ByAnybody);
+
+// Reads by the suffix of the name; `candidate` learns what was found. A project or local file that
+// others may write is Ignored, an enterprise file of that kind Unreadable.
 Fragment read_source(const std::string& path, Source source, Candidate& candidate);
 
 }  // namespace patchbay::config

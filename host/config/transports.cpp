@@ -73,7 +73,9 @@ public:
         for (const auto& name : found) {
             auto legal = names;
             for (const auto& key : server_keys()) legal.emplace_back(key.name);
-            config_.diagnostics.push_back({Severity::Warning, place_of(server, name),
+            const auto severity =
+                server.place.scope == Scope::Enterprise ? Severity::Error : Severity::Warning;
+            config_.diagnostics.push_back({severity, place_of(server, name),
                                            "server \"" + server.id + "\": unknown key \"" +
                                                core::printable(name, 80) + "\" for transport \"" +
                                                server.transport + "\"" +
@@ -122,7 +124,10 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
             return true;
         });
         if (const auto closed = closed_names(it->schema)) {
-            for (const auto& name : checker.strangers(server, *closed)) server.settings.erase(name);
+            const auto strangers = checker.strangers(server, *closed);
+            // A rule of an enterprise file by a wrong name must not just be missing.
+            if (!strangers.empty() && server.place.scope == Scope::Enterprise) return false;
+            for (const auto& name : strangers) server.settings.erase(name);
         }
         if (!validate || it->schema.is_null()) return true;
         if (server.expand && must_wait(server.settings)) return true;

@@ -27,6 +27,8 @@ const char* name_of(State state) {
             return "stopped";
         case State::Failed:
             return "failed";
+        case State::Untrusted:
+            return "untrusted";
     }
     return "error";
 }

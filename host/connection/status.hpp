@@ -21,7 +21,8 @@ enum class State {
     Error,
     Reconnecting,
     Stopped,
-    Failed
+    Failed,
+    Untrusted  // of a checkout, and nobody has approved it: there is no connection
 };
 const char* name_of(State state);  // "auth_required"; Idle (configured, not asked for) is "idle"
 

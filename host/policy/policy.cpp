@@ -61,6 +61,7 @@ Verdict Policy::judge(const Question& question) const {
                           ")");
         }
     }
+    if (!permissions_.closed.empty()) return denied(name + " is denied: " + permissions_.closed);
     // Allow first, then deny; deny wins.
     const auto* allowed_by =
         permissions_.allow ? matching(*permissions_.allow, question.public_name) : nullptr;

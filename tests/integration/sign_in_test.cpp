@@ -235,6 +235,7 @@ command = "sh"
 args = ["-c", "echo token=$API_TOKEN given=$GIVEN >&2; exit 3"]
 auth = "mine"
 )");
+    EXPECT_EQ(home.run({"trust", "auth.mine", "program", "--yes"}).exit_code, 0);
     const auto told = home.run({"mcp", "status", "program", "--log-level", "trace"});
     EXPECT_THAT(told.out + told.err, HasSubstr("token=*** given="));
     EXPECT_THAT(told.out + told.err, Not(HasSubstr("t0ken-for-a-program")));
@@ -242,7 +243,7 @@ auth = "mine"
 
 TEST(ConfiguredCredentials, AreJudgedBeforeAServerIsConnected) {
     Home home;
-    home.write(".patchbay/config.toml", R"(
+    home.write(home.user_config() / "config.toml", R"(
 [auth.typo]
 kind = "baerer"
 [auth.wrong]

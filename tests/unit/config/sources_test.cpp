@@ -15,6 +15,10 @@ std::string command_of(const Config& config, const std::string& id) {
     const auto* server = find(config, id);
     return server ? std::string(server->settings.at("command").as_string()) : "(none)";
 }
+Config approved(const World& world) {
+    const FakeApprovals all;
+    return load(world.environment, {}, &all).config;
+}
 std::string saying(const std::string& who) {
     return "[servers.a]\ncommand = \"" + who + "\"\n";
 }
@@ -29,7 +33,7 @@ TEST(Sources, AnEmptyWorldIsAnEmptyConfig) {
 
 TEST(Sources, EachStrongerScopeWins) {
     World world;
-    const auto now = [&] { return command_of(load(world.environment).config, "a"); };
+    const auto now = [&] { return command_of(approved(world), "a"); };
     world.folder.write("home/me/.config/patchbay/config.toml", saying("user"));
     EXPECT_EQ(now(), "user");
     world.folder.write("home/me/work/app/.mcp.json",
@@ -37,17 +41,17 @@ TEST(Sources, EachStrongerScopeWins) {
     EXPECT_EQ(now(), "project");
     world.folder.write("home/me/work/app/.patchbay.local.yaml", "servers: {a: {command: local}}");
     EXPECT_EQ(now(), "local");
+    world.folder.write("variable.toml", saying("variable"));
+    world.variables["PATCHBAY_CONFIG"] = world.folder / "variable.toml";
+    EXPECT_EQ(now(), "variable");
+    world.variables["PATCHBAY_CONFIG_JSON"] = R"({"servers": {"a": {"command": "inline"}}})";
+    EXPECT_EQ(now(), "inline");
     world.folder.write("flag.toml", saying("flag"));
     world.environment.config_files = {world.folder / "flag.toml"};
     EXPECT_EQ(now(), "flag");
     world.folder.write("second.toml", saying("second flag"));
     world.environment.config_files.push_back(world.folder / "second.toml");
     EXPECT_EQ(now(), "second flag");
-    world.folder.write("variable.toml", saying("variable"));
-    world.variables["PATCHBAY_CONFIG"] = world.folder / "variable.toml";
-    EXPECT_EQ(now(), "variable");
-    world.variables["PATCHBAY_CONFIG_JSON"] = R"({"servers": {"a": {"command": "inline"}}})";
-    EXPECT_EQ(now(), "inline");
     world.environment.sets = {"servers.a.command=set"};
     EXPECT_EQ(now(), "set");
     world.folder.write("etc/enterprise.toml", "exclusive = false\n" + saying("enterprise"));
@@ -78,21 +82,21 @@ TEST(Sources, TheNearestProjectFolderUpwardsCounts) {
     world.folder.make("home/me/work/app/deep/er");
     world.environment.working_directory = world.folder / "home/me/work/app/deep/er";
     world.folder.write("home/me/work/.mcp.toml", saying("far"));
-    EXPECT_EQ(command_of(load(world.environment).config, "a"), "far");
+    EXPECT_EQ(command_of(approved(world), "a"), "far");
     world.folder.write("home/me/work/app/.patchbay/config.toml", saying("near"));
-    EXPECT_EQ(command_of(load(world.environment).config, "a"), "near");
+    EXPECT_EQ(command_of(approved(world), "a"), "near");
 }
 
 TEST(Sources, TheSearchStopsAtTheRepositoryAndAtHome) {
     World world;
     world.folder.write("home/.mcp.toml", saying("above home"));
-    EXPECT_EQ(command_of(load(world.environment).config, "a"), "(none)");
+    EXPECT_EQ(command_of(approved(world), "a"), "(none)");
     world.folder.write("home/me/work/.mcp.toml", saying("above the repository"));
-    EXPECT_EQ(command_of(load(world.environment).config, "a"), "above the repository");
+    EXPECT_EQ(command_of(approved(world), "a"), "above the repository");
     world.folder.make("home/me/work/app/.git");
-    EXPECT_EQ(command_of(load(world.environment).config, "a"), "(none)");
+    EXPECT_EQ(command_of(approved(world), "a"), "(none)");
     world.folder.write("home/me/work/app/.mcp.toml", saying("root of the repository"));
-    EXPECT_EQ(command_of(load(world.environment).config, "a"), "root of the repository");
+    EXPECT_EQ(command_of(approved(world), "a"), "root of the repository");
 }
 
 TEST(Sources, NamedFilesThatAreMissingAreErrors) {
@@ -104,6 +108,125 @@ TEST(Sources, NamedFilesThatAreMissingAreErrors) {
     EXPECT_THAT(
         text,
         HasSubstr("session config /nowhere/else.toml: no such file (named by PATCHBAY_CONFIG)"));
+}
+
+TEST(Sources, WhatIsNamedForARunStopsItWhenItIsNoGood) {
+    const struct {
+        std::vector<std::string> files, sets;
+        std::string log_level, variable, inline_json, says;
+    } cases[] = {
+        {{"nowhere.toml"}, {}, "", "", "", "nowhere.toml: no such file (named by --config)"},
+        {{"broken.toml"}, {}, "", "", "", "broken.toml:1:9: not TOML"},
+        {{"x.ini"}, {}, "", "", "", "x.ini: unknown kind of file"},
+        {{}, {"novalue"}, "", "", "", "--set: \"novalue\": expected key=value"},
+        {{}, {"health.misses=many"}, "", "", "", "--set: health.misses: expected a whole number"},
+        {{}, {"helth.misses=1"}, "", "", "", "--set: unknown table or key \"helth\""},
+        {{}, {"health.mises=1"}, "", "", "", "--set: unknown key \"mises\""},
+        {{}, {"servers.none.enabled=true"}, "", "", "", "--set: server \"none\": no transport"},
+        {{}, {}, "loud", "", "", "--log-level: log.level: expected one of trace, debug"},
+        {{},
+         {},
+         "",
+         "/nowhere/else.toml",
+         "",
+         "else.toml: no such file (named by PATCHBAY_CONFIG)"},
+        {{}, {}, "", "", "{\"servers\":", "PATCHBAY_CONFIG_JSON:1:12: not JSON"},
+    };
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.says);
+        World world;
+        world.folder.write("home/me/work/app/broken.toml", "[servers\n");
+        world.folder.write("home/me/work/app/x.ini", "");
+        world.environment.config_files = c.files;
+        world.environment.sets = c.sets;
+        world.environment.log_level = c.log_level;
+        if (!c.variable.empty()) world.variables["PATCHBAY_CONFIG"] = c.variable;
+        if (!c.inline_json.empty()) world.variables["PATCHBAY_CONFIG_JSON"] = c.inline_json;
+        const auto config = load(world.environment).config;
+        EXPECT_THAT(config.stop, HasSubstr(c.says));
+        EXPECT_THAT(config.stop, HasSubstr("session config "));
+        EXPECT_THAT(all(config.diagnostics), HasSubstr(c.says)) << "a diagnostic as well";
+    }
+    World world;
+    world.environment.sets = {"health.misses=3"};
+    world.environment.log_level = "debug";
+    world.folder.write("home/me/.config/patchbay/config.toml", "[servers\n");
+    const auto config = load(world.environment).config;
+    EXPECT_EQ(config.stop, "") << "nobody named the user's file for this run";
+    EXPECT_EQ(config.log_level, "debug");
+}
+
+TEST(Sources, ABrokenFileOfAnyScopeAllowsNothing) {
+    for (const auto* path : {"home/me/.config/patchbay/config.toml", "home/me/work/app/.mcp.toml",
+                             "home/me/work/app/.patchbay.local.toml"}) {
+        SCOPED_TRACE(path);
+        World world;
+        world.folder.write("home/me/work/app/.patchbay/config.yaml", "health: {misses: 2}");
+        world.folder.write("home/me/.config/patchbay/mcp.toml",
+                           saying("good") + "[permissions]\nallow = ['mcp__a__*']\n");
+        world.folder.write(path, "[permissions]\ndeny = ['mcp__a__wipe'\n");
+        // A stronger list does not open it again.
+        world.environment.sets = {"permissions.allow=[\"mcp__*\"]"};
+        const auto config = load(world.environment).config;
+        ASSERT_TRUE(config.permissions.allow);
+        EXPECT_TRUE(config.permissions.allow->empty());
+        EXPECT_THAT(
+            config.permissions.closed,
+            HasSubstr((world.folder / path) + " is broken, and what it forbids is unknown"));
+        EXPECT_EQ(command_of(config, "a"), "good") << "servers of other files are still told";
+    }
+}
+
+TEST(Sources, AFileThatOthersMayWriteIsNotRead) {
+    World world;
+    const auto file = world.folder / "home/me/work/app/.mcp.toml";
+    world.folder.write("home/me/work/app/.mcp.toml", saying("x"));
+    const auto now = [&] { return command_of(approved(world), "a"); };
+    EXPECT_EQ(now(), "x");
+    ASSERT_EQ(::chmod(file.c_str(), 0646), 0);
+    EXPECT_EQ(now(), "(none)");
+    const auto loaded = load(world.environment);
+    EXPECT_THAT(all(loaded.config.diagnostics),
+                HasSubstr("warning: project config " + file +
+                          ": not read, since others may write it: everybody may write it"));
+    EXPECT_EQ(loaded.config.permissions.closed, "") << "a stranger's file forbids nothing either";
+    ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
+    // The directories that lead there count as well, but for one like /tmp.
+    for (const auto* directory : {"home/me/work/app", "home/me/work", "home/me"}) {
+        SCOPED_TRACE(directory);
+        const auto path = world.folder / directory;
+        ASSERT_EQ(::chmod(path.c_str(), 0757), 0);
+        EXPECT_EQ(now(), "(none)");
+        EXPECT_THAT(all(load(world.environment).config.diagnostics),
+                    HasSubstr("the directory \"" + path + "\": everybody may write it"));
+        ASSERT_EQ(::chmod(path.c_str(), 01777), 0);
+        EXPECT_EQ(now(), "x");
+        ASSERT_EQ(::chmod(path.c_str(), 0755), 0);
+    }
+}
+
+TEST(Sources, ALinkIsFollowedOnlyToWhereOthersCannotWrite) {
+    World world;
+    world.folder.write("shared/real.toml", saying("x"));
+    std::filesystem::create_symlink(world.folder / "shared/real.toml",
+                                    world.folder / "home/me/work/app/.mcp.toml");
+    EXPECT_EQ(command_of(approved(world), "a"), "x");
+    ASSERT_EQ(::chmod((world.folder / "shared").c_str(), 0757), 0);
+    EXPECT_EQ(command_of(approved(world), "a"), "(none)");
+}
+
+TEST(Sources, AnEnterpriseFileThatAnybodyMayWriteDeniesAll) {
+    World world;
+    world.folder.write("home/me/.config/patchbay/config.toml", saying("user"));
+    world.folder.write("etc/enterprise.toml", "exclusive = false\n");
+    ASSERT_EQ(::chmod((world.folder / "etc/enterprise.toml").c_str(), 0664), 0);
+    EXPECT_FALSE(load(world.environment).config.deny_all) << "a group of administrators";
+    ASSERT_EQ(::chmod((world.folder / "etc/enterprise.toml").c_str(), 0646), 0);
+    EXPECT_TRUE(load(world.environment).config.deny_all);
+    ASSERT_EQ(::chmod((world.folder / "etc/enterprise.toml").c_str(), 0644), 0);
+    EXPECT_FALSE(load(world.environment).config.deny_all);
+    ASSERT_EQ(::chmod((world.folder / "etc").c_str(), 0757), 0);
+    EXPECT_TRUE(load(world.environment).config.deny_all);
 }
 
 TEST(Sources, AFileThatCannotBeReadIsNamed) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <string>
 #include <unistd.h>
 
@@ -55,6 +56,23 @@ struct World {
             const auto it = variables.find(name);
             return it == variables.end() ? std::nullopt : std::optional(it->second);
         };
+    }
+};
+
+// Approves what it is told to, all when it is told nothing, and remembers what it was asked.
+struct FakeApprovals final : Approvals {
+    std::optional<std::map<std::string, std::string>> digests;  // by id
+    mutable std::map<std::string, Proposal> asked;
+    std::string plugin = "fake";
+
+    bool approved(const Proposal& proposal) const override {
+        asked[proposal.id] = proposal;
+        if (!digests) return true;
+        const auto it = digests->find(proposal.id);
+        return it != digests->end() && it->second == proposal.digest;
+    }
+    std::string plugin_of(const std::string& transport) const override {
+        return plugin + "." + transport;
     }
 };
 

@@ -125,5 +125,17 @@ TEST(Policy, AnAgentMayUseWhatALevelAllows) {
     EXPECT_FALSE(judge({{{"mcp__s__once"}}, {}}, server, "always", Principal::Agent).allowed);
 }
 
+TEST(Policy, RulesThatCouldNotBeReadDenyAllWithTheirReason) {
+    config::Permissions permissions;
+    permissions.allow = {"mcp__*"};
+    permissions.closed = "project config .mcp.toml is broken; mend it";
+    const auto server = server_named("s");
+    const auto verdict =
+        Policy(permissions).judge({Principal::LocalUser, server, "read", "mcp__s__read"});
+    EXPECT_FALSE(verdict.allowed);
+    EXPECT_EQ(verdict.reason,
+              "mcp__s__read is denied: project config .mcp.toml is broken; mend it");
+}
+
 }  // namespace
 }  // namespace patchbay::policy

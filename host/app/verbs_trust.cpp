@@ -1,0 +1,192 @@
+#include "app/output.hpp"
+#include "app/session.hpp"
+#include "app/trust_file.hpp"
+#include "app/verbs.hpp"
+#include "core/text.hpp"
+
+#include <cstdio>
+#include <iostream>
+#include <unistd.h>
+
+namespace patchbay::app {
+namespace json = boost::json;
+using config::Proposal;
+
+namespace {
+
+// JSON with every character outside of printable ASCII as \uXXXX: a control character, a direction
+// mark or a letter that looks like another one cannot hide in what is approved.
+std::string visible(const json::value& value) {
+    const std::string text = json::serialize(value);
+    std::string out;
+    const auto unit = [&](unsigned code) {
+        char escaped[8];
+        std::snprintf(escaped, sizeof escaped, "\\u%04x", code);
+        out += escaped;
+    };
+    for (std::size_t i = 0; i < text.size();) {
+        const auto lead = static_cast<unsigned char>(text[i]);
+        if (lead >= 0x20 && lead < 0x7f) {
+            out += text[i++];
+            continue;
+        }
+        // Configuration is valid UTF-8, and Boost.JSON writes what it was given.
+        const std::size_t size = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+        unsigned code = size == 1 ? lead : lead & (0x7fu >> size);
+        for (std::size_t k = 1; k < size && i + k < text.size(); ++k)
+            code = (code << 6) | (static_cast<unsigned char>(text[i + k]) & 0x3f);
+        i += size;
+        if (code < 0x10000) {
+            unit(code);
+        } else {
+            unit(0xd800 + ((code - 0x10000) >> 10));
+            unit(0xdc00 + ((code - 0x10000) & 0x3ff));
+        }
+    }
+    return out;
+}
+
+// One line for each thing that is approved, the members of the entry itself first.
+void show(const Proposal& proposal, const TrustFile& trust) {
+    const auto approved = trust.ids(proposal.directory);
+    const bool changed = std::find(approved.begin(), approved.end(), proposal.id) != approved.end();
+    print_line(visible(json::value(proposal.id)) +
+               (changed ? "  changed since it was approved" : "  not approved"));
+    print_line("  written in: " + visible(json::value(config::to_string(proposal.place))));
+    print_line("  project: " + visible(json::value(proposal.directory)));
+    for (const auto& member : proposal.definition) {
+        const auto* table = member.value().if_object();
+        if (!table || table->empty()) {
+            print_line("  " + std::string(member.key()) + ": " + visible(member.value()));
+            continue;
+        }
+        print_line("  " + std::string(member.key()) + ":");
+        for (const auto& inner : *table)
+            print_line("    " + visible(json::value(inner.key())) + ": " + visible(inner.value()));
+    }
+    if (!proposal.waits_for.empty())
+        print_line("  needs an approval of " + visible(json::value(proposal.waits_for)) + " too");
+}
+
+json::object json_of(const Proposal& proposal, const TrustFile& trust) {
+    const auto approved = trust.ids(proposal.directory);
+    const bool changed = std::find(approved.begin(), approved.end(), proposal.id) != approved.end();
+    return {{"id", proposal.id},
+            {"state", changed ? "changed" : "new"},
+            {"project", proposal.directory},
+            {"source", config::to_string(proposal.place)},
+            {"digest", proposal.digest},
+            {"waits_for", proposal.waits_for},
+            {"definition", proposal.definition}};
+}
+
+int list(const std::vector<Proposal>& waiting, const TrustFile& trust, bool as_json) {
+    if (as_json) {
+        json::array all;
+        for (const auto& proposal : waiting) all.push_back(json_of(proposal, trust));
+        print_line(visible(all));
+        return kOk;
+    }
+    if (waiting.empty()) print_line("nothing waits for an approval");
+    for (const auto& proposal : waiting) show(proposal, trust);
+    if (!waiting.empty()) say("to approve one: patchbay trust ID");
+    return kOk;
+}
+
+bool somebody_is_there() {
+    return ::isatty(STDIN_FILENO) != 0 && stderr_is_terminal();
+}
+
+// Anything but yes is no.
+bool agreed(const Proposal& proposal) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "approve %s? [y/N] ", visible(json::value(proposal.id)).c_str());
+    std::string line;
+    if (!std::getline(std::cin, line)) std::fputc('\n', stderr);
+    return line == "y" || line == "Y" || line == "yes";
+}
+
+Result<std::vector<Proposal>> chosen(const std::vector<Proposal>& waiting, const Host& host,
+                                     const std::vector<std::string>& ids) {
+    std::vector<Proposal> picked;
+    for (const auto& id : ids) {
+        const auto found = std::find_if(waiting.begin(), waiting.end(),
+                                        [&](const auto& proposal) { return proposal.id == id; });
+        if (found != waiting.end()) {
+            picked.push_back(*found);
+            continue;
+        }
+        std::vector<std::string> known;
+        for (const auto& proposal : waiting) known.push_back(proposal.id);
+        const auto& servers = host.config().servers;
+        const bool in_force = std::any_of(servers.begin(), servers.end(),
+                                          [&](const auto& server) { return server.id == id; });
+        return Error{ErrorCode::NotFound,
+                     "\"" + core::printable(id, 80) + "\"" +
+                         (in_force ? " needs no approval" : " does not wait for an approval") +
+                         "; waiting: " + (known.empty() ? "nothing" : core::join(known, ", ")) +
+                         core::did_you_mean(id, known)};
+    }
+    return picked;
+}
+
+}  // namespace
+
+int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
+    HostOptions host_options;
+    host_options.environment = environment_of(global);
+    host_options.plugin_directories = global.plugin_directories;
+    host_options.state_directory = default_state_directory(host_options.environment);
+    host_options.long_lived = false;
+    Host host(std::move(host_options));
+    if (!host.config().stop.empty()) return report_stop(host.config(), global);
+    auto& trust = host.trust();
+    if (options.revoke) {
+        if (options.ids.empty())
+            return report({ErrorCode::Invalid, "--revoke needs the ids to revoke"}, global);
+        const auto done = trust.revoke(host.project(), options.ids);
+        if (!done) return report(done.error(), global);
+        for (const auto& id : options.ids) say("revoked: " + core::printable(id, 80));
+        return kOk;
+    }
+    if (const auto trouble = trust.trouble(); !trouble.empty())
+        return report({ErrorCode::Denied, trouble}, global);
+    const auto& waiting = host.config().untrusted;
+    if (options.ids.empty()) {
+        if (options.yes)
+            return report({ErrorCode::Invalid,
+                           "--yes needs the ids to approve; `patchbay trust` lists what waits"},
+                          global);
+        return list(waiting, trust, global.json);
+    }
+    auto picked = chosen(waiting, host, options.ids);
+    if (!picked) return report(picked.error(), global);
+    if (!options.yes && !somebody_is_there())
+        return report({ErrorCode::Invalid,
+                       "there is no terminal to ask on; look at `patchbay trust`, then say --yes"},
+                      global);
+    int code = kOk;
+    if (!options.yes) {
+        std::erase_if(*picked, [&](const Proposal& proposal) {
+            show(proposal, trust);
+            if (agreed(proposal)) return false;
+            say("not approved: " + core::printable(proposal.id, 80));
+            code = kDenied;
+            return true;
+        });
+    }
+    if (picked->empty()) return code;
+    const auto done = trust.approve(*picked);
+    if (!done) return report(done.error(), global);
+    for (const auto& proposal : *picked) {
+        say("approved: " + core::printable(proposal.id, 80));
+        const bool alone = !proposal.waits_for.empty() &&
+                           std::none_of(picked->begin(), picked->end(), [&](const auto& other) {
+                               return other.id == proposal.waits_for;
+                           });
+        if (alone) say("it still waits for: patchbay trust " + proposal.waits_for);
+    }
+    return code;
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,235 @@
+#include "config/approval.hpp"
+
+#include "config/keys.hpp"
+#include "core/digest.hpp"
+
+#include <algorithm>
+#include <map>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace patchbay::config {
+
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
+
+bool executable(const std::string& path) {
+    struct stat info {};
+    return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+           ::access(path.c_str(), X_OK) == 0;
+}
+
+// The same text whatever the order of the members.
+json::value sorted(const json::value& value) {
+    if (const auto* array = value.if_array()) {
+        json::array copy;
+        for (const auto& item : *array) copy.push_back(sorted(item));
+        return copy;
+    }
+    const auto* object = value.if_object();
+    if (!object) return value;
+    std::map<std::string_view, const json::value*> members;
+    for (const auto& member : *object) members.emplace(member.key(), &member.value());
+    json::object copy;
+    for (const auto& [key, member] : members) copy[key] = sorted(*member);
+    return copy;
+}
+
+std::string digest_of(const json::object& definition) {
+    return core::sha256_hex(json::serialize(sorted(definition)));
+}
+
+const std::string* text_of(const Node& body, std::string_view key) {
+    const auto* found = body.find(key);
+    if (!found)
+        if (const auto* nested = body.find("config")) found = nested->find(key);
+    return found && found->is(Node::Kind::Text) ? &found->text : nullptr;
+}
+
+class Withholder {
+public:
+    Withholder(std::vector<Fragment>& fragments, const Approvals* approvals,
+               const Environment& environment)
+        : fragments_(fragments), approvals_(approvals), environment_(environment) {}
+
+    void run() {
+        find_auth_in_force();
+        // Servers first: their digests cover the tables as they were written.
+        for (auto& fragment : fragments_) {
+            if (!from_project(fragment.source.scope)) continue;
+            for (auto& entry : fragment.servers) judge(entry, fragment.source);
+        }
+        for (auto& fragment : fragments_) {
+            if (!from_project(fragment.source.scope)) continue;
+            for (auto& table : fragment.tables)
+                if (table.key == "auth") judge_tables(table, fragment);
+        }
+    }
+
+private:
+    struct Table {
+        const Member* member = nullptr;
+        const Source* source = nullptr;
+    };
+
+    bool approved(const Proposal& proposal) const {
+        return approvals_ && approvals_->approved(proposal);
+    }
+
+    // Of each name the one that would count if all were approved: the strongest, and of equals the
+    // first.
+    void find_auth_in_force() {
+        for (const auto& fragment : fragments_) {
+            if (fragment.source.scope == Scope::Plugin) continue;
+            for (const auto& table : fragment.tables) {
+                if (table.key != "auth") continue;
+                for (const auto& member : table.value.members) {
+                    auto& now = auth_[member.key];
+                    const auto strength = [](const Source& source) {
+                        return std::pair(source.scope, source.rank);
+                    };
+                    if (!now.source || strength(fragment.source) > strength(*now.source))
+                        now = {&member, &fragment.source};
+                }
+            }
+        }
+    }
+
+    static Proposal proposal_for_table(const Member& member, const Source& source) {
+        Proposal proposal;
+        proposal.id = "auth." + member.key;
+        proposal.directory = source.project;
+        proposal.place = source.place(member.mark);
+        proposal.definition = {{"auth", to_json(member.value)}, {"folder", folder_of(source)}};
+        proposal.digest = digest_of(proposal.definition);
+        return proposal;
+    }
+
+    void judge_tables(Member& table, Fragment& fragment) {
+        std::erase_if(table.value.members, [&](const Member& member) {
+            auto proposal = proposal_for_table(member, fragment.source);
+            if (approved(proposal)) return false;
+            fragment.withheld_auth.push_back(std::move(proposal));
+            return true;
+        });
+    }
+
+    void judge(ServerEntry& entry, const Source& source) {
+        if (entry.refused.empty() && !defines_connection(entry.body)) return;  // an overlay
+        Proposal proposal;
+        proposal.id = entry.id;
+        proposal.directory = source.project;
+        proposal.place = source.place(entry.mark);
+        proposal.definition = definition_of(entry, source);
+        const auto table = table_of(entry.body);
+        if (table.source && from_project(table.source->scope)) {
+            // With another table of that name it would not be what was approved.
+            auto needed = proposal_for_table(*table.member, *table.source);
+            if (!approved(needed)) proposal.waits_for = std::move(needed.id);
+        }
+        proposal.digest = digest_of(proposal.definition);
+        if (!proposal.waits_for.empty() || !approved(proposal))
+            entry.withheld = std::move(proposal);
+    }
+
+    Table table_of(const Node& body) const {
+        const auto* name = body.find("auth");
+        const auto found =
+            name && name->is(Node::Kind::Text) ? auth_.find(name->text) : auth_.end();
+        return found == auth_.end() ? Table{} : found->second;
+    }
+
+    json::object definition_of(const ServerEntry& entry, const Source& source) const {
+        json::object definition;
+        definition["server"] = to_json(entry.body);
+        if (!entry.refused.empty()) definition["refused"] = entry.refused;
+        definition["folder"] = folder_of(source);
+        if (auto adjusted = adjustments(entry.id, source); !adjusted.empty())
+            definition["adjusted_by"] = std::move(adjusted);
+        if (auto program = program_of(entry.body, source); !program.empty())
+            definition["program"] = program;
+        if (approvals_) definition["plugins"] = plugins_of(entry.body);
+        if (const auto table = table_of(entry.body); table.member)
+            definition["auth_table"] = to_json(table.member->value);
+        return definition;
+    }
+
+    // What the other files of the checkout say about the server without defining it.
+    json::array adjustments(const std::string& id, const Source& source) const {
+        json::array list;
+        for (const auto& fragment : fragments_) {
+            if (!from_project(fragment.source.scope) || fragment.source.scope < source.scope)
+                continue;
+            for (const auto& entry : fragment.servers) {
+                if (entry.id == id && entry.refused.empty() && !defines_connection(entry.body))
+                    list.push_back(to_json(entry.body));
+            }
+        }
+        return list;
+    }
+
+    static std::string folder_of(const Source& source) {
+        return source.file.substr(0, std::min(source.file.rfind('/'), source.file.size()));
+    }
+
+    // Empty: there is no command, it waits for `${...}`, or it is nowhere.
+    std::string program_of(const Node& body, const Source& source) const {
+        const auto* command = body.find("command");
+        if (!command)
+            if (const auto* nested = body.find("config")) command = nested->find("command");
+        if (!command) return {};
+        if (command->is(Node::Kind::List) && !command->items.empty())
+            command = &command->items.front();
+        const auto& name = command->text;
+        if (name.empty() || name.find("${") != std::string::npos) return {};
+        if (name.find('/') != std::string::npos)
+            return name.starts_with('/') ? name : folder_of(source) + "/" + name;
+        const auto set = environment_.variable ? environment_.variable("PATH") : std::nullopt;
+        const std::string path = set && !set->empty() ? *set : std::string(kDefaultPath);
+        for (std::size_t from = 0; from <= path.size();) {
+            const auto to = std::min(path.find(':', from), path.size());
+            const auto candidate = path.substr(from, to - from) + "/" + name;
+            if (candidate.starts_with('/') && executable(candidate)) return candidate;
+            from = to + 1;
+        }
+        return {};
+    }
+
+    json::object plugins_of(const Node& body) const {
+        std::vector<std::string> transports;
+        if (const auto* named = body.find("transport"); named && named->is(Node::Kind::Text))
+            transports.push_back(canonical_transport(named->text));
+        else
+            transports.push_back(transport_for(body.find("command") || text_of(body, "command"),
+                                               text_of(body, "url") ? *text_of(body, "url") : ""));
+        if (const auto* more = body.find("fallback")) {
+            for (const auto& item : more->items)
+                transports.push_back(canonical_transport(item.text));
+        }
+        json::object plugins;
+        for (const auto& transport : transports)
+            plugins[transport] = approvals_->plugin_of(transport);
+        return plugins;
+    }
+
+    std::vector<Fragment>& fragments_;
+    const Approvals* approvals_;
+    const Environment& environment_;
+    std::map<std::string, Table> auth_;
+};
+
+}  // namespace
+
+bool from_project(Scope scope) {
+    return scope == Scope::Project || scope == Scope::Local;
+}
+
+void withhold(std::vector<Fragment>& fragments, const Approvals* approvals,
+              const Environment& environment) {
+    Withholder(fragments, approvals, environment).run();
+}
+
+}  // namespace patchbay::config

@@ -1,0 +1,27 @@
+// What a checkout brings runs only after a person has approved exactly that: every server and every
+// [auth.*] table of a project or local file is compared with what was approved before it is merged.
+// Decision 11.
+//
+// The digest of a server covers its whole entry, the entries of other project and local files that
+// adjust it, the program its command leads to, the folder it is written in, the plugins of the
+// transports it names, and the [auth.*] table it would use. That of a table covers the table.
+//
+// Threads: [any]. Reads no file but to see whether a program is there; expands no `${...}`.
+#pragma once
+
+#include "config/fragment.hpp"
+#include "config/load.hpp"
+
+#include <vector>
+
+namespace patchbay::config {
+
+// Whether `scope` is that of files which come with a checkout.
+bool from_project(Scope scope);
+
+// Takes effect away from what `approvals` does not know: marks servers (ServerEntry::withheld) and
+// takes out tables (Fragment::withheld_auth). Without approvals nothing is approved.
+void withhold(std::vector<Fragment>& fragments, const Approvals* approvals,
+              const Environment& environment);
+
+}  // namespace patchbay::config

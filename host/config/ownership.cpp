@@ -1,0 +1,93 @@
+#include "config/ownership.hpp"
+
+#include "core/text.hpp"
+
+#include <climits>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <grp.h>
+#include <memory>
+#include <pwd.h>
+#include <unistd.h>
+
+namespace patchbay::config {
+
+namespace {
+
+std::string real_path(const std::string& path) {
+    const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), ::free);
+    return real ? std::string(real.get()) : std::string();
+}
+
+std::string parent_of(const std::string& path) {
+    const auto slash = path.rfind('/');
+    return slash == std::string::npos || path == "/" ? ""
+           : slash == 0                              ? "/"
+                                                     : path.substr(0, slash);
+}
+
+// Every directory from `directory` up to the root.
+std::string trouble_above(std::string directory, const Writers& writers) {
+    for (; !directory.empty(); directory = parent_of(directory)) {
+        struct stat status {};
+        const auto trouble = ::stat(directory.c_str(), &status) != 0
+                                 ? std::string(std::strerror(errno))
+                                 : who_else_writes(status, writers);
+        if (!trouble.empty())
+            return "the directory \"" + core::printable(directory, PATH_MAX) + "\": " + trouble;
+    }
+    return {};
+}
+
+}  // namespace
+
+// Many systems give each user a group of the same name and let it write all that is made.
+Writers Writers::of_this_process(Groups groups) {
+    Writers writers;
+    writers.user = ::geteuid();
+    writers.groups = groups;
+    const auto* user = ::getpwuid(writers.user);
+    if (!user) return writers;
+    const std::string name = user->pw_name;
+    const auto group_id = user->pw_gid;
+    const auto* group = ::getgrgid(group_id);
+    if (!group || name != group->gr_name) return writers;
+    for (char** member = group->gr_mem; *member; ++member)
+        if (name != *member) return writers;
+    writers.own_group = group_id;
+    return writers;
+}
+
+std::string who_else_writes(const struct stat& status, const Writers& writers) {
+    if (status.st_uid != 0 && status.st_uid != writers.user)
+        return "it belongs to user " + std::to_string(status.st_uid) + ", not to you (" +
+               std::to_string(writers.user) + ") or root";
+    if (S_ISLNK(status.st_mode)) return {};  // its mode says nothing
+    if (S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0) return {};
+    if ((status.st_mode & S_IWOTH) != 0) return "everybody may write it; run: chmod o-w";
+    const bool group_writes =
+        (status.st_mode & S_IWGRP) != 0 && status.st_gid != 0 && status.st_gid != writers.own_group;
+    if (group_writes && writers.groups == Groups::Refused)
+        return "its group (" + std::to_string(status.st_gid) + ") may write it; run: chmod g-w";
+    return {};
+}
+
+std::string who_else_replaces(const std::string& path, const Writers& writers) {
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) != 0) return {};  // there is nothing
+    auto trouble = who_else_writes(status, writers);
+    return trouble.empty() ? trouble_above(parent_of(path), writers) : trouble;
+}
+
+std::string who_else_writes(int fd, const Writers& writers) {
+    struct stat status {};
+    if (::fstat(fd, &status) != 0) return std::strerror(errno);
+    if (auto trouble = who_else_writes(status, writers); !trouble.empty()) return trouble;
+    const auto target = real_path("/proc/self/fd/" + std::to_string(fd));
+    return target.empty() ? "it was moved while it was read"
+                          : trouble_above(parent_of(target), writers);
+}
+
+}  // namespace patchbay::config

@@ -1,0 +1,292 @@
+#include "config/approval.hpp"
+
+#include "support.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+namespace patchbay::config {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// A checkout and what a person has approved of it.
+class Approval : public ::testing::Test {
+protected:
+    World world;
+    FakeApprovals approvals;
+
+    void SetUp() override {
+        world.variables["PATH"] = world.folder / "bin";
+        program("bin/run");
+        approvals.digests.emplace();
+    }
+    void program(const std::string& name) {
+        world.folder.write(name, "#!/bin/sh\n");
+        ASSERT_EQ(::chmod((world.folder / name).c_str(), 0755), 0);
+    }
+    void project(const std::string& text) {
+        world.folder.write("home/me/work/app/.patchbay/config.toml", text);
+    }
+    void local(const std::string& text) {
+        world.folder.write("home/me/work/app/.patchbay.local.toml", text);
+    }
+    void user(const std::string& text) {
+        world.folder.write("home/me/.config/patchbay/config.toml", text);
+    }
+    Config now() const { return load(world.environment, {}, &approvals).config; }
+    // As `patchbay trust ID...` does.
+    void approve(const std::vector<std::string>& ids) {
+        const auto config = now();
+        for (const auto& id : ids) {
+            const auto it = std::find_if(config.untrusted.begin(), config.untrusted.end(),
+                                         [&](const auto& proposal) { return proposal.id == id; });
+            ASSERT_NE(it, config.untrusted.end()) << id;
+            (*approvals.digests)[id] = it->digest;
+        }
+    }
+    std::vector<std::string> waiting() const {
+        std::vector<std::string> ids;
+        for (const auto& proposal : now().untrusted) ids.push_back(proposal.id);
+        return ids;
+    }
+};
+
+using Ids = std::vector<std::string>;
+
+TEST_F(Approval, ADefinitionIsInertUntilItIsApproved) {
+    project("[servers.a]\ncommand = 'run'\n");
+    const auto before = now();
+    EXPECT_TRUE(before.servers.empty());
+    ASSERT_EQ(before.untrusted.size(), 1u);
+    const auto& proposal = before.untrusted[0];
+    EXPECT_EQ(proposal.id, "a");
+    EXPECT_EQ(proposal.directory, world.folder / "home/me/work/app");
+    EXPECT_EQ(proposal.definition.at("program"), boost::json::value(world.folder / "bin/run"));
+    EXPECT_EQ(proposal.definition.at("plugins"), boost::json::parse(R"({"stdio":"fake.stdio"})"));
+    EXPECT_THAT(all(before.diagnostics),
+                HasSubstr("config.toml:1:10: server \"a\": this definition is not approved; to see "
+                          "and approve it: patchbay trust a"));
+    approve({"a"});
+    EXPECT_TRUE(find(now(), "a"));
+    EXPECT_TRUE(now().untrusted.empty());
+    EXPECT_EQ(all(now().diagnostics), "");
+}
+
+TEST_F(Approval, NobodyAskedIsNobodyApproved) {
+    project("[servers.a]\ncommand = 'run'\n[auth.x]\nkind = 'bearer'\n");
+    const auto config = load(world.environment).config;
+    EXPECT_TRUE(config.servers.empty());
+    EXPECT_TRUE(config.auth.empty());
+    EXPECT_EQ(config.untrusted.size(), 2u);
+}
+
+TEST_F(Approval, WhatTheUserSaysNeedsNone) {
+    user("[servers.u]\ncommand = 'run'\n[auth.u]\nkind = 'bearer'\n");
+    world.folder.write("flag.toml", "[servers.f]\ncommand = 'run'\n");
+    world.environment.config_files = {world.folder / "flag.toml"};
+    world.environment.sets = {"servers.s.command=run"};
+    world.variables["PATCHBAY_CONFIG_JSON"] = R"({"servers": {"j": {"command": "run"}}})";
+    const auto config = now();
+    for (const auto* id : {"u", "f", "s", "j"}) EXPECT_TRUE(find(config, id)) << id;
+    EXPECT_EQ(config.auth.count("u"), 1u);
+    EXPECT_TRUE(config.untrusted.empty());
+    EXPECT_TRUE(approvals.asked.empty());
+}
+
+TEST_F(Approval, AnyChangeWithdrawsIt) {
+    const std::string base =
+        "[servers.a]\ncommand = 'run'\nargs = ['x']\nenv = { K = 'v' }\nauth = 'corp'\n"
+        "[auth.corp]\nkind = 'bearer'\ntoken = 't'\n";
+    const struct {
+        const char* what;
+        std::string was, is;
+    } changes[] = {
+        {"another argument", "'x'", "'y'"},
+        {"another program", "'run'", "'./run'"},
+        {"another variable", "K = 'v'", "K = 'w'"},
+        {"one more variable", "K = 'v'", "K = 'v', LD_PRELOAD = 'x'"},
+        {"a folder", "args", "cwd = '/'\nargs"},
+        {"a transport", "args", "transport = 'tcp'\nport = 1\nargs"},
+        {"a key of a transport", "args", "stop_grace_ms = 1\nargs"},
+        {"a proxy", "args", "proxy = 'http://p'\nargs"},
+        {"a CA", "args", "ca_file = 'ca.pem'\nargs"},
+        {"a token", "args", "bearer_token_env_var = 'TOKEN'\nargs"},
+        {"headers", "args", "headers = { H = '${TOKEN}' }\nargs"},
+        {"oauth", "args", "oauth = { client_id = 'x' }\nargs"},
+        {"a fallback", "args", "fallback = ['tcp']\nargs"},
+        {"a level", "args", "tools = { wipe = 'allow-always' }\nargs"},
+        {"no expansion", "args", "expand = false\nargs"},
+        {"the table it names", "token = 't'", "token = 'u'"},
+        {"the method of the table", "'bearer'", "'oauth'"},
+    };
+    project(base);
+    approve({"auth.corp", "a"});
+    ASSERT_TRUE(find(now(), "a")) << all(now().diagnostics);
+    for (const auto& change : changes) {
+        SCOPED_TRACE(change.what);
+        auto text = base;
+        text.replace(text.find(change.was), change.was.size(), change.is);
+        project(text);
+        EXPECT_FALSE(find(now(), "a"));
+    }
+    project(base);
+    EXPECT_TRUE(find(now(), "a")) << "the approval is of the definition, not of a moment";
+    project(
+        "# a remark, and another order\n[auth.corp]\ntoken = 't'\nkind = 'bearer'\n"
+        "[servers.a]\nenv = { K = 'v' }\nargs = ['x']\nauth = 'corp'\ncommand = 'run'\n");
+    EXPECT_TRUE(find(now(), "a"));
+}
+
+TEST_F(Approval, AnotherProgramOfThatNameIsAnotherDefinition) {
+    project("[servers.a]\ncommand = 'run'\n");
+    approve({"a"});
+    program("earlier/run");
+    world.variables["PATH"] = (world.folder / "earlier") + ":" + (world.folder / "bin");
+    EXPECT_FALSE(find(now(), "a"));
+}
+
+TEST_F(Approval, AnotherPluginForItsTransportIsAnotherDefinition) {
+    project("[servers.a]\ncommand = 'run'\nfallback = ['tcp']\n");
+    approve({"a"});
+    approvals.plugin = "other";
+    EXPECT_FALSE(find(now(), "a"));
+}
+
+TEST_F(Approval, WhatOtherFilesOfTheCheckoutAdjustBelongsToIt) {
+    project("[servers.a]\ncommand = 'run'\n");
+    approve({"a"});
+    local("[servers.a]\ntools = { wipe = 'allow-always' }\n");
+    EXPECT_FALSE(find(now(), "a"));
+    approve({"a"});
+    ASSERT_TRUE(find(now(), "a"));
+    EXPECT_EQ(find(now(), "a")->tools.at("wipe"), Level::AllowAlways);
+}
+
+TEST_F(Approval, AnUnapprovedDefinitionDoesNotReplaceTheUsers) {
+    user("[servers.a]\ncommand = 'mine'\n");
+    project("[servers.a]\ncommand = 'theirs'\n");
+    const auto config = now();
+    ASSERT_TRUE(find(config, "a"));
+    EXPECT_EQ(find(config, "a")->settings.at("command"), "mine");
+    EXPECT_THAT(all(config.diagnostics),
+                AllOf(HasSubstr("server \"a\": this definition is not approved, so the one of user "
+                                "config"),
+                      HasSubstr("stays in force; to see and approve it: patchbay trust a")));
+    approve({"a"});
+    EXPECT_EQ(find(now(), "a")->settings.at("command"), "theirs");
+}
+
+TEST_F(Approval, ABrokenEntryDoesNotTakeTheUsersDown) {
+    user("[servers.a]\ncommand = 'mine'\n");
+    for (const auto* text : {"[servers.a]\ncommand = 7\n",
+                             "[servers.a]\ntype = 'x'\ntransport = 'x'\n", "[servers]\na = 5\n"}) {
+        SCOPED_TRACE(text);
+        project(text);
+        EXPECT_TRUE(find(now(), "a"));
+    }
+}
+
+TEST_F(Approval, AnUnapprovedDefinitionMayForbidAndNothingElse) {
+    user("[servers.a]\ncommand = 'mine'\ndisabled_tools = ['wipe']\ntools = { read = 'deny' }\n");
+    project(
+        "[servers.a]\ncommand = 'theirs'\ndisabled_tools = ['format']\ntrust = 'trusted'\n"
+        "tools = { read = 'allow-always', write = 'deny', list = 'allow-always' }\n");
+    const auto config = now();
+    const auto* a = find(config, "a");
+    ASSERT_TRUE(a);
+    EXPECT_EQ(a->disabled_tools, (Ids{"wipe", "format"}));
+    EXPECT_EQ(a->tools,
+              (std::map<std::string, Level>{{"read", Level::Deny}, {"write", Level::Deny}}));
+    EXPECT_EQ(a->trust, "");
+    EXPECT_TRUE(a->enabled);
+    project("[servers.a]\ncommand = 'theirs'\nenabled = false\n");
+    EXPECT_FALSE(find(now(), "a")->enabled);
+    user("[servers.a]\ncommand = 'mine'\nenabled = false\n");
+    project("[servers.a]\ncommand = 'theirs'\nenabled = true\n");
+    EXPECT_FALSE(find(now(), "a")->enabled);
+}
+
+TEST_F(Approval, AnOverlayOfACheckoutDoesNotTurnAServerOn) {
+    for (const bool of_project : {true, false}) {
+        user("[servers.a]\ncommand = 'mine'\nenabled = false\n");
+        project(of_project ? "[servers.a]\nenabled = true\n" : "");
+        local(of_project ? "" : "[servers.a]\nenabled = true\n");
+        EXPECT_FALSE(find(now(), "a")->enabled);
+        EXPECT_THAT(all(now().diagnostics), HasSubstr("a project file may not turn on a server"));
+    }
+}
+
+TEST_F(Approval, ATableOfACheckoutDoesNotReplaceTheUsers) {
+    user("[servers.u]\ncommand = 'mine'\nauth = 'corp'\n[auth.corp]\nkind = 'oauth'\n");
+    project("[auth.corp]\nkind = 'bearer'\ncommand = ['steal']\n");
+    EXPECT_EQ(now().auth.at("corp").at("kind"), "oauth");
+    EXPECT_EQ(waiting(), Ids{"auth.corp"});
+    EXPECT_THAT(all(now().diagnostics),
+                AllOf(HasSubstr("auth.corp: this table is not approved, so that of user config"),
+                      HasSubstr("patchbay trust auth.corp")));
+    approve({"auth.corp"});
+    EXPECT_EQ(now().auth.at("corp").at("kind"), "bearer");
+}
+
+// Approved with the checkout's table, it must not be sent the credentials of the user's.
+TEST_F(Approval, AServerWaitsForTheTableItWasApprovedWith) {
+    user("[auth.corp]\nkind = 'oauth'\n");
+    project(
+        "[servers.a]\nurl = 'https://example.org'\nauth = 'corp'\n[auth.corp]\nkind = 'bearer'\n");
+    approve({"a"});
+    EXPECT_FALSE(find(now(), "a"));
+    EXPECT_EQ(now().untrusted.at(0).waits_for, "auth.corp");
+    approve({"auth.corp"});
+    EXPECT_TRUE(find(now(), "a")) << all(now().diagnostics);
+    (*approvals.digests).erase("auth.corp");
+    EXPECT_FALSE(find(now(), "a"));
+}
+
+TEST_F(Approval, AChangeOfTheUsersTableWithdrawsItToo) {
+    user("[auth.corp]\nkind = 'oauth'\n");
+    project("[servers.a]\nurl = 'https://example.org'\nauth = 'corp'\n");
+    approve({"a"});
+    EXPECT_TRUE(find(now(), "a"));
+    user("[auth.corp]\nkind = 'bearer'\n");
+    EXPECT_FALSE(find(now(), "a"));
+}
+
+TEST_F(Approval, AStrongerDefinitionNeedsNoneOfAWeakerOne) {
+    project("[servers.a]\ncommand = 'run'\n[auth.x]\nkind = 'bearer'\n");
+    world.environment.sets = {"servers.a.command=mine", "auth.x.kind=oauth"};
+    EXPECT_EQ(find(now(), "a")->settings.at("command"), "mine");
+    EXPECT_EQ(now().auth.at("x").at("kind"), "oauth");
+    EXPECT_TRUE(waiting().empty());
+    EXPECT_EQ(all(now().diagnostics), "");
+}
+
+TEST_F(Approval, OfTwoDefinitionsOfOneStrengthTheFirstIsAskedAbout) {
+    project("[servers.a]\ncommand = 'run'\n");
+    world.folder.write("home/me/work/app/.mcp.toml", "[servers.a]\ncommand = 'second'\n");
+    EXPECT_EQ(waiting(), Ids{"a"});
+    EXPECT_EQ(now().untrusted[0].definition.at("server").at("command"), "run");
+    EXPECT_THAT(all(now().diagnostics), HasSubstr("already defined at"));
+}
+
+TEST_F(Approval, ALocalDefinitionIsAskedAboutBeforeTheProjectsIsReplaced) {
+    project("[servers.a]\ncommand = 'run'\n");
+    approve({"a"});
+    local("[servers.a]\ncommand = 'local'\n");
+    EXPECT_EQ(find(now(), "a")->settings.at("command"), "run");
+    EXPECT_EQ(waiting(), Ids{"a"});
+    approve({"a"});
+    EXPECT_EQ(find(now(), "a")->settings.at("command"), "local");
+}
+
+TEST_F(Approval, RulesOfACheckoutForbidWithoutAnyApproval) {
+    user("[servers.a]\ncommand = 'mine'\n");
+    project("[permissions]\ndeny = ['mcp__a__wipe']\n[servers.b]\ncommand = 'run'\n");
+    EXPECT_EQ(now().permissions.deny, Ids{"mcp__a__wipe"});
+}
+
+}  // namespace
+}  // namespace patchbay::config
