@@ -1,6 +1,7 @@
 #include "app/trust_file.hpp"
 
 #include "core/descriptor.hpp"
+#include "core/json.hpp"
 #include "core/private_directory.hpp"
 #include "core/text.hpp"
 
@@ -67,17 +68,15 @@ Result<json::object> read_projects(const std::string& directory, const std::stri
     if (auto ours = check_ours(file.get(), path); !ours) return ours.error();
     const auto text = text_of(file.get(), path);
     if (!text) return text.error();
-    json::error_code wrong;
-    const auto value = json::parse(*text, wrong);
-    const auto* whole = wrong ? nullptr : value.if_object();
+    const auto whole = core::parse_json_object(*text);
     const auto* version = whole ? whole->if_contains("version") : nullptr;
-    const auto* projects = whole ? whole->if_contains("projects") : nullptr;
-    if (!version || *version != kVersion || !projects || !projects->is_object())
+    const auto* projects = core::object_in(whole ? &*whole : nullptr, "projects");
+    if (!version || *version != kVersion || !projects)
         return Error{ErrorCode::Protocol,
                      path +
                          " is damaged, or of another patchbay: nothing is approved; move it "
                          "away and approve again"};
-    return projects->get_object();
+    return *projects;
 }
 
 Result<Descriptor> lock_writers(const std::string& path) {

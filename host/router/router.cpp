@@ -250,9 +250,8 @@ struct Router::Impl {
     // A tools/call in the server's own words is a call like any other: the tool is found in the
     // server's list, judged, and what is sent says only what was judged.
     void call_raw(CallId id, Connection& target, ServerRequest request) {
-        auto params =
-            core::parse_json_object("{" + request.params.members + "}", {.depth = depth()});
-        if (!params) return end_soon(id, within("params of tools/call", params.error()));
+        auto params = read_params(request);
+        if (!params) return end_soon(id, params.error());
         const auto tool = text_member(*params, "name");
         const auto* arguments = params->if_contains("arguments");
         if (tool.empty()) return end_soon(id, {ErrorCode::Invalid, "tools/call needs a \"name\""});

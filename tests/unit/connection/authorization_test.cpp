@@ -230,7 +230,7 @@ private:
 
 TEST_F(Authorization, ASignInMayTakeLongerThanTheStart) {
     auth_of = [](const config::Server&) { return AuthChoice{"auth \"main\"", false}; };
-    authenticate = [this](const config::Server&, std::shared_ptr<plugin::Signer>,
+    authenticate = [this](const config::Server&, const AuthMethod&, std::shared_ptr<plugin::Signer>,
                           plugin::AuthenticatorEvents& on) {
         return Result<std::unique_ptr<plugin::Authenticator>>(
             std::make_unique<SlowMethod>(loop, on));

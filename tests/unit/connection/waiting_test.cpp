@@ -290,7 +290,7 @@ TEST_F(LogLevel, OfAServerThatDoesNotConnectIsAnError) {
     server.refuse_open = true;
     const auto refused = set("debug");
     ASSERT_FALSE(refused);
-    EXPECT_THAT(refused.error().message, HasSubstr("server \"s\": is error: "));
+    EXPECT_THAT(refused.error().message, HasSubstr("is error: server \"s\": "));
     EXPECT_THAT(refused.error().message, HasSubstr("no such program"));
 }
 

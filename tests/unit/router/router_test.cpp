@@ -52,7 +52,10 @@ protected:
                 false,
                 [this](const std::string&, plugin::ChannelOptions options,
                        plugin::ChannelEvents& on) { return servers.at(options.server).open(on); },
-                [](const config::Server& s) { return Result<json::object>(s.settings); }};
+                [](const config::Server& s,
+                   const std::function<void(Result<connection::Expanded>)>& then) {
+                    then(connection::Expanded{s.settings});
+                }};
             connections.emplace(context);
             connections->apply(specs);
             policy.emplace(permissions);
