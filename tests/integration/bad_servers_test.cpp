@@ -88,6 +88,13 @@ INSTANTIATE_TEST_SUITE_P(
              5,
              {"server \"bad\": ",
               "more than 16777216 bytes without a newline (limit message_bytes)"}},
+        Evil{"AsksWithoutReading",
+             {"--era", "legacy", "--pings", "1000000"},
+             1,
+             {"server \"bad\": connection lost: sent requests of its own without reading the "
+              "answers: "
+              "10001 with",
+              "(limit server_requests, 10000)"}},
         Evil{"NestsAMillionDeep",
              {"--nest", "1000000"},
              1,

@@ -24,6 +24,7 @@ Misbehaviour:
   --repeat-cursor  --garbage  --answer-twice  --wrong-id  --never-answer  --stop-reading
   --die-after N  --exit-at-start CODE  --slow-start MS  --stderr-noise  --stubborn  --spawn-daemon
   --flood BYTES  --nest N  --close-mid-message   instead of an answer; --at first|call says which (call)
+  --pings N                  on a tools/call: so many requests of its own, and reads nothing meanwhile
 )";
 
 [[noreturn]] void refuse(const std::string& what) {
@@ -83,6 +84,8 @@ Options parse_options(int argc, char** argv) {
             options.flood = number(flag, value());
         else if (is("--nest"))
             options.nest = number(flag, value());
+        else if (is("--pings"))
+            options.pings = number(flag, value());
         else if (is("--close-mid-message"))
             options.close_mid_message = true;
         else if (is("--garbage"))

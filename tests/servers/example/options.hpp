@@ -32,6 +32,7 @@ struct Options {
     long long flood = 0;  // so many bytes without a newline
     long long nest = 0;   // so many nested arrays
     bool close_mid_message = false;
+    long long pings = 0;  // so many on a tools/call, without reading in between
 
     bool garbage = false;  // stray lines around every message
     bool answer_twice = false;

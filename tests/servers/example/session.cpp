@@ -236,24 +236,35 @@ void Session::tell_updated(std::string_view uri) {
     }
 }
 
+// However long the reader takes, and without reading meanwhile.
+void Session::write_all(std::string_view bytes) {
+    ::fcntl(out_fd_, F_SETFL, ::fcntl(out_fd_, F_GETFL) & ~O_NONBLOCK);
+    while (!bytes.empty() && !finished_) {
+        const ssize_t wrote = ::write(out_fd_, bytes.data(), bytes.size());
+        if (wrote >= 0)
+            bytes.remove_prefix(static_cast<std::size_t>(wrote));
+        else if (errno != EINTR)
+            finished_ = true;
+    }
+    make_nonblocking(out_fd_);
+}
+
 // What takes the place of an answer.
 void Session::misbehave(const Request& request) {
     const auto& options = server_.options();
     if (options.flood > 0) {
         // Without a newline and straight to the pipe: the point is that no reader should keep it.
         flush();
-        ::fcntl(out_fd_, F_SETFL, ::fcntl(out_fd_, F_GETFL) & ~O_NONBLOCK);
         const std::string block(kReadSize, 'x');
-        for (long long left = options.flood; left > 0;) {
+        for (long long left = options.flood; left > 0 && !finished_;) {
             const auto some = static_cast<std::size_t>(std::min<long long>(left, kReadSize));
-            const ssize_t wrote = ::write(out_fd_, block.data(), some);
-            if (wrote < 0 && errno != EINTR) {
-                finished_ = true;
-                return;
-            }
-            left -= std::max<ssize_t>(wrote, 0);
+            write_all({block.data(), some});
+            left -= static_cast<long long>(some);
         }
-        make_nonblocking(out_fd_);
+    } else if (options.pings > 0) {
+        flush();
+        for (long long i = 0; i < options.pings && !finished_; ++i)
+            write_all(R"({"jsonrpc":"2.0","method":"ping","id":"p)" + std::to_string(i) + "\"}\n");
     } else if (options.nest > 0) {
         const auto depth = static_cast<std::size_t>(options.nest);
         answer({request.id, request.era},
@@ -283,6 +294,7 @@ void Session::on_request(const json::object& message, std::string_view method) {
     if (options.flood > 0 || options.nest > 0 || options.close_mid_message) {
         if (options.at == Options::At::First || method == "tools/call") return misbehave(request);
     }
+    if (options.pings > 0 && method == "tools/call") return misbehave(request);
     if (options.wrong_id && method == "tools/call") {
         return answer({"987654321", request.era}, text_content("an answer to nobody"));
     }

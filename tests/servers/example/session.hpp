@@ -85,6 +85,7 @@ private:
     void discover(const Request& request);
     void listen(const Request& request);
     bool subscribe(const Request& request);
+    void write_all(std::string_view bytes);
     void misbehave(const Request& request);
     void stop_task(const std::string& id);
     void append_message(std::string_view text);
