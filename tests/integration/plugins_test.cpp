@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <fstream>
 
 namespace patchbay::test {
@@ -138,6 +139,58 @@ TEST_F(Plugins, AFolderOfTheCommandLineComesBeforeAllOthers) {
     const auto done = home.run({"--plugin-dir", mine, "plugin", "info", "stdio"});
     EXPECT_EQ(done.exit_code, 0) << done.err;
     EXPECT_THAT(done.out, HasSubstr(mine / "stdio/libpatchbay_stdio.so"));
+}
+
+// A plugin made for the tests, which does what its server's settings ask for.
+class BadPlugin : public Plugins {
+protected:
+    Command call_of(const std::string& behave, Words more = {}) {
+        home.add("bad", {{"transport", "fake"}, {"behave", behave}});
+        Words words{"--plugin-dir", built("tests/plugins/fake"), "call", "mcp__bad__echo"};
+        words.insert(words.begin(), more.begin(), more.end());
+        return home.patchbay(words);
+    }
+};
+
+TEST_F(BadPlugin, ThatHangsIsNamedWhenASignalAsksForTheEnd) {
+    for (const int number : {SIGINT, SIGTERM}) {
+        Program program(call_of("hang", {"--set", "plugins.hang_limit=0.5"}));
+        ASSERT_TRUE(program.wait_until([&] {
+            return program.err().find("hanging") != std::string::npos;
+        })) << program.err();
+        program.signal(number);
+        const auto done = program.finish();
+        EXPECT_FALSE(done.timed_out);
+        EXPECT_EQ(done.exit_code, 130);
+        EXPECT_THAT(done.err, HasSubstr("the host hangs in plugin \"patchbay.test.fake\" in send "
+                                        "for server \"bad\""));
+    }
+}
+
+TEST_F(BadPlugin, ThatHangsEndsSoonWithASecondSignal) {
+    Program program(call_of("hang", {"--set", "plugins.hang_limit=3600"}));
+    ASSERT_TRUE(
+        program.wait_until([&] { return program.err().find("hanging") != std::string::npos; }));
+    program.signal(SIGINT);
+    program.signal(SIGTERM);  // another one: equal signals that wait are one
+    EXPECT_EQ(program.finish().exit_code, 130);
+}
+
+TEST_F(BadPlugin, ThatCrashesIsNamed) {
+#ifdef PATCHBAY_SANITIZED
+    GTEST_SKIP() << "the sanitizer has the handler";
+#endif
+    const auto done = run(call_of("crash"));
+    EXPECT_EQ(done.exit_code, 128 + SIGSEGV);
+    EXPECT_THAT(done.err,
+                HasSubstr("patchbay: SIGSEGV in plugin \"patchbay.test.fake\" in send for "
+                          "server \"bad\""));
+}
+
+TEST_F(BadPlugin, ThatEndsTheProcessIsNamed) {
+    const auto done = run(call_of("exit"));
+    EXPECT_THAT(done.err, HasSubstr("the process is ended from within plugin "
+                                    "\"patchbay.test.fake\" in send for server \"bad\""));
 }
 
 }  // namespace
