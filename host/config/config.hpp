@@ -142,6 +142,7 @@ struct Config {
 struct KnownTransport {
     std::string name;
     boost::json::value schema;  // JSON Schema of its settings; null: anything goes
+    std::string unusable{};     // not empty: who would provide it, and why that does not
 };
 
 }  // namespace patchbay::config

@@ -98,6 +98,17 @@ TEST_F(Plugins, OneWithAChangedByteIsRefusedWithAReason) {
 TEST_F(Plugins, OneThatIsNoLibraryIsRefusedWithAReason) {
     const auto library = drop();
     std::ofstream(library, std::ios::trunc) << "this is no library\n";
+    for (const Words& words : {Words{"plugin", "doctor"}, Words{"plugin", "doctor", "--load"}}) {
+        const auto doctor = home.run(words).out;
+        const auto finding = doctor.find(library.parent_path() / "plugin.toml");
+        ASSERT_NE(finding, std::string::npos) << doctor;
+        const auto line = doctor.substr(finding, doctor.find('\n', finding) - finding);
+        EXPECT_THAT(line, AllOf(HasSubstr("refused: "), Not(HasSubstr("ok: ")))) << doctor;
+        EXPECT_EQ(doctor.find(library.parent_path() / "plugin.toml", finding + 1),
+                  std::string::npos)
+            << "two findings for one library:\n"
+            << doctor;
+    }
     const auto done = call();
     EXPECT_EQ(done.exit_code, 5) << done.err;
     EXPECT_THAT(done.err, HasSubstr(library));
@@ -151,6 +162,21 @@ protected:
         return home.patchbay(words);
     }
 };
+
+TEST_F(BadPlugin, ThatIsRefusedIsNamedToThoseWhoNeedIt) {
+    const auto folder = home.user_plugins() / "fake";
+    fs::create_directories(folder);
+    for (const auto& entry : fs::directory_iterator(built("tests/plugins/fake")))
+        fs::copy(entry.path(), folder);
+    fs::permissions(folder / "libpatchbay_fake.so", fs::perms::all);
+    home.add("bad", {{"transport", "fake"}});
+    const auto done = home.run({"call", "mcp__bad__echo"});
+    EXPECT_NE(done.exit_code, 0);
+    EXPECT_THAT(done.err,
+                AllOf(HasSubstr("server \"bad\": transport \"fake\" is not there: plugin "
+                                "\"patchbay.test.fake\" would provide it, but is refused"),
+                      HasSubstr("libpatchbay_fake.so")));
+}
 
 TEST_F(BadPlugin, ThatHangsIsNamedWhenASignalAsksForTheEnd) {
     for (const int number : {SIGINT, SIGTERM}) {
