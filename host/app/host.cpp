@@ -53,7 +53,7 @@ std::vector<config::KnownTransport> known_transports(const config::Config& confi
                                                      const plugin::Catalogue& plugins) {
     std::vector<config::KnownTransport> known;
     for (const auto& name : plugins.transports()) {
-        config::KnownTransport transport{name, nullptr};
+        config::KnownTransport transport{name, nullptr, {}};
         for (const auto& server : config.servers) {
             if (server.transport != name) continue;
             const auto text = plugins.schema_of(name);
@@ -62,6 +62,18 @@ std::vector<config::KnownTransport> known_transports(const config::Config& confi
             break;
         }
         known.push_back(std::move(transport));
+    }
+    const auto usable = plugins.transports();
+    for (const auto& info : plugins.list()) {
+        for (const auto& provided : info.provides) {
+            const bool missed = provided.kind == "transport" &&
+                                info.state != plugin::PluginState::Shadowed &&
+                                !std::binary_search(usable.begin(), usable.end(), provided.name);
+            if (!missed) continue;
+            known.push_back({provided.name, nullptr,
+                             "plugin \"" + info.id + "\" would provide it, but is " +
+                                 plugin::name_of(info.state) + ": " + info.reason});
+        }
     }
     return known;
 }

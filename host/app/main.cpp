@@ -1,5 +1,6 @@
 // The patchbay program. Start reading at host.hpp, which says what a running host is made of.
 #include "app/command_line.hpp"
+#include "app/crash.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -22,6 +23,7 @@ int main(int argc, char** argv) {
         return 0;
     }
     keep_memory_out_of_core_files();
+    patchbay::app::install_crash_handler();
     const int code = patchbay::app::run_command_line(argc, argv);
 #ifdef PATCHBAY_SANITIZED
     return code;  // the leak check runs in a normal exit

@@ -5,26 +5,14 @@
 #include "app/terminal_person.hpp"
 #include "core/log.hpp"
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 namespace patchbay::app {
 
 namespace {
 
 constexpr std::chrono::seconds kCloseLimit{5};
-
-sigset_t ending_signals() {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
-    return set;
-}
 
 }  // namespace
 
@@ -63,9 +51,7 @@ auth::Person::Presence whoever_is_there() {
 }
 
 Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence presence)
-    : global_(global) {
-    const auto signals = ending_signals();
-    ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+    : global_(global), watchdog_(config::PluginSettings().hang_limit) {
     HostOptions options;
     options.environment = environment_of(global);
     options.plugin_directories = global.plugin_directories;
@@ -81,8 +67,8 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
     asker->use(host_->loop());
     if (!host_->config().stop.empty()) throw Stop{report_stop(host_->config(), global)};
     print_diagnostics(host_->config().diagnostics, global.quiet);
-    signal_fd_ = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (auto watch = host_->loop().watch(signal_fd_, core::Loop::kReadable,
+    watchdog_.set_limit(host_->config().plugins.hang_limit);
+    if (auto watch = host_->loop().watch(watchdog_.fd(), core::Loop::kReadable,
                                          [this](unsigned) { on_signal(); })) {
         signal_watch_ = *watch;
     }
@@ -91,7 +77,6 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
 Session::~Session() {
     close();
     host_->loop().unwatch(signal_watch_);
-    ::close(signal_fd_);
 }
 
 void Session::close() {
@@ -99,8 +84,7 @@ void Session::close() {
 }
 
 void Session::on_signal() {
-    signalfd_siginfo info{};
-    while (::read(signal_fd_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    for (auto signals = watchdog_.take(); signals > 0; --signals) {
         // Supervisors end their trees as soon as we are gone: leaving at once leaves nothing
         // behind.
         if (++interrupts_ > 1) std::quick_exit(kInterrupted);

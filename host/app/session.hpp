@@ -1,11 +1,12 @@
 // What a verb needs around a Host: options applied, diagnostics told, signals turned into loop
 // events, an end that never hangs.
 //
-// Owns:    the host and the signal descriptor. Threads: [loop].
+// Owns:    the host and the watchdog that signals come from. Threads: [loop].
 #pragma once
 
 #include "app/host.hpp"
 #include "app/verbs.hpp"
+#include "app/watchdog.hpp"
 
 #include <functional>
 #include <memory>
@@ -47,8 +48,8 @@ private:
     void on_signal();
 
     GlobalOptions global_;
+    Watchdog watchdog_;  // before the host: loading a plugin may hang, and so may its end
     std::unique_ptr<Host> host_;
-    int signal_fd_ = -1;
     core::Loop::WatchId signal_watch_ = 0;
     int interrupts_ = 0;
     std::function<void()> interrupted_;

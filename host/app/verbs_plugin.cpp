@@ -98,6 +98,15 @@ int plugin_doctor_verb(const GlobalOptions& global, bool load) {
     Session session(global, Session::Life::OneShot);
     auto& plugins = session.host().plugins();
     plugins.verify();
+    // First, for what is found here changes what was found by looking.
+    std::vector<std::pair<std::string, std::string>>
+        loaded;  // id and why it does not; empty: loads
+    if (load) {
+        for (const auto& info : plugins.list())
+            if (info.state == PluginState::Available) loaded.emplace_back(info.id, "");
+        for (auto& [id, why] : loaded)
+            if (const auto tried = plugins.load(id); !tried) why = tried.error().message;
+    }
     bool trouble = false;
     json::array list;
     std::vector<std::vector<Cell>> rows{{{"FROM"}, {"PATH"}, {"FINDING"}}};
@@ -110,19 +119,11 @@ int plugin_doctor_verb(const GlobalOptions& global, bool load) {
         rows.push_back(
             {{looked.place.kind}, {looked.path}, {looked.finding, looked.ok ? "" : "red"}});
     }
-    if (load) {
-        std::vector<std::string> ids;
-        for (const auto& info : plugins.list()) {
-            if (info.state == PluginState::Available) ids.push_back(info.id);
-        }
-        for (const auto& id : ids) {
-            const auto loaded = plugins.load(id);
-            trouble = trouble || !loaded;
-            const std::string finding = loaded ? "loads" : loaded.error().message;
-            list.push_back(
-                {{"from", "load"}, {"path", id}, {"finding", finding}, {"ok", loaded.has_value()}});
-            rows.push_back({{"load"}, {id}, {finding, loaded ? "green" : "red"}});
-        }
+    for (const auto& [id, why] : loaded) {
+        trouble = trouble || !why.empty();
+        const std::string finding = why.empty() ? "loads" : why;
+        list.push_back({{"from", "load"}, {"path", id}, {"finding", finding}, {"ok", why.empty()}});
+        rows.push_back({{"load"}, {id}, {finding, why.empty() ? "green" : "red"}});
     }
     if (global.json)
         print_line(json::serialize(list));

@@ -129,6 +129,8 @@ struct Permissions {  // [permissions]; patterns as in design section 9
 struct PluginSettings {                    // [plugins]
     std::vector<std::string> directories;  // searched after --plugin-dir and PATCHBAY_PLUGIN_PATH
     std::vector<std::string> disabled;     // plugin ids
+    // What a plugin's call may take once a signal has asked the host to end.
+    std::chrono::milliseconds hang_limit{5'000};
 };
 
 struct Config {
@@ -157,6 +159,7 @@ struct Config {
 struct KnownTransport {
     std::string name;
     boost::json::value schema;  // JSON Schema of its settings; null: anything goes
+    std::string unusable{};     // not empty: who would provide it, and why that does not
 };
 
 }  // namespace patchbay::config

@@ -186,7 +186,8 @@ json::value to_json(const Config& config, bool with_origins) {
     out["permissions"] = permissions_json(config.permissions);
     out["limits"] = limits_json(config.limits);
     out["plugins"] = json::object{{"directories", texts(config.plugins.directories)},
-                                  {"disabled", texts(config.plugins.disabled)}};
+                                  {"disabled", texts(config.plugins.disabled)},
+                                  {"hang_limit", seconds(config.plugins.hang_limit)}};
     out["log"] = json::object{{"level", config.log_level}};
     if (config.deny_all) out["deny_all"] = true;
     if (with_origins) {

@@ -89,6 +89,7 @@ const std::array kTableKeys = {
     // A plugin is code of the host: a cloned repository may not say where to find some.
     TableKey{"plugins", "directories", kNotProject, [](C& c, N v) { return take_texts(c.plugins.directories, v); }},
     TableKey{"plugins", "disabled", kNotProject, [](C& c, N v) { return take_texts(c.plugins.disabled, v); }},
+    TableKey{"plugins", "hang_limit", kNotProject, [](C& c, N v) { return take_duration(c.plugins.hang_limit, v, 1000); }},
 
     TableKey{"secrets", "store", kNotProject, [](C& c, N v) {
         return take_one_of(c.secret_store, v, {"file", "secret-service"});

@@ -103,11 +103,18 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
                       const SettingsValidator& validate) {
     Checker checker(config);
     std::vector<std::string> names;
-    for (const auto& transport : known) names.push_back(transport.name);
+    for (const auto& transport : known)
+        if (transport.unusable.empty()) names.push_back(transport.name);
     std::sort(names.begin(), names.end());
     const auto keep = [&](Server& server) {
         const auto it = std::find_if(known.begin(), known.end(),
                                      [&](const auto& t) { return t.name == server.transport; });
+        if (it != known.end() && !it->unusable.empty()) {
+            checker.fail(server, "transport \"" + core::printable(server.transport, 80) +
+                                     "\" is not there: " + it->unusable + "; loaded transports: " +
+                                     (names.empty() ? "none" : core::join(names, ", ")));
+            return false;
+        }
         if (it == known.end()) {
             checker.fail(server, "unknown transport \"" + core::printable(server.transport, 80) +
                                      "\"; loaded transports: " +
@@ -117,10 +124,14 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
         }
         std::erase_if(server.fallback, [&](const std::string& name) {
             if (std::binary_search(names.begin(), names.end(), name)) return false;
+            const auto missing = std::find_if(known.begin(), known.end(),
+                                              [&](const auto& t) { return t.name == name; });
             checker.warn(server, "fallback",
                          "unknown transport \"" + core::printable(name, 80) +
-                             "\" in fallback is passed over; loaded transports: " +
-                             core::join(names, ", ") + core::did_you_mean(name, names));
+                             "\" in fallback is passed over" +
+                             (missing != known.end() ? ": " + missing->unusable : "") +
+                             "; loaded transports: " + core::join(names, ", ") +
+                             core::did_you_mean(name, names));
             return true;
         });
         if (const auto closed = closed_names(it->schema)) {

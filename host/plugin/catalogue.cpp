@@ -153,6 +153,11 @@ struct Catalogue::Impl {
     void refuse(PluginInfo& info, const std::string& why) {
         info.state = PluginState::Refused;
         info.reason = why;
+        // It was found well when only its manifest was looked at: one library, one finding.
+        std::erase_if(looked, [&](const Looked& finding) {
+            return finding.path == info.manifest_path && finding.ok &&
+                   finding.finding.starts_with("ok: ");
+        });
         looked.push_back({info.place, info.manifest_path, "refused: " + why, false});
     }
 

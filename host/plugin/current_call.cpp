@@ -22,7 +22,7 @@ void write_call(int fd, const CurrentCall& call) noexcept {
     const char* const plugin = call.plugin.load(std::memory_order_acquire);
     const char* const slot = call.slot.load(std::memory_order_relaxed);
     const char* const server = call.server.load(std::memory_order_relaxed);
-    if (!plugin) return put(fd, "no plugin");
+    if (!plugin) return put(fd, "no plugin's call");
     put(fd, "plugin \"");
     put(fd, plugin);
     put(fd, "\" in ");

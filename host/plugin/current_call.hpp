@@ -19,7 +19,7 @@ struct CurrentCall {
 // Of the calling thread. The address stays good as long as the thread runs.
 CurrentCall& current_call() noexcept;
 
-// `plugin "x" in send for server "y"` to `fd`, or `no plugin`; safe in a signal handler.
+// `plugin "x" in send for server "y"` to `fd`, or `no plugin's call`; safe in a signal handler.
 void write_call(int fd, const CurrentCall& call) noexcept;
 
 // From construction to destruction; an outer call of the same thread is restored.

@@ -214,6 +214,9 @@ private:
         info.wants_extensions = manifest->wants_extensions;
         info.grants = manifest->grants;
         info.has_servers = manifest->has_servers;
+        // Of a refused one too: what it would provide is missed by somebody.
+        for (const auto& provides : manifest->provides)
+            info.provides.push_back({provides.kind, provides.name, {}});
         info.reason = why_unusable(*manifest);
         if (info.reason.empty()) info.reason = settle_files(*manifest, info);
         if (!info.reason.empty()) {
@@ -234,20 +237,18 @@ private:
         const auto inside = [&](const std::string& real) {
             return real.rfind(folder + "/", 0) == 0;
         };
-        for (const auto& provides : manifest.provides) {
-            Provided provided{provides.kind, provides.name, {}};
-            if (!provides.schema_file.empty()) {
-                const auto path = folder_of(info.manifest_path) + "/" + provides.schema_file;
-                const auto real = resolved(path);
-                if (real.empty()) return path + ": " + std::strerror(errno);
-                if (!inside(real)) return path + ": is a link to outside the manifest's folder";
-                auto text = read_trusted(real, kSchemaFileBytes);
-                if (!text) return text.error().message;
-                if (const auto schema = core::parse_json_object(*text); !schema)
-                    return path + " " + schema.error().message;
-                provided.schema_text = std::move(*text);
-            }
-            info.provides.push_back(std::move(provided));
+        for (std::size_t i = 0; i < manifest.provides.size(); ++i) {
+            const auto& file = manifest.provides[i].schema_file;
+            if (file.empty()) continue;
+            const auto path = folder_of(info.manifest_path) + "/" + file;
+            const auto real = resolved(path);
+            if (real.empty()) return path + ": " + std::strerror(errno);
+            if (!inside(real)) return path + ": is a link to outside the manifest's folder";
+            auto text = read_trusted(real, kSchemaFileBytes);
+            if (!text) return text.error().message;
+            if (const auto schema = core::parse_json_object(*text); !schema)
+                return path + " " + schema.error().message;
+            info.provides[i].schema_text = std::move(*text);
         }
         const auto real = resolved(info.library_path);
         if (real.empty()) return info.library_path + ": " + std::strerror(errno);

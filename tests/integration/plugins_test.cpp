@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <fstream>
 
 namespace patchbay::test {
@@ -97,6 +98,17 @@ TEST_F(Plugins, OneWithAChangedByteIsRefusedWithAReason) {
 TEST_F(Plugins, OneThatIsNoLibraryIsRefusedWithAReason) {
     const auto library = drop();
     std::ofstream(library, std::ios::trunc) << "this is no library\n";
+    for (const Words& words : {Words{"plugin", "doctor"}, Words{"plugin", "doctor", "--load"}}) {
+        const auto doctor = home.run(words).out;
+        const auto finding = doctor.find(library.parent_path() / "plugin.toml");
+        ASSERT_NE(finding, std::string::npos) << doctor;
+        const auto line = doctor.substr(finding, doctor.find('\n', finding) - finding);
+        EXPECT_THAT(line, AllOf(HasSubstr("refused: "), Not(HasSubstr("ok: ")))) << doctor;
+        EXPECT_EQ(doctor.find(library.parent_path() / "plugin.toml", finding + 1),
+                  std::string::npos)
+            << "two findings for one library:\n"
+            << doctor;
+    }
     const auto done = call();
     EXPECT_EQ(done.exit_code, 5) << done.err;
     EXPECT_THAT(done.err, HasSubstr(library));
@@ -138,6 +150,73 @@ TEST_F(Plugins, AFolderOfTheCommandLineComesBeforeAllOthers) {
     const auto done = home.run({"--plugin-dir", mine, "plugin", "info", "stdio"});
     EXPECT_EQ(done.exit_code, 0) << done.err;
     EXPECT_THAT(done.out, HasSubstr(mine / "stdio/libpatchbay_stdio.so"));
+}
+
+// A plugin made for the tests, which does what its server's settings ask for.
+class BadPlugin : public Plugins {
+protected:
+    Command call_of(const std::string& behave, Words more = {}) {
+        home.add("bad", {{"transport", "fake"}, {"behave", behave}});
+        Words words{"--plugin-dir", built("tests/plugins/fake"), "call", "mcp__bad__echo"};
+        words.insert(words.begin(), more.begin(), more.end());
+        return home.patchbay(words);
+    }
+};
+
+TEST_F(BadPlugin, ThatIsRefusedIsNamedToThoseWhoNeedIt) {
+    const auto folder = home.user_plugins() / "fake";
+    fs::create_directories(folder);
+    for (const auto& entry : fs::directory_iterator(built("tests/plugins/fake")))
+        fs::copy(entry.path(), folder);
+    fs::permissions(folder / "libpatchbay_fake.so", fs::perms::all);
+    home.add("bad", {{"transport", "fake"}});
+    const auto done = home.run({"call", "mcp__bad__echo"});
+    EXPECT_NE(done.exit_code, 0);
+    EXPECT_THAT(done.err,
+                AllOf(HasSubstr("server \"bad\": transport \"fake\" is not there: plugin "
+                                "\"patchbay.test.fake\" would provide it, but is refused"),
+                      HasSubstr("libpatchbay_fake.so")));
+}
+
+TEST_F(BadPlugin, ThatHangsIsNamedWhenASignalAsksForTheEnd) {
+    for (const int number : {SIGINT, SIGTERM}) {
+        Program program(call_of("hang", {"--set", "plugins.hang_limit=0.5"}));
+        ASSERT_TRUE(program.wait_until([&] {
+            return program.err().find("hanging") != std::string::npos;
+        })) << program.err();
+        program.signal(number);
+        const auto done = program.finish();
+        EXPECT_FALSE(done.timed_out);
+        EXPECT_EQ(done.exit_code, 130);
+        EXPECT_THAT(done.err, HasSubstr("the host hangs in plugin \"patchbay.test.fake\" in send "
+                                        "for server \"bad\""));
+    }
+}
+
+TEST_F(BadPlugin, ThatHangsEndsSoonWithASecondSignal) {
+    Program program(call_of("hang", {"--set", "plugins.hang_limit=3600"}));
+    ASSERT_TRUE(
+        program.wait_until([&] { return program.err().find("hanging") != std::string::npos; }));
+    program.signal(SIGINT);
+    program.signal(SIGTERM);  // another one: equal signals that wait are one
+    EXPECT_EQ(program.finish().exit_code, 130);
+}
+
+TEST_F(BadPlugin, ThatCrashesIsNamed) {
+#ifdef PATCHBAY_SANITIZED
+    GTEST_SKIP() << "the sanitizer has the handler";
+#endif
+    const auto done = run(call_of("crash"));
+    EXPECT_EQ(done.exit_code, 128 + SIGSEGV);
+    EXPECT_THAT(done.err,
+                HasSubstr("patchbay: SIGSEGV in plugin \"patchbay.test.fake\" in send for "
+                          "server \"bad\""));
+}
+
+TEST_F(BadPlugin, ThatEndsTheProcessIsNamed) {
+    const auto done = run(call_of("exit"));
+    EXPECT_THAT(done.err, HasSubstr("the process is ended from within plugin "
+                                    "\"patchbay.test.fake\" in send for server \"bad\""));
 }
 
 }  // namespace

@@ -3,9 +3,11 @@
 #include <patchbay/services.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fake.schema.h"
 
@@ -119,6 +121,13 @@ static patchbay_status fake_send(patchbay_channel *channel, const patchbay_messa
         channel->kept_exchange = message->exchange;
         return PATCHBAY_PAUSE;
     }
+    if (behaves(channel, "hang")) {
+        static const char word[] = "hanging\n";
+        (void)!write(2, word, sizeof word - 1);
+        for (;;) pause();
+    }
+    if (behaves(channel, "crash")) raise(SIGSEGV);
+    if (behaves(channel, "exit")) exit(3);
     if (behaves(channel, "burst") || behaves(channel, "storm") || behaves(channel, "flood")) {
         if (message->body.release) message->body.release(message->body.owner);
         if (behaves(channel, "flood"))

@@ -38,6 +38,22 @@ TEST(CheckTransports, NamesTheLoadedOnesAndTheNearest) {
         "loaded transports: http, sse, stdio; did you mean \"http\"?\n");
 }
 
+TEST(CheckTransports, NamesThePluginThatWouldProvideAMissingOne) {
+    auto plugins = known();
+    plugins.push_back({"tcp", nullptr, "plugin \"x.tcp\" would provide it, but is refused: torn"});
+    auto config =
+        of("[servers.a]\ntransport = 'tcp'\nport = 1\n"
+           "[servers.b]\nurl = 'https://x'\nfallback = ['tcp', 'sse']\n");
+    check_transports(config, plugins);
+    ASSERT_EQ(config.servers.size(), 1u);
+    EXPECT_EQ(config.servers[0].fallback, std::vector<std::string>{"sse"});
+    EXPECT_THAT(all(config.diagnostics),
+                HasSubstr("server \"a\": transport \"tcp\" is not there: plugin \"x.tcp\" would "
+                          "provide it, but is refused: torn; loaded transports: http, sse, stdio"));
+    EXPECT_THAT(all(config.diagnostics),
+                HasSubstr("in fallback is passed over: plugin \"x.tcp\" would provide it"));
+}
+
 TEST(CheckTransports, SaysSoWhenNothingIsLoaded) {
     auto config = of("[servers.a]\ncommand = 'x'\n");
     check_transports(config, {});

@@ -1,0 +1,105 @@
+#include "app/watchdog.hpp"
+
+#include "app/verbs.hpp"
+#include "plugin/current_call.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include <utility>
+
+namespace patchbay::app {
+namespace {
+
+constexpr int kBeatMs = 200;     // between two questions to a loop that answers
+constexpr long kAgainMs = 1000;  // of patience when a second signal has come
+
+void put(const char* text) {
+    static_cast<void>(!::write(STDERR_FILENO, text, std::strlen(text)));
+}
+
+void raise_count(int fd) {
+    const std::uint64_t one = 1;
+    static_cast<void>(!::write(fd, &one, sizeof one));
+}
+
+}  // namespace
+
+Watchdog::Watchdog(std::chrono::milliseconds limit)
+    : limit_ms_(limit.count()), call_(plugin::current_call()) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+    signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    stop_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (signals_ < 0 || wake_ < 0 || stop_ < 0) return;
+    ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    thread_ = std::thread([this] { run(); });
+}
+
+Watchdog::~Watchdog() {
+    if (thread_.joinable()) {
+        raise_count(stop_);
+        thread_.join();
+    }
+    for (const int fd : {signals_, wake_, stop_})
+        if (fd >= 0) ::close(fd);
+}
+
+unsigned Watchdog::take() {
+    std::uint64_t count = 0;
+    static_cast<void>(!::read(wake_, &count, sizeof count));
+    answered_ = asked_.load();
+    const unsigned arrived = arrived_;
+    return arrived - std::exchange(taken_, arrived);
+}
+
+void Watchdog::run() {
+    while (watch_once()) {
+    }
+}
+
+bool Watchdog::watch_once() {
+    using Clock = std::chrono::steady_clock;
+    const bool watching = arrived_ != 0;
+    const auto begin = Clock::now();
+    if (watching) {
+        ++asked_;
+        raise_count(wake_);
+    }
+    // Before the first signal this sleeps; after it, it looks at the loop with every beat.
+    for (;;) {
+        pollfd polled[] = {{signals_, POLLIN, 0}, {stop_, POLLIN, 0}};
+        if (::poll(polled, 2, watching ? kBeatMs : -1) < 0 && errno != EINTR) return false;
+        if (polled[1].revents) return false;
+        if (polled[0].revents) {
+            signalfd_siginfo info{};
+            while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
+                ++arrived_;
+            raise_count(wake_);
+            if (!watching) return true;
+        }
+        if (!watching) continue;
+        if (answered_ == asked_) return true;
+        // The second signal means now.
+        const long patience =
+            arrived_ > 1 ? std::min(limit_ms_.load(), kAgainMs) : limit_ms_.load();
+        if (Clock::now() - begin > std::chrono::milliseconds(patience)) give_up();
+    }
+}
+
+void Watchdog::give_up() const {
+    put("patchbay: the host hangs in ");
+    plugin::write_call(STDERR_FILENO, call_);
+    put("; it ends without waiting for it (plugins.hang_limit)\n");
+    ::_exit(kInterrupted);
+}
+
+}  // namespace patchbay::app
