@@ -7,6 +7,7 @@
 #include "auth/secret_store.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "core/worker.hpp"
 #include "protocol/schema.hpp"
 #include "registry/server_spec.hpp"
 
@@ -71,6 +72,9 @@ plugin::SearchOptions search_options(const HostOptions& options, const config::C
     return search;
 }
 
+// Secrets fetched at once: as many servers as may wait for a slow one before it delays the next.
+constexpr unsigned kWaitingThreads = 4;
+
 // For a host that nobody sits at.
 class NobodyThere final : public auth::Person {
     Presence presence() const override { return Presence::Nobody; }
@@ -99,7 +103,7 @@ struct Host::Impl final : connection::ServerEvents {
                   loaded.config.secret_store == "secret-service" ? std::make_unique<auth::Keyring>()
                                                                  : nullptr),
           plugins(loop, search_options(options, loaded.config), {&consent, &secrets}),
-          server_auth(loaded.config, options.environment, plugins, secrets),
+          server_auth(loaded.config, plugins, secrets),
           signing(loop),
           logs(options.state_directory.empty() ? "" : options.state_directory + "/logs"),
           eras(options.state_directory.empty() ? "" : options.state_directory + "/eras.json") {
@@ -120,17 +124,19 @@ struct Host::Impl final : connection::ServerEvents {
                    plugin::ChannelEvents& events) {
                 return plugins.open(transport, std::move(channel), events);
             },
-            [this](const config::Server& server) {
-                return config::expand(server, options.environment);
+            [this](const config::Server& server, Then<connection::Expanded> then) {
+                const bool signs_in = server_auth.choice(server).has_value();
+                expand(server, signs_in ? server_auth.method_of(server) : connection::AuthMethod{},
+                       std::move(then));
             },
             [this](const std::string& transport) {
                 const auto known = plugins.transports();
                 return std::binary_search(known.begin(), known.end(), transport);
             },
             [this](const config::Server& server) { return server_auth.choice(server); },
-            [this](const config::Server& server, std::shared_ptr<plugin::Signer> signer,
-                   plugin::AuthenticatorEvents& events) {
-                return server_auth.authenticator(server, std::move(signer), events);
+            [this](const config::Server& server, const connection::AuthMethod& method,
+                   std::shared_ptr<plugin::Signer> signer, plugin::AuthenticatorEvents& events) {
+                return server_auth.authenticator(server, method, std::move(signer), events);
             },
             [this](const std::string& name) {
                 return options.environment.variable ? options.environment.variable(name)
@@ -159,10 +165,51 @@ struct Host::Impl final : connection::ServerEvents {
                                      core::did_you_mean(id, known)}] { done(error); });
     }
 
-    OneSignIn::Make maker(const config::Server& server) const {
-        return [this, &server](plugin::AuthenticatorEvents& events) {
-            return server_auth.authenticator(server, nullptr, events);
+    template <class What>
+    using Then = std::function<void(Result<What>)>;
+
+    // At once, or on a thread of `waiting` where a file or a program has to be waited for.
+    // `written`: how it is signed in to.
+    void expand(const config::Server& server, const Result<connection::AuthMethod>& written,
+                Then<connection::Expanded> then) {
+        using connection::Expanded;
+        const bool waits = (server.expand && config::expansion_waits(server.settings)) ||
+                           (written && config::expansion_waits(written->settings));
+        auto work = [server, written,
+                     environment = options.environment](const std::stop_token& stop) {
+            auto settings = config::expand(server, environment, stop);
+            if (!settings) return Result<Expanded>(settings.error());
+            Expanded expanded{std::move(*settings), written};
+            if (!written) return Result<Expanded>(std::move(expanded));
+            auto own = config::expand_auth(server, written->settings, environment, stop);
+            if (own)
+                expanded.auth->settings = std::move(*own);
+            else
+                expanded.auth = own.error();
+            return Result<Expanded>(std::move(expanded));
         };
+        if (!waits) return then(work({}));
+        waiting.run(std::move(work), std::move(then));
+    }
+
+    // With everything expanded for `server`, signs in or out; or `done` hears why not.
+    void with_method(const config::Server& server, OneSignIn::Done done,
+                     std::function<void(OneSignIn::Make make, const std::string& url)> then) {
+        expand(server, server_auth.method_of(server),
+               [this, server, done = std::move(done),
+                then = std::move(then)](Result<connection::Expanded> expanded) {
+                   if (!expanded || !expanded->auth) {
+                       const auto error = expanded ? expanded->auth.error() : expanded.error();
+                       return loop.defer([done, error] { done(error); });
+                   }
+                   const auto* url = expanded->settings.if_contains("url");
+                   const auto method = *expanded->auth;
+                   then(
+                       [this, server, method](plugin::AuthenticatorEvents& events) {
+                           return server_auth.authenticator(server, method, nullptr, events);
+                       },
+                       url && url->is_string() ? std::string(url->get_string()) : std::string());
+               });
     }
 
     void check_transports(config::Config& config) const {
@@ -203,6 +250,7 @@ struct Host::Impl final : connection::ServerEvents {
     std::optional<router::Router> router;
     std::atomic<bool> interrupted{false};
     bool closed = false;
+    core::Worker waiting{loop, kWaitingThreads};  // for secrets that are elsewhere
 };
 
 Host::Host(HostOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -268,8 +316,10 @@ std::vector<connection::Status> Host::statuses() const {
 void Host::sign_in(const std::string& id, const std::string& scope, OneSignIn::Done done) {
     const auto* server = impl_->server(id);
     if (!server) return impl_->tell_unknown(id, done);
-    impl_->signing.sign_in(impl_->maker(*server), impl_->server_auth.url_of(*server), scope,
-                           std::move(done));
+    impl_->with_method(*server, done,
+                       [this, scope, done](const OneSignIn::Make& make, const std::string& url) {
+                           impl_->signing.sign_in(make, url, scope, done);
+                       });
 }
 
 void Host::sign_out(const std::string& id, OneSignIn::Done done) {
@@ -283,7 +333,10 @@ void Host::sign_out(const std::string& id, OneSignIn::Done done) {
         impl_->secrets.erase(id, done);
     };
     if (!server || !impl_->server_auth.choice(*server)) return erase({});
-    impl_->signing.sign_out(impl_->maker(*server), erase);
+    impl_->with_method(*server, erase,
+                       [this, erase](const OneSignIn::Make& make, const std::string&) {
+                           impl_->signing.sign_out(make, erase);
+                       });
 }
 
 void Host::cancel_sign_in() {

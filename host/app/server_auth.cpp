@@ -114,19 +114,21 @@ Result<ServerAuth::Method> ServerAuth::method_of(const config::Config& config,
     return method;
 }
 
-Result<std::unique_ptr<plugin::Authenticator>> ServerAuth::authenticator(
-    const config::Server& server, std::shared_ptr<plugin::Signer> signer,
-    plugin::AuthenticatorEvents& events) const {
+Result<ServerAuth::Method> ServerAuth::method_of(const config::Server& server) const {
     auto method = method_of(config_, server);
-    if (!method) return method.error();
+    if (!method) return method;
     const auto schema = schema_of(method->name);
     if (!schema) return schema.error();
     inherit(method->settings, server.settings, *schema);
-    auto settings = config::expand_auth(server, method->settings, environment_);
-    if (!settings) return settings.error();
-    if (auto wrong = judge(*method, *settings); !wrong) return wrong.error();
-    return plugins_.create_authenticator(
-        method->name, {server.id, std::move(*settings), std::move(signer)}, events);
+    return method;
+}
+
+Result<std::unique_ptr<plugin::Authenticator>> ServerAuth::authenticator(
+    const config::Server& server, const Method& method, std::shared_ptr<plugin::Signer> signer,
+    plugin::AuthenticatorEvents& events) const {
+    if (auto wrong = judge(method, method.settings); !wrong) return wrong.error();
+    return plugins_.create_authenticator(method.name,
+                                         {server.id, method.settings, std::move(signer)}, events);
 }
 
 Result<json::value> ServerAuth::schema_of(const std::string& method) const {
@@ -162,12 +164,6 @@ void ServerAuth::check(config::Config& config) const {
             {config::Severity::Warning, server.place,
              "server \"" + server.id + "\": " + where + ": " + judged.error().message, server.id});
     }
-}
-
-std::string ServerAuth::url_of(const config::Server& server) const {
-    const auto settings = config::expand(server, environment_);
-    const auto* url = settings ? settings->if_contains("url") : nullptr;
-    return url && url->is_string() ? std::string(url->get_string()) : std::string();
 }
 
 }  // namespace patchbay::app

@@ -20,25 +20,23 @@ namespace patchbay::app {
 
 class ServerAuth {
 public:
-    ServerAuth(const config::Config& config, const config::Environment& environment,
-               plugin::Catalogue& plugins, const auth::SecretStore& secrets)
-        : config_(config), environment_(environment), plugins_(plugins), secrets_(secrets) {}
+    ServerAuth(const config::Config& config, plugin::Catalogue& plugins,
+               const auth::SecretStore& secrets)
+        : config_(config), plugins_(plugins), secrets_(secrets) {}
 
     std::optional<connection::AuthChoice> choice(const config::Server& server) const;
+    // Its method with the settings as they are written, of the transport's too.
+    Result<connection::AuthMethod> method_of(const config::Server& server) const;
+    // `method`: with its settings expanded.
     Result<std::unique_ptr<plugin::Authenticator>> authenticator(
-        const config::Server& server, std::shared_ptr<plugin::Signer> signer,
-        plugin::AuthenticatorEvents& events) const;
+        const config::Server& server, const connection::AuthMethod& method,
+        std::shared_ptr<plugin::Signer> signer, plugin::AuthenticatorEvents& events) const;
     // A diagnostic for each server of `config` whose sign-in cannot work as it is written. What
     // waits for `${...}` is judged when the server is connected.
     void check(config::Config& config) const;
-    // Expanded; empty: it has none.
-    std::string url_of(const config::Server& server) const;
 
 private:
-    struct Method {
-        std::string name;
-        boost::json::object settings;
-    };
+    using Method = connection::AuthMethod;
     Result<Method> method_of(const config::Config& config, const config::Server& server) const;
     // Judges settings by the method's schema.
     Result<void> judge(const Method& method, const boost::json::object& settings) const;
@@ -46,7 +44,6 @@ private:
     bool is_stored(const std::string& server) const;
 
     const config::Config& config_;
-    const config::Environment& environment_;
     plugin::Catalogue& plugins_;
     const auth::SecretStore& secrets_;
     mutable std::optional<std::set<std::string>> stored_;  // read once

@@ -43,50 +43,16 @@ bool in_keyring(const json::object& record) {
 }  // namespace
 
 SecretStore::SecretStore(core::Loop& loop, std::string directory, std::unique_ptr<Keyring> keyring)
-    : loop_(loop), file_(std::move(directory)), keyring_(std::move(keyring)) {}
+    : loop_(loop), file_(std::move(directory)), keyring_(std::move(keyring)), worker_(loop, 1) {}
 
 SecretStore::~SecretStore() {
-    *alive_ = false;
-    {
-        const std::scoped_lock lock(mutex_);
-        ending_ = true;
-    }
-    more_.notify_one();
-    if (thread_.joinable()) thread_.join();
     while (!locks_.empty()) unlock(locks_.begin()->first);
 }
 
-template <class Work, class Then>
-void SecretStore::away(Work work, Then then) {
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-    {
-        const std::scoped_lock lock(mutex_);
-        work_.push_back([this, work = std::move(work), then = std::move(then)] {
-            auto outcome = work();
-            loop_.post([watch = alive_, then, outcome = std::move(outcome)] {
-                if (*watch) then(outcome);
-            });
-        });
-    }
-    more_.notify_one();
-}
-
-void SecretStore::run() {
-    for (;;) {
-        std::function<void()> next;
-        {
-            std::unique_lock lock(mutex_);
-            more_.wait(lock, [this] { return ending_ || !work_.empty(); });
-            if (work_.empty()) return;
-            next = std::move(work_.front());
-            work_.pop_front();
-        }
-        next();
-    }
-}
-
 void SecretStore::get(const std::string& plugin, const std::string& server, Got got) {
-    away([this, plugin, server] { return read_record(plugin, server); }, std::move(got));
+    worker_.run(
+        [this, plugin, server](const std::stop_token&) { return read_record(plugin, server); },
+        std::move(got));
 }
 
 Result<std::string> SecretStore::read_record(const std::string& plugin,
@@ -121,8 +87,8 @@ Result<std::string> SecretStore::read_record(const std::string& plugin,
 
 void SecretStore::put(const std::string& plugin, const std::string& server,
                       const std::string& record, Done done) {
-    away(
-        [this, plugin, server, record] {
+    worker_.run(
+        [this, plugin, server, record](const std::stop_token&) {
             if (record.empty()) {
                 if (keyring_) keyring_->erase(server);
                 return file_.replace(server, {});

@@ -1,7 +1,9 @@
 // Records of sign-ins for auth plugins: in mcp-auth.json, or with their secrets in the desktop's
 // Secret Service. Disk and keyring are waited for on a thread of its own, never on the loop.
 //
-// Owns:    the thread, from first use to destructor; locks that were not given back.
+// Owns:    a core::Worker of one thread, so that records keep their order; locks that were not
+// given
+//          back.
 // Threads: [loop]; stored() too. Callbacks come on the loop, never from inside a call.
 // Errors:  those of store_file.hpp. A keyring that does not answer within 2 s is passed over with a
 //          warning: the record goes to the file.
@@ -10,13 +12,10 @@
 #include "auth/keyring.hpp"
 #include "auth/store_file.hpp"
 #include "core/loop.hpp"
+#include "core/worker.hpp"
 #include "plugin/sign_in.hpp"
 
-#include <condition_variable>
-#include <deque>
 #include <map>
-#include <mutex>
-#include <thread>
 
 namespace patchbay::auth {
 
@@ -49,10 +48,6 @@ private:
         Done done;
     };
 
-    // Runs `work` on the thread, then hands what it returns to `then` on the loop.
-    template <class Work, class Then>
-    void away(Work work, Then then);
-    void run();
     Result<std::string> read_record(const std::string& plugin, const std::string& server) const;
     Result<void> write_record(const std::string& plugin, const std::string& server,
                               boost::json::object record) const;
@@ -63,13 +58,7 @@ private:
     const std::unique_ptr<Keyring> keyring_;
     std::map<std::uint64_t, Lock> locks_;
     std::uint64_t last_lock_ = 0;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-
-    std::thread thread_;
-    std::mutex mutex_;  // guards what follows
-    std::condition_variable more_;
-    std::deque<std::function<void()>> work_;
-    bool ending_ = false;
+    core::Worker worker_;  // the last member: its work uses the others
 };
 
 }  // namespace patchbay::auth

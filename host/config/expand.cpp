@@ -24,8 +24,8 @@ bool is_name(std::string_view text) {
 
 class Expander {
 public:
-    Expander(const Server& server, const Environment& environment)
-        : server_(server), environment_(environment) {}
+    Expander(const Server& server, const Environment& environment, const std::stop_token& stop)
+        : server_(server), environment_(environment), stop_(stop) {}
 
     Result<json::object> run() {
         json::object settings = server_.settings;
@@ -141,7 +141,7 @@ private:
                          "${command:...} is not allowed in a project file; write this server to "
                          "your user config"};
         }
-        return secret(secret_from_command(std::string(line)));
+        return secret(secret_from_command(std::string(line), stop_));
     }
 
     static Result<std::string> secret(Result<std::string> found) {
@@ -151,19 +151,27 @@ private:
 
     const Server& server_;
     const Environment& environment_;
+    const std::stop_token& stop_;
     Error error_;
 };
 
 }  // namespace
 
-Result<boost::json::object> expand(const Server& server, const Environment& environment) {
+bool expansion_waits(const json::object& settings) {
+    const auto text = json::serialize(settings);
+    return text.find("${command:") != std::string::npos ||
+           text.find("${file:") != std::string::npos;
+}
+
+Result<json::object> expand(const Server& server, const Environment& environment,
+                            const std::stop_token& stop) {
     if (!server.expand) return server.settings;
-    return Expander(server, environment).run();
+    return Expander(server, environment, stop).run();
 }
 
 Result<json::object> expand_auth(const Server& server, const json::object& settings,
-                                 const Environment& environment) {
-    return Expander(server, environment).run_on(settings, "auth." + server.auth);
+                                 const Environment& environment, const std::stop_token& stop) {
+    return Expander(server, environment, stop).run_on(settings, "auth." + server.auth);
 }
 
 }  // namespace patchbay::config

@@ -6,6 +6,7 @@
 #include "core/result.hpp"
 
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -63,10 +64,16 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
 
 // `${VAR}`, `${VAR:-default}`, `$${` and secret references in the settings of `server` (command,
 // args, cwd, env, url, headers), once, at connect time. The error names the missing variable.
-// Values that came from secret references are registered with core::log::mask.
-Result<boost::json::object> expand(const Server& server, const Environment& environment);
+// Values that came from secret references are registered with core::log::mask. Blocks its caller
+// for as long as files and programs take; a request to stop ends those programs.
+Result<boost::json::object> expand(const Server& server, const Environment& environment,
+                                   const std::stop_token& stop = {});
 // The same for every text in the settings of the [auth.*] table that `server` names.
 Result<boost::json::object> expand_auth(const Server& server, const boost::json::object& settings,
-                                        const Environment& environment);
+                                        const Environment& environment,
+                                        const std::stop_token& stop = {});
+// Whether expanding these settings, the server's own or those of its [auth.*] table, reads a file
+// or runs a program: then it is work for a thread that may wait.
+bool expansion_waits(const boost::json::object& settings);
 
 }  // namespace patchbay::config

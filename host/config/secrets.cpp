@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <functional>
+#include <optional>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -56,9 +58,10 @@ public:
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
 
-    // The wait status; nothing when the deadline passed.
-    std::optional<int> wait(Clock::time_point deadline) {
+    // The wait status; nothing when the deadline passed. `ended`: called before the number is free.
+    std::optional<int> wait(Clock::time_point deadline, const std::function<void()>& ended) {
         if (handle_.get() < 0 || !wait_readable(handle_.get(), deadline)) return {};
+        ended();
         const int status = reap();
         ::kill(-pid_, SIGKILL);  // what it left running in its group
         pid_ = -1;
@@ -116,7 +119,7 @@ Result<std::string> secret_from_file(const std::string& path) {
     return text;
 }
 
-Result<std::string> secret_from_command(const std::string& command,
+Result<std::string> secret_from_command(const std::string& command, const std::stop_token& stop,
                                         std::chrono::milliseconds limit) {
     std::vector<std::string> words;
     for (std::size_t at = 0; at < command.size();) {
@@ -134,6 +137,9 @@ Result<std::string> secret_from_command(const std::string& command,
     if (!pid) return pid.error();
     writing.close();
     Child child(*pid);
+    // Gone before the child is reaped, so its number is still this child's.
+    std::optional<std::stop_callback<std::function<void()>>> stopping;
+    stopping.emplace(stop, [pid = *pid] { ::kill(-pid, SIGKILL); });
 
     const auto name = "\"" + words.front() + "\"";
     const Error late{ErrorCode::Timeout, name + " did not end within " + core::duration(limit)};
@@ -150,7 +156,9 @@ Result<std::string> secret_from_command(const std::string& command,
             return Error{ErrorCode::Limit,
                          name + " printed more than 64 KiB, the limit for a secret"};
     }
-    const auto status = child.wait(deadline);
+    const auto status = child.wait(deadline, [&] { stopping.reset(); });
+    if (stop.stop_requested())
+        return Error{ErrorCode::Cancelled, name + " was ended: nobody waits for it any more"};
     if (!status) return late;
     if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0) {
         return trouble(name + (WIFEXITED(*status)

@@ -1,12 +1,14 @@
 // Secret references: where a value is kept elsewhere and fetched at connect time.
 //
-// Threads: [any]; run_for_line blocks its caller, at most kCommandTime.
+// Threads: [any]; both block their caller, the command at most kCommandTime: not for the loop, see
+//          expansion_waits() in load.hpp.
 // Errors:  Result, never with a byte of the secret in it.
 #pragma once
 
 #include "core/result.hpp"
 
 #include <chrono>
+#include <stop_token>
 #include <string>
 
 namespace patchbay::config {
@@ -17,8 +19,10 @@ inline constexpr std::chrono::seconds kCommandTime{10};
 // The file without its last newline.
 Result<std::string> secret_from_file(const std::string& path);
 
-// First line of what the command prints. `command` is split at spaces and run without a shell.
+// First line of what the command prints. `command` is split at spaces and run without a shell. A
+// request to stop kills it.
 Result<std::string> secret_from_command(const std::string& command,
+                                        const std::stop_token& stop = {},
                                         std::chrono::milliseconds deadline = kCommandTime);
 
 }  // namespace patchbay::config

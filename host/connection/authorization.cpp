@@ -26,9 +26,12 @@ std::unique_ptr<AuthLoop> Connection::Impl::make_auth_loop() {
     if (context.auth_of) auth_choice = context.auth_of(spec.config);
     if (auth_choice && context.authenticate) {
         make = [this](plugin::AuthenticatorEvents& events) {
-            auto made = context.authenticate(spec.config, signer, events);
+            using Made = Result<std::unique_ptr<plugin::Authenticator>>;
+            auto made = auth_method
+                            ? context.authenticate(spec.config, *auth_method, signer, events)
+                            : Made(auth_method.error());
             if (made) return made;
-            return decltype(made)(within(auth_choice->name, made.error()));
+            return Made(within(auth_choice->name, made.error()));
         };
     }
     return std::make_unique<AuthLoop>(context.loop, std::move(make), context.asking, [this] {
@@ -119,7 +122,7 @@ bool Connection::Impl::reopen_authorized(const plugin::Problem& problem) {
     if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
     place.reset();
     auth->ask(problem, [this, problem](const Result<void>& outcome) {
-        if (closing || channel || place) return;
+        if (closing || channel || place || expanding) return;
         if (outcome) return take_place([this] { open(); });
         attempt_failed(auth_error(problem, outcome.error()), false);
     });

@@ -49,6 +49,16 @@ struct AuthChoice {
     bool ahead = false;  // ask before the first request
 };
 
+// A server's settings without `${...}`, and how it is signed in to, when it is.
+struct AuthMethod {
+    std::string name;  // `oauth`
+    boost::json::object settings;
+};
+struct Expanded {
+    boost::json::object settings;
+    Result<AuthMethod> auth = AuthMethod{};  // its error is told when somebody has to sign in
+};
+
 // What every connection of one host shares.
 struct Context {
     core::Loop& loop;
@@ -65,8 +75,9 @@ struct Context {
                                                            plugin::ChannelOptions options,
                                                            plugin::ChannelEvents& events)>
         open;
-    // `${...}` of a server's settings, just before it is opened.
-    std::function<Result<boost::json::object>(const config::Server&)> expand;
+    // `${...}` of a server's settings, just before it is opened. The handler is called once, from
+    // within the call where nothing has to be waited for. [loop]
+    std::function<void(const config::Server&, std::function<void(Result<Expanded>)>)> expand;
     // Whether a plugin provides that transport; empty: nobody asks.
     std::function<bool(const std::string& transport)> has_transport = {};
     // How a server is signed in to: what messages call it, and whether there is something to ask
@@ -74,7 +85,7 @@ struct Context {
     std::function<std::optional<AuthChoice>(const config::Server&)> auth_of = {};
     // The authenticator of that choice: Catalogue::create_authenticator, or a fake.
     std::function<Result<std::unique_ptr<plugin::Authenticator>>(
-        const config::Server&, std::shared_ptr<plugin::Signer> signer,
+        const config::Server&, const AuthMethod& method, std::shared_ptr<plugin::Signer> signer,
         plugin::AuthenticatorEvents& events)>
         authenticate = {};
     // An environment variable, for bearer_token_env_var.

@@ -20,6 +20,7 @@ struct Connection::Impl {
     void connect(std::function<void()> settled);
     void take_place(std::function<void()> start);
     void open();
+    void open_expanded(Expanded expanded);
     void open_channel(boost::json::object settings);
     void drive(protocol::Handshake::Step step);
     void handshake_result(const std::string& method, Result<Reply> reply);
@@ -124,8 +125,11 @@ struct Connection::Impl {
     std::optional<AuthChoice> auth_choice;
     std::shared_ptr<plugin::Signer> signer = plugin::make_signer();
     std::unique_ptr<AuthLoop> auth;
-    bool asking_ahead = false;      // for credentials, before the channel is opened
-    unsigned open_auth_rounds = 0;  // channels in a row that were refused
+    Result<AuthMethod> auth_method = AuthMethod{};  // expanded for this attempt
+    bool expanding = false;                         // settings, before the channel is opened
+    unsigned expansion = 0;                         // tells this one's end from an abandoned one's
+    bool asking_ahead = false;                      // for credentials, before the channel is opened
+    unsigned open_auth_rounds = 0;                  // channels in a row that were refused
     std::optional<protocol::Handshake> handshake;
     std::optional<protocol::Session> session;
     std::string meta;  // modern `_meta` members; empty in legacy

@@ -72,7 +72,7 @@ void Connection::Impl::connect(std::function<void()> when_settled) {
     if (when_settled) settled.push_back(std::move(when_settled));
     if (state == State::Ready) return settle();
     if (closing) return settle();
-    if (channel || asking_ahead || place || state == State::Connecting)
+    if (channel || place || expanding || asking_ahead || state == State::Connecting)
         return;  // this attempt's end will settle
     if (reconnect_timer) context.loop.cancel(std::exchange(reconnect_timer, 0));
     if (state == State::Failed || state == State::Error) attempts = 0;
@@ -100,15 +100,26 @@ void Connection::Impl::open() {
     retry_after = {};
     stderr_tail.clear();
     shown.facts.clear();
-    auto settings = context.expand(spec.config);
-    if (!settings) return attempt_failed(settings.error(), false);
+    expanding = true;
+    context.expand(spec.config,
+                   [this, watch = alive, now = ++expansion](Result<Expanded> expanded) {
+                       if (!*watch || now != expansion) return;
+                       expanding = false;
+                       if (closing) return;
+                       if (!expanded) return attempt_failed(expanded.error(), false);
+                       open_expanded(std::move(*expanded));
+                   });
+}
+
+void Connection::Impl::open_expanded(Expanded expanded) {
+    auth_method = std::move(expanded.auth);
     if (auto token = read_bearer_token(); !token) return attempt_failed(token.error(), false);
     if (!auth_choice || !auth_choice->ahead || !auth->credentials().empty())
-        return open_channel(std::move(*settings));
+        return open_channel(std::move(expanded.settings));
     asking_ahead = true;
-    const auto* url = settings->if_contains("url");
+    const auto* url = expanded.settings.if_contains("url");
     auth->ask_ahead(url && url->is_string() ? std::string(url->get_string()) : std::string(),
-                    [this, settings = std::move(*settings)](const Result<void>& outcome) {
+                    [this, settings = std::move(expanded.settings)](const Result<void>& outcome) {
                         asking_ahead = false;
                         if (closing) return;
                         // Nobody has signed in: the server may let us in all the same.

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <fstream>
+#include <sys/stat.h>
 
 namespace patchbay::test {
 namespace {
@@ -117,6 +119,26 @@ TEST_P(Batch, ACancelledCallIsAnsweredAsSuchAndTheOthersGoOn) {
     EXPECT_EQ(lines.kind(4), "not_found");
     EXPECT_THAT(read_file(input),
                 AllOf(HasSubstr("notifications/cancelled"), HasSubstr("changed my mind")));
+}
+
+// The secret of the first is not there before the second has answered.
+TEST_P(Batch, ASecretThatTakesItsTimeHoldsUpNoOtherServer) {
+    const auto pipe = home.root() / "secret";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    home.add_example("slow", {"--era", GetParam()},
+                     {{"env", {{"KEY", "${command:cat " + pipe.string() + "}"}}}});
+    home.add_example("quick", {"--era", GetParam()});
+    Program batch(home.patchbay({"batch"}));
+    batch.send(
+        R"({"id":1,"op":"tools/call","name":"mcp__slow__echo","arguments":{"message":"at last"}})"
+        "\n"
+        R"({"id":2,"op":"tools/call","name":"mcp__quick__echo","arguments":{"message":"hi"}})"
+        "\n");
+    ASSERT_TRUE(batch.wait_for_out("\"hi\"")) << batch.err();
+    EXPECT_THAT(batch.out(), Not(HasSubstr("at last")));
+    std::ofstream(pipe) << "s3cret\n";
+    const auto done = batch.finish();
+    EXPECT_EQ(Lines(done.out).text(1), "at last") << done.err;
 }
 
 TEST_P(Batch, ATimeOutEndsOnlyItsRequest) {

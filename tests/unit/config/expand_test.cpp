@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <sched.h>
 #include <sys/stat.h>
+#include <thread>
 
 namespace patchbay::config {
 namespace {
@@ -137,12 +139,41 @@ TEST_F(Expand, SaysHowACommandFailed) {
     EXPECT_THAT(one("${command:yes}"), HasSubstr("printed more than 64 KiB"));
 }
 
+TEST(SecretFromCommand, IsKilledWhenNobodyWaitsAnyMore) {
+    Folder folder;
+    folder.write("begun", "");
+    folder.write("slow", "#!/bin/sh\necho yes > " + (folder / "begun") + "\nexec sleep 1000\n");
+    std::filesystem::permissions(folder / "slow", std::filesystem::perms::owner_all);
+    std::stop_source source;
+    std::thread stopper([&] {
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+        std::string said;
+        while (said.empty() && std::chrono::steady_clock::now() < deadline)
+            std::ifstream(folder / "begun") >> said;
+        source.request_stop();
+    });
+    const auto secret =
+        secret_from_command(folder / "slow", source.get_token(), std::chrono::seconds(60));
+    stopper.join();
+    ASSERT_FALSE(secret);
+    EXPECT_EQ(secret.error().code, ErrorCode::Cancelled);
+    EXPECT_FALSE(secret_from_command("sleep 1000", source.get_token()))
+        << "stopped before it began";
+}
+
+TEST(ExpansionWaits, ForFilesAndProgramsOnly) {
+    using boost::json::array;
+    EXPECT_FALSE(expansion_waits({{"command", "x"}, {"env", {{"A", "${HOME:-command:}"}}}}));
+    EXPECT_TRUE(expansion_waits({{"env", {{"A", "Bearer ${command:pass show x}"}}}}));
+    EXPECT_TRUE(expansion_waits({{"args", array{"-k", "${file:~/key}"}}}));
+}
+
 TEST(SecretFromCommand, EndsTheWholeGroupAtTheDeadline) {
     Folder folder;
     folder.write("slow",
                  "#!/bin/sh\nsleep 1000 &\necho $! > " + (folder / "pid") + "\nsleep 1000\n");
     std::filesystem::permissions(folder / "slow", std::filesystem::perms::owner_all);
-    const auto secret = secret_from_command(folder / "slow", std::chrono::milliseconds(500));
+    const auto secret = secret_from_command(folder / "slow", {}, std::chrono::milliseconds(500));
     ASSERT_FALSE(secret);
     EXPECT_EQ(secret.error().code, ErrorCode::Timeout);
     EXPECT_THAT(secret.error().message, HasSubstr("did not end within 500 ms"));

@@ -28,7 +28,7 @@ protected:
         options.built_in = false;
         catalogue = std::make_unique<plugin::Catalogue>(loop, options);
         auth_of = [this](const config::Server&) { return AuthChoice{"auth \"main\"", ahead}; };
-        authenticate = [this, behave](const config::Server& asking_one,
+        authenticate = [this, behave](const config::Server& asking_one, const AuthMethod&,
                                       std::shared_ptr<plugin::Signer>,
                                       plugin::AuthenticatorEvents& on) {
             return catalogue->create_authenticator(

@@ -29,6 +29,37 @@ TEST_F(ConnectionTest, BringsUpALegacyServerAndDoesNotProbeItAgain) {
     EXPECT_EQ(server.requests("server/discover").size(), 0u);
 }
 
+// What runs meanwhile is the loop: a secret that takes its time is fetched elsewhere.
+TEST_F(ConnectionTest, IsOpenedWhenItsSettingsHaveBeenExpandedAndOnlyOnce) {
+    server.be_legacy({});
+    hold_expansion = true;
+    bool settled = false;
+    connection().connect([&] { settled = true; });
+    connection().connect([] {});
+    EXPECT_EQ(connection().state(), State::Connecting);
+    ASSERT_EQ(held_expansions.size(), 1u);
+    EXPECT_EQ(server.opened, 0);
+    held_expansions[0]();
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_EQ(connection().state(), State::Ready);
+    EXPECT_EQ(server.opened, 1);
+}
+
+TEST_F(ConnectionTest, AnExpansionThatEndsAfterTheConnectionOpensNothing) {
+    server.be_legacy({});
+    hold_expansion = true;
+    connection().connect([] {});
+    bool closed = false;
+    connection().close([&] { closed = true; });
+    ASSERT_EQ(held_expansions.size(), 1u);
+    held_expansions[0]();
+    ASSERT_TRUE(wait([&] { return closed; }));
+    EXPECT_EQ(connection().state(), State::Stopped);
+    connection_.reset();
+    held_expansions[0]();
+    EXPECT_EQ(server.opened, 0);
+}
+
 TEST_F(ConnectionTest, AServerThatLeavesOnTheProbeIsTriedWithoutIt) {
     server.be_legacy({});
     server.leave_on_discover = true;

@@ -53,35 +53,39 @@ protected:
 
     Connection& connection() {
         if (!connection_) {
-            context.emplace(
-                Context{loop,
-                        *responder,
-                        events,
-                        eras,
-                        {{{"name", "patchbay"}, {"version", "1"}}, responder->capabilities()},
-                        health,
-                        limits,
-                        long_lived,
-                        [this](const std::string& transport, plugin::ChannelOptions options,
-                               plugin::ChannelEvents& on) {
-                            auto& one = transport == "sse" ? old_server : server;
-                            one.credentials = std::move(options.credentials);
-                            return one.open(on);
-                        },
-                        [](const config::Server& s) { return Result<json::object>(s.settings); },
-                        [this](const std::string& t) { return t == "sse" && has_sse; },
-                        auth_of,
-                        authenticate,
-                        [this](const std::string& name) -> std::optional<std::string> {
-                            const auto found = variables.find(name);
-                            if (found == variables.end()) return std::nullopt;
-                            return found->second;
-                        },
-                        asking,
-                        5ms,
-                        40ms,
-                        relist_first,
-                        relist_most});
+            context.emplace(Context{
+                loop,
+                *responder,
+                events,
+                eras,
+                {{{"name", "patchbay"}, {"version", "1"}}, responder->capabilities()},
+                health,
+                limits,
+                long_lived,
+                [this](const std::string& transport, plugin::ChannelOptions options,
+                       plugin::ChannelEvents& on) {
+                    auto& one = transport == "sse" ? old_server : server;
+                    one.credentials = std::move(options.credentials);
+                    return one.open(on);
+                },
+                [this](const config::Server& s, std::function<void(Result<Expanded>)> expanded) {
+                    auto tell = [settings = s.settings, expanded] { expanded(Expanded{settings}); };
+                    if (hold_expansion) return held_expansions.push_back(tell);
+                    tell();
+                },
+                [this](const std::string& t) { return t == "sse" && has_sse; },
+                auth_of,
+                authenticate,
+                [this](const std::string& name) -> std::optional<std::string> {
+                    const auto found = variables.find(name);
+                    if (found == variables.end()) return std::nullopt;
+                    return found->second;
+                },
+                asking,
+                5ms,
+                40ms,
+                relist_first,
+                relist_most});
             connection_ = std::make_unique<Connection>(*context, spec);
         }
         return *connection_;
@@ -115,6 +119,8 @@ protected:
     FakeServer server{loop}, old_server{loop};  // the second is reached by transport "sse"
     bool has_sse = true;
     plugin::Asking asking = plugin::Asking::Quiet;
+    bool hold_expansion = false;  // then each waits here until it is called
+    std::vector<std::function<void()>> held_expansions;
     decltype(Context::auth_of) auth_of;
     decltype(Context::authenticate) authenticate;
     std::map<std::string, std::string> variables;

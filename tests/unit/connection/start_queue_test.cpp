@@ -54,22 +54,23 @@ protected:
     }
     ConnectionManager& manager() {
         if (!manager_) {
-            manager_.emplace(
-                Context{loop,
-                        *responder,
-                        *this,
-                        eras,
-                        {{{"name", "t"}}, {}},
-                        health,
-                        limits,
-                        long_lived,
-                        [this](const std::string&, plugin::ChannelOptions options,
-                               plugin::ChannelEvents& on) {
-                            starting.insert(options.server);
-                            most = std::max(most, starting.size());
-                            return servers.at(options.server).open(on);
-                        },
-                        [](const config::Server& s) { return Result<json::object>(s.settings); }});
+            manager_.emplace(Context{loop,
+                                     *responder,
+                                     *this,
+                                     eras,
+                                     {{{"name", "t"}}, {}},
+                                     health,
+                                     limits,
+                                     long_lived,
+                                     [this](const std::string&, plugin::ChannelOptions options,
+                                            plugin::ChannelEvents& on) {
+                                         starting.insert(options.server);
+                                         most = std::max(most, starting.size());
+                                         return servers.at(options.server).open(on);
+                                     },
+                                     [](const config::Server& s, const auto& expanded) {
+                                         expanded(Expanded{s.settings});
+                                     }});
             manager_->apply(specs);
         }
         return *manager_;

@@ -52,7 +52,9 @@ protected:
                 false,
                 [this](const std::string&, plugin::ChannelOptions options,
                        plugin::ChannelEvents& on) { return servers.at(options.server).open(on); },
-                [](const config::Server& s) { return Result<json::object>(s.settings); }};
+                [](const config::Server& s, const auto& expanded) {
+                    expanded(connection::Expanded{s.settings});
+                }};
             connections.emplace(context);
             connections->apply(specs);
             policy.emplace(permissions);
