@@ -129,7 +129,7 @@ bool Connection::Impl::reopen_authorized(const plugin::Problem& problem) {
     if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
     place.reset();
     auth->ask(problem, [this, problem](const Result<void>& outcome) {
-        if (closing || channel || place) return;
+        if (closing || channel || place || expanding) return;
         if (outcome) return take_place([this] { open(); });
         attempt_failed(auth_error(problem, outcome.error()), false);
     });
