@@ -18,6 +18,11 @@ function frame(opcode, payload, { last = true, reserved = 0, claims } = {}) {
     head[1] = size;
     return Buffer.concat([head.subarray(0, 2), body]);
   }
+  if (size < 65536) {
+    head[1] = 126;
+    head.writeUInt16BE(size, 2);
+    return Buffer.concat([head.subarray(0, 4), body]);
+  }
   head[1] = 127;
   head.writeBigUInt64BE(BigInt(size), 2);
   return Buffer.concat([head, body]);
@@ -26,7 +31,7 @@ function frame(opcode, payload, { last = true, reserved = 0, claims } = {}) {
 function masked(opcode, payload) {
   const mask = [1, 2, 3, 4];
   const bare = frame(opcode, Buffer.from(payload).map((byte, i) => byte ^ mask[i % 4]));
-  const head = payload.length < 126 ? 2 : 10;
+  const head = payload.length < 126 ? 2 : payload.length < 65536 ? 4 : 10;
   bare[1] |= 0x80;
   return Buffer.concat([bare.subarray(0, head), Buffer.from(mask), bare.subarray(head)]);
 }
