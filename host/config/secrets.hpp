@@ -1,6 +1,6 @@
 // Secret references: where a value is kept elsewhere and fetched at connect time.
 //
-// Threads: [any]; run_for_line blocks its caller, at most kCommandTime.
+// Threads: [any]; secret_from_command blocks its caller, at most kCommandTime.
 // Errors:  Result, never with a byte of the secret in it.
 #pragma once
 

@@ -1,8 +1,8 @@
 // The one event loop. Its thread owns all host state; everything else reaches that state by post().
 //
 // Owns:    watches, timers, queued work. Callbacks own what they capture.
-// Threads: [loop] is the thread that runs the loop: the one that called run(), run_until() or
-//          run_for() last. post() is [any]; everything else is [loop].
+// Threads: [loop] is the thread that runs the loop: the one that called run() or
+//          run_until() last. post() is [any]; everything else is [loop].
 // Errors:  watch() fails when the descriptor cannot be polled; nothing else fails.
 // Order:   deferred work runs when the current callback returns, before the loop polls again, so
 //          a call that begins and ends on this thread costs no wake-up.
