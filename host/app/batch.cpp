@@ -525,6 +525,7 @@ int batch_verb(const GlobalOptions& global, const std::string& file, bool sign_i
     }
     Session session(global, Session::Life::Long,
                     sign_in ? auth::Person::Presence::Ready : auth::Person::Presence::Nobody);
+    session.tell_troubles();
     Batch batch(session, input);
     return batch.run();
 }

@@ -3,8 +3,9 @@
 //
 // Owns:    the input descriptor's watch. Borrows the session.
 // Threads: [loop].
-// Errors:  a line that makes no sense is answered with an error that names the line; the rest goes
-// on. Limits:  kInFlight requests at once, then reading pauses; kLineBytes a line.
+// Errors:  a line that makes no sense is answered with an error that names the line; the rest
+//          goes on.
+// Limits:  kInFlight requests at once, then reading pauses; kLineBytes a line.
 #pragma once
 
 #include "app/session.hpp"

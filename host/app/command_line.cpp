@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 
 namespace patchbay::app {
@@ -61,6 +62,30 @@ CLI::App& verb(CLI::App& parent, const std::string& name, const std::string& wha
     return made;
 }
 
+// What is installed beside the program: <prefix>/share/doc/patchbay/<name>.
+std::string document(const std::string& name) {
+    std::error_code failed;
+    const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
+    const auto prefix = failed ? std::filesystem::path() : self.parent_path().parent_path();
+    return (prefix / "share/doc/patchbay" / name).string();
+}
+
+// What somebody may have meant by an option that there is not.
+std::string hint_for(const std::string& strange, const CLI::App& app, const CLI::App& verb) {
+    if (strange == "-v" || strange == "-V" || strange == "--verbose" || strange == "--debug")
+        return "; --log-level debug tells more, --version which version this is";
+    const auto name = strange.substr(0, strange.find('='));
+    std::vector<std::string> known;
+    for (const auto* each : {&verb, &app}) {
+        for (const auto* option : each->get_options()) {
+            for (const auto& word : option->get_lnames()) known.push_back("--" + word);
+            for (const auto& letter : option->get_snames()) known.push_back("-" + letter);
+        }
+        if (&verb == &app) break;
+    }
+    return name.size() > 2 ? core::did_you_mean(name, known) : std::string();
+}
+
 // CLI11 only says that a subcommand is missing; the word that it did not know says more.
 int refuse(const CLI::App& app, const CLI::ParseError& error) {
     const auto* at = &app;
@@ -74,7 +99,8 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
         known.push_back(each->get_name());
     const auto strange = app.remaining(true);
     if (known.empty() || (!strange.empty() && strange.front().front() == '-')) {
-        say(std::string("error: ") + error.what() + "; `" + path + " --help` tells more");
+        const auto hint = strange.empty() ? std::string() : hint_for(strange.front(), app, *at);
+        say(std::string("error: ") + error.what() + hint + "; `" + path + " --help` tells more");
     } else if (strange.empty()) {
         std::fputs(app.help().c_str(), stderr);
     } else {
@@ -87,8 +113,10 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
 // What was printed must have arrived: a full disk is no success. That nobody reads any more is not
 // worth a word.
 int delivered(int code) {
-    if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
-    if (errno != EPIPE) say(std::string("error: cannot write to stdout: ") + std::strerror(errno));
+    const int failed = stdout_error();
+    if (failed == 0) return code;
+    if (failed != EPIPE)
+        say(std::string("error: cannot write to stdout: ") + std::strerror(failed));
     return code == kOk ? int(kFailure) : code;
 }
 
@@ -254,7 +282,8 @@ int run_command_line(int argc, char** argv) {
                        "  echo "
                        "'{\"id\":1,\"op\":\"tools/"
                        "call\",\"name\":\"mcp__files__list_directory\",\"arguments\":{\"path\":\"."
-                       "\"}}' | patchbay batch\nThe format is described in host/app/BATCH.md.");
+                       "\"}}' | patchbay batch\nThe format is described in " +
+                           document("BATCH.md") + ".");
     batch.add_option("FILE", file, "Requests; default: stdin");
     bool sign_in = false;
     batch.add_flag("--sign-in", sign_in, "Open the browser when a server asks to sign in");

@@ -2,13 +2,12 @@
 
 #include "core/json.hpp"
 #include "core/private_directory.hpp"
+#include "core/replace_file.hpp"
 
 #include <boost/json.hpp>
 
-#include <fcntl.h>
 #include <fstream>
 #include <sstream>
-#include <unistd.h>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -56,14 +55,8 @@ void EraFile::write() const {
     core::make_private_directory(path_.substr(0, path_.rfind('/')));
     json::object object;
     for (const auto& [key, version] : versions_) object[key] = version;
-    const std::string text = json::serialize(object);
-    const std::string fresh = path_ + "." + std::to_string(::getpid());
-    const int fd =
-        ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) return;
-    const bool whole = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    ::close(fd);
-    if (!whole || ::rename(fresh.c_str(), path_.c_str()) != 0) ::unlink(fresh.c_str());
+    // Without it the next start asks once more, that is all.
+    static_cast<void>(core::replace_file(path_, json::serialize(object)));
 }
 
 }  // namespace patchbay::app

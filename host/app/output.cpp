@@ -1,5 +1,6 @@
 #include "app/output.hpp"
 
+#include "core/secrets.hpp"
 #include "core/text.hpp"
 #include "protocol/envelope.hpp"
 
@@ -54,7 +55,8 @@ std::string_view text_member(const json::object& object, std::string_view key) {
     return {value->get_string().data(), value->get_string().size()};
 }
 
-void save_block(const json::object& block, std::string_view encoded, const std::string& stem,
+// False: not saved.
+bool save_block(const json::object& block, std::string_view encoded, const std::string& stem,
                 const std::string& directory) {
     const auto bytes = base64_decoded(encoded);
     const auto saved = bytes
@@ -64,6 +66,15 @@ void save_block(const json::object& block, std::string_view encoded, const std::
         say(stem + " saved to " + *saved + " (" + std::to_string(bytes->size()) + " bytes)");
     else
         say("error: cannot save " + stem + ": " + saved.error().message);
+    return saved.has_value();
+}
+
+int first_stdout_error = 0;
+
+// What fails is buffered away: only now is it known why.
+void write_out(std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && first_stdout_error == 0)
+        first_stdout_error = errno;
 }
 
 }  // namespace
@@ -78,13 +89,25 @@ bool stderr_is_terminal() {
 }
 
 void say(std::string_view line) {
-    const std::string text = core::printable(line, kShownBytes, true) + "\n";
+    const std::string text = core::printable(core::masked(line), kShownBytes, true) + "\n";
     std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 void print_line(std::string_view line) {
-    std::fwrite(line.data(), 1, line.size(), stdout);
-    std::fputc('\n', stdout);
+    write_out(line);
+    write_out("\n");
+}
+
+void print_json(std::string_view json) {
+    if (stdout_is_terminal())
+        print_line(core::printable_json(json));
+    else
+        print_line(json);
+}
+
+int stdout_error() {
+    if (std::fflush(stdout) != 0 && first_stdout_error == 0) first_stdout_error = errno;
+    return first_stdout_error;
 }
 
 void print_foreign(std::string_view text) {
@@ -99,9 +122,9 @@ void print_rpc_error(std::string_view raw_error, bool json) {
     const auto error = protocol::parse_rpc_error(raw_error);
     const std::string message = error ? error->message : error.error().message;
     if (json) {
-        print_line(
-            "{\"error\":{\"kind\":\"server\",\"message\":" + json::serialize(json::value(message)) +
-            ",\"rpc\":" + std::string(raw_error) + "}}");
+        print_json("{\"error\":{\"kind\":\"server\",\"message\":" +
+                   json::serialize(json::value(core::masked(message))) +
+                   ",\"rpc\":" + core::masked(raw_error) + "}}");
     }
     say("error: " +
         (error ? "the server answered " + std::to_string(error->code) + ": " + message : message));
@@ -172,7 +195,7 @@ void print_table(const std::vector<std::vector<Cell>>& rows) {
     const auto text = table_text(rows, colours()              ? Look::Colours
                                        : stdout_is_terminal() ? Look::Terminal
                                                               : Look::Plain);
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    write_out(text);
 }
 
 Result<std::string> base64_decoded(std::string_view text) {
@@ -224,19 +247,22 @@ Result<std::string> save_new_file(const std::string& directory, const std::strin
     return Error{ErrorCode::Io, "too many files named " + stem + "-N in " + directory};
 }
 
-bool print_content(const json::value& content, const std::string& output_directory) {
-    bool text_seen = false;
+Printed print_content(const json::value& content, const std::string& output_directory) {
+    Printed printed;
+    const auto save = [&](const json::object& block, std::string_view encoded,
+                          const std::string& stem) {
+        if (!save_block(block, encoded, stem, output_directory)) printed.failed = true;
+    };
     const auto print_block = [&](const json::value& value) {
         const auto* block = value.if_object();
         if (!block) return print_foreign(json::serialize(value));
         const auto type = text_member(*block, "type");
         if (type == "text") {
-            text_seen = true;
+            printed.text = true;
             return print_foreign(text_member(*block, "text"));
         }
         if (type == "image" || type == "audio")
-            return save_block(*block, text_member(*block, "data"), std::string(type),
-                              output_directory);
+            return save(*block, text_member(*block, "data"), std::string(type));
         if (type == "resource_link")
             return print_foreign(std::string(text_member(*block, "uri")) + "  " +
                                  std::string(text_member(*block, "name")));
@@ -244,7 +270,7 @@ bool print_content(const json::value& content, const std::string& output_directo
         const auto* held = resource ? resource->if_object() : nullptr;
         if (held && held->contains("text")) return print_foreign(text_member(*held, "text"));
         if (held && held->contains("blob"))
-            return save_block(*held, text_member(*held, "blob"), "resource", output_directory);
+            return save(*held, text_member(*held, "blob"), "resource");
         print_foreign(json::serialize(value));
     };
     if (const auto* blocks = content.if_array()) {
@@ -252,7 +278,7 @@ bool print_content(const json::value& content, const std::string& output_directo
     } else {
         print_block(content);
     }
-    return text_seen;
+    return printed;
 }
 
 }  // namespace patchbay::app

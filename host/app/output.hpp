@@ -17,8 +17,12 @@ namespace patchbay::app {
 bool stdout_is_terminal();
 bool stderr_is_terminal();
 
-void say(std::string_view line);         // one line to stderr
+void say(std::string_view line);         // one line to stderr, made printable, secrets masked
 void print_line(std::string_view line);  // one line to stdout, as it is
+// JSON to stdout: on a terminal with escapes for what would move it or not be seen there.
+void print_json(std::string_view json);
+// The errno of the first write to stdout that failed; 0: all of it arrived so far.
+int stdout_error();
 // Foreign text to stdout: made printable on a terminal, untouched into a pipe; its last line ends
 // with one newline, whether the text has it or not.
 void print_foreign(std::string_view text);
@@ -59,8 +63,11 @@ Result<std::string> base64_decoded(std::string_view text);
 Result<std::string> save_new_file(const std::string& directory, const std::string& stem,
                                   std::string_view mime_type, std::string_view bytes);
 
+struct Printed {
+    bool text = false;    // some of it was text
+    bool failed = false;  // something could not be saved; why was said
+};
 // The content blocks of a tool result or a prompt message: text printed, binary saved and named.
-// False when none of it was text.
-bool print_content(const boost::json::value& content, const std::string& output_directory);
+Printed print_content(const boost::json::value& content, const std::string& output_directory);
 
 }  // namespace patchbay::app

@@ -3,7 +3,7 @@
 //
 // Owns:    nothing. Borrows all it is given. Threads: [loop].
 // Errors:  Invalid and NotFound, in the words of the configuration.
-// Source:  design section 5.3 as told in config/README.md.
+// Source:  config/README.md.
 #pragma once
 
 #include "auth/secret_store.hpp"

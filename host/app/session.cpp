@@ -4,6 +4,7 @@
 #include "app/output.hpp"
 #include "app/terminal_person.hpp"
 #include "core/log.hpp"
+#include "core/text.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,7 @@ namespace patchbay::app {
 namespace {
 
 constexpr std::chrono::seconds kCloseLimit{5};
+constexpr std::size_t kNamedServers = 20;
 
 }  // namespace
 
@@ -66,7 +68,10 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
     host_ = std::make_unique<Host>(std::move(options));
     asker->use(host_->loop());
     if (!host_->config().stop.empty()) throw Stop{report_stop(host_->config(), global)};
-    print_diagnostics(host_->config().diagnostics, global.quiet);
+    // A broken entry is the affair of who asks for that server, or for all of them.
+    auto general = host_->config().diagnostics;
+    std::erase_if(general, [](const auto& each) { return !each.server.empty(); });
+    print_diagnostics(general, global.quiet);
     watchdog_.set_limit(host_->config().plugins.hang_limit);
     if (auto watch = host_->loop().watch(watchdog_.fd(), core::Loop::kReadable,
                                          [this](unsigned) { on_signal(); })) {
@@ -103,6 +108,36 @@ bool Session::wait(const std::function<bool()>& done, std::function<void()> inte
     return reached;
 }
 
+void Session::tell_troubles(std::string_view server) const {
+    if (global_.quiet) return;
+    for (const auto& diagnostic : host_->config().diagnostics) {
+        const bool wanted = server.empty() || diagnostic.server == server;
+        if (!diagnostic.server.empty() && wanted) say(config::to_string(diagnostic));
+    }
+}
+
+Error Session::no_such_server(const std::string& server) const {
+    const std::string name = "server \"" + core::printable(server, 64) + "\"";
+    std::vector<std::string> known;
+    for (const auto& status : host_->statuses()) {
+        known.push_back(status.id);
+        if (status.id != server) continue;
+        if (status.state == connection::State::Disabled)
+            return {ErrorCode::NotFound, name + " is disabled (" + config::to_string(status.place) +
+                                             "); set enabled = true"};
+        // The message of its entry names the server already.
+        return {ErrorCode::NotFound, config::to_string(status.place) + ": " + status.last_error};
+    }
+    std::string message = "no " + name + " is configured" + core::did_you_mean(server, known);
+    if (known.empty())
+        return {ErrorCode::NotFound, message + "; patchbay config paths tells where one can be"};
+    const auto left = known.size() > kNamedServers ? known.size() - kNamedServers : 0;
+    known.resize(known.size() - left);
+    message += "; known: " + core::join(known, ", ");
+    if (left > 0) message += " and " + std::to_string(left) + " more";
+    return {ErrorCode::NotFound, message};
+}
+
 void Session::connect(const std::vector<std::string>& servers) {
     bool settled = false;
     ProgressLine line;
@@ -118,7 +153,7 @@ int report(const Error& error, const GlobalOptions& global) {
         boost::json::object told{
             {"error",
              {{"kind", name_of(error.code)}, {"message", core::log::masked(error.message)}}}};
-        print_line(boost::json::serialize(told));
+        print_json(boost::json::serialize(told));
     }
     say("error: " + core::log::masked(error.message));
     return exit_code_of(error.code);

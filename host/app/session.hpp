@@ -31,7 +31,7 @@ public:
     ~Session();    // closes the servers, at most kCloseLimit
     void close();  // the same, before our end; what is in flight is answered meanwhile
 
-    Host& host() { return *host_; }
+    Host& host() const { return *host_; }
     const GlobalOptions& global() const { return global_; }
 
     // Pumps until done(). The first SIGINT or SIGTERM calls `interrupted` (and goes on pumping if
@@ -43,6 +43,12 @@ public:
     void connect(const std::vector<std::string>& servers);
 
     int report(const Error& error) const { return app::report(error, global_); }
+
+    // What is wrong with entries of servers, on stderr; only of `server` if it is not empty, nothing
+    // when quiet. The rest of the configuration's diagnostics is told by the constructor.
+    void tell_troubles(std::string_view server = {}) const;
+    // Why there is no such server: out of order, disabled, or not there; names the others.
+    Error no_such_server(const std::string& server) const;
 
 private:
     void on_signal();

@@ -59,7 +59,7 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
         for (const auto& each : *logins)
             if (each.server == server) login = each;
     if (global.json)
-        print_line(json::serialize(json_of(login)));
+        print_json(json::serialize(json_of(login)));
     else
         print_line("signed in to \"" + server + "\" at " + printable(login.issuer) +
                    "; scope: " + printable(login.scope) + "; expires: " + expiry_of(login) +
@@ -73,7 +73,7 @@ int logout_verb(const GlobalOptions& global, const std::string& server) {
         session, [&](OneSignIn::Done done) { session.host().sign_out(server, std::move(done)); });
     if (!outcome) return session.report(within("server \"" + server + "\"", outcome.error()));
     if (global.json)
-        print_line(json::serialize(json::object{{"server", server}, {"signed_in", false}}));
+        print_json(json::serialize(json::object{{"server", server}, {"signed_in", false}}));
     else
         print_line("signed out of \"" + server + "\"");
     return kOk;
@@ -86,7 +86,7 @@ int auth_verb(const GlobalOptions& global) {
     if (global.json) {
         json::array all;
         for (const auto& login : *logins) all.push_back(json_of(login));
-        print_line(json::serialize(all));
+        print_json(json::serialize(all));
         return kOk;
     }
     if (logins->empty()) {

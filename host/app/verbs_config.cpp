@@ -55,7 +55,7 @@ int report_check(const std::vector<config::Diagnostic>& diagnostics, const Globa
     if (global.json) {
         json::array list;
         for (const auto& diagnostic : diagnostics) list.push_back(config::to_json(diagnostic));
-        print_line(json::serialize(list));
+        print_json(json::serialize(list));
     }
     const bool errors = print_diagnostics(diagnostics, global.quiet);
     if (diagnostics.empty() && !global.json) print_line("configuration is fine");
@@ -66,13 +66,14 @@ int report_check(const std::vector<config::Diagnostic>& diagnostics, const Globa
 
 int config_show_verb(const GlobalOptions& global, bool origins) {
     Session session(global, Session::Life::OneShot);
+    session.tell_troubles();
     const auto shown = config::to_json(session.host().config(), origins);
     if (global.json) {
-        print_line(json::serialize(shown));
+        print_json(json::serialize(shown));
     } else {
         std::string text;
         print_indented(shown, text);
-        print_line(text);
+        print_json(text);
     }
     return session.host().config().deny_all ? kConfigError : kOk;
 }
@@ -109,7 +110,7 @@ int config_paths_verb(const GlobalOptions& global) {
              {candidate.path + (candidate.note.empty() ? "" : "  (" + candidate.note + ")")}});
     }
     if (global.json)
-        print_line(json::serialize(list));
+        print_json(json::serialize(list));
     else
         print_table(rows);
     return kOk;

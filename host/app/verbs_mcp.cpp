@@ -145,7 +145,7 @@ int show_statuses(Session& session, std::vector<Status> statuses) {
     if (session.global().json) {
         json::array list;
         for (const auto& status : statuses) list.push_back(json_of(status));
-        print_line(json::serialize(list));
+        print_json(json::serialize(list));
     } else if (statuses.empty()) {
         print_nothing_configured(session.host());
     } else {
@@ -170,6 +170,7 @@ int show_statuses(Session& session, std::vector<Status> statuses) {
 
 int status_verb(const GlobalOptions& global, const std::string& server) {
     Session session(global, Session::Life::OneShot);
+    session.tell_troubles(server);
     if (server.empty()) {
         session.connect({});
         return session.was_interrupted() ? int(kInterrupted)
@@ -178,14 +179,14 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
     auto statuses = session.host().statuses();
     const auto named = [&](const Status& status) { return status.id == server; };
     if (std::none_of(statuses.begin(), statuses.end(), named)) {
-        return session.report(session.host().connections().find(server).error());
+        return session.report(session.no_such_server(server));
     }
     if (session.host().connections().find(server)) session.connect({server});
     if (session.was_interrupted()) return kInterrupted;
     statuses = session.host().statuses();
     const auto& status = *std::find_if(statuses.begin(), statuses.end(), named);
     if (global.json)
-        print_line(json::serialize(json_of(status)));
+        print_json(json::serialize(json_of(status)));
     else
         print_detail(status);
     return status.state == State::Error || status.state == State::Failed ? kUnavailable : kOk;
@@ -193,6 +194,7 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
 
 int list_verb(const GlobalOptions& global) {
     Session session(global, Session::Life::OneShot);
+    session.tell_troubles();
     const int code = show_statuses(session, session.host().statuses());
     return code == kUnavailable ? int(kConfigError) : code;
 }
@@ -203,10 +205,9 @@ int logs_verb(const GlobalOptions& global, const std::string& server, std::size_
     const auto statuses = session.host().statuses();
     const bool known = std::any_of(statuses.begin(), statuses.end(),
                                    [&](const auto& status) { return status.id == server; });
-    if (kept.empty() && !known)
-        return session.report(session.host().connections().find(server).error());
+    if (kept.empty() && !known) return session.report(session.no_such_server(server));
     if (global.json)
-        print_line(json::serialize(json::value(json::array(kept.begin(), kept.end()))));
+        print_json(json::serialize(json::value(json::array(kept.begin(), kept.end()))));
     else
         for (const auto& line : kept) print_foreign(line);
     if (kept.empty()) say("server \"" + server + "\" has written nothing yet");

@@ -50,7 +50,7 @@ int plugin_list_verb(const GlobalOptions& global) {
     if (global.json) {
         json::array list;
         for (const auto& info : plugins) list.push_back(json_of(info));
-        print_line(json::serialize(list));
+        print_json(json::serialize(list));
         return kOk;
     }
     std::vector<std::vector<Cell>> rows{{{"ID"}, {"VERSION"}, {"STATE"}, {"PROVIDES"}, {"FROM"}}};
@@ -79,7 +79,7 @@ int plugin_info_verb(const GlobalOptions& global, const std::string& name) {
     const auto info = session.host().plugins().info(name);
     if (!info) return session.report(info.error());
     if (global.json) {
-        print_line(json::serialize(json_of(*info)));
+        print_json(json::serialize(json_of(*info)));
         return kOk;
     }
     std::vector<std::vector<Cell>> rows;
@@ -126,7 +126,7 @@ int plugin_doctor_verb(const GlobalOptions& global, bool load) {
         rows.push_back({{"load"}, {id}, {finding, why.empty() ? "green" : "red"}});
     }
     if (global.json)
-        print_line(json::serialize(list));
+        print_json(json::serialize(list));
     else
         print_table(rows);
     return trouble ? kFailure : kOk;

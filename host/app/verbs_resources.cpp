@@ -26,6 +26,7 @@ Kind kind_of(const std::string& kind) {
 struct Listed {
     std::vector<std::pair<std::string, json::object>> things;  // server, definition
     std::vector<Error> errors;
+    std::size_t answered = 0;  // servers
 };
 
 // From every server that offers them, all at once.
@@ -40,11 +41,15 @@ Listed list_things(Session& session, const Kind& kind, const std::string& server
             listed.errors.push_back({ErrorCode::Unavailable, connection.status().last_error});
             continue;
         }
-        if (server.empty() && !connection.session()->can(kind.capability)) continue;
+        if (server.empty() && !connection.session()->can(kind.capability)) {
+            ++listed.answered;  // it is there and has none
+            continue;
+        }
         ++missing;
         session.host().router().list_all(id, kind.method, [&, id](Result<json::array> items) {
             --missing;
             if (!items) return listed.errors.push_back(items.error());
+            ++listed.answered;
             for (auto& item : *items) {
                 if (item.is_object()) listed.things.emplace_back(id, std::move(item.get_object()));
             }
@@ -84,6 +89,7 @@ Result<std::string> owner_of(Session& session, const Kind& kind, const std::stri
     if (session.was_interrupted()) return Error{ErrorCode::Cancelled, "interrupted"};
     // It may be a server that is not there which has it.
     for (const auto& error : listed.errors) say("error: " + error.message);
+    session.tell_troubles();
     return Error{ErrorCode::NotFound, std::string("no server lists the ") + word + " \"" +
                                           core::printable(name, 200) + "\"" +
                                           core::did_you_mean(name, known) +
@@ -103,7 +109,7 @@ Result<json::object> string_arguments(const std::vector<std::string>& pairs) {
 
 // Sends one request and hands its result object to `print`.
 int ask(Session& session, router::ServerRequest request,
-        const std::function<void(const json::object&)>& print) {
+        const std::function<Printed(const json::object&)>& print) {
     std::optional<int> code;
     auto& router = session.host().router();
     const auto id = router.request(std::move(request), [&](Result<connection::Reply> reply) {
@@ -114,11 +120,11 @@ int ask(Session& session, router::ServerRequest request,
             code = kFailure;
         } else {
             const auto value = parse_json(reply->result, "the result");
-            if (!session.global().json && value && value->is_object())
-                print(value->get_object());
-            else
-                print_foreign(reply->result);
             code = kOk;
+            if (session.global().json || !value || !value->is_object())
+                print_json(reply->result);
+            else if (print(value->get_object()).failed)
+                code = kFailure;
         }
     });
     session.wait([&] { return code.has_value(); },
@@ -133,8 +139,9 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     Session session(global, Session::Life::OneShot);
     if (!server.empty()) {
         if (auto found = session.host().connections().find(server); !found)
-            return session.report(found.error());
+            return session.report(session.no_such_server(server));
     }
+    session.tell_troubles(server);
     const auto kind = kind_of(kind_name);
     const auto listed = list_things(session, kind, server);
     if (session.was_interrupted()) return kInterrupted;
@@ -145,7 +152,7 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
             entry["server"] = id;
             list.push_back(std::move(entry));
         }
-        print_line(json::serialize(list));
+        print_json(json::serialize(list));
     } else {
         std::vector<std::vector<Cell>> rows;
         for (const auto& [id, thing] : listed.things) {
@@ -160,7 +167,8 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     }
     for (const auto& error : listed.errors) say("error: " + error.message);
     if (listed.things.empty() && listed.errors.empty()) say("no " + kind_name);
-    return listed.errors.empty() ? kOk : kUnavailable;
+    // What is there is listed though another server is not: that one is named on stderr.
+    return listed.errors.empty() || listed.answered > 0 ? kOk : kUnavailable;
 }
 
 int read_resource_verb(const GlobalOptions& global, const std::string& uri,
@@ -174,11 +182,14 @@ int read_resource_verb(const GlobalOptions& global, const std::string& uri,
     request.method = "resources/read";
     request.params.members = "\"uri\":" + protocol::quoted(uri);
     return ask(session, std::move(request), [&](const json::object& result) {
+        Printed printed;
         const auto* contents = result.if_contains("contents");
-        if (!contents || !contents->is_array()) return;
+        if (!contents || !contents->is_array()) return printed;
         for (const auto& each : contents->get_array()) {
-            print_content(json::object{{"type", "resource"}, {"resource", each}}, output_directory);
+            const json::object block{{"type", "resource"}, {"resource", each}};
+            if (print_content(block, output_directory).failed) printed.failed = true;
         }
+        return printed;
     });
 }
 
@@ -196,15 +207,17 @@ int get_prompt_verb(const GlobalOptions& global, const std::string& name, const 
     request.params.members =
         "\"name\":" + protocol::quoted(name) + ",\"arguments\":" + json::serialize(*arguments);
     return ask(session, std::move(request), [&](const json::object& result) {
+        Printed printed;
         const auto* messages = result.if_contains("messages");
-        if (!messages || !messages->is_array()) return;
+        if (!messages || !messages->is_array()) return printed;
         for (const auto& each : messages->get_array()) {
             const auto* message = each.if_object();
             if (!message) continue;
             print_foreign(text_of(*message, "role") + ":");
-            if (const auto* content = message->if_contains("content"))
-                print_content(*content, output_directory);
+            const auto* content = message->if_contains("content");
+            if (content && print_content(*content, output_directory).failed) printed.failed = true;
         }
+        return printed;
     });
 }
 
@@ -234,12 +247,13 @@ int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) 
         const auto* completion = result.if_contains("completion");
         const auto* found = completion ? completion->if_object() : nullptr;
         const auto* values = found ? found->if_contains("values") : nullptr;
-        if (!values || !values->is_array()) return;
+        if (!values || !values->is_array()) return Printed();
         for (const auto& value : values->get_array()) {
             if (value.is_string()) print_foreign(value.get_string());
         }
         const auto* more = found->if_contains("hasMore");
         if (more && more->is_bool() && more->get_bool()) say("there are more");
+        return Printed();
     });
 }
 

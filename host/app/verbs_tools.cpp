@@ -3,6 +3,7 @@
 #include "app/session.hpp"
 #include "app/verbs.hpp"
 #include "core/text.hpp"
+#include "protocol/qualified_name.hpp"
 
 #include <sstream>
 
@@ -20,21 +21,55 @@ std::string first_line(const std::string& text) {
 int print_result(const connection::Reply& reply, const CallOptions& call,
                  const GlobalOptions& global) {
     if (!reply.error.empty()) {
-        if (call.raw) print_line(reply.error);
+        if (call.raw) print_json(reply.error);
         print_rpc_error(reply.error, global.json && !call.raw);
         return kFailure;
     }
     const int code = reply.is_error ? kToolError : kOk;
-    if (global.json || call.raw) return print_foreign(reply.result), code;
+    if (global.json || call.raw) return print_json(reply.result), code;
     const auto value = parse_json(reply.result, "the result");
     const auto* result = value ? value->if_object() : nullptr;
-    if (!result) return print_foreign(reply.result), code;
+    if (!result) return print_json(reply.result), code;
     const auto* content = result->if_contains("content");
     const auto* structured = result->if_contains("structuredContent");
-    const bool text_seen = content && print_content(*content, call.output_directory);
-    if (structured && !text_seen) print_foreign(json::serialize(*structured));
+    const auto printed = content ? print_content(*content, call.output_directory) : Printed();
+    if (structured && !printed.text) print_json(json::serialize(*structured));
     if (reply.is_error) say("the tool answered with an error");
-    return code;
+    return code == kOk && printed.failed ? int(kFailure) : code;
+}
+
+// "everything.echo", "everything/echo", "everything:echo": what other programs write.
+std::optional<std::string> qualified(const Session& session, const std::string& name) {
+    for (const auto& id : session.host().connections().ids()) {
+        if (!name.starts_with(id)) continue;
+        auto rest = std::string_view(name).substr(id.size());
+        if (rest.starts_with("__")) rest.remove_prefix(1);
+        if (rest.size() > 1 &&
+            std::string_view("._/:").find(rest.front()) != std::string_view::npos)
+            return "mcp__" + id + "__" + std::string(rest.substr(1));
+    }
+    return {};
+}
+
+// A name that is not found: how it has to be written, or what is wrong with its server's entry.
+Error explained(const Session& session, const std::string& name, Error error) {
+    if (error.code != ErrorCode::NotFound) return error;
+    std::vector<std::string> out_of_order;
+    for (const auto& diagnostic : session.host().config().diagnostics)
+        if (!diagnostic.server.empty() && diagnostic.severity == config::Severity::Error)
+            out_of_order.push_back(diagnostic.server);
+    for (const auto& id : protocol::servers_for(name, out_of_order))
+        return within(error.message, session.no_such_server(id));
+    if (name.starts_with("mcp__")) return error;
+    if (const auto better = qualified(session, name)) {
+        error.message = "no tool \"" + core::printable(name, 80) + "\"; did you mean \"" +
+                        core::printable(*better, 160) + "\"?";
+    } else {
+        error.message = "no tool \"" + core::printable(name, 80) +
+                        "\": tools are called mcp__SERVER__TOOL; find it with: patchbay tools '" +
+                        core::printable(name, 80) + "'";
+    }
+    return error;
 }
 
 }  // namespace
@@ -44,8 +79,9 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     Session session(global, Session::Life::OneShot);
     if (!server.empty()) {
         if (auto found = session.host().connections().find(server); !found)
-            return session.report(found.error());
+            return session.report(session.no_such_server(server));
     }
+    session.tell_troubles(server);
     session.connect(server.empty() ? std::vector<std::string>{} : std::vector<std::string>{server});
     if (session.was_interrupted()) return kInterrupted;
     json::array list;
@@ -71,23 +107,26 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
             rows.push_back({{"  " + core::printable(json::serialize(*input), kSchemaShown)}});
     }
     if (global.json)
-        print_line(json::serialize(list));
+        print_json(json::serialize(list));
     else if (schema)
         for (const auto& row : rows)
             print_line(row[0].text + (row.size() > 1 ? "  " + row[1].text : ""));
     else
         print_table(rows);
-    bool failed = false;
+    bool failed = false, answered = false;
     for (const auto& status : session.host().connections().statuses()) {
         const bool asked = server.empty() || status.id == server;
+        if (!asked) continue;
         const bool ready = status.state == connection::State::Ready;
-        if (!asked || (ready && status.tools_error.empty())) continue;
+        answered = answered || ready;
+        if (ready && status.tools_error.empty()) continue;
         failed = true;
         say("error: " + (ready ? status.tools_error : status.last_error));
     }
     if (list.empty() && rows.empty() && !failed)
         say(pattern.empty() ? "no tools" : "no tool matches " + pattern);
-    return failed ? kUnavailable : kOk;
+    // What is there is listed though another server is not: that one is named on stderr.
+    return failed && !answered ? kUnavailable : kOk;
 }
 
 int call_verb(const GlobalOptions& global, const CallOptions& call) {
@@ -100,7 +139,7 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const std::chrono::milliseconds timeout(static_cast<std::int64_t>(call.timeout_seconds * 1000));
     router.find_tool(call.name, timeout, [&](auto found) { tool.emplace(std::move(found)); });
     if (!session.wait([&] { return tool.has_value(); })) return kInterrupted;
-    if (!*tool) return session.report(tool->error());
+    if (!*tool) return session.report(explained(session, call.name, tool->error()));
     const auto* schema = (*tool)->tool->input_schema();
     const auto arguments = with_pairs(std::move(*given), call.pairs, *schema);
     if (!arguments) return session.report(within(call.name, arguments.error()));

@@ -1,7 +1,7 @@
 // What the rest of the host sees of configuration: plain values, each server with the place it
 // came from. Reading and merging are elsewhere in this room (load.hpp); nothing here does I/O.
 //
-// Source: design sections 5.1 to 5.3 as told in config/README.md. Threads: [value].
+// Source: config/README.md. Threads: [value].
 #pragma once
 
 #include "core/limits.hpp"
@@ -39,7 +39,7 @@ struct Diagnostic {
 };
 std::string to_string(const Diagnostic& diagnostic);  // `error: project config a.toml:1:2: ...`
 
-// Weakest first (design section 9).
+// Weakest first.
 enum class Level {
     Disable,
     Deny,
@@ -59,7 +59,7 @@ struct Server {
     std::string transport;  // "stdio", "tcp", ...; never empty after merge
     // All settings of the transport itself (command, args, cwd, env, url, host, port, headers and
     // keys only the plugin knows), normalised: command string + args become `command` (string) and
-    // `args` (array). Still with ${...} unless `expand` is false: see expand.hpp.
+    // `args` (array). Still with ${...} unless `expand` is false: see load.hpp.
     boost::json::object settings;
     bool expand = true;
 
@@ -120,7 +120,7 @@ struct HealthSettings {  // [health]
     std::chrono::milliseconds tool_cache{300'000};
 };
 
-struct Permissions {  // [permissions]; patterns as in design section 9
+struct Permissions {  // [permissions]; patterns as in config/README.md
     std::optional<std::vector<std::string>> allow;
     std::vector<std::string> deny;
     std::string closed = {};  // not empty: why nothing is allowed, whatever the lists say

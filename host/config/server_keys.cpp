@@ -231,10 +231,10 @@ const std::vector<TransportKeys>& usual_settings() {
         "url",        "headers", "connect_timeout_ms", "ca_file", "client_certificate",
         "client_key", "proxy",   "unix_socket"};
     static const std::vector<TransportKeys> settings = {
-        {"stdio", {"command", "args", "cwd", "env", "pid_namespace", "stop_grace_ms"}},
+        {"stdio", {"command", "args", "cwd", "env", "pass_env", "pid_namespace", "stop_grace_ms"}},
         {"tcp",
-         {"host", "port", "allow_remote", "command", "args", "cwd", "env", "connect_timeout_ms",
-          "stop_grace_ms"}},
+         {"host", "port", "allow_remote", "command", "args", "cwd", "env", "pass_env",
+          "connect_timeout_ms", "stop_grace_ms"}},
         {"http", kRemote},
         {"sse", kRemote},
         {"ws", kRemote},

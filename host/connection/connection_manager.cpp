@@ -81,7 +81,7 @@ Result<std::reference_wrapper<Connection>> ConnectionManager::find(std::string_v
     if (found != impl_->connections.end()) return std::ref(*found->second);
     std::string message = "no enabled server \"" + core::printable(server, 64) + "\"" +
                           core::did_you_mean(server, ids());
-    if (impl_->connections.empty()) message += "; no MCP servers are configured";
+    if (impl_->connections.empty()) message += "; no MCP server is configured and enabled";
     return Error{ErrorCode::NotFound, std::move(message)};
 }
 

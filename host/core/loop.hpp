@@ -1,10 +1,9 @@
 // The one event loop. Its thread owns all host state; everything else reaches that state by post().
 //
 // Owns:    watches, timers, queued work. Callbacks own what they capture.
-// Threads: [loop] is the thread that runs the loop: the one that called run(), run_until() or
-//          run_for() last. post() is [any]; everything else is [loop].
-// Errors:  watch() fails when the descriptor cannot be polled; nothing else fails. An exception
-// that
+// Threads: [loop] is the thread that runs the loop: the one that called run() or run_until() last.
+//          post() is [any]; everything else is [loop].
+// Errors:  watch() fails when the descriptor cannot be polled; nothing else fails. An exception that
 //          escapes a callback ends that callback alone: it is logged and counted, and the loop goes
 //          on, because one server's trouble is not the others'.
 // Order:   deferred work runs when the current callback returns, before the loop polls again, so

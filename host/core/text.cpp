@@ -50,10 +50,26 @@ std::size_t code_point(std::string_view text, char32_t& value) {
     return overlong || surrogate || value > 0x10FFFF ? 0 : length;
 }
 
-// Moves the cursor, hides text or turns its direction on a terminal.
+// Moves the cursor, turns the direction of text, or is not seen at all, so that a reader and a model
+// read different things: controls, marks of direction, separators of lines and paragraphs, spaces
+// without width, fillers, tags and the supplement of variation selectors.
 bool is_unsafe(char32_t c) {
-    return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) ||
-           (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F || c == 0x061C || c == 0xFEFF;
+    struct Range {
+        char32_t from, to;
+    };
+    constexpr Range kUnsafe[] = {
+        {0x00, 0x1F},       {0x7F, 0x9F},      {0xAD, 0xAD},     {0x034F, 0x034F}, {0x061C, 0x061C},
+        {0x115F, 0x1160},   {0x17B4, 0x17B5},  {0x180B, 0x180F}, {0x200B, 0x200F}, {0x2028, 0x202E},
+        {0x2060, 0x206F},   {0x3164, 0x3164},  {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0}, {0xFFF9, 0xFFFB},
+        {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+    return std::any_of(std::begin(kUnsafe), std::end(kUnsafe),
+                       [c](const Range& range) { return c >= range.from && c <= range.to; });
+}
+
+void append_escape(std::string& out, unsigned unit) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    out += "\\u";
+    for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[unit >> shift & 15];
 }
 
 }  // namespace
@@ -102,6 +118,33 @@ std::string printable(std::string_view text, std::size_t most_bytes, bool lines)
         const std::string_view piece = keep ? text.substr(0, length) : kReplacement;
         if (out.size() + piece.size() > most_bytes) break;
         out += piece;
+        text.remove_prefix(std::max<std::size_t>(1, length));
+    }
+    return out;
+}
+
+std::string printable_json(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    bool in_string = false, escaped = false;
+    while (!text.empty()) {
+        char32_t value = 0;
+        const std::size_t length = code_point(text, value);
+        const bool safe = length > 0 && !is_unsafe(value);
+        if (text.front() == '"' && !escaped) in_string = !in_string;
+        escaped = in_string && !escaped && text.front() == '\\';
+        if (safe || (!in_string && (value == '\n' || value == '\t'))) {
+            out += text.substr(0, length);
+        } else if (!in_string && length == 1) {
+            out += ' ';
+        } else if (length == 0) {
+            append_escape(out, 0xFFFD);
+        } else if (value < 0x10000) {
+            append_escape(out, static_cast<unsigned>(value));
+        } else {
+            append_escape(out, static_cast<unsigned>(0xD800 + ((value - 0x10000) >> 10)));
+            append_escape(out, static_cast<unsigned>(0xDC00 + ((value - 0x10000) & 0x3FF)));
+        }
         text.remove_prefix(std::max<std::size_t>(1, length));
     }
     return out;

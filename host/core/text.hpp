@@ -16,9 +16,14 @@ std::vector<std::string> nearest(std::string_view wanted,
 // `; did you mean "a" or "b"?`, or nothing when no candidate is near.
 std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& candidates);
 
-// Foreign text for people: control characters (except newline and tab when `lines`), invalid
-// UTF-8 and bidirectional overrides are replaced by U+FFFD; cut at a code point to `most_bytes`.
+// Foreign text for people: control characters (except newline and tab when `lines`), invalid UTF-8,
+// marks that turn the direction of text and letters that nobody sees are replaced by U+FFFD; cut at
+// a code point to `most_bytes`.
 std::string printable(std::string_view text, std::size_t most_bytes, bool lines = false);
+
+// The same JSON text for a terminal: what printable() replaces becomes \uXXXX, so that it still says
+// the same.
+std::string printable_json(std::string_view text);
 
 // The longest prefix of at most `most_bytes` that does not cut a code point.
 std::string_view utf8_prefix(std::string_view text, std::size_t most_bytes);

@@ -27,7 +27,7 @@ struct SearchPlace {
     std::string directory;
 };
 
-// In the order of the ABI document, section 3.8.
+// In the order of sdk/ABI.md, "Where plugins are found, and what is refused".
 struct SearchOptions {
     std::vector<std::string> flag_directories;    // --plugin-dir
     std::vector<std::string> config_directories;  // [plugins] directories

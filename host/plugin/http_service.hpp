@@ -6,7 +6,8 @@
 // Threads: fetch() and cancel() are [any]; a request starts on the loop, where the provider is
 //          loaded on first use. Callbacks come on the provider's threads or the loop.
 // Errors:  through the callback: UNSUPPORTED with text when there is no provider, CLOSED at the
-// end. Limits:  kMostRequests of one host under way.
+//          end.
+// Limits:  kMostRequests of one host under way.
 #pragma once
 
 #include "core/loop.hpp"

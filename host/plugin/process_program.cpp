@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,8 +13,69 @@
 namespace patchbay::plugin {
 namespace {
 
-constexpr const char* kShortList[] = {"HOME",  "LANG", "LC_ALL", "LOGNAME", "PATH",
-                                      "SHELL", "TERM", "TMPDIR", "TZ",      "USER"};
+// Who and where the user is, how to speak to them, and what a program needs to reach the network and
+// find its caches behind the user's proxy and authorities. Nothing that lets anybody in.
+constexpr std::string_view kInherited[] = {"HOME",
+                                           "LANG",
+                                           "LANGUAGE",
+                                           "LOGNAME",
+                                           "PATH",
+                                           "SHELL",
+                                           "TERM",
+                                           "TMPDIR",
+                                           "TZ",
+                                           "USER",
+                                           "SSL_CERT_FILE",
+                                           "SSL_CERT_DIR",
+                                           "CURL_CA_BUNDLE",
+                                           "REQUESTS_CA_BUNDLE",
+                                           "NODE_EXTRA_CA_CERTS"};
+constexpr std::string_view kInheritedPrefixes[] = {"LC_", "XDG_"};
+constexpr std::string_view kProxies[] = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"};
+// Settings of npm; of these those that are credentials stay here.
+constexpr std::string_view kNpmPrefix = "npm_config_";
+constexpr std::string_view kCredentialWords[] = {"auth", "token", "passw", "secret", "key",
+                                                 "cert", "otp",   "user",  "email"};
+
+std::string lower(std::string_view text) {
+    std::string out(text);
+    for (auto& c : out)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return out;
+}
+
+// http://user:password@proxy:3128 without what stands before the @: a child that needs it is given
+// the variable by name (pass_env).
+std::string without_password(std::string_view url) {
+    const auto scheme = url.find("://");
+    const auto from = scheme == url.npos ? 0 : scheme + 3;
+    const auto end = std::min(url.find_first_of("/?#", from), url.size());
+    const auto at = url.substr(0, end).rfind('@');
+    if (at == url.npos || at < from) return std::string(url);
+    return std::string(url.substr(0, from)).append(url.substr(at + 1));
+}
+
+// What a child gets for `name`; nothing: not its affair.
+std::optional<std::string> inherited(std::string_view name, std::string_view value) {
+    const auto is = [&](std::string_view each) { return each == name; };
+    const auto begins = [&](std::string_view each) { return name.starts_with(each); };
+    if (std::any_of(std::begin(kInherited), std::end(kInherited), is) ||
+        std::any_of(std::begin(kInheritedPrefixes), std::end(kInheritedPrefixes), begins))
+        return std::string(value);
+    const auto small = lower(name);
+    if (std::find(std::begin(kProxies), std::end(kProxies), small) != std::end(kProxies))
+        return without_password(value);
+    if (!small.starts_with(kNpmPrefix)) return {};
+    const auto setting = std::string_view(small).substr(kNpmPrefix.size());
+    const auto in = [&](std::string_view word) { return setting.find(word) != setting.npos; };
+    const bool proxy =
+        setting == "proxy" || setting.ends_with("-proxy") || setting.ends_with("_proxy");
+    if (std::any_of(std::begin(kCredentialWords), std::end(kCredentialWords), in)) {
+        // `userconfig` is a file's name, and `always-auth` a switch; the rest may be a credential.
+        return setting == "userconfig" ? std::optional(std::string(value)) : std::nullopt;
+    }
+    return proxy || setting == "registry" ? without_password(value) : std::string(value);
+}
 constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 
 std::string_view path_of(const std::vector<std::string>& environment) {
@@ -45,28 +107,34 @@ bool exists(const std::string& path) {
 Result<std::string> search_path(const Program& program, std::string_view path) {
     const std::string& name = program.argv.front();
     std::string unusable;
+    std::size_t folders = 0;
     for (std::size_t from = 0; from <= path.size();) {
         const auto to = std::min(path.find(':', from), path.size());
         std::string candidate(path.substr(from, to - from));
         candidate = (candidate.empty() ? "." : candidate) + "/" + name;
         from = to + 1;
+        ++folders;
         const auto seen = seen_from_here(candidate, program.cwd);
         const auto trouble = trouble_with(seen);
         if (trouble.empty()) return candidate;
         if (exists(seen)) unusable += "; " + seen + " " + trouble;
     }
-    return Error{ErrorCode::NotFound, "command \"" + name + "\" not found in PATH (" +
-                                          std::string(path) + ")" + unusable +
-                                          "; install it or give its full path"};
+    return Error{ErrorCode::NotFound, "command \"" + name + "\" not found in the " +
+                                          std::to_string(folders) +
+                                          (folders == 1 ? " folder" : " folders") + " of PATH" +
+                                          unusable + "; install it or give its full path"};
 }
 
 }  // namespace
 
 std::vector<std::string> child_environment(
     const std::vector<std::pair<std::string, std::string>>& added) {
-    std::map<std::string_view, std::string_view> merged;
-    for (const char* name : kShortList) {
-        if (const char* value = std::getenv(name)) merged[name] = value;
+    std::map<std::string_view, std::string> merged;
+    for (char** entry = environ; entry && *entry; ++entry) {
+        const std::string_view whole = *entry;
+        const auto name = whole.substr(0, whole.find('='));
+        if (name.size() == whole.size()) continue;
+        if (auto value = inherited(name, whole.substr(name.size() + 1))) merged[name] = *value;
     }
     for (const auto& [name, value] : added) merged[name] = value;
     std::vector<std::string> entries;

@@ -20,7 +20,9 @@ struct Program {
     bool own_pids = true;  // a PID namespace of its own, where permitted
 };
 
-// The environment of a child: HOME, LOGNAME, PATH, ... of this process, then `added`, as "K=V".
+// The environment of a child, as "K=V": of this process what says who the user is (HOME, LANG, PATH,
+// ...) and what reaches the network (proxies without passwords, certificate files, npm's settings
+// but its credentials, XDG_*), then `added`.
 std::vector<std::string> child_environment(
     const std::vector<std::pair<std::string, std::string>>& added);
 

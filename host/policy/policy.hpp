@@ -2,7 +2,7 @@
 // both are answered here.
 //
 // Threads: [value]. Errors: none; a Verdict says why.
-// Source:  design section 9; decisions/0004-policy.md.
+// Source:  config/README.md; decisions/0004-a-call-typed-by-a-person-is-approved.md.
 #pragma once
 
 #include "config/config.hpp"

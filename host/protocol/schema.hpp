@@ -8,7 +8,8 @@
 // Owns:    a copy of the schema. Threads: [value]; validate() is const and may run on any thread.
 // Errors:  compile() fails on what is no schema, an unknown dialect, or a $ref that is not here.
 // Limits:  kSteps and kEvaluationDepth for one validation, then the answer is an error; kErrors
-// told. Source:  https://json-schema.org/draft/2020-12, MCP 2026-07-28 basic "JSON Schema Usage".
+//          told.
+// Source:  https://json-schema.org/draft/2020-12, MCP 2026-07-28 basic "JSON Schema Usage".
 #pragma once
 
 #include "core/result.hpp"

@@ -110,7 +110,9 @@ struct Router::Impl {
         if (servers.empty()) {
             std::string message = "no tool \"" + core::printable(name, 80) + "\": ";
             message += connections.ids().empty()
-                           ? std::string("no MCP servers are configured")
+                           ? std::string(
+                                 "no MCP server is configured and enabled; `patchbay config check` "
+                                 "tells why")
                            : "no enabled server has this prefix" + nearest_names(name);
             return located(Error{ErrorCode::NotFound, std::move(message)});
         }

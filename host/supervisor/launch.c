@@ -43,24 +43,24 @@ static void be_init(int report) {
     }
 }
 
-static pid_t give_up(pid_t init, int report, int pidfd) {
+static int give_up(pid_t init, int report, int pidfd) {
     if (report >= 0) close(report);
     if (pidfd >= 0) close(pidfd);
     if (init > 0) {
         kill(init, SIGKILL);
         waitpid(init, NULL, 0);
     }
-    return 0;
+    return -1;
 }
 
 /* The program is not a child of the init but put into the namespace from outside (setns): so its
  * parent is 0 to it, not 1, which many servers take for the sign that their host has died; and its
  * exit status comes to us directly. */
-pid_t open_namespace(void) {
+int open_namespace(void) {
     int report[2];
-    if (unshare(CLONE_NEWNS) != 0) return 0;
-    if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0) return 0;
-    if (pipe2(report, O_CLOEXEC) != 0) return 0;
+    if (unshare(CLONE_NEWNS) != 0) return -1;
+    if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0) return -1;
+    if (pipe2(report, O_CLOEXEC) != 0) return -1;
     int pidfd = -1;
     const long init = syscall(SYS_clone, (unsigned long)(CLONE_NEWPID | CLONE_PIDFD | SIGCHLD),
                               NULL, &pidfd, NULL, 0);
@@ -73,8 +73,7 @@ pid_t open_namespace(void) {
     if (init < 0 || read(report[0], &fine, 1) != 1 || !fine || setns(pidfd, CLONE_NEWPID) != 0)
         return give_up((pid_t)init, report[0], pidfd);
     close(report[0]);
-    close(pidfd);
-    return (pid_t)init;
+    return pidfd;
 }
 
 void split_in_two(int kill_limit_ms) {

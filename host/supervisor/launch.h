@@ -11,10 +11,10 @@ enum {
 };
 
 /* Opens a PID and mount namespace, with a fresh /proc, for the children that this process starts
- * from now on. Returns the process id of the namespace's init: when that ends, everything in the
- * namespace is killed by the kernel. It answers SIGTERM by passing it on to all. 0: not permitted.
- */
-pid_t open_namespace(void);
+ * from now on. Returns a pidfd of the namespace's init: when that ends, everything in the namespace
+ * is killed by the kernel. It answers SIGTERM by passing it on to all. A descriptor and no number:
+ * once the init is reaped, its number may be that of anybody. -1: not permitted. */
+int open_namespace(void);
 
 /* Becomes two processes, each the subreaper of what is below it, so that a program which kills one
  * of them is still ended by the other. Returns in the inner one only. */

@@ -34,7 +34,7 @@ enum { KILL_LIMIT_MS = 5000 };
 
 struct family {
     pid_t program;
-    pid_t init; /* of its namespace; 0: it has none */
+    int init; /* a pidfd of its namespace's; -1: it has none */
 };
 
 static void tell(int kind, int value) {
@@ -52,9 +52,14 @@ static long now_ms(void) {
     return now.tv_sec * 1000L + now.tv_nsec / 1000000;
 }
 
+/* Nothing happens when it has ended already, whether we have reaped it or not. */
+static void signal_init(const struct family* family, int number) {
+    (void)!syscall(SYS_pidfd_send_signal, family->init, number, NULL, 0);
+}
+
 static void ask_to_end(const struct family* family) {
-    if (family->init)
-        kill(family->init, SIGTERM);
+    if (family->init >= 0)
+        signal_init(family, SIGTERM);
     else
         signal_descendants(SIGTERM);
 }
@@ -108,8 +113,8 @@ static int watch_over(const struct family* family, int signals) {
 }
 
 static void end_all(const struct family* family) {
-    if (!family->init) return end_descendants(KILL_LIMIT_MS);
-    kill(family->init, SIGKILL); /* and the kernel does the rest */
+    if (family->init < 0) return end_descendants(KILL_LIMIT_MS);
+    signal_init(family, SIGKILL); /* and the kernel does the rest */
     const long until = now_ms() + KILL_LIMIT_MS;
     while (now_ms() < until) {
         const pid_t pid = waitpid(-1, NULL, WNOHANG);
@@ -151,8 +156,8 @@ int main(int argc, char** argv) {
     const int signals = open_signals();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 
-    struct family family = {0, strcmp(argv[1], "namespace") == 0 ? open_namespace() : 0};
-    if (!family.init) split_in_two(KILL_LIMIT_MS);
+    struct family family = {0, strcmp(argv[1], "namespace") == 0 ? open_namespace() : -1};
+    if (family.init < 0) split_in_two(KILL_LIMIT_MS);
     int status = 127 << 8;
     const int failed = start_program(argv[2], argv + 3, &family.program);
     forget_standard_streams();

@@ -1,9 +1,8 @@
 // How one server's credentials are come by: stored, refreshed, asked for, or earned without a
 // person.
 //
-// Owns:    what this process knows beside the store: the token given out last, a login that could
-// not
-//          be stored, the client registered last, how often a person was asked for the same.
+// Owns:    what this process knows beside the store: the token given out last, a login that
+//          could not be stored, the client registered last, how often a person was asked for the same.
 // Threads: [strand]. One acquire or forget at a time.
 // Errors:  Trouble.
 #pragma once

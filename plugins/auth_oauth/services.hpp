@@ -2,8 +2,8 @@
 //
 // Owns:    nothing of the host's; a Lock and a Redirect give back what they stand for.
 // Threads: [strand], but mask, log and the clock: [any].
-// Errors:  Trouble. After cancel() every wait ends with E_CANCELLED, except that a put is never
-// cut.
+// Errors:  Trouble. After cancel() every wait ends with E_CANCELLED, except that a put is
+//          never cut.
 #pragma once
 
 #include "strand.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <unistd.h>
 #include <utility>
@@ -29,9 +30,17 @@ std::vector<std::string> command_line(const sdk::Config& config) {
     return argv;
 }
 
+// `passed`: of our own environment, by name; what `env` says is stronger.
 std::vector<patchbay_kv> environment_of(const std::map<std::string, std::string>& env,
+                                        const std::vector<std::string>& passed,
                                         const patchbay_kv* credentials, std::size_t count) {
     std::vector<patchbay_kv> environment;
+    for (const auto& name : passed) {
+        const char* const value = std::getenv(name.c_str());
+        if (value && !env.contains(name))
+            environment.push_back(
+                {sdk::str(name), {value, std::strlen(value)}, PATCHBAY_KV_ENV, 0});
+    }
     for (const auto& [name, value] : env)
         environment.push_back({sdk::str(name), sdk::str(value), PATCHBAY_KV_ENV, 0});
     for (std::size_t i = 0; i < count; ++i) {
@@ -66,7 +75,8 @@ void Child::start(const sdk::Config& config, const patchbay_kv* credentials, std
     for (const auto& argument : argv) arguments.push_back(sdk::str(argument));
     const auto cwd = config.text("cwd");
     const auto env = config.object("env");
-    const auto environment = environment_of(env, credentials, count);
+    const auto passed = config.strings("pass_env");
+    const auto environment = environment_of(env, passed, credentials, count);
 
     patchbay_process_params params{};
     params.struct_size = sizeof params;

@@ -36,7 +36,7 @@ public:
     ~Child();
     Child(const Child&) = delete;
 
-    // command, args, cwd, env of the config; environment credentials are added to env.
+    // command, args, cwd, env, pass_env of the config; environment credentials are added to env.
     void start(const sdk::Config& config, const patchbay_kv* credentials, std::size_t count,
                Stdout use);
     int take_stdin() { return std::exchange(stdin_, -1); }

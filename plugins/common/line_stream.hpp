@@ -7,11 +7,10 @@
 //
 // Owns:    both descriptors, once started. Borrows core and listener.
 // Threads: inside a turn of the core; start(), send(), cancel() and resume() on any thread, the
-// rest
-//          on the reactor's.
+//          rest on the reactor's.
 // Errors:  told once to the listener; that direction is over then.
-// Limits:  LineReader and WriteQueue; kLinesPerRound or kBytesPerRound, then others have their
-// turn.
+// Limits:  LineReader and WriteQueue; kLinesPerRound or kBytesPerRound, then others have
+//          their turn.
 #pragma once
 
 #include "channel_core.hpp"

@@ -2,9 +2,8 @@
 // Source: MCP basic/transports/stdio (2026-07-28), basic/transports "stdio" (2025-11-25).
 //
 // Life:    open spawns, `opened` at once (the handshake's time-out is the host's) -> lines ->
-//          close: stdin closes, then the grace of `stop_grace_ms`, TERM, grace, KILL -> the tree is
-//          gone
-//          -> closed. A child that ends by itself ends the channel with its exit in words.
+//          close: stdin closes, then the grace of `stop_grace_ms`, TERM, grace, KILL -> the tree
+//          is gone -> closed. A child that ends by itself ends the channel with its exit in words.
 // Threads: as patchbay_transport, with any thread for each call; all I/O on the host's reactor.
 // Errors:  what the child does wrong ends the channel, and the child with it.
 #pragma once

@@ -3,8 +3,9 @@
 #   lib/patchbay/plugins/<name>/       library, manifest, schemas (patchbay_add_plugin does it)
 #   include/patchbay/                  the headers of the plugin ABI
 #   lib/cmake/Patchbay/                find_package(Patchbay): patchbay::sdk, patchbay_add_plugin()
+#   share/doc/patchbay/                what `--help` points at: BATCH.md, CONFIG.md, ABI.md, plugins/<name>.md
 # The host finds plugins and supervisor relative to its own binary, so the tree may be moved.
-# Component `sdk` is the last two alone, for plugin authors.
+# Component `sdk` is headers, package, template and ABI.md alone, for plugin authors.
 include(CMakePackageConfigHelpers)
 
 if(TARGET patchbay)
@@ -27,3 +28,21 @@ install(FILES ${PROJECT_BINARY_DIR}/package/PatchbayConfig.cmake
     DESTINATION ${package} COMPONENT sdk)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scripts/cmake/plugin DESTINATION ${package} COMPONENT sdk)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/template DESTINATION share/patchbay COMPONENT sdk)
+
+# In the build tree too, so that the built program finds them as the installed one does.
+set(documents share/doc/patchbay)
+function(patchbay_document source name)
+    configure_file(${PROJECT_SOURCE_DIR}/${source} ${PROJECT_BINARY_DIR}/${documents}/${name} COPYONLY)
+    get_filename_component(folder ${documents}/${name} DIRECTORY)
+    get_filename_component(file ${name} NAME)
+    install(FILES ${PROJECT_SOURCE_DIR}/${source} DESTINATION ${folder} RENAME ${file} ${ARGN})
+endfunction()
+patchbay_document(sdk/ABI.md ABI.md COMPONENT sdk)
+patchbay_document(host/app/BATCH.md BATCH.md)
+patchbay_document(config/README.md CONFIG.md)
+file(GLOB readmes RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/*/README.md)
+foreach(readme ${readmes})
+    get_filename_component(folder ${readme} DIRECTORY)
+    get_filename_component(name ${folder} NAME)
+    patchbay_document(${readme} plugins/${name}.md)
+endforeach()

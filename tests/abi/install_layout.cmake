@@ -6,7 +6,9 @@ execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK} --s
 foreach(part bin/patchbay libexec/patchbay/patchbay-supervisor include/patchbay/plugin.h
         include/patchbay/services.h lib/cmake/Patchbay/PatchbayConfig.cmake
         lib/cmake/Patchbay/plugin/exports.map lib/patchbay/plugins/stdio/plugin.toml
-        lib/patchbay/plugins/tcp/plugin.toml)
+        lib/patchbay/plugins/tcp/plugin.toml share/doc/patchbay/ABI.md share/doc/patchbay/BATCH.md
+        share/doc/patchbay/CONFIG.md share/doc/patchbay/plugins/stdio.md
+        share/doc/patchbay/plugins/auth_oauth.md)
     if(NOT EXISTS ${WORK}/${part})
         message(SEND_ERROR "not installed: ${part}")
     endif()
@@ -21,3 +23,11 @@ foreach(library ${libraries})
         message(SEND_ERROR "${folder}/plugin.toml does not describe ${library}")
     endif()
 endforeach()
+# What the installed program's help names must be there.
+execute_process(COMMAND ${WORK}/bin/patchbay batch --help OUTPUT_VARIABLE help
+    COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCH "/[^ \n]*/BATCH[.]md" document "${help}")
+get_filename_component(wanted ${WORK}/share/doc/patchbay/BATCH.md REALPATH)
+if(NOT document STREQUAL wanted)
+    message(SEND_ERROR "batch --help names \"${document}\", not ${wanted}")
+endif()

@@ -62,7 +62,7 @@ TEST_F(Stdio, SaysWhereItLookedForACommandThatIsNotThere) {
                   command_settings({"no-such-server"}, R"(,"env":{"PATH":"/usr/bin:/opt/none"})")),
               PATCHBAY_E_INVALID);
     EXPECT_EQ(channel_.refusal,
-              "command \"no-such-server\" not found in PATH (/usr/bin:/opt/none); install it or "
+              "command \"no-such-server\" not found in the 2 folders of PATH; install it or "
               "give its full path");
     EXPECT_EQ(channel_.open(command_settings({"/opt/none/server"})), PATCHBAY_E_INVALID);
     EXPECT_EQ(channel_.refusal, "command \"/opt/none/server\": No such file or directory");
@@ -134,6 +134,54 @@ TEST_F(Stdio, GivesAChildTheShortListAndWhatIsConfiguredAndNothingElse) {
     ::unsetenv("TZ");
 }
 
+// Set while it lives.
+struct Variable {
+    Variable(const char* its_name, const char* value) : name(its_name) { ::setenv(name, value, 1); }
+    ~Variable() { ::unsetenv(name); }
+    Variable(const Variable&) = delete;
+    const char* const name;
+};
+
+TEST_F(Stdio, GivesAChildWhatReachesTheNetworkButNoCredential) {
+    const Variable given[] = {{"NODE_EXTRA_CA_CERTS", "/etc/ca.pem"},
+                              {"https_proxy", "http://proxy:3128"},
+                              {"HTTPS_PROXY", "http://me:s3cret@proxy:3128/"},
+                              {"NO_PROXY", "localhost,.example"},
+                              {"npm_config_registry", "https://me:s3cret@npm.example/"},
+                              {"NPM_CONFIG_CACHE", "/cache"},
+                              {"npm_config_userconfig", "/home/me/.npmrc"},
+                              {"npm_config__authToken", "s3cret"},
+                              {"npm_config_//npm.example/:_password", "s3cret"},
+                              {"XDG_CACHE_HOME", "/xdg"},
+                              {"LC_MESSAGES", "de_DE"},
+                              {"GITHUB_TOKEN", "s3cret"},
+                              {"AWS_PROFILE", "work"}};
+    ASSERT_TRUE(open({"self"}));
+    ASSERT_TRUE(channel_.until([&] { return !channel_.messages.empty(); }));
+    const auto env = self("env");
+    EXPECT_THAT(env, testing::IsSupersetOf(
+                         {"NODE_EXTRA_CA_CERTS=/etc/ca.pem", "https_proxy=http://proxy:3128",
+                          "HTTPS_PROXY=http://proxy:3128/", "NO_PROXY=localhost,.example",
+                          "npm_config_registry=https://npm.example/", "NPM_CONFIG_CACHE=/cache",
+                          "npm_config_userconfig=/home/me/.npmrc", "XDG_CACHE_HOME=/xdg",
+                          "LC_MESSAGES=de_DE"}));
+    EXPECT_THAT(channel_.messages[0], Not(HasSubstr("s3cret")));
+    EXPECT_THAT(env, Not(Contains(StartsWith("AWS_PROFILE"))));
+}
+
+TEST_F(Stdio, GivesAChildTheVariablesThatAreNamed) {
+    const Variable given[] = {{"GITHUB_TOKEN", "s3cret"},
+                              {"HTTPS_PROXY", "http://me:s3cret@proxy:3128/"},
+                              {"LEVEL", "debug"}};
+    ASSERT_TRUE(open({"self"}, R"(,"pass_env":["GITHUB_TOKEN","HTTPS_PROXY","LEVEL","NOT_THERE"],
+                                   "env":{"LEVEL":"info"})"));
+    ASSERT_TRUE(channel_.until([&] { return !channel_.messages.empty(); }));
+    const auto env = self("env");
+    EXPECT_THAT(env, testing::IsSupersetOf({"GITHUB_TOKEN=s3cret", "LEVEL=info",
+                                            "HTTPS_PROXY=http://me:s3cret@proxy:3128/"}));
+    EXPECT_THAT(env, Not(Contains(StartsWith("NOT_THERE"))));
+}
+
 class StdioPids : public Stdio, public testing::WithParamInterface<const char*> {};
 
 TEST_P(StdioPids, GivesAChildASessionAndThreeDescriptors) {
@@ -167,6 +215,22 @@ TEST_P(StdioPids, EndsAChildThatIgnoresEverything) {
     ASSERT_TRUE(over());
     EXPECT_EQ(channel_.end.status, PATCHBAY_OK);
     EXPECT_THAT(processes_with(token), IsEmpty());
+}
+TEST_P(StdioPids, AsksAChildToLeaveBeforeItIsKilled) {
+    const auto asked = folder_ + "/asked";
+    const auto script = write("server",
+                              "#!/bin/sh\ntrap 'echo TERM > \"$1\"; exit 0' TERM\necho '{}'\n"
+                              "while :; do sleep 60 & wait $!; done\n",
+                              0755);
+    ASSERT_EQ(channel_.open(command_settings({script, asked},
+                                             std::string(",\"stop_grace_ms\":3000") + GetParam())),
+              PATCHBAY_OK);
+    ASSERT_TRUE(channel_.until([&] { return !channel_.messages.empty(); }));
+    channel_.close();
+    ASSERT_TRUE(over());
+    std::string told;
+    std::ifstream(asked) >> told;
+    EXPECT_EQ(told, "TERM");
 }
 INSTANTIATE_TEST_SUITE_P(All, StdioPids, testing::Values("", ",\"pid_namespace\":false"),
                          [](const auto& named) {

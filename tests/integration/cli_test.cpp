@@ -175,6 +175,118 @@ TEST(CommandLine, SaysThatItsOutputDidNotArrive) {
     EXPECT_THAT(done.err, HasSubstr("cannot write to stdout: No space left on device"));
 }
 
+TEST(CommandLine, SaysWhyMuchOutputDidNotArrive) {
+    Home home;
+    home.add_example("x");
+    const std::string text(1 << 20, 'x');
+    const auto file = home.write("arguments.json", "{\"message\":\"" + text + "\"}");
+    auto command = home.patchbay({});
+    const std::string program = command.argv[0];
+    command.argv = {"/bin/sh", "-c",
+                    "exec '" + program + "' call mcp__x__echo --args '@" + file + "' > /dev/full"};
+    const auto done = run(command);
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_THAT(done.err, HasSubstr("cannot write to stdout: No space left on device"));
+}
+
+TEST(CommandLine, FailsWhenWhatCameCannotBeSaved) {
+    Home home;
+    home.add_example("x");
+    const auto done = home.run({"call", "mcp__x__image", "--output", "/nonexistent/folder"});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_THAT(done.err, HasSubstr("cannot save image: /nonexistent/folder/image-1.png"));
+}
+
+TEST(CommandLine, SaysHowAToolIsCalled) {
+    Home home;
+    home.add_example("everything");
+    for (const char* name : {"everything.echo", "everything/echo", "everything__echo"}) {
+        const auto done = home.run({"call", name});
+        EXPECT_EQ(done.exit_code, 6);
+        EXPECT_THAT(done.err, HasSubstr("did you mean \"mcp__everything__echo\"?")) << name;
+    }
+    const auto bare = home.run({"call", "echo"});
+    EXPECT_EQ(bare.exit_code, 6);
+    EXPECT_THAT(bare.err, HasSubstr("tools are called mcp__SERVER__TOOL; find it with: patchbay "
+                                    "tools 'echo'"));
+}
+
+TEST(CommandLine, NamesTheServersThatThereAre) {
+    Home home;
+    home.add_example("files");
+    home.add_example("off", {}, {{"disabled", true}});
+    for (const Words& words :
+         {Words{"mcp", "logs", "nope"}, Words{"mcp", "status", "nope"},
+          Words{"tools", "--server", "nope"}, Words{"resources", "list", "--server", "nope"}}) {
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 6);
+        EXPECT_THAT(done.err, HasSubstr("no server \"nope\" is configured; known: files, off"));
+    }
+    EXPECT_THAT(home.run({"tools", "--server", "off"}).err, HasSubstr("\"off\" is disabled"));
+}
+
+TEST(CommandLine, HintsAtWhatAnOptionMayHaveMeant) {
+    const Home home;
+    const auto verbose = home.run({"-v", "tools"});
+    EXPECT_EQ(verbose.exit_code, 3);
+    EXPECT_THAT(verbose.err, HasSubstr("--log-level debug tells more"));
+    EXPECT_THAT(home.run({"tools", "--jsno"}).err, HasSubstr("did you mean \"--json\"?"));
+    EXPECT_THAT(home.run({"tools", "--scema"}).err, HasSubstr("did you mean \"--schema\"?"));
+}
+
+TEST(CommandLine, ListsWhatIsThereThoughAnotherServerIsNot) {
+    Home home;
+    home.add_example("good");
+    home.add("dead", {{"command", "/bin/false"}});
+    const auto tools = home.run({"tools"});
+    EXPECT_EQ(tools.exit_code, 0);
+    EXPECT_THAT(tools.out, HasSubstr("mcp__good__echo"));
+    EXPECT_THAT(tools.err, HasSubstr("error: server \"dead\": "));
+    const auto resources = home.run({"resources", "list"});
+    EXPECT_EQ(resources.exit_code, 0);
+    EXPECT_THAT(resources.err, HasSubstr("error: server \"dead\": "));
+    EXPECT_EQ(home.run({"tools", "--server", "dead"}).exit_code, 5);
+    EXPECT_EQ(home.run({"prompts", "list", "--server", "dead"}).exit_code, 5);
+}
+
+TEST(CommandLine, TellsOfABrokenEntryWhereItConcernsSomebody) {
+    Home home;
+    home.add_example("good");
+    home.add("bad", {{"command", "/bin/true"}, {"args", "no list"}});
+    const auto call = home.run({"call", "mcp__good__echo", "message=hi"});
+    EXPECT_EQ(call.exit_code, 0);
+    EXPECT_EQ(call.err, "");
+    EXPECT_EQ(home.run({"tools", "--server", "good"}).err, "");
+    EXPECT_THAT(home.run({"tools"}).err, HasSubstr("\"bad\""));
+    EXPECT_EQ(home.run({"tools", "-q"}).err, "");
+    EXPECT_THAT(home.run({"mcp", "status"}).err, HasSubstr("\"bad\""));
+    EXPECT_THAT(home.run({"config", "check"}).err, HasSubstr("\"bad\""));
+    const auto broken = home.run({"call", "mcp__bad__x", "-q"});
+    EXPECT_EQ(broken.exit_code, 6);
+    EXPECT_THAT(broken.err, AllOf(HasSubstr("\"bad\""), HasSubstr("args")));
+}
+
+TEST(CommandLine, DoesNotSayThatNothingIsConfiguredWhenAnEntryIsBroken) {
+    Home home;
+    home.add("bad", {{"command", "/bin/true"}, {"args", "no list"}});
+    for (const Words& words : {Words{"call", "mcp__other__x"}, Words{"mcp", "logs", "other"}})
+        EXPECT_THAT(home.run(words).err, Not(HasSubstr("servers are configured")));
+}
+
+TEST(CommandLine, ShowsNoSecretThatAServerPrints) {
+    Home home;
+    home.add("talks", {{"command", "/bin/sh"},
+                       {"args", json::array{"-c", "echo \"key=$API_KEY\" >&2; exit 3"}},
+                       {"env", {{"API_KEY", "a-secret-value"}}}});
+    const auto status = home.run({"mcp", "status", "talks"});
+    const auto tools = home.run({"tools"});
+    const auto logs = home.run({"mcp", "logs", "talks"});
+    for (const auto* done : {&status, &tools, &logs}) {
+        EXPECT_THAT(done->out + done->err, HasSubstr("key=***"));
+        EXPECT_THAT(done->out + done->err, Not(HasSubstr("a-secret-value")));
+    }
+}
+
 TEST(CommandLine, EndsQuietlyWhenNobodyReadsItsOutput) {
     Home home;
     home.add_example("x");
@@ -284,6 +396,18 @@ TEST(Terminal, IsNotMovedByWhatAToolSays) {
     EXPECT_THAT(call.seen(), AllOf(HasSubstr("a\xef\xbf\xbd[2Jb"), Not(HasSubstr("\x1b[2J"))));
     const auto piped = home.run({"call", "mcp__x__echo", "--args", R"({"message":"a\u001b[2Jb"})"});
     EXPECT_EQ(piped.out, "a\x1b[2Jb\n");
+}
+
+TEST(Terminal, IsNotMovedByJsonThatStillSaysTheSame) {
+    Home home;
+    home.add_example("x");
+    const Words words{"call", "mcp__x__echo", "--json", "--args",
+                      R"({"message":"a\u009b2J\u202eb\udb40\udc41"})"};
+    OnTerminal call(home.patchbay(words));
+    EXPECT_EQ(call.finish(), 0);
+    EXPECT_THAT(call.seen(), AllOf(HasSubstr(R"(a\u009b2J\u202eb\udb40\udc41)"),
+                                   Not(HasSubstr("\u009b")), Not(HasSubstr("\u202e"))));
+    EXPECT_THAT(home.run(words).out, HasSubstr("a\u009b2J\u202eb\U000e0041")) << "into a pipe";
 }
 
 TEST(Terminal, InterruptEndsTheReadingOfArguments) {

@@ -56,6 +56,29 @@ TEST(Digest, ReadsAWholeFileWhereverItsOffsetIs) {
     EXPECT_EQ(sha256_hex_of_descriptor(-1).error().code, ErrorCode::Io);
 }
 
+TEST(Printable, ShowsWhereSomethingIsThatNobodySees) {
+    for (const char* hidden :
+         {"\u200b", "\u200d", "\u2028", "\u2029", "\u202e", "\u2060", "\u2066", "\u00ad", "\u061c",
+          "\ufeff", "\u180e", "\u3164", "\U000e0041", "\U000e0100", "\u0085", "\u007f"})
+        EXPECT_EQ(printable(std::string("a") + hidden + "b", 100), "a\ufffdb") << hidden;
+    const std::string plain = "gr\u00fc\u00df \u4f60\u597d \U0001f600\ufe0f \u05d0";
+    EXPECT_EQ(printable(plain, 100), plain);
+}
+
+TEST(PrintableJson, SaysTheSameInEscapes) {
+    EXPECT_EQ(printable_json("{\"a\":\"x\u009b2J\u202ey\U000e0041\u2028\"}"),
+              R"({"a":"x\u009b2J\u202ey\udb40\udc41\u2028"})");
+    EXPECT_EQ(printable_json("\"caf\u00e9 \U0001f600\""), "\"caf\u00e9 \U0001f600\"");
+    EXPECT_EQ(printable_json("\"a\xff\""), R"("a\ufffd")");
+}
+
+TEST(PrintableJson, KeepsSpaceBetweenValuesButNotWhatMovesTheCursor) {
+    EXPECT_EQ(printable_json("{\n\t\"a\": 1,\r\"b\":\x1b 2}"), "{\n\t\"a\": 1, \"b\":  2}");
+    EXPECT_EQ(printable_json("\"a\tb\\\"c\td\""), R"("a\u0009b\"c\u0009d")")
+        << "an escaped quote does not end the string";
+    EXPECT_EQ(printable_json("\"a\\\\\"\t1"), "\"a\\\\\"\t1");
+}
+
 TEST(Log, KnowsItsLevelsByName) {
     bool known = false;
     EXPECT_EQ(log::level_from("debug", &known), log::Level::Debug);

@@ -1,0 +1,25 @@
+// Writes a file so that whoever reads it finds the old text or the new one, whole: a draft beside it
+// that takes its place.
+//
+// Threads: [any]; blocks for the disk.
+// Errors:  Io with the path; the file is as it was, and the draft is gone.
+// Limits:  drafts that killed processes left (`FILE.PID`) are removed by the next one that writes.
+#pragma once
+
+#include "core/result.hpp"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace patchbay::core {
+
+// A draft of a process that is gone, and of any other that is older than kForgottenDraft: numbers
+// of processes are used again. One that was just written may be of another PID namespace.
+inline constexpr std::chrono::minutes kFreshDraft{1};
+inline constexpr std::chrono::hours kForgottenDraft{24};
+
+// For this user alone (0600). Does not follow a link in the draft's place.
+Result<void> replace_file(const std::string& path, std::string_view text);
+
+}  // namespace patchbay::core
