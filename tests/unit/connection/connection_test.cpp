@@ -214,6 +214,20 @@ TEST_F(ConnectionTest, ABrokenAnswerEndsTheCallItNames) {
     EXPECT_EQ(connection().state(), State::Ready);
 }
 
+TEST_F(ConnectionTest, ABrokenAnswerIsTracedWhateverTheDigitsOfItsId) {
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    std::vector<Outcome> outcomes(20);
+    std::vector<RequestId> ids;
+    for (auto& outcome : outcomes) ids.push_back(begin(call("a"), outcome));
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        server.answer(static_cast<std::int64_t>(ids[i]), "[");
+        ASSERT_TRUE(wait([&] { return outcomes[i].has_value(); })) << ids[i];
+        EXPECT_THAT(outcomes[i]->error().message, HasSubstr("sent a malformed message"));
+    }
+    EXPECT_EQ(connection().state(), State::Ready);
+}
+
 TEST_F(ConnectionTest, JsonLogLinesOnStdoutHarmNobody) {
     server.be_legacy({tool_named("a")});
     ASSERT_EQ(connect(), State::Ready);

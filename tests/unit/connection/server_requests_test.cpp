@@ -139,5 +139,25 @@ TEST_F(ServerAsks, AnAnswerThatComesTooLateIsNotForTheNextSession) {
     EXPECT_EQ(server.received.back().at("id"), 1) << "the ping's";
 }
 
+TEST_F(ServerAsks, NorForTheSessionThatFollowsALostOne) {
+    spec.config.transport = "http";
+    server.be_http();
+    use_person();
+    server.be_legacy({});
+    ASSERT_EQ(connect(), State::Ready);
+    server.say(R"({"jsonrpc":"2.0","method":"elicitation/create","id":"e","params":{}})");
+    ASSERT_TRUE(wait([&] { return asked.size() == 1; }));
+    server.challenge(FakeServer::problem(ErrorCode::SessionLost, "HTTP 404", 404));
+    ASSERT_TRUE(wait([&] {
+        return server.requests("notifications/initialized").size() == 2 &&
+               connection().state() == State::Ready;
+    }));
+    asked[0](json::object{});
+    ping();
+    ASSERT_TRUE(wait([&] { return answers() > 0; }));
+    EXPECT_EQ(server.received.back().at("id"), 1) << "the ping's";
+    EXPECT_EQ(server.opened, 1);
+}
+
 }  // namespace
 }  // namespace patchbay::connection
