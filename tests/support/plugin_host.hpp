@@ -129,6 +129,7 @@ public:
 
     void cancel(std::uint64_t exchange) { table_.cancel(channel_, exchange); }
     void resume() { table_.resume(channel_); }
+    void settle(std::uint64_t exchange) { table_.settle(channel_, exchange); }
     void close() { table_.close(channel_); }
     void destroy() {
         const std::scoped_lock lock(mutex_);  // an event that another thread tells is over
