@@ -89,7 +89,11 @@ bool stderr_is_terminal() {
 }
 
 void say(std::string_view line) {
-    const std::string text = core::printable(core::masked(line), kShownBytes, true) + "\n";
+    say_whole(core::masked(line));
+}
+
+void say_whole(std::string_view line) {
+    const std::string text = core::printable(line, kShownBytes, true) + "\n";
     std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

@@ -18,6 +18,8 @@ bool stdout_is_terminal();
 bool stderr_is_terminal();
 
 void say(std::string_view line);         // one line to stderr, made printable, secrets masked
+// The same with its secrets: the address that a person signs in at holds one.
+void say_whole(std::string_view line);
 void print_line(std::string_view line);  // one line to stdout, as it is
 // JSON to stdout: on a terminal with escapes for what would move it or not be seen there.
 void print_json(std::string_view json);

@@ -46,7 +46,7 @@ std::vector<std::string> browser_command(const std::string& url) {
 }  // namespace
 
 void TerminalPerson::tell(const std::string& text) {
-    say(text);
+    say_whole(text);
 }
 
 std::uint64_t TerminalPerson::ask(const std::string& heading, const std::string& prompt,
