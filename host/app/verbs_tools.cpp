@@ -3,6 +3,7 @@
 #include "app/session.hpp"
 #include "app/verbs.hpp"
 #include "core/text.hpp"
+#include "protocol/arguments.hpp"
 #include "protocol/qualified_name.hpp"
 
 #include <sstream>
@@ -143,6 +144,9 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const auto* schema = (*tool)->tool->input_schema();
     const auto arguments = with_pairs(std::move(*given), call.pairs, *schema);
     if (!arguments) return session.report(within(call.name, arguments.error()));
+    if (!global.quiet && !arguments->empty())
+        for (const auto& note : protocol::unchecked_in(*schema))
+            say("note: " + core::printable(call.name, 200) + ": " + core::printable(note, 500));
 
     router::Call request;
     request.name = call.name;

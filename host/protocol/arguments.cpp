@@ -112,11 +112,14 @@ std::string with_article(const std::string& words) {
     return (words.find_first_of("aeiou") == 0 ? "an " : "a ") + words;
 }
 
-// Whether a name that "properties" lacks may still be one: the schema says so, or speaks of its
-// properties in places that are not looked into here.
-bool is_open(const json::object& schema) {
+// Whether a name that "properties" lacks is refused. JSON Schema leaves them open unless told so.
+bool is_closed(const json::object& schema) {
     const auto* others = schema.if_contains("additionalProperties");
-    if (others && !(others->is_bool() && !others->get_bool())) return true;
+    return others && others->is_bool() && !others->get_bool();
+}
+
+// Whether the schema speaks of its properties in places that are not looked into here.
+bool looks_elsewhere(const json::object& schema) {
     for (const char* key : {"patternProperties", "allOf", "anyOf", "oneOf", "if", "$ref",
                             "dependentSchemas", "unevaluatedProperties"}) {
         if (schema.contains(key)) return true;
@@ -203,29 +206,31 @@ Result<json::value> coerce_argument(const json::value& input_schema, const std::
 
 std::vector<std::string> check_arguments(const json::value& input_schema,
                                          const json::object& arguments) {
-    std::vector<std::string> troubles;
     const auto schema = Schema::compile(input_schema);
-    if (!schema) return troubles;  // the server knows better what it meant
-    const auto* keywords = input_schema.if_object();
+    if (!schema) return {};  // the server knows better what it meant, see unchecked_in()
+    const auto errors = schema->validate(arguments);
+    std::vector<std::string> troubles;
     std::set<std::string> unknown;  // as JSON pointers
-    if (keywords && !is_open(*keywords)) {
+    const auto* keywords = input_schema.if_object();
+    if (keywords && !errors.empty() && !looks_elsewhere(*keywords)) {
         const auto* properties = properties_of(input_schema);
         std::vector<std::string> known;
         for (const auto& each : properties ? *properties : json::object())
             known.push_back(text_of(each.key()));
-        const bool closed = keywords->contains("additionalProperties");
+        const bool closed = is_closed(*keywords);
         for (const auto& member : arguments) {
-            if (known.empty() && !closed) break;  // says nothing of its properties at all
             if (properties && properties->contains(member.key())) continue;
             const auto name = text_of(member.key());
+            const auto nearest = core::did_you_mean(name, known);
+            // What is allowed is worth a word only where it may explain what is missing.
+            if (!closed && nearest.empty()) continue;
             unknown.insert(pointer_to(name));
             troubles.push_back(
-                "unknown argument \"" + core::printable(name, 80) + "\"" +
-                core::did_you_mean(name, known) +
+                "unknown argument \"" + core::printable(name, 80) + "\"" + nearest +
                 (known.empty() ? "; it takes none" : "; known: " + core::join(known, ", ")));
         }
     }
-    for (const auto& error : schema->validate(arguments)) {
+    for (const auto& error : errors) {
         if (unknown.count(error.pointer)) continue;  // told above, in better words
         if (error.pointer.empty())
             troubles.push_back("the arguments: " + error.message);
@@ -234,6 +239,13 @@ std::vector<std::string> check_arguments(const json::value& input_schema,
                                "\": " + error.message);
     }
     return troubles;
+}
+
+std::vector<std::string> unchecked_in(const json::value& input_schema) {
+    const auto schema = Schema::compile(input_schema);
+    if (schema) return schema->notes();
+    return {"its schema cannot be used, so the arguments are sent as they are: " +
+            schema.error().message};
 }
 
 Result<json::object> defaults_for(const json::value& requested_schema) {

@@ -22,10 +22,15 @@ Result<boost::json::value> coerce_argument(const boost::json::value& input_schem
 
 // What is wrong with `arguments`, in words for people: unknown names with the nearest, missing
 // ones, wrong types. Empty: nothing, or the schema is beyond us, and the server is left to judge.
-// Names that a list of properties lacks count as unknown even where the schema forgot to forbid
-// them: a person typed them.
+// A name that the schema does not list is wrong only where it says so (additionalProperties:
+// false); elsewhere one that is near a known name is told beside what is wrong, which it may
+// explain.
 std::vector<std::string> check_arguments(const boost::json::value& input_schema,
                                          const boost::json::object& arguments);
+
+// What check_arguments() leaves to the server: a schema that cannot be used, patterns that cannot
+// be checked. Sentences for people; empty: it checks all.
+std::vector<std::string> unchecked_in(const boost::json::value& input_schema);
 
 // The defaults of a requestedSchema; a required property without one gets its first choice (as many
 // as must be, of several), false, or its smallest number, and is Invalid when it is free text. So

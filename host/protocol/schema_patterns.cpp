@@ -2,6 +2,9 @@
 #include "protocol/schema_node.hpp"
 
 #include <re2/re2.h>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace patchbay::protocol::schema {
 
@@ -13,8 +16,58 @@ bool is_hex(std::string_view digits) {
     return !digits.empty() && digits.find_first_not_of("0123456789abcdefABCDEF") == digits.npos;
 }
 
-// What ECMA-262 spells differently from RE2: \uXXXX, \u{X}, \cX and (?<name>. Surrogates stay as
-// they are, so that RE2 refuses them: alone they are no character.
+// RE2 knows general categories by their short names and scripts by their names; ECMA-262 knows
+// both, also with a word before them. Empty: nothing that RE2 has.
+std::string property_named(std::string_view name) {
+    constexpr std::pair<std::string_view, std::string_view> kCategories[] = {
+        {"Letter", "L"},
+        {"Uppercase_Letter", "Lu"},
+        {"Lowercase_Letter", "Ll"},
+        {"Titlecase_Letter", "Lt"},
+        {"Modifier_Letter", "Lm"},
+        {"Other_Letter", "Lo"},
+        {"Mark", "M"},
+        {"Combining_Mark", "M"},
+        {"Nonspacing_Mark", "Mn"},
+        {"Spacing_Mark", "Mc"},
+        {"Enclosing_Mark", "Me"},
+        {"Number", "N"},
+        {"Decimal_Number", "Nd"},
+        {"digit", "Nd"},
+        {"Letter_Number", "Nl"},
+        {"Other_Number", "No"},
+        {"Punctuation", "P"},
+        {"punct", "P"},
+        {"Connector_Punctuation", "Pc"},
+        {"Dash_Punctuation", "Pd"},
+        {"Open_Punctuation", "Ps"},
+        {"Close_Punctuation", "Pe"},
+        {"Initial_Punctuation", "Pi"},
+        {"Final_Punctuation", "Pf"},
+        {"Other_Punctuation", "Po"},
+        {"Symbol", "S"},
+        {"Math_Symbol", "Sm"},
+        {"Currency_Symbol", "Sc"},
+        {"Modifier_Symbol", "Sk"},
+        {"Other_Symbol", "So"},
+        {"Separator", "Z"},
+        {"Space_Separator", "Zs"},
+        {"Line_Separator", "Zl"},
+        {"Paragraph_Separator", "Zp"},
+        {"Control", "Cc"},
+        {"cntrl", "Cc"},
+        {"Format", "Cf"},
+        {"Private_Use", "Co"},
+    };
+    for (const std::string_view kind : {"General_Category=", "gc=", "Script=", "sc="})
+        if (name.starts_with(kind)) name.remove_prefix(kind.size());
+    for (const auto& [full, short_name] : kCategories)
+        if (name == full) return std::string(short_name);
+    return std::string(name);  // a short name or a script, or RE2 says that it is none
+}
+
+// What ECMA-262 spells differently from RE2: \uXXXX, \u{X}, \cX, \p{Name} and (?<name>. Surrogates
+// stay as they are, so that RE2 refuses them: alone they are no character.
 std::string translated(std::string_view ecma) {
     std::string out;
     for (std::size_t i = 0; i < ecma.size(); ++i) {
@@ -32,6 +85,11 @@ std::string translated(std::string_view ecma) {
                    is_hex(rest.substr(3, rest.find('}') - 3))) {
             const auto end = rest.find('}');
             out.append("\\x{").append(rest.substr(3, end - 3)) += '}';
+            i += end;
+        } else if ((rest[1] == 'p' || rest[1] == 'P') && rest.substr(2, 1) == "{" &&
+                   rest.find('}') != rest.npos) {
+            const auto end = rest.find('}');
+            out.append(rest.substr(0, 3)).append(property_named(rest.substr(3, end - 3))) += '}';
             i += end;
         } else if (rest[1] == 'c' && rest.size() >= 3 &&
                    std::isalpha(static_cast<unsigned char>(rest[2]))) {

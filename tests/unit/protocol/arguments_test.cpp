@@ -50,6 +50,23 @@ TEST(Arguments, AreCheckedBeforeTheyAreSent) {
                 ElementsAre(R"(argument "path": expected string, got number)"));
 }
 
+TEST(Arguments, MayHaveNamesThatTheSchemaLeavesOpen) {
+    const auto open = json::parse(R"({"properties":{"path":{"type":"string"}}})");
+    EXPECT_TRUE(check_arguments(open, {{"path", "a"}, {"pth", 1}, {"other", 2}}).empty());
+    EXPECT_THAT(check_arguments(open, {{"path", 1}, {"other", 2}}),
+                ElementsAre(R"(argument "path": expected string, got number)"));
+}
+
+TEST(Arguments, WhatIsNotCheckedIsSaid) {
+    EXPECT_TRUE(unchecked_in(json::parse(R"({"properties":{"a":{"pattern":"^a"}}})")).empty());
+    EXPECT_THAT(unchecked_in(json::parse(R"({"properties":{"a":{"pattern":"(?=x)y"}}})")),
+                ElementsAre(HasSubstr("is not checked")));
+    const auto foreign = json::parse(
+        R"({"properties":{"a":{"$ref":"https://json-schema.org/draft/2020-12/schema"}}})");
+    EXPECT_TRUE(check_arguments(foreign, {{"a", 7}}).empty());
+    EXPECT_THAT(unchecked_in(foreign), ElementsAre(HasSubstr("its schema cannot be used")));
+}
+
 TEST(Arguments, UnknownNamesAreToldWhereTheSchemaListsTheKnownOnes) {
     const auto told = [](const char* schema) {
         return check_arguments(json::parse(schema), {{"a/b", 1}});

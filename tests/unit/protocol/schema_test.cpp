@@ -147,6 +147,38 @@ TEST(Schema, APatternItCannotCheckIsNamedAndNotHeldAgainstAnybody) {
     EXPECT_TRUE(schema->validate("anything").empty());
 }
 
+TEST(Schema, KnowsUnicodePropertiesByTheNamesOfEcma) {
+    struct Case {
+        const char *pattern, *good, *bad;
+    };
+    const Case cases[] = {
+        {R"(^\\p{Letter}+$)", "\"a\u00e9\"", "\"a1\""},
+        {R"(^\\p{General_Category=Uppercase_Letter}$)", "\"A\"", "\"a\""},
+        {R"(^[\\p{gc=Nd}_]+$)", "\"1_\"", "\"a\""},
+        {R"(^\\P{Letter}$)", "\"1\"", "\"a\""},
+        {R"(^\\p{Script=Greek}\\p{sc=Latin}$)", "\"\u03b1a\"", "\"aa\""},
+    };
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.pattern);
+        const auto text = std::string(R"({"pattern":")") + c.pattern + "\"}";
+        const auto schema = Schema::compile(json::parse(text));
+        ASSERT_TRUE(schema);
+        EXPECT_TRUE(schema->notes().empty());
+        EXPECT_TRUE(schema->validate(json::parse(c.good)).empty());
+        EXPECT_FALSE(schema->validate(json::parse(c.bad)).empty());
+    }
+    const auto unknown = Schema::compile(json::parse(R"({"pattern":"\\p{Nonsense}"})"));
+    ASSERT_TRUE(unknown);
+    EXPECT_EQ(unknown->notes().size(), 1u);
+}
+
+TEST(Schema, WhatAdditionalPropertiesHasSeenIsNotUnevaluated) {
+    const char* schema =
+        R"({"properties":{"a":{}},"additionalProperties":{"type":"integer"},"unevaluatedProperties":false})";
+    EXPECT_TRUE(accepts(schema, R"({"a":"x","b":2})"));
+    EXPECT_FALSE(accepts(schema, R"({"b":"x"})"));
+}
+
 TEST(Schema, EndsInBoundedTimeWhateverTheSchema) {
     EXPECT_FALSE(accepts(R"({"$ref":"#"})", "1"));
     std::string doubling = R"({"$defs":{"a0":{"not":{}})";
