@@ -17,7 +17,7 @@ namespace patchbay::app {
 bool stdout_is_terminal();
 bool stderr_is_terminal();
 
-void say(std::string_view line);         // one line to stderr, made printable, secrets masked
+void say(std::string_view line);  // one line to stderr, made printable, secrets masked
 // The same with its secrets: the address that a person signs in at holds one.
 void say_whole(std::string_view line);
 void print_line(std::string_view line);  // one line to stdout, as it is

@@ -181,7 +181,8 @@ TEST(BadCommands, ACommandThatIsNotThereIsNamedWithWhereWasLooked) {
     EXPECT_EQ(done.exit_code, 5);
     EXPECT_THAT(
         done.err,
-        HasSubstr("server \"bad\": command \"no-such-command\" not found in the 2 folders of PATH"));
+        HasSubstr(
+            "server \"bad\": command \"no-such-command\" not found in the 2 folders of PATH"));
     EXPECT_EQ(home.run({"call", "mcp__good__echo", "message=hi"}).out, "hi\n");
 }
 
