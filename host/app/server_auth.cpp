@@ -114,6 +114,20 @@ Result<ServerAuth::Method> ServerAuth::method_of(const config::Config& config,
     return method;
 }
 
+// What a table may refer to, and where its relative paths lead, is a matter of the file it is
+// written in, not of the server that uses it. Mixed with the server's own keys the stricter file
+// counts.
+config::Server ServerAuth::spoken_by_its_table(const config::Server& server) const {
+    auto speaker = server;
+    const auto key = "auth." + server.auth;
+    for (const auto& [name, place] : config_.origins) {
+        const bool of_checkout =
+            place.scope == config::Scope::Project || place.scope == config::Scope::Local;
+        if (name == key && (server.oauth.empty() || of_checkout)) speaker.place = place;
+    }
+    return speaker;
+}
+
 Result<std::unique_ptr<plugin::Authenticator>> ServerAuth::authenticator(
     const config::Server& server, std::shared_ptr<plugin::Signer> signer,
     plugin::AuthenticatorEvents& events) const {
@@ -122,7 +136,8 @@ Result<std::unique_ptr<plugin::Authenticator>> ServerAuth::authenticator(
     const auto schema = schema_of(method->name);
     if (!schema) return schema.error();
     inherit(method->settings, server.settings, *schema);
-    auto settings = config::expand_auth(server, method->settings, environment_);
+    auto settings =
+        config::expand_auth(spoken_by_its_table(server), method->settings, environment_);
     if (!settings) return settings.error();
     if (auto wrong = judge(*method, *settings); !wrong) return wrong.error();
     return plugins_.create_authenticator(
@@ -159,8 +174,10 @@ void ServerAuth::check(config::Config& config) const {
         if (judged) continue;
         const auto where = choice(server)->name;
         config.diagnostics.push_back(
-            {config::Severity::Warning, server.place,
-             "server \"" + server.id + "\": " + where + ": " + judged.error().message, server.id});
+            {method || method.error().code != ErrorCode::NotFound ? config::Severity::Warning
+                                                                  : config::Severity::Error,
+             server.place, "server \"" + server.id + "\": " + where + ": " + judged.error().message,
+             server.id});
     }
 }
 

@@ -40,6 +40,7 @@ private:
         boost::json::object settings;
     };
     Result<Method> method_of(const config::Config& config, const config::Server& server) const;
+    config::Server spoken_by_its_table(const config::Server& server) const;
     // Judges settings by the method's schema.
     Result<void> judge(const Method& method, const boost::json::object& settings) const;
     Result<boost::json::value> schema_of(const std::string& method) const;
