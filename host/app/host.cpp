@@ -6,6 +6,7 @@
 #include "auth/consent.hpp"
 #include "auth/secret_store.hpp"
 #include "config/secret_values.hpp"
+#include "config/transport_settings.hpp"
 #include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -48,6 +49,13 @@ std::vector<config::PluginFragment> servers_of_plugins(const plugin::Catalogue& 
     return fragments;
 }
 
+// Null: there is none.
+json::value schema_of(const plugin::Catalogue& plugins, const std::string& transport) {
+    const auto text = plugins.schema_of(transport);
+    auto schema = core::parse_json(text ? *text : "null");
+    return schema ? std::move(*schema) : json::value();
+}
+
 // Only of transports that some server uses: a schema nobody needs is not parsed.
 std::vector<config::KnownTransport> known_transports(const config::Config& config,
                                                      const plugin::Catalogue& plugins) {
@@ -55,10 +63,11 @@ std::vector<config::KnownTransport> known_transports(const config::Config& confi
     for (const auto& name : plugins.transports()) {
         config::KnownTransport transport{name, nullptr, {}};
         for (const auto& server : config.servers) {
-            if (server.transport != name) continue;
-            const auto text = plugins.schema_of(name);
-            if (!text) break;
-            if (auto schema = core::parse_json(*text)) transport.schema = std::move(*schema);
+            if (server.transport != name &&
+                std::find(server.fallback.begin(), server.fallback.end(), name) ==
+                    server.fallback.end())
+                continue;
+            transport.schema = schema_of(plugins, name);
             break;
         }
         known.push_back(std::move(transport));
@@ -157,15 +166,23 @@ struct Host::Impl final : connection::ServerEvents {
         auto& config = loaded.config;
         core::log::set_level(core::log::level_from(config.log_level));
         check_transports(config);
-        if (!options.long_lived) config.health.reconnect_attempts = 0;
+        auto health = config.health;
+        if (!options.long_lived) health.reconnect_attempts = 0;
 
+        some_fall_back =
+            std::any_of(config.servers.begin(), config.servers.end(),
+                        [](const config::Server& server) { return !server.fallback.empty(); });
         responder = connection::make_responder(config.client, options.ask);
         policy.emplace(config.permissions);
         connections.emplace(connection::Context{
-            loop, *responder, *this, eras, identity_of(config.client, *responder), config.health,
+            loop, *responder, *this, eras, identity_of(config.client, *responder), health,
             config.limits, options.long_lived,
             [this](const std::string& transport, plugin::ChannelOptions channel,
                    plugin::ChannelEvents& events) {
+                if (some_fall_back) {
+                    const auto schema = schema_of(plugins, transport);
+                    channel.settings = config::settings_for(channel.settings, schema);
+                }
                 return plugins.open(transport, std::move(channel), events);
             },
             [this](const config::Server& server, Then<connection::Expanded> then) {
@@ -232,14 +249,15 @@ struct Host::Impl final : connection::ServerEvents {
         const auto values = std::make_shared<core::Secrets>();
         auto environment = options.environment;
         environment.secrets = values.get();
-        auto work = [server, written, values, environment](const std::stop_token& stop) {
+        auto work = [server, speaker = server_auth.spoken_by_its_table(server), written, values,
+                     environment](const std::stop_token& stop) {
             auto settings = config::expand(server, environment, stop);
             if (!settings) return Result<Expanded>(settings.error());
             for (const auto& value : config::secret_values(*settings)) values->add(value);
             mask_passed(*settings, environment, *values);
             Expanded expanded{std::move(*settings), written};
             if (!written) return Result<Expanded>(std::move(expanded));
-            auto own = config::expand_auth(server, written->settings, environment, stop);
+            auto own = config::expand_auth(speaker, written->settings, environment, stop);
             if (own)
                 expanded.auth->settings = std::move(*own);
             else
@@ -326,6 +344,7 @@ struct Host::Impl final : connection::ServerEvents {
     std::optional<policy::Policy> policy;
     std::optional<connection::ConnectionManager> connections;
     std::optional<router::Router> router;
+    bool some_fall_back = false;
     std::atomic<bool> interrupted{false};
     bool closed = false;
     core::Worker waiting{loop, kWaitingThreads};  // for secrets that are elsewhere
@@ -377,6 +396,12 @@ std::vector<connection::Status> Host::statuses() const {
         status.enabled = false;
         status.state = connection::State::Disabled;
         statuses.push_back(std::move(status));
+    }
+    for (auto& status : statuses) {
+        const auto* server = impl_->server(status.id);
+        if (server && !server->written.empty())
+            status.notes.push_back("its name in the configuration is \"" +
+                                   core::printable(server->written, 200) + "\"");
     }
     for (const auto& proposal : config().untrusted) {
         const bool there = std::any_of(statuses.begin(), statuses.end(), [&](const auto& status) {

@@ -115,6 +115,20 @@ Result<ServerAuth::Method> ServerAuth::method_of(const config::Config& config,
     return method;
 }
 
+// What a table may refer to, and where its relative paths lead, is a matter of the file it is
+// written in, not of the server that uses it. Mixed with the server's own keys the stricter file
+// counts.
+config::Server ServerAuth::spoken_by_its_table(const config::Server& server) const {
+    auto speaker = server;
+    const auto key = "auth." + server.auth;
+    for (const auto& [name, place] : config_.origins) {
+        const bool of_checkout =
+            place.scope == config::Scope::Project || place.scope == config::Scope::Local;
+        if (name == key && (server.oauth.empty() || of_checkout)) speaker.place = place;
+    }
+    return speaker;
+}
+
 Result<ServerAuth::Method> ServerAuth::method_of(const config::Server& server) const {
     auto method = method_of(config_, server);
     if (!method) return method;
@@ -162,8 +176,10 @@ void ServerAuth::check(config::Config& config) const {
         if (judged) continue;
         const auto where = choice(server)->name;
         config.diagnostics.push_back(
-            {config::Severity::Warning, server.place,
-             "server \"" + server.id + "\": " + where + ": " + judged.error().message, server.id});
+            {method || method.error().code != ErrorCode::NotFound ? config::Severity::Warning
+                                                                  : config::Severity::Error,
+             server.place, "server \"" + server.id + "\": " + where + ": " + judged.error().message,
+             server.id});
     }
 }
 

@@ -27,6 +27,8 @@ public:
     std::optional<connection::AuthChoice> choice(const config::Server& server) const;
     // Its method with the settings as they are written, of the transport's too.
     Result<connection::AuthMethod> method_of(const config::Server& server) const;
+    // `server` as the file sees it that its [auth.*] table is written in: what may be expanded there.
+    config::Server spoken_by_its_table(const config::Server& server) const;
     // `method`: with its settings expanded.
     Result<std::unique_ptr<plugin::Authenticator>> authenticator(
         const config::Server& server, const connection::AuthMethod& method,

@@ -3,6 +3,8 @@
 #include "app/verbs.hpp"
 #include "config/show.hpp"
 
+#include <filesystem>
+
 namespace patchbay::app {
 namespace json = boost::json;
 
@@ -62,6 +64,20 @@ int report_check(const std::vector<config::Diagnostic>& diagnostics, const Globa
     return errors ? kConfigError : kOk;
 }
 
+// The scope in which the file is read anyway, or else as whom its name makes it speak.
+config::Scope scope_of(const std::string& file, const std::vector<config::Candidate>& candidates) {
+    std::error_code none;
+    const auto path = std::filesystem::weakly_canonical(file, none);
+    for (const auto& candidate : candidates) {
+        if (std::filesystem::weakly_canonical(candidate.path, none) == path) return candidate.scope;
+    }
+    const auto name = path.filename().string();
+    if (name.starts_with(".patchbay.local.")) return config::Scope::Local;
+    if (name.starts_with(".mcp.") || path.parent_path().filename() == ".patchbay")
+        return config::Scope::Project;
+    return config::Scope::User;
+}
+
 }  // namespace
 
 int config_show_verb(const GlobalOptions& global, bool origins) {
@@ -86,7 +102,7 @@ int config_check_verb(const GlobalOptions& global, const std::string& file) {
     options.long_lived = false;
     const Host host(std::move(options));
     if (file.empty()) return report_check(host.config().diagnostics, global);
-    auto checked = config::check_file(file);
+    auto checked = config::check_file(file, scope_of(file, host.candidates()));
     host.check_transports(checked);
     return report_check(checked.diagnostics, global);
 }

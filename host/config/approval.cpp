@@ -144,6 +144,7 @@ private:
 
     json::object definition_of(const ServerEntry& entry, const Source& source) const {
         json::object definition;
+        if (!entry.written.empty()) definition["name"] = entry.written;
         definition["server"] = to_json(entry.body);
         if (!entry.refused.empty()) definition["refused"] = entry.refused;
         definition["folder"] = folder_of(source);

@@ -37,8 +37,9 @@ public:
             if (!apply(server, overlay) && overlay.source->scope == Scope::Enterprise)
                 failed_ = true;
         }
-        if (settled.withheld.entry) restrict(server, *settled.withheld.entry);
+        if (settled.withheld.entry) restrict(server, settled.withheld);
         if (failed_) return {};
+        server.rules = std::move(rules_);
         return server;
     }
 
@@ -61,11 +62,18 @@ private:
             }
         }
         if (member.key != "config") origins_[key] = source.place(member.mark);
+        if (member.key == "tools") {
+            for (const auto& tool : member.value.members)
+                rules_["tools." + tool.key] = source.place(tool.mark);
+        } else if (member.key == "enabled_tools" || member.key == "disabled_tools") {
+            rules_[member.key] = source.place(member.mark);
+        }
     }
 
     void define(Server& server, const Voice& voice) {
         const auto& [entry, source] = voice;
         server.place = source->place(entry->mark);
+        server.written = entry->written;
         if (!entry->refused.empty()) return fail(*source, entry->mark, entry->refused);
         for (const auto& member : entry->body.members) {
             remember(*source, member);
@@ -79,6 +87,16 @@ private:
             fail(*source, complaint.mark, complaint.text);
         }
         settle_transport(server, voice);
+        warn_of_mode(server, voice);
+    }
+
+    void warn_of_mode(const Server& server, const Voice& voice) {
+        static const std::vector<std::string> modes = {"auto", "shared", "per_session"};
+        const auto* mode = voice.entry->body.find("mode");
+        if (!mode || std::find(modes.begin(), modes.end(), server.mode) != modes.end()) return;
+        note(Severity::Warning, *voice.source, mode->mark,
+             "mode: \"" + core::printable(server.mode, 80) + "\" is none of " +
+                 core::join(modes, ", ") + core::did_you_mean(server.mode, modes));
     }
 
     void settle_transport(Server& server, const Voice& voice) {
@@ -185,9 +203,9 @@ private:
     }
 
     // A definition that nobody approved may forbid, and nothing else.
-    static void restrict(Server& server, const ServerEntry& withheld) {
+    void restrict(Server& server, const Voice& withheld) {
         Server wanted;
-        for (const auto& member : withheld.body.members) {
+        for (const auto& member : withheld.entry->body.members) {
             const auto* key = find_key(member.key);
             if (key && key->overlay == Overlay::Yes) key->take(wanted, member.value);
         }
@@ -195,9 +213,10 @@ private:
         server.disabled_tools.insert(server.disabled_tools.end(), wanted.disabled_tools.begin(),
                                      wanted.disabled_tools.end());
         for (const auto& [tool, level] : wanted.tools) {
-            if (level > Level::Deny) continue;
-            const auto [it, fresh] = server.tools.emplace(tool, level);
-            if (!fresh) it->second = std::min(it->second, level);
+            const auto it = server.tools.find(tool);
+            if (level > Level::Deny || (it != server.tools.end() && it->second <= level)) continue;
+            server.tools[tool] = level;
+            rules_["tools." + tool] = withheld.source->place(withheld.entry->mark);
         }
     }
 
@@ -227,6 +246,7 @@ private:
     const std::string& id_;
     std::vector<Diagnostic>& diagnostics_;
     Origins& origins_;
+    std::map<std::string, Place> rules_;  // Server::rules
     bool failed_ = false;
 };
 
@@ -239,15 +259,6 @@ std::optional<Server> compile(const std::string& id, const Settled& settled,
     auto server = Compiler(id, diagnostics, own).run(settled, defaults);
     if (server) origins.merge(own);
     return server;
-}
-
-bool valid_id(std::string_view id) {
-    const auto legal = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '_' || c == '-';
-    };
-    return !id.empty() && id.size() <= 64 && std::all_of(id.begin(), id.end(), legal) &&
-           id.find("__") == std::string_view::npos;
 }
 
 const std::vector<std::string>& names_in_a_server() {

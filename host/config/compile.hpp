@@ -28,9 +28,6 @@ std::optional<Server> compile(const std::string& id, const Settled& settled,
                               const MergeDefaults& defaults, std::vector<Diagnostic>& diagnostics,
                               Origins& origins);
 
-// `^[a-zA-Z0-9_-]{1,64}$` without "__".
-bool valid_id(std::string_view id);
-
 // All names that may stand in a server, for nearest-key hints.
 const std::vector<std::string>& names_in_a_server();
 

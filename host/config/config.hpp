@@ -82,6 +82,14 @@ struct Server {
     std::vector<std::string> fallback;  // transports tried in order
     bool required = false;
     bool restart = true;
+
+    std::string written;  // the name in the file, where no id could be made of it as it is
+    // Where the rules about tools were written: "enabled_tools", "disabled_tools", "tools.NAME".
+    std::map<std::string, Place> rules;
+    const Place& place_of_rule(const std::string& rule) const {
+        const auto it = rules.find(rule);
+        return it == rules.end() ? place : it->second;
+    }
 };
 
 // A server or an [auth.*] table that a project or local file brings, as a person approves it:

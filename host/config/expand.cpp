@@ -22,6 +22,28 @@ bool is_name(std::string_view text) {
            std::all_of(text.begin(), text.end(), legal);
 }
 
+// A relative path stands beside the file it is written in; what no file says, where we are.
+std::string beside_the_file(const Server& server, const std::string& path,
+                            const Environment& environment) {
+    if (path.starts_with('/')) return path;
+    const auto& file = server.place.file;
+    const auto folder =
+        file.starts_with('/') ? file.substr(0, file.rfind('/')) : environment.working_directory;
+    return folder + "/" + path;
+}
+
+// A program named by a path, and the folder to start it in, do not depend on where we are.
+json::object anchored(json::object settings, const Server& server, const Environment& environment) {
+    for (const char* key : {"command", "cwd"}) {
+        auto* value = settings.if_contains(key);
+        if (!value || !value->is_string()) continue;
+        const std::string path(value->get_string());
+        const bool program_of_path = key[1] == 'o' && path.find('/') == std::string::npos;
+        if (!path.empty() && !program_of_path) *value = beside_the_file(server, path, environment);
+    }
+    return settings;
+}
+
 class Expander {
 public:
     Expander(const Server& server, const Environment& environment, const std::stop_token& stop)
@@ -125,14 +147,10 @@ private:
         return environment_.variable ? environment_.variable(std::string(name)) : std::nullopt;
     }
 
-    // ~/ is home; a relative path stands beside the file it is written in.
+    // ~/ is home.
     std::string path_of(std::string_view written) const {
         if (written.starts_with("~/")) return environment_.home + std::string(written.substr(1));
-        if (written.starts_with('/')) return std::string(written);
-        const auto& file = server_.place.file;
-        const auto folder = file.starts_with('/') ? file.substr(0, file.rfind('/'))
-                                                  : environment_.working_directory;
-        return folder + "/" + std::string(written);
+        return beside_the_file(server_, std::string(written), environment_);
     }
 
     Result<std::string> command(std::string_view line) {
@@ -168,8 +186,10 @@ bool expansion_waits(const json::object& settings) {
 
 Result<json::object> expand(const Server& server, const Environment& environment,
                             const std::stop_token& stop) {
-    if (!server.expand) return server.settings;
-    return Expander(server, environment, stop).run();
+    if (!server.expand) return anchored(server.settings, server, environment);
+    auto settings = Expander(server, environment, stop).run();
+    if (settings) *settings = anchored(std::move(*settings), server, environment);
+    return settings;
 }
 
 Result<json::object> expand_auth(const Server& server, const json::object& settings,

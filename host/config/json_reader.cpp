@@ -199,9 +199,9 @@ private:
             const auto run = text_.find_first_of(std::string_view("\"\\\n", 3), at_);
             const auto end = std::min(run, text_.size());
             for (auto i = at_; i < end; ++i) {
-                if (static_cast<unsigned char>(text_[i]) < 0x20 && text_[i] != '\t') {
+                if (static_cast<unsigned char>(text_[i]) < 0x20) {
                     at_ = i;
-                    return fail("a control character in a string");
+                    return fail("a control character in a string; write a tab as \\t");
                 }
             }
             out.append(text_, at_, end - at_);
@@ -272,25 +272,42 @@ private:
         return true;
     }
 
+    // -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?
+    static bool well_formed(std::string_view text) {
+        const auto skip_digits = [&] {
+            const auto count = std::min(text.find_first_not_of("0123456789"), text.size());
+            text.remove_prefix(count);
+            return count;
+        };
+        const auto skip = [&](std::string_view one_of) {
+            if (text.empty() || one_of.find(text.front()) == std::string_view::npos) return false;
+            text.remove_prefix(1);
+            return true;
+        };
+        skip("-");
+        const bool zero = text.starts_with('0');
+        const auto whole = skip_digits();
+        if (whole == 0 || (zero && whole > 1)) return false;
+        if (skip(".") && skip_digits() == 0) return false;
+        if (skip("eE")) {
+            skip("+-");
+            if (skip_digits() == 0) return false;
+        }
+        return text.empty();
+    }
+
     bool number(Node& out) {
         const auto end = std::min(text_.find_first_not_of("+-0123456789.eE", at_), text_.size());
         const auto digits = text_.substr(at_, end - at_);
         if (digits.empty()) return fail(at_end() ? "the file ends early" : "expected a value");
-        const auto first = digits.front() == '-' ? 1u : 0u;
-        if (digits.size() == first || digits[first] < '0' || digits[first] > '9' ||
-            (digits[first] == '0' && digits.size() > first + 1 && digits[first + 1] >= '0' &&
-             digits[first + 1] <= '9')) {
-            return fail("a malformed number");
-        }
+        if (!well_formed(digits)) return fail("a malformed number");
         const char* stop = digits.data() + digits.size();
         if (const auto [at, error] = std::from_chars(digits.data(), stop, out.integer);
             error == std::errc() && at == stop) {
             out.kind = Node::Kind::Integer;
         } else {
             const auto [real_end, real_error] = std::from_chars(digits.data(), stop, out.real);
-            if (real_error != std::errc() || real_end != stop || digits.back() == '.') {
-                return fail("a malformed number, or one out of range");
-            }
+            if (real_error != std::errc() || real_end != stop) return fail("a number out of range");
             out.kind = Node::Kind::Real;
         }
         at_ = end;

@@ -1,6 +1,7 @@
 #include "config/load.hpp"
 
 #include "config/approval.hpp"
+#include "config/ids.hpp"
 #include "config/merge.hpp"
 #include "config/sources.hpp"
 #include "core/text.hpp"
@@ -50,6 +51,7 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
     auto sources = discover(environment, plugins);
     MergeDefaults defaults;
     if (!sources.exclusive) take_tool_timeout(environment, defaults, sources.diagnostics);
+    settle_ids(sources.fragments);
     withhold(sources.fragments, approvals, environment);
     Loaded loaded;
     for (const auto& fragment : sources.fragments)

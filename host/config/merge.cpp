@@ -2,6 +2,7 @@
 
 #include "config/approval.hpp"
 #include "config/compile.hpp"
+#include "config/ids.hpp"
 #include "config/keys.hpp"
 #include "core/text.hpp"
 
@@ -38,7 +39,7 @@ public:
             if (settled.withheld.entry) tell_withheld(id, settled);
             if (settled.withheld.entry && !settled.definition.entry) continue;
             auto server = compile(id, settled, defaults_, config_.diagnostics, origins_);
-            if (server && auth_is_known(*server)) config_.servers.push_back(std::move(*server));
+            if (server) config_.servers.push_back(std::move(*server));
         }
         for (const auto& fragment : fragments) withhold_auth(fragment);
         std::sort(config_.untrusted.begin(), config_.untrusted.end(),
@@ -55,25 +56,9 @@ private:
             {severity, std::move(place), std::move(text), std::move(server)});
     }
 
-    bool auth_is_known(const Server& server) {
-        if (server.auth.empty() || config_.auth.count(server.auth)) return true;
-        std::vector<std::string> ids;
-        for (const auto& [id, settings] : config_.auth) ids.push_back(id);
-        const auto origin = origins_.find("servers." + server.id + ".auth");
-        note(Severity::Error, origin == origins_.end() ? server.place : origin->second,
-             "server \"" + server.id + "\": no [auth." + core::printable(server.auth, 80) +
-                 "]; defined: " + (ids.empty() ? "none" : core::join(ids, ", ")) +
-                 core::did_you_mean(server.auth, ids),
-             server.id);
-        return false;
-    }
-
     void settle(const ServerEntry& entry, const Source& source) {
-        if (!valid_id(entry.id)) {
-            return note(Severity::Error, source.place(entry.mark),
-                        "server \"" + core::printable(entry.id, 80) +
-                            "\": an id is 1 to 64 letters, digits, \"-\" and \"_\", without \"__\"",
-                        entry.id);
+        if (entry.id.empty()) {
+            return note(Severity::Error, source.place(entry.mark), "a server needs a name");
         }
         auto& settled = settled_[entry.id];
         const bool defines = !entry.refused.empty() || defines_connection(entry.body);
@@ -310,6 +295,7 @@ std::vector<std::string> intersection(const std::vector<std::string>& a,
 }
 
 Config merge(std::vector<Fragment> fragments, const MergeDefaults& defaults) {
+    settle_ids(fragments);
     std::stable_sort(fragments.begin(), fragments.end(), [](const auto& a, const auto& b) {
         return std::tie(a.source.scope, a.source.rank) < std::tie(b.source.scope, b.source.rank);
     });

@@ -9,6 +9,8 @@ namespace patchbay::config {
 
 namespace {
 
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
 Mark mark_of(std::string_view text, std::size_t offset) {
     const auto before = text.substr(0, offset);
     const auto line_start =
@@ -60,7 +62,12 @@ Parsed parse(std::string_view text, Format format) {
         return {{}, Problem{{}, "the file is larger than 1 MiB, the limit for configuration"}};
     }
     if (auto problem = check_encoding(text)) return {{}, std::move(problem)};
-    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    // Within a file nobody sees it, and it makes an unknown key of the one it stands before.
+    if (const auto again = text.find(kByteOrderMark); again != std::string_view::npos) {
+        return {{},
+                Problem{mark_of(text, again), "a byte order mark inside of the file; remove it"}};
+    }
     switch (format) {
         case Format::Toml:
             return parse_toml(text);

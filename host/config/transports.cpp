@@ -2,9 +2,11 @@
 #include "config/compile.hpp"
 #include "config/keys.hpp"
 #include "config/load.hpp"
+#include "config/transport_settings.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <unistd.h>
 
 namespace patchbay::config {
 
@@ -97,7 +99,70 @@ private:
     Config& config_;
 };
 
+// What the server's transport and those of its fallback read; nothing when one reads anything.
+std::optional<std::vector<std::string>> names_of_all(const Server& server,
+                                                     const std::vector<KnownTransport>& known) {
+    std::vector<std::string> names;
+    for (const auto& transport : known) {
+        const bool used = transport.name == server.transport ||
+                          std::find(server.fallback.begin(), server.fallback.end(),
+                                    transport.name) != server.fallback.end();
+        if (!used) continue;
+        const auto closed = closed_names(transport.schema);
+        if (!closed) return {};
+        names.insert(names.end(), closed->begin(), closed->end());
+    }
+    return names;
+}
+
+// Empty: `url` can be what such a transport connects to, or waits for `${...}`.
+std::string trouble_with_url(const Server& server) {
+    const auto* value = server.settings.if_contains("url");
+    if (!value || !value->is_string()) return {};
+    const std::string_view url(value->get_string());
+    if (url.find("${") != std::string_view::npos) return {};
+    const bool web = server.transport == "http" || server.transport == "sse";
+    if (!web && server.transport != "ws") return {};
+    const auto end = url.find("://");
+    std::string scheme(url.substr(0, end == std::string_view::npos ? 0 : end));
+    std::transform(scheme.begin(), scheme.end(), scheme.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+    const bool known =
+        scheme == "http" || scheme == "https" || (!web && (scheme == "ws" || scheme == "wss"));
+    // What it says may hold a password, so it is not repeated.
+    const std::string expected = web ? "http:// or https://" : "ws:// or wss://";
+    if (!known) return "url: expected one that begins with " + expected;
+    const auto host = url.substr(end + 3, url.find_first_of("/?#", end + 3) - (end + 3));
+    const bool odd = std::any_of(url.begin(), url.end(),
+                                 [](char c) { return c == ' ' || (c >= 0 && c < 0x20); });
+    if (host.empty() || host.ends_with('@') || host.starts_with(':') || odd)
+        return "url: expected a host behind " + scheme + "://, and no spaces";
+    return {};
+}
+
+// `command = "npx -y x"`: no shell splits it.
+bool is_command_line(const Server& server) {
+    const auto* value = server.settings.if_contains("command");
+    if (!value || !value->is_string()) return false;
+    const std::string command(value->get_string());
+    const auto space = command.find(' ');
+    if (space == std::string::npos || space == 0 || command.find("${") != std::string::npos)
+        return false;
+    return command.find('/') >= space || ::access(command.c_str(), F_OK) != 0;
+}
+
 }  // namespace
+
+json::object settings_for(const json::object& settings, const json::value& schema) {
+    const auto names = closed_names(schema);
+    if (!names) return settings;
+    json::object own;
+    for (const auto& setting : settings) {
+        if (std::find(names->begin(), names->end(), setting.key()) != names->end())
+            own[setting.key()] = setting.value();
+    }
+    return own;
+}
 
 void check_transports(Config& config, const std::vector<KnownTransport>& known,
                       const SettingsValidator& validate) {
@@ -134,15 +199,24 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
                              core::did_you_mean(name, names));
             return true;
         });
-        if (const auto closed = closed_names(it->schema)) {
+        if (const auto closed = names_of_all(server, known)) {
             const auto strangers = checker.strangers(server, *closed);
             // A rule of an enterprise file by a wrong name must not just be missing.
             if (!strangers.empty() && server.place.scope == Scope::Enterprise) return false;
             for (const auto& name : strangers) server.settings.erase(name);
         }
+        if (is_command_line(server)) {
+            checker.warn(server, "command",
+                         "command: there are spaces in it, and no shell splits it; write the "
+                         "program alone and the rest as args, or a list of all of them");
+        }
+        if (const auto wrong = trouble_with_url(server); !wrong.empty()) {
+            checker.fail(server, wrong);
+            return false;
+        }
         if (!validate || it->schema.is_null()) return true;
         if (server.expand && must_wait(server.settings)) return true;
-        const auto complaints = validate(it->schema, server.settings);
+        const auto complaints = validate(it->schema, settings_for(server.settings, it->schema));
         for (const auto& complaint : complaints) {
             checker.fail(server, "transport \"" + server.transport +
                                      "\" refuses its settings: " + complaint);

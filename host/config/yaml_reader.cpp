@@ -86,8 +86,12 @@ void type_plain(Node& node) {
     }
 }
 
+// The parser lets some documents pass that YAML refuses, a file that was cut off in a string among
+// them; what an event and the text at its mark can tell of that is told here.
 class TreeBuilder : public YAML::EventHandler {
 public:
+    explicit TreeBuilder(std::string_view text) : text_(text) {}
+
     Node root;
 
     void OnDocumentStart(const YAML::Mark&) override {}
@@ -96,12 +100,17 @@ public:
     void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         Node node;
         node.mark = mark_of(mark);
+        const bool in_flow_list =
+            !stack_.empty() && stack_.back().flow && stack_.back().node.is(Node::Kind::List);
+        if (in_flow_list && at(mark) != '~' && at(mark) != 'n' && at(mark) != 'N')
+            throw Refused{{node.mark, "not YAML: a list with an empty place between its commas"}};
         add(std::move(node), anchor);
     }
 
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   const std::string& value) override {
         Node node = Node::of_text(value, mark_of(mark));
+        if (at(mark) == '"' || at(mark) == '\'') check_quotes(mark);
         // A NUL would be cut off silently wherever the text becomes an argument or a path.
         if (value.find('\0') != std::string::npos) {
             throw Refused{{node.mark, "not YAML: a NUL character in a string"}};
@@ -136,6 +145,7 @@ public:
             refuse_tag(tag, mark_of(mark));
         }
         open(Node::of_list(mark_of(mark)), anchor);
+        stack_.back().flow = at(mark) == '[';
     }
     void OnSequenceEnd() override { close(); }
 
@@ -149,11 +159,39 @@ public:
     void OnMapEnd() override { close(); }
 
 private:
+    char at(const YAML::Mark& mark) const {
+        const auto place = static_cast<std::size_t>(mark.pos);
+        return mark.pos >= 0 && place < text_.size() ? text_[place] : '\0';
+    }
+
+    // A quoted text ends with its quote, and nothing but space, a colon, a comma or a bracket is
+    // next to it.
+    void check_quotes(const YAML::Mark& mark) const {
+        const char quote = at(mark);
+        for (auto i = static_cast<std::size_t>(mark.pos) + 1; i < text_.size(); ++i) {
+            if (quote == '"' && text_[i] == '\\') {
+                ++i;
+            } else if (text_[i] == quote) {
+                const char next = i + 1 < text_.size() ? text_[i + 1] : '\n';
+                if (quote == '\'' && next == quote) {  // '' stands for '
+                    ++i;
+                    continue;
+                }
+                if (std::string_view(" \t\r\n:,]}").find(next) != std::string_view::npos) return;
+                throw Refused{{mark_of(mark),
+                               "not YAML: something stands right behind this text's "
+                               "closing quote; put a space between them"}};
+            }
+        }
+        throw Refused{{mark_of(mark), "not YAML: a quote that is never closed"}};
+    }
+
     struct Open {
         Node node;
         YAML::anchor_t anchor;
         std::unordered_map<std::string, Mark> keys;
         bool key_is_next = true;  // of a map: the next scalar is a key
+        bool flow = false;        // of a list: written as [a, b]
     };
 
     [[noreturn]] static void refuse_tag(const std::string& tag, Mark mark) {
@@ -165,7 +203,7 @@ private:
         if (!stack_.empty() && expects_key())
             throw Refused{{node.mark, "not YAML: a key must be plain text"}};
         count_one(node.mark, 0);
-        stack_.push_back({std::move(node), anchor, {}, true});
+        stack_.push_back({std::move(node), anchor, {}, true, false});
     }
 
     void close() {
@@ -204,7 +242,7 @@ private:
     }
 
     void key(Open& top, Node node) {
-        if (node.is(Node::Kind::List) || node.is(Node::Kind::Map)) {
+        if (node.is(Node::Kind::List) || node.is(Node::Kind::Map) || node.text.empty()) {
             throw Refused{{node.mark, "not YAML: a key must be plain text"}};
         }
         if (node.text == "<<") {
@@ -239,6 +277,7 @@ private:
         }
     }
 
+    const std::string_view text_;
     std::vector<Open> stack_;
     std::map<YAML::anchor_t, Node> anchored_;
     std::size_t nodes_ = 0;
@@ -253,9 +292,14 @@ Parsed parse_yaml(std::string_view text) {
         ViewBuffer buffer(text);
         std::istream stream(&buffer);
         YAML::Parser parser(stream);
-        TreeBuilder builder;
+        if (text.starts_with('%') && text.find("\n---") == std::string_view::npos) {
+            parsed.problem =
+                Problem{{1, 1}, "not YAML: a directive (%) needs a line \"---\" below"};
+            return parsed;
+        }
+        TreeBuilder builder(text);
         if (parser.HandleNextDocument(builder)) {
-            TreeBuilder second;
+            TreeBuilder second(text);
             if (parser.HandleNextDocument(second)) {
                 parsed.problem =
                     Problem{second.root.mark, "a second YAML document; expected one in a file"};

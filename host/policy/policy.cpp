@@ -35,16 +35,19 @@ Verdict Policy::judge(const Question& question) const {
     const auto& server = question.server;
     const std::string name(question.public_name);
     const std::string place = config::to_string(server.place);
+    const auto rule = [&](const std::string& key) {
+        return config::to_string(server.place_of_rule(key));
+    };
     Level level = Level::RequireApproval;
     bool named_by_server = false;
     if (!question.tool.empty()) {
         if (contains(server.disabled_tools, question.tool)) {
-            return hidden(name + " is in disabled_tools of server \"" + server.id + "\" (" + place +
-                          ")");
+            return hidden(name + " is in disabled_tools of server \"" + server.id + "\" (" +
+                          rule("disabled_tools") + ")");
         }
         if (server.enabled_tools && !contains(*server.enabled_tools, question.tool)) {
             return hidden(name + " is not in enabled_tools of server \"" + server.id + "\" (" +
-                          place + ")");
+                          rule("enabled_tools") + ")");
         }
         named_by_server = server.enabled_tools.has_value();
         const auto ruled = server.tools.find(std::string(question.tool));
@@ -53,20 +56,20 @@ Verdict Policy::judge(const Question& question) const {
             named_by_server = true;
         }
         if (level == Level::Disable) {
-            return hidden(name + " is disabled in tools of server \"" + server.id + "\" (" + place +
-                          ")");
+            return hidden(name + " is disabled in tools of server \"" + server.id + "\" (" +
+                          rule("tools." + std::string(question.tool)) + ")");
         }
         if (level == Level::Deny) {
-            return denied(name + " is denied in tools of server \"" + server.id + "\" (" + place +
-                          ")");
+            return denied(name + " is denied in tools of server \"" + server.id + "\" (" +
+                          rule("tools." + std::string(question.tool)) + ")");
         }
     }
     if (!permissions_.closed.empty()) return denied(name + " is denied: " + permissions_.closed);
     // Allow first, then deny; deny wins.
     const auto* allowed_by =
         permissions_.allow ? matching(*permissions_.allow, question.public_name) : nullptr;
-    if (const auto* rule = matching(permissions_.deny, question.public_name)) {
-        return denied(name + " is denied by [permissions] deny = \"" + *rule + "\"");
+    if (const auto* pattern = matching(permissions_.deny, question.public_name)) {
+        return denied(name + " is denied by [permissions] deny = \"" + *pattern + "\"");
     }
     if (permissions_.allow && !allowed_by) {
         return denied(name + " matches no pattern of [permissions] allow; add \"" + name +

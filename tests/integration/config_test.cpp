@@ -68,12 +68,35 @@ INSTANTIATE_TEST_SUITE_P(
                "[servers.a]\ncommand = 4\n",
                4,
                {":2:11: server \"a\": command: expected a program"}},
-        Faulty{"IdWithTwoUnderscores",
+        Faulty{"UrlWithoutSense",
                "config.yaml",
-               "servers:\n  a__b:\n    command: x\n",
+               "servers:\n  a:\n    url: htp://x\n",
                4,
-               {":2:3: server \"a__b\": an id is 1 to 64 letters, digits, \"-\" and \"_\", without "
-                "\"__\""}},
+               {":2:3: server \"a\": url: expected one that begins with http:// or https://"}},
+        Faulty{"UrlWithoutHost",
+               "config.yaml",
+               "servers:\n  a:\n    url: https:///mcp\n",
+               4,
+               {"server \"a\": url: expected a host behind https://"}},
+        Faulty{"CommandLineInOneText",
+               "config.toml",
+               "[servers.a]\ncommand = \"npx -y foo\"\n",
+               0,
+               {":2:1: server \"a\": command: there are spaces in it, and no shell splits it"}},
+        Faulty{
+            "AuthThatIsNowhere",
+            "config.toml",
+            "[auth.corp]\nkind = \"bearer\"\ntoken = \"x\"\n[servers.a]\ncommand = \"x\"\nauth = "
+            "\"crop\"\n",
+            4,
+            {"server \"a\": ", "there is no [auth.crop] table", "did you mean \"corp\"?"}},
+        Faulty{"AuthByItsMethod",
+               "config.toml",
+               "[servers.a]\nurl = \"https://example.com/mcp\"\nauth = "
+               "\"oauth\"\n[servers.b]\ncommand "
+               "= \"x\"\nauth = \"none\"\n",
+               0,
+               {}},
         Faulty{"IdTwiceInToml",
                "config.toml",
                "[servers.a]\ncommand = \"x\"\n[servers.a]\ncommand = \"y\"\n",
@@ -242,6 +265,44 @@ TEST(ConfigOnTheCommandLine, PathsTellEveryPlaceAndWhatWasFound) {
     EXPECT_THAT(done.out.substr(line, place - line), Not(HasSubstr("absent")));
 }
 
+TEST(ConfigOnTheCommandLine, ACheckedFileSpeaksInItsOwnScope) {
+    Home home;
+    const auto wrong = "{\"servers\": {\"a\": {\"command\": 4}}}";
+    const struct {
+        std::string file;
+        const char* scope;
+    } cases[] = {{home.user_config() / "mcp.json", "user"}, {".mcp.json", "project"},
+                 {".patchbay/config.json", "project"},      {".patchbay.local.json", "local"},
+                 {"elsewhere/.mcp.json", "project"},        {"other.json", "user"}};
+    for (const auto& c : cases) {
+        home.write(c.file, wrong);
+        const auto done = home.run({"config", "check", c.file});
+        EXPECT_EQ(done.exit_code, 4);
+        EXPECT_THAT(done.err, HasSubstr(std::string("error: ") + c.scope + " config ")) << c.file;
+    }
+}
+
+TEST(ConfigOnTheCommandLine, ShowPrintsWhatWasSet) {
+    Home home;
+    const auto done = home.run({"--set", "health.reconnect_attempts=7", "config", "show"});
+    EXPECT_THAT(done.out, HasSubstr("\"reconnect_attempts\": 7"));
+}
+
+TEST(ConfigOnTheCommandLine, AServerIsCalledByTheIdThatItsNameBecomes) {
+    Home home;
+    home.add_example("My Server");
+    EXPECT_EQ(home.run({"call", "mcp__My-Server__echo", "message=hi"}).out, "hi\n");
+    EXPECT_THAT(home.run({"mcp", "status", "My-Server"}).out,
+                HasSubstr("its name in the configuration is \"My Server\""));
+}
+
+TEST(ConfigOnTheCommandLine, AProgramStandsBesideItsFile) {
+    Home home;
+    std::filesystem::create_symlink(example_server(), home.user_config() / "serve");
+    home.add("x", {{"command", "./serve"}});
+    EXPECT_EQ(home.run({"call", "mcp__x__echo", "message=hi"}).out, "hi\n");
+}
+
 TEST(ConfigOnTheCommandLine, AFileThatIsNotThereIsAnError) {
     Home home;
     const auto done = home.run({"config", "check", "nothing.toml"});
@@ -343,6 +404,20 @@ TEST(Trust, AnApprovalLetsItRunAndARevocationDoesNot) {
     EXPECT_EQ(home.run({"trust", "--revoke", "a"}).exit_code, 0);
     EXPECT_EQ(home.run(call).exit_code, 6);
     EXPECT_EQ(home.run({"trust", "--revoke", "a"}).exit_code, 6);
+}
+
+TEST(Trust, ATableOfACheckoutRunsNoCommandEvenWhenItIsApproved) {
+    Home home;
+    const auto ran = home.root() / "ran";
+    home.add_example("mine", {}, {{"auth", "theirs"}});
+    home.write(".mcp.toml",
+               "[auth.theirs]\nkind = \"bearer\"\nenv = \"T\"\ntoken = "
+               "\"${command:touch " +
+                   ran.string() + "}\"\n");
+    EXPECT_EQ(home.run({"trust", "auth.theirs", "--yes"}).exit_code, 0);
+    const auto done = home.run({"mcp", "status", "mine"});
+    EXPECT_THAT(done.out + done.err, HasSubstr("${command:...} is not allowed in a project file"));
+    EXPECT_FALSE(std::filesystem::exists(ran));
 }
 
 TEST(Trust, WithoutATerminalOnlyYesWithIdsApproves) {

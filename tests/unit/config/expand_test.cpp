@@ -62,14 +62,38 @@ TEST_F(Expand, ReplacesReferencesOnceAndLeavesTheRest) {
 TEST_F(Expand, ReachesEverySettingThatTakesReferencesAndNoOther) {
     server_.settings =
         boost::json::parse(
-            R"({"command": "${NAME}", "args": ["-x", "${NAME}"], "cwd": "${NAME}", "env": {"A": "${NAME}"},
+            R"({"command": "${NAME}", "args": ["-x", "${NAME}"], "cwd": "/${NAME}", "env": {"A": "${NAME}"},
         "url": "${NAME}", "headers": {"B": "${NAME}"}, "other": "${NAME}", "port": 5})")
             .as_object();
     const auto settings = expand(server_, world_.environment);
     ASSERT_TRUE(settings);
     EXPECT_EQ(
         serialize(*settings),
-        R"({"command":"value","args":["-x","value"],"cwd":"value","env":{"A":"value"},"url":"value","headers":{"B":"value"},"other":"${NAME}","port":5})");
+        R"({"command":"value","args":["-x","value"],"cwd":"/value","env":{"A":"value"},"url":"value","headers":{"B":"value"},"other":"${NAME}","port":5})");
+}
+
+TEST_F(Expand, AProgramNamedByAPathAndItsFolderStandBesideTheFile) {
+    const auto folder = world_.folder / "home/me";
+    world_.variables["SUB"] = "sub";
+    for (const bool on : {true, false}) {
+        server_.expand = on;
+        server_.settings = {
+            {"command", "./run"}, {"cwd", on ? "${SUB}" : "sub"}, {"args", {"./x"}}};
+        auto settings = expand(server_, world_.environment);
+        ASSERT_TRUE(settings);
+        EXPECT_EQ(settings->at("command"), boost::json::value(folder + "/./run"));
+        EXPECT_EQ(settings->at("cwd"), boost::json::value(folder + "/sub"));
+        EXPECT_EQ(settings->at("args").at(0), "./x") << "that is the program's to read";
+    }
+    server_.settings = {{"command", "npx"}, {"cwd", "/abs"}};
+    auto settings = expand(server_, world_.environment);
+    EXPECT_EQ(settings->at("command"), "npx");
+    EXPECT_EQ(settings->at("cwd"), "/abs");
+    server_.place = {Scope::Session, "--set", 0, 0};
+    server_.settings = {{"command", "bin/run"}};
+    settings = expand(server_, world_.environment);
+    EXPECT_EQ(settings->at("command"),
+              boost::json::value(world_.environment.working_directory + "/bin/run"));
 }
 
 TEST_F(Expand, IsOffWhenToldSo) {

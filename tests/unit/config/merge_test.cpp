@@ -43,29 +43,115 @@ TEST(ConfigMerge, StrongerScopeWinsWhateverTheReadingOrder) {
     }
 }
 
-TEST(ConfigMerge, EveryIdThatIsLegalIsTaken) {
+Config of_user(const std::string& text) {
+    std::vector<Fragment> one;
+    one.push_back(toml(Scope::User, text));
+    return merge(std::move(one));
+}
+
+TEST(ConfigMerge, ANameThatIsNoIdBecomesOne) {
     const struct {
-        std::string id;
-        bool legal;
-    } cases[] = {{"a", true},
-                 {"A-b_9", true},
-                 {std::string(64, 'x'), true},
-                 {std::string(65, 'x'), false},
-                 {"", false},
-                 {"a__b", false},
-                 {"a.b", false},
-                 {"a b", false},
-                 {"\xc3\xa9", false},
-                 {"_a_", true},
-                 {"__", false}};
+        std::string name, id;
+    } cases[] = {{"a", "a"},
+                 {"A-b_9", "A-b_9"},
+                 {"_a_", "_a_"},
+                 {std::string(64, 'x'), std::string(64, 'x')},
+                 {"a__b", "a_b"},
+                 {"a.b", "a-b"},
+                 {"My Server", "My-Server"},
+                 {"@org/server-x", "org-server-x"},
+                 {"a  b", "a-b"},
+                 {std::string(65, 'x'), std::string(57, 'x') + "-9537c5"},
+                 {"\xc3\xa9", "server-4a9955"},
+                 {"__", "server-9911f4"}};
     for (const auto& c : cases) {
-        const auto config = merge([&] {
+        const auto config = of_user("[servers.\"" + c.name + "\"]\ncommand = 'x'\n");
+        ASSERT_EQ(config.servers.size(), 1u) << c.name << all(config.diagnostics);
+        EXPECT_EQ(config.servers[0].id, c.id);
+        EXPECT_EQ(config.servers[0].written, c.id == c.name ? "" : c.name);
+        EXPECT_EQ(all(config.diagnostics), "");
+    }
+    EXPECT_THAT(of_user("[servers.\"\"]\ncommand = 'x'\n").servers, IsEmpty());
+}
+
+TEST(ConfigMerge, NamesThatWouldBecomeOneIdKeepApart) {
+    const auto config = of_user(
+        "[servers.\"a b\"]\ncommand = 'space'\n[servers.\"a.b\"]\ncommand = 'dot'\n"
+        "[servers.\"c d\"]\ncommand = 'mapped'\n[servers.c-d]\ncommand = 'exact'\n");
+    std::map<std::string, std::string> commands;
+    for (const auto& server : config.servers)
+        commands[std::string(server.settings.at("command").as_string())] = server.id;
+    EXPECT_EQ(config.servers.size(), 4u);
+    EXPECT_EQ(commands["exact"], "c-d");
+    EXPECT_THAT(commands["mapped"], ::testing::MatchesRegex("c-d-[0-9a-f]{6}"));
+    EXPECT_THAT(commands["space"], ::testing::MatchesRegex("a-b-[0-9a-f]{6}"));
+    EXPECT_NE(commands["space"], commands["dot"]);
+}
+
+TEST(ConfigMerge, AnOverlayMayCallAServerByItsNameOrItsId) {
+    for (const auto* name : {"my server", "my-server"}) {
+        std::vector<Fragment> fragments;
+        fragments.push_back(toml(Scope::User, "[servers.\"my server\"]\ncommand = 'x'\n"));
+        fragments.push_back(
+            toml(Scope::Session, std::string("[servers.\"") + name + "\"]\nenabled = false\n"));
+        const auto config = merge(std::move(fragments));
+        ASSERT_EQ(config.servers.size(), 1u) << all(config.diagnostics);
+        EXPECT_EQ(config.servers[0].id, "my-server");
+        EXPECT_FALSE(config.servers[0].enabled);
+    }
+}
+
+TEST(ConfigMerge, ARuleKnowsWhereItWasWritten) {
+    std::vector<Fragment> fragments;
+    fragments.push_back(
+        toml(Scope::User, "[servers.x]\ncommand = 'x'\ntools = { a = 'deny', b = 'deny' }\n"));
+    fragments.push_back(
+        toml(Scope::Local, "[servers.x]\ndisabled_tools = ['c']\ntools = { b = 'disable' }\n"));
+    const auto config = merge(std::move(fragments));
+    ASSERT_EQ(config.servers.size(), 1u) << all(config.diagnostics);
+    const auto& x = config.servers[0];
+    EXPECT_EQ(to_string(x.place_of_rule("tools.a")), "user config user.toml:3:11");
+    EXPECT_EQ(to_string(x.place_of_rule("tools.b")), "local config local.toml:3:11");
+    EXPECT_EQ(to_string(x.place_of_rule("disabled_tools")), "local config local.toml:2:1");
+    EXPECT_EQ(to_string(x.place_of_rule("enabled_tools")), to_string(x.place));
+}
+
+TEST(ConfigMerge, AModeThatNobodyKnowsIsTold) {
+    EXPECT_THAT(
+        all(of_user("[servers.x]\ncommand = 'x'\nmode = 'shaerd'\n").diagnostics),
+        HasSubstr("warning: user config user.toml:3:8: server \"x\": mode: \"shaerd\" is none "
+                  "of auto, shared, per_session; did you mean \"shared\"?"));
+    EXPECT_EQ(all(of_user("[servers.x]\ncommand = 'x'\nmode = 'shared'\n").diagnostics), "");
+}
+
+TEST(ConfigMerge, AKeyInPermissionsThatNobodyKnowsClosesThem) {
+    for (const auto* text : {"[permissions]\ndeni = ['mcp__a__wipe']\n", "[policy]\nDeny = ['x']\n",
+                             "[permission]\ndeny = ['x']\n", "[permisions]\ndeny = ['x']\n"}) {
+        SCOPED_TRACE(text);
+        for (const auto scope : {Scope::User, Scope::Project, Scope::Local, Scope::Session}) {
             std::vector<Fragment> one;
-            one.push_back(toml(Scope::User, "[servers.\"" + c.id + "\"]\ncommand = 'x'\n"));
-            return one;
-        }());
-        EXPECT_EQ(config.servers.size(), c.legal ? 1u : 0u) << c.id;
-        EXPECT_EQ(config.diagnostics.size(), c.legal ? 0u : 1u) << c.id;
+            one.push_back(toml(scope, text));
+            const auto config = merge(std::move(one));
+            EXPECT_NE(config.permissions.closed, "");
+            ASSERT_TRUE(config.permissions.allow);
+            EXPECT_THAT(*config.permissions.allow, IsEmpty());
+            EXPECT_THAT(all(config.diagnostics), HasSubstr("error: "));
+        }
+    }
+    EXPECT_EQ(of_user("[helth]\nmisses = 1\n").permissions.closed, "");
+}
+
+TEST(ConfigMerge, AnEnterpriseFileWithAnUnknownKeyDeniesAll) {
+    for (const auto* text :
+         {"exclusiv = false\n", "exclusive = false\n[limits]\nmesage_bytes = 1\n",
+          "exclusive = false\n[health]\nmisses = 'x'\n",
+          "exclusive = false\n[permissions]\ndeni = ['x']\n"}) {
+        std::vector<Fragment> fragments;
+        fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'x'\n"));
+        fragments.push_back(toml(Scope::Enterprise, text));
+        const auto config = merge(std::move(fragments));
+        EXPECT_TRUE(config.deny_all) << text;
+        EXPECT_THAT(config.servers, IsEmpty());
     }
 }
 
@@ -141,19 +227,6 @@ TEST(ConfigMerge, AuthTablesAreReplacedWholeById) {
     const auto config = merge(std::move(fragments));
     EXPECT_EQ(serialize(boost::json::value(config.auth.at("a"))), R"({"method":"z"})");
     EXPECT_EQ(config.auth.count("b"), 1u);
-}
-
-TEST(ConfigMerge, AServerNeedsTheAuthItNames) {
-    std::vector<Fragment> fragments;
-    fragments.push_back(toml(Scope::User,
-                             "[auth.corp]\nmethod = 'x'\n"
-                             "[servers.x]\ncommand = 'x'\nauth = 'crop'\n"
-                             "[servers.y]\ncommand = 'x'\nauth = 'corp'\n"));
-    const auto config = merge(std::move(fragments));
-    ASSERT_EQ(config.servers.size(), 1u);
-    EXPECT_EQ(config.servers[0].id, "y");
-    EXPECT_THAT(all(config.diagnostics),
-                HasSubstr("user.toml:5:1: server \"x\": no [auth.crop]; defined: corp"));
 }
 
 TEST(ConfigMerge, ALocalFileMayLoosenWhatTheProjectDefines) {

@@ -184,6 +184,59 @@ TEST(YamlReader, TypesPlainScalarsAsYaml12Does) {
             R"({"a": ["yes", "on", "No", 755, 31, 15, 1e3, 0.5, "1_000", null, null, "", "5", "5", 3, "12:30:00", true]})"));
 }
 
+TEST(YamlReader, RefusesWhatItsParserLetsPass) {
+    const struct {
+        const char* text;
+        const char* says;
+    } cases[] = {
+        {"a: \"cut off\n", "1:4 not YAML: a quote that is never closed"},
+        {"a: 'cut off", "1:12 not YAML: illegal EOF in scalar"},
+        {"deny: [\"x\", \"y]\n", "a quote that is never closed"},
+        {"a: \"x\"#remark\n", "1:4 not YAML: something stands right behind"},
+        {"a: [x,,y]\n", "an empty place between its commas"},
+        {"a: [ , x]\n", "an empty place between its commas"},
+        {"a: {x: 1,,y: 2}\n", "a key must be plain text"},
+        {"~: 1\n", "a key must be plain text"},
+        {"%YAML 1.2\na: 1\n", "1:1 not YAML: a directive (%) needs a line"},
+    };
+    for (const auto& c : cases)
+        EXPECT_THAT(problem(c.text, Format::Yaml), HasSubstr(c.says)) << c.text;
+    for (const auto* text :
+         {"a: [x, y,]\n", "a: [null, ~, 'it''s', \"q\\\"\"]\n", "a: {x, y: 'z'}\n",
+          "'a': \"b\" # remark\n", "%YAML 1.2\n---\na: 1\n", "a: 'x\n  y'\nb: \xc3\xa4\nc: \"z\"\n",
+          "a: []\nb: [[], {}]\n", "a:\n- 'x'\n-\n- \"y\"\n"})
+        EXPECT_EQ(problem(text, Format::Yaml), "none") << text;
+}
+
+TEST(Readers, RefuseAByteOrderMarkInsideOfAFile) {
+    const std::string mark = "\xef\xbb\xbf";
+    for (const auto& [text, format] :
+         {std::pair<const char*, Format>{"permissions: {deny: [x]}\n", Format::Yaml},
+          {"[permissions]\ndeny = ['x']\n", Format::Toml},
+          {"{\"permissions\": {}}", Format::Json}}) {
+        EXPECT_EQ(problem(mark + text, format), "none");
+        EXPECT_EQ(problem(mark + mark + text, format),
+                  "1:1 a byte order mark inside of the file; remove it");
+    }
+    EXPECT_THAT(problem("a: 1\n" + mark + "permissions: {deny: [x]}\n", Format::Yaml),
+                HasSubstr("2:1 a byte order mark"));
+}
+
+TEST(JsonReader, TakesNumbersAsJsonWritesThem) {
+    for (const auto* number : {"0", "-0", "7", "-12", "0.5", "2.50", "1e3", "1E+3", "-0.1e-2"})
+        EXPECT_EQ(problem("{\"a\": " + std::string(number) + "}", Format::Json), "none") << number;
+    for (const auto* number : {"2.e3", "0.e1", "1.", ".5", "-", "01", "-01", "1e", "1e+", "1.2.3",
+                               "+1", "0x1", "1-2", "1e5.5"})
+        EXPECT_THAT(problem("{\"a\": " + std::string(number) + "}", Format::Json),
+                    HasSubstr("not JSON"))
+            << number;
+    EXPECT_THAT(problem("{\"a\": 1e999}", Format::Json), HasSubstr("out of range"));
+    EXPECT_THAT(problem("{\"a\": \"x\ty\"}", Format::Json),
+                HasSubstr("a control character in a string"));
+    EXPECT_EQ(problem("{\t\"a\": \"x\\ty\"}", Format::Json), "none")
+        << "between values it is space";
+}
+
 TEST(YamlReader, RefusesWhatItDoesNotKnow) {
     EXPECT_THAT(problem("a: !exec x", Format::Yaml), HasSubstr("tag \"!exec\" is not supported"));
     EXPECT_THAT(problem("a: 1\n---\nb: 2", Format::Yaml), HasSubstr("second YAML document"));

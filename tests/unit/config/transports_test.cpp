@@ -1,4 +1,5 @@
 #include "config/merge.hpp"
+#include "config/transport_settings.hpp"
 #include "support.hpp"
 
 #include <gmock/gmock.h>
@@ -59,6 +60,58 @@ TEST(CheckTransports, SaysSoWhenNothingIsLoaded) {
     check_transports(config, {});
     EXPECT_THAT(all(config.diagnostics), HasSubstr("loaded transports: none"));
     EXPECT_TRUE(config.servers.empty());
+}
+
+TEST(CheckTransports, TakesWhatAFallbackReadsForItsOwn) {
+    auto transports = known();
+    transports.push_back(
+        {"tcp",
+         boost::json::parse(R"({"properties": {"port": {}}, "additionalProperties": false})")});
+    auto config = of("[servers.a]\ncommand = 'x'\nport = 7\nprot = 7\nfallback = ['tcp']\n");
+    std::vector<std::string> judged;
+    check_transports(config, transports,
+                     [&](const boost::json::value&, const boost::json::object& settings) {
+                         judged.push_back(serialize(settings));
+                         return std::vector<std::string>();
+                     });
+    ASSERT_EQ(config.servers.size(), 1u);
+    EXPECT_EQ(serialize(config.servers[0].settings), R"({"command":"x","port":7})");
+    EXPECT_EQ(judged, std::vector<std::string>{R"({"command":"x"})"});
+    EXPECT_THAT(all(config.diagnostics), HasSubstr("unknown key \"prot\""));
+    EXPECT_EQ(serialize(settings_for(config.servers[0].settings, transports.back().schema)),
+              R"({"port":7})");
+    EXPECT_EQ(serialize(settings_for(config.servers[0].settings, nullptr)),
+              R"({"command":"x","port":7})");
+}
+
+TEST(CheckTransports, JudgesAUrlByItsTransport) {
+    const struct {
+        const char* keys;
+        const char* says;
+    } cases[] = {
+        {"url = 'http://x'", ""},
+        {"url = 'HTTPS://x:1/mcp?a=b'", ""},
+        {"url = '${BASE}/mcp'", ""},
+        {"url = 'x/mcp'", "begins with http:// or https://"},
+        {"url = 'htp://x'", "begins with http:// or https://"},
+        {"url = 'http://'", "expected a host behind http://"},
+        {"url = 'http:///mcp'", "expected a host behind http://"},
+        {"url = 'http://secret@'", "expected a host"},
+        {"url = 'http://:80/'", "expected a host"},
+        {"url = 'http://x y/'", "no spaces"},
+        {"transport = 'http'\nurl = 'ws://x'", "begins with http:// or https://"},
+        {"url = 'wss://x'", ""},
+    };
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.keys);
+        auto transports = known();
+        transports.push_back({"ws", nullptr});
+        auto config = of(std::string("[servers.a]\n") + c.keys + "\n");
+        check_transports(config, transports);
+        EXPECT_EQ(config.servers.size(), *c.says ? 0u : 1u);
+        EXPECT_THAT(all(config.diagnostics), HasSubstr(c.says));
+        EXPECT_THAT(all(config.diagnostics), ::testing::Not(HasSubstr("secret")));
+    }
 }
 
 TEST(CheckTransports, DropsUnknownSettingsWithAHint) {

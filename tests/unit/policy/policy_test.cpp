@@ -125,6 +125,19 @@ TEST(Policy, AnAgentMayUseWhatALevelAllows) {
     EXPECT_FALSE(judge({{{"mcp__s__once"}}, {}}, server, "always", Principal::Agent).allowed);
 }
 
+TEST(Policy, ARefusalNamesThePlaceOfItsRule) {
+    auto server = server_named("s");
+    server.tools = {{"a", Level::Deny}, {"b", Level::Disable}};
+    server.disabled_tools = {"c"};
+    server.enabled_tools = {"a", "b", "c"};
+    for (const auto* rule : {"tools.a", "tools.b", "disabled_tools", "enabled_tools"})
+        server.rules[rule] = {config::Scope::Local, rule, 7, 1};
+    EXPECT_THAT(judge({}, server, "a").reason, HasSubstr("(local config tools.a:7:1)"));
+    EXPECT_THAT(judge({}, server, "b").reason, HasSubstr("(local config tools.b:7:1)"));
+    EXPECT_THAT(judge({}, server, "c").reason, HasSubstr("(local config disabled_tools:7:1)"));
+    EXPECT_THAT(judge({}, server, "d").reason, HasSubstr("(local config enabled_tools:7:1)"));
+}
+
 TEST(Policy, RulesThatCouldNotBeReadDenyAllWithTheirReason) {
     config::Permissions permissions;
     permissions.allow = {"mcp__*"};

@@ -1,0 +1,25 @@
+// Names of servers as other programs write them ("My Server", "@org/x", "a__b") to ids that can
+// stand in a public tool name.
+//
+// Threads: [any], pure.
+#pragma once
+
+#include "config/fragment.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace patchbay::config {
+
+inline constexpr std::size_t kIdBytes = 64;
+
+// 1 to kIdBytes letters, digits, "-" and "_", without "__".
+bool valid_id(std::string_view id);
+
+// Gives every named server an id: its name where that is one already, else what is left of the name
+// with "-" for the rest, and six digits of its hash where that is not enough to tell it from
+// others. The name is kept in ServerEntry::written. The same names get the same ids in every file.
+void settle_ids(std::vector<Fragment>& fragments);
+
+}  // namespace patchbay::config
