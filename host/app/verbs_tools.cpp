@@ -59,6 +59,8 @@ Error explained(const Session& session, const std::string& name, Error error) {
     for (const auto& diagnostic : session.host().config().diagnostics)
         if (!diagnostic.server.empty() && diagnostic.severity == config::Severity::Error)
             out_of_order.push_back(diagnostic.server);
+    for (const auto& proposal : session.host().config().untrusted)
+        if (!proposal.is_table()) out_of_order.push_back(proposal.id);
     for (const auto& id : protocol::servers_for(name, out_of_order))
         return within(error.message, session.no_such_server(id));
     if (name.starts_with("mcp__")) return error;

@@ -87,7 +87,11 @@ std::uint64_t BrowserConsent::authorize(const std::string& server, Reserved rese
 bool BrowserConsent::fits(std::uint64_t id, const std::string& query) {
     auto& visit = visits_.at(id);
     if (!visit.state || query_value(query, "state") == visit.state) return true;
-    if (++visit.strangers >= kMostStrangers) {
+    if (++visit.strangers == 1)
+        person_.tell(
+            "a redirect came that does not belong to this sign-in (its state is another or "
+            "missing); it is passed over, and the right one is waited for");
+    if (visit.strangers >= kMostStrangers) {
         loop_.defer([this, id] {
             end(id, Error{ErrorCode::Denied,
                           std::to_string(kMostStrangers) +

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fcntl.h>
 #include <fstream>
 #include <optional>
@@ -412,7 +413,6 @@ INSTANTIATE_TEST_SUITE_P(
         Misbehaviour{"as-javascript", "javascript"}, Misbehaviour{"as-file", "file"},
         Misbehaviour{"as-no-s256", "S256"}, Misbehaviour{"as-no-registration", "client_id"},
         Misbehaviour{"as-odd", "token_endpoint"}, Misbehaviour{"denied", "access_denied"},
-        Misbehaviour{"state-wrong", "state"}, Misbehaviour{"state-missing", "state"},
         Misbehaviour{"token-html", "/token"}, Misbehaviour{"token-empty", "access_token"},
         Misbehaviour{"token-odd-type", "token_type"}, Misbehaviour{"token-negative", "expires_in"},
         Misbehaviour{"token-huge", "65536 bytes"}, Misbehaviour{"token-control", "access_token"},
@@ -421,6 +421,34 @@ INSTANTIATE_TEST_SUITE_P(
         Misbehaviour{"as-huge", "65536 bytes"},
         Misbehaviour{"iss-wrong", "from another authorization server"},
         Misbehaviour{"denied-loudly", "forged: line"}),
+    [](const auto& tested) {
+        std::string name = tested.param.mode;
+        std::replace(name.begin(), name.end(), '-', '_');
+        return name;
+    });
+
+class ForgedRedirect : public BadSignIn {};
+
+// Whoever sent it: the right one may still come, so the person decides when it is enough.
+TEST_P(ForgedRedirect, IsPassedOverAndLeavesTheOldLogin) {
+    ASSERT_EQ(BadSignIn::login().exit_code, 0);
+    const auto before = record();
+    use(GetParam().mode);
+    Program login(home.patchbay({"mcp", "login", "guarded"}));
+    ASSERT_TRUE(login.wait_until([&] {
+        return login.err().find(GetParam().told) != std::string::npos;
+    })) << login.err();
+    login.signal(SIGINT);
+    EXPECT_NE(login.finish().exit_code, 0);
+    EXPECT_EQ(record(), before);
+    use("fine");
+    EXPECT_EQ(home.run({"call", "mcp__guarded__who"}).exit_code, 0) << "the old login is kept";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , ForgedRedirect,
+    ::testing::Values(Misbehaviour{"state-wrong", "does not belong to this sign-in"},
+                      Misbehaviour{"state-missing", "does not belong to this sign-in"}),
     [](const auto& tested) {
         std::string name = tested.param.mode;
         std::replace(name.begin(), name.end(), '-', '_');
