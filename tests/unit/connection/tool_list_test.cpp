@@ -167,9 +167,9 @@ TEST_F(ToolList, IsBoundedInPagesToolsAndBytesAndTheErrorNamesTheLimit) {
         std::size_t lists;
     };
     const Case cases[] = {
-        {"pages_per_list", [](auto& limits) { limits.pages_per_list = 3; }, 3},
-        {"tools_per_server", [](auto& limits) { limits.tools_per_server = 2; }, 3},
-        {"list_bytes", [](auto& limits) { limits.list_bytes = 200; }, 3},
+        {"pages_per_list", [](auto& of) { of.pages_per_list = 3; }, 3},
+        {"tools_per_server", [](auto& of) { of.tools_per_server = 2; }, 3},
+        {"list_bytes", [](auto& of) { of.list_bytes = 200; }, 3},
     };
     for (const auto& each : cases) {
         SCOPED_TRACE(each.limit);
