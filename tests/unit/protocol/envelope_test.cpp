@@ -130,8 +130,8 @@ TEST(Envelope, KnowsTheNumberOfAnIdHoweverItIsWritten) {
                           {"1e308", std::nullopt},
                           {"\"7\"", std::nullopt}};
     for (const auto& c : cases) {
-        const auto envelope =
-            parse_envelope(std::string(R"({"jsonrpc":"2.0","id":)") + c.id + R"(,"result":{}})");
+        const auto text = std::string(R"({"jsonrpc":"2.0","id":)") + c.id + R"(,"result":{}})";
+        const auto envelope = parse_envelope(text);  // views of the text
         ASSERT_TRUE(envelope) << c.id;
         EXPECT_EQ(envelope->id, c.id);
         EXPECT_EQ(envelope->number_id, c.number) << c.id;
