@@ -3,6 +3,7 @@
 #include "core/descriptor.hpp"
 #include "core/json.hpp"
 #include "core/private_directory.hpp"
+#include "core/replace_file.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -93,35 +94,6 @@ Result<Descriptor> lock_writers(const std::string& path) {
     return file;
 }
 
-Result<void> write_whole(const std::string& path, const std::string& text) {
-    ::unlink(path.c_str());  // of one that was killed; the writers take turns
-    const Descriptor file(
-        ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (file.get() < 0) return failed("write", path);
-    for (std::size_t written = 0; written < text.size();) {
-        const auto put = ::write(file.get(), text.data() + written, text.size() - written);
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) return failed("write", path);
-        written += static_cast<std::size_t>(put);
-    }
-    if (::fsync(file.get()) != 0) return failed("write", path);
-    return {};
-}
-
-Result<void> replace(const std::string& directory, const std::string& path,
-                     const std::string& text) {
-    const auto fresh = path + ".new";
-    auto written = write_whole(fresh, text);
-    if (written && ::rename(fresh.c_str(), path.c_str()) != 0) written = failed("write", path);
-    if (!written) {
-        ::unlink(fresh.c_str());
-        return written;
-    }
-    const Descriptor folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder.get() < 0 || ::fsync(folder.get()) != 0) return failed("write", directory);
-    return {};
-}
-
 }  // namespace
 
 const json::object& TrustFile::projects() const {
@@ -166,7 +138,7 @@ Result<void> TrustFile::change(const Change& change) {
     if (!now) return now.error();
     if (auto changed = change(*now); !changed) return changed;
     const json::object file{{"version", kVersion}, {"projects", *now}};
-    auto written = replace(directory_, path(), json::serialize(file) + "\n");
+    auto written = core::replace_file(path(), json::serialize(file) + "\n", core::Durable::Yes);
     if (written) projects_ = std::move(*now);
     return written;
 }

@@ -59,16 +59,23 @@ void sweep_drafts(const std::string& directory, std::string_view file) {
 
 }  // namespace
 
-Result<void> replace_file(const std::string& path, std::string_view text) {
+Result<void> replace_file(const std::string& path, std::string_view text, Durable durable) {
     const auto slash = path.rfind('/');
-    const auto directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+    const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
     sweep_drafts(directory, std::string_view(path).substr(slash + 1));
     const std::string draft = path + "." + std::to_string(::getpid());
     ::unlink(draft.c_str());  // of one that had our number and was killed
     Descriptor file(
         ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (file.get() < 0) return failed(path);
-    if (write_whole(file.get(), text) && ::rename(draft.c_str(), path.c_str()) == 0) return {};
+    const bool synced = durable == Durable::Yes;
+    if (write_whole(file.get(), text) && (!synced || ::fsync(file.get()) == 0) &&
+        ::rename(draft.c_str(), path.c_str()) == 0) {
+        if (!synced) return {};
+        const Descriptor folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (folder.get() >= 0 && ::fsync(folder.get()) == 0) return {};
+        return failed(path);
+    }
     const auto error = failed(path);
     ::unlink(draft.c_str());
     return error;

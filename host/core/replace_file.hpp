@@ -19,7 +19,11 @@ namespace patchbay::core {
 inline constexpr std::chrono::minutes kFreshDraft{1};
 inline constexpr std::chrono::hours kForgottenDraft{24};
 
+// What cannot be made again is worth waiting until it is on the disk.
+enum class Durable { No, Yes };
+
 // For this user alone (0600). Does not follow a link in the draft's place.
-Result<void> replace_file(const std::string& path, std::string_view text);
+Result<void> replace_file(const std::string& path, std::string_view text,
+                          Durable durable = Durable::No);
 
 }  // namespace patchbay::core

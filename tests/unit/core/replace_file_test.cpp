@@ -83,6 +83,13 @@ TEST_F(ReplaceFile, LeavesADraftThatWasJustWrittenAlone) {
     EXPECT_TRUE(fs::exists(path_ + "." + gone));
 }
 
+TEST_F(ReplaceFile, ThatIsDurableIsTheSameFile) {
+    ASSERT_TRUE(replace_file(path_, "one", Durable::Yes));
+    ASSERT_TRUE(replace_file(path_, "two", Durable::Yes));
+    EXPECT_EQ(content(path_), "two");
+    EXPECT_THAT(names(), UnorderedElementsAre("eras.json"));
+}
+
 TEST_F(ReplaceFile, DoesNotFollowALinkInTheDraftsPlace) {
     fs::create_symlink(folder_ + "/elsewhere", path_ + "." + std::to_string(::getpid()));
     ASSERT_TRUE(replace_file(path_, "text"));
