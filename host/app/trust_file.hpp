@@ -1,6 +1,6 @@
 // What this user has approved of checkouts: `trust.json` in the state directory.
 //
-//   {"version":1,"projects":{"/home/me/work/app":{"files":"<digest>","auth.corp":"<digest>"}}}
+//   {"version":1,"projects":{"DIRECTORY":{"files":"<digest>","auth.corp":"<digest>"}}}
 //
 // Owns:    nothing but names: every call opens what it needs and closes it; read once.
 // Threads: [loop]; writers of all processes take turns by a lock on trust.lock. Whoever is killed
