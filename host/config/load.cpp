@@ -33,12 +33,13 @@ void take_tool_timeout(const Environment& environment, MergeDefaults& defaults,
     defaults.tool_timeout = std::chrono::milliseconds(ms);
 }
 
-// What a flag says of a key is only judged when it is merged.
-std::string wrong_flag(const std::vector<Diagnostic>& diagnostics) {
+// What is named for a run is partly judged when it is merged. A faulty server entry of a file takes
+// out only itself, there as everywhere.
+std::string wrong_source(const std::vector<Diagnostic>& diagnostics) {
     for (const auto& diagnostic : diagnostics) {
-        const bool flag =
-            diagnostic.place.scope == Scope::Session && diagnostic.place.file.starts_with("--");
-        if (flag && diagnostic.severity == Severity::Error)
+        const bool named = diagnostic.place.scope == Scope::Session &&
+                           (diagnostic.server.empty() || diagnostic.place.file.starts_with("--"));
+        if (named && diagnostic.severity == Severity::Error)
             return to_string(diagnostic.place) + ": " + diagnostic.message;
     }
     return {};
@@ -58,7 +59,7 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
         if (loaded.project.empty()) loaded.project = fragment.source.project;
     loaded.config = merge(std::move(sources.fragments), defaults);
     loaded.config.stop = std::move(sources.stop);
-    if (loaded.config.stop.empty()) loaded.config.stop = wrong_flag(loaded.config.diagnostics);
+    if (loaded.config.stop.empty()) loaded.config.stop = wrong_source(loaded.config.diagnostics);
     loaded.candidates = std::move(sources.candidates);
     std::move(sources.diagnostics.begin(), sources.diagnostics.end(),
               std::back_inserter(loaded.config.diagnostics));

@@ -131,6 +131,8 @@ TEST(Sources, WhatIsNamedForARunStopsItWhenItIsNoGood) {
          "",
          "else.toml: no such file (named by PATCHBAY_CONFIG)"},
         {{}, {}, "", "", "{\"servers\":", "PATCHBAY_CONFIG_JSON:1:12: not JSON"},
+        {{}, {}, "", "", "{\"servers\":[1]}", "a server in a list needs an"},
+        {{}, {}, "", "", "{\"health\":{\"misses\":\"x\"}}", "health.misses: expected"},
     };
     for (const auto& c : cases) {
         SCOPED_TRACE(c.says);
