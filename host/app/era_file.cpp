@@ -1,13 +1,13 @@
 #include "app/era_file.hpp"
 
+#include "config/sources.hpp"
 #include "core/json.hpp"
 #include "core/private_directory.hpp"
 #include "core/replace_file.hpp"
 
 #include <boost/json.hpp>
 
-#include <fstream>
-#include <sstream>
+#include <utility>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -16,10 +16,10 @@ EraFile::EraFile(std::string path) : path_(std::move(path)) {}
 
 void EraFile::read() {
     if (std::exchange(read_, true) || path_.empty()) return;
-    std::ifstream file(path_);
-    std::stringstream text;
-    text << file.rdbuf();
-    const auto known = core::parse_json_object(text.str());
+    // A pipe or a device in its place must not hold the start up.
+    const auto text = config::read_file(path_);
+    if (!text || text->size() > config::kFileBytes) return;
+    const auto known = core::parse_json_object(*text);
     if (!known) return;
     for (const auto& member : *known) {
         if (member.value().is_string() && versions_.size() < kEntries) {

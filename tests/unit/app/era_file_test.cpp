@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 namespace patchbay::app {
 namespace {
 
@@ -20,6 +23,16 @@ TEST(EraFile, KeepsRevisionAndTransportForTheNextProcess) {
     EXPECT_EQ(again.find("c").version, "");
     again.remember("a", {"2026-07-28", ""});
     EXPECT_EQ(EraFile(path).find("a").transport, "");
+}
+
+TEST(EraFile, DoesNotWaitForAPipeOrReadADeviceInItsPlace) {
+    const test::PluginFolder folder;
+    const auto path = folder.path() + "/eras.json";
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    EXPECT_EQ(EraFile(path).find("a").version, "");
+    ASSERT_EQ(::unlink(path.c_str()), 0);
+    ASSERT_EQ(::symlink("/dev/zero", path.c_str()), 0);
+    EXPECT_EQ(EraFile(path).find("a").version, "");
 }
 
 TEST(EraFile, ReadsWhatIsNoEraFileAsEmpty) {
