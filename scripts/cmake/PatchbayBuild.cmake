@@ -3,6 +3,7 @@
 option(PATCHBAY_TESTS "Build the tests, the example server and the benchmarks" ON)
 option(PATCHBAY_UNIT_TESTS "Among the tests, those of single parts" ON)
 option(PATCHBAY_WERROR "Treat warnings as errors (our presets only)" OFF)
+option(PATCHBAY_PRECOMPILED "Precompile what most sources include (our sanitizer presets)" OFF)
 option(PATCHBAY_LINT "Run clang-tidy on every source" OFF)
 set(PATCHBAY_SANITIZE "" CACHE STRING "Value for -fsanitize=, e.g. address,undefined or thread")
 
@@ -50,6 +51,24 @@ else()
     add_compile_options(-fstack-protector-strong)
 endif()
 
+# What most sources include, compiled once for the rooms and once for the tests (programs are compiled
+# with -fPIE, libraries with -fPIC). Off in a release, where a source that forgot an include is found.
+set(PATCHBAY_COMMON_HEADERS <algorithm> <array> <atomic> <cerrno> <charconv> <chrono> <cstdint> <cstring>
+    <deque> <functional> <map> <memory> <mutex> <optional> <set> <string> <string_view> <system_error>
+    <unordered_map> <utility> <vector> <boost/json.hpp>)
+if(PATCHBAY_PRECOMPILED)
+    # With it ccache can tell what a precompiled header was made of.
+    add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
+    add_library(patchbay_room_headers OBJECT ${PROJECT_SOURCE_DIR}/scripts/cmake/precompiled.cpp)
+    target_link_libraries(patchbay_room_headers PRIVATE patchbay::flags Boost::json)
+    target_precompile_headers(patchbay_room_headers PRIVATE ${PATCHBAY_COMMON_HEADERS})
+endif()
+function(patchbay_share_headers target owner)
+    if(PATCHBAY_PRECOMPILED)
+        target_precompile_headers(${target} REUSE_FROM ${owner})
+    endif()
+endfunction()
+
 # One static library per room of the host: patchbay_room(core SOURCES a.cpp LINKS x y).
 # Rooms that may be included are exactly those that are linked: the layer table, spelled in CMake.
 function(patchbay_room name)
@@ -59,6 +78,7 @@ function(patchbay_room name)
     target_include_directories(patchbay_${name} PUBLIC ${PROJECT_SOURCE_DIR}/host)
     target_link_libraries(patchbay_${name} PUBLIC ${ROOM_LINKS}
         PRIVATE patchbay::flags ${ROOM_PRIVATE_LINKS})
+    patchbay_share_headers(patchbay_${name} patchbay_room_headers)
 endfunction()
 
 # Makes an imported target stand for its static archive, when there is one. Of a large library we use

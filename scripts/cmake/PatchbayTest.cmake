@@ -2,6 +2,13 @@
 # TEST a CTest case of its own, with a deadline. Inherits ${PATCHBAY_TEST_SUPPORT} include folder.
 include(GoogleTest)
 
+if(PATCHBAY_PRECOMPILED)
+    add_executable(patchbay_test_headers EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/scripts/cmake/precompiled.cpp)
+    target_link_libraries(patchbay_test_headers PRIVATE patchbay::flags GTest::gmock GTest::gtest Boost::json)
+    target_precompile_headers(patchbay_test_headers PRIVATE
+        ${PATCHBAY_COMMON_HEADERS} <fstream> <gmock/gmock.h> <gtest/gtest.h>)
+endif()
+
 function(patchbay_test name)
     cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;LINKS;LABELS;ENVIRONMENT" ${ARGN})
     if(NOT TEST_TIMEOUT)
@@ -13,7 +20,8 @@ function(patchbay_test name)
     endif()
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/host)
     target_link_libraries(${name} PRIVATE ${TEST_LINKS} patchbay::flags GTest::gmock GTest::gtest
-        GTest::gtest_main Threads::Threads)
+        GTest::gtest_main Boost::json Threads::Threads)
+    patchbay_share_headers(${name} patchbay_test_headers)
     target_compile_definitions(${name} PRIVATE
         PATCHBAY_SOURCE_DIR="${PROJECT_SOURCE_DIR}" PATCHBAY_BUILD_DIR="${PROJECT_BINARY_DIR}")
     # An empty value would vanish on its way and shift the ones behind it.
