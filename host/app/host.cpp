@@ -162,6 +162,12 @@ struct Host::Impl final : connection::ServerEvents {
             !fragments.empty() || !loaded.config.untrusted.empty()) {
             const Judge judge(trust, plugins);
             loaded = config::load(options.environment, fragments, &judge);
+            const auto& untrusted = loaded.config.untrusted;
+            if (const auto trouble = trust.trouble(); !trouble.empty() && !untrusted.empty())
+                loaded.config.diagnostics.push_back({config::Severity::Warning,
+                                                     untrusted.front().place,
+                                                     "no approval counts: " + trouble,
+                                                     {}});
         }
         auto& config = loaded.config;
         core::log::set_level(core::log::level_from(config.log_level));

@@ -9,6 +9,7 @@ namespace patchbay::auth {
 
 namespace {
 
+// Shown before the browser opens: where it leads is what a person can judge.
 std::string host_of(const std::string& url) {
     const auto from = url.find("//") + 2;
     return core::printable(url.substr(from, url.find_first_of("/?#", from) - from), 200);
@@ -27,6 +28,7 @@ std::optional<std::string> query_of_redirect(std::string_view pasted,
     while (!pasted.empty() && static_cast<unsigned char>(pasted.front()) <= ' ')
         pasted.remove_prefix(1);
     if (!pasted.starts_with(redirect_uri)) return {};
+    // Anything else that is pasted, another page's address say, is no answer to this sign-in.
     pasted.remove_prefix(redirect_uri.size());
     if (!pasted.starts_with('?')) return {};
     return std::string(pasted.substr(1, pasted.find('#') - 1));
@@ -59,6 +61,7 @@ std::uint64_t BrowserConsent::authorize(const std::string& server, Reserved rese
         end(id, Error{ErrorCode::Timeout, "nobody signed in within 5 min"});
     });
     switch (person_.presence()) {
+        // Later, as every answer: the caller does not know this visit's number yet.
         case Person::Presence::Nobody:
             loop_.defer([this, id, server] {
                 end(id,
@@ -147,6 +150,7 @@ void BrowserConsent::withdraw(std::uint64_t id) {
 void BrowserConsent::end(std::uint64_t id, Result<std::string> query) {
     const auto found = visits_.find(id);
     if (found == visits_.end()) return;
+    // The answer may end this room's owner: nothing of ours is touched after it.
     const auto answer = std::move(found->second.answer);
     withdraw(id);
     answer(std::move(query));

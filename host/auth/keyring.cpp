@@ -50,6 +50,8 @@ int wait_for(pid_t pid) {
 
 }  // namespace
 
+// Secrets go in by stdin: arguments and environment can be read by every process of this user. What
+// the tool says on stderr is dropped, it may repeat them.
 Result<Keyring::Ended> Keyring::run(const std::vector<std::string>& arguments,
                                     const std::string& input) {
     Pipe in, out;
@@ -105,6 +107,7 @@ Result<std::string> Keyring::read(const std::string& server) const {
     for (auto& each : attributes(server)) arguments.push_back(each);
     const auto ended = run(arguments, {});
     if (!ended) return ended.error();
+    // The tool ends with 1 for what it does not find and for a keyring that stays locked alike.
     return ended->code == 0 ? ended->output : std::string();
 }
 

@@ -18,8 +18,9 @@ namespace http = boost::beast::http;
 namespace {
 
 constexpr const char* kPath = "/callback";
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kPatience{10};  // with a connection that has not asked yet
 
+// Without anything of the request in it, and without a referrer: the address holds the code.
 std::string page(unsigned status, const char* reason, const char* says) {
     const std::string body = std::string(
                                  "<!doctype html><meta charset=utf-8><title>Patchbay</title>"
@@ -49,6 +50,7 @@ Result<int> listen_on_loopback(unsigned port) {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(static_cast<std::uint16_t>(port));
+    // Connections of the last sign-in linger for minutes; a registered redirect names its port.
     const int on = 1;
     if (fd >= 0) ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (fd < 0 || ::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
@@ -134,6 +136,7 @@ void RedirectListener::answer(Peer& peer) {
                                 "was not used. Go on where you began to sign in."));
     }
     reply(peer, page(200, "OK", "Patchbay has got the answer. You may close this window."));
+    // Once, and later: whoever hears it takes this listener down.
     loop_.defer([came = std::exchange(came_, {}), query] { came(query); });
 }
 

@@ -17,6 +17,8 @@ namespace {
 constexpr const char* kPlugin = "plugin";    // members of a record that are ours
 constexpr const char* kKeyring = "keyring";  // true: its secrets are there
 constexpr std::chrono::milliseconds kLongestPause{16};
+// Members of a record that go to the keyring and are masked. By name, since every method keeps
+// records of its own; one word too many hides a harmless value, one too few shows a secret.
 constexpr std::string_view kSecretWords[] = {"secret", "private", "assertion", "_key"};
 
 bool is_secret(std::string_view name) {
@@ -62,6 +64,7 @@ Result<std::string> SecretStore::read_record(const std::string& plugin,
     if (!contents) return contents.error();
     if (!contents->warning.empty()) core::log::warn(contents->warning);
     const auto* found = record_of(contents->file, server);
+    // What another method has kept there is not handed out: this one would send it somewhere else.
     if (!found || text_in(*found, kPlugin) != plugin) return std::string();
     auto record = *found;
     const bool elsewhere = in_keyring(record);
@@ -90,6 +93,7 @@ void SecretStore::put(const std::string& plugin, const std::string& server,
     worker_.run(
         [this, plugin, server, record](const std::stop_token&) {
             if (record.empty()) {
+                // The record goes in any case: without it nothing leads to what the keyring holds.
                 if (keyring_) keyring_->erase(server);
                 return file_.replace(server, {});
             }
@@ -109,6 +113,8 @@ Result<void> SecretStore::write_record(const std::string& plugin, const std::str
         secrets[member.key()] = member.value();
     }
     if (keyring_) {
+        // First the keyring, then the file that says so: whoever is killed between the two leaves
+        // the old record. A keyring that is locked or missing costs nobody the sign-in.
         if (const auto kept = keyring_->write(server, json::serialize(secrets)); kept) {
             for (const auto& secret : secrets) record.erase(secret.key());
             record[kKeyring] = true;

@@ -1,26 +1,17 @@
 #include "config/approval.hpp"
 
 #include "config/keys.hpp"
+#include "config/launch.hpp"
 #include "core/digest.hpp"
 
 #include <algorithm>
 #include <map>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace patchbay::config {
 
 namespace {
 
 namespace json = boost::json;
-
-constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
-
-bool executable(const std::string& path) {
-    struct stat info {};
-    return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
-           ::access(path.c_str(), X_OK) == 0;
-}
 
 // The same text whatever the order of the members.
 json::value sorted(const json::value& value) {
@@ -98,12 +89,14 @@ private:
         }
     }
 
-    static Proposal proposal_for_table(const Member& member, const Source& source) {
+    Proposal proposal_for_table(const Member& member, const Source& source) const {
         Proposal proposal;
         proposal.id = "auth." + member.key;
         proposal.directory = source.project;
         proposal.place = source.place(member.mark);
         proposal.definition = {{"auth", to_json(member.value)}, {"folder", folder_of(source)}};
+        if (const auto program = program_of_body(member.value, source); !program.empty())
+            proposal.definition["program"] = program;
         proposal.digest = digest_of(proposal.definition);
         return proposal;
     }
@@ -123,6 +116,7 @@ private:
         proposal.id = entry.id;
         proposal.directory = source.project;
         proposal.place = source.place(entry.mark);
+        entry.program = program_of_body(entry.body, source);
         proposal.definition = definition_of(entry, source);
         const auto table = table_of(entry.body);
         if (table.source && from_project(table.source->scope)) {
@@ -150,8 +144,7 @@ private:
         definition["folder"] = folder_of(source);
         if (auto adjusted = adjustments(entry.id, source); !adjusted.empty())
             definition["adjusted_by"] = std::move(adjusted);
-        if (auto program = program_of(entry.body, source); !program.empty())
-            definition["program"] = program;
+        if (!entry.program.empty()) definition["program"] = entry.program;
         if (approvals_) definition["plugins"] = plugins_of(entry.body);
         if (const auto table = table_of(entry.body); table.member)
             definition["auth_table"] = to_json(table.member->value);
@@ -176,27 +169,9 @@ private:
         return source.file.substr(0, std::min(source.file.rfind('/'), source.file.size()));
     }
 
-    // Empty: there is no command, it waits for `${...}`, or it is nowhere.
-    std::string program_of(const Node& body, const Source& source) const {
-        const auto* command = body.find("command");
-        if (!command)
-            if (const auto* nested = body.find("config")) command = nested->find("command");
-        if (!command) return {};
-        if (command->is(Node::Kind::List) && !command->items.empty())
-            command = &command->items.front();
-        const auto& name = command->text;
-        if (name.empty() || name.find("${") != std::string::npos) return {};
-        if (name.find('/') != std::string::npos)
-            return name.starts_with('/') ? name : folder_of(source) + "/" + name;
-        const auto set = environment_.variable ? environment_.variable("PATH") : std::nullopt;
-        const std::string path = set && !set->empty() ? *set : std::string(kDefaultPath);
-        for (std::size_t from = 0; from <= path.size();) {
-            const auto to = std::min(path.find(':', from), path.size());
-            const auto candidate = path.substr(from, to - from) + "/" + name;
-            if (candidate.starts_with('/') && executable(candidate)) return candidate;
-            from = to + 1;
-        }
-        return {};
+    std::string program_of_body(const Node& body, const Source& source) const {
+        const auto launch = launch_of(body, folder_of(source));
+        return launch ? program_of(*launch, environment_) : std::string();
     }
 
     json::object plugins_of(const Node& body) const {

@@ -1,10 +1,12 @@
 // What a checkout brings runs only after a person has approved exactly that: every server and every
 // [auth.*] table of a project or local file is compared with what was approved before it is merged.
-// Decision 11.
+// Decision 13.
 //
 // The digest of a server covers its whole entry, the entries of other project and local files that
-// adjust it, the program its command leads to, the folder it is written in, the plugins of the
-// transports it names, and the [auth.*] table it would use. That of a table covers the table.
+// adjust it, the file its command leads to behind all links (launch.hpp), the folder it is written
+// in, the plugins of the transports it names, and the [auth.*] table it would use. That of a table
+// covers the table and the file its command leads to. Neither covers what stands in those files, nor
+// in files that arguments name.
 //
 // Threads: [any]. Reads no file but to see whether a program is there; expands no `${...}`.
 #pragma once
@@ -20,7 +22,8 @@ namespace patchbay::config {
 bool from_project(Scope scope);
 
 // Takes effect away from what `approvals` does not know: marks servers (ServerEntry::withheld) and
-// takes out tables (Fragment::withheld_auth). Without approvals nothing is approved.
+// takes out tables (Fragment::withheld_auth). Of the others it notes the program, which expand()
+// compares with what is there when the server starts. Without approvals nothing is approved.
 void withhold(std::vector<Fragment>& fragments, const Approvals* approvals,
               const Environment& environment);
 

@@ -74,6 +74,7 @@ private:
         const auto& [entry, source] = voice;
         server.place = source->place(entry->mark);
         server.written = entry->written;
+        server.program = entry->program;
         if (!entry->refused.empty()) return fail(*source, entry->mark, entry->refused);
         for (const auto& member : entry->body.members) {
             remember(*source, member);

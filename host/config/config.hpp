@@ -84,6 +84,8 @@ struct Server {
     bool restart = true;
 
     std::string written;  // the name in the file, where no id could be made of it as it is
+    // What was approved as the file that the command leads to; empty: nothing was.
+    std::string program;
     // Where the rules about tools were written: "enabled_tools", "disabled_tools", "tools.NAME".
     std::map<std::string, Place> rules;
     const Place& place_of_rule(const std::string& rule) const {

@@ -1,9 +1,12 @@
 // `${...}` in settings: once, never nested, at connect time. What a variable holds is never looked
 // into again, so a value from outside cannot name another one.
+#include "config/launch.hpp"
 #include "config/load.hpp"
 #include "config/secrets.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+
+#include <climits>
 
 #include <algorithm>
 
@@ -32,16 +35,33 @@ std::string beside_the_file(const Server& server, const std::string& path,
     return folder + "/" + path;
 }
 
-// A program named by a path, and the folder to start it in, do not depend on where we are.
+// A program named by a path, and the folder to start it in, do not depend on where we are. In a
+// table the program is the first of a list.
 json::object anchored(json::object settings, const Server& server, const Environment& environment) {
     for (const char* key : {"command", "cwd"}) {
         auto* value = settings.if_contains(key);
+        if (value && value->is_array() && !value->get_array().empty())
+            value = &value->get_array().front();
         if (!value || !value->is_string()) continue;
         const std::string path(value->get_string());
         const bool program_of_path = key[1] == 'o' && path.find('/') == std::string::npos;
         if (!path.empty() && !program_of_path) *value = beside_the_file(server, path, environment);
     }
     return settings;
+}
+
+// What was approved is a file. Since then a link, or an earlier folder of PATH, may lead elsewhere.
+Result<json::object> still_approved(json::object settings, const Server& server,
+                                    const Environment& environment) {
+    const auto launch = launch_of(settings);
+    if (server.program.empty() || !launch) return settings;
+    const auto now = program_of(*launch, environment);
+    if (now == server.program) return settings;
+    return Error{ErrorCode::Denied,
+                 to_string(server.place) + ": server \"" + server.id + "\": its command leads to " +
+                     (now.empty() ? "no program" : "\"" + core::printable(now, PATH_MAX) + "\"") +
+                     " now, approved was \"" + core::printable(server.program, PATH_MAX) +
+                     "\"; to see and approve it: patchbay trust " + server.id};
 }
 
 class Expander {
@@ -186,15 +206,17 @@ bool expansion_waits(const json::object& settings) {
 
 Result<json::object> expand(const Server& server, const Environment& environment,
                             const std::stop_token& stop) {
-    if (!server.expand) return anchored(server.settings, server, environment);
-    auto settings = Expander(server, environment, stop).run();
-    if (settings) *settings = anchored(std::move(*settings), server, environment);
-    return settings;
+    auto settings = server.expand ? Expander(server, environment, stop).run()
+                                  : Result<json::object>(server.settings);
+    if (!settings) return settings;
+    return still_approved(anchored(std::move(*settings), server, environment), server, environment);
 }
 
 Result<json::object> expand_auth(const Server& server, const json::object& settings,
                                  const Environment& environment, const std::stop_token& stop) {
-    return Expander(server, environment, stop).run_on(settings, "auth." + server.auth);
+    auto own = Expander(server, environment, stop).run_on(settings, "auth." + server.auth);
+    if (own) *own = anchored(std::move(*own), server, environment);
+    return own;
 }
 
 }  // namespace patchbay::config

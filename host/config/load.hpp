@@ -81,11 +81,13 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
 
 // `${VAR}`, `${VAR:-default}`, `$${` and secret references in the settings of `server` (command,
 // args, cwd, env, url, headers), once, at connect time. The error names the missing variable.
+// Denied: the command of an approved server leads to another file now (Server::program).
 // Values that came from secret references are masked in logs: Environment::secrets. Blocks its
 // caller for as long as files and programs take; a request to stop ends those programs.
 Result<boost::json::object> expand(const Server& server, const Environment& environment,
                                    const std::stop_token& stop = {});
-// The same for every text in the settings of the [auth.*] table that `server` names.
+// The same for every text in the settings of the [auth.*] table that `server` names, but for the
+// comparison.
 Result<boost::json::object> expand_auth(const Server& server, const boost::json::object& settings,
                                         const Environment& environment,
                                         const std::stop_token& stop = {});

@@ -1,7 +1,7 @@
 #include "config/sources.hpp"
 
 #include "config/merge.hpp"
-#include "config/ownership.hpp"
+#include "core/ownership.hpp"
 #include "core/text.hpp"
 
 #include <array>
@@ -282,12 +282,12 @@ Sources discover(const Environment& environment, const std::vector<PluginFragmen
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes, Writable writable) {
     // Asked before it is opened, since what is not ours may be a pipe or closed to us, and again
     // of what was opened.
-    std::optional<Writers> writers;
+    std::optional<core::Writers> writers;
     std::string others;
     const auto ask_who_replaces = [&] {
-        writers = Writers::of_this_process(
-            writable == Writable::ByAdministrators ? Groups::Trusted : Groups::Refused);
-        others = who_else_replaces(path, *writers);
+        writers = core::Writers::of_this_process(
+            writable == Writable::ByAdministrators ? core::Groups::Trusted : core::Groups::Refused);
+        others = core::who_else_replaces(path, *writers);
     };
     if (writable != Writable::ByAnybody && exists(path)) ask_who_replaces();
     if (!others.empty()) return Error{ErrorCode::Denied, std::move(others)};
@@ -307,7 +307,7 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes, W
         return Error{ErrorCode::Io, "cannot read it: not a regular file"};
     if (writable != Writable::ByAnybody) {
         if (!writers) ask_who_replaces();  // it has only just appeared
-        if (others.empty()) others = who_else_writes(fd, *writers);
+        if (others.empty()) others = core::who_else_writes(fd, *writers);
         if (!others.empty()) return Error{ErrorCode::Denied, std::move(others)};
     }
     std::string text(

@@ -21,7 +21,7 @@ struct Sources {
 
 Sources discover(const Environment& environment, const std::vector<PluginFragment>& plugins);
 
-// Who may write a file besides its reader: see ownership.hpp.
+// Who may write a file besides its reader: see core/ownership.hpp.
 enum class Writable { ByAnybody, ByUserAlone, ByAdministrators };
 
 // At most kFileBytes + 1 bytes of a regular file. NotFound: there is none; Io: why not readable.

@@ -1,10 +1,12 @@
 // Values that nobody may read in a log, an error or what a server prints: while a Secrets lives,
-// each occurrence of what it holds becomes "***" there.
+// each occurrence of what it holds becomes "***" there. So does what is left of it in base64,
+// wherever in a longer text it stood (`Basic` credentials), and as a part of a URL.
 //
 // Owns:    its values, at most kMost; the oldest is forgotten first, adding one again makes it new.
 // Threads: [any].
-// Limits:  a value shorter than kShortest bytes is not masked: it would be found in every other
-//          word. Of several lines each is masked too, since programs print them one by one; kShortestLine.
+// Limits:  at most kMostForms other forms of a value, none of one longer than kLongestDerived. What is
+//          shorter than kShortest is not masked, it would be found in every other word. Of several
+//          lines each from kShortestLine on is masked too: programs print them one by one.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +21,8 @@ public:
     static constexpr std::size_t kMost = 512;
     static constexpr std::size_t kShortest = 6;
     static constexpr std::size_t kShortestLine = 16;
+    static constexpr std::size_t kLongestDerived = 4u << 10;
+    static constexpr std::size_t kMostForms = 14;
 
     Secrets() = default;
     Secrets(Secrets&& other) noexcept;

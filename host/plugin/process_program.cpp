@@ -1,5 +1,7 @@
 #include "plugin/process_program.hpp"
 
+#include "core/program.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -76,13 +78,12 @@ std::optional<std::string> inherited(std::string_view name, std::string_view val
     }
     return proxy || setting == "registry" ? without_password(value) : std::string(value);
 }
-constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 
 std::string_view path_of(const std::vector<std::string>& environment) {
     for (const std::string_view entry : environment) {
         if (entry.substr(0, 5) == "PATH=" && entry.size() > 5) return entry.substr(5);
     }
-    return kDefaultPath;
+    return core::kDefaultPath;
 }
 
 // Seen from inside the working directory.
@@ -90,39 +91,8 @@ std::string seen_from_here(const std::string& path, const std::string& cwd) {
     return path.front() == '/' || cwd.empty() ? path : cwd + "/" + path;
 }
 
-// Empty: it can be executed.
-std::string trouble_with(const std::string& path) {
-    struct stat info {};
-    if (::stat(path.c_str(), &info) != 0) return std::strerror(errno);
-    if (S_ISDIR(info.st_mode)) return "is a directory";
-    if (!S_ISREG(info.st_mode) || ::access(path.c_str(), X_OK) != 0)
-        return "is not executable (chmod +x?)";
-    return {};
-}
-
 bool exists(const std::string& path) {
     return ::access(path.c_str(), F_OK) == 0;
-}
-
-Result<std::string> search_path(const Program& program, std::string_view path) {
-    const std::string& name = program.argv.front();
-    std::string unusable;
-    std::size_t folders = 0;
-    for (std::size_t from = 0; from <= path.size();) {
-        const auto to = std::min(path.find(':', from), path.size());
-        std::string candidate(path.substr(from, to - from));
-        candidate = (candidate.empty() ? "." : candidate) + "/" + name;
-        from = to + 1;
-        ++folders;
-        const auto seen = seen_from_here(candidate, program.cwd);
-        const auto trouble = trouble_with(seen);
-        if (trouble.empty()) return candidate;
-        if (exists(seen)) unusable += "; " + seen + " " + trouble;
-    }
-    return Error{ErrorCode::NotFound, "command \"" + name + "\" not found in the " +
-                                          std::to_string(folders) +
-                                          (folders == 1 ? " folder" : " folders") + " of PATH" +
-                                          unusable + "; install it or give its full path"};
 }
 
 }  // namespace
@@ -160,9 +130,10 @@ Result<std::string> find_program(const Program& program,
                          "working directory (cwd) \"" + program.cwd + "\" is not a directory"};
     }
     const std::string& name = program.argv.front();
-    if (name.find('/') == std::string::npos) return search_path(program, path_of(environment));
+    if (name.find('/') == std::string::npos)
+        return core::find_on_path(name, path_of(environment), program.cwd);
     const auto seen = seen_from_here(name, program.cwd);
-    const auto trouble = trouble_with(seen);
+    const auto trouble = core::trouble_with_program(seen);
     if (trouble.empty()) return name;
     return Error{ErrorCode::NotFound,
                  "command \"" + seen + "\"" + (exists(seen) ? " " : ": ") + trouble};

@@ -471,6 +471,41 @@ TEST(Trust, ARecordThatOthersCanWriteApprovesNothing) {
     EXPECT_EQ(read_file(record), "{\"version\":1,") << "it is not written over";
 }
 
+TEST(Trust, ARecordInADirectoryThatOthersCanReplaceApprovesNothing) {
+    Home home;
+    home.write(".mcp.json", R"({"mcpServers": {"a": {"command": ")" + example_server() + "\"}}}");
+    ASSERT_EQ(home.run({"trust", "a", "--yes"}).exit_code, 0);
+    const auto above = home.root() / "state";
+    ASSERT_EQ(::chmod(above.c_str(), 0777), 0);
+    const auto listed = home.run({"mcp", "list"});
+    EXPECT_THAT(listed.out, HasSubstr("untrusted"));
+    EXPECT_THAT(listed.err, AllOf(HasSubstr("no approval counts"),
+                                  HasSubstr("\"" + above.string() + "\": everybody may write it")));
+    const auto refused = home.run({"trust", "a", "--yes"});
+    EXPECT_NE(refused.exit_code, 0);
+    EXPECT_THAT(refused.err, HasSubstr("is not believed"));
+    ASSERT_EQ(::chmod(above.c_str(), 0755), 0);
+    EXPECT_THAT(home.run({"mcp", "list"}).out, HasSubstr("idle"));
+}
+
+TEST(Trust, AProgramThatBecomesALinkIsAskedAboutAgain) {
+    Home home;
+    const auto script = home.work() / "run.sh";
+    std::filesystem::copy_file(example_server(), script);
+    home.write(".mcp.json", R"({"mcpServers": {"a": {"command": "./run.sh"}}})");
+    EXPECT_THAT(home.run({"trust"}).out, HasSubstr("program: \"" + script.string() + "\""));
+    ASSERT_EQ(home.run({"trust", "a", "--yes"}).exit_code, 0);
+    const Words call{"call", "mcp__a__echo", "message=hi"};
+    EXPECT_EQ(home.run(call).out, "hi\n");
+    std::filesystem::remove(script);
+    std::filesystem::create_symlink(example_server(), script);
+    EXPECT_EQ(home.run(call).exit_code, 6);
+    EXPECT_THAT(home.run({"trust"}).out,
+                AllOf(HasSubstr("changed since it was approved"),
+                      HasSubstr("program: \"" +
+                                std::filesystem::canonical(example_server()).string() + "\"")));
+}
+
 TEST(ConfigOnTheCommandLine, WithoutServersItSaysSo) {
     Home home;
     const auto done = home.run({"mcp", "status"});

@@ -131,6 +131,18 @@ TEST_F(StoreFileTest, RefusesWhatOthersCanReach) {
     EXPECT_EQ(record("a").at("access_token"), "one");
 }
 
+TEST_F(StoreFileTest, BelievesNothingWhereOthersCanPutAnotherDirectory) {
+    put("a", "one");
+    const auto above = folder.path() + "/state";
+    ::chmod(above.c_str(), 0777);
+    EXPECT_THAT(refusal(), HasSubstr("what is kept in " + state() + " is not believed"));
+    EXPECT_THAT(refusal(), HasSubstr("\"" + above + "\": everybody may write it"));
+    EXPECT_FALSE(store.replace("a", {{"access_token", "two"}}));
+    EXPECT_FALSE(store.lock_file("a"));
+    ::chmod(above.c_str(), 0755);
+    EXPECT_EQ(record("a").at("access_token"), "one");
+}
+
 TEST_F(StoreFileTest, FollowsNoSymbolicLink) {
     put("a", "one");
     const auto elsewhere = folder.write("elsewhere.json", R"({"version":1,"servers":{}})");

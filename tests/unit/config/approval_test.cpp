@@ -149,6 +149,103 @@ TEST_F(Approval, AnotherProgramOfThatNameIsAnotherDefinition) {
     EXPECT_FALSE(find(now(), "a"));
 }
 
+// A checkout may turn its own files into links, and a folder on the way too.
+TEST_F(Approval, AProgramThatBecomesALinkIsAnotherDefinition) {
+    const std::string app = "home/me/work/app/";
+    program(app + "tools/run.sh");
+    program("elsewhere/run.sh");
+    project("[servers.a]\ncommand = '../tools/run.sh'\n");
+    approve({"a"});
+    ASSERT_TRUE(find(now(), "a")) << all(now().diagnostics);
+    const auto file = world.folder / (app + "tools/run.sh");
+    ASSERT_EQ(::rename(file.c_str(), (file + ".kept").c_str()), 0);
+    EXPECT_FALSE(find(now(), "a") && ::access(file.c_str(), F_OK) == 0);
+    ASSERT_EQ(::symlink((world.folder / "elsewhere/run.sh").c_str(), file.c_str()), 0);
+    EXPECT_FALSE(find(now(), "a"));
+    EXPECT_EQ(now().untrusted.at(0).definition.at("program"),
+              boost::json::value(world.folder / "elsewhere/run.sh"));
+    ASSERT_EQ(::unlink(file.c_str()), 0);
+    ASSERT_EQ(::rename((file + ".kept").c_str(), file.c_str()), 0);
+    EXPECT_TRUE(find(now(), "a"));
+
+    const auto folder = world.folder / (app + "tools");
+    ASSERT_EQ(::rename(folder.c_str(), (folder + ".kept").c_str()), 0);
+    ASSERT_EQ(::symlink((world.folder / "elsewhere").c_str(), folder.c_str()), 0);
+    EXPECT_FALSE(find(now(), "a"));
+}
+
+TEST_F(Approval, AProgramThatPathFindsIsApprovedAsTheFileItLeadsTo) {
+    program("versions/one");
+    program("versions/two");
+    const auto link = world.folder / "bin/tool";
+    ASSERT_EQ(::symlink((world.folder / "versions/one").c_str(), link.c_str()), 0);
+    project("[servers.a]\ncommand = 'tool'\n[auth.x]\nkind = 'bearer'\ncommand = ['tool']\n");
+    approve({"a", "auth.x"});
+    ASSERT_TRUE(find(now(), "a"));
+    EXPECT_EQ(find(now(), "a")->program, world.folder / "versions/one");
+    ASSERT_EQ(::unlink(link.c_str()), 0);
+    ASSERT_EQ(::symlink((world.folder / "versions/two").c_str(), link.c_str()), 0);
+    EXPECT_EQ(waiting(), (Ids{"a", "auth.x"}));
+}
+
+// As the child's own search goes: by PATH of its `env`, and from its `cwd` where a folder of PATH
+// is relative.
+TEST_F(Approval, AProgramIsLookedForWhereTheChildWouldFindIt) {
+    program("other/run");
+    program("home/me/work/app/sub/run");
+    program("home/me/work/app/.patchbay/in/run");
+    const struct {
+        std::string path, keys, program;
+    } cases[] = {
+        {world.folder / "bin", "", world.folder / "bin/run"},
+        {world.folder / "bin", "env = { PATH = '" + world.folder / "other" + "' }\n",
+         world.folder / "other/run"},
+        {"sub:" + world.folder / "bin", "", world.folder / "home/me/work/app/sub/run"},
+        {":" + world.folder / "bin", "cwd = 'in'\n",
+         world.folder / "home/me/work/app/.patchbay/in/run"},
+    };
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.path + " " + c.keys);
+        world.variables["PATH"] = c.path;
+        project("[servers.a]\ncommand = 'run'\n" + c.keys);
+        EXPECT_EQ(now().untrusted.at(0).definition.at("program"), boost::json::value(c.program));
+    }
+    for (const auto* undecided :
+         {"env = { PATH = '${PATH}:x' }\n", "env = { PATH = 'nowhere' }\n"}) {
+        SCOPED_TRACE(undecided);
+        project(std::string("[servers.a]\ncommand = 'run'\n") + undecided);
+        EXPECT_FALSE(now().untrusted.at(0).definition.contains("program"));
+    }
+}
+
+// A host that lives long starts a server again after the checkout has changed.
+TEST_F(Approval, WhatTheCommandLeadsToIsComparedAgainAtTheStart) {
+    program("home/me/work/app/run.sh");
+    project("[servers.a]\ncommand = '../run.sh'\n[servers.b]\ncommand = 'run'\n");
+    approve({"a", "b"});
+    const auto config = now();
+    for (const auto* id : {"a", "b"}) {
+        const auto settings = expand(*find(config, id), world.environment);
+        EXPECT_TRUE(settings) << settings.error().message;
+    }
+    const auto file = world.folder / "home/me/work/app/run.sh";
+    ASSERT_EQ(::unlink(file.c_str()), 0);
+    ASSERT_EQ(::symlink((world.folder / "bin/run").c_str(), file.c_str()), 0);
+    const auto linked = expand(*find(config, "a"), world.environment);
+    ASSERT_FALSE(linked);
+    EXPECT_EQ(linked.error().code, ErrorCode::Denied);
+    EXPECT_THAT(linked.error().message,
+                AllOf(HasSubstr("server \"a\": its command leads to \"" + world.folder / "bin/run" +
+                                "\" now, approved was \"" + file + "\""),
+                      HasSubstr("patchbay trust a")));
+    program("earlier/run");
+    world.variables["PATH"] = world.folder / "earlier" + ":" + world.folder / "bin";
+    EXPECT_FALSE(expand(*find(config, "b"), world.environment));
+    // The user's own word is no approval, and leads where it leads.
+    user("[servers.u]\ncommand = 'run'\n");
+    EXPECT_TRUE(expand(*find(now(), "u"), world.environment));
+}
+
 TEST_F(Approval, AnotherPluginForItsTransportIsAnotherDefinition) {
     project("[servers.a]\ncommand = 'run'\nfallback = ['tcp']\n");
     approve({"a"});

@@ -1,4 +1,4 @@
-// Who else could have written a configuration file: its owner, its mode, and those of every
+// Who else could have written a file that is to be believed: its owner, its mode, and those of every
 // directory that leads to it. A file that a stranger can put there is the stranger's word.
 //
 // Threads: [any].
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-namespace patchbay::config {
+namespace patchbay::core {
 
 // Refused: a group may not write either, but for a group that the user is alone in.
 enum class Groups { Refused, Trusted };
@@ -32,4 +32,4 @@ std::string who_else_replaces(const std::string& path, const Writers& writers);
 // Of an open file: who else may write it, or replace it where it lies behind all links.
 std::string who_else_writes(int fd, const Writers& writers);
 
-}  // namespace patchbay::config
+}  // namespace patchbay::core

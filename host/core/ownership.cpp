@@ -1,25 +1,19 @@
-#include "config/ownership.hpp"
+#include "core/ownership.hpp"
 
+#include "core/program.hpp"
 #include "core/text.hpp"
 
 #include <climits>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <grp.h>
-#include <memory>
 #include <pwd.h>
 #include <unistd.h>
 
-namespace patchbay::config {
+namespace patchbay::core {
 
 namespace {
-
-std::string real_path(const std::string& path) {
-    const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), ::free);
-    return real ? std::string(real.get()) : std::string();
-}
 
 std::string parent_of(const std::string& path) {
     const auto slash = path.rfind('/');
@@ -36,28 +30,32 @@ std::string trouble_above(std::string directory, const Writers& writers) {
                                  ? std::string(std::strerror(errno))
                                  : who_else_writes(status, writers);
         if (!trouble.empty())
-            return "the directory \"" + core::printable(directory, PATH_MAX) + "\": " + trouble;
+            return "the directory \"" + printable(directory, PATH_MAX) + "\": " + trouble;
     }
     return {};
 }
 
-}  // namespace
-
-// Many systems give each user a group of the same name and let it write all that is made.
-Writers Writers::of_this_process(Groups groups) {
-    Writers writers;
-    writers.user = ::geteuid();
-    writers.groups = groups;
-    const auto* user = ::getpwuid(writers.user);
-    if (!user) return writers;
+// Many systems give each user a group of the same name and let it write all that is made. -1: this
+// user has none, or is not alone in it.
+gid_t group_of_its_own(uid_t id) {
+    constexpr auto kNone = static_cast<gid_t>(-1);
+    const auto* user = ::getpwuid(id);
+    if (!user) return kNone;
     const std::string name = user->pw_name;
     const auto group_id = user->pw_gid;
     const auto* group = ::getgrgid(group_id);
-    if (!group || name != group->gr_name) return writers;
+    if (!group || name != group->gr_name) return kNone;
     for (char** member = group->gr_mem; *member; ++member)
-        if (name != *member) return writers;
-    writers.own_group = group_id;
-    return writers;
+        if (name != *member) return kNone;
+    return group_id;
+}
+
+}  // namespace
+
+Writers Writers::of_this_process(Groups groups) {
+    // Once: the database of users is slow to ask, and not made for threads.
+    static const gid_t own_group = group_of_its_own(::geteuid());
+    return {::geteuid(), own_group, groups};
 }
 
 std::string who_else_writes(const struct stat& status, const Writers& writers) {
@@ -85,9 +83,9 @@ std::string who_else_writes(int fd, const Writers& writers) {
     struct stat status {};
     if (::fstat(fd, &status) != 0) return std::strerror(errno);
     if (auto trouble = who_else_writes(status, writers); !trouble.empty()) return trouble;
-    const auto target = real_path("/proc/self/fd/" + std::to_string(fd));
+    const auto target = behind_links("/proc/self/fd/" + std::to_string(fd));
     return target.empty() ? "it was moved while it was read"
                           : trouble_above(parent_of(target), writers);
 }
 
-}  // namespace patchbay::config
+}  // namespace patchbay::core

@@ -1,9 +1,9 @@
-#include "config/ownership.hpp"
+#include "core/ownership.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace patchbay::config {
+namespace patchbay::core {
 namespace {
 
 using ::testing::HasSubstr;
@@ -52,4 +52,4 @@ TEST(Ownership, AdministratorsMayShareByAGroup) {
 }
 
 }  // namespace
-}  // namespace patchbay::config
+}  // namespace patchbay::core

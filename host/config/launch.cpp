@@ -1,0 +1,73 @@
+#include "config/launch.hpp"
+
+#include "core/json.hpp"
+#include "core/program.hpp"
+
+namespace patchbay::config {
+
+namespace {
+
+bool waits(const std::string& text) {
+    return text.find("${") != std::string::npos;
+}
+
+std::string from(const std::string& folder, const std::string& path) {
+    return path.starts_with('/') ? path : folder + "/" + path;
+}
+
+// Of the entry, or of its `config`.
+const Node* setting(const Node& body, std::string_view key) {
+    const auto* found = body.find(key);
+    if (!found)
+        if (const auto* nested = body.find("config")) found = nested->find(key);
+    return found;
+}
+
+}  // namespace
+
+std::optional<Launch> launch_of(const Node& body, std::string folder) {
+    const auto* command = setting(body, "command");
+    if (command && command->is(Node::Kind::List) && !command->items.empty())
+        command = &command->items.front();
+    if (!command || command->text.empty()) return {};
+    Launch launch{command->text, {}, {}, std::move(folder)};
+    if (const auto* cwd = setting(body, "cwd")) launch.cwd = cwd->text;
+    if (const auto* env = setting(body, "env"))
+        if (const auto* path = env->find("PATH")) launch.path = path->text;
+    return launch;
+}
+
+std::optional<Launch> launch_of(const boost::json::object& settings) {
+    const auto command = core::text_in(&settings, "command");
+    if (!command) return {};
+    Launch launch{std::string(*command), {}, {}, {}};
+    launch.cwd = core::text_in(&settings, "cwd").value_or("");
+    launch.path = core::text_in(core::object_in(&settings, "env"), "PATH");
+    return launch;
+}
+
+std::string program_of(const Launch& launch, const Environment& environment) {
+    const auto& name = launch.command;
+    if (name.empty() || waits(name)) return {};
+    std::string found;
+    if (name.find('/') != std::string::npos) {
+        found = from(launch.folder, name);
+    } else {
+        const auto set = launch.path            ? launch.path
+                         : environment.variable ? environment.variable("PATH")
+                                                : std::nullopt;
+        const std::string path = set && !set->empty() ? *set : std::string(core::kDefaultPath);
+        const auto cwd =
+            launch.cwd.empty() ? environment.working_directory : from(launch.folder, launch.cwd);
+        if (waits(path)) return {};
+        const auto program = core::find_on_path(name, path, cwd);
+        if (!program) return {};
+        // Found by a relative folder of PATH, which begins where the program is started.
+        found = from(cwd, *program);
+        if (waits(found)) return {};
+    }
+    const auto file = core::behind_links(found);
+    return file.empty() ? found : file;
+}
+
+}  // namespace patchbay::config

@@ -1,0 +1,30 @@
+// Which file a server's command leads to: what is approved is that file, not a name for it.
+//
+// Threads: [any]. Looks for files, opens none.
+#pragma once
+
+#include "config/load.hpp"
+#include "config/node.hpp"
+
+#include <optional>
+#include <string>
+
+namespace patchbay::config {
+
+struct Launch {
+    std::string command;
+    std::optional<std::string> path;  // PATH of its `env`; absent: ours
+    std::string cwd;                  // as written
+    std::string folder;               // of the file it is written in: relative paths begin there
+};
+
+// As an entry or a table writes it; nothing: it starts no program.
+std::optional<Launch> launch_of(const Node& body, std::string folder);
+// As it is about to be started, everything expanded.
+std::optional<Launch> launch_of(const boost::json::object& settings);
+
+// The file behind all links; where there is none, the path where it would be. Empty: no folder of
+// PATH has such a program, or a `${...}` decides about it.
+std::string program_of(const Launch& launch, const Environment& environment);
+
+}  // namespace patchbay::config

@@ -1,0 +1,141 @@
+#include "core/private_file.hpp"
+
+#include "core/ownership.hpp"
+#include "core/private_directory.hpp"
+#include "core/text.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+namespace patchbay::core {
+
+namespace {
+
+constexpr std::chrono::milliseconds kLockPause{2};
+
+Error failed(const std::string& doing, const std::string& path, int number = errno) {
+    return {ErrorCode::Io, "cannot " + doing + " " + path + ": " + std::strerror(number)};
+}
+
+std::string octal(mode_t mode) {
+    char text[8];
+    std::snprintf(text, sizeof text, "%03o", static_cast<unsigned>(mode & 07777));
+    return text;
+}
+
+Result<void> check(const struct stat& info, const std::string& path, Others others) {
+    if (info.st_uid != ::geteuid())
+        return Error{ErrorCode::Denied, path + " belongs to user " + std::to_string(info.st_uid) +
+                                            ", not to you (" + std::to_string(::geteuid()) +
+                                            "); move it away"};
+    const mode_t wanted = S_ISDIR(info.st_mode) ? 0700 : 0600;
+    if (others == Others::MayNothing && (info.st_mode & 07777 & ~wanted) != 0)
+        return Error{ErrorCode::Denied, path + " has mode 0" + octal(info.st_mode) +
+                                            ", others must not reach it; run: chmod " +
+                                            octal(wanted) + " " + path};
+    if ((info.st_mode & 0022) != 0)
+        return Error{ErrorCode::Denied,
+                     path + " can be written by others; look at it, then run: chmod go-w " + path};
+    return {};
+}
+
+// Of the path as it is written, links included, and of where it leads.
+Result<void> check_above(const Descriptor& directory, const std::string& path) {
+    const auto writers = Writers::of_this_process(Groups::Refused);
+    auto trouble = who_else_replaces(path, writers);
+    if (trouble.empty()) trouble = who_else_writes(directory.get(), writers);
+    if (trouble.empty()) return {};
+    return Error{
+        ErrorCode::Denied,
+        "what is kept in " + path + " is not believed, others could have put it there: " + trouble};
+}
+
+}  // namespace
+
+Result<Descriptor> open_private_directory(const std::string& path, Others others, Make make) {
+    const int link = others == Others::MayNothing ? O_NOFOLLOW : 0;
+    const auto open = [&] {
+        return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | link);
+    };
+    int fd = open();
+    if (fd < 0 && errno == ENOENT) {
+        struct stat info {};
+        const bool dangling = ::lstat(path.c_str(), &info) == 0;
+        errno = ENOENT;
+        if (dangling) return failed("open", path);
+        if (make == Make::No) return Descriptor();
+        if (!make_private_directory(path)) return failed("make", path);
+        fd = open();
+    }
+    if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
+        return Error{ErrorCode::Denied, path + " is no directory" +
+                                            (link ? ", or a symbolic link: secrets are not kept "
+                                                    "behind one"
+                                                  : "")};
+    if (fd < 0) return failed("open", path);
+    Descriptor directory(fd);
+    struct stat info {};
+    if (::fstat(fd, &info) != 0) return failed("look at", path);
+    if (auto wrong = check(info, path, others); !wrong) return wrong.error();
+    if (auto wrong = check_above(directory, path); !wrong) return wrong.error();
+    return directory;
+}
+
+Result<Descriptor> open_private_file(const Descriptor& directory, const std::string& place,
+                                     const std::string& name, Others others) {
+    const auto path = place + "/" + name;
+    Descriptor file(
+        ::openat(directory.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    if (file.get() < 0 && errno == ENOENT) return Descriptor();
+    if (file.get() < 0 && errno == ELOOP)
+        return Error{ErrorCode::Denied, path +
+                                            " is a symbolic link, which is not followed here; "
+                                            "move it away"};
+    if (file.get() < 0) return failed("open", path);
+    struct stat info {};
+    if (::fstat(file.get(), &info) != 0) return failed("look at", path);
+    if (!S_ISREG(info.st_mode))
+        return Error{ErrorCode::Denied, path + " is no regular file; move it away"};
+    if (auto wrong = check(info, path, others); !wrong) return wrong.error();
+    return file;
+}
+
+Result<std::string> read_whole(const Descriptor& file, const std::string& path, std::size_t most) {
+    std::string text;
+    char block[16384];
+    for (;;) {
+        const auto got = ::read(file.get(), block, sizeof block);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return failed("read", path);
+        if (got == 0) return text;
+        text.append(block, static_cast<std::size_t>(got));
+        if (text.size() > most)
+            return Error{ErrorCode::Limit, path + " is larger than " + std::to_string(most) +
+                                               " bytes, which it never is; move it away"};
+    }
+}
+
+Result<Descriptor> take_turn(const Descriptor& directory, const std::string& place,
+                             const std::string& name, std::chrono::milliseconds wait) {
+    const auto path = place + "/" + name;
+    Descriptor file(
+        ::openat(directory.get(), name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (file.get() < 0) return failed("write", path);
+    const auto deadline = std::chrono::steady_clock::now() + wait;
+    while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR) return failed("lock", path);
+        if (std::chrono::steady_clock::now() > deadline)
+            return Error{ErrorCode::Timeout, "another process holds " + path + " for more than " +
+                                                 duration(wait) + "; is one stopped?"};
+        std::this_thread::sleep_for(kLockPause);
+    }
+    return file;
+}
+
+}  // namespace patchbay::core

@@ -1,0 +1,159 @@
+// What is believed of the state directory, and what is not.
+#include "core/private_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace patchbay::core {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class PrivateFile : public ::testing::Test {
+protected:
+    PrivateFile() {
+        auto pattern = (fs::temp_directory_path() / "patchbay-private-XXXXXX").string();
+        root = fs::canonical(::mkdtemp(pattern.data())).string();
+        fs::create_directories(state());
+        mode(root + "/home", 0755);
+        mode(root + "/home/state", 0755);
+        mode(state(), 0700);
+    }
+    ~PrivateFile() override { fs::remove_all(root); }
+
+    std::string state() const { return root + "/home/state/patchbay"; }
+    static void mode(const std::string& path, mode_t mode) {
+        ASSERT_EQ(::chmod(path.c_str(), mode), 0) << path;
+    }
+    std::string opened(Others others = Others::MayRead, const std::string& path = {}) const {
+        const auto directory =
+            open_private_directory(path.empty() ? state() : path, others, Make::No);
+        return !directory ? directory.error().message : directory->get() < 0 ? "absent" : "open";
+    }
+    std::string file(Others others = Others::MayRead) const {
+        const auto directory = open_private_directory(state(), others, Make::No);
+        if (!directory) return directory.error().message;
+        const auto file = open_private_file(*directory, state(), "f", others);
+        if (!file) return file.error().message;
+        if (file->get() < 0) return "absent";
+        const auto text = read_whole(*file, state() + "/f", 10);
+        return text ? *text : text.error().message;
+    }
+    void write(const std::string& text, mode_t with = 0600) const {
+        std::ofstream(state() + "/f") << text;
+        mode(state() + "/f", with);
+    }
+
+    std::string root;
+};
+
+TEST_F(PrivateFile, IsReadWhereOnlyItsOwnerCouldHaveWrittenIt) {
+    EXPECT_EQ(file(), "absent");
+    write("text");
+    EXPECT_EQ(file(), "text");
+    EXPECT_EQ(file(Others::MayNothing), "text");
+    write("text", 0644);
+    EXPECT_EQ(file(), "text");
+    EXPECT_THAT(file(Others::MayNothing), HasSubstr("has mode 0644, others must not reach it; run: "
+                                                    "chmod 600 " +
+                                                    state() + "/f"));
+    write("text", 0620);
+    EXPECT_THAT(file(), HasSubstr("can be written by others; look at it, then run: chmod go-w"));
+    write("eleven byte");
+    EXPECT_THAT(file(), HasSubstr("is larger than 10 bytes"));
+}
+
+// Whoever may write a directory on the way may put another one in its place.
+TEST_F(PrivateFile, EveryDirectoryAboveIsJudged) {
+    for (const auto* above : {"", "/home", "/home/state"}) {
+        for (const mode_t bad : {0777u, 0757u}) {
+            SCOPED_TRACE(above);
+            mode(root + above, bad);
+            for (const auto others : {Others::MayRead, Others::MayNothing})
+                EXPECT_THAT(opened(others),
+                            AllOf(HasSubstr("what is kept in " + state() + " is not believed"),
+                                  HasSubstr("\"" + root + above + "\": everybody may write it")));
+            mode(root + above, 01777);
+            EXPECT_EQ(opened(), "open") << "nobody can replace what is another's there";
+            mode(root + above, 0755);
+        }
+    }
+    EXPECT_EQ(opened(), "open");
+    if (::geteuid() != 0) return;
+    ASSERT_EQ(::chown((root + "/home").c_str(), 12345, 12345), 0);
+    EXPECT_THAT(opened(), HasSubstr("\": it belongs to user 12345, not to you (0) or root"));
+    ASSERT_EQ(::chown((root + "/home").c_str(), 0, 0), 0);
+    ASSERT_EQ(::chown(state().c_str(), 12345, 12345), 0);
+    EXPECT_THAT(opened(), HasSubstr("belongs to user 12345, not to you (0); move it away"));
+}
+
+TEST_F(PrivateFile, WhereALinkLeadsIsJudgedAsWell) {
+    const auto link = root + "/home/link";
+    fs::create_directory_symlink(state(), link);
+    EXPECT_EQ(opened(Others::MayRead, link), "open");
+    EXPECT_THAT(opened(Others::MayNothing, link), HasSubstr("or a symbolic link"));
+    mode(root + "/home/state", 0777);
+    EXPECT_THAT(opened(Others::MayRead, link), HasSubstr("everybody may write it"));
+    mode(root + "/home/state", 0755);
+    // A link on the way: the folder that it stands in counts, and the one it leads through.
+    fs::create_directories(root + "/shared");
+    fs::create_directory_symlink(root + "/home/state", root + "/shared/state");
+    EXPECT_EQ(opened(Others::MayNothing, root + "/shared/state/patchbay"), "open");
+    mode(root + "/shared", 0777);
+    EXPECT_THAT(opened(Others::MayNothing, root + "/shared/state/patchbay"),
+                HasSubstr("\"" + root + "/shared\": everybody may write it"));
+    mode(root + "/shared", 0755);
+    mode(root + "/home", 0777);
+    EXPECT_THAT(opened(Others::MayNothing, root + "/shared/state/patchbay"),
+                HasSubstr("\"" + root + "/home\": everybody may write it"));
+}
+
+TEST_F(PrivateFile, NothingThatIsNoFileIsWaitedForOrFollowed) {
+    const auto path = state() + "/f";
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    EXPECT_THAT(file(), HasSubstr("is no regular file"));
+    fs::remove(path);
+    fs::create_symlink("/etc/passwd", path);
+    EXPECT_THAT(file(), HasSubstr("is a symbolic link"));
+    std::ofstream(root + "/plain") << "x";
+    EXPECT_THAT(opened(Others::MayRead, root + "/plain"), HasSubstr("is no directory"));
+}
+
+TEST_F(PrivateFile, ADirectoryIsMadeOnlyWhenItIsWanted) {
+    const auto deep = root + "/home/new/state";
+    EXPECT_EQ(opened(Others::MayNothing, deep), "absent");
+    EXPECT_FALSE(fs::exists(root + "/home/new"));
+    const auto made = open_private_directory(deep, Others::MayNothing, Make::Yes);
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_GE(made->get(), 0);
+    EXPECT_EQ(fs::status(deep).permissions(), fs::perms::owner_all);
+    fs::create_directory_symlink(root + "/nowhere", root + "/home/dangling");
+    EXPECT_THAT(opened(Others::MayRead, root + "/home/dangling"), HasSubstr("cannot open"));
+}
+
+TEST_F(PrivateFile, WritersTakeTurns) {
+    const auto directory = open_private_directory(state(), Others::MayNothing, Make::No);
+    ASSERT_TRUE(directory);
+    using std::chrono::milliseconds;
+    {
+        const auto mine = take_turn(*directory, state(), "lock", milliseconds(10));
+        ASSERT_TRUE(mine) << mine.error().message;
+        const auto yours = take_turn(*directory, state(), "lock", milliseconds(10));
+        ASSERT_FALSE(yours);
+        EXPECT_EQ(yours.error().code, ErrorCode::Timeout);
+        EXPECT_THAT(yours.error().message, HasSubstr("another process holds " + state() + "/lock"));
+    }
+    EXPECT_TRUE(take_turn(*directory, state(), "lock", milliseconds(10)));
+}
+
+}  // namespace
+}  // namespace patchbay::core
