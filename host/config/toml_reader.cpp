@@ -6,6 +6,7 @@
 #include "core/toml.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 namespace patchbay::config {
@@ -128,6 +129,8 @@ public:
             case toml::node_type::floating_point:
                 to.kind = Node::Kind::Real;
                 to.real = from.as_floating_point()->get();
+                if (!std::isfinite(to.real))
+                    return fail({to.mark, "inf and nan are no numbers that a setting may have"});
                 return true;
             case toml::node_type::boolean:
                 to.kind = Node::Kind::Flag;

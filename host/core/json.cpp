@@ -17,7 +17,7 @@ namespace {
 // Below this many members an object of the library is searched one by one, without a table.
 constexpr std::size_t kPlainMembers = 18;
 
-enum class Refused { No, Crowded, Repeated };
+enum class Refused { No, Crowded, Repeated, Infinite };
 
 // Hears one parse and builds the values; the library's own handler knows no bounds.
 struct Builder {
@@ -78,7 +78,9 @@ struct Builder {
     bool on_uint64(std::uint64_t number, string_view, error_code&) {
         return values.push_uint64(number), true;
     }
-    bool on_double(double number, string_view, error_code&) {
+    bool on_double(double number, string_view, error_code& error) {
+        // The library reads 1e999 as infinity and writes that as no JSON.
+        if (!std::isfinite(number)) return refuse(Refused::Infinite, error);
         return values.push_double(number), true;
     }
     bool on_bool(bool flag, error_code&) { return values.push_bool(flag), true; }
@@ -108,6 +110,8 @@ Error unreadable(const Builder& builder, const json::error_code& error, std::siz
     if (builder.refused == Refused::Crowded)
         return {ErrorCode::Limit,
                 "has more members in its objects than can be read safely (limit json_crowding)"};
+    if (builder.refused == Refused::Infinite)
+        return {ErrorCode::Limit, "has a number beyond 1.8e308, the largest that can be kept"};
     if (builder.refused == Refused::Repeated)
         return {ErrorCode::Invalid,
                 "has the key \"" + printable(builder.repeated, 80) + "\" twice in one object"};

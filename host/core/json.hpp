@@ -2,7 +2,8 @@
 //
 // Its bounds are ours and named in limits.hpp, not the library's defaults: nesting, and the work
 // that objects of many members may cause. The library's table of members can be filled so that
-// every key meets all others, and then reading takes the square of their number.
+// every key meets all others, and then reading takes the square of their number. A number that no
+// double holds is refused too: what was read can be written again.
 //
 // The getters neither throw nor assume: what another program wrote may have any shape. Member
 // functions of Boost.JSON that throw (`as_object()`, `value_to`) are not used in the host;

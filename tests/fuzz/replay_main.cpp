@@ -3,8 +3,11 @@
 // PATCHBAY_FUZZ.
 //
 //   <target>_fuzz MUTATIONS CORPUS...
+//
+// An input that breaks the target is kept in a file, which libFuzzer and this program take as well.
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -14,7 +17,11 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <unistd.h>
 #include <vector>
+#if defined(PATCHBAY_SANITIZED)
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -23,10 +30,30 @@ namespace {
 constexpr std::chrono::milliseconds kMostTime{1200};  // slow builds do fewer mutations
 constexpr std::size_t kMostBytes = 4096;
 
+const std::string* current = nullptr;
+
+// A process that is about to die: nothing but what it can still do.
+void keep_input() {
+    char path[] = "/tmp/patchbay-fuzz-input-XXXXXX";
+    const int fd = current ? ::mkstemp(path) : -1;
+    if (fd < 0 || ::write(fd, current->data(), current->size()) < 0) return;
+    ::close(fd);
+    current = nullptr;
+    static_cast<void>(!::write(STDERR_FILENO, "the input is kept in ", 21));
+    static_cast<void>(!::write(STDERR_FILENO, path, sizeof path - 1));
+    static_cast<void>(!::write(STDERR_FILENO, "\n", 1));
+}
+
+void on_abort(int) {
+    keep_input();
+}
+
 void run(const std::string& input) {
+    current = &input;
     // A copy of exactly this size: a read past the end is a sanitizer's to see.
     const std::vector<std::uint8_t> bytes(input.begin(), input.end());
     LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+    current = nullptr;
 }
 
 // No std distribution: those may differ between libraries.
@@ -112,8 +139,14 @@ int main(int count, char** arguments) {
         std::fprintf(stderr, "usage: %s MUTATIONS CORPUS...\n", arguments[0]);
         return 64;
     }
+    std::signal(SIGABRT, on_abort);
+#if defined(PATCHBAY_SANITIZED)
+    __sanitizer_set_death_callback(keep_input);
+#endif
     std::vector<std::filesystem::path> files;
     for (int i = 2; i < count; ++i) {
+        if (std::filesystem::is_regular_file(arguments[i])) files.emplace_back(arguments[i]);
+        if (!std::filesystem::is_directory(arguments[i])) continue;
         for (const auto& entry : std::filesystem::directory_iterator(arguments[i])) {
             if (entry.is_regular_file()) files.push_back(entry.path());
         }

@@ -24,6 +24,8 @@ namespace patchbay::test {
 // A loaded plugin. Never unmapped, as in the host.
 class PluginHost {
 public:
+    using Entry = patchbay_status(const patchbay_host*, const patchbay_plugin**, patchbay_error*);
+
     PluginHost(core::Loop& loop, const std::string& name)
         : services_("dev.patchbay." + name, plugin::offered_extensions()) {
         services_.attach(loop);
@@ -31,12 +33,13 @@ public:
                           "/libpatchbay_" + name + ".so";
         void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (!library) throw std::runtime_error(::dlerror());
-        using Entry =
-            patchbay_status(const patchbay_host*, const patchbay_plugin**, patchbay_error*);
-        auto* const entry = reinterpret_cast<Entry*>(::dlsym(library, "patchbay_plugin_entry_0"));
-        patchbay_error error{};
-        if (!entry || entry(services_.host(), &plugin_, &error) != PATCHBAY_OK)
-            throw std::runtime_error(path + ": " + error.message);
+        enter(path, reinterpret_cast<Entry*>(::dlsym(library, "patchbay_plugin_entry_0")));
+    }
+    // One that is linked into the test.
+    PluginHost(core::Loop& loop, const std::string& name, Entry* entry)
+        : services_("dev.patchbay." + name, plugin::offered_extensions()) {
+        services_.attach(loop);
+        enter(name, entry);
     }
     ~PluginHost() {
         if (plugin_ && plugin_->shutdown) plugin_->shutdown();
@@ -53,6 +56,12 @@ public:
     std::string misbehaviour() const { return services_.misbehaviour(); }
 
 private:
+    void enter(const std::string& path, Entry* entry) {
+        patchbay_error error{};
+        if (!entry || entry(services_.host(), &plugin_, &error) != PATCHBAY_OK)
+            throw std::runtime_error(path + ": " + error.message);
+    }
+
     plugin::HostServices services_;
     const patchbay_plugin* plugin_ = nullptr;
 };

@@ -58,6 +58,13 @@ bool is_hex(char byte) {
     return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
 }
 
+// Of a host name or, with colons, an IPv6 address, which may name its zone.
+bool is_host_letter(char byte, bool address) {
+    const auto lower = static_cast<char>(byte | 0x20);
+    return (byte >= '0' && byte <= '9') || (lower >= 'a' && lower <= 'z') || byte == '-' ||
+           byte == '.' || byte == '_' || (address && (byte == ':' || byte == '%'));
+}
+
 // As written: what is escaped stays so, since %2F is another path than a slash. Only what may not
 // be in a request line is escaped.
 std::string on_the_wire(std::string_view text) {
@@ -106,6 +113,12 @@ Url taken_apart(const std::string& before_path, std::string_view path, std::stri
         refuse("holds a user name or password; use headers or bearer_token_env_var instead");
     url.host = uri.getHost();
     if (url.host.empty()) refuse("names no host");
+    const bool address = url.host.find(':') != url.host.npos;
+    if (!std::all_of(url.host.begin(), url.host.end(),
+                     [&](char byte) { return is_host_letter(byte, address); }))
+        refuse(
+            "names a host with a character that no host has; an international name is written "
+            "in its xn-- form");
     std::transform(url.host.begin(), url.host.end(), url.host.begin(),
                    [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
     const auto port = uri.getSpecifiedPort();

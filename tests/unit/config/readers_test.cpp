@@ -222,6 +222,13 @@ TEST(Readers, RefuseAByteOrderMarkInsideOfAFile) {
                 HasSubstr("2:1 a byte order mark"));
 }
 
+TEST(TomlReader, RefusesNumbersThatCannotBePassedOn) {
+    for (const char* number : {"inf", "-inf", "nan", "+nan"})
+        EXPECT_THAT(problem("a = 1\nb = " + std::string(number) + "\n", Format::Toml),
+                    HasSubstr("2:5 inf and nan are no numbers"))
+            << number;
+}
+
 TEST(JsonReader, TakesNumbersAsJsonWritesThem) {
     for (const auto* number : {"0", "-0", "7", "-12", "0.5", "2.50", "1e3", "1E+3", "-0.1e-2"})
         EXPECT_EQ(problem("{\"a\": " + std::string(number) + "}", Format::Json), "none") << number;

@@ -82,6 +82,20 @@ TEST(JsonText, BoundsTheWorkThatMembersMayCause) {
     EXPECT_FALSE(parse_json(object_of(101), {.crowding = 10'000}));
 }
 
+TEST(JsonText, HoldsOnlyNumbersThatCanBeWrittenAgain) {
+    for (const char* text : {"1e999", "[-1e400]", R"({"a":{"b":1e309}})"}) {
+        const auto parsed = parse_json(text);
+        ASSERT_FALSE(parsed) << text;
+        EXPECT_EQ(parsed.error().code, ErrorCode::Limit);
+        EXPECT_THAT(parsed.error().message, HasSubstr("beyond 1.8e308"));
+    }
+    for (const char* text : {"1e308", "-1.7976931348623157e308", "1e-999"}) {
+        const auto parsed = parse_json(text);
+        ASSERT_TRUE(parsed) << text;
+        EXPECT_TRUE(parse_json(boost::json::serialize(*parsed))) << text;
+    }
+}
+
 TEST(JsonGetters, TakeAnyShape) {
     const auto object = parse_json_object(
         R"({"text":"a","one":1.0,"half":1.5,"big":9223372036854775808,"huge":1e308,"low":-1e308,)"

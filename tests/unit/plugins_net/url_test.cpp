@@ -64,6 +64,8 @@ TEST(Url, RefusesWhatCouldMeanTwoThings) {
     EXPECT_THAT(refusal("javascript:alert(1)"), HasSubstr("must begin with http"));
     EXPECT_THAT(refusal("http:///path"), HasSubstr("names no host"));
     EXPECT_THAT(refusal("http://h:99999/"), HasSubstr("cannot be read"));
+    for (const char* host : {"caf\xc3\xa9.example", "a%0d%0ab", "a,b", "a\"b", "<h>"})
+        EXPECT_THAT(refusal("http://" + std::string(host) + "/"), HasSubstr("no host has")) << host;
     EXPECT_THAT(refusal("http://h/" + std::string(9000, 'x')), HasSubstr("longer than"));
 }
 

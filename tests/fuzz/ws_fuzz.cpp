@@ -1,0 +1,124 @@
+// Foreign bytes as what a WebSocket server says: the fields of its handshake up to an empty line
+// (none: the right ones; ACCEPT stands for the answer to the key), then frames, then the end. The
+// channel is opened at most once and closed once, what it hands on is UTF-8 within the limit, and
+// the plugin keeps the contract of plugin.h.
+#include "fuzz/require.hpp"
+#include "support/plugin_host.hpp"
+#include "utf8.hpp"
+
+#include <openssl/evp.h>
+#include <openssl/sha.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace patchbay;
+
+std::string accept_for(const std::string& key) {
+    const auto text = key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+    unsigned char digest[SHA_DIGEST_LENGTH];
+    ::SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
+    unsigned char encoded[64];
+    const int size = ::EVP_EncodeBlock(encoded, digest, sizeof digest);
+    return {reinterpret_cast<char*>(encoded), static_cast<std::size_t>(size)};
+}
+
+// On a Unix socket, so that no port is used up; a thread that serves one connection after the other.
+class Server {
+public:
+    Server() {
+        FUZZ_REQUIRE(::mkdtemp(folder_) != nullptr);
+        path = std::string(folder_) + "/ws";
+        listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        path.copy(address.sun_path, sizeof address.sun_path - 1);
+        FUZZ_REQUIRE(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+        FUZZ_REQUIRE(::listen(listener_, 8) == 0);
+        std::atexit([] { one().remove(); });
+        std::thread([this] { serve(); }).detach();
+    }
+    static Server& one() {
+        static auto& server = *new Server;
+        return server;
+    }
+    void say(std::string fields, std::string frames) {
+        const std::scoped_lock lock(mutex_);
+        fields_ = std::move(fields);
+        frames_ = std::move(frames);
+    }
+
+    std::string path;
+
+private:
+    void remove() const {
+        ::unlink(path.c_str());
+        ::rmdir(folder_);
+    }
+    [[noreturn]] void serve() {
+        for (;;) {
+            const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+            if (fd < 0) continue;
+            std::string head;
+            for (char byte; head.find("\r\n\r\n") == head.npos && ::recv(fd, &byte, 1, 0) == 1;)
+                head += byte;
+            const auto answer = answer_to(head);
+            static_cast<void>(!::send(fd, answer.data(), answer.size(), MSG_NOSIGNAL));
+            ::shutdown(fd, SHUT_WR);
+            for (char piece[4096]; ::recv(fd, piece, sizeof piece, 0) > 0;) {
+            }
+            ::close(fd);
+        }
+    }
+    std::string answer_to(const std::string& head) {
+        const std::scoped_lock lock(mutex_);
+        const auto at = head.find("Sec-WebSocket-Key: ");
+        auto answer = "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
+                      fields_ + "\r\n";
+        if (const auto place = answer.find("ACCEPT"); at != head.npos && place != answer.npos)
+            answer.replace(place, 6,
+                           accept_for(head.substr(at + 19, head.find('\r', at) - at - 19)));
+        return answer + frames_;
+    }
+
+    char folder_[32] = "/tmp/patchbay-ws-fuzz-XXXXXX";
+    int listener_ = -1;
+    std::mutex mutex_;  // guards what follows
+    std::string fields_, frames_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    // Neither is ever destroyed: workers of the plugin may outlive any input.
+    static auto& loop = *new core::Loop;
+    static auto& host = *new test::PluginHost(loop, "ws", patchbay_plugin_entry_0);
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    const auto end = text.find("\n\n");
+    std::string fields;
+    if (end != text.npos) {
+        for (const char letter : text.substr(0, end))
+            fields += letter == '\n' ? std::string("\r\n") : std::string(1, letter);
+        if (!fields.empty()) fields += "\r\n";
+    }
+    if (fields.empty()) fields = "Sec-WebSocket-Accept: ACCEPT\r\nSec-WebSocket-Protocol: mcp\r\n";
+    Server::one().say(fields, std::string(text.substr(end == text.npos ? 0 : end + 2)));
+
+    test::PluginChannel channel(loop, host);
+    FUZZ_REQUIRE(channel.open(R"({"url":"ws://localhost/mcp","unix_socket":")" +
+                              Server::one().path + "\"}") == PATCHBAY_OK);
+    FUZZ_REQUIRE(channel.until([&] { return channel.closed(); }));
+    for (const auto& message : channel.sorted_messages())
+        FUZZ_REQUIRE(!message.empty() && ws::is_utf8(message) && message.size() <= size);
+    FUZZ_REQUIRE(channel.end.status != PATCHBAY_OK && !channel.end.text.empty());
+    FUZZ_REQUIRE(channel.faults.empty() && host.misbehaviour().empty());
+    channel.destroy();
+    return 0;
+}
