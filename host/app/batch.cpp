@@ -501,16 +501,8 @@ void Batch::put(std::string line) {
 
 // Blocks when nobody reads our output: then nothing more is asked of the servers either.
 void Batch::flush() {
-    std::size_t written = 0;
-    while (written < out_.size()) {
-        const auto put = ::write(1, out_.data() + written, out_.size() - written);
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) {  // nobody reads any more
-            failed_ = done_ = true;
-            break;
-        }
-        written += static_cast<std::size_t>(put);
-    }
+    // An answer that cannot be delivered is worth no further request.
+    if (!write_at_once(out_)) failed_ = done_ = true;
     out_.clear();
 }
 
@@ -519,8 +511,8 @@ int batch_verb(const GlobalOptions& global, const std::string& file, bool sign_i
     if (!file.empty() && file != "-") {
         input = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
         if (input < 0) {
-            say("error: cannot read " + file + ": " + std::strerror(errno));
-            return kUsage;
+            return report({ErrorCode::Invalid, "cannot read " + file + ": " + std::strerror(errno)},
+                          global);
         }
     }
     Session session(global, Session::Life::Long,

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -165,14 +166,36 @@ TEST(CommandLine, TakesGlobalOptionsBeforeAndAfterTheVerb) {
     EXPECT_THAT(before.out, HasSubstr("\"state\":\"disabled\""));
 }
 
-TEST(CommandLine, SaysThatItsOutputDidNotArrive) {
+TEST(CommandLine, SaysOnceThatItsOutputDidNotArrive) {
     Home home;
-    auto command = home.patchbay({"config", "paths"});
-    const std::string program = command.argv[0];
-    command.argv = {"/bin/sh", "-c", "exec '" + program + "' config paths > /dev/full"};
-    const auto done = run(command);
-    EXPECT_EQ(done.exit_code, 1);
-    EXPECT_THAT(done.err, HasSubstr("cannot write to stdout: No space left on device"));
+    home.add_example("x");
+    for (const char* words :
+         {"--version", "--help", "call --help", "mcp list", "mcp status", "mcp auth --json",
+          "mcp logs x --json", "tools", "tools --schema", "call mcp__x__echo message=hi",
+          "resources list", "prompts get greet who=Ada", "batch", "config show", "config paths",
+          "config check", "plugin list", "trust", "--json nope"}) {
+        auto command = home.patchbay({}, "{\"id\":1,\"op\":\"status\"}\n");
+        command.argv = {"/bin/sh", "-c",
+                        "exec '" + command.argv[0] + "' " + words + " > /dev/full"};
+        const auto done = run(command);
+        EXPECT_NE(done.exit_code, 0) << words;
+        const std::string told = "error: cannot write to stdout: No space left on device\n";
+        const auto at = done.err.find(told);
+        ASSERT_NE(at, std::string::npos) << words << ": " << done.err;
+        EXPECT_EQ(done.err.find("cannot write", at + told.size()), std::string::npos) << words;
+    }
+}
+
+TEST(CommandLine, PrintsIntoNothingElseWhenItsOutputIsClosed) {
+    Home home;
+    home.add_example("x");
+    for (const char* words : {"--version", "call mcp__x__echo message=hi", "batch"}) {
+        auto command = home.patchbay({}, "{\"id\":1,\"op\":\"status\"}\n");
+        command.argv = {"/bin/sh", "-c", "exec '" + command.argv[0] + "' " + words + " >&-"};
+        const auto done = run(command);
+        EXPECT_EQ(done.exit_code, 1) << words;
+        EXPECT_EQ(done.err, "error: cannot write to stdout: Bad file descriptor\n") << words;
+    }
 }
 
 TEST(CommandLine, SaysWhyMuchOutputDidNotArrive) {
@@ -192,9 +215,71 @@ TEST(CommandLine, SaysWhyMuchOutputDidNotArrive) {
 TEST(CommandLine, FailsWhenWhatCameCannotBeSaved) {
     Home home;
     home.add_example("x");
-    const auto done = home.run({"call", "mcp__x__image", "--output", "/nonexistent/folder"});
+    const auto done = home.run({"call", "mcp__x__image", "--output", "/proc"});
     EXPECT_EQ(done.exit_code, 1);
-    EXPECT_THAT(done.err, HasSubstr("cannot save image: /nonexistent/folder/image-1.png"));
+    EXPECT_THAT(done.err, HasSubstr("cannot save image: /proc/image-1.png"));
+}
+
+TEST(CommandLine, CallsNothingWhenThereIsNoFolderToSaveIn) {
+    Home home;
+    const auto input = home.add_recorded("x");
+    const auto file = home.write("file", "");
+    for (const auto& [folder, why] : {std::pair<std::string, const char*>("out", "No such file"),
+                                      std::pair<std::string, const char*>(file, "Not a dir")}) {
+        for (const Words& words :
+             {Words{"call", "mcp__x__image", "--output", folder},
+              Words{"resources", "read", "example://blob", "--output", folder},
+              Words{"prompts", "get", "greet", "who=Ada", "--output", folder}}) {
+            const auto done = home.run(words);
+            EXPECT_EQ(done.exit_code, 3);
+            EXPECT_THAT(done.err,
+                        HasSubstr("--output: nothing can be saved in \"" + folder + "\": " + why));
+        }
+    }
+    EXPECT_FALSE(std::filesystem::exists(input));
+}
+
+TEST(CommandLine, SaysWhatANumberOfLinesIs) {
+    Home home;
+    home.add_example("x");
+    for (const char* text : {"0", "-1", "x", "1.5", "99999999999999999999", ""}) {
+        const auto done = home.run({"mcp", "logs", "x", "-n", text});
+        EXPECT_EQ(done.exit_code, 3) << text;
+        EXPECT_THAT(done.err, HasSubstr("\"" + std::string(text) +
+                                        "\" is no number of lines from 1 to 1000000"));
+    }
+    EXPECT_EQ(home.run({"mcp", "logs", "x", "-n", "1"}).exit_code, 0);
+}
+
+TEST(CommandLine, SaysInOneLineThatAnOptionLacksItsValue) {
+    for (const Words& words : {Words{"--config"}, Words{"tools", "--server"}, Words{"--set"}}) {
+        const auto done = Home().run(words);
+        EXPECT_EQ(done.exit_code, 3);
+        EXPECT_EQ(done.out, "");
+        EXPECT_THAT(done.err, StartsWith("error: " + words.back() + ": 1 required "));
+        EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
+    }
+}
+
+TEST(CommandLine, UsageErrorsAreJsonToo) {
+    for (const Words& words :
+         {Words{"--json"}, Words{"--json", "nope"}, Words{"mcp", "--json"}, Words{"--json", ""},
+          Words{"tools", "--json", "--nosuch"}, Words{"call", "--json"},
+          Words{"call", "mcp__x__echo", "--timeout", "x", "--json"}, Words{"--json", "--config"},
+          Words{"mcp", "logs", "x", "-n", "0", "--json"}, Words{"batch", "nofile", "--json"},
+          Words{"prompts", "get", "greet", "who", "--json"}, Words{"complete", "who=A", "--json"},
+          Words{"trust", "--yes", "--json"}}) {
+        const auto done = Home().run(words);
+        SCOPED_TRACE(::testing::PrintToString(words));
+        EXPECT_EQ(done.exit_code, 3);
+        json::error_code failed;
+        const auto told = json::parse(done.out, failed);
+        ASSERT_FALSE(failed) << done.out;
+        EXPECT_EQ(told.at_pointer("/error/kind"), "invalid");
+        EXPECT_EQ(
+            done.err,
+            "error: " + json::value_to<std::string>(told.at_pointer("/error/message")) + "\n");
+    }
 }
 
 TEST(CommandLine, SaysHowAToolIsCalled) {
