@@ -233,7 +233,7 @@ int run_command_line(int argc, char** argv) {
     bool schema = false;
     auto& tools = verb(app, "tools", "List tools by their public names",
                        "  patchbay tools\n  patchbay tools 'mcp__git*' --schema\n  patchbay tools "
-                       "read --server files --json");
+                       "read --server files --json\nTools that a rule denies are marked (denied).");
     tools.add_option("PATTERN", pattern, "Part of a name, or a name with * and ?");
     tools.add_option("--server", server, "Only this server")->type_name("ID");
     tools.add_flag("--schema", schema, "With input schemas");
