@@ -131,8 +131,9 @@ void Batch::take_lines() {
     buffer_.erase(0, from);
     scanned_ -= std::min(scanned_, from);
     if (buffer_.size() > kLineBytes && scanned_ == buffer_.size()) {
-        fail("null", {ErrorCode::Limit, "line " + std::to_string(line_number_ + 1) +
-                                            " is over 16 MiB; nothing more is read"});
+        ++line_number_;
+        put_error("null", {ErrorCode::Limit, line_name() + " is over 16 MiB; nothing more is read"},
+                  About::Line);
         input_over_ = true;
         buffer_.clear();
         scanned_ = 0;
@@ -142,22 +143,19 @@ void Batch::take_lines() {
 void Batch::take_line(std::string_view line) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
     if (line.find_first_not_of(" \t") == std::string_view::npos) return;
-    const auto name = "line " + std::to_string(line_number_);
-    const auto where = name + ": ";
-    const auto value = parse_json(line, name, session_.host().config().limits.json_depth);
-    if (!value) return put_error("null", value.error());
+    const auto value = parse_json(line, line_name(), session_.host().config().limits.json_depth);
+    if (!value) return put_error("null", value.error(), About::Line);
     const auto* request = value->if_object();
     if (!request)
         return put_error(
-            "null", {ErrorCode::Invalid,
-                     where + "a request is a JSON object like {\"id\":1,\"op\":\"tools/list\"}"});
+            "null", wrong_line("a request is a JSON object like {\"id\":1,\"op\":\"tools/list\"}"),
+            About::Line);
     const auto* given = request->if_contains("id");
     const std::string id = given ? json::serialize(*given) : std::to_string(line_number_);
-    if (running_.count(id)) {
-        return put_error(id, {ErrorCode::Invalid, where + "id " + id + " is in flight already"});
-    }
+    if (running_.count(id))
+        return put_error(id, wrong_line("id " + id + " is in flight already"), About::Line);
     if (const auto trouble = trouble_with(*request); !trouble.empty())
-        return put_error(id, {ErrorCode::Invalid, where + trouble});
+        return put_error(id, wrong_line(trouble), About::Line);
     start(id, *request);
 }
 
@@ -178,8 +176,7 @@ void Batch::start(const std::string& id, const json::object& request) {
     }
     if (op == "request") {
         const std::string method = text_of(request, "method");
-        if (method.empty())
-            return fail(id, {ErrorCode::Invalid, "op \"request\" needs a \"method\""});
+        if (method.empty()) return refuse(id, "op \"request\" needs a \"method\"");
         return ask_server(id, method, request);
     }
     static const std::vector<std::string> kServerOps = {
@@ -192,9 +189,10 @@ void Batch::start(const std::string& id, const json::object& request) {
     known.insert(known.end(),
                  {"tools/call", "tools/list", "resources/list", "resources/templates/list",
                   "prompts/list", "cancel", "wait", "status", "barrier", "request"});
-    fail(id, {ErrorCode::Invalid,
-              "line " + std::to_string(line_number_) + ": unknown op \"" + core::printable(op, 64) +
-                  "\"" + core::did_you_mean(op, known) + "; known: " + core::join(known, ", ")});
+    const auto what = op.empty() ? "\"op\" is missing"
+                                 : "unknown op \"" + core::printable(op, 64) + "\"" +
+                                       core::did_you_mean(op, known);
+    refuse(id, what + "; known: " + core::join(known, ", "));
 }
 
 connection::ReplyHandler Batch::relay(const std::string& id) {
@@ -217,11 +215,9 @@ connection::ProgressHandler Batch::tell_progress(const std::string& id) {
 void Batch::call_tool(const std::string& id, const json::object& request) {
     router::Call call;
     call.name = text_of(request, "name");
-    if (call.name.empty())
-        return fail(id, {ErrorCode::Invalid, "tools/call needs a \"name\" like mcp__server__tool"});
+    if (call.name.empty()) return refuse(id, "tools/call needs a \"name\" like mcp__server__tool");
     if (const auto* arguments = request.if_contains("arguments")) {
-        if (!arguments->is_object())
-            return fail(id, {ErrorCode::Invalid, "\"arguments\" must be an object"});
+        if (!arguments->is_object()) return refuse(id, "\"arguments\" must be an object");
         call.arguments = json::serialize(*arguments);
     }
     if (const auto* meta = request.if_contains("_meta"))
@@ -237,10 +233,11 @@ void Batch::ask_server(const std::string& id, const std::string& method,
                        const json::object& request) {
     router::ServerRequest asked;
     asked.server = text_of(request, "server");
-    if (asked.server.empty()) return fail(id, {ErrorCode::Invalid, method + " needs a \"server\""});
+    if (asked.server.empty())
+        return refuse(id, core::printable(method, 200) + " needs a \"server\"");
     asked.method = method;
     auto params = protocol::split_params(json::serialize(params_of(request)));
-    if (!params) return fail(id, params.error());
+    if (!params) return refuse(id, params.error().message);
     asked.params = std::move(*params);
     asked.timeout = timeout_of(request);
     const auto* progress = request.if_contains("progress");
@@ -264,6 +261,7 @@ void Batch::list_tools(const std::string& id, const json::object& request) {
             entry["name"] = tool.public_name;
             entry["server"] = tool.server;
             entry["tool"] = tool.tool->name;
+            entry["level"] = config::name_of(tool.level);
             tools.push_back(std::move(entry));
         }
         json::object result{{"tools", std::move(tools)}};
@@ -354,8 +352,10 @@ void Batch::cancel(const std::string& id, const json::object& request) {
     }
     const auto found = running_.find(target_id);
     if (found == running_.end() || found->second.call == 0) {
-        return fail(id,
-                    {ErrorCode::NotFound, "cancel needs the \"target\" id of a request in flight"});
+        return target ? fail(id, {ErrorCode::NotFound, "no request or wait with the id " +
+                                                           core::printable(target_id, 80) +
+                                                           " is in flight"})
+                      : refuse(id, "cancel needs the \"target\" id of a request in flight");
     }
     const auto call = found->second.call;
     succeed(id, "{}");
@@ -364,8 +364,7 @@ void Batch::cancel(const std::string& id, const json::object& request) {
 
 void Batch::wait_for(const std::string& id, const json::object& request) {
     Waiting waiting{id, text_of(request, "server"), text_of(request, "method"), 0};
-    if (waiting.method.empty())
-        return fail(id, {ErrorCode::Invalid, "wait needs the \"method\" of a notification"});
+    if (waiting.method.empty()) return refuse(id, "wait needs the \"method\" of a notification");
     for (auto& [kind, count] : unseen_) {
         if (count == 0 || kind.second != waiting.method ||
             (!waiting.server.empty() && kind.first != waiting.server))
@@ -405,7 +404,7 @@ void Batch::show_status(const std::string& id) {
     for (const auto& status : session_.host().statuses()) {
         json::object entry{{"id", status.id},
                            {"state", connection::name_of(status.state)},
-                           {"tools", status.tools},
+                           {"tools", status.tools ? json::value(*status.tools) : json::value()},
                            {"protocol", status.protocol},
                            {"restarts", status.restarts},
                            {"last_error", status.last_error}};
@@ -434,15 +433,29 @@ void Batch::fail(const std::string& id, const Error& error) {
     const bool ended_by_us = found != running_.end() && found->second.endless && input_over_ &&
                              error.code == ErrorCode::Cancelled;
     if (ended_by_us) return succeed(id, "{}");
-    put_error(id, error);
+    put_error(id, error, About::Request);
+    finished(id);
+}
+
+std::string Batch::line_name() const {
+    return "line " + std::to_string(line_number_);
+}
+
+Error Batch::wrong_line(const std::string& why) const {
+    return {ErrorCode::Invalid, line_name() + ": " + why};
+}
+
+void Batch::refuse(const std::string& id, const std::string& why) {
+    put_error(id, wrong_line(why), About::Line);
     finished(id);
 }
 
 // The request that owns the id, if there is one, goes on.
-void Batch::put_error(const std::string& id, const Error& error) {
+void Batch::put_error(const std::string& id, const Error& error, About about) {
     failed_ = true;
-    put("{\"id\":" + id + ",\"ok\":false,\"error\":{\"kind\":\"" + name_of(error.code) +
-        "\",\"message\":" + protocol::quoted(core::log::masked(error.message)) + "}}");
+    const auto line = about == About::Line ? ",\"line\":" + std::to_string(line_number_) : "";
+    put("{\"id\":" + id + ",\"ok\":false,\"error\":{\"kind\":\"" + name_of(error.code) + "\"" +
+        line + ",\"message\":" + protocol::quoted(core::log::masked(error.message)) + "}}");
 }
 
 void Batch::fail_rpc(const std::string& id, std::string_view raw_error) {
@@ -501,16 +514,8 @@ void Batch::put(std::string line) {
 
 // Blocks when nobody reads our output: then nothing more is asked of the servers either.
 void Batch::flush() {
-    std::size_t written = 0;
-    while (written < out_.size()) {
-        const auto put = ::write(1, out_.data() + written, out_.size() - written);
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) {  // nobody reads any more
-            failed_ = done_ = true;
-            break;
-        }
-        written += static_cast<std::size_t>(put);
-    }
+    // An answer that cannot be delivered is worth no further request.
+    if (!write_at_once(out_)) failed_ = done_ = true;
     out_.clear();
 }
 
@@ -519,8 +524,8 @@ int batch_verb(const GlobalOptions& global, const std::string& file, bool sign_i
     if (!file.empty() && file != "-") {
         input = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
         if (input < 0) {
-            say("error: cannot read " + file + ": " + std::strerror(errno));
-            return kUsage;
+            return report({ErrorCode::Invalid, "cannot read " + file + ": " + std::strerror(errno)},
+                          global);
         }
     }
     Session session(global, Session::Life::Long,

@@ -62,7 +62,12 @@ private:
     connection::ProgressHandler tell_progress(const std::string& id);
     void succeed(const std::string& id, std::string_view raw_result, bool tool_error = false);
     void fail(const std::string& id, const Error& error);
-    void put_error(const std::string& id, const Error& error);
+    // Of the line that is being taken: it cannot be carried out as it stands.
+    void refuse(const std::string& id, const std::string& why);
+    std::string line_name() const;
+    Error wrong_line(const std::string& why) const;
+    enum class About { Request, Line };
+    void put_error(const std::string& id, const Error& error, About about);
     void fail_rpc(const std::string& id, std::string_view raw_error);
     void finished(const std::string& id);
     void put(std::string line);

@@ -4,6 +4,9 @@
 #include "core/text.hpp"
 #include "protocol/arguments.hpp"
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 
@@ -41,7 +44,12 @@ Result<json::object> read_arguments(const std::string& given) {
     } else if (given.front() == '@') {
         name = given.substr(1);
         std::ifstream file(name, std::ios::binary);
-        if (!file) return Error{ErrorCode::Invalid, "--args: cannot read " + name};
+        // A folder opens like a file, and fails to be read without a reason.
+        std::error_code none;
+        const int failed = !file ? errno : std::filesystem::is_directory(name, none) ? EISDIR : 0;
+        if (failed != 0)
+            return Error{ErrorCode::Invalid,
+                         "--args: cannot read " + name + ": " + std::strerror(failed)};
         auto read = read_all(file, name);
         if (!read) return read.error();
         text = std::move(*read);

@@ -8,18 +8,23 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <sstream>
+#include <sys/stat.h>
 
 namespace patchbay::app {
 
 namespace {
 
-constexpr double kMostSeconds = 366 * 86400.0;  // also fits every clock
+constexpr double kMostSeconds = 366 * 86400.0;    // also fits every clock
+constexpr std::size_t kMostLogLines = 1'000'000;  // above what is kept of any server
 
 constexpr const char* kFooter =
     R"(Examples:
@@ -86,8 +91,42 @@ std::string hint_for(const std::string& strange, const CLI::App& app, const CLI:
     return name.size() > 2 ? core::did_you_mean(name, known) : std::string();
 }
 
+// Checks of options, as CLI11 wants them: what is wrong, empty for nothing. Its own conversions
+// take "-1" for a huge number and say only that they could not convert.
+std::string no_seconds(const std::string& text) {
+    double seconds = 0;
+    if (CLI::detail::lexical_cast(text, seconds) && seconds >= 0.001 && seconds <= kMostSeconds)
+        return {};
+    return "\"" + text + "\" is no number of seconds from 0.001 to 31622400";
+}
+
+std::string no_line_count(const std::string& text) {
+    std::size_t lines = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), lines);
+    if (failed == std::errc() && end == text.data() + text.size() && lines >= 1 &&
+        lines <= kMostLogLines)
+        return {};
+    return "\"" + text + "\" is no number of lines from 1 to " + std::to_string(kMostLogLines);
+}
+
+// Asked before the tool is called: what it did could not be undone when its answer is lost.
+std::string no_folder(const std::string& path) {
+    struct stat info {};
+    const int failed = ::stat(path.c_str(), &info) != 0 ? errno
+                       : S_ISDIR(info.st_mode)          ? 0
+                                                        : ENOTDIR;
+    if (failed == 0) return {};
+    return "nothing can be saved in \"" + path + "\": " + std::strerror(failed);
+}
+
+// The options are not read yet when a word before them makes no sense.
+bool asks_for_json(int argc, char** argv) {
+    return std::any_of(argv, argv + argc,
+                       [](const char* word) { return std::strcmp(word, "--json") == 0; });
+}
+
 // CLI11 only says that a subcommand is missing; the word that it did not know says more.
-int refuse(const CLI::App& app, const CLI::ParseError& error) {
+int refuse(const CLI::App& app, const CLI::ParseError& error, const GlobalOptions& global) {
     const auto* at = &app;
     std::string path = "patchbay";
     while (!at->get_subcommands().empty()) {
@@ -98,20 +137,37 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
     for (const auto* each : at->get_subcommands([](const CLI::App*) { return true; }))
         known.push_back(each->get_name());
     const auto strange = app.remaining(true);
-    if (known.empty() || (!strange.empty() && strange.front().front() == '-')) {
-        const auto hint = strange.empty() ? std::string() : hint_for(strange.front(), app, *at);
-        say(std::string("error: ") + error.what() + hint + "; `" + path + " --help` tells more");
-    } else if (strange.empty()) {
+    const bool no_verb =
+        !known.empty() && strange.empty() && dynamic_cast<const CLI::RequiredError*>(&error);
+    if (no_verb && !global.json) {
         std::fputs(app.help().c_str(), stderr);
-    } else {
-        say("error: " + path + " has no \"" + strange.front() + "\"" +
-            core::did_you_mean(strange.front(), known) + "; known: " + core::join(known, ", "));
+        return kUsage;
     }
-    return kUsage;
+    std::string told;
+    if (no_verb) {
+        told = path + " needs a verb: " + core::join(known, ", ");
+    } else if (!known.empty() && !strange.empty() && !strange.front().starts_with('-')) {
+        told = path + " has no \"" + strange.front() + "\"" +
+               core::did_you_mean(strange.front(), known) + "; known: " + core::join(known, ", ");
+    } else {
+        const auto hint = strange.empty() ? std::string() : hint_for(strange.front(), app, *at);
+        told = error.what() + hint + "; `" + path + " --help` tells more";
+    }
+    return report({ErrorCode::Invalid, told}, global);
 }
 
-// What was printed must have arrived: a full disk is no success. That nobody reads any more is not
-// worth a word.
+// Help and version are no errors. CLI11 would print them past us, to std::cout.
+int print_help(const CLI::App& app, const CLI::ParseError& error) {
+    std::ostringstream text;
+    app.exit(error, text, text);
+    auto help = text.str();
+    if (help.ends_with('\n')) help.pop_back();
+    print_line(help);
+    return kOk;
+}
+
+}  // namespace
+
 int delivered(int code) {
     const int failed = stdout_error();
     if (failed == 0) return code;
@@ -119,8 +175,6 @@ int delivered(int code) {
         say(std::string("error: cannot write to stdout: ") + std::strerror(failed));
     return code == kOk ? int(kFailure) : code;
 }
-
-}  // namespace
 
 int run_command_line(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
@@ -152,7 +206,9 @@ int run_command_line(int argc, char** argv) {
     auto& logs = verb(mcp, "logs", "What a server wrote to stderr, and stray lines of its stdout",
                       "  patchbay mcp logs files -n 20");
     logs.add_option("ID", server, "The server")->required();
-    logs.add_option("-n,--lines", lines, "At most so many lines")->capture_default_str();
+    logs.add_option("-n,--lines", lines, "At most so many lines")
+        ->check(no_line_count)
+        ->capture_default_str();
     logs.callback([&] { chosen = [&] { return logs_verb(global, server, lines); }; });
 
     bool no_browser = false;
@@ -177,9 +233,9 @@ int run_command_line(int argc, char** argv) {
     bool schema = false;
     auto& tools = verb(app, "tools", "List tools by their public names",
                        "  patchbay tools\n  patchbay tools 'mcp__git*' --schema\n  patchbay tools "
-                       "read --server files --json");
+                       "read --server files --json\nTools that a rule denies are marked (denied).");
     tools.add_option("PATTERN", pattern, "Part of a name, or a name with * and ?");
-    tools.add_option("--server", server, "Only this server");
+    tools.add_option("--server", server, "Only this server")->type_name("ID");
     tools.add_flag("--schema", schema, "With input schemas");
     tools.callback([&] { chosen = [&] { return tools_verb(global, pattern, server, schema); }; });
 
@@ -197,15 +253,10 @@ int run_command_line(int argc, char** argv) {
         ->type_name("JSON|@FILE|-");
     calls.add_option("--timeout", call.timeout_seconds, "Give up after so many seconds")
         ->type_name("SECONDS")
-        ->check([](const std::string& text) -> std::string {
-            double seconds = 0;
-            if (CLI::detail::lexical_cast(text, seconds) && seconds >= 0.001 &&
-                seconds <= kMostSeconds)
-                return {};
-            return "\"" + text + "\" is no number of seconds from 0.001 to 31622400";
-        });
+        ->check(no_seconds);
     calls.add_option("--output", call.output_directory, "Where images and audio are saved")
         ->type_name("DIR")
+        ->check(no_folder)
         ->capture_default_str();
     calls.add_flag("--raw", call.raw, "Print the result as the server sent it");
     calls.callback([&] { chosen = [&] { return call_verb(global, call); }; });
@@ -213,6 +264,7 @@ int run_command_line(int argc, char** argv) {
     const auto add_output = [&](CLI::App& to) {
         to.add_option("--output", output_directory, "Where binary content is saved")
             ->type_name("DIR")
+            ->check(no_folder)
             ->capture_default_str();
     };
     auto& resources = verb(
@@ -221,17 +273,18 @@ int run_command_line(int argc, char** argv) {
     resources.require_subcommand(1);
     auto& resources_list =
         verb(resources, "list", "List resources", "  patchbay resources list --server files");
-    resources_list.add_option("--server", server, "Only this server");
+    resources_list.add_option("--server", server, "Only this server")->type_name("ID");
     resources_list.callback(
         [&] { chosen = [&] { return things_verb(global, "resources", server); }; });
     auto& templates =
         verb(resources, "templates", "List resource templates", "  patchbay resources templates");
-    templates.add_option("--server", server, "Only this server");
+    templates.add_option("--server", server, "Only this server")->type_name("ID");
     templates.callback([&] { chosen = [&] { return things_verb(global, "templates", server); }; });
     auto& read = verb(resources, "read", "Read one resource",
                       "  patchbay resources read demo://one --server everything");
     read.add_option("URI", uri, "The resource")->required();
-    read.add_option("--server", server, "The server; else the one that lists the URI");
+    read.add_option("--server", server, "The server; else the one that lists the URI")
+        ->type_name("ID");
     add_output(read);
     read.callback([&] {
         chosen = [&] { return read_resource_verb(global, uri, server, output_directory); };
@@ -243,13 +296,14 @@ int run_command_line(int argc, char** argv) {
              "  patchbay prompts list\n  patchbay prompts get review code=@x --server everything");
     prompts.require_subcommand(1);
     auto& prompts_list = verb(prompts, "list", "List prompts", "  patchbay prompts list");
-    prompts_list.add_option("--server", server, "Only this server");
+    prompts_list.add_option("--server", server, "Only this server")->type_name("ID");
     prompts_list.callback([&] { chosen = [&] { return things_verb(global, "prompts", server); }; });
     auto& get = verb(prompts, "get", "Get one prompt",
                      "  patchbay prompts get simple-prompt --server everything");
     get.add_option("NAME", name, "The prompt")->required();
     get.add_option("KEY=VALUE", pairs, "Arguments, all strings");
-    get.add_option("--server", server, "The server; else the one that lists the prompt");
+    get.add_option("--server", server, "The server; else the one that lists the prompt")
+        ->type_name("ID");
     add_output(get);
     get.callback([&] {
         chosen = [&] { return get_prompt_verb(global, name, server, pairs, output_directory); };
@@ -266,7 +320,8 @@ int run_command_line(int argc, char** argv) {
     of_prompt->excludes(of_resource);
     completes.add_option("KEY=VALUE", complete.pair, "The argument and what is typed of it")
         ->required();
-    completes.add_option("--server", complete.server, "The server; else the one that lists it");
+    completes.add_option("--server", complete.server, "The server; else the one that lists it")
+        ->type_name("ID");
     completes.add_option("--context", complete.context, "An argument that is settled (repeatable)")
         ->type_name("KEY=VALUE")
         ->expected(1)
@@ -340,14 +395,14 @@ int run_command_line(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() != 0) return refuse(app, error);
-        app.exit(error);  // help and version are no errors
-        return delivered(kOk);
+        if (error.get_exit_code() == 0) return print_help(app, error);
+        global.json = global.json || asks_for_json(argc, argv);
+        return refuse(app, error, global);
     }
     try {
-        return delivered(chosen());
+        return chosen();
     } catch (const Session::Stop& stop) {
-        return delivered(stop.exit_code);
+        return stop.exit_code;
     }
 }
 

@@ -121,6 +121,13 @@ private:
     const plugin::Catalogue& plugins_;
 };
 
+// Auth methods and the store speak of what they do, not of whom it is for.
+OneSignIn::Done naming(const std::string& id, OneSignIn::Done done) {
+    return [id, done = std::move(done)](const Result<void>& outcome) {
+        done(outcome ? outcome : within("server \"" + id + "\"", outcome.error()));
+    };
+}
+
 // For a host that nobody sits at.
 class NobodyThere final : public auth::Person {
     Presence presence() const override { return Presence::Nobody; }
@@ -446,6 +453,7 @@ std::vector<connection::Status> Host::statuses() const {
 void Host::sign_in(const std::string& id, const std::string& scope, OneSignIn::Done done) {
     const auto* server = impl_->server(id);
     if (!server) return impl_->tell_unknown(id, done);
+    done = naming(id, std::move(done));
     impl_->with_method(*server, done,
                        [this, scope, done](const OneSignIn::Make& make, const std::string& url) {
                            impl_->signing.sign_in(make, url, scope, done);
@@ -456,6 +464,7 @@ void Host::sign_out(const std::string& id, OneSignIn::Done done) {
     const auto* server = impl_->server(id);
     const auto stored = impl_->secrets.stored();
     if (!server && !(stored && stored->contains(id))) return impl_->tell_unknown(id, done);
+    done = naming(id, std::move(done));
     // Whatever the method says to it, the record goes.
     auto erase = [this, id, done](const Result<void>& revoked) {
         if (!revoked)

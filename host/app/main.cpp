@@ -1,7 +1,9 @@
 // The patchbay program. Start reading at host.hpp, which says what a running host is made of.
 #include "app/command_line.hpp"
 #include "app/crash.hpp"
+#include "app/output.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,15 +18,30 @@ static void keep_memory_out_of_core_files() {
     ::close(fd);
 }
 
-int main(int argc, char** argv) {
+// A standard descriptor that is closed would become the number of the next file opened, a server's
+// pipe perhaps, and what is printed would go there. What stands in for it refuses every read and
+// write, so that losing output is an error like any other.
+static void fill_closed_descriptors() {
+    for (int fd = 0; fd <= 2; ++fd) {
+        if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            static_cast<void>(!::open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY));
+    }
+}
+
+static int run(int argc, char** argv) {
     // Asked by scripts and health checks all the time: answered before anything is built.
     if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
-        std::puts("patchbay " PATCHBAY_VERSION);
+        patchbay::app::print_line("patchbay " PATCHBAY_VERSION);
         return 0;
     }
     keep_memory_out_of_core_files();
     patchbay::app::install_crash_handler();
-    const int code = patchbay::app::run_command_line(argc, argv);
+    return patchbay::app::run_command_line(argc, argv);
+}
+
+int main(int argc, char** argv) {
+    fill_closed_descriptors();
+    const int code = patchbay::app::delivered(run(argc, argv));
 #ifdef PATCHBAY_SANITIZED
     return code;  // the leak check runs in a normal exit
 #else

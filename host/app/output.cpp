@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 namespace patchbay::app {
@@ -69,9 +70,9 @@ bool save_block(const json::object& block, std::string_view encoded, const std::
     return saved.has_value();
 }
 
-int first_stdout_error = 0;
+int first_stdout_error = 0;  // an errno
 
-// What fails is buffered away: only now is it known why.
+// stdio keeps that something failed, not why: errno tells that only here.
 void write_out(std::string_view text) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && first_stdout_error == 0)
         first_stdout_error = errno;
@@ -100,6 +101,23 @@ void say_whole(std::string_view line) {
 void print_line(std::string_view line) {
     write_out(line);
     write_out("\n");
+}
+
+bool write_at_once(std::string_view text) {
+    while (!text.empty() && first_stdout_error == 0) {
+        const auto put = ::write(1, text.data(), text.size());
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0 && errno == EAGAIN) {  // it may be the terminal that stdin made non-blocking
+            pollfd writable{1, POLLOUT, 0};
+            ::poll(&writable, 1, -1);
+            continue;
+        }
+        if (put < 0)
+            first_stdout_error = errno;
+        else
+            text.remove_prefix(static_cast<std::size_t>(put));
+    }
+    return first_stdout_error == 0;
 }
 
 void print_json(std::string_view json) {

@@ -21,6 +21,9 @@ void say(std::string_view line);  // one line to stderr, made printable, secrets
 // The same with its secrets: the address that a person signs in at holds one.
 void say_whole(std::string_view line);
 void print_line(std::string_view line);  // one line to stdout, as it is
+// To stdout at once, past what is buffered, however long that blocks; false when it failed, now or
+// before.
+bool write_at_once(std::string_view text);
 // JSON to stdout: on a terminal with escapes for what would move it or not be seen there.
 void print_json(std::string_view json);
 // The errno of the first write to stdout that failed; 0: all of it arrived so far.

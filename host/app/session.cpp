@@ -148,6 +148,12 @@ void Session::connect(const std::vector<std::string>& servers) {
     wait([&] { return settled; });
 }
 
+Error nobody_answered(const std::vector<Error>& errors) {
+    std::vector<std::string> messages;
+    for (const auto& error : errors) messages.push_back(error.message);
+    return {ErrorCode::Unavailable, core::join(messages, "\n       ")};
+}
+
 int report(const Error& error, const GlobalOptions& global) {
     if (global.json) {
         boost::json::object told{

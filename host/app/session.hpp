@@ -14,6 +14,8 @@
 
 namespace patchbay::app {
 
+// That no server answered, as one error with a message a line; `errors` says it of each.
+Error nobody_answered(const std::vector<Error>& errors);
 // Prints `error: ...` to stderr, and as JSON to stdout with --json; returns its exit code.
 int report(const Error& error, const GlobalOptions& global);
 

@@ -3,6 +3,7 @@
 #include "app/verbs.hpp"
 #include "core/text.hpp"
 
+#include <algorithm>
 #include <ctime>
 
 namespace patchbay::app {
@@ -36,6 +37,19 @@ std::string printable(const std::string& text) {
     return text.empty() ? "-" : core::printable(text, 200);
 }
 
+bool signed_in(const Result<std::vector<Login>>& logins, const std::string& server) {
+    return logins && std::any_of(logins->begin(), logins->end(),
+                                 [&](const auto& login) { return login.server == server; });
+}
+
+// A name that is wrong is explained as every verb does it: also an entry that is out of order.
+Error explained(const Session& session, const std::string& server, const Error& error) {
+    const auto& servers = session.host().config().servers;
+    const bool known = std::any_of(servers.begin(), servers.end(),
+                                   [&](const auto& each) { return each.id == server; });
+    return error.code == ErrorCode::NotFound && !known ? session.no_such_server(server) : error;
+}
+
 // Runs until `done` was told; what it was told.
 Result<void> outcome_of(Session& session, const std::function<void(OneSignIn::Done)>& begin) {
     std::optional<Result<void>> outcome;
@@ -53,7 +67,7 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
     const auto outcome = outcome_of(session, [&](OneSignIn::Done done) {
         session.host().sign_in(server, scope, std::move(done));
     });
-    if (!outcome) return session.report(within("server \"" + server + "\"", outcome.error()));
+    if (!outcome) return session.report(explained(session, server, outcome.error()));
     Login login{server, {}, {}, {}, {}, false, false};
     if (const auto logins = session.host().logins())
         for (const auto& each : *logins)
@@ -69,13 +83,16 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
 
 int logout_verb(const GlobalOptions& global, const std::string& server) {
     Session session(global, Session::Life::OneShot);
+    const bool was_signed_in = signed_in(session.host().logins(), server);
     const auto outcome = outcome_of(
         session, [&](OneSignIn::Done done) { session.host().sign_out(server, std::move(done)); });
-    if (!outcome) return session.report(within("server \"" + server + "\"", outcome.error()));
+    if (!outcome) return session.report(explained(session, server, outcome.error()));
     if (global.json)
-        print_json(json::serialize(json::object{{"server", server}, {"signed_in", false}}));
+        print_json(json::serialize(json::object{
+            {"server", server}, {"signed_in", false}, {"was_signed_in", was_signed_in}}));
     else
-        print_line("signed out of \"" + server + "\"");
+        print_line((was_signed_in ? "signed out of \"" : "nobody was signed in to \"") + server +
+                   "\"");
     return kOk;
 }
 

@@ -65,6 +65,10 @@ std::string transport_of(const Status& status) {
     return status.fallback_from + " -> " + status.transport;
 }
 
+std::string tool_count(const Status& status) {
+    return status.tools ? std::to_string(*status.tools) : "-";
+}
+
 json::object json_of(const Status& status) {
     json::object object{{"id", status.id},
                         {"transport", status.transport},
@@ -72,7 +76,7 @@ json::object json_of(const Status& status) {
                         {"source", config::to_string(status.place)},
                         {"enabled", status.enabled},
                         {"state", connection::name_of(status.state)},
-                        {"tools", status.tools},
+                        {"tools", status.tools ? json::value(*status.tools) : json::value()},
                         {"restarts", status.restarts},
                         {"stray_lines", status.stray_lines},
                         {"malformed_messages", status.malformed},
@@ -101,7 +105,7 @@ void print_statuses(const std::vector<Status>& statuses) {
                         {config::name_of(status.place.scope)},
                         {status.enabled ? "yes" : "no"},
                         {connection::name_of(status.state), colour_of(status.state)},
-                        {std::to_string(status.tools)}});
+                        {tool_count(status)}});
     }
     print_table(rows);
 }
@@ -120,7 +124,7 @@ void print_detail(const Status& status) {
     row("server",
         status.server_name + (status.server_version.empty() ? "" : " " + status.server_version));
     row("capabilities", core::join(status.capabilities, ", "));
-    row("tools", std::to_string(status.tools));
+    row("tools", tool_count(status));
     for (const auto& [name, value] : status.facts) row(name.c_str(), value);
     row("restarts", std::to_string(status.restarts));
     if (status.last_connected) row("last connected", time_of(*status.last_connected));

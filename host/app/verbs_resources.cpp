@@ -1,6 +1,7 @@
 #include "app/call_arguments.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
+#include "app/uri_template.hpp"
 #include "app/verbs.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
@@ -29,10 +30,9 @@ struct Listed {
     std::size_t answered = 0;  // servers
 };
 
-// From every server that offers them, all at once.
-Listed list_things(Session& session, const Kind& kind, const std::string& server) {
+// From every server that is connected and offers them, all at once.
+Listed list_connected(Session& session, const Kind& kind, const std::string& server) {
     Listed listed;
-    session.connect(server.empty() ? std::vector<std::string>{} : std::vector<std::string>{server});
     std::size_t missing = 0;
     for (const auto& id : session.host().connections().ids()) {
         if (!server.empty() && id != server) continue;
@@ -59,6 +59,11 @@ Listed list_things(Session& session, const Kind& kind, const std::string& server
     return listed;
 }
 
+Listed list_things(Session& session, const Kind& kind, const std::string& server) {
+    session.connect(server.empty() ? std::vector<std::string>{} : std::vector<std::string>{server});
+    return list_connected(session, kind, server);
+}
+
 std::string text_of(const json::object& object, const char* key) {
     const auto* value = object.if_contains(key);
     return value && value->is_string()
@@ -66,34 +71,118 @@ std::string text_of(const json::object& object, const char* key) {
                : std::string();
 }
 
-// The server that lists a thing of this name; the error names what was asked.
-Result<std::string> owner_of(Session& session, const Kind& kind, const std::string& name,
-                             const char* word) {
+// A thing that was named: whose it is, and what its server says of it.
+struct Thing {
+    std::string server;
+    std::optional<json::object> definition;  // none: its server does not list it
+};
+
+// Of an URI that no server lists: the template that it may have come of, or is.
+std::optional<Error> explained_by_template(Session& session, const std::string& uri) {
+    const auto kind = kind_of("templates");
+    for (const auto& [server, thing] : list_connected(session, kind, "").things) {
+        const auto found = text_of(thing, kind.name_key);
+        if (!may_come_of(uri, found)) continue;
+        const auto of = " \"" + found + "\" of server \"" + server + "\"";
+        const auto variables = template_variables(found);
+        if (uri != found || variables.empty())
+            return Error{ErrorCode::NotFound, "no server lists the resource \"" +
+                                                  core::printable(uri, 200) +
+                                                  "\", but it fits the template" + of +
+                                                  "; to read it, add --server " + server};
+        return Error{ErrorCode::Invalid, "there is the template" + of +
+                                             ", and no such resource; write a value in place of " +
+                                             core::join(variables, ", ")};
+    }
+    return {};
+}
+
+// The thing of this name, from the one server that lists it; the error names what was asked.
+Result<Thing> find_thing(Session& session, const Kind& kind, const std::string& name,
+                         const char* word) {
     const auto listed = list_things(session, kind, "");
     std::vector<std::string> known;
-    std::string owner;
+    std::optional<Thing> only;
     for (const auto& [server, thing] : listed.things) {
         const auto* value = thing.if_contains(kind.name_key);
         if (!value || !value->is_string()) continue;
         const std::string found(value->get_string());
         if (std::find(known.begin(), known.end(), found) == known.end()) known.push_back(found);
         if (found != name) continue;
-        if (!owner.empty() && owner != server) {
-            return Error{ErrorCode::Invalid, std::string(word) + " \"" + name +
-                                                 "\" is offered by \"" + owner + "\" and \"" +
-                                                 server + "\"; say which with --server"};
+        if (only && only->server != server) {
+            return Error{ErrorCode::Invalid,
+                         std::string(word) + " \"" + name + "\" is offered by \"" + only->server +
+                             "\" and \"" + server + "\"; say which with --server"};
         }
-        owner = server;
+        only = Thing{server, thing};
     }
-    if (!owner.empty()) return owner;
+    if (only) return *only;
     if (session.was_interrupted()) return Error{ErrorCode::Cancelled, "interrupted"};
     // It may be a server that is not there which has it.
     for (const auto& error : listed.errors) say("error: " + error.message);
     session.tell_troubles();
+    if (std::string_view(kind.name_key) == "uri")
+        if (auto explained = explained_by_template(session, name)) return *explained;
     return Error{ErrorCode::NotFound, std::string("no server lists the ") + word + " \"" +
                                           core::printable(name, 200) + "\"" +
                                           core::did_you_mean(name, known) +
                                           "; one that is not listed needs --server"};
+}
+
+// The same of a server that was named, which may have things that it does not list.
+Result<Thing> find_thing_of(Session& session, const Kind& kind, const std::string& name,
+                            const std::string& server) {
+    std::optional<Result<json::array>> items;
+    session.host().router().list_all(server, kind.method,
+                                     [&](Result<json::array> told) { items = std::move(told); });
+    session.wait([&] { return items.has_value(); });
+    if (!items || session.was_interrupted()) return Error{ErrorCode::Cancelled, "interrupted"};
+    Thing thing{server, {}};
+    if (!*items) {
+        const auto code = items->error().code;
+        const bool lists_none = code == ErrorCode::Protocol || code == ErrorCode::Unsupported ||
+                                code == ErrorCode::Limit;
+        return lists_none ? Result<Thing>(thing) : Result<Thing>(items->error());
+    }
+    for (auto& item : **items) {
+        const auto* object = item.if_object();
+        const auto* value = object ? object->if_contains(kind.name_key) : nullptr;
+        if (value && value->is_string() && std::string_view(value->get_string()) == name)
+            thing.definition = std::move(item.get_object());
+    }
+    return thing;
+}
+
+Result<Thing> thing_of(Session& session, const Kind& kind, const std::string& name,
+                       const char* word, const std::string& server) {
+    if (server.empty()) return find_thing(session, kind, name, word);
+    if (!session.host().connections().find(server)) return session.no_such_server(server);
+    return find_thing_of(session, kind, name, server);
+}
+
+// What a server has declared is all that it takes: a name that is none of these is misspelt, and
+// servers pass over it in silence.
+Result<void> check_names(const json::object& given, const std::vector<std::string>& known,
+                         const std::string& of) {
+    for (const auto& member : given) {
+        const std::string name(member.key());
+        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+        return Error{
+            ErrorCode::Invalid,
+            of + ": unknown argument \"" + core::printable(name, 80) + "\"" +
+                core::did_you_mean(name, known) +
+                (known.empty() ? "; it takes none" : "; known: " + core::join(known, ", "))};
+    }
+    return {};
+}
+
+std::vector<std::string> arguments_of(const json::object& prompt) {
+    std::vector<std::string> names;
+    const auto* declared = prompt.if_contains("arguments");
+    if (!declared || !declared->is_array()) return names;
+    for (const auto& each : declared->get_array())
+        if (const auto* argument = each.if_object()) names.push_back(text_of(*argument, "name"));
+    return names;
 }
 
 // Arguments of prompts are strings, whatever they look like.
@@ -145,6 +234,9 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     const auto kind = kind_of(kind_name);
     const auto listed = list_things(session, kind, server);
     if (session.was_interrupted()) return kInterrupted;
+    // What is there is listed though another server is not: that one is named on stderr.
+    if (!listed.errors.empty() && listed.answered == 0)
+        return session.report(nobody_answered(listed.errors));
     if (global.json) {
         json::array list;
         for (const auto& [id, thing] : listed.things) {
@@ -167,18 +259,20 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     }
     for (const auto& error : listed.errors) say("error: " + error.message);
     if (listed.things.empty() && listed.errors.empty()) say("no " + kind_name);
-    // What is there is listed though another server is not: that one is named on stderr.
-    return listed.errors.empty() || listed.answered > 0 ? kOk : kUnavailable;
+    return kOk;
 }
 
 int read_resource_verb(const GlobalOptions& global, const std::string& uri,
                        const std::string& server, const std::string& output_directory) {
     Session session(global, Session::Life::OneShot, whoever_is_there());
-    Result<std::string> owner = server;
-    if (server.empty()) owner = owner_of(session, kind_of("resources"), uri, "resource");
-    if (!owner) return session.report(owner.error());
+    auto thing = Result<Thing>(Thing{server, {}});
+    if (server.empty())
+        thing = find_thing(session, kind_of("resources"), uri, "resource");
+    else if (!session.host().connections().find(server))
+        thing = session.no_such_server(server);
+    if (!thing) return session.report(thing.error());
     router::ServerRequest request;
-    request.server = *owner;
+    request.server = thing->server;
     request.method = "resources/read";
     request.params.members = "\"uri\":" + protocol::quoted(uri);
     return ask(session, std::move(request), [&](const json::object& result) {
@@ -198,11 +292,15 @@ int get_prompt_verb(const GlobalOptions& global, const std::string& name, const 
     const auto arguments = string_arguments(pairs);
     if (!arguments) return report(arguments.error(), global);
     Session session(global, Session::Life::OneShot, whoever_is_there());
-    Result<std::string> owner = server;
-    if (server.empty()) owner = owner_of(session, kind_of("prompts"), name, "prompt");
-    if (!owner) return session.report(owner.error());
+    const auto thing = thing_of(session, kind_of("prompts"), name, "prompt", server);
+    if (!thing) return session.report(thing.error());
+    if (thing->definition) {
+        const auto checked = check_names(*arguments, arguments_of(*thing->definition),
+                                         "prompt \"" + core::printable(name, 200) + "\"");
+        if (!checked) return session.report(checked.error());
+    }
     router::ServerRequest request;
-    request.server = *owner;
+    request.server = thing->server;
     request.method = "prompts/get";
     request.params.members =
         "\"name\":" + protocol::quoted(name) + ",\"arguments\":" + json::serialize(*arguments);
@@ -228,19 +326,26 @@ int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) 
     if (!context) return report(context.error(), global);
     Session session(global, Session::Life::OneShot, whoever_is_there());
     const bool of_prompt = !complete.prompt.empty();
-    Result<std::string> owner = complete.server;
-    if (complete.server.empty()) {
-        owner = of_prompt ? owner_of(session, kind_of("prompts"), complete.prompt, "prompt")
-                          : owner_of(session, kind_of("templates"), complete.resource, "template");
+    const auto& name = of_prompt ? complete.prompt : complete.resource;
+    const char* word = of_prompt ? "prompt" : "template";
+    const auto thing = thing_of(session, kind_of(of_prompt ? "prompts" : "templates"), name, word,
+                                complete.server);
+    if (!thing) return session.report(thing.error());
+    if (thing->definition) {
+        const auto known = of_prompt ? arguments_of(*thing->definition) : template_variables(name);
+        auto given = *context;
+        given[argument->first] = argument->second;
+        const auto checked = check_names(
+            given, known, std::string(word) + " \"" + core::printable(name, 200) + "\"");
+        if (!checked) return session.report(checked.error());
     }
-    if (!owner) return session.report(owner.error());
     json::object params{
         {"ref", of_prompt ? json::object{{"type", "ref/prompt"}, {"name", complete.prompt}}
                           : json::object{{"type", "ref/resource"}, {"uri", complete.resource}}},
         {"argument", {{"name", argument->first}, {"value", argument->second}}}};
     if (!context->empty()) params["context"] = {{"arguments", *context}};
     router::ServerRequest request;
-    request.server = *owner;
+    request.server = thing->server;
     request.method = "completion/complete";
     request.params.members = protocol::members_of(params);
     return ask(session, std::move(request), [](const json::object& result) {

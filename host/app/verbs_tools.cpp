@@ -6,6 +6,7 @@
 #include "protocol/arguments.hpp"
 #include "protocol/qualified_name.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 namespace patchbay::app {
@@ -75,6 +76,31 @@ Error explained(const Session& session, const std::string& name, Error error) {
     return error;
 }
 
+// The servers of `ids` that may have a tool of such a name. A pattern without wildcards is looked
+// for in descriptions too, which any server may have.
+std::vector<std::string> concerned(const std::string& pattern, std::vector<std::string> ids) {
+    const auto wildcard = pattern.find_first_of("*?");
+    if (wildcard == std::string::npos) return ids;
+    return protocol::servers_beginning(std::string_view(pattern).substr(0, wildcard), ids);
+}
+
+struct Asked {
+    std::vector<Error> errors;  // of servers that listed nothing, or not all
+    bool answered = false;      // some server did
+};
+Asked outcome_of(const Session& session, const std::vector<std::string>& servers) {
+    Asked asked;
+    for (const auto& status : session.host().connections().statuses()) {
+        if (std::find(servers.begin(), servers.end(), status.id) == servers.end()) continue;
+        const bool ready = status.state == connection::State::Ready;
+        asked.answered = asked.answered || ready;
+        if (ready && status.tools_error.empty()) continue;
+        asked.errors.push_back(
+            {ErrorCode::Unavailable, ready ? status.tools_error : status.last_error});
+    }
+    return asked;
+}
+
 }  // namespace
 
 int tools_verb(const GlobalOptions& global, const std::string& pattern, const std::string& server,
@@ -85,7 +111,17 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
             return session.report(session.no_such_server(server));
     }
     session.tell_troubles(server);
-    session.connect(server.empty() ? std::vector<std::string>{} : std::vector<std::string>{server});
+    const auto servers = server.empty() ? concerned(pattern, session.host().connections().ids())
+                                        : std::vector<std::string>{server};
+    if (servers.empty()) {
+        std::vector<std::string> others;  // disabled, out of order, not approved
+        for (const auto& status : session.host().statuses()) others.push_back(status.id);
+        others = concerned(pattern, std::move(others));
+        if (!pattern.empty() && !others.empty())
+            return session.report(session.no_such_server(others.front()));
+    } else {
+        session.connect(servers);
+    }
     if (session.was_interrupted()) return kInterrupted;
     json::array list;
     std::vector<std::vector<Cell>> rows;
@@ -105,10 +141,21 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
             list.push_back(std::move(entry));
             continue;
         }
-        rows.push_back({{tool.public_name}, {core::printable(first_line(description), 100)}});
+        // Denied is not hidden: who wonders why a call is refused finds the tool here.
+        const bool denied = tool.level == config::Level::Deny;
+        rows.push_back(
+            {{tool.public_name},
+             {(denied ? "(denied) " : "") + core::printable(first_line(description), 100),
+              denied ? "gray" : ""}});
         if (schema)
             rows.push_back({{"  " + core::printable(json::serialize(*input), kSchemaShown)}});
     }
+    // What is there is listed though another server is not: that one is named on stderr. A pattern
+    // that fits nothing may be about the server that is not there.
+    const auto asked = outcome_of(session, servers);
+    const bool none = list.empty() && rows.empty();
+    const bool useful = asked.answered && (pattern.empty() || !none);
+    if (!asked.errors.empty() && !useful) return session.report(nobody_answered(asked.errors));
     if (global.json)
         print_json(json::serialize(list));
     else if (schema)
@@ -116,20 +163,9 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
             print_line(row[0].text + (row.size() > 1 ? "  " + row[1].text : ""));
     else
         print_table(rows);
-    bool failed = false, answered = false;
-    for (const auto& status : session.host().connections().statuses()) {
-        const bool asked = server.empty() || status.id == server;
-        if (!asked) continue;
-        const bool ready = status.state == connection::State::Ready;
-        answered = answered || ready;
-        if (ready && status.tools_error.empty()) continue;
-        failed = true;
-        say("error: " + (ready ? status.tools_error : status.last_error));
-    }
-    if (list.empty() && rows.empty() && !failed)
-        say(pattern.empty() ? "no tools" : "no tool matches " + pattern);
-    // What is there is listed though another server is not: that one is named on stderr.
-    return failed && !answered ? kUnavailable : kOk;
+    for (const auto& error : asked.errors) say("error: " + error.message);
+    if (none) say(pattern.empty() ? "no tools" : "no tool matches " + pattern);
+    return kOk;
 }
 
 int call_verb(const GlobalOptions& global, const CallOptions& call) {

@@ -72,7 +72,7 @@ Status Connection::status() const {
         status.fallback_from = std::exchange(status.transport, impl_->transport);
     status.place = impl_->spec.config.place;
     status.state = impl_->state;
-    status.tools = impl_->tools.size();
+    if (impl_->state == State::Ready || !impl_->tools.empty()) status.tools = impl_->tools.size();
     if (impl_->tools_error)
         status.tools_error = core::log::masked(core::printable(impl_->tools_error->message, 1000));
     status.pending = impl_->pending.size();

@@ -37,7 +37,7 @@ struct Status {
     std::string protocol;                                   // revision; empty: none yet
     std::string server_name, server_version, instructions;  // printable, as they say
     std::vector<std::string> capabilities;
-    std::size_t tools = 0;
+    std::optional<std::size_t> tools;  // none: it has not listed them yet
     std::string tools_error;  // printable; why some or all are missing, empty: none is
     unsigned restarts = 0;
     std::size_t pending = 0;

@@ -222,8 +222,11 @@ void sink_acquired(patchbay_auth_link* link, std::uint64_t operation, patchbay_s
             if (status > 0) return link->queue_fault("acquired with " + std::to_string(status));
             if (grant)
                 return link->queue_fault("acquired with a grant and " + name_of_status(status));
-            event.outcome =
-                Error{code_of(status), error ? text_of(*error, status) : name_of_status(status)};
+            // I/O that may go well another time was with somebody who is away now.
+            const bool away =
+                status == PATCHBAY_E_IO && error && (error->flags & PATCHBAY_ERR_RETRYABLE) != 0;
+            event.outcome = Error{away ? ErrorCode::Unavailable : code_of(status),
+                                  error ? text_of(*error, status) : name_of_status(status)};
         }
         link->push(std::move(event));
     });

@@ -21,6 +21,13 @@ std::string raw_name(std::string_view server, std::string_view tool) {
     return name.append(server).append("__").append(tool);
 }
 
+// What every public name of a server begins with: a hashed one may be cut inside a long id.
+std::string prefix_of(std::string_view server) {
+    auto prefix = raw_name(server, "");
+    prefix.resize(std::min(prefix.size(), kPublicNameBytes - kHashBytes));
+    return prefix;
+}
+
 bool fits(std::string_view name) {
     return name.size() <= kPublicNameBytes && std::all_of(name.begin(), name.end(), is_plain);
 }
@@ -94,11 +101,20 @@ std::vector<std::string> NameTable::names() const {
 std::vector<std::string> servers_for(std::string_view name, const std::vector<std::string>& ids) {
     std::vector<std::string> owners;
     for (const auto& id : ids) {
-        std::string prefix = raw_name(id, "");
-        // A hashed name may have been cut inside a long server id.
-        const bool cut = prefix.size() > kPublicNameBytes - kHashBytes;
-        if (cut) prefix.resize(kPublicNameBytes - kHashBytes);
+        const auto prefix = prefix_of(id);
         if (name.substr(0, prefix.size()) == prefix) owners.push_back(id);
+    }
+    return owners;
+}
+
+std::vector<std::string> servers_beginning(std::string_view beginning,
+                                           const std::vector<std::string>& ids) {
+    std::vector<std::string> owners;
+    for (const auto& id : ids) {
+        const auto prefix = prefix_of(id);
+        const auto shared = std::min(prefix.size(), beginning.size());
+        if (beginning.substr(0, shared) == std::string_view(prefix).substr(0, shared))
+            owners.push_back(id);
     }
     return owners;
 }

@@ -48,6 +48,10 @@ private:
 // can be called.
 std::vector<std::string> servers_for(std::string_view name, const std::vector<std::string>& ids);
 
+// The servers of `ids` of which a public name may begin with `beginning`.
+std::vector<std::string> servers_beginning(std::string_view beginning,
+                                           const std::vector<std::string>& ids);
+
 // `pattern` is exact, or a prefix ending in `*`: `mcp__s__*`, `mcp__s__create_*`, `mcp__*`.
 bool matches(std::string_view pattern, std::string_view name);
 

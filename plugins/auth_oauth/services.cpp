@@ -20,13 +20,11 @@ struct Ended {
         : status(code), flags(error ? error->flags : 0), words(error ? error->message : "") {}
 };
 
-[[noreturn]] void fail(const Ended& ended, const std::string& what) {
-    const bool transient = ended.status == PATCHBAY_E_IO || ended.status == PATCHBAY_E_TIMEOUT;
+[[noreturn]] void fail(const Ended& ended, const std::string& what, std::uint32_t flags = 0) {
     const auto words = ended.words.empty()
                            ? "the host ended it with status " + std::to_string(ended.status)
                            : ended.words;
-    throw Trouble(ended.status, what + ": " + words,
-                  ended.flags | (transient ? PATCHBAY_ERR_RETRYABLE : 0));
+    throw Trouble(ended.status, what + ": " + words, ended.flags | flags);
 }
 
 std::vector<patchbay_kv> fields_of(
@@ -151,7 +149,9 @@ Task<Reply> Services::fetch(Request request) {
     });
     call.stop = [this, &call] { http_->cancel(host_, call.op); };
     co_await call;
-    if (call.ended.status != PATCHBAY_OK) fail(call.ended, request.url);
+    const auto status = call.ended.status;
+    const bool away = status == PATCHBAY_E_IO || status == PATCHBAY_E_TIMEOUT;
+    if (status != PATCHBAY_OK) fail(call.ended, request.url, away ? PATCHBAY_ERR_RETRYABLE : 0);
     co_return std::move(call.outcome);
 }
 

@@ -39,9 +39,7 @@ private:
 };
 
 TEST_P(Calls, TextIsPrintedAsText) {
-    // A loaded machine makes slow calls into plugins, which are worth a warning elsewhere.
-    const auto done =
-        home.run({"--log-level", "error", "call", "mcp__x__echo", "message=good day"});
+    const auto done = home.run({"call", "mcp__x__echo", "message=good day"});
     EXPECT_EQ(done.exit_code, 0) << done.err;
     EXPECT_EQ(done.out, "good day\n");
     EXPECT_EQ(done.err, "");

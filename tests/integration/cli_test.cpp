@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -165,14 +166,36 @@ TEST(CommandLine, TakesGlobalOptionsBeforeAndAfterTheVerb) {
     EXPECT_THAT(before.out, HasSubstr("\"state\":\"disabled\""));
 }
 
-TEST(CommandLine, SaysThatItsOutputDidNotArrive) {
+TEST(CommandLine, SaysOnceThatItsOutputDidNotArrive) {
     Home home;
-    auto command = home.patchbay({"config", "paths"});
-    const std::string program = command.argv[0];
-    command.argv = {"/bin/sh", "-c", "exec '" + program + "' config paths > /dev/full"};
-    const auto done = run(command);
-    EXPECT_EQ(done.exit_code, 1);
-    EXPECT_THAT(done.err, HasSubstr("cannot write to stdout: No space left on device"));
+    home.add_example("x");
+    for (const char* words :
+         {"--version", "--help", "call --help", "mcp list", "mcp status", "mcp auth --json",
+          "mcp logs x --json", "tools", "tools --schema", "call mcp__x__echo message=hi",
+          "resources list", "prompts get greet who=Ada", "batch", "config show", "config paths",
+          "config check", "plugin list", "trust", "--json nope"}) {
+        auto command = home.patchbay({}, "{\"id\":1,\"op\":\"status\"}\n");
+        command.argv = {"/bin/sh", "-c",
+                        "exec '" + command.argv[0] + "' " + words + " > /dev/full"};
+        const auto done = run(command);
+        EXPECT_NE(done.exit_code, 0) << words;
+        const std::string told = "error: cannot write to stdout: No space left on device\n";
+        const auto at = done.err.find(told);
+        ASSERT_NE(at, std::string::npos) << words << ": " << done.err;
+        EXPECT_EQ(done.err.find("cannot write", at + told.size()), std::string::npos) << words;
+    }
+}
+
+TEST(CommandLine, PrintsIntoNothingElseWhenItsOutputIsClosed) {
+    Home home;
+    home.add_example("x");
+    for (const char* words : {"--version", "call mcp__x__echo message=hi", "batch"}) {
+        auto command = home.patchbay({}, "{\"id\":1,\"op\":\"status\"}\n");
+        command.argv = {"/bin/sh", "-c", "exec '" + command.argv[0] + "' " + words + " >&-"};
+        const auto done = run(command);
+        EXPECT_EQ(done.exit_code, 1) << words;
+        EXPECT_EQ(done.err, "error: cannot write to stdout: Bad file descriptor\n") << words;
+    }
 }
 
 TEST(CommandLine, SaysWhyMuchOutputDidNotArrive) {
@@ -192,9 +215,71 @@ TEST(CommandLine, SaysWhyMuchOutputDidNotArrive) {
 TEST(CommandLine, FailsWhenWhatCameCannotBeSaved) {
     Home home;
     home.add_example("x");
-    const auto done = home.run({"call", "mcp__x__image", "--output", "/nonexistent/folder"});
+    const auto done = home.run({"call", "mcp__x__image", "--output", "/proc"});
     EXPECT_EQ(done.exit_code, 1);
-    EXPECT_THAT(done.err, HasSubstr("cannot save image: /nonexistent/folder/image-1.png"));
+    EXPECT_THAT(done.err, HasSubstr("cannot save image: /proc/image-1.png"));
+}
+
+TEST(CommandLine, CallsNothingWhenThereIsNoFolderToSaveIn) {
+    Home home;
+    const auto input = home.add_recorded("x");
+    const auto file = home.write("file", "");
+    for (const auto& [folder, why] : {std::pair<std::string, const char*>("out", "No such file"),
+                                      std::pair<std::string, const char*>(file, "Not a dir")}) {
+        for (const Words& words :
+             {Words{"call", "mcp__x__image", "--output", folder},
+              Words{"resources", "read", "example://blob", "--output", folder},
+              Words{"prompts", "get", "greet", "who=Ada", "--output", folder}}) {
+            const auto done = home.run(words);
+            EXPECT_EQ(done.exit_code, 3);
+            EXPECT_THAT(done.err,
+                        HasSubstr("--output: nothing can be saved in \"" + folder + "\": " + why));
+        }
+    }
+    EXPECT_FALSE(std::filesystem::exists(input));
+}
+
+TEST(CommandLine, SaysWhatANumberOfLinesIs) {
+    Home home;
+    home.add_example("x");
+    for (const char* text : {"0", "-1", "x", "1.5", "99999999999999999999", ""}) {
+        const auto done = home.run({"mcp", "logs", "x", "-n", text});
+        EXPECT_EQ(done.exit_code, 3) << text;
+        EXPECT_THAT(done.err, HasSubstr("\"" + std::string(text) +
+                                        "\" is no number of lines from 1 to 1000000"));
+    }
+    EXPECT_EQ(home.run({"mcp", "logs", "x", "-n", "1"}).exit_code, 0);
+}
+
+TEST(CommandLine, SaysInOneLineThatAnOptionLacksItsValue) {
+    for (const Words& words : {Words{"--config"}, Words{"tools", "--server"}, Words{"--set"}}) {
+        const auto done = Home().run(words);
+        EXPECT_EQ(done.exit_code, 3);
+        EXPECT_EQ(done.out, "");
+        EXPECT_THAT(done.err, StartsWith("error: " + words.back() + ": 1 required "));
+        EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
+    }
+}
+
+TEST(CommandLine, UsageErrorsAreJsonToo) {
+    for (const Words& words :
+         {Words{"--json"}, Words{"--json", "nope"}, Words{"mcp", "--json"}, Words{"--json", ""},
+          Words{"tools", "--json", "--nosuch"}, Words{"call", "--json"},
+          Words{"call", "mcp__x__echo", "--timeout", "x", "--json"}, Words{"--json", "--config"},
+          Words{"mcp", "logs", "x", "-n", "0", "--json"}, Words{"batch", "nofile", "--json"},
+          Words{"prompts", "get", "greet", "who", "--json"}, Words{"complete", "who=A", "--json"},
+          Words{"trust", "--yes", "--json"}}) {
+        const auto done = Home().run(words);
+        SCOPED_TRACE(::testing::PrintToString(words));
+        EXPECT_EQ(done.exit_code, 3);
+        json::error_code failed;
+        const auto told = json::parse(done.out, failed);
+        ASSERT_FALSE(failed) << done.out;
+        EXPECT_EQ(told.at_pointer("/error/kind"), "invalid");
+        EXPECT_EQ(
+            done.err,
+            "error: " + json::value_to<std::string>(told.at_pointer("/error/message")) + "\n");
+    }
 }
 
 TEST(CommandLine, SaysHowAToolIsCalled) {
@@ -247,6 +332,105 @@ TEST(CommandLine, ListsWhatIsThereThoughAnotherServerIsNot) {
     EXPECT_THAT(resources.err, HasSubstr("error: server \"dead\": "));
     EXPECT_EQ(home.run({"tools", "--server", "dead"}).exit_code, 5);
     EXPECT_EQ(home.run({"prompts", "list", "--server", "dead"}).exit_code, 5);
+}
+
+TEST(CommandLine, APatternIsAboutTheServersThatItNames) {
+    Home home;
+    home.add_example("good");
+    home.add("dead", {{"command", "/bin/false"}});
+    home.add_example("off", {}, {{"disabled", true}});
+    const auto dead = home.run({"tools", "mcp__dead__*"});
+    EXPECT_EQ(dead.exit_code, 5);
+    EXPECT_THAT(dead.err, StartsWith("error: server \"dead\": "));
+    const auto as_json = home.run({"tools", "mcp__dead__*", "--json"});
+    EXPECT_EQ(as_json.exit_code, 5);
+    EXPECT_EQ(json::parse(as_json.out).at_pointer("/error/kind"), "unavailable");
+    EXPECT_EQ(home.run({"tools", "nosuchthing"}).exit_code, 5) << "the dead one may have it";
+    const auto good = home.run({"tools", "mcp__good__e*"});
+    EXPECT_EQ(good.exit_code, 0);
+    EXPECT_THAT(good.out, HasSubstr("mcp__good__echo"));
+    EXPECT_EQ(good.err, "") << "the dead one is not asked";
+    const auto none = home.run({"tools", "mcp__good__nosuch*"});
+    EXPECT_EQ(none.exit_code, 0);
+    EXPECT_EQ(none.err, "no tool matches mcp__good__nosuch*\n");
+    const auto off = home.run({"tools", "mcp__off__*"});
+    EXPECT_EQ(off.exit_code, 6);
+    EXPECT_THAT(off.err, HasSubstr("server \"off\" is disabled"));
+    EXPECT_EQ(home.run({"tools", "mcp__nosuch__*"}).err, "no tool matches mcp__nosuch__*\n");
+    const auto lists = home.run({"prompts", "list", "--server", "dead", "--json"});
+    EXPECT_EQ(lists.exit_code, 5);
+    EXPECT_EQ(json::parse(lists.out).at_pointer("/error/kind"), "unavailable");
+}
+
+TEST(CommandLine, MarksToolsThatAreDenied) {
+    Home home;
+    home.add_example("x", {}, {{"tools", {{"echo", "deny"}, {"fail", "disable"}}}});
+    const auto shown = home.run({"tools"});
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    EXPECT_THAT(shown.out, AllOf(HasSubstr("(denied) [x] "), Not(HasSubstr("mcp__x__fail"))));
+    EXPECT_EQ(shown.out.find("(denied)"), shown.out.rfind("(denied)"));
+    const auto batch = home.run({"batch"}, "{\"id\":1,\"op\":\"tools/list\",\"server\":\"x\"}\n");
+    const json::value listed = Lines(batch.out).answer(1);
+    for (const auto& tool : listed.at_pointer("/result/tools").as_array())
+        EXPECT_EQ(tool.at("level") == "deny", tool.at("tool") == "echo") << tool;
+}
+
+TEST(CommandLine, CountsNoToolsThatWereNotListed) {
+    Home home;
+    home.add_example("x");
+    home.add("dead", {{"command", "/bin/false"}});
+    const auto list = home.run({"mcp", "list"});
+    EXPECT_THAT(list.out, AllOf(HasSubstr("idle   -\n"), Not(HasSubstr("0"))));
+    const auto listed = json::parse(home.run({"mcp", "list", "--json"}).out);
+    for (const auto& server : listed.as_array())
+        EXPECT_TRUE(server.at("tools").is_null()) << server;
+    const auto statuses = json::parse(home.run({"mcp", "status", "--json"}).out);
+    EXPECT_TRUE(statuses.at_pointer("/0/tools").is_null()) << statuses;
+    EXPECT_TRUE(statuses.at_pointer("/1/tools").is_int64()) << statuses;
+    const auto batch = home.run({"batch"}, "{\"id\":1,\"op\":\"status\"}\n");
+    const json::value told = Lines(batch.out).answer(1);
+    EXPECT_TRUE(told.at_pointer("/result/servers/0/tools").is_null()) << batch.out;
+}
+
+TEST(CommandLine, NamesTheArgumentsOfAPromptThatThereAre) {
+    Home home;
+    home.add_example("x");
+    for (const Words& words :
+         {Words{"prompts", "get", "greet", "who=Ada", "stile=formal"},
+          Words{"complete", "--prompt", "greet", "stile=f"},
+          Words{"complete", "--prompt", "greet", "who=A", "--context", "stile=f"}}) {
+        for (const Words& more : {Words{}, Words{"--server", "x"}}) {
+            auto all = words;
+            all.insert(all.end(), more.begin(), more.end());
+            const auto done = home.run(all);
+            EXPECT_EQ(done.exit_code, 3) << done.out;
+            EXPECT_EQ(done.err,
+                      "error: prompt \"greet\": unknown argument \"stile\"; did you mean "
+                      "\"style\"?; known: who, style\n");
+        }
+    }
+    EXPECT_THAT(home.run({"prompts", "get", "simple", "a=b"}).err, HasSubstr("it takes none"));
+    EXPECT_THAT(home.run({"complete", "--resource", "example://item/{n}", "amount=1"}).err,
+                HasSubstr("unknown argument \"amount\"; known: n"));
+    EXPECT_EQ(home.run({"complete", "--resource", "example://item/{n}", "n=1"}).exit_code, 0);
+    EXPECT_THAT(home.run({"prompts", "get", "greet", "--server", "nowhere"}).err,
+                HasSubstr("no server \"nowhere\" is configured; known: x"));
+    EXPECT_THAT(home.run({"prompts", "get", "unlisted", "a=b", "--server", "x"}).err,
+                HasSubstr("Unknown prompt: unlisted"))
+        << "what is not listed is asked for as it is";
+}
+
+TEST(CommandLine, KnowsTheTemplateThatAUriMayHaveComeOf) {
+    Home home;
+    home.add_example("x");
+    const auto made = home.run({"resources", "read", "example://item/3"});
+    EXPECT_EQ(made.exit_code, 6);
+    EXPECT_THAT(made.err, HasSubstr("it fits the template \"example://item/{n}\" of server \"x\"; "
+                                    "to read it, add --server x"));
+    EXPECT_EQ(home.run({"resources", "read", "example://item/3", "--server", "x"}).exit_code, 0);
+    const auto itself = home.run({"resources", "read", "example://item/{n}"});
+    EXPECT_EQ(itself.exit_code, 3);
+    EXPECT_THAT(itself.err, HasSubstr("write a value in place of n"));
 }
 
 TEST(CommandLine, TellsOfABrokenEntryWhereItConcernsSomebody) {
@@ -522,6 +706,31 @@ TEST(BatchOnTheCommandLine, SaysWhatIsWrongWithAMember) {
     EXPECT_THAT(lines.message(4), HasSubstr("line 4: \"params\" must be an object"));
     EXPECT_THAT(lines.message(nullptr), HasSubstr("line 5 has the key \"server\" twice"));
     EXPECT_EQ(lines.kind(6), "");
+}
+
+TEST(BatchOnTheCommandLine, NamesTheLineOfWhateverMakesNoSense) {
+    Home home;
+    home.add_example("x");
+    const auto done = home.run({"batch"},
+                               "{bad\n\n[3]\n{\"id\":\"d\"}\n{\"op\":\"nope\"}\n"
+                               "{\"op\":\"tools/call\"}\n"
+                               "{\"op\":\"tools/call\",\"name\":\"mcp__x__a\",\"arguments\":[]}\n"
+                               "{\"op\":\"request\",\"server\":\"x\"}\n"
+                               "{\"op\":\"request\",\"method\":\"a\"}\n"
+                               "{\"op\":\"ping\"}\n{\"op\":\"cancel\"}\n{\"op\":\"wait\"}\n"
+                               "{\"op\":7}\n");
+    EXPECT_EQ(done.exit_code, 1);
+    const Lines lines(done.out);
+    ASSERT_EQ(lines.all.size(), 12u) << done.out;
+    std::int64_t number = 1;
+    for (const auto& line : lines.all) {
+        const json::value answer = line;
+        EXPECT_EQ(answer.at_pointer("/error/kind"), "invalid") << answer;
+        EXPECT_EQ(answer.at_pointer("/error/line"), number) << answer;
+        EXPECT_THAT(json::value_to<std::string>(answer.at_pointer("/error/message")),
+                    StartsWith("line " + std::to_string(number)));
+        number += number == 1 ? 2 : 1;  // an empty line is passed over
+    }
 }
 
 TEST(BatchOnTheCommandLine, AnswersEveryRequestThatAnInterruptEnds) {

@@ -178,6 +178,12 @@ TEST_F(BadPlugin, ThatIsRefusedIsNamedToThoseWhoNeedIt) {
                       HasSubstr("libpatchbay_fake.so")));
 }
 
+TEST_F(BadPlugin, ThatIsSlowIsNamedToThoseWhoAskForIt) {
+    const std::string told = "plugin \"patchbay.test.fake\": send for server \"bad\" took ";
+    EXPECT_THAT(run(call_of("slow")).err, Not(HasSubstr("took ")));
+    EXPECT_THAT(run(call_of("slow", {"--log-level", "info"})).err, HasSubstr(told));
+}
+
 TEST_F(BadPlugin, ThatHangsIsNamedWhenASignalAsksForTheEnd) {
     for (const int number : {SIGINT, SIGTERM}) {
         Program program(call_of("hang", {"--set", "plugins.hang_limit=0.5"}));

@@ -134,6 +134,7 @@ TEST_F(SignIn, LastsUntilSomebodySignsOut) {
 
     const auto out = home.run({"mcp", "logout", "guarded"});
     EXPECT_EQ(out.exit_code, 0) << out.err;
+    EXPECT_EQ(out.out, "signed out of \"guarded\"\n");
     EXPECT_EQ(call("who").exit_code, 5);
     EXPECT_EQ(read_file(store()).find("guarded"), std::string::npos);
     EXPECT_EQ(stats().at("logins"), 1);
@@ -219,6 +220,40 @@ TEST_F(SignIn, SaysWhatIsWrongWithAWrongName) {
     EXPECT_THAT(wrong.err, HasSubstr("did you mean \"guarded\""));
     home.add_example("program");
     EXPECT_THAT(home.run({"mcp", "login", "program"}).err, HasSubstr("behind a URL"));
+}
+
+TEST(SigningIn, SaysOnceWhichServerThereIsNot) {
+    Home home;
+    home.add("web", {{"url", "http://127.0.0.1:1/mcp"}});
+    home.add("bad", {{"url", "http://127.0.0.1:1/mcp"}, {"headers", 7}});
+    for (const char* verb : {"login", "logout"}) {
+        const auto none = home.run({"mcp", verb, "wbe"});
+        EXPECT_EQ(none.exit_code, 6);
+        EXPECT_EQ(none.err,
+                  "error: no server \"wbe\" is configured; did you mean \"web\"?; known: bad, "
+                  "web\n");
+        const auto broken = home.run({"mcp", verb, "bad"});
+        EXPECT_EQ(broken.exit_code, 6);
+        EXPECT_THAT(broken.err, AllOf(HasSubstr("headers"), Not(HasSubstr("is configured"))));
+    }
+}
+
+TEST(SigningIn, EndsWith5WhenTheServerIsAway) {
+    Home home;
+    home.add("web", {{"url", "http://127.0.0.1:1/mcp"}});
+    const auto away = home.run({"mcp", "login", "web"});
+    EXPECT_EQ(away.exit_code, 5);
+    EXPECT_THAT(away.err, AllOf(HasSubstr("server \"web\": "), HasSubstr("Connection refused")));
+}
+
+TEST(SigningIn, SaysThatThereWasNothingToSignOutOf) {
+    Home home;
+    home.add("web", {{"url", "http://127.0.0.1:1/mcp"}});
+    const auto told = home.run({"mcp", "logout", "web"});
+    EXPECT_EQ(told.exit_code, 0) << told.err;
+    EXPECT_EQ(told.out, "nobody was signed in to \"web\"\n");
+    EXPECT_EQ(home.run({"mcp", "logout", "web", "--json"}).out,
+              "{\"server\":\"web\",\"signed_in\":false,\"was_signed_in\":false}\n");
 }
 
 // ---- configured credentials

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fake.schema.h"
@@ -137,7 +138,11 @@ static patchbay_status fake_send(patchbay_channel *channel, const patchbay_messa
         channel->sink->done(channel->link, message->exchange, PATCHBAY_OK, NULL);
         return PATCHBAY_OK;
     }
-    if (behaves(channel, "fail")) {
+    if (behaves(channel, "slow")) {
+        const struct timespec pause = {0, 100000000};
+        nanosleep(&pause, NULL);
+    }
+    if (behaves(channel, "fail") || behaves(channel, "slow")) {
         patchbay_problem problem;
         memset(&problem, 0, sizeof problem);
         problem.struct_size = sizeof problem;

@@ -62,12 +62,18 @@ static void grant(patchbay_authenticator *self, const char *value, uint64_t expi
     self->sink->acquired(self->link, self->running, PATCHBAY_OK, &made, NULL);
 }
 
-static void refuse(patchbay_authenticator *self, patchbay_status status, const char *why) {
+static void refuse_flagged(patchbay_authenticator *self, patchbay_status status, const char *why,
+                           uint32_t flags) {
     patchbay_error error;
     memset(&error, 0, sizeof error);
     error.code = status;
+    error.flags = flags;
     snprintf(error.message, sizeof error.message, "%s", why);
     self->sink->acquired(self->link, self->running, status, NULL, &error);
+}
+
+static void refuse(patchbay_authenticator *self, patchbay_status status, const char *why) {
+    refuse_flagged(self, status, why, 0);
 }
 
 static void token_of(const patchbay_authenticator *self, char *into, size_t size) {
@@ -132,6 +138,10 @@ static patchbay_status fake_acquire(patchbay_authenticator *self, const patchbay
         refuse(self, PATCHBAY_E_AUTH, "somebody has to sign in");
     } else if (behaves(self, "deny")) {
         refuse(self, PATCHBAY_E_AUTH, "the account is closed");
+    } else if (behaves(self, "away")) {
+        refuse_flagged(self, PATCHBAY_E_IO, "nobody answers", PATCHBAY_ERR_RETRYABLE);
+    } else if (behaves(self, "full_disk")) {
+        refuse(self, PATCHBAY_E_IO, "no space left");
     } else if (behaves(self, "challenge")) { /* shows what it was told */
         const patchbay_problem *problem = request->challenge;
         patchbay_str first = problem && problem->header_count ? problem->headers[0].value : str("-");

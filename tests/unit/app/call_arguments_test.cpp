@@ -85,7 +85,9 @@ TEST(ArgumentsOfACall, ComeFromAFileToo) {
     const auto made = read_arguments("@" + file);
     ASSERT_TRUE(made) << message_of(made);
     EXPECT_EQ(made->at("path"), "README.md");
-    EXPECT_THAT(message_of(read_arguments("@" + file + ".none")), HasSubstr("cannot read"));
+    EXPECT_EQ(message_of(read_arguments("@" + file + ".none")),
+              "--args: cannot read " + file + ".none: No such file or directory");
+    EXPECT_EQ(message_of(read_arguments("@/")), "--args: cannot read /: Is a directory");
 }
 
 TEST(ArgumentsOfACall, MustBeOneJsonObjectWithoutRepeatedKeys) {

@@ -118,6 +118,14 @@ TEST_F(AuthenticatorTest, ReportsRefusalsWithThePluginsText) {
     EXPECT_EQ(events_.acquired[0].second.error().message, "the account is closed");
 }
 
+TEST_F(AuthenticatorTest, TellsSomebodyWhoIsAwayFromTroubleAtHome) {
+    EXPECT_EQ(outcome("away").error().code, ErrorCode::Unavailable);
+    authenticator_->close();
+    ASSERT_TRUE(until([&] { return events_.closed == 1; }));
+    events_.acquired.clear();
+    EXPECT_EQ(outcome("full_disk").error().code, ErrorCode::Io);
+}
+
 TEST_F(AuthenticatorTest, DoesOneThingAtATimeAndCancelsIt) {
     ASSERT_TRUE(create("wait"));
     ASSERT_TRUE(acquire(1));

@@ -75,6 +75,18 @@ TEST(QualifiedName, TellWhoMayOwnThem) {
     EXPECT_TRUE(servers_for("git__log", {"git"}).empty());
 }
 
+TEST(QualifiedName, TellWhoseMayBeginSo) {
+    const std::string long_id(64, 'x');
+    const std::vector<std::string> ids{"git", "github", long_id};
+    EXPECT_EQ(servers_beginning("", ids), ids);
+    EXPECT_EQ(servers_beginning("mcp__", ids), ids);
+    EXPECT_THAT(servers_beginning("mcp__git", ids), ElementsAre("git", "github"));
+    EXPECT_THAT(servers_beginning("mcp__git__", ids), ElementsAre("git"));
+    EXPECT_THAT(servers_beginning("mcp__git__log", ids), ElementsAre("git"));
+    EXPECT_THAT(servers_beginning(public_name(long_id, "t"), ids), ElementsAre(long_id));
+    EXPECT_TRUE(servers_beginning("mcp__a", ids).empty());
+}
+
 TEST(Patterns, AreExactOrAPrefix) {
     EXPECT_TRUE(matches("mcp__*", "mcp__s__a"));
     EXPECT_TRUE(matches("mcp__s__*", "mcp__s__a"));
