@@ -80,6 +80,8 @@ void Batch::interrupt() {
     session_.host().interrupt();
 }
 
+// A file is always readable and cannot be watched (epoll_ctl(2), EPERM): it is read a piece a turn
+// of the loop, so that answers are taken in between.
 void Batch::watch_input() {
     if (regular_file_) return session_.host().loop().defer([this] { read_input(); });
     auto watched = session_.host().loop().watch(input_, core::Loop::kReadable,
@@ -115,6 +117,8 @@ void Batch::read_input() {
         session_.host().loop().defer([this] { read_input(); });
 }
 
+// `scanned_`: up to where the buffer holds no end of a line, so that a long one that arrives in many
+// pieces is searched once and not with every piece.
 void Batch::take_lines() {
     std::size_t from = 0;
     while (running_.size() < kInFlight && barrier_.empty()) {
@@ -169,6 +173,7 @@ void Batch::start(const std::string& id, const json::object& request) {
     if (op == "cancel") return cancel(id, request);
     if (op == "wait") return wait_for(id, request);
     if (op == "status") return show_status(id);
+    // No request: it would wait for itself. advance() answers it.
     if (op == "barrier") {
         running_.erase(id);
         barrier_ = id;
@@ -296,7 +301,7 @@ void Batch::list(const std::string& id, const std::string& op, const json::objec
         op == "resources/templates/list" ? "resourceTemplates" : op.substr(0, op.find('/'));
     struct Gathered {
         json::array items, errors;
-        std::size_t missing = 1;
+        std::size_t missing = 1;  // ours: nothing is told before every server was asked
         std::optional<Error> error;
     };
     auto gathered = std::make_shared<Gathered>();
@@ -365,6 +370,7 @@ void Batch::cancel(const std::string& id, const json::object& request) {
 void Batch::wait_for(const std::string& id, const json::object& request) {
     Waiting waiting{id, text_of(request, "server"), text_of(request, "method"), 0};
     if (waiting.method.empty()) return refuse(id, "wait needs the \"method\" of a notification");
+    // It may have come before anybody waited: a script cannot know which is first.
     for (auto& [kind, count] : unseen_) {
         if (count == 0 || kind.second != waiting.method ||
             (!waiting.server.empty() && kind.first != waiting.server))
@@ -470,6 +476,7 @@ void Batch::fail_rpc(const std::string& id, std::string_view raw_error) {
     finished(id);
 }
 
+// Later, for it may be called from take_lines(), which advance() calls.
 void Batch::finished(const std::string& id) {
     running_.erase(id);
     session_.host().loop().defer([this] { advance(); });
@@ -477,6 +484,7 @@ void Batch::finished(const std::string& id) {
 
 void Batch::advance() {
     if (done_) return;
+    // Streams that are listened to end with the input, so nothing may wait for them.
     const bool only_endless = std::all_of(running_.begin(), running_.end(),
                                           [](const auto& each) { return each.second.endless; });
     if (!barrier_.empty() && (running_.empty() || only_endless)) {
@@ -501,6 +509,7 @@ void Batch::advance() {
     }
 }
 
+// All answers of one turn of the loop go out in one write.
 void Batch::put(std::string line) {
     out_ += line;
     out_ += '\n';
@@ -528,8 +537,11 @@ int batch_verb(const GlobalOptions& global, const std::string& file, bool sign_i
                           global);
         }
     }
-    Session session(global, Session::Life::Long,
-                    sign_in ? auth::Person::Presence::Ready : auth::Person::Presence::Nobody);
+    const auto opened =
+        Session::open(global, Session::Life::Long,
+                      sign_in ? auth::Person::Presence::Ready : auth::Person::Presence::Nobody);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
     session.tell_troubles();
     Batch batch(session, input);
     return batch.run();

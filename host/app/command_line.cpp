@@ -179,6 +179,7 @@ int delivered(int code) {
 int run_command_line(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
     GlobalOptions global;
+    // What CLI11 calls back only picks the verb: what goes wrong in one is no error of parsing.
     std::function<int()> chosen;
     CLI::App app(
         "Patchbay connects to MCP servers through transport plugins and calls their tools by "
@@ -399,11 +400,7 @@ int run_command_line(int argc, char** argv) {
         global.json = global.json || asks_for_json(argc, argv);
         return refuse(app, error, global);
     }
-    try {
-        return chosen();
-    } catch (const Session::Stop& stop) {
-        return stop.exit_code;
-    }
+    return chosen();
 }
 
 }  // namespace patchbay::app

@@ -52,6 +52,17 @@ auth::Person::Presence whoever_is_there() {
                                          : auth::Person::Presence::Nobody;
 }
 
+std::unique_ptr<Session> Session::open(const GlobalOptions& global, Life life,
+                                       auth::Person::Presence presence) {
+    std::unique_ptr<Session> session(new Session(global, life, presence));
+    if (const auto& config = session->host().config(); !config.stop.empty()) {
+        report_stop(config, global);
+        return {};
+    }
+    session->start();
+    return session;
+}
+
 Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence presence)
     : global_(global), watchdog_(config::PluginSettings().hang_limit) {
     HostOptions options;
@@ -67,11 +78,13 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
     };
     host_ = std::make_unique<Host>(std::move(options));
     asker->use(host_->loop());
-    if (!host_->config().stop.empty()) throw Stop{report_stop(host_->config(), global)};
+}
+
+void Session::start() {
     // A broken entry is the affair of who asks for that server, or for all of them.
     auto general = host_->config().diagnostics;
     std::erase_if(general, [](const auto& each) { return !each.server.empty(); });
-    print_diagnostics(general, global.quiet);
+    print_diagnostics(general, global_.quiet);
     watchdog_.set_limit(host_->config().plugins.hang_limit);
     if (auto watch = host_->loop().watch(watchdog_.fd(), core::Loop::kReadable,
                                          [this](unsigned) { on_signal(); })) {
@@ -81,7 +94,7 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
 
 Session::~Session() {
     close();
-    host_->loop().unwatch(signal_watch_);
+    if (signal_watch_) host_->loop().unwatch(signal_watch_);
 }
 
 void Session::close() {

@@ -22,14 +22,11 @@ int report(const Error& error, const GlobalOptions& global);
 class Session {
 public:
     enum class Life { OneShot, Long };
-    // Thrown where no verb may go on, so that none can forget to ask; run_command_line() catches
-    // it.
-    struct Stop {
-        int exit_code;
-    };
-    // `presence`: who may be asked to sign in to a server.
-    Session(const GlobalOptions& global, Life life,
-            auth::Person::Presence presence = auth::Person::Presence::Nobody);
+    // Null when the configuration lets no verb go on: why was told, and the verb ends with
+    // kConfigError. `presence`: who may be asked to sign in to a server.
+    static std::unique_ptr<Session> open(
+        const GlobalOptions& global, Life life,
+        auth::Person::Presence presence = auth::Person::Presence::Nobody);
     ~Session();    // closes the servers, at most kCloseLimit
     void close();  // the same, before our end; what is in flight is answered meanwhile
 
@@ -53,6 +50,8 @@ public:
     Error no_such_server(const std::string& server) const;
 
 private:
+    Session(const GlobalOptions& global, Life life, auth::Person::Presence presence);
+    void start();
     void on_signal();
 
     GlobalOptions global_;

@@ -62,8 +62,11 @@ Result<void> outcome_of(Session& session, const std::function<void(OneSignIn::Do
 
 int login_verb(const GlobalOptions& global, const std::string& server, bool no_browser,
                const std::string& scope) {
-    Session session(global, Session::Life::OneShot,
-                    no_browser ? auth::Person::Presence::NoBrowser : auth::Person::Presence::Ready);
+    const auto opened = Session::open(
+        global, Session::Life::OneShot,
+        no_browser ? auth::Person::Presence::NoBrowser : auth::Person::Presence::Ready);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
     const auto outcome = outcome_of(session, [&](OneSignIn::Done done) {
         session.host().sign_in(server, scope, std::move(done));
     });
@@ -82,7 +85,9 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
 }
 
 int logout_verb(const GlobalOptions& global, const std::string& server) {
-    Session session(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::OneShot);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
     const bool was_signed_in = signed_in(session.host().logins(), server);
     const auto outcome = outcome_of(
         session, [&](OneSignIn::Done done) { session.host().sign_out(server, std::move(done)); });
@@ -97,7 +102,9 @@ int logout_verb(const GlobalOptions& global, const std::string& server) {
 }
 
 int auth_verb(const GlobalOptions& global) {
-    Session session(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::OneShot);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
     const auto logins = session.host().logins();
     if (!logins) return session.report(logins.error());
     if (global.json) {

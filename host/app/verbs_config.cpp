@@ -81,7 +81,9 @@ config::Scope scope_of(const std::string& file, const std::vector<config::Candid
 }  // namespace
 
 int config_show_verb(const GlobalOptions& global, bool origins) {
-    Session session(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::OneShot);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
     session.tell_troubles();
     const auto shown = config::to_json(session.host().config(), origins);
     if (global.json) {

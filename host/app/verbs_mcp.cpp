@@ -173,7 +173,9 @@ int show_statuses(Session& session, std::vector<Status> statuses) {
 }  // namespace
 
 int status_verb(const GlobalOptions& global, const std::string& server) {
-    Session session(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::OneShot);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
     session.tell_troubles(server);
     if (server.empty()) {
         session.connect({});
@@ -197,14 +199,18 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
 }
 
 int list_verb(const GlobalOptions& global) {
-    Session session(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::OneShot);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
     session.tell_troubles();
     const int code = show_statuses(session, session.host().statuses());
     return code == kUnavailable ? int(kConfigError) : code;
 }
 
 int logs_verb(const GlobalOptions& global, const std::string& server, std::size_t lines) {
-    Session session(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::OneShot);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
     const auto kept = session.host().log_tail(server, lines);
     const auto statuses = session.host().statuses();
     const bool known = std::any_of(statuses.begin(), statuses.end(),

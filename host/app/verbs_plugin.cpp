@@ -44,7 +44,9 @@ json::object json_of(const PluginInfo& info) {
 }  // namespace
 
 int plugin_list_verb(const GlobalOptions& global) {
-    Session session(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::OneShot);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
     session.host().plugins().verify();
     const auto& plugins = session.host().plugins().list();
     if (global.json) {
@@ -74,7 +76,9 @@ int plugin_list_verb(const GlobalOptions& global) {
 }
 
 int plugin_info_verb(const GlobalOptions& global, const std::string& name) {
-    Session session(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::OneShot);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
     session.host().plugins().verify();
     const auto info = session.host().plugins().info(name);
     if (!info) return session.report(info.error());
@@ -95,7 +99,9 @@ int plugin_info_verb(const GlobalOptions& global, const std::string& name) {
 }
 
 int plugin_doctor_verb(const GlobalOptions& global, bool load) {
-    Session session(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::OneShot);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
     auto& plugins = session.host().plugins();
     plugins.verify();
     // First, for what is found here changes what was found by looking.

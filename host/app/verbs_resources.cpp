@@ -225,7 +225,9 @@ int ask(Session& session, router::ServerRequest request,
 
 int things_verb(const GlobalOptions& global, const std::string& kind_name,
                 const std::string& server) {
-    Session session(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::OneShot);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
     if (!server.empty()) {
         if (auto found = session.host().connections().find(server); !found)
             return session.report(session.no_such_server(server));
@@ -264,7 +266,9 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
 
 int read_resource_verb(const GlobalOptions& global, const std::string& uri,
                        const std::string& server, const std::string& output_directory) {
-    Session session(global, Session::Life::OneShot, whoever_is_there());
+    const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
+    if (!opened) return kConfigError;
+    auto& session = *opened;
     auto thing = Result<Thing>(Thing{server, {}});
     if (server.empty())
         thing = find_thing(session, kind_of("resources"), uri, "resource");
@@ -291,7 +295,9 @@ int get_prompt_verb(const GlobalOptions& global, const std::string& name, const 
                     const std::vector<std::string>& pairs, const std::string& output_directory) {
     const auto arguments = string_arguments(pairs);
     if (!arguments) return report(arguments.error(), global);
-    Session session(global, Session::Life::OneShot, whoever_is_there());
+    const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
+    if (!opened) return kConfigError;
+    auto& session = *opened;
     const auto thing = thing_of(session, kind_of("prompts"), name, "prompt", server);
     if (!thing) return session.report(thing.error());
     if (thing->definition) {
@@ -324,7 +330,9 @@ int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) 
     if (!argument) return report(argument.error(), global);
     const auto context = string_arguments(complete.context);
     if (!context) return report(context.error(), global);
-    Session session(global, Session::Life::OneShot, whoever_is_there());
+    const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
+    if (!opened) return kConfigError;
+    auto& session = *opened;
     const bool of_prompt = !complete.prompt.empty();
     const auto& name = of_prompt ? complete.prompt : complete.resource;
     const char* word = of_prompt ? "prompt" : "template";

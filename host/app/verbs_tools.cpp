@@ -105,7 +105,9 @@ Asked outcome_of(const Session& session, const std::vector<std::string>& servers
 
 int tools_verb(const GlobalOptions& global, const std::string& pattern, const std::string& server,
                bool schema) {
-    Session session(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::OneShot);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
     if (!server.empty()) {
         if (auto found = session.host().connections().find(server); !found)
             return session.report(session.no_such_server(server));
@@ -171,8 +173,11 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
 int call_verb(const GlobalOptions& global, const CallOptions& call) {
     auto given = read_arguments(call.arguments);
     if (!given) return report(given.error(), global);
-    Session session(global, Session::Life::OneShot, whoever_is_there());
+    const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
+    if (!opened) return kConfigError;
+    auto& session = *opened;
     auto& router = session.host().router();
+    // The tool first: key=value needs the types of its schema. Both waits share one time-out.
     std::optional<Result<router::ListedTool>> tool;
     const auto begun = core::Clock::now();
     const std::chrono::milliseconds timeout(static_cast<std::int64_t>(call.timeout_seconds * 1000));
