@@ -3,6 +3,7 @@
 #include "fuzz/require.hpp"
 #include "net/body_decoder.hpp"
 #include "net/head_parser.hpp"
+#include "net/refusal.hpp"
 #include "net/trouble.hpp"
 
 #include <cstdint>
@@ -20,6 +21,8 @@ void check(const Head& head) {
         FUZZ_REQUIRE(value.find_first_of(std::string_view("\r\n\0", 3)) == value.npos);
     }
     static_cast<void>(head.keeps());
+    FUZZ_REQUIRE(retry_after(head).count() >= 0);
+    FUZZ_REQUIRE(code_of_status(head.status) != PATCHBAY_OK || head.status / 100 == 2);
     try {
         const BodyDecoder decoder(head);
     } catch (const Trouble&) {
