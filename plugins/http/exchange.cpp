@@ -191,7 +191,13 @@ void Exchange::end(const net::Trouble* trouble) {
         transport_.protocol_ = protocol_;
         transport_.listen({});
     }
-    conclude(PATCHBAY_OK, {});
+    conclude_stream();
+}
+
+// Whole, as far as its framing tells: but not when it left off within an event.
+void Exchange::conclude_stream() {
+    if (settled_ || !parser_.in_event()) return conclude(PATCHBAY_OK, {});
+    conclude(PATCHBAY_E_CLOSED, "the answer broke off in the middle of a message");
 }
 
 // Nobody listens there: a server that starts, or starts again.
@@ -212,7 +218,7 @@ void Exchange::resumption_ended(const net::Trouble* trouble, const net::Refusal*
     if (trouble_) return conclude(trouble_->code, trouble_->text);
     if (take_up_again(trouble, refusal)) return;
     if (trouble) transport_.note_reached(trouble);
-    if (!trouble && !refusal) return conclude(PATCHBAY_OK, {});
+    if (!trouble && !refusal) return conclude_stream();
     conclude(trouble ? trouble->code : PATCHBAY_E_CLOSED,
              "the answer broke off, and its stream cannot be taken up again: " +
                  (trouble ? trouble->text : refusal->text()));
@@ -248,6 +254,10 @@ void Exchange::conclude(patchbay_status code, std::string_view text, std::uint32
     else
         transport_.core_.sink().done(id_, code, text, flags);
     transport_.exchanges_.erase(id_);
+}
+
+void Exchange::end_early(patchbay_status code, std::string_view text) {
+    conclude(code, text, accepted_ || sent() ? 0 : PATCHBAY_ERR_NOT_SENT);
 }
 
 void Exchange::settle() {

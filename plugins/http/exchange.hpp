@@ -30,6 +30,8 @@ public:
 
     // It is over for the host; what still comes is dropped.
     void conclude(patchbay_status code, std::string_view text, std::uint32_t flags = 0);
+    // The same, and says whether the server can have it.
+    void end_early(patchbay_status code, std::string_view text);
     void settle();
     bool over() const { return over_; }
     bool settled() const { return settled_; }
@@ -39,6 +41,7 @@ private:
     bool event(net::SseParser::Event&& event);  // false: the host wants no more for now
     void resumption_ended(const net::Trouble* trouble, const net::Refusal* refusal);
     bool take_up_again(const net::Trouble* trouble, const net::Refusal* refusal);
+    void conclude_stream();
     bool try_again(const net::Trouble& trouble);
     void launch(std::chrono::milliseconds delay, std::shared_ptr<net::Task> task);
 

@@ -91,7 +91,7 @@ void HttpTransport::cancel(std::uint64_t id) {
     const auto found = exchanges_.find(id);
     if (found == exchanges_.end()) return;
     const auto exchange = found->second;
-    exchange->conclude(PATCHBAY_E_CANCELLED, "cancelled");
+    exchange->end_early(PATCHBAY_E_CANCELLED, "cancelled");
 }
 
 void HttpTransport::resume() {
@@ -197,7 +197,7 @@ void HttpTransport::on_close_posted(void* self) noexcept {
 void HttpTransport::conclude_all(patchbay_status code, const std::string& text) {
     std::vector<std::shared_ptr<Exchange>> left;
     for (const auto& [id, exchange] : exchanges_) left.push_back(exchange);
-    for (const auto& exchange : left) exchange->conclude(code, text);
+    for (const auto& exchange : left) exchange->end_early(code, text);
     held_.clear();
     if (const auto listener = std::exchange(listener_, nullptr)) listener->blow();
 }

@@ -64,7 +64,9 @@ public:
             return transport_.give_up(trouble->code, trouble->text,
                                       lasts ? 0 : PATCHBAY_ERR_RETRYABLE);
         }
-        transport_.give_up(PATCHBAY_E_CLOSED, "the server ended its event stream",
+        transport_.give_up(PATCHBAY_E_CLOSED,
+                           std::string("the server ended its event stream") +
+                               (parser_.in_event() ? " in the middle of a message" : ""),
                            PATCHBAY_ERR_RETRYABLE);
     }
 
@@ -118,6 +120,12 @@ public:
         else
             transport_.core_.sink().done(id_, code, text, flags);
         transport_.posts_.erase(id_);
+    }
+    // Says whether the server can have it.
+    void end_early(patchbay_status code, const std::string& text) {
+        const auto keep = shared_from_this();
+        blow();
+        conclude(code, text, sent() || refusal_ ? 0 : PATCHBAY_ERR_NOT_SENT);
     }
 
 private:
@@ -197,8 +205,7 @@ void SseTransport::cancel(std::uint64_t id) {
     const auto found = posts_.find(id);
     if (found == posts_.end()) return;
     const auto post = found->second;
-    post->blow();
-    post->conclude(PATCHBAY_E_CANCELLED, "cancelled", 0);
+    post->end_early(PATCHBAY_E_CANCELLED, "cancelled");
 }
 
 void SseTransport::resume() {
@@ -229,10 +236,7 @@ void SseTransport::give_up(patchbay_status code, std::string text, std::uint32_t
         core_.finish(code, std::move(text), flags);
     std::vector<std::shared_ptr<Post>> left;
     for (const auto& [id, post] : posts_) left.push_back(post);
-    for (const auto& post : left) {
-        post->blow();
-        post->conclude(PATCHBAY_E_CLOSED, "the connection closed", 0);
-    }
+    for (const auto& post : left) post->end_early(PATCHBAY_E_CLOSED, "the connection closed");
 }
 
 void SseTransport::on_posted(void* self) noexcept {

@@ -252,10 +252,12 @@ void TcpTransport::give_up(patchbay_status code, const std::string& text, std::u
 }
 
 void TcpTransport::input_ended(std::string_view rest) {
-    if (!rest.empty()) core_.sink().output(PATCHBAY_OUTPUT_STRAY, rest);
+    if (!rest.empty()) {
+        cut_off_ = " in the middle of a message";
+        core_.sink().output(PATCHBAY_OUTPUT_STRAY, rest);
+    }
     if (!core_.over()) exit_tells_more_ = true;
-    give_up(PATCHBAY_E_CLOSED, std::string("server closed the connection") +
-                                   (rest.empty() ? "" : " in the middle of a message"));
+    give_up(PATCHBAY_E_CLOSED, "server closed the connection" + cut_off_);
 }
 
 void TcpTransport::input_broken(patchbay_status code, const std::string& text) {
@@ -269,8 +271,9 @@ void TcpTransport::output_broken(int error) {
 }
 
 void TcpTransport::child_exited() {
-    if (exit_tells_more_ && child_.left_by_itself()) core_.explain(child_.describe_exit());
-    give_up(PATCHBAY_E_CLOSED, child_.describe_exit());
+    const auto text = child_.describe_exit() + cut_off_;
+    if (exit_tells_more_ && child_.left_by_itself()) core_.explain(text);
+    give_up(PATCHBAY_E_CLOSED, text);
 }
 
 }  // namespace patchbay::tcp

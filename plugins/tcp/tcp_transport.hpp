@@ -87,6 +87,7 @@ private:
         0;  // of the attempt while there is a socket, else of the wait for the next
     bool open_ = false, closing_ = false;
     bool exit_tells_more_ = false;  // than what is given as the reason so far
+    std::string cut_off_;           // what input ended in the middle of
 };
 
 }  // namespace patchbay::tcp

@@ -185,6 +185,10 @@ void WsTransport::read_frames() {
         if (error.code() == pn::WebSocket::WS_ERR_PAYLOAD_TOO_BIG)
             give_up(PATCHBAY_E_LIMIT,
                     "the server sent a frame that is too large (limit message_bytes)", kTooBig);
+        else if (error.code() == pn::WebSocket::WS_ERR_INCOMPLETE_FRAME)
+            give_up(PATCHBAY_E_CLOSED,
+                    "the server closed the connection in the middle of a message", 0,
+                    PATCHBAY_ERR_RETRYABLE);
         else
             give_up(PATCHBAY_E_PROTOCOL, "the server sent a broken frame: " + error.displayText(),
                     kProtocolError);
@@ -213,8 +217,10 @@ bool WsTransport::read_frame() {
     const Turn turn(core_);
     if (core_.over()) return false;
     if (session_->guard().seen() == 0) {
-        give_up(PATCHBAY_E_CLOSED, "the server closed the connection without a word", 0,
-                PATCHBAY_ERR_RETRYABLE);
+        give_up(PATCHBAY_E_CLOSED,
+                in_message_ ? "the server closed the connection in the middle of a message"
+                            : "the server closed the connection without a word",
+                0, PATCHBAY_ERR_RETRYABLE);
         return false;
     }
     const auto& head = session_->guard().beginning();

@@ -5,7 +5,7 @@
 #   lib/cmake/Patchbay/                find_package(Patchbay): patchbay::sdk, patchbay_add_plugin()
 #   share/doc/patchbay/                what `--help` points at: BATCH.md, CONFIG.md, ABI.md, plugins/<name>.md
 # The host finds plugins and supervisor relative to its own binary, so the tree may be moved.
-# Component `sdk` is headers, package, template and ABI.md alone, for plugin authors.
+# Component `sdk` is headers, package, templates and ABI.md alone, for plugin authors.
 include(CMakePackageConfigHelpers)
 
 if(TARGET patchbay)
@@ -27,7 +27,8 @@ install(FILES ${PROJECT_BINARY_DIR}/package/PatchbayConfig.cmake
     ${PROJECT_SOURCE_DIR}/scripts/cmake/PatchbayPlugin.cmake
     DESTINATION ${package} COMPONENT sdk)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scripts/cmake/plugin DESTINATION ${package} COMPONENT sdk)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/template DESTINATION share/patchbay COMPONENT sdk)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/template ${PROJECT_SOURCE_DIR}/sdk/template_cpp
+    DESTINATION share/patchbay COMPONENT sdk)
 
 # In the build tree too, so that the built program finds them as the installed one does.
 set(documents share/doc/patchbay)

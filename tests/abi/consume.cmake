@@ -14,6 +14,7 @@ endfunction()
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix --component sdk)
 run(${CMAKE_COMMAND} -S ${WORK}/source -B ${WORK}/build -G ${GENERATOR}
     -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_C_FLAGS=-Wall\ -Wextra\ -pedantic\ -Werror
+    -DCMAKE_CXX_FLAGS=-Wall\ -Wextra\ -Wshadow\ -pedantic\ -Werror
     -DCMAKE_INSTALL_PREFIX=${WORK}/prefix)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${CMAKE_COMMAND} --install ${WORK}/build --strip)

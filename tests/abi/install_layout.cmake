@@ -6,7 +6,8 @@ execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK} --s
 foreach(part bin/patchbay libexec/patchbay/patchbay-supervisor include/patchbay/plugin.h
         include/patchbay/services.h lib/cmake/Patchbay/PatchbayConfig.cmake
         lib/cmake/Patchbay/plugin/exports.map lib/patchbay/plugins/stdio/plugin.toml
-        lib/patchbay/plugins/tcp/plugin.toml share/doc/patchbay/ABI.md share/doc/patchbay/BATCH.md
+        lib/patchbay/plugins/tcp/plugin.toml share/patchbay/template/unix.c
+        share/patchbay/template_cpp/unix.cpp share/doc/patchbay/ABI.md share/doc/patchbay/BATCH.md
         share/doc/patchbay/CONFIG.md share/doc/patchbay/plugins/stdio.md
         share/doc/patchbay/plugins/auth_oauth.md)
     if(NOT EXISTS ${WORK}/${part})

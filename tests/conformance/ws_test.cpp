@@ -1,17 +1,11 @@
 // The ws plugin against a server that writes its handshake and frames byte by byte.
 #include "support/plugin_host.hpp"
+#include "support/ws_server.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <openssl/evp.h>
-#include <openssl/sha.h>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <optional>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 namespace {
 
@@ -22,116 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-std::string accept_for(const std::string& key) {
-    const auto text = key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-    unsigned char digest[SHA_DIGEST_LENGTH];
-    ::SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
-    unsigned char encoded[64];
-    const int size = ::EVP_EncodeBlock(encoded, digest, sizeof digest);
-    return {reinterpret_cast<char*>(encoded), static_cast<std::size_t>(size)};
-}
-
-// One connection, on a thread of its own that ends with the object.
-class WsServer {
-public:
-    // The handshake's fields, of which "ACCEPT" stands for the right answer; then `frames`.
-    WsServer(std::string fields, std::string frames, bool reads_at_once = true)
-        : fields_(std::move(fields)), frames_(std::move(frames)), reads_(reads_at_once) {
-        listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        const int small = 64 << 10;
-        ::setsockopt(listener_, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof address;
-        auto* const any = reinterpret_cast<sockaddr*>(&address);
-        if (::bind(listener_, any, size) != 0 || ::listen(listener_, 8) != 0 ||
-            ::getsockname(listener_, any, &size) != 0)
-            std::abort();
-        port_ = ntohs(address.sin_port);
-        thread_ = std::thread([this] { serve(); });
-    }
-    ~WsServer() {
-        stopping_ = true;
-        thread_.join();
-        ::close(listener_);
-    }
-    std::string url() const { return "ws://127.0.0.1:" + std::to_string(port_) + "/mcp"; }
-    void read_on() { reads_ = true; }
-    bool ended() const { return ended_; }
-    // Payloads of the client's frames, each behind its opcode: "1{}", "8" and the close code.
-    std::vector<std::string> frames() const {
-        const std::scoped_lock lock(mutex_);
-        return taken_;
-    }
-
-private:
-    // False: stopped.
-    bool readable(int fd) const {
-        for (pollfd wait{fd, POLLIN, 0}; !stopping_; wait.revents = 0)
-            if (::poll(&wait, 1, 10) > 0) return true;
-        return false;
-    }
-    // What is whole of what came.
-    void take() {
-        const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(received_[i]); };
-        while (received_.size() >= 6) {
-            std::size_t size = byte(1) & 0x7f, at = 2;
-            if (const std::size_t more = size == 126 ? 2 : size == 127 ? 8 : 0) {
-                if (received_.size() < at + more) return;
-                for (size = 0; at < 2 + more; ++at) size = size << 8 | byte(at);
-            }
-            if (received_.size() < at + 4 + size) return;
-            std::string frame = std::to_string(byte(0) & 15);
-            for (std::size_t i = 0; i < size; ++i)
-                frame += static_cast<char>(byte(at + 4 + i) ^ byte(at + i % 4));
-            received_.erase(0, at + 4 + size);
-            const std::scoped_lock lock(mutex_);
-            taken_.push_back(std::move(frame));
-        }
-    }
-    void serve() {
-        if (!readable(listener_)) return;
-        const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-        std::string head;
-        for (char byte; head.find("\r\n\r\n") == head.npos && readable(fd);) {
-            if (::recv(fd, &byte, 1, 0) != 1) break;
-            head += byte;
-        }
-        const auto at = head.find("Sec-WebSocket-Key: ");
-        auto answer = "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
-                      fields_ + "\r\n";
-        if (const auto place = answer.find("ACCEPT"); at != head.npos && place != answer.npos)
-            answer.replace(place, 6,
-                           accept_for(head.substr(at + 19, head.find('\r', at) - at - 19)));
-        answer += frames_;
-        static_cast<void>(!::send(fd, answer.data(), answer.size(), MSG_NOSIGNAL));
-        while (!stopping_) {
-            if (!reads_) {
-                ::poll(nullptr, 0, 5);
-                continue;
-            }
-            if (!readable(fd)) break;
-            char piece[65536];
-            const auto got = ::recv(fd, piece, sizeof piece, 0);
-            if (got <= 0) break;
-            received_.append(piece, static_cast<std::size_t>(got));
-            take();
-        }
-        ::close(fd);
-        ended_ = true;
-    }
-
-    const std::string fields_, frames_;
-    std::atomic<bool> reads_, stopping_{false}, ended_{false};
-    int listener_ = -1, port_ = 0;
-    std::string received_;
-    mutable std::mutex mutex_;  // guards taken_
-    std::vector<std::string> taken_;
-    std::thread thread_;
-};
-
-const std::string kFine = "Sec-WebSocket-Accept: ACCEPT\r\nSec-WebSocket-Protocol: mcp\r\n";
+const std::string kFine = WsServer::kFine;
 
 class Ws : public testing::Test {
 protected:
@@ -144,7 +29,11 @@ protected:
         EXPECT_EQ(host_.misbehaviour(), "");
     }
     void open(const std::string& fields, const std::string& frames = {}, bool reads = true) {
-        server_.emplace(fields, frames, reads);
+        WsServer::Play play;
+        play.fields = fields;
+        play.frames = frames;
+        play.reads = reads;
+        server_.emplace(std::move(play));
         ASSERT_EQ(channel_.open("{\"url\":\"" + server_->url() + "\"}"), PATCHBAY_OK);
         look();
         ASSERT_TRUE(channel_.until([&] { return channel_.opened_or_closed(); }));
@@ -280,7 +169,7 @@ TEST_F(Ws, SaysWhenTooMuchWaitsAndWhenItDoesNot) {
 
 TEST_F(Ws, AFileThatIsNotWhatItShouldBeIsRefusedByItsName) {
     const std::string file = PATCHBAY_SOURCE_DIR "/README.md";
-    server_.emplace(kFine, "");
+    server_.emplace(WsServer::Play());
     for (const char* setting : {"ca_file", "client_certificate"}) {
         PluginChannel refused(loop_, host_);
         EXPECT_EQ(refused.open("{\"url\":\"wss" + server_->url().substr(2) + "\",\"" + setting +

@@ -3,6 +3,7 @@
  *   echo            every line back
  *   silent          reads, never answers, leaves at the end of its input
  *   deaf            never reads; leaves only when it is made to
+ *   late FIFO       reads nothing before somebody opens the FIFO for writing, then echo
  *   count N         N messages {"n":0}.., then echo
  *   odd             lines that are no messages among some that are, then echo
  *   cut             half a message, then it leaves
@@ -120,6 +121,7 @@ int main(int argc, char **argv) {
     const char *const mode = argc > 1 ? argv[1] : "echo";
     const long number = argc > 2 ? atol(argv[2]) : 0;
     if (strcmp(mode, "deaf") == 0) stay();
+    if (strcmp(mode, "late") == 0 && open(argv[2], O_RDONLY | O_CLOEXEC) < 0) return 9;
     if (strcmp(mode, "silent") == 0) return read_all(0), 0;
     if (strcmp(mode, "cut") == 0) return say("{\"n\":0}\n{\"n\":"), 0;
     if (strcmp(mode, "exit") == 0) return fputs("out of cheese\n", stderr), (int)number;

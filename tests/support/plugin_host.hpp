@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -73,6 +74,7 @@ public:
         patchbay_status status = PATCHBAY_OK;
         std::string text;
         std::uint32_t flags = 0;
+        std::uint64_t exchange = 0;  // 0: the channel
     };
 
     PluginChannel(core::Loop& loop, PluginHost& host)
@@ -172,6 +174,14 @@ public:
         const std::scoped_lock lock(mutex_);
         return done.size();
     }
+    // Of one exchange; nothing: it has not ended.
+    std::optional<End> end_of_exchange(std::uint64_t exchange) {
+        const std::scoped_lock lock(mutex_);
+        for (const auto& each : done) {
+            if (each.exchange == exchange) return each;
+        }
+        return std::nullopt;
+    }
     End last_end() {
         const std::scoped_lock lock(mutex_);
         return done.empty() ? End{} : done.back();
@@ -224,16 +234,19 @@ private:
         if (closed_ > 0) faults.push_back(std::string(name) + " after closed");
         work();
         changed_.notify_all();
+        // A transport with threads of its own tells it from one of them. Under the lock: somebody
+        // may be pumping, who destroys the channel once that is free.
+        loop_.post([] {});
     }
     static End end_of(patchbay_status status, const patchbay_problem* problem) {
-        return {status, problem ? problem->error.message : "", problem ? problem->error.flags : 0};
+        return {status, problem ? problem->error.message : "", problem ? problem->error.flags : 0,
+                0};
     }
 
     static void on_opened(patchbay_link* link) {
         of(link).event("opened", [&] {
             if (++of(link).opened_ > 1) of(link).faults.push_back("opened twice");
         });
-        of(link).loop_.post([] {});
     }
     static patchbay_status on_message(patchbay_link* link, std::uint64_t,
                                       const patchbay_buf* body) {
@@ -257,8 +270,8 @@ private:
             if (self.running_.erase(exchange) == 0)
                 self.faults.push_back("done for an exchange that is not open");
             self.done.push_back(end_of(status, problem));
+            self.done.back().exchange = exchange;
         });
-        self.loop_.post([] {});  // a transport with threads of its own tells this from one of them
     }
     static void on_writable(patchbay_link* link) {
         of(link).event("writable", [&] { ++of(link).writable; });
@@ -269,7 +282,6 @@ private:
                 of(link).faults.push_back("a challenge from a transport without auth");
             of(link).challenges.push_back(end_of(problem->error.code, problem));
         });
-        of(link).loop_.post([] {});
     }
     static void on_closed(patchbay_link* link, const patchbay_problem* problem) {
         auto& self = of(link);
@@ -278,8 +290,6 @@ private:
                 self.faults.push_back("closed with exchanges that are not done");
             self.end = end_of(problem ? problem->error.code : PATCHBAY_OK, problem);
             ++self.closed_;
-            // Somebody may be pumping, who destroys the channel once the lock is free.
-            self.loop_.post([] {});
         });
     }
     static void on_output(patchbay_link* link, std::uint32_t stream, patchbay_str line) {

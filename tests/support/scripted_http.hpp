@@ -1,12 +1,13 @@
-// An HTTP server that sends what a script says, byte for byte: for answers that no proper server
+// An HTTP server that sends what a script says, byte for byte: also answers that no proper server
 // would give.
 //
-// Threads: one of its own, on which the script runs, until the object ends.
+// Threads: one of its own, on which the script runs, until the object ends; hear() and what has
+// been counted are for others.
 #pragma once
 
 #include <arpa/inet.h>
 #include <atomic>
-#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -14,6 +15,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <string>
+#include <string_view>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <thread>
@@ -35,8 +37,13 @@ public:
         enum class Then {
             Keep,
             Close,
-            Vanish
-        } then = Then::Keep;  // Vanish: nobody listens any more
+            Deafen,  // nothing is read any more until hear()
+            Vanish   // nobody listens any more
+        } then = Then::Keep;
+        std::vector<std::string> later = {};  // on the same connection, a piece a round
+        std::string piece = {};               // so many times, behind `bytes`
+        std::size_t times = 0;
+        std::string on_stream = {};  // goes out first, on the connection of the last GET
     };
     using Script = std::function<Answer(const Request&)>;
 
@@ -54,11 +61,11 @@ public:
         thread_ = std::thread([this] { serve(); });
     }
     ~ScriptedHttp() {
-        const std::uint64_t one = 1;
-        static_cast<void>(!::write(stop_, &one, sizeof one));
+        stopping_ = true;
+        wake();
         thread_.join();
         vanish();
-        ::close(stop_);
+        ::close(wake_);
     }
     ScriptedHttp(const ScriptedHttp&) = delete;
 
@@ -73,7 +80,12 @@ public:
         for (const auto& each : requests()) found += each.is(method);
         return found;
     }
-    int connections() const { return accepted_; }
+    int connections() const { return accepted_; }  // so far
+    // Otherwise what comes stays in the sockets.
+    void hear(bool hears) {
+        hears_ = hears;
+        wake();
+    }
 
     // ---- answers
     static std::string whole(const std::string& status, const std::string& type,
@@ -91,21 +103,52 @@ public:
     static std::string events(const std::string& text, const std::string& more = {}) {
         return "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" + more + "\r\n" + text;
     }
+    // One that ends by itself; without its last chunk it is cut off.
+    static std::string stream(const std::string& text, const char* last_chunk = "0\r\n\r\n") {
+        char size[24];
+        std::snprintf(size, sizeof size, "%zx\r\n", text.size());
+        return events(size + text + "\r\n" + last_chunk, "Transfer-Encoding: chunked\r\n");
+    }
 
 private:
+    struct Connection {
+        std::string received;            // of a request so far
+        std::vector<std::string> later;  // of its answer
+    };
+
+    void wake() {
+        const std::uint64_t one = 1;
+        static_cast<void>(!::write(wake_, &one, sizeof one));
+    }
+
     void serve() {
-        for (;;) {
-            std::vector<pollfd> waits{{stop_, POLLIN, 0}, {listener_, POLLIN, 0}};
-            for (const auto& [fd, received] : connections_) waits.push_back({fd, POLLIN, 0});
-            ::poll(waits.data(), waits.size(), -1);
-            if (waits[0].revents) return;
-            for (std::size_t i = 2; i < waits.size(); ++i) {
+        while (!stopping_) {
+            bool hurry = false;
+            std::vector<pollfd> waits{{wake_, POLLIN, 0}};
+            if (hears_) {
+                waits.push_back({listener_, POLLIN, 0});
+                for (const auto& [fd, connection] : connections_) {
+                    waits.push_back({fd, POLLIN, 0});
+                    hurry = hurry || !connection.later.empty();
+                }
+            }
+            ::poll(waits.data(), waits.size(), hurry ? 1 : -1);
+            if (std::uint64_t times = 0; waits[0].revents)
+                static_cast<void>(!::read(wake_, &times, sizeof times));
+            if (!hears_) continue;
+            for (std::size_t i = 2; i < waits.size() && hears_; ++i) {
                 const int fd = waits[i].fd;
-                if (!waits[i].revents || connections_.count(fd) == 0 || receive(fd)) continue;
+                const auto found = connections_.find(fd);
+                if (found == connections_.end()) continue;
+                if (auto& later = found->second.later; !later.empty()) {
+                    put(fd, later.front());
+                    later.erase(later.begin());
+                }
+                if (!waits[i].revents || receive(fd)) continue;
                 ::close(fd);
                 connections_.erase(fd);
             }
-            if (!waits[1].revents || listener_ < 0) continue;
+            if (waits.size() < 2 || !waits[1].revents || listener_ < 0 || !hears_) continue;
             for (int fd; (fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC)) >= 0;) {
                 ++accepted_;
                 connections_[fd];
@@ -113,12 +156,13 @@ private:
         }
     }
 
+    // False: the connection is over.
     bool receive(int fd) {
-        char piece[65536];
-        const auto got = ::recv(fd, piece, sizeof piece, MSG_DONTWAIT);
+        char bytes[65536];
+        const auto got = ::recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
         if (got <= 0) return false;
-        auto& received = connections_[fd];
-        received.append(piece, static_cast<std::size_t>(got));
+        auto& received = connections_[fd].received;
+        received.append(bytes, static_cast<std::size_t>(got));
         for (;;) {
             const auto end = received.find("\r\n\r\n");
             if (end == std::string::npos) return true;
@@ -135,30 +179,46 @@ private:
                 request.number = static_cast<int>(requests_.size()) + 1;
                 requests_.push_back(request);
             }
-            const auto answer = script_(request);
-            if (answer.then == Answer::Then::Vanish) {  // before anybody can have read the answer
-                ::close(listener_);
-                listener_ = -1;
-            }
-            for (std::string_view left = answer.bytes; !left.empty();) {
-                const auto put = ::send(fd, left.data(), left.size(), MSG_NOSIGNAL);
-                if (put <= 0) return false;
-                left.remove_prefix(static_cast<std::size_t>(put));
-            }
-            if (answer.then != Answer::Then::Keep) return false;
+            if (request.is("GET")) stream_ = fd;
+            if (!answer(fd, script_(request))) return false;
         }
     }
 
+    bool answer(int fd, const Answer& answer) {
+        if (answer.then == Answer::Then::Vanish) {  // before anybody can have read the answer
+            ::close(listener_);
+            listener_ = -1;
+        }
+        if (answer.then == Answer::Then::Deafen) hears_ = false;
+        if (!answer.on_stream.empty() && connections_.count(stream_) > 0)
+            put(stream_, answer.on_stream);
+        connections_[fd].later = answer.later;
+        bool taken = put(fd, answer.bytes);
+        for (std::size_t i = 0; i < answer.times && taken; ++i) taken = put(fd, answer.piece);
+        return taken && (answer.then == Answer::Then::Keep || answer.then == Answer::Then::Deafen);
+    }
+
+    static bool put(int fd, std::string_view bytes) {
+        while (!bytes.empty()) {
+            const auto sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+            if (sent <= 0) return false;
+            bytes.remove_prefix(static_cast<std::size_t>(sent));
+        }
+        return true;
+    }
+
     void vanish() {
-        for (const auto& [fd, received] : connections_) ::close(fd);
+        for (const auto& [fd, connection] : connections_) ::close(fd);
         connections_.clear();
         if (listener_ >= 0) ::close(listener_);
         listener_ = -1;
     }
 
     const Script script_;
-    int listener_ = -1, stop_ = ::eventfd(0, EFD_CLOEXEC), port_ = 0;
-    std::map<int, std::string> connections_;  // and what came of a request so far
+    int listener_ = -1, wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), port_ = 0;
+    std::map<int, Connection> connections_;
+    int stream_ = -1;  // the connection of the last GET
+    std::atomic<bool> stopping_{false}, hears_{true};
     std::atomic<int> accepted_{0};
     mutable std::mutex mutex_;  // guards requests_
     std::vector<Request> requests_;

@@ -58,6 +58,10 @@ struct Line {
 Task::Task(Url its_url) : url(std::move(its_url)) {}
 Task::~Task() = default;
 
+bool Task::sent() const {
+    return sent_before_ || (line_ && line_->connection.sent());
+}
+
 Engine::Engine(transport::ChannelCore& core, const Endpoint& endpoint, EngineOwner* owner,
                Patience patience)
     : core_(core), endpoint_(endpoint), owner_(owner), patience_(patience) {}

@@ -56,6 +56,8 @@ public:
     void blow() { fuse_.blow(); }
     // start_after()'s delay is not over.
     bool waits() const { return timer_ != 0; }
+    // A byte of its request may have reached a server. Inside a turn.
+    bool sent() const;
 
     // Each time before it is sent to the origin that was asked: sets what must be fresh then.
     virtual void prepare() {}

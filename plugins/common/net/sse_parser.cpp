@@ -10,6 +10,7 @@ namespace patchbay::net {
 namespace {
 
 constexpr std::string_view kBom = "\xEF\xBB\xBF";
+constexpr std::size_t kFieldBytes = std::string_view("data: ").size();
 constexpr long kMostRetryMs = 3'600'000;
 
 }  // namespace
@@ -42,7 +43,7 @@ bool SseParser::feed_some(std::string_view& bytes, const Taker& taker) {
     while (!bytes.empty()) {
         const auto end = bytes.find_first_of("\r\n");
         const auto part = bytes.substr(0, end);
-        if (pending_.size() + part.size() + data_.size() > most_) return false;
+        if (pending_.size() + part.size() + data_.size() > most_ + kFieldBytes) return false;
         if (end == bytes.npos) {
             pending_ += part;
             bytes = {};
@@ -58,6 +59,7 @@ bool SseParser::feed_some(std::string_view& bytes, const Taker& taker) {
             pending_ += part;
             if (!line(std::exchange(pending_, {}), taker)) return true;
         }
+        if (data_.size() > most_) return false;
     }
     return true;
 }

@@ -1,7 +1,7 @@
 // Server-sent events out of bytes that are cut anywhere. No I/O.
 //
 // Threads: [value]. Errors: an event beyond the limit ends the stream (feed() is false).
-// Limits:  `most` bytes of one event, its lines in progress included.
+// Limits:  `most` bytes of one event's data, its lines in progress included.
 // Follows: HTML Living Standard, 9.2.6 "Interpreting an event stream". Beyond it, an id that cannot
 //          be sent as Last-Event-ID (control characters, space at an end, over 8192 bytes) is
 //          passed over as one with a NUL is.
@@ -33,6 +33,8 @@ public:
     // The next bytes are of a new stream; the last id and the retry time stay.
     void restart();
 
+    // The bytes so far end in the middle of an event with data.
+    bool in_event() const { return has_data_ || pending_.rfind("data", 0) == 0; }
     const std::string& last_id() const { return last_id_; }
     long retry_ms() const { return retry_ms_; }  // -1: the server has not said
 

@@ -127,10 +127,21 @@ TEST(SseParser, TakesARetryTimeOfDigitsOnly) {
     EXPECT_EQ(parser.retry_ms(), 3'600'000);
 }
 
+TEST(SseParser, TakesAnEventOfItsLimitAndNotOneByteMore) {
+    for (const char* field : {"data: ", "data:", "event: a\ndata: "}) {
+        SseParser exact(kMost), more(kMost);
+        std::size_t size = 0;
+        const auto note = [&](SseParser::Event&& event) { size = event.data.size(); };
+        EXPECT_TRUE(exact.feed(field + std::string(kMost, 'x') + "\n\n", note)) << field;
+        EXPECT_EQ(size, kMost);
+        EXPECT_FALSE(more.feed(field + std::string(kMost + 1, 'x') + "\n", note)) << field;
+    }
+}
+
 TEST(SseParser, RefusesAnEventBeyondItsLimit) {
     const auto none = [](SseParser::Event&&) { FAIL(); };
     SseParser one_line(kMost);
-    EXPECT_FALSE(one_line.feed(std::string(kMost + 1, 'x'), none));
+    EXPECT_FALSE(one_line.feed(std::string(kMost + 7, 'x'), none));
     SseParser many_lines(kMost);
     bool fits = true;
     for (int i = 0; fits && i < 1000; ++i) fits = many_lines.feed("data: 0123456789\n", none);
