@@ -214,6 +214,10 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
             checker.fail(server, wrong);
             return false;
         }
+        if (const auto wrong = fault_of_references(server); !wrong.empty()) {
+            checker.fail(server, wrong);
+            return false;
+        }
         if (!validate || it->schema.is_null()) return true;
         if (server.expand && must_wait(server.settings)) return true;
         const auto complaints = validate(it->schema, settings_for(server.settings, it->schema));
