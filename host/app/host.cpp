@@ -11,6 +11,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "core/worker.hpp"
+#include "policy/unmatched_rules.hpp"
 #include "protocol/schema.hpp"
 #include "registry/server_spec.hpp"
 
@@ -383,6 +384,17 @@ connection::ConnectionManager& Host::connections() {
 }
 router::Router& Host::router() {
     return *impl_->router;
+}
+
+std::vector<config::Diagnostic> Host::rule_warnings() const {
+    policy::KnownTools known;
+    for (const auto& id : impl_->connections->ids()) {
+        const auto& connection = impl_->connections->find(id).value().get();
+        if (connection.state() != connection::State::Ready || connection.tools_error()) continue;
+        auto& names = known[id];
+        for (const auto& tool : connection.tools()) names.push_back(tool.name);
+    }
+    return policy::unmatched_rules(config(), known);
 }
 
 std::vector<connection::Status> Host::statuses() const {

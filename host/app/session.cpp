@@ -145,7 +145,9 @@ void Session::connect(const std::vector<std::string>& servers) {
     line.show("connecting to " + std::to_string(count) +
               (count == 1 ? " server ..." : " servers ..."));
     host_->connections().connect(servers, [&] { settled = true; });
-    wait([&] { return settled; });
+    if (!wait([&] { return settled; })) return;
+    line.clear();
+    print_diagnostics(host_->rule_warnings(), global_.quiet);
 }
 
 int report(const Error& error, const GlobalOptions& global) {

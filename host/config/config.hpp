@@ -132,6 +132,8 @@ struct Permissions {  // [permissions]; patterns as in config/README.md
     std::optional<std::vector<std::string>> allow;
     std::vector<std::string> deny;
     std::string closed = {};  // not empty: why nothing is allowed, whatever the lists say
+    // Where each pattern was written; of several places the last one read.
+    std::map<std::string, Place> allow_places = {}, deny_places = {};
 };
 
 struct PluginSettings {                    // [plugins]

@@ -216,6 +216,13 @@ private:
             return note(Severity::Error, source.place(table.mark),
                         "permissions: no tool is allowed until this is mended");
         }
+        const auto remember = [&](const char* key, std::map<std::string, Place>& places) {
+            const auto* list = table.value.find(key);
+            if (!list) return;
+            for (const auto& item : list->items) places[item.text] = source.place(item.mark);
+        };
+        remember("deny", now.deny_places);
+        remember("allow", now.allow_places);
         for (const auto& pattern : said.deny) {
             if (std::find(now.deny.begin(), now.deny.end(), pattern) == now.deny.end())
                 now.deny.push_back(pattern);
