@@ -26,6 +26,9 @@ struct Place {
     std::string file;
     unsigned line = 0;    // from 1; 0: unknown
     unsigned column = 0;  // from 1; 0: unknown
+
+    // Typed for this one run: a word that means nothing there is a mistake.
+    bool is_flag() const { return scope == Scope::Session && file.starts_with("--"); }
 };
 // `project config .mcp.json:14:16`
 std::string to_string(const Place& place);
@@ -84,7 +87,7 @@ struct Server {
     bool restart = true;
 
     std::string written;  // the name in the file, where no id could be made of it as it is
-    // Where the rules about tools were written: "enabled_tools", "disabled_tools", "tools.NAME".
+    // Where its rules were written: "enabled", "enabled_tools", "disabled_tools", "tools.NAME".
     std::map<std::string, Place> rules;
     const Place& place_of_rule(const std::string& rule) const {
         const auto it = rules.find(rule);

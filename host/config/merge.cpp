@@ -35,10 +35,13 @@ public:
             for (const auto& entry : fragment.servers) settle(entry, fragment.source);
             for (const auto& table : fragment.tables) take_table(table, fragment.source);
         }
+        std::vector<std::string> defined;
+        for (const auto& [id, settled] : settled_)
+            if (settled.definition.entry || settled.withheld.entry) defined.push_back(id);
         for (const auto& [id, settled] : settled_) {
             if (settled.withheld.entry) tell_withheld(id, settled);
             if (settled.withheld.entry && !settled.definition.entry) continue;
-            auto server = compile(id, settled, defaults_, config_.diagnostics, origins_);
+            auto server = compile(id, settled, defaults_, defined, config_.diagnostics, origins_);
             if (server) config_.servers.push_back(std::move(*server));
         }
         for (const auto& fragment : fragments) withhold_auth(fragment);
@@ -270,6 +273,16 @@ Config denied(std::vector<Fragment> enterprise) {
 }
 
 }  // namespace
+
+std::string wrong_source(const std::vector<Diagnostic>& diagnostics) {
+    for (const auto& diagnostic : diagnostics) {
+        const bool named = diagnostic.place.scope == Scope::Session &&
+                           (diagnostic.server.empty() || diagnostic.place.is_flag());
+        if (named && diagnostic.severity == Severity::Error)
+            return to_string(diagnostic.place) + ": " + diagnostic.message;
+    }
+    return {};
+}
 
 bool exclusive(const std::vector<Fragment>& enterprise) {
     bool opened = false;
