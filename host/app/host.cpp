@@ -310,6 +310,21 @@ struct Host::Impl final : connection::ServerEvents {
     void check_transports(config::Config& config) const {
         config::check_transports(config, known_transports(config, plugins), against_schema);
         server_auth.check(config);
+        check_proposals(config);
+    }
+
+    // What waits for an approval would be judged like the rest.
+    void check_proposals(config::Config& config) const {
+        config::Config meant;
+        for (const auto& proposal : config.untrusted)
+            if (proposal.server) meant.servers.push_back(*proposal.server);
+        if (meant.servers.empty()) return;
+        config::check_transports(meant, known_transports(meant, plugins), against_schema);
+        for (const auto& told : meant.diagnostics) {
+            if (told.severity != config::Severity::Error) continue;
+            for (auto& proposal : config.untrusted)
+                if (proposal.id == told.server) proposal.faults.push_back(to_string(told));
+        }
     }
 
     void on_notification(const std::string& server, const std::string& method,

@@ -105,6 +105,10 @@ struct Proposal {
     boost::json::object definition;  // whole, as written, with what it leads to
     bool is_table() const { return id.starts_with("auth."); }  // no id of a server has a dot
     std::string waits_for;  // the proposal it needs first: "auth.corp"; empty: none
+    // Why the server would not work even if it were approved, one sentence each; and what it would
+    // be, for the judges that come later. A table has neither.
+    std::vector<std::string> faults = {};
+    std::optional<Server> server = {};
 };
 
 struct ClientSettings {  // [client]: what we say of ourselves to servers

@@ -106,6 +106,16 @@ private:
                 (proposal.waits_for.empty() ? "" : proposal.waits_for + " ") + id;
         note(Severity::Warning, source->place(entry->mark), std::move(text), id);
         config_.untrusted.push_back(proposal);
+        judge_proposal(id, settled.withheld, config_.untrusted.back());
+    }
+
+    // Whoever is asked to approve it should know that it would not work.
+    void judge_proposal(const std::string& id, const Voice& withheld, Proposal& proposal) const {
+        std::vector<Diagnostic> told;
+        Origins unused;
+        proposal.server = compile(id, {withheld, {}, {}}, defaults_, {}, told, unused);
+        for (const auto& each : told)
+            if (each.severity == Severity::Error) proposal.faults.push_back(to_string(each));
     }
 
     void withhold_auth(const Fragment& fragment) {
