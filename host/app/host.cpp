@@ -11,6 +11,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "core/worker.hpp"
+#include "policy/unmatched_rules.hpp"
 #include "protocol/schema.hpp"
 #include "registry/server_spec.hpp"
 
@@ -322,6 +323,21 @@ struct Host::Impl final : connection::ServerEvents {
     void check_transports(config::Config& config) const {
         config::check_transports(config, known_transports(config, plugins), against_schema);
         server_auth.check(config);
+        check_proposals(config);
+    }
+
+    // What waits for an approval would be judged like the rest.
+    void check_proposals(config::Config& config) const {
+        config::Config meant;
+        for (const auto& proposal : config.untrusted)
+            if (proposal.server) meant.servers.push_back(*proposal.server);
+        if (meant.servers.empty()) return;
+        config::check_transports(meant, known_transports(meant, plugins), against_schema);
+        for (const auto& told : meant.diagnostics) {
+            if (told.severity != config::Severity::Error) continue;
+            for (auto& proposal : config.untrusted)
+                if (proposal.id == told.server) proposal.faults.push_back(to_string(told));
+        }
     }
 
     void on_notification(const std::string& server, const std::string& method,
@@ -396,6 +412,17 @@ connection::ConnectionManager& Host::connections() {
 }
 router::Router& Host::router() {
     return *impl_->router;
+}
+
+std::vector<config::Diagnostic> Host::rule_warnings() const {
+    policy::KnownTools known;
+    for (const auto& id : impl_->connections->ids()) {
+        const auto& connection = impl_->connections->find(id).value().get();
+        if (connection.state() != connection::State::Ready || connection.tools_error()) continue;
+        auto& names = known[id];
+        for (const auto& tool : connection.tools()) names.push_back(tool.name);
+    }
+    return policy::unmatched_rules(config(), known);
 }
 
 std::vector<connection::Status> Host::statuses() const {

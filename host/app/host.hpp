@@ -55,6 +55,9 @@ public:
     connection::ConnectionManager& connections();
     router::Router& router();
 
+    // Rules of the configuration that match no tool, as far as servers have listed theirs.
+    std::vector<config::Diagnostic> rule_warnings() const;
+
     // Statuses of all configured servers, disabled and broken ones included, sorted by id.
     std::vector<connection::Status> statuses() const;
 

@@ -6,6 +6,7 @@
 #include "core/log.hpp"
 #include "core/text.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -15,6 +16,14 @@ namespace {
 
 constexpr std::chrono::seconds kCloseLimit{5};
 constexpr std::size_t kNamedServers = 20;
+
+// Where a server is turned off; of one that a plugin brings, where it is defined.
+std::string place_of_switch(const config::Config& config, const connection::Status& status) {
+    const auto found = std::find_if(config.servers.begin(), config.servers.end(),
+                                    [&](const auto& server) { return server.id == status.id; });
+    return config::to_string(found == config.servers.end() ? status.place
+                                                           : found->place_of_rule("enabled"));
+}
 
 }  // namespace
 
@@ -136,7 +145,8 @@ Error Session::no_such_server(const std::string& server) const {
         known.push_back(status.id);
         if (status.id != server) continue;
         if (status.state == connection::State::Disabled)
-            return {ErrorCode::NotFound, name + " is disabled (" + config::to_string(status.place) +
+            return {ErrorCode::NotFound, name + " is disabled (" +
+                                             place_of_switch(host_->config(), status) +
                                              "); set enabled = true"};
         // The message of its entry names the server already.
         return {ErrorCode::NotFound, config::to_string(status.place) + ": " + status.last_error};
@@ -151,6 +161,20 @@ Error Session::no_such_server(const std::string& server) const {
     return {ErrorCode::NotFound, message};
 }
 
+int Session::report_missing(const std::string& server, const std::string& where) const {
+    const auto error = no_such_server(server);
+    const int code = report(where.empty() ? error : within(where, error));
+    return misconfigured(server) ? int(kConfigError) : code;
+}
+
+bool Session::misconfigured(std::string_view server) const {
+    const auto& diagnostics = host_->config().diagnostics;
+    return std::any_of(diagnostics.begin(), diagnostics.end(), [&](const auto& diagnostic) {
+        return diagnostic.severity == config::Severity::Error &&
+               (server.empty() || diagnostic.server == server);
+    });
+}
+
 void Session::connect(const std::vector<std::string>& servers) {
     bool settled = false;
     ProgressLine line;
@@ -158,7 +182,9 @@ void Session::connect(const std::vector<std::string>& servers) {
     line.show("connecting to " + std::to_string(count) +
               (count == 1 ? " server ..." : " servers ..."));
     host_->connections().connect(servers, [&] { settled = true; });
-    wait([&] { return settled; });
+    if (!wait([&] { return settled; })) return;
+    line.clear();
+    print_diagnostics(host_->rule_warnings(), global_.quiet);
 }
 
 Error nobody_answered(const std::vector<Error>& errors) {

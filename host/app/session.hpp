@@ -48,6 +48,10 @@ public:
     void tell_troubles(std::string_view server = {}) const;
     // Why there is no such server: out of order, disabled, or not there; names the others.
     Error no_such_server(const std::string& server) const;
+    // Reports that, behind `where` if it is not empty; returns the exit code.
+    int report_missing(const std::string& server, const std::string& where = {}) const;
+    // Whether the configuration has an error about `server`, about anything when that is empty.
+    bool misconfigured(std::string_view server = {}) const;
 
 private:
     Session(const GlobalOptions& global, Life life, auth::Person::Presence presence);

@@ -2,6 +2,7 @@
 #include "app/session.hpp"
 #include "app/verbs.hpp"
 #include "config/show.hpp"
+#include "policy/unmatched_rules.hpp"
 
 #include <filesystem>
 
@@ -103,9 +104,11 @@ int config_check_verb(const GlobalOptions& global, const std::string& file) {
     options.state_directory = default_state_directory(options.environment);
     options.long_lived = false;
     const Host host(std::move(options));
-    if (file.empty()) return report_check(host.config().diagnostics, global);
-    auto checked = config::check_file(file, scope_of(file, host.candidates()));
-    host.check_transports(checked);
+    auto checked =
+        file.empty() ? host.config() : config::check_file(file, scope_of(file, host.candidates()));
+    if (!file.empty()) host.check_transports(checked);
+    for (auto& warning : policy::unmatched_rules(checked, {}))
+        checked.diagnostics.push_back(std::move(warning));
     return report_check(checked.diagnostics, global);
 }
 

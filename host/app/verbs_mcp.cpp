@@ -137,12 +137,24 @@ void print_detail(const Status& status) {
 // Zero servers is an answer, not an error; it says where to put one.
 void print_nothing_configured(const Host& host) {
     print_line("no MCP servers configured");
+    // One line for the files of one name, which differ in their format alone.
+    std::string stem, formats;
+    const auto tell = [&] {
+        if (!stem.empty()) say("  looked for " + stem + ".{" + formats + "}");
+    };
     for (const auto& candidate : host.candidates()) {
-        if (candidate.found == config::Candidate::Found::Absent &&
-            candidate.path.find(".toml") != std::string::npos) {
-            say("  looked for " + candidate.path);
+        if (candidate.found != config::Candidate::Found::Absent) continue;
+        const auto dot = candidate.path.rfind('.');
+        const auto format = candidate.path.substr(dot + 1);
+        if (candidate.path.substr(0, dot) == stem) {
+            formats += "," + format;
+            continue;
         }
+        tell();
+        stem = candidate.path.substr(0, dot);
+        formats = format;
     }
+    tell();
 }
 
 int show_statuses(Session& session, std::vector<Status> statuses) {
@@ -166,7 +178,7 @@ int show_statuses(Session& session, std::vector<Status> statuses) {
     bool failed = false;
     for (const auto& status : statuses)
         failed = failed || status.state == State::Error || status.state == State::Failed;
-    if (session.host().config().deny_all) return kConfigError;
+    if (session.misconfigured()) return kConfigError;
     return failed ? kUnavailable : kOk;
 }
 
@@ -185,7 +197,7 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
     auto statuses = session.host().statuses();
     const auto named = [&](const Status& status) { return status.id == server; };
     if (std::none_of(statuses.begin(), statuses.end(), named)) {
-        return session.report(session.no_such_server(server));
+        return session.report_missing(server);
     }
     if (session.host().connections().find(server)) session.connect({server});
     if (session.was_interrupted()) return kInterrupted;
@@ -195,6 +207,7 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
         print_json(json::serialize(json_of(status)));
     else
         print_detail(status);
+    if (session.misconfigured(server)) return kConfigError;
     return status.state == State::Error || status.state == State::Failed ? kUnavailable : kOk;
 }
 
@@ -203,8 +216,7 @@ int list_verb(const GlobalOptions& global) {
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.tell_troubles();
-    const int code = show_statuses(session, session.host().statuses());
-    return code == kUnavailable ? int(kConfigError) : code;
+    return show_statuses(session, session.host().statuses());
 }
 
 int logs_verb(const GlobalOptions& global, const std::string& server, std::size_t lines) {
@@ -215,7 +227,7 @@ int logs_verb(const GlobalOptions& global, const std::string& server, std::size_
     const auto statuses = session.host().statuses();
     const bool known = std::any_of(statuses.begin(), statuses.end(),
                                    [&](const auto& status) { return status.id == server; });
-    if (kept.empty() && !known) return session.report(session.no_such_server(server));
+    if (kept.empty() && !known) return session.report_missing(server);
     if (global.json)
         print_json(json::serialize(json::value(json::array(kept.begin(), kept.end()))));
     else

@@ -230,7 +230,7 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     auto& session = *opened;
     if (!server.empty()) {
         if (auto found = session.host().connections().find(server); !found)
-            return session.report(session.no_such_server(server));
+            return session.report_missing(server);
     }
     session.tell_troubles(server);
     const auto kind = kind_of(kind_name);

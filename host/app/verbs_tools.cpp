@@ -53,18 +53,21 @@ std::optional<std::string> qualified(const Session& session, const std::string& 
     return {};
 }
 
-// A name that is not found: how it has to be written, or what is wrong with its server's entry.
-Error explained(const Session& session, const std::string& name, Error error) {
-    if (error.code != ErrorCode::NotFound) return error;
+// A name that is not found: how it has to be written, or why its server is not there. Returns the
+// exit code.
+int report_unknown(const Session& session, const std::string& name, Error error) {
+    if (error.code != ErrorCode::NotFound) return session.report(error);
     std::vector<std::string> out_of_order;
+    for (const auto& server : session.host().config().servers)
+        if (!server.enabled) out_of_order.push_back(server.id);
     for (const auto& diagnostic : session.host().config().diagnostics)
         if (!diagnostic.server.empty() && diagnostic.severity == config::Severity::Error)
             out_of_order.push_back(diagnostic.server);
     for (const auto& proposal : session.host().config().untrusted)
         if (!proposal.is_table()) out_of_order.push_back(proposal.id);
     for (const auto& id : protocol::servers_for(name, out_of_order))
-        return within(error.message, session.no_such_server(id));
-    if (name.starts_with("mcp__")) return error;
+        return session.report_missing(id, "no tool \"" + core::printable(name, 80) + "\"");
+    if (name.starts_with("mcp__")) return session.report(error);
     if (const auto better = qualified(session, name)) {
         error.message = "no tool \"" + core::printable(name, 80) + "\"; did you mean \"" +
                         core::printable(*better, 160) + "\"?";
@@ -73,7 +76,7 @@ Error explained(const Session& session, const std::string& name, Error error) {
                         "\": tools are called mcp__SERVER__TOOL; find it with: patchbay tools '" +
                         core::printable(name, 80) + "'";
     }
-    return error;
+    return session.report(error);
 }
 
 // The servers of `ids` that may have a tool of such a name. A pattern without wildcards is looked
@@ -110,7 +113,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     auto& session = *opened;
     if (!server.empty()) {
         if (auto found = session.host().connections().find(server); !found)
-            return session.report(session.no_such_server(server));
+            return session.report_missing(server);
     }
     session.tell_troubles(server);
     const auto servers = server.empty() ? concerned(pattern, session.host().connections().ids())
@@ -183,7 +186,8 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const std::chrono::milliseconds timeout(static_cast<std::int64_t>(call.timeout_seconds * 1000));
     router.find_tool(call.name, timeout, [&](auto found) { tool.emplace(std::move(found)); });
     if (!session.wait([&] { return tool.has_value(); })) return kInterrupted;
-    if (!*tool) return session.report(explained(session, call.name, tool->error()));
+    if (!*tool) return report_unknown(session, call.name, tool->error());
+    print_diagnostics(session.host().rule_warnings(), global.quiet);
     const auto* schema = (*tool)->tool->input_schema();
     const auto arguments = with_pairs(std::move(*given), call.pairs, *schema);
     if (!arguments) return session.report(within(call.name, arguments.error()));

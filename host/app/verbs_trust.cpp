@@ -64,6 +64,8 @@ void show(const Proposal& proposal, const TrustFile& trust) {
         for (const auto& inner : *table)
             print_line("    " + visible(json::value(inner.key())) + ": " + visible(inner.value()));
     }
+    for (const auto& fault : proposal.faults)
+        print_line("  would not work: " + visible(json::value(fault)));
     if (!proposal.waits_for.empty())
         print_line("  needs an approval of " + visible(json::value(proposal.waits_for)) + " too");
 }
@@ -73,6 +75,7 @@ json::object json_of(const Proposal& proposal, const TrustFile& trust) {
     const bool changed = std::find(approved.begin(), approved.end(), proposal.id) != approved.end();
     return {{"id", proposal.id},
             {"state", changed ? "changed" : "new"},
+            {"faults", json::array(proposal.faults.begin(), proposal.faults.end())},
             {"project", proposal.directory},
             {"source", config::to_string(proposal.place)},
             {"digest", proposal.digest},

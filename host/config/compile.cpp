@@ -19,8 +19,9 @@ const ServerKey* find_key(std::string_view name) {
 
 class Compiler {
 public:
-    Compiler(const std::string& id, std::vector<Diagnostic>& diagnostics, Origins& origins)
-        : id_(id), diagnostics_(diagnostics), origins_(origins) {}
+    Compiler(const std::string& id, const std::vector<std::string>& defined,
+             std::vector<Diagnostic>& diagnostics, Origins& origins)
+        : id_(id), defined_(defined), diagnostics_(diagnostics), origins_(origins) {}
 
     std::optional<Server> run(const Settled& settled, const MergeDefaults& defaults) {
         if (!settled.definition.entry) {
@@ -65,7 +66,8 @@ private:
         if (member.key == "tools") {
             for (const auto& tool : member.value.members)
                 rules_["tools." + tool.key] = source.place(tool.mark);
-        } else if (member.key == "enabled_tools" || member.key == "disabled_tools") {
+        } else if (member.key == "enabled" || member.key == "enabled_tools" ||
+                   member.key == "disabled_tools") {
             rules_[member.key] = source.place(member.mark);
         }
     }
@@ -147,17 +149,21 @@ private:
             if (!find_key(member.key)) unknown_key(*source, member);
         }
         const auto* enabled = entry->body.find("enabled");
-        if (entry->body.members.size() == 1 && enabled && enabled->is(Node::Kind::Flag) &&
-            !enabled->flag)
-            return;
+        const bool only_off = entry->body.members.size() == 1 && enabled &&
+                              enabled->is(Node::Kind::Flag) && !enabled->flag;
+        // A file may turn off what only other checkouts have; a flag is meant for what is here.
+        if (only_off && !source->is_flag()) return;
         note(Severity::Error, *source, entry->mark,
-             "no transport, command or url here, and no weaker source defines this server");
+             (only_off
+                  ? std::string("no source defines this server")
+                  : "no transport, command or url here, and no weaker source defines this server") +
+                 core::did_you_mean(id_, defined_));
     }
 
     void unknown_key(const Source& source, const Member& member) {
         const auto& names = names_in_a_server();
         if (std::find(names.begin(), names.end(), member.key) != names.end()) return;
-        note(Severity::Warning, source, member.mark,
+        note(source.is_flag() ? Severity::Error : Severity::Warning, source, member.mark,
              "unknown key \"" + core::printable(member.key, 80) + "\"" +
                  core::did_you_mean(member.key, names));
     }
@@ -183,6 +189,14 @@ private:
         return true;
     }
 
+    // What may be set here, or else what was meant to define the server anew.
+    static std::string hint_for(const std::string& key, const std::vector<std::string>& legal) {
+        const auto& names = names_in_a_server();
+        const bool known = std::find(names.begin(), names.end(), key) != names.end();
+        auto hint = core::did_you_mean(key, legal);
+        return hint.empty() && !known ? core::did_you_mean(key, names) : hint;
+    }
+
     void overlay_key(Server& server, const Source& source, const Member& member) {
         const auto* key = find_key(member.key);
         if (!key || key->overlay == Overlay::No) {
@@ -194,7 +208,7 @@ private:
                         "\"" + core::printable(member.key, 80) +
                             "\" cannot change a server that another source defines: without "
                             "transport, command or url an entry may set only " +
-                            core::join(legal, ", ") + core::did_you_mean(member.key, legal));
+                            core::join(legal, ", ") + hint_for(member.key, legal));
         }
         const auto levels = server.tools;
         if (const auto wrong = key->take(server, member.value); !wrong.empty()) {
@@ -210,6 +224,8 @@ private:
             const auto* key = find_key(member.key);
             if (key && key->overlay == Overlay::Yes) key->take(wanted, member.value);
         }
+        if (server.enabled && !wanted.enabled)
+            rules_["enabled"] = withheld.source->place(withheld.entry->mark);
         server.enabled = server.enabled && wanted.enabled;
         server.disabled_tools.insert(server.disabled_tools.end(), wanted.disabled_tools.begin(),
                                      wanted.disabled_tools.end());
@@ -245,6 +261,7 @@ private:
     }
 
     const std::string& id_;
+    const std::vector<std::string>& defined_;
     std::vector<Diagnostic>& diagnostics_;
     Origins& origins_;
     std::map<std::string, Place> rules_;  // Server::rules
@@ -254,10 +271,11 @@ private:
 }  // namespace
 
 std::optional<Server> compile(const std::string& id, const Settled& settled,
-                              const MergeDefaults& defaults, std::vector<Diagnostic>& diagnostics,
-                              Origins& origins) {
+                              const MergeDefaults& defaults,
+                              const std::vector<std::string>& defined,
+                              std::vector<Diagnostic>& diagnostics, Origins& origins) {
     Origins own;
-    auto server = Compiler(id, diagnostics, own).run(settled, defaults);
+    auto server = Compiler(id, defined, diagnostics, own).run(settled, defaults);
     if (server) origins.merge(own);
     return server;
 }

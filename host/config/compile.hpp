@@ -24,9 +24,11 @@ struct Settled {
 
 using Origins = std::map<std::string, Place>;
 
+// `defined`: the ids of all servers that some source defines, for hints.
 std::optional<Server> compile(const std::string& id, const Settled& settled,
-                              const MergeDefaults& defaults, std::vector<Diagnostic>& diagnostics,
-                              Origins& origins);
+                              const MergeDefaults& defaults,
+                              const std::vector<std::string>& defined,
+                              std::vector<Diagnostic>& diagnostics, Origins& origins);
 
 // All names that may stand in a server, for nearest-key hints.
 const std::vector<std::string>& names_in_a_server();

@@ -26,6 +26,9 @@ struct Place {
     std::string file;
     unsigned line = 0;    // from 1; 0: unknown
     unsigned column = 0;  // from 1; 0: unknown
+
+    // Typed for this one run: a word that means nothing there is a mistake.
+    bool is_flag() const { return scope == Scope::Session && file.starts_with("--"); }
 };
 // `project config .mcp.json:14:16`
 std::string to_string(const Place& place);
@@ -86,7 +89,7 @@ struct Server {
     std::string written;  // the name in the file, where no id could be made of it as it is
     // What was approved as the file that the command leads to; empty: nothing was.
     std::string program;
-    // Where the rules about tools were written: "enabled_tools", "disabled_tools", "tools.NAME".
+    // Where its rules were written: "enabled", "enabled_tools", "disabled_tools", "tools.NAME".
     std::map<std::string, Place> rules;
     const Place& place_of_rule(const std::string& rule) const {
         const auto it = rules.find(rule);
@@ -104,6 +107,10 @@ struct Proposal {
     boost::json::object definition;  // whole, as written, with what it leads to
     bool is_table() const { return id.starts_with("auth."); }  // no id of a server has a dot
     std::string waits_for;  // the proposal it needs first: "auth.corp"; empty: none
+    // Why the server would not work even if it were approved, one sentence each; and what it would
+    // be, for the judges that come later. A table has neither.
+    std::vector<std::string> faults = {};
+    std::optional<Server> server = {};
 };
 
 struct ClientSettings {  // [client]: what we say of ourselves to servers
@@ -134,6 +141,8 @@ struct Permissions {  // [permissions]; patterns as in config/README.md
     std::optional<std::vector<std::string>> allow;
     std::vector<std::string> deny;
     std::string closed = {};  // not empty: why nothing is allowed, whatever the lists say
+    // Where each pattern was written; of several places the last one read.
+    std::map<std::string, Place> allow_places = {}, deny_places = {};
 };
 
 struct PluginSettings {                    // [plugins]

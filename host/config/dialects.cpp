@@ -75,6 +75,8 @@ public:
 
     void run() {
         const bool vs_code = root_.find("inputs") && root_.find("servers");
+        const auto* enabled = root_.find("enabled");
+        off_ = enabled && !(enabled->is(Node::Kind::Flag) && enabled->flag);
         for (auto& member : root_.members) top_level(member, vs_code);
     }
 
@@ -101,6 +103,7 @@ private:
             return;
         }
         if (key == "exclusive") return exclusive(member);
+        if (key == "enabled") return enabled(member);
         if (key == "inputs" || key == "version" || key == "$schema") return;
         const auto& known = top_level_keys();
         if (std::find(known.begin(), known.end(), key) == known.end()) return unknown(member);
@@ -119,8 +122,35 @@ private:
             member.key = "permissions";
             return close_permissions(member);
         }
-        if (root_.find("mcp_servers") || root_.find("mcpServers") || root_.find("mcp")) return;
+        if (of_another_program()) return;
         note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark, text);
+    }
+
+    bool of_another_program() const {
+        return root_.find("mcp_servers") || root_.find("mcpServers") || root_.find("mcp");
+    }
+
+    // Kandev turns off all servers of a file with one word.
+    void enabled(const Member& member) {
+        if (!root_.find("servers") && of_another_program()) return;
+        if (!member.value.is(Node::Kind::Flag)) {
+            return misshapen(member.value.mark,
+                             std::string("enabled: expected true or false, found ") +
+                                 name_of(member.value.kind));
+        }
+        if (!root_.find("servers")) {
+            note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark,
+                 "enabled: it is for the servers of the same source, and there are none; of one "
+                 "server it is servers.ID.enabled");
+        }
+    }
+
+    void tell_no_effect(const Member& member) {
+        const auto* servers = root_.find("servers");
+        const bool tool_loop = servers && servers->is(Node::Kind::List);
+        if (tool_loop || of_another_program()) return;
+        note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark,
+             member.key + ": kept for later versions, and without effect in this one");
     }
 
     void exclusive(const Member& member) {
@@ -137,6 +167,9 @@ private:
 
     void table(Member& member) {
         if (member.key == "policy") member.key = "permissions";
+        const auto& later = keys_for_later();
+        if (std::find(later.begin(), later.end(), member.key) != later.end())
+            tell_no_effect(member);
         if (!member.value.is(Node::Kind::Map)) {
             if (member.key == "bundles" || member.key == "agents") return;
             misshapen(member.value.mark,
@@ -212,8 +245,17 @@ private:
             if (dialect == kVsCode) vs_code(entry);
             hoist_transport(entry);
             rename(entry, dialect);
+            if (off_ && (dialect == kOurs || dialect == kVsCode)) turn_off(entry);
         }
         out_.servers.push_back(std::move(entry));
+    }
+
+    static void turn_off(ServerEntry& entry) {
+        if (auto* said = entry.body.find("enabled")) {
+            if (said->is(Node::Kind::Flag)) said->flag = false;
+            return;
+        }
+        entry.body.members.push_back({"enabled", entry.mark, Node::of_flag(false, entry.mark)});
     }
 
     // transport = { type = "stdio", command = ... }
@@ -360,6 +402,7 @@ private:
 
     Node& root_;
     Fragment& out_;
+    bool off_ = false;  // `enabled` of the whole file
 };
 
 }  // namespace

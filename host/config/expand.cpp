@@ -2,6 +2,7 @@
 // into again, so a value from outside cannot name another one.
 #include "config/launch.hpp"
 #include "config/load.hpp"
+#include "config/secret_values.hpp"
 #include "config/secrets.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -64,19 +65,20 @@ Result<json::object> still_approved(json::object settings, const Server& server,
                      "\"; to see and approve it: patchbay trust " + server.id};
 }
 
+// Form looks at how references are written: it asks for no variable, reads and runs nothing.
+enum class Look { Form, Values };
+
 class Expander {
 public:
-    Expander(const Server& server, const Environment& environment, const std::stop_token& stop)
-        : server_(server), environment_(environment), stop_(stop) {}
+    Expander(const Server& server, const Environment& environment, const std::stop_token& stop,
+             Look look = Look::Values)
+        : server_(server), environment_(environment), stop_(stop), look_(look) {}
 
     Result<json::object> run() {
         json::object settings = server_.settings;
         for (const auto* key : {"command", "args", "cwd", "env", "url", "headers"}) {
             auto* value = settings.if_contains(key);
-            if (value && !expand(*value, key)) {
-                return within(to_string(server_.place) + ": server \"" + server_.id + "\"",
-                              std::move(error_));
-            }
+            if (value && !expand(*value, key)) return std::move(error_);
         }
         return settings;
     }
@@ -137,9 +139,12 @@ private:
     Result<std::string> resolve(std::string_view reference) {
         if (const auto at = reference.find(":-");
             at != std::string_view::npos && is_name(reference.substr(0, at))) {
-            const auto value = variable(reference.substr(0, at));
-            return value && !value->empty() ? *value : std::string(reference.substr(at + 2));
+            const auto name = reference.substr(0, at);
+            const auto value = variable(name);
+            return of_variable(
+                name, value && !value->empty() ? *value : std::string(reference.substr(at + 2)));
         }
+        if (reference.starts_with("file:") && look_ == Look::Form) return std::string();
         if (reference.starts_with("file:"))
             return secret(secret_from_file(path_of(reference.substr(5))));
         if (reference.starts_with("command:")) return command(reference.substr(8));
@@ -157,13 +162,14 @@ private:
                     "}\" is no reference; expected ${NAME}, ${NAME:-default}, ${file:PATH} or "
                     "${command:...}; write \"$${\" for the characters themselves"};
         }
-        if (auto value = variable(reference)) return *value;
+        if (auto value = variable(reference)) return of_variable(reference, std::move(*value));
         return Error{ErrorCode::Invalid, "the variable " + std::string(reference) +
                                              " is not set; set it, or write ${" +
                                              std::string(reference) + ":-default}"};
     }
 
     std::optional<std::string> variable(std::string_view name) const {
+        if (look_ == Look::Form) return std::string();
         return environment_.variable ? environment_.variable(std::string(name)) : std::nullopt;
     }
 
@@ -179,20 +185,32 @@ private:
                          "${command:...} is not allowed in a project file; write this server to "
                          "your user config"};
         }
+        if (look_ == Look::Form) return std::string();
         return secret(secret_from_command(std::string(line), stop_));
     }
 
+    // Most hold no secret: a home that is masked would make a riddle of every path.
+    std::string of_variable(std::string_view name, std::string value) const {
+        if (look_ == Look::Values && is_secret(name, value)) mask(value);
+        return value;
+    }
+
     Result<std::string> secret(Result<std::string> found) const {
-        if (found && environment_.secrets)
-            environment_.secrets->add(*found);
-        else if (found)
-            core::log::mask(*found);
+        if (found) mask(*found);
         return found;
+    }
+
+    void mask(const std::string& value) const {
+        if (environment_.secrets)
+            environment_.secrets->add(value);
+        else
+            core::log::mask(value);
     }
 
     const Server& server_;
     const Environment& environment_;
     const std::stop_token& stop_;
+    const Look look_;
     Error error_;
 };
 
@@ -208,8 +226,17 @@ Result<json::object> expand(const Server& server, const Environment& environment
                             const std::stop_token& stop) {
     auto settings = server.expand ? Expander(server, environment, stop).run()
                                   : Result<json::object>(server.settings);
-    if (!settings) return settings;
+    if (!settings)
+        return within(to_string(server.place) + ": server \"" + server.id + "\"", settings.error());
     return still_approved(anchored(std::move(*settings), server, environment), server, environment);
+}
+
+std::string fault_of_references(const Server& server) {
+    if (!server.expand) return {};
+    const Environment none;
+    const std::stop_token never;
+    const auto settings = Expander(server, none, never, Look::Form).run();
+    return settings ? std::string() : settings.error().message;
 }
 
 Result<json::object> expand_auth(const Server& server, const json::object& settings,

@@ -25,8 +25,7 @@ struct Source {
     std::string file;          // a path, or "--set", "PATCHBAY_CONFIG_JSON"
     std::string project = {};  // of project and local files: the folder they speak for, absolute
 
-    // Typed for this one run: a word that means nothing there is a mistake.
-    bool is_flag() const { return scope == Scope::Session && file.starts_with("--"); }
+    bool is_flag() const { return place({}).is_flag(); }
     Place place(Mark mark) const { return {scope, file, mark.line, mark.column}; }
 };
 

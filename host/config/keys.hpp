@@ -44,8 +44,9 @@ struct TableKey {
 };
 std::span<const TableKey> table_keys();
 
-// All top-level names of our own files, those kept for later versions included.
+// All top-level names of our own files, those kept for later versions included; and these alone.
 const std::vector<std::string>& top_level_keys();
+const std::vector<std::string>& keys_for_later();
 
 // Checks and normalises the settings every transport shares (command, args, env, url, ...): takes
 // them out of `body` into server.settings; empty, or what is wrong.

@@ -33,18 +33,6 @@ void take_tool_timeout(const Environment& environment, MergeDefaults& defaults,
     defaults.tool_timeout = std::chrono::milliseconds(ms);
 }
 
-// What is named for a run is partly judged when it is merged. A faulty server entry of a file takes
-// out only itself, there as everywhere.
-std::string wrong_source(const std::vector<Diagnostic>& diagnostics) {
-    for (const auto& diagnostic : diagnostics) {
-        const bool named = diagnostic.place.scope == Scope::Session &&
-                           (diagnostic.server.empty() || diagnostic.place.file.starts_with("--"));
-        if (named && diagnostic.severity == Severity::Error)
-            return to_string(diagnostic.place) + ": " + diagnostic.message;
-    }
-    return {};
-}
-
 }  // namespace
 
 Loaded load(const Environment& environment, const std::vector<PluginFragment>& plugins,

@@ -82,8 +82,9 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
 // `${VAR}`, `${VAR:-default}`, `$${` and secret references in the settings of `server` (command,
 // args, cwd, env, url, headers), once, at connect time. The error names the missing variable.
 // Denied: the command of an approved server leads to another file now (Server::program).
-// Values that came from secret references are masked in logs: Environment::secrets. Blocks its
-// caller for as long as files and programs take; a request to stop ends those programs.
+// Values that came from secret references or from variables that look like secrets are masked in
+// logs: Environment::secrets. Blocks its caller for as long as files and programs take; a request
+// to stop ends those programs.
 Result<boost::json::object> expand(const Server& server, const Environment& environment,
                                    const std::stop_token& stop = {});
 // The same for every text in the settings of the [auth.*] table that `server` names, but for the
@@ -91,6 +92,9 @@ Result<boost::json::object> expand(const Server& server, const Environment& envi
 Result<boost::json::object> expand_auth(const Server& server, const boost::json::object& settings,
                                         const Environment& environment,
                                         const std::stop_token& stop = {});
+// What no environment could expand in the settings of `server`, a reference that is not closed or not
+// allowed where it stands; empty: nothing. Pure.
+std::string fault_of_references(const Server& server);
 // Whether expanding these settings, the server's own or those of its [auth.*] table, reads a file
 // or runs a program: then it is work for a thread that may wait.
 bool expansion_waits(const boost::json::object& settings);

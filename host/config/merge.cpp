@@ -35,10 +35,13 @@ public:
             for (const auto& entry : fragment.servers) settle(entry, fragment.source);
             for (const auto& table : fragment.tables) take_table(table, fragment.source);
         }
+        std::vector<std::string> defined;
+        for (const auto& [id, settled] : settled_)
+            if (settled.definition.entry || settled.withheld.entry) defined.push_back(id);
         for (const auto& [id, settled] : settled_) {
             if (settled.withheld.entry) tell_withheld(id, settled);
             if (settled.withheld.entry && !settled.definition.entry) continue;
-            auto server = compile(id, settled, defaults_, config_.diagnostics, origins_);
+            auto server = compile(id, settled, defaults_, defined, config_.diagnostics, origins_);
             if (server) config_.servers.push_back(std::move(*server));
         }
         for (const auto& fragment : fragments) withhold_auth(fragment);
@@ -103,6 +106,16 @@ private:
                 (proposal.waits_for.empty() ? "" : proposal.waits_for + " ") + id;
         note(Severity::Warning, source->place(entry->mark), std::move(text), id);
         config_.untrusted.push_back(proposal);
+        judge_proposal(id, settled.withheld, config_.untrusted.back());
+    }
+
+    // Whoever is asked to approve it should know that it would not work.
+    void judge_proposal(const std::string& id, const Voice& withheld, Proposal& proposal) const {
+        std::vector<Diagnostic> told;
+        Origins unused;
+        proposal.server = compile(id, {withheld, {}, {}}, defaults_, {}, told, unused);
+        for (const auto& each : told)
+            if (each.severity == Severity::Error) proposal.faults.push_back(to_string(each));
     }
 
     void withhold_auth(const Fragment& fragment) {
@@ -216,6 +229,13 @@ private:
             return note(Severity::Error, source.place(table.mark),
                         "permissions: no tool is allowed until this is mended");
         }
+        const auto remember = [&](const char* key, std::map<std::string, Place>& places) {
+            const auto* list = table.value.find(key);
+            if (!list) return;
+            for (const auto& item : list->items) places[item.text] = source.place(item.mark);
+        };
+        remember("deny", now.deny_places);
+        remember("allow", now.allow_places);
         for (const auto& pattern : said.deny) {
             if (std::find(now.deny.begin(), now.deny.end(), pattern) == now.deny.end())
                 now.deny.push_back(pattern);
@@ -263,6 +283,16 @@ Config denied(std::vector<Fragment> enterprise) {
 }
 
 }  // namespace
+
+std::string wrong_source(const std::vector<Diagnostic>& diagnostics) {
+    for (const auto& diagnostic : diagnostics) {
+        const bool named = diagnostic.place.scope == Scope::Session &&
+                           (diagnostic.server.empty() || diagnostic.place.is_flag());
+        if (named && diagnostic.severity == Severity::Error)
+            return to_string(diagnostic.place) + ": " + diagnostic.message;
+    }
+    return {};
+}
 
 bool exclusive(const std::vector<Fragment>& enterprise) {
     bool opened = false;

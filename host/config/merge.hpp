@@ -25,6 +25,10 @@ struct MergeDefaults {
 
 Config merge(std::vector<Fragment> fragments, const MergeDefaults& defaults = {});
 
+// What of this ends a run: the first error about what was named for it, or nothing. A faulty server
+// entry of a file takes out only itself, there as everywhere.
+std::string wrong_source(const std::vector<Diagnostic>& diagnostics);
+
 // Whether these fragments, of enterprise files alone, leave no room for other sources.
 bool exclusive(const std::vector<Fragment>& enterprise);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace patchbay::config {
 
@@ -31,6 +32,13 @@ bool looks_like_a_key(std::string_view value) {
            });
 }
 
+// The name of an option, a variable or a header.
+bool is_word(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](char c) {
+        return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.';
+    });
+}
+
 std::string_view text_of(const json::value& value) {
     return value.is_string() ? std::string_view(value.get_string()) : std::string_view();
 }
@@ -41,24 +49,16 @@ public:
         if (!table || !table->is_object()) return;
         for (const auto& member : table->get_object()) {
             const auto value = text_of(member.value());
-            const auto word = value.substr(value.find(' ') == value.npos ? 0 : value.find(' ') + 1);
-            if (names_a_secret(member.key()) || looks_like_a_key(word)) {
-                keep(value);
-                if (word.size() != value.size()) keep(word);  // `Bearer abc`
-            }
+            if (is_secret(member.key(), last_words(value))) keep_with_scheme(value);
         }
     }
 
     void args(const json::value* list) {
         if (!list || !list->is_array()) return;
-        bool next = false;
-        for (const auto& item : list->get_array()) {
-            const auto text = text_of(item);
-            const auto equals = text.find('=');
-            const bool named = text.starts_with('-') && names_a_secret(text.substr(0, equals));
-            if (next && !text.starts_with('-')) keep(text);
-            if (named && equals != text.npos) keep(text.substr(equals + 1));
-            next = named && equals == text.npos;
+        const auto parts = secret_parts(list->get_array());
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            if (parts[i] != std::string_view::npos)
+                keep_with_scheme(text_of(list->get_array()[i]).substr(parts[i]));
         }
     }
 
@@ -91,6 +91,15 @@ private:
     void keep(std::string_view value) {
         if (!value.empty()) found.emplace_back(value);
     }
+    // `Bearer abc` and `abc`
+    void keep_with_scheme(std::string_view value) {
+        keep(value);
+        if (const auto word = last_words(value); word.size() != value.size()) keep(word);
+    }
+    static std::string_view last_words(std::string_view value) {
+        const auto space = value.find(' ');
+        return space == value.npos ? value : value.substr(space + 1);
+    }
 };
 
 }  // namespace
@@ -112,6 +121,35 @@ bool names_a_secret(std::string_view name) {
     const auto in = [&](const char* word) { return joined.find(word) != std::string::npos; };
     return std::any_of(kWords.begin(), kWords.end(), in) ||
            std::find(kLastWords.begin(), kLastWords.end(), last) != kLastWords.end();
+}
+
+bool is_secret(std::string_view name, std::string_view value) {
+    return names_a_secret(name) || looks_like_a_key(value);
+}
+
+std::vector<std::size_t> secret_parts(const json::array& args) {
+    constexpr auto kNone = std::string_view::npos;
+    std::vector<std::size_t> parts;
+    parts.reserve(args.size());
+    bool asked = false;  // the one before is an option whose value is a secret
+    for (const auto& arg : args) {
+        const auto text = text_of(arg);
+        const bool option = text.starts_with('-');
+        const bool answers = std::exchange(asked, false) && !option;
+        const auto mark = text.find_first_of("=:");
+        const auto name = text.substr(0, mark);
+        const bool named = is_word(name) && names_a_secret(name);
+        const bool address = mark != kNone && text.substr(mark).starts_with("://");
+        if (answers) {
+            parts.push_back(0);
+        } else if (named && mark != kNone && !address) {
+            parts.push_back(std::min(text.find_first_not_of(' ', mark + 1), text.size()));
+        } else {
+            parts.push_back(kNone);
+            asked = named && option && mark == kNone;
+        }
+    }
+    return parts;
 }
 
 std::vector<std::string> secret_values(const json::object& settings) {

@@ -15,9 +15,16 @@ namespace patchbay::config {
 // True of GITHUB_TOKEN, api-key, DB_PASSWORD, Authorization, Cookie and their like.
 bool names_a_secret(std::string_view name);
 
-// In expanded settings: values of `env` and `headers` whose name says so or that look like keys
-// (long, one word, letters and digits), what follows `--api-key` or `--token=` in `args`, the
+// Whether `value`, which `name` stands for, is one: by its name, or as it looks like a key (long, one
+// word, letters and digits).
+bool is_secret(std::string_view name, std::string_view value);
+
+// In expanded settings: values of `env` and `headers` that are secrets, those of secret_parts() in `args`, the
 // password and such parameters of a URL. Headers with their scheme.
 std::vector<std::string> secret_values(const boost::json::object& settings);
+
+// What of each of `args` is secret, from a place in it to its end: all behind `--api-key`, the rest of
+// `--token=abc`, `API_TOKEN=abc` and `Authorization: abc`. npos: nothing.
+std::vector<std::size_t> secret_parts(const boost::json::array& args);
 
 }  // namespace patchbay::config

@@ -1,5 +1,7 @@
 #include "config/show.hpp"
 
+#include "config/secret_values.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -33,6 +35,16 @@ json::value hide_all(const json::value& value) {
     return hidden;
 }
 
+json::array hide_in_args(json::array args) {
+    const auto parts = secret_parts(args);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (parts[i] == std::string::npos) continue;
+        std::string text(args[i].get_string());
+        args[i] = json::string(text.replace(parts[i], std::string::npos, kHidden));
+    }
+    return args;
+}
+
 json::value hide(const json::value& value) {
     if (value.is_array()) {
         json::array list;
@@ -44,7 +56,10 @@ json::value hide(const json::value& value) {
     for (const auto& member : value.get_object()) {
         const bool whole =
             member.key() == "env" || member.key() == "headers" || secretive(member.key());
-        shown[member.key()] = whole ? hide_all(member.value()) : hide(member.value());
+        if (member.key() == "args" && member.value().is_array())
+            shown[member.key()] = hide_in_args(member.value().get_array());
+        else
+            shown[member.key()] = whole ? hide_all(member.value()) : hide(member.value());
     }
     return shown;
 }

@@ -107,11 +107,20 @@ std::span<const TableKey> table_keys() {
 }
 
 const std::vector<std::string>& top_level_keys() {
-    static const std::vector<std::string> keys = {
-        "servers",   "mcp_servers", "mcpServers", "mcp",    "inputs", "version",
-        "exclusive", "$schema",     "policy",     "client", "health", "permissions",
-        "limits",    "plugins",     "secrets",    "log",    "auth",   "bundles",
-        "agents",    "executors",   "search"};  // the last line: kept for later, no effect yet
+    static const std::vector<std::string> keys = [] {
+        std::vector<std::string> all = {
+            "servers", "mcp_servers", "mcpServers", "mcp",     "inputs", "version",
+            "enabled", "exclusive",   "$schema",    "policy",  "client", "health",
+            "limits",  "permissions", "plugins",    "secrets", "log",    "auth"};
+        const auto& later = keys_for_later();
+        all.insert(all.end(), later.begin(), later.end());
+        return all;
+    }();
+    return keys;
+}
+
+const std::vector<std::string>& keys_for_later() {
+    static const std::vector<std::string> keys = {"bundles", "agents", "executors", "search"};
     return keys;
 }
 

@@ -2,6 +2,7 @@
 #include "config/compile.hpp"
 #include "config/keys.hpp"
 #include "config/load.hpp"
+#include "config/merge.hpp"
 #include "config/transport_settings.hpp"
 #include "core/text.hpp"
 
@@ -75,9 +76,9 @@ public:
         for (const auto& name : found) {
             auto legal = names;
             for (const auto& key : server_keys()) legal.emplace_back(key.name);
-            const auto severity =
-                server.place.scope == Scope::Enterprise ? Severity::Error : Severity::Warning;
-            config_.diagnostics.push_back({severity, place_of(server, name),
+            const auto& place = place_of(server, name);
+            const bool wrong = server.place.scope == Scope::Enterprise || place.is_flag();
+            config_.diagnostics.push_back({wrong ? Severity::Error : Severity::Warning, place,
                                            "server \"" + server.id + "\": unknown key \"" +
                                                core::printable(name, 80) + "\" for transport \"" +
                                                server.transport + "\"" +
@@ -214,6 +215,10 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
             checker.fail(server, wrong);
             return false;
         }
+        if (const auto wrong = fault_of_references(server); !wrong.empty()) {
+            checker.fail(server, wrong);
+            return false;
+        }
         if (!validate || it->schema.is_null()) return true;
         if (server.expand && must_wait(server.settings)) return true;
         const auto complaints = validate(it->schema, settings_for(server.settings, it->schema));
@@ -224,6 +229,7 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
         return complaints.empty();
     };
     std::erase_if(config.servers, [&](Server& server) { return !keep(server); });
+    if (config.stop.empty()) config.stop = wrong_source(config.diagnostics);
 }
 
 }  // namespace patchbay::config

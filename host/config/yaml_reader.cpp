@@ -10,11 +10,14 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <charconv>
 #include <istream>
 #include <map>
 #include <streambuf>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace patchbay::config {
 
@@ -104,6 +107,10 @@ public:
             !stack_.empty() && stack_.back().flow && stack_.back().node.is(Node::Kind::List);
         if (in_flow_list && at(mark) != '~' && at(mark) != 'n' && at(mark) != 'N')
             throw Refused{{node.mark, "not YAML: a list with an empty place between its commas"}};
+        // The value of a key stands behind it; where there is none, the parser marks the key itself.
+        if (!stack_.empty() && awaits_value(stack_.back()) && at(mark) != '?' &&
+            !is_behind(node.mark, stack_.back().node.members.back().mark))
+            throw Refused{{node.mark, "not YAML: a key without its colon"}};
         add(std::move(node), anchor);
     }
 
@@ -144,8 +151,7 @@ public:
         if (tag != "?" && tag != "!" && !tag.empty() && tag != "tag:yaml.org,2002:seq") {
             refuse_tag(tag, mark_of(mark));
         }
-        open(Node::of_list(mark_of(mark)), anchor);
-        stack_.back().flow = at(mark) == '[';
+        open(Node::of_list(mark_of(mark)), anchor, mark);
     }
     void OnSequenceEnd() override { close(); }
 
@@ -154,7 +160,7 @@ public:
         if (tag != "?" && tag != "!" && !tag.empty() && tag != "tag:yaml.org,2002:map") {
             refuse_tag(tag, mark_of(mark));
         }
-        open(Node::of_map(mark_of(mark)), anchor);
+        open(Node::of_map(mark_of(mark)), anchor, mark);
     }
     void OnMapEnd() override { close(); }
 
@@ -164,26 +170,110 @@ private:
         return mark.pos >= 0 && place < text_.size() ? text_[place] : '\0';
     }
 
-    // A quoted text ends with its quote, and nothing but space, a colon, a comma or a bracket is
-    // next to it.
-    void check_quotes(const YAML::Mark& mark) const {
-        const char quote = at(mark);
-        for (auto i = static_cast<std::size_t>(mark.pos) + 1; i < text_.size(); ++i) {
+    static bool is_behind(Mark one, Mark other) {
+        return std::tie(one.line, one.column) > std::tie(other.line, other.column);
+    }
+
+    // Where the content of a value begins: behind its anchor and its tag.
+    std::size_t content_at(const YAML::Mark& mark) const {
+        constexpr std::string_view kSpace = " \t\r\n";
+        auto i = static_cast<std::size_t>(std::max(mark.pos, 0));
+        while (i < text_.size() && (text_[i] == '&' || text_[i] == '!')) {
+            i = text_.find_first_of(kSpace, i);
+            i = std::min(text_.find_first_not_of(kSpace, i), text_.size());
+        }
+        return i;
+    }
+
+    unsigned column_of(std::size_t place) const {  // from 1
+        const auto line = text_.substr(0, place).rfind('\n');
+        return static_cast<unsigned>(place - (line == std::string_view::npos ? 0 : line + 1)) + 1;
+    }
+
+    [[noreturn]] void refuse_flow(std::size_t place, const char* why) const {
+        const auto before = text_.substr(0, place);
+        const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+        throw Refused{{{static_cast<unsigned>(line), column_of(place)}, why}};
+    }
+
+    // From `[` or `{` to its end, what is in between included. `outer`: the column, from 1, of the
+    // key or dash that it belongs to.
+    void check_flow(std::size_t start, unsigned outer) const {
+        constexpr std::string_view kEnds = " \t\r\n,[]{}";
+        std::size_t depth = 0;
+        bool spaced = true, first_in_line = false;  // of what comes next
+        bool plain = false, quoted = false;         // what came last: text, perhaps unfinished
+        for (auto i = start; i < text_.size(); ++i) {
+            const char c = text_[i];
+            const char next = i + 1 < text_.size() ? text_[i + 1] : '\n';
+            if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+                spaced = true;
+                first_in_line = first_in_line || c == '\n';
+                continue;
+            }
+            if (std::exchange(first_in_line, false) && c != '#' && c != ']' && c != '}' &&
+                column_of(i) <= outer)
+                refuse_flow(i,
+                            "not YAML: what is between brackets must be indented deeper than "
+                            "the key or dash it belongs to");
+            const bool after_space = std::exchange(spaced, false);
+            const bool after_quotes = std::exchange(quoted, false);
+            if (c == '#' && after_space) {
+                i = std::min(text_.find('\n', i), text_.size()) - 1;
+                plain = false;
+            } else if (c == '#' && !plain) {
+                refuse_flow(i, "not YAML: a remark needs a space before its #");
+            } else if (c == '[' || c == '{') {
+                ++depth;
+                plain = false;
+            } else if (c == ']' || c == '}') {
+                plain = false;
+                if (--depth > 0) continue;
+                if (next == '#')
+                    refuse_flow(i + 1, "not YAML: a remark needs a space before its #");
+                return;
+            } else if (c == ',') {
+                plain = false;
+            } else if (c == ':' && (after_quotes || kEnds.find(next) != std::string_view::npos)) {
+                plain = false;
+            } else if (plain) {
+                continue;
+            } else if (c == '"' || c == '\'') {
+                i = end_of_quotes(i);
+                quoted = true;
+            } else if (c == '-' && kEnds.find(next) != std::string_view::npos) {
+                refuse_flow(i, "not YAML: a dash alone between brackets; put it in quotes");
+            } else {
+                plain = true;
+            }
+        }
+    }
+
+    // The closing quote; the end of the text when there is none.
+    std::size_t end_of_quotes(std::size_t start) const {
+        const char quote = text_[start];
+        for (auto i = start + 1; i < text_.size(); ++i) {
             if (quote == '"' && text_[i] == '\\') {
                 ++i;
             } else if (text_[i] == quote) {
-                const char next = i + 1 < text_.size() ? text_[i + 1] : '\n';
-                if (quote == '\'' && next == quote) {  // '' stands for '
-                    ++i;
-                    continue;
-                }
-                if (std::string_view(" \t\r\n:,]}").find(next) != std::string_view::npos) return;
-                throw Refused{{mark_of(mark),
-                               "not YAML: something stands right behind this text's "
-                               "closing quote; put a space between them"}};
+                if (quote == '"' || i + 1 >= text_.size() || text_[i + 1] != quote) return i;
+                ++i;  // '' stands for '
             }
         }
-        throw Refused{{mark_of(mark), "not YAML: a quote that is never closed"}};
+        return text_.size();
+    }
+
+    // A quoted text ends with its quote, and nothing but space, a colon, a comma or a bracket is
+    // next to it.
+    void check_quotes(const YAML::Mark& mark) const {
+        const auto end = end_of_quotes(static_cast<std::size_t>(mark.pos));
+        if (end >= text_.size())
+            throw Refused{{mark_of(mark), "not YAML: a quote that is never closed"}};
+        const char next = end + 1 < text_.size() ? text_[end + 1] : '\n';
+        if (std::string_view(" \t\r\n:,]}").find(next) == std::string_view::npos)
+            throw Refused{{mark_of(mark),
+                           "not YAML: something stands right behind this text's "
+                           "closing quote; put a space between them"}};
     }
 
     struct Open {
@@ -191,19 +281,32 @@ private:
         YAML::anchor_t anchor;
         std::unordered_map<std::string, Mark> keys;
         bool key_is_next = true;  // of a map: the next scalar is a key
-        bool flow = false;        // of a list: written as [a, b]
+        bool flow = false;        // written with brackets, or inside of such
+        unsigned column = 0;      // of the outermost brackets and what is in lines, from 1
     };
+
+    // Of a map that is written in lines: the next event is the value of its last key.
+    static bool awaits_value(const Open& open) {
+        return open.node.is(Node::Kind::Map) && !open.key_is_next && !open.flow;
+    }
 
     [[noreturn]] static void refuse_tag(const std::string& tag, Mark mark) {
         throw Refused{{mark, "the tag \"" + core::printable(tag, 80) + "\" is not supported here"}};
     }
 
-    void open(Node node, YAML::anchor_t anchor) {
+    void open(Node node, YAML::anchor_t anchor, const YAML::Mark& mark) {
         if (stack_.size() >= kFileDepth) throw Refused{too_deep(node.mark)};
         if (!stack_.empty() && expects_key())
             throw Refused{{node.mark, "not YAML: a key must be plain text"}};
         count_one(node.mark, 0);
-        stack_.push_back({std::move(node), anchor, {}, true, false});
+        Open opened{std::move(node), anchor, {}, true, true, 0};
+        if (stack_.empty() || !stack_.back().flow) {
+            const auto begin = content_at(mark);
+            opened.column = column_of(begin);
+            opened.flow = begin < text_.size() && (text_[begin] == '[' || text_[begin] == '{');
+            if (opened.flow) check_flow(begin, stack_.empty() ? 0 : stack_.back().column);
+        }
+        stack_.push_back(std::move(opened));
     }
 
     void close() {

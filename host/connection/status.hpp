@@ -38,7 +38,7 @@ struct Status {
     std::string server_name, server_version, instructions;  // printable, as they say
     std::vector<std::string> capabilities;
     std::optional<std::size_t> tools;  // none: it has not listed them yet
-    std::string tools_error;  // printable; why some or all are missing, empty: none is
+    std::string tools_error;           // printable; why some or all are missing, empty: none is
     unsigned restarts = 0;
     std::size_t pending = 0;
     std::map<std::string, std::string> facts;  // "pid", "peer", "trouble"

@@ -109,11 +109,12 @@ struct Router::Impl {
         const auto servers = protocol::servers_for(name, connections.ids());
         if (servers.empty()) {
             std::string message = "no tool \"" + core::printable(name, 80) + "\": ";
-            message += connections.ids().empty()
-                           ? std::string(
-                                 "no MCP server is configured and enabled; `patchbay config check` "
-                                 "tells why")
-                           : "no enabled server has this prefix" + nearest_names(name);
+            message +=
+                connections.ids().empty()
+                    ? std::string(
+                          "no MCP server is configured and enabled; `patchbay mcp list` shows "
+                          "which there are")
+                    : "no enabled server has this prefix" + nearest_names(name);
             return located(Error{ErrorCode::NotFound, std::move(message)});
         }
         auto missing = std::make_shared<std::size_t>(servers.size());
@@ -223,10 +224,8 @@ struct Router::Impl {
 
     void send_call(CallId id, Entry& entry, Call& call) {
         const auto& verdict = entry.verdict(call.principal);
-        if (!verdict.listed || !verdict.allowed) {
-            return end_soon(
-                id, {verdict.listed ? ErrorCode::Denied : ErrorCode::NotFound, verdict.reason});
-        }
+        if (!verdict.listed || !verdict.allowed)
+            return end_soon(id, {ErrorCode::Denied, verdict.reason});
         connection::Request request;
         request.method = "tools/call";
         request.params.members.reserve(entry.quoted_name.size() + call.arguments.size() + 32);
@@ -529,7 +528,7 @@ void Router::find_tool(const std::string& public_name, std::chrono::milliseconds
     impl_->locate(public_name, [public_name, found](auto entry) {
         if (!entry) return found(entry.error());
         const auto& verdict = (*entry)->for_local;
-        if (!verdict.listed) return found(Error{ErrorCode::NotFound, verdict.reason});
+        if (!verdict.listed) return found(Error{ErrorCode::Denied, verdict.reason});
         found(ListedTool{public_name, (*entry)->server, (*entry)->tool, verdict.level});
     });
 }

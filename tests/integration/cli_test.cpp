@@ -446,7 +446,7 @@ TEST(CommandLine, TellsOfABrokenEntryWhereItConcernsSomebody) {
     EXPECT_THAT(home.run({"mcp", "status"}).err, HasSubstr("\"bad\""));
     EXPECT_THAT(home.run({"config", "check"}).err, HasSubstr("\"bad\""));
     const auto broken = home.run({"call", "mcp__bad__x", "-q"});
-    EXPECT_EQ(broken.exit_code, 6);
+    EXPECT_EQ(broken.exit_code, 4);
     EXPECT_THAT(broken.err, AllOf(HasSubstr("\"bad\""), HasSubstr("args")));
 }
 

@@ -146,6 +146,17 @@ TEST(ConfigOnTheCommandLine, WhatIsNamedForARunMustBeThere) {
     } cases[] = {
         {{"--config", "typo.toml"}, "", "", "typo.toml: no such file (named by --config)"},
         {{"--set", "helth.misses=1"}, "", "", "did you mean \"health\"?"},
+        {{"--set", "servers.goood.enabled=false"},
+         "",
+         "",
+         "\"goood\": no source defines this server; did you mean \"good\"?"},
+        {{"--set", "servers.good.comand=x"}, "", "", "did you mean \"command\"?"},
+        {{"--set", "servers.new.command=x", "--set", "servers.new.agrs=[\"x\"]"},
+         "",
+         "",
+         "unknown key \"agrs\" for transport \"stdio\"; did you mean \"args\"?"},
+        {{"--set", "servers.new.transport=htpp"}, "", "", "unknown transport \"htpp\""},
+        {{"--set", "executors.a.b=1"}, "", "", "executors: kept for later versions"},
         {{"--log-level", "loud"}, "", "", "--log-level: log.level: expected one of"},
         {{}, "PATCHBAY_CONFIG", "/typo.toml", "no such file (named by PATCHBAY_CONFIG)"},
         {{}, "PATCHBAY_CONFIG_JSON", "{", "PATCHBAY_CONFIG_JSON:1:2: not JSON"},
@@ -161,6 +172,7 @@ TEST(ConfigOnTheCommandLine, WhatIsNamedForARunMustBeThere) {
         EXPECT_EQ(done.out, "");
         EXPECT_THAT(done.err, AllOf(HasSubstr("error: session config "), HasSubstr(c.says)));
     }
+    EXPECT_EQ(home.run({"--set", "servers.good.enabled=false", "mcp", "list"}).exit_code, 0);
     const auto as_json = home.run({"--config", "typo.toml", "tools", "--json"});
     EXPECT_EQ(as_json.exit_code, 4);
     EXPECT_THAT(as_json.out, HasSubstr("no such file (named by --config)"));
@@ -452,6 +464,29 @@ TEST(Trust, ItIsShownWholeAndNothingHidesInIt) {
     EXPECT_EQ(list.at(0).at("definition").at("server").at("env").at("K"), "v");
 }
 
+TEST(Trust, SaysWhatWouldNotWorkEvenIfItWereApproved) {
+    Home home;
+    home.write(".mcp.json", R"({"mcpServers": {
+        "fine": {"command": "sh"},
+        "shape": {"command": "sh", "args": "-c"},
+        "strange": {"transport": "htpp", "url": "http://127.0.0.1:9"},
+        "runs": {"command": "sh", "args": ["${command:touch ran}"]},
+        "schema": {"command": "sh", "stop_grace_ms": "soon"}}})");
+    const auto done = home.run({"trust"});
+    EXPECT_EQ(done.exit_code, 0);
+    for (const char* why :
+         {"args: expected a list of text", "unknown transport \\\"htpp\\\"",
+          "${command:...} is not allowed in a project file", "refuses its settings: "})
+        EXPECT_THAT(done.out, HasSubstr(why));
+    const auto as_json = home.run({"trust", "--json"});
+    json::error_code failed;
+    const auto list = json::parse(as_json.out, failed);
+    ASSERT_FALSE(failed) << as_json.out;
+    for (const auto& proposal : list.as_array())
+        EXPECT_EQ(proposal.at("faults").as_array().empty(), proposal.at("id") == "fine")
+            << proposal;
+}
+
 TEST(Trust, ARecordThatOthersCanWriteApprovesNothing) {
     Home home;
     home.write(".mcp.json", R"({"mcpServers": {"a": {"command": ")" + example_server() + "\"}}}");
@@ -511,6 +546,9 @@ TEST(ConfigOnTheCommandLine, WithoutServersItSaysSo) {
     const auto done = home.run({"mcp", "status"});
     EXPECT_EQ(done.exit_code, 0);
     EXPECT_THAT(done.out + done.err, HasSubstr("no MCP servers configured"));
+    for (const auto& each : {home.user_config() / "config", home.user_config() / "mcp",
+                             home.work() / ".patchbay/config", home.work() / ".mcp"})
+        EXPECT_THAT(done.err, HasSubstr("looked for " + each.string() + ".{toml,yaml,json}\n"));
 }
 
 TEST(ConfigOnTheCommandLine, WrongUsageIsExitCode3AndHelpIsNot) {
@@ -536,7 +574,72 @@ TEST(ConfigOnTheCommandLine, ADisabledServerIsNotCalled) {
     home.add_example("x", {}, {{"enabled", false}});
     const auto done = home.run({"call", "mcp__x__echo", "message=hi"});
     EXPECT_EQ(done.exit_code, 6);
-    EXPECT_THAT(done.err, HasSubstr("mcp__x__echo"));
+    EXPECT_THAT(done.err, AllOf(HasSubstr("mcp__x__echo"), HasSubstr("\"x\" is disabled"),
+                                Not(HasSubstr("config check"))));
+    const auto file =
+        home.write(".patchbay/config.toml", "# two\n# lines\n[servers.x]\nenabled = false\n");
+    EXPECT_THAT(home.run({"call", "mcp__x__echo"}).err, HasSubstr(file + ":4:1")) << "where it is";
+}
+
+TEST(ConfigOnTheCommandLine, AToolThatPolicyHidesIsDeniedToo) {
+    Home home;
+    home.add_example("x", {}, {{"disabled_tools", {"fail"}}});
+    const auto done = home.run({"call", "mcp__x__fail"});
+    EXPECT_EQ(done.exit_code, 7) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("is in disabled_tools of server \"x\""));
+}
+
+TEST(ConfigOnTheCommandLine, WhatIsWrongWithTheConfigurationIsExitCode4) {
+    Home home;
+    home.add_example("good");
+    EXPECT_EQ(home.run({"mcp", "list"}).exit_code, 0);
+    home.add("bad", {{"command", "x"}, {"args", 4}});
+    for (const Words& words :
+         {Words{"mcp", "list"}, Words{"mcp", "status"}, Words{"mcp", "status", "bad"},
+          Words{"call", "mcp__bad__x"}, Words{"tools", "--server", "bad"},
+          Words{"resources", "list", "--server", "bad"}}) {
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 4) << testing::PrintToString(words);
+        EXPECT_THAT(done.err + done.out, HasSubstr("args: expected a list"));
+    }
+    EXPECT_EQ(home.run({"mcp", "status", "good"}).exit_code, 0);
+    Home broken;
+    broken.add_example("good");
+    broken.write(".mcp.json", "{");
+    EXPECT_EQ(broken.run({"mcp", "list"}).exit_code, 4);
+    EXPECT_EQ(broken.run({"mcp", "status"}).exit_code, 4);
+    EXPECT_EQ(broken.run({"mcp", "status", "good"}).exit_code, 0);
+}
+
+TEST(ConfigOnTheCommandLine, RulesThatMatchNoToolAreToldOnceTheToolsAreKnown) {
+    Home home;
+    home.add_example("files", {}, {{"enabled_tools", {"echo", "ecoh"}}});
+    home.add("away", {{"command", "/bin/false"}, {"disabled_tools", {"nothing"}}});
+    const auto file =
+        home.write(home.user_config() / "config.toml",
+                   "[permissions]\ndeny = [\"mcp__files__fial\", \"mcp__files__delete_*\",\n"
+                   "        \"mcp__away__x\", \"mcp__flies__*\", \"mcp__files__fail\"]\n");
+    const auto known =
+        AllOf(HasSubstr("enabled_tools names \"ecoh\", and the server has no such tool; did you "
+                        "mean \"echo\"?"),
+              HasSubstr(file + ":2:9: permissions.deny: \"mcp__files__fial\" matches no tool of "
+                               "server \"files\"; did you mean \"mcp__files__fail\"?"),
+              HasSubstr(file + ":2:29: permissions.deny: \"mcp__files__delete_*\" matches no"),
+              Not(HasSubstr("\"mcp__files__fail\" matches")), Not(HasSubstr("mcp__away__x")),
+              Not(HasSubstr("names \"nothing\"")));
+    const auto misspelt =
+        HasSubstr(file +
+                  ":3:25: permissions.deny: \"mcp__flies__*\" concerns no server that is "
+                  "configured; did you mean \"files\"?");
+    EXPECT_THAT(home.run({"tools"}).err, AllOf(known, misspelt));
+    EXPECT_THAT(home.run({"mcp", "status", "files"}).err, known);
+    const auto call = home.run({"call", "mcp__files__echo", "message=hi"});
+    EXPECT_THAT(call.err, known);
+    EXPECT_EQ(call.out, "hi\n");
+    EXPECT_EQ(home.run({"mcp", "status", "files", "-q"}).err, "");
+    const auto check = home.run({"config", "check"});
+    EXPECT_EQ(check.exit_code, 0);
+    EXPECT_THAT(check.err, AllOf(misspelt, Not(HasSubstr("matches no tool"))));
 }
 
 TEST(ConfigOnTheCommandLine, ADeniedToolIsExitCode7) {

@@ -128,6 +128,22 @@ TEST_F(Expand, ReadsSecretsFromFilesAndMasksThem) {
     EXPECT_EQ(core::log::masked("it is s3cret-of-a-file."), "it is ***.");
 }
 
+TEST_F(Expand, MasksVariablesThatLookLikeSecretsWhereverTheyGo) {
+    world_.variables["SOME_TOKEN"] = "by-its-name-only";
+    world_.variables["OTHER"] = "sk-abcdefghij0123456789";
+    server_.settings = {
+        {"command", "x"},
+        {"args", {"${SOME_TOKEN}", "${OTHER}", "${DB_PASSWORD:-by-default}", "${NAME}/and/more"}}};
+    {
+        core::Secrets secrets;
+        world_.environment.secrets = &secrets;
+        ASSERT_TRUE(expand(server_, world_.environment));
+        EXPECT_EQ(core::log::masked("by-its-name-only sk-abcdefghij0123456789 by-default value"),
+                  "*** *** *** value");
+    }
+    EXPECT_EQ(core::log::masked("by-its-name-only"), "by-its-name-only");
+}
+
 TEST_F(Expand, SaysWhyAFileIsNoSecret) {
     world_.folder.write("home/me/big", std::string((64u << 10) + 1, 'x'));
     world_.folder.write("home/me/nul", std::string("a\0b", 3));

@@ -198,13 +198,36 @@ TEST(YamlReader, RefusesWhatItsParserLetsPass) {
         {"a: {x: 1,,y: 2}\n", "a key must be plain text"},
         {"~: 1\n", "a key must be plain text"},
         {"%YAML 1.2\na: 1\n", "1:1 not YAML: a directive (%) needs a line"},
+        {"deny: [x,#c\n  y]\n", "1:10 not YAML: a remark needs a space before its #"},
+        {"deny: [#c\n  y]\n", "a remark needs a space before its #"},
+        {"deny: [x, y]#c\n", "1:13 not YAML: a remark needs a space before its #"},
+        {"deny: {a: [x],#c\n  b: y}\n", "a remark needs a space before its #"},
+        {"deny: {\"a\":#c\n  y}\n", "a remark needs a space before its #"},
+        {"deny: &d [x,#c\n  y]\n", "a remark needs a space before its #"},
+        {"deny: [-]\n", "1:8 not YAML: a dash alone between brackets"},
+        {"deny: [x, -]\n", "a dash alone between brackets"},
+        {"deny: [-, x]\n", "a dash alone between brackets"},
+        {"deny: [x,\ny]\n", "2:1 not YAML: what is between brackets must be indented deeper"},
+        {"p:\n  deny: [x,\n  y]\n", "3:3 not YAML: what is between brackets must be indented"},
+        {"p:\n- [x,\ny]\n", "3:1 not YAML: what is between brackets must be indented"},
+        {"p: {a: [x],\nb: y}\n", "what is between brackets must be indented"},
+        {"deny:\n- x\nallow\n", "3:1 not YAML: a key without its colon"},
+        {"deny:\n  - x\n  - y\nallow\n", "4:1 not YAML: a key without its colon"},
+        {"p:\n  a: 1\nb\n", "a key without its colon"},
+        {"a: 1\nb\n", "a key without its colon"},
+        {"a: |\n  x\nb\n", "a key without its colon"},
+        {"p:\n  deny:\n    - x\n  allow\n", "a key without its colon"},
     };
     for (const auto& c : cases)
         EXPECT_THAT(problem(c.text, Format::Yaml), HasSubstr(c.says)) << c.text;
     for (const auto* text :
          {"a: [x, y,]\n", "a: [null, ~, 'it''s', \"q\\\"\"]\n", "a: {x, y: 'z'}\n",
           "'a': \"b\" # remark\n", "%YAML 1.2\n---\na: 1\n", "a: 'x\n  y'\nb: \xc3\xa4\nc: \"z\"\n",
-          "a: []\nb: [[], {}]\n", "a:\n- 'x'\n-\n- \"y\"\n"})
+          "a: []\nb: [[], {}]\n", "a:\n- 'x'\n-\n- \"y\"\n",
+          "a: [x, #c\n  y] #d\nb: [x#c, 'y#c', -z, --flag]\n", "a: [\n  x,\n# c\n  y\n]\nb: {\n}\n",
+          "p:\n  a: [\n    x, y\n  ]\n  b:\n  - [x,\n    y]\n", "{\n\"a\": [\n\"x\"\n]\n}\n",
+          "a:\nb: ~\nc:\n  d:\n", "? a\nb: 1\n", "a: &x {b, c: 1}\nd: &y\n  e: *x\nf:\n",
+          "a: [one - two\n  - three, it's, \"b\" , c: d, \"e\":f]\r\nb: [x,\r\n  y]\r\n"})
         EXPECT_EQ(problem(text, Format::Yaml), "none") << text;
 }
 

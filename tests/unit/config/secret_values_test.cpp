@@ -40,6 +40,9 @@ TEST(SecretValues, OfArguments) {
     EXPECT_THAT(found_in(R"({"args":["--access-token","value-1","--api-key=value-2","--verbose",
                                      "--password","--next","plain","x=token"]})"),
                 ElementsAre("value-1", "value-2"));
+    EXPECT_THAT(found_in(R"({"args":["-e","API_TOKEN=value-1","-H","Authorization: Bearer value-2",
+                                     "--header","X-Api-Key:value-3","auth://host/path","key"]})"),
+                ElementsAre("value-1", "Bearer value-2", "value-2", "value-3"));
 }
 
 TEST(SecretValues, OfUrls) {

@@ -23,6 +23,8 @@ TEST(Show, HidesSecretsAndKeepsTheirNames) {
 [servers.a]
 command = "x"
 env = { API = "hunter2" }
+args = ["--token", "hunter2", "--api-key=hunter2", "-e", "DB_PASSWORD=hunter2",
+        "--header", "Authorization: Bearer hunter2", "--verbose", "plain"]
 [servers.b]
 url = "https://me:hunter2@example.org/mcp?key=hunter2"
 headers = { Authorization = "hunter2" }
@@ -38,6 +40,8 @@ nested = [{ password = "hunter2" }]
     const auto text = serialize(to_json(config, true));
     EXPECT_THAT(text, Not(HasSubstr("hunter2")));
     EXPECT_THAT(text, HasSubstr(R"("env":{"API":"***"})"));
+    EXPECT_THAT(text, HasSubstr(R"(["--token","***","--api-key=***","-e","DB_PASSWORD=***",)"
+                                R"("--header","Authorization: ***","--verbose","plain"])"));
     EXPECT_THAT(text, HasSubstr(R"("headers":{"Authorization":"***"})"));
     EXPECT_THAT(text,
                 HasSubstr(R"("client_id":"id","client_secret":"***","token_url":"https://t")"));

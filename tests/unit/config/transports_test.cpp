@@ -114,6 +114,27 @@ TEST(CheckTransports, JudgesAUrlByItsTransport) {
     }
 }
 
+TEST(CheckTransports, RefusesReferencesThatNothingCouldExpand) {
+    const struct {
+        const char* keys;
+        const char* says;
+    } cases[] = {
+        {"args = ['${A']", "args[0]: a \"${\" that is never closed"},
+        {"args = ['x', '${a b}']", "args[1]: \"${a b}\" is no reference"},
+        {"env = { K = '${keyring:x}' }", "env.K: ${keyring:...} is not supported"},
+        {"args = ['${command:touch x}']", "${command:...} is not allowed in a project file"},
+        {"args = ['${A}', '${B:-c}', '${file:/nowhere}', '$${', '${env:A}']", ""},
+        {"args = ['${A']\nexpand = false", ""},
+    };
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.keys);
+        auto config = of(std::string("[servers.a]\ncommand = 'x'\n") + c.keys + "\n");
+        check_transports(config, known());
+        EXPECT_EQ(config.servers.size(), *c.says ? 0u : 1u);
+        EXPECT_THAT(all(config.diagnostics), HasSubstr(c.says));
+    }
+}
+
 TEST(CheckTransports, DropsUnknownSettingsWithAHint) {
     auto config = of("[servers.a]\ncommand = 'x'\nlasy = true\nargz = []\n");
     check_transports(config, known());

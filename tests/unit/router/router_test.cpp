@@ -247,7 +247,8 @@ TEST_F(RouterTest, AToolIsJudgedByItsNameWhateverTheRequestThatReachesIt) {
     EXPECT_EQ(denied.error().code, ErrorCode::Denied);
     EXPECT_EQ(denied.error().message, call("mcp__github__log").error().message);
     EXPECT_EQ(ask("github", "tools/call", R"("name":"l\u006fg")").error().code, ErrorCode::Denied);
-    EXPECT_EQ(ask("git", "tools/call", R"("name":"odd name")").error().code, ErrorCode::NotFound);
+    EXPECT_EQ(ask("git", "tools/call", R"("name":"odd name")").error().code, ErrorCode::Denied)
+        << "what is hidden is forbidden too";
     EXPECT_EQ(ask("git", "tools/call", R"("name":"log")", policy::Principal::Agent).error().code,
               ErrorCode::Denied);
     for (const char* id : {"git", "github"})

@@ -1,0 +1,21 @@
+// Rules that concern nothing: a misspelt name in a deny list forbids nothing, and nobody notices.
+//
+// Threads: [value]. Errors: none; each such rule is one warning with its place.
+#pragma once
+
+#include "config/config.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace patchbay::policy {
+
+// Raw names of all tools of each server whose list is known and whole.
+using KnownTools = std::map<std::string, std::vector<std::string>>;
+
+// With nobody known: those that no server's list could make meaningful.
+std::vector<config::Diagnostic> unmatched_rules(const config::Config& config,
+                                                const KnownTools& known);
+
+}  // namespace patchbay::policy

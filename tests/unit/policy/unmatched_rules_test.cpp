@@ -1,0 +1,117 @@
+#include "policy/unmatched_rules.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace patchbay::policy {
+namespace {
+
+using config::Level;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class UnmatchedRules : public ::testing::Test {
+protected:
+    UnmatchedRules() {
+        for (const char* id : {"git", "github"}) {
+            config::Server server;
+            server.id = id;
+            server.place = {config::Scope::User, "config.toml", 1, 1};
+            config.servers.push_back(std::move(server));
+        }
+    }
+    std::vector<std::string> found() const {
+        std::vector<std::string> texts;
+        for (const auto& each : unmatched_rules(config, known)) {
+            EXPECT_EQ(each.severity, config::Severity::Warning);
+            texts.push_back(to_string(each.place) + ": " + each.message);
+        }
+        return texts;
+    }
+    config::Config config;
+    KnownTools known{{"git", {"log", "odd name"}}, {"github", {"create_issue"}}};
+};
+
+TEST_F(UnmatchedRules, NamesThatNoToolHasAreToldOnceEachWithTheirPlace) {
+    auto& git = config.servers[0];
+    git.enabled_tools = {"log", "lgo"};
+    git.disabled_tools = {"odd name", "push"};
+    git.tools = {{"log", Level::Deny}, {"merge", Level::Deny}};
+    git.rules = {{"disabled_tools", {config::Scope::Local, "l.toml", 3, 1}},
+                 {"tools.merge", {config::Scope::User, "u.toml", 9, 2}}};
+    EXPECT_THAT(
+        found(),
+        ElementsAre("user config config.toml:1:1: server \"git\": enabled_tools names \"lgo\", and "
+                    "the server has no such tool; did you mean \"log\"?",
+                    "local config l.toml:3:1: server \"git\": disabled_tools names \"push\", and "
+                    "the server has no such tool",
+                    "user config u.toml:9:2: server \"git\": tools.merge names \"merge\", and the "
+                    "server has no such tool"));
+    known.erase("git");
+    EXPECT_THAT(found(), IsEmpty()) << "nothing is known of it yet";
+}
+
+TEST_F(UnmatchedRules, PatternsThatMatchNoToolOfTheServersTheyConcernAreTold) {
+    config.permissions.deny = {"mcp__git__log",
+                               "mcp__git__lgo",
+                               "mcp__github__delete_*",
+                               "mcp__github__create_*",
+                               "mcp__git*",
+                               "mcp__*",
+                               "*"};
+    config.permissions.deny_places = {
+        {"mcp__git__lgo", {config::Scope::User, "u.toml", 4, 9}},
+        {"mcp__github__delete_*", {config::Scope::Enterprise, "e.toml", 2, 9}}};
+    config.permissions.allow = {"mcp__git__", "mcp__git__*"};
+    EXPECT_THAT(found(),
+                ElementsAre(HasSubstr("user config u.toml:4:9: permissions.deny: "
+                                      "\"mcp__git__lgo\" matches no tool of server \"git\"; did "
+                                      "you mean \"mcp__git__log\""),
+                            HasSubstr("enterprise config e.toml:2:9: permissions.deny: "
+                                      "\"mcp__github__delete_*\" matches no tool of server"),
+                            HasSubstr("permissions.allow: \"mcp__git__\" matches no tool")));
+}
+
+TEST_F(UnmatchedRules, ARuleForServersThatAreNotKnownMayBeRight) {
+    config.permissions.deny = {"mcp__elsewhere__x", "mcp__github__nothing", "mcp__g*"};
+    known.erase("github");
+    EXPECT_THAT(found(), IsEmpty());
+    config.servers[1].enabled = false;
+    EXPECT_THAT(found(), IsEmpty()) << "nor is anybody asked of a disabled one";
+}
+
+TEST_F(UnmatchedRules, AServerThatIsMisspeltIsToldBeforeAnyIsAsked) {
+    known.clear();
+    config.permissions.deny = {"mcp__gihtub__*", "mcp__gihtub__push", "mcp__elsewhere__*"};
+    EXPECT_THAT(found(),
+                ElementsAre(HasSubstr("\"mcp__gihtub__*\" concerns no server that is configured; "
+                                      "did you mean \"github\"?"),
+                            HasSubstr("\"mcp__gihtub__push\" concerns no server")));
+    config::Proposal waiting;
+    waiting.id = "gihtub";
+    config.untrusted.push_back(std::move(waiting));
+    EXPECT_THAT(found(), IsEmpty()) << "one that waits for an approval is there";
+}
+
+TEST_F(UnmatchedRules, AServerWithoutToolsIsKnownToo) {
+    config.permissions.deny = {"mcp__git__log"};
+    known["git"].clear();
+    EXPECT_THAT(found(), ElementsAre(HasSubstr("matches no tool of server \"git\"")));
+}
+
+TEST_F(UnmatchedRules, WhatIsNoPublicNameIsToldBeforeAnyServerIsAsked) {
+    known.clear();
+    config.permissions.deny = {"delete_*", "git__log", "mcp__", "mcp_*", "m*", "mcp__git__log"};
+    EXPECT_THAT(found(), ElementsAre(HasSubstr("\"delete_*\" can match no tool"),
+                                     HasSubstr("\"git__log\" can match no tool"),
+                                     HasSubstr("\"mcp__\" can match no tool")));
+}
+
+TEST_F(UnmatchedRules, ANameThatWasCutOrHashedIsMatchedAsItIsCalled) {
+    config.permissions.deny = {"mcp__git__odd_name_*"};
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace patchbay::policy
