@@ -221,6 +221,29 @@ TEST_F(ToolList, APagedListCanBeReadAgain) {
     EXPECT_EQ(connection().tools_error(), nullptr) << "its cursors are new ones";
 }
 
+TEST_F(ToolList, OneThatBrokeOffWithItsServerIsReadFromTheBeginning) {
+    long_lived = true;
+    be_paged(2, true);
+    auto endless = server.results["tools/list"];
+    be_paged(2);
+    auto whole = server.results["tools/list"];
+    bool dying = false, gone = false;
+    server.results["tools/list"] = [&, endless, whole](const json::object& params) {
+        if (gone) return whole(params);
+        if (params.contains("cursor") && !std::exchange(dying, true)) {
+            loop.post([&] {
+                gone = true;
+                server.crash("gone");
+            });
+        }
+        return endless(params);
+    };
+    connect();
+    ASSERT_TRUE(wait([&] { return gone && connection().state() == State::Ready; }));
+    EXPECT_EQ(connection().tools().size(), 2u);
+    EXPECT_EQ(connection().tools_error(), nullptr) << "its cursors are new ones";
+}
+
 TEST_F(ToolList, AServerWhoseEveryListSaysThatItChangedIsReadyAndLeftAlone) {
     long_lived = true;
     relist_first = relist_most = 1h;
