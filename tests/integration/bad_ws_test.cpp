@@ -55,8 +55,8 @@ INSTANTIATE_TEST_SUITE_P(
         Frames{"claims-too-much", 1, {"limit message_bytes"}},
         Frames{"too-large-in-parts", 1, {"more than 100000 bytes (limit message_bytes)"}},
         Frames{"closes-with-a-code", 5, {"WebSocket code 1011: out of ideas"}},
-        Frames{"cut-off", 5, {"in the middle of a message"}}, Frames{"ends", 5, {"connection lost"}},
-        Frames{"refuses", 5, {"403"}},
+        Frames{"cut-off", 5, {"connection lost: the server closed the connection in the middle"}},
+        Frames{"ends", 5, {"connection lost"}}, Frames{"refuses", 5, {"403"}},
         Frames{"other-subprotocol", 5, {"another WebSocket subprotocol"}}),
     [](const auto& frames) {
         std::string name = frames.param.behaviour;
