@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fcntl.h>
+#include <termios.h>
 #include <unistd.h>
 
 namespace patchbay::app {
@@ -44,10 +45,15 @@ bool TerminalAsker::has_terminal() {
     return fd >= 0 && ::isatty(STDERR_FILENO);
 }
 
-void TerminalAsker::ask(const std::string& server, const json::object& params, Answer answer) {
+std::uint64_t TerminalAsker::ask(const std::string& server, const json::object& params,
+                                 Answer answer) {
     const auto* schema = params.if_contains("requestedSchema");
-    if (!schema || !schema->is_object() || forms_.size() >= kForms) return answer(std::nullopt);
+    if (!schema || !schema->is_object() || forms_.size() >= kForms) {
+        answer(std::nullopt);
+        return 0;
+    }
     Form form;
+    form.id = ++last_;
     form.heading =
         "server \"" + server + "\" asks: " + text_of(params, "message") + "\n(Ctrl-D declines)";
     form.schema = *schema;
@@ -56,7 +62,9 @@ void TerminalAsker::ask(const std::string& server, const json::object& params, A
     if (properties && properties->is_object()) {
         for (const auto& each : properties->get_object()) form.properties.emplace_back(each.key());
     }
+    const auto id = form.id;
     add(std::move(form));
+    return id;
 }
 
 std::uint64_t TerminalAsker::ask_line(const std::string& heading, const std::string& prompt,
@@ -76,8 +84,15 @@ void TerminalAsker::withdraw(std::uint64_t id) {
         std::find_if(forms_.begin(), forms_.end(), [&](const Form& form) { return form.id == id; });
     if (found == forms_.end()) return;
     const bool asked = found == forms_.begin();
+    const bool of_server = !found->line;
+    const auto gone = std::move(*found);  // what its answer holds may come back here
     forms_.erase(found);
-    if (asked) next();
+    if (!asked) return;
+    if (of_server) say("(the call has ended, no answer is wanted any more)");
+    // What was typed so far is not meant for the next question.
+    typed_.clear();
+    if (terminal_ >= 0) ::tcflush(terminal_, TCIFLUSH);
+    next();
 }
 
 void TerminalAsker::add(Form form) {

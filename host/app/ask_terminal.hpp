@@ -29,10 +29,11 @@ public:
     void use(core::Loop& loop) { loop_ = &loop; }
     static bool has_terminal();
 
-    void ask(const std::string& server, const boost::json::object& params, Answer answer);
+    // The number of the form; 0: it was declined at once.
+    std::uint64_t ask(const std::string& server, const boost::json::object& params, Answer answer);
     // One line; `heading` may be empty. Never 0.
     std::uint64_t ask_line(const std::string& heading, const std::string& prompt, Line line);
-    void withdraw(std::uint64_t id);  // of ask_line(); its answer never comes
+    void withdraw(std::uint64_t id);  // its answer never comes
 
 private:
     struct Form {

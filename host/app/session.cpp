@@ -83,7 +83,8 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
     options.person = std::make_shared<TerminalPerson>(asker, presence);
     options.ask = [asker](const std::string& server, const boost::json::object& params,
                           std::function<void(std::optional<boost::json::object>)> answer) {
-        asker->ask(server, params, std::move(answer));
+        const auto id = asker->ask(server, params, std::move(answer));
+        return connection::Question(asker.get(), [asker, id](void*) { asker->withdraw(id); });
     };
     host_ = std::make_unique<Host>(std::move(options));
     asker->use(host_->loop());

@@ -5,8 +5,8 @@
 // Owns:    nothing but names: every call opens what it needs and closes it; read once.
 // Threads: [loop]; writers of all processes take turns by a lock on trust.lock. Whoever is killed
 //          while writing leaves the old file or the new one.
-// Errors:  a record that others can write, or that makes no sense, approves nothing; trouble() says
-//          why, and it is not written over.
+// Errors:  a record that others can write or replace, or that makes no sense, approves nothing;
+//          trouble() says why, and it is not written over.
 // Limits:  kFileBytes; a writer waits kLockWait for the others.
 #pragma once
 

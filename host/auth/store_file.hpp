@@ -5,8 +5,8 @@
 //
 // Owns:    nothing but names: every call opens what it needs and closes it.
 // Threads: [any]; writers of all processes take turns by a lock on mcp-auth.lock.
-// Errors:  a directory or file that others can reach, a symbolic link, a file that makes no sense:
-//          refused, with what to do. Nothing that was there is lost by a refusal.
+// Errors:  a directory or file that others can reach or replace, a symbolic link, what makes no
+//          sense: refused, with what to do. Nothing that was there is lost by a refusal.
 // Limits:  kFileBytes; a writer waits kLockWait for the others.
 #pragma once
 

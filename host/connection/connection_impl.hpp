@@ -86,6 +86,7 @@ struct Connection::Impl {
     enum class Which { All, Started };
     void fail_all(const Error& error, Which which = Which::All);
     void use_log_level();
+    void subscribe_again();
 
     // delivery
     bool modern(std::string_view method) const;
@@ -122,7 +123,8 @@ struct Connection::Impl {
     void malformed(std::string_view body, const Error& error, plugin::ExchangeId exchange);
     void answer(const protocol::Envelope& envelope, plugin::ExchangeId exchange, core::Buffer body);
     void input_required(RequestId id, std::string_view result);
-    void server_request(const protocol::Envelope& envelope);
+    void server_request(const protocol::Envelope& envelope, plugin::ExchangeId stream);
+    void withdraw_questions(RequestId call);
     void answer_server(RequestId exchange, std::string body);
     void notification(const protocol::Envelope& envelope);
     void progress(std::string_view params);
@@ -187,7 +189,7 @@ struct Connection::Impl {
     std::vector<std::function<void(Result<void>)>> list_waiters;
 
     std::string log_level;                // wanted; empty: the server's own
-    std::set<std::string> subscriptions;  // resource URIs wanted
+    std::set<std::string> subscriptions;  // resource URIs wanted, in every session
     RequestId listen_id = 0;
     core::Loop::TimerId listen_timer = 0;
     core::Clock::time_point listen_at{};

@@ -58,7 +58,7 @@ void Connection::Impl::message(plugin::ExchangeId exchange, core::Buffer body) {
         case protocol::MessageKind::Error:
             return answer(*envelope, exchange, std::move(body));
         case protocol::MessageKind::Request:
-            return server_request(*envelope);
+            return server_request(*envelope, exchange);
         case protocol::MessageKind::Notification:
             return notification(*envelope);
     }
@@ -200,6 +200,7 @@ void Connection::Impl::input_required(RequestId id, std::string_view result) {
         if (!waiting || waiting->stage != Stage::Asking || waiting->rounds != rounds) return;
         if (round->failed) return finish(id, named(*round->failed));
         auto& again = *waiting;
+        again.questions.clear();
         pending.release(again);
         // The original params stay as they were; only this round's answers are added.
         again.round = extra;
@@ -224,6 +225,8 @@ void Connection::Impl::input_required(RequestId id, std::string_view result) {
                        std::to_string(context.limits.input_requests) + " (limit input_requests)"}));
     }
     round->missing = asked->size();
+    const auto watch = alive;
+    const auto rounds = entry.rounds;
     for (const auto& member : *asked) {
         const std::string key(member.key());
         const auto answer = [round, key, send_again](Result<json::object> given) {
@@ -240,12 +243,16 @@ void Connection::Impl::input_required(RequestId id, std::string_view result) {
             answer(Error{ErrorCode::Protocol, "an input request has no method"});
             continue;
         }
-        context.responder.respond(spec.id(), std::string(*method),
-                                  params ? *params : json::object(), answer);
+        auto question = context.responder.respond(spec.id(), std::string(*method),
+                                                  params ? *params : json::object(), answer);
+        auto* waiting = *watch ? pending.find(id) : nullptr;
+        const bool asking = waiting && waiting->stage == Stage::Asking && waiting->rounds == rounds;
+        if (question && asking) waiting->questions.push_back(std::move(question));
     }
 }
 
-void Connection::Impl::server_request(const protocol::Envelope& envelope) {
+void Connection::Impl::server_request(const protocol::Envelope& envelope,
+                                      plugin::ExchangeId stream) {
     // This revision has no requests from servers, and no answers to them; but a server of both eras
     // that was asked to initialize as well may have settled on the other one.
     const bool settled_modern = session && session->era == protocol::Era::Modern;
@@ -256,7 +263,9 @@ void Connection::Impl::server_request(const protocol::Envelope& envelope) {
     const std::string id(envelope.id);
     const auto exchange = ++last_id;
     const auto bytes = id.size() + envelope.method.size() + envelope.params.size();
-    if (const auto fits = server_requests.add(exchange, bytes + kServerRequestBytes); !fits)
+    const auto call = stream ? pending.id_of_wire(stream) : 0;
+    if (const auto fits = server_requests.add(exchange, bytes + kServerRequestBytes, id, call);
+        !fits)
         return lose(fits.error());
     if (envelope.method == "ping") return answer_server(exchange, protocol::response(id, "{}"));
     const bool known = envelope.method == "roots/list" ||
@@ -270,7 +279,7 @@ void Connection::Impl::server_request(const protocol::Envelope& envelope) {
         return answer_server(
             exchange,
             protocol::error_response(id, kInvalidParams, "the request " + params.error().message));
-    context.responder.respond(
+    auto question = context.responder.respond(
         spec.id(), envelope.method, params ? *params : json::object(),
         [this, watch = alive, id, exchange](Result<json::object> given) {
             if (!*watch) return;
@@ -280,6 +289,17 @@ void Connection::Impl::server_request(const protocol::Envelope& envelope) {
                 given.error().code == ErrorCode::Unsupported ? kMethodNotFound : kInternalError;
             answer_server(exchange, protocol::error_response(id, code, given.error().message));
         });
+    server_requests.keep(exchange, std::move(question));
+}
+
+// Of a call that ended without its answer: nobody is to type one that nothing waits for. Over one
+// stream for all a server does not say for which call it asks; with the last of them all are.
+void Connection::Impl::withdraw_questions(RequestId call) {
+    if (!channel || lost_because || server_requests.asking(0).empty()) return;
+    bool others = false;
+    for (const auto id : pending.ids()) others = others || !pending.find(id)->own;
+    for (const auto& [exchange, id] : server_requests.asking(others ? call : 0))
+        answer_server(exchange, protocol::response(id, R"({"action":"cancel"})"));
 }
 
 void Connection::Impl::answer_server(RequestId exchange, std::string body) {
@@ -293,7 +313,14 @@ void Connection::Impl::answer_server(RequestId exchange, std::string body) {
 void Connection::Impl::notification(const protocol::Envelope& envelope) {
     const auto& method = envelope.method;
     if (method == "notifications/progress") progress(envelope.params);
-    if (method == "notifications/progress" || method == "notifications/cancelled") return;
+    if (method == "notifications/progress") return;
+    if (method == "notifications/cancelled") {
+        const auto object =
+            core::parse_json_object(envelope.params, {.depth = context.limits.json_depth});
+        const auto* id = object ? object->if_contains("requestId") : nullptr;
+        if (id) server_requests.withdraw(json::serialize(*id));
+        return;
+    }
     if (method == "notifications/tools/list_changed") tools_changed();
     context.events.on_notification(spec.id(), method, envelope.params);
 }

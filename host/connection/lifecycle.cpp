@@ -236,6 +236,7 @@ void Connection::Impl::established(protocol::Session made) {
                           {session->version, transport == spec.config.transport ? "" : transport});
     if (!modern) notify("notifications/initialized", {});
     use_log_level();
+    subscribe_again();
     if (session->can("tools")) return list_tools({});
     tools_error.reset();
     if (state != State::Ready) ready();

@@ -3,6 +3,7 @@
 // Owns:    the handlers. Threads: [loop]. Errors: none.
 #pragma once
 
+#include "connection/question.hpp"
 #include "connection/reply.hpp"
 #include "core/loop.hpp"
 
@@ -33,6 +34,7 @@ struct PendingRequest {
     std::chrono::milliseconds wall{0};  // for the message
     unsigned rounds = 0;                // input_required answers so far
     std::string round;                  // members that this round's answers add to the params
+    std::vector<Question> questions{};  // that people are asked for this round
     Stage stage = Stage::Waiting;
     std::uint64_t queued = 0;      // its place in the outbox, while Queued
     bool heard = false;            // something came for this sending

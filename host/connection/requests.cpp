@@ -147,6 +147,8 @@ void Connection::Impl::expired(RequestId id) {
 void Connection::Impl::finish(RequestId id, Result<Reply> outcome) {
     auto entry = pending.take(id);
     if (entry.stage == Stage::Queued) outbox.erase(entry.queued);
+    if (!outcome && !entry.own) withdraw_questions(id);
+    entry.questions.clear();
     entry.handler(std::move(outcome));
 }
 
@@ -180,7 +182,14 @@ void Connection::subscribe(const std::string& uri, bool wanted, ReplyHandler han
                       {"\"uri\":" + protocol::quoted(uri), ""},
                       {},
                       {}},
-                     std::move(handler));
+                     [this, watch = impl.alive, uri, wanted,
+                      handler = std::move(handler)](Result<Reply> reply) {
+                         // For the next session, which knows nothing of this one's.
+                         const bool took = reply && reply->error.empty();
+                         if (*watch && took && wanted) impl_->subscriptions.insert(uri);
+                         if (*watch && took && !wanted) impl_->subscriptions.erase(uri);
+                         handler(std::move(reply));
+                     });
         return;
     }
     if (wanted)
@@ -218,6 +227,15 @@ void Connection::set_log_level(const std::string& level, ReplyHandler handler) {
     }
     impl.use_log_level();
     impl.context.loop.defer([handler = std::move(handler)] { handler(empty_reply()); });
+}
+
+// For a session that has just been agreed on, which may be of the other era than the one before. The
+// modern one names them when it listens.
+void Connection::Impl::subscribe_again() {
+    if (session->era == protocol::Era::Modern || !session->can("resources", "subscribe")) return;
+    for (const auto& uri : subscriptions)
+        send_now({"resources/subscribe", {"\"uri\":" + protocol::quoted(uri), ""}, {}, {}},
+                 spec.config.request_timeout, [](const Result<Reply>&) {});
 }
 
 // For a session that has just been agreed on.

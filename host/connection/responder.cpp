@@ -40,17 +40,18 @@ public:
     ConfiguredResponder(const config::ClientSettings& settings, AskPerson ask)
         : settings_(settings), ask_(std::move(ask)) {}
 
-    void respond(const std::string& server, const std::string& method, const json::object& params,
-                 Answer answer) override {
-        if (method == "roots/list" && !settings_.roots.empty()) return answer(roots());
-        if (method == "elicitation/create" && settings_.elicitation != "refuse") {
+    Question respond(const std::string& server, const std::string& method,
+                     const json::object& params, Answer answer) override {
+        if (method == "elicitation/create" && settings_.elicitation != "refuse")
             return elicit(server, params, std::move(answer));
-        }
-        if (method == "sampling/createMessage" && settings_.sampling == "fixed") {
-            return answer(sampled());
-        }
-        answer(
-            Error{ErrorCode::Unsupported, method + " is not offered by this client; see [client]"});
+        if (method == "roots/list" && !settings_.roots.empty())
+            answer(roots());
+        else if (method == "sampling/createMessage" && settings_.sampling == "fixed")
+            answer(sampled());
+        else
+            answer(Error{ErrorCode::Unsupported,
+                         method + " is not offered by this client; see [client]"});
+        return {};
     }
 
     json::object capabilities() const override {
@@ -76,24 +77,25 @@ private:
                 {"stopReason", "endTurn"}};
     }
 
-    void elicit(const std::string& server, const json::object& params, Answer answer) {
+    Question elicit(const std::string& server, const json::object& params, Answer answer) {
         // A URL is for a person's browser: no fixed answer can have visited it.
-        if (const auto* mode = params.if_contains("mode"); mode && *mode == "url") {
-            return answer(action("decline"));
-        }
-        if (settings_.elicitation == "fixed")
-            return answer(accepted(settings_.elicitation_content));
-        if (settings_.elicitation == "ask") {
-            if (!ask_) return answer(action("cancel"));  // nobody is there
+        const auto* mode = params.if_contains("mode");
+        const bool form = !mode || *mode != "url";
+        if (form && settings_.elicitation == "ask" && ask_)
             return ask_(server, params, [answer](std::optional<json::object> content) {
                 answer(content ? accepted(std::move(*content)) : action("decline"));
             });
-        }
+        answer(form ? answered_alone(params) : action("decline"));
+        return {};
+    }
+
+    json::object answered_alone(const json::object& params) const {
+        if (settings_.elicitation == "fixed") return accepted(settings_.elicitation_content);
+        if (settings_.elicitation == "ask") return action("cancel");  // nobody is there
         const auto* schema = params.if_contains("requestedSchema");
-        if (!schema || !schema->is_object()) return answer(accepted({}));
+        if (!schema || !schema->is_object()) return accepted({});
         auto defaults = protocol::defaults_for(*schema);
-        if (!defaults) return answer(action("decline"));
-        answer(accepted(std::move(*defaults)));
+        return defaults ? accepted(std::move(*defaults)) : action("decline");
     }
 
     config::ClientSettings settings_;

@@ -1,33 +1,63 @@
 #include "connection/server_requests.hpp"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 namespace patchbay::connection {
 
-Result<void> ServerRequests::add(RequestId exchange, std::size_t bytes) {
-    open_.emplace(exchange, bytes);
+Result<void> ServerRequests::add(RequestId exchange, std::size_t bytes, std::string id,
+                                 RequestId call) {
+    open_.emplace(exchange, Open{bytes, std::move(id), call});
     bytes_ += bytes;
     return judge();
 }
 
+void ServerRequests::keep(RequestId exchange, Question question) {
+    const auto found = open_.find(exchange);
+    if (found != open_.end() && !found->second.answered)
+        found->second.question = std::move(question);
+}
+
+std::vector<std::pair<RequestId, std::string>> ServerRequests::asking(RequestId call) const {
+    std::vector<std::pair<RequestId, std::string>> exchanges;
+    for (const auto& [exchange, open] : open_)
+        if (open.question && (call == 0 || open.call == call))
+            exchanges.emplace_back(exchange, open.id);
+    std::sort(exchanges.begin(), exchanges.end());
+    return exchanges;
+}
+
+void ServerRequests::withdraw(std::string_view id) {
+    const auto found = std::find_if(open_.begin(), open_.end(), [&](const auto& each) {
+        return !each.second.answered && each.second.id == id;
+    });
+    if (found != open_.end()) done(found->first);
+}
+
 Result<bool> ServerRequests::answer(RequestId exchange, std::size_t bytes) {
     const auto found = open_.find(exchange);
-    if (found == open_.end()) return false;
-    bytes_ += bytes - found->second;
-    found->second = bytes;
+    if (found == open_.end() || found->second.answered) return false;
+    auto& open = found->second;
+    bytes_ += bytes - open.bytes;
+    open.bytes = bytes;
+    open.answered = true;
+    const auto gone = std::move(open.question);
     if (const auto fits = judge(); !fits) return fits.error();
     return true;
 }
 
+// A question that goes may bring the next one up, whose answer comes back here: it goes last.
 void ServerRequests::done(RequestId exchange) {
     const auto found = open_.find(exchange);
     if (found == open_.end()) return;
-    bytes_ -= found->second;
+    const auto gone = std::move(found->second.question);
+    bytes_ -= found->second.bytes;
     open_.erase(found);
 }
 
 void ServerRequests::clear() {
-    open_.clear();
+    const auto gone = std::exchange(open_, {});
     bytes_ = 0;
 }
 

@@ -5,12 +5,17 @@
 // Limits:  core::Limits server_requests and server_request_bytes.
 #pragma once
 
+#include "connection/question.hpp"
 #include "connection/reply.hpp"
 #include "core/limits.hpp"
 #include "core/result.hpp"
 
 #include <cstddef>
+#include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace patchbay::connection {
 
@@ -18,9 +23,16 @@ class ServerRequests {
 public:
     explicit ServerRequests(const core::Limits& limits) : limits_(limits) {}
 
-    // A request came; its answer will leave as `exchange`.
-    Result<void> add(RequestId exchange, std::size_t bytes);
-    // Its answer of that size is about to leave. False: the channel that asked is gone.
+    // A request came, with that id on the wire; its answer will leave as `exchange`. `call`: the
+    // request of ours whose stream it came on; 0: there is but one stream.
+    Result<void> add(RequestId exchange, std::size_t bytes, std::string id, RequestId call);
+    // A person is asked for its answer: until that leaves, or nobody wants it any more.
+    void keep(RequestId exchange, Question question);
+    // Requests that people are asked about, with their ids, for the sake of `call`; 0: of any.
+    std::vector<std::pair<RequestId, std::string>> asking(RequestId call) const;
+    // The server wants no answer to its request any more: a person is not asked on.
+    void withdraw(std::string_view id);
+    // Its answer of that size is about to leave. False: who asked is gone, or has it.
     Result<bool> answer(RequestId exchange, std::size_t bytes);
     // The answer has left, or never will.
     void done(RequestId exchange);
@@ -30,7 +42,15 @@ private:
     Result<void> judge() const;
 
     const core::Limits& limits_;
-    std::unordered_map<RequestId, std::size_t> open_;
+    struct Open {
+        std::size_t bytes = 0;
+        std::string id{};
+        RequestId call = 0;
+        bool answered = false;
+        Question question{};
+    };
+
+    std::unordered_map<RequestId, Open> open_;
     std::size_t bytes_ = 0;
 };
 

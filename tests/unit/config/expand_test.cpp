@@ -34,6 +34,20 @@ protected:
     }
 };
 
+// Else the folder that one happens to be in would decide which program gets to know a token.
+TEST_F(Expand, TheProgramOfATableStandsBesideItsFile) {
+    const auto program = [&](const std::string& written) {
+        const auto own = expand_auth(
+            server_, {{"command", boost::json::array{written, "./argument"}}}, world_.environment);
+        EXPECT_TRUE(own) << own.error().message;
+        EXPECT_EQ(own->at("command").at(1), "./argument");
+        return std::string(own->at("command").at(0).as_string());
+    };
+    EXPECT_EQ(program("bin/token"), world_.folder / "home/me/bin/token");
+    EXPECT_EQ(program("/bin/token"), "/bin/token");
+    EXPECT_EQ(program("token"), "token");
+}
+
 TEST_F(Expand, ReplacesReferencesOnceAndLeavesTheRest) {
     const struct {
         const char* text;

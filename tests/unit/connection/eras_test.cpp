@@ -76,6 +76,45 @@ TEST_F(EraOfAServer, ItsAnswerToInitializeMayComeWhenItIsReadyAlready) {
     EXPECT_FALSE(server.requests("tools/list").back().contains("params"));
 }
 
+TEST_F(EraOfAServer, ASubscriptionMovesToTheRevisionThatItSettlesOn) {
+    begin_to_connect();
+    const auto id = id_of("initialize");
+    answer_discover();
+    ASSERT_TRUE(wait([&] { return settled; }));
+    bool taken = false;
+    connection().subscribe("file:///a", true, [&](Result<Reply> reply) { taken = bool(reply); });
+    ASSERT_TRUE(wait([&] { return taken; }));
+    server.answer(id, R"({"protocolVersion":"2025-11-25",)"
+                      R"("capabilities":{"tools":{},"resources":{"subscribe":true}}})");
+    ASSERT_TRUE(wait([&] { return !server.requests("resources/subscribe").empty(); }));
+    const auto asked_for = server.requests("resources/subscribe").at(0).at("params").at("uri");
+    EXPECT_EQ(asked_for, "file:///a");
+    EXPECT_EQ(server.requests("notifications/initialized").size(), 1u);
+}
+
+TEST_F(ConnectionTest, ASubscriptionIsMadeAgainInTheNextSession) {
+    long_lived = true;
+    server.be_legacy({});
+    server.results["initialize"] = [](const json::object&) -> json::value {
+        return json::object{{"protocolVersion", "2025-11-25"},
+                            {"capabilities", {{"resources", {{"subscribe", true}}}}}};
+    };
+    for (const char* method : {"resources/subscribe", "resources/unsubscribe"})
+        server.results[method] = [](const json::object&) -> json::value { return json::object(); };
+    ASSERT_EQ(connect(), State::Ready);
+    int answered = 0;
+    for (const auto* uri : {"file:///a", "file:///b"})
+        connection().subscribe(uri, true, [&](const Result<Reply>&) { ++answered; });
+    ASSERT_TRUE(wait([&] { return answered == 2; }));
+    connection().subscribe("file:///a", false, [&](const Result<Reply>&) { ++answered; });
+    ASSERT_TRUE(wait([&] { return answered == 3; }));
+    server.crash("exited");
+    ASSERT_TRUE(wait([&] { return server.requests("resources/subscribe").size() == 3; }));
+    const auto again = server.requests("resources/subscribe").at(2).at("params").at("uri");
+    EXPECT_EQ(again, "file:///b");
+    ASSERT_TRUE(wait([&] { return connection().state() == State::Ready; }));
+}
+
 TEST_F(EraOfAServer, WhatItAnswersFirstCountsWhenThatIsInitialize) {
     begin_to_connect();
     id_of("initialize");

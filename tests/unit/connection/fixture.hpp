@@ -154,6 +154,8 @@ protected:
             make_responder(client, [this](const std::string&, const json::object&, Person answer) {
                 asked.push_back(std::move(answer));
                 if (on_asked) on_asked();
+                return Question(
+                    &asked, [this, number = asked.size() - 1](void*) { withdrawn.insert(number); });
             });
     }
     static Request call(const std::string& name, std::chrono::milliseconds timeout = 0ms) {
@@ -174,6 +176,7 @@ protected:
     std::unique_ptr<Responder> responder;
     bool over = false;
     std::vector<Person> asked;
+    std::set<std::size_t> withdrawn;  // those of `asked` whose answer nobody waits for any more
     std::function<void()> on_asked;
     std::optional<core::Clock::time_point> frozen;  // the time that limits are measured by
     config::HealthSettings health;

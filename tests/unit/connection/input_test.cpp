@@ -148,6 +148,24 @@ TEST_F(Input, ACancelledCallIsNotSentAgainWhenTheAnswerComes) {
     EXPECT_EQ(server.requests("tools/call").size(), 1u);
 }
 
+TEST_F(Input, ThePersonIsAskedNoLongerThanTheCallWaits) {
+    questions = 2;
+    call_and_be_asked();
+    asked[1](json::object{});
+    EXPECT_TRUE(withdrawn.empty());
+    connection().cancel(id, "enough");
+    EXPECT_EQ(ended().error().code, ErrorCode::Cancelled);
+    EXPECT_EQ(withdrawn, (std::set<std::size_t>{0, 1}));
+}
+
+TEST_F(Input, ATimeOutWithdrawsTheQuestionToo) {
+    frozen = core::Clock::now();
+    on_asked = [this] { *frozen += 20ms; };
+    call_and_be_asked(20ms);
+    EXPECT_EQ(ended().error().code, ErrorCode::Timeout);
+    EXPECT_EQ(withdrawn, std::set<std::size_t>{0});
+}
+
 TEST_F(Input, AServerThatRestartsMeanwhileGetsTheAnswerAllTheSame) {
     long_lived = true;
     call_and_be_asked();

@@ -159,5 +159,80 @@ TEST_F(ServerAsks, NorForTheSessionThatFollowsALostOne) {
     EXPECT_EQ(server.opened, 1);
 }
 
+class ServerAsksAPerson : public ServerAsks {
+protected:
+    ServerAsksAPerson() {
+        use_person();
+        server.be_legacy({tool_named("a")});
+    }
+    void elicit(const std::string& id) {
+        const auto before = asked.size();
+        server.say(R"({"jsonrpc":"2.0","method":"elicitation/create","id":)" + id +
+                   R"(,"params":{}})");
+        ASSERT_TRUE(wait([&] { return asked.size() > before; }));
+    }
+    std::string answer_to(const json::value& id) const {
+        for (const auto& message : server.received)
+            if (!message.contains("method") && message.at("id") == id)
+                return json::serialize(message.at("result"));
+        return "none";
+    }
+};
+
+TEST_F(ServerAsksAPerson, WithTheLastCallThatWaitsTheQuestionIsWithdrawn) {
+    ASSERT_EQ(connect(), State::Ready);
+    Outcome first, second;
+    const auto one = begin(call("a"), first), two = begin(call("a"), second);
+    ASSERT_TRUE(wait([&] { return server.requests("tools/call").size() == 2; }));
+    elicit("\"e\"");
+    connection().cancel(one, "");
+    EXPECT_TRUE(withdrawn.empty()) << "the other call may be the one that needs it";
+    connection().cancel(two, "");
+    EXPECT_EQ(withdrawn, std::set<std::size_t>{0});
+    ASSERT_TRUE(wait([&] { return answer_to("e") != "none"; }));
+    EXPECT_EQ(answer_to("e"), R"({"action":"cancel"})");
+    asked[0](json::object{});  // too late
+    pass(1ms);
+    EXPECT_EQ(answers(), 1u);
+}
+
+TEST_F(ServerAsksAPerson, AnAnswerIsGivenOnceAndTheCallGoesOn) {
+    ASSERT_EQ(connect(), State::Ready);
+    Outcome outcome;
+    const auto id = begin(call("a"), outcome);
+    ASSERT_TRUE(wait([&] { return server.requests("tools/call").size() == 1; }));
+    elicit("7");
+    asked[0](json::object{{"n", 1}});
+    ASSERT_TRUE(wait([&] { return answers() == 1; }));
+    connection().cancel(id, "");
+    pass(1ms);
+    EXPECT_EQ(answers(), 1u);
+    EXPECT_EQ(answer_to(7), R"({"action":"accept","content":{"n":1}})");
+}
+
+TEST_F(ServerAsksAPerson, WhatItCancelsItselfIsWithdrawnAndNotAnswered) {
+    ASSERT_EQ(connect(), State::Ready);
+    elicit("\"e\"");
+    elicit("8");
+    for (const auto* id : {"\"other\"", "\"e\""})
+        server.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
+                   std::string(id) + "}}");
+    ASSERT_TRUE(wait([&] { return !withdrawn.empty(); }));
+    EXPECT_EQ(withdrawn, std::set<std::size_t>{0});
+    asked[0](json::object{});
+    asked[1](std::nullopt);
+    ASSERT_TRUE(wait([&] { return answers() == 1; }));
+    pass(1ms);
+    EXPECT_EQ(answer_to("e"), "none");
+    EXPECT_EQ(answer_to(8), R"({"action":"decline"})");
+}
+
+TEST_F(ServerAsksAPerson, WithTheConnectionItsQuestionsGo) {
+    ASSERT_EQ(connect(), State::Ready);
+    elicit("1");
+    server.crash("exited");
+    EXPECT_TRUE(wait([&] { return withdrawn.size() == 1; }));
+}
+
 }  // namespace
 }  // namespace patchbay::connection
