@@ -231,7 +231,7 @@ TEST_F(ToolList, OneThatBrokeOffWithItsServerIsReadFromTheBeginning) {
     server.results["tools/list"] = [&, endless, whole](const json::object& params) {
         if (gone) return whole(params);
         if (params.contains("cursor") && !std::exchange(dying, true)) {
-            loop.post([&] {
+            loop.defer([&] {
                 gone = true;
                 server.crash("gone");
             });
@@ -240,6 +240,7 @@ TEST_F(ToolList, OneThatBrokeOffWithItsServerIsReadFromTheBeginning) {
     };
     connect();
     ASSERT_TRUE(wait([&] { return gone && connection().state() == State::Ready; }));
+    EXPECT_LT(lists(), 10u);
     EXPECT_EQ(connection().tools().size(), 2u);
     EXPECT_EQ(connection().tools_error(), nullptr) << "its cursors are new ones";
 }

@@ -152,6 +152,7 @@ TEST_F(Waiting, OldNotificationsAreNotForTheServerThatComesNext) {
     server.crash("exited");
     server.full = false;
     ASSERT_TRUE(come_back());
+    server.writable();
     EXPECT_TRUE(ask(call("a")));
     EXPECT_EQ(server.requests("notifications/roots/list_changed").size(), 1u);
 }
