@@ -33,9 +33,11 @@ std::string trouble_with(const Program& program) {
     return {};
 }
 
+// A program that is not installed here is no mistake in how it is written down: another transport
+// of the same server may do.
 patchbay_status status_of(ErrorCode code) {
-    return code == ErrorCode::Invalid || code == ErrorCode::NotFound ? PATCHBAY_E_INVALID
-                                                                     : PATCHBAY_E_IO;
+    if (code == ErrorCode::NotFound) return PATCHBAY_E_UNSUPPORTED;
+    return code == ErrorCode::Invalid ? PATCHBAY_E_INVALID : PATCHBAY_E_IO;
 }
 
 patchbay_status refuse(patchbay_error* error, patchbay_status status, const std::string& why) {

@@ -60,23 +60,23 @@ protected:
 TEST_F(Stdio, SaysWhereItLookedForACommandThatIsNotThere) {
     EXPECT_EQ(channel_.open(
                   command_settings({"no-such-server"}, R"(,"env":{"PATH":"/usr/bin:/opt/none"})")),
-              PATCHBAY_E_INVALID);
+              PATCHBAY_E_UNSUPPORTED);
     EXPECT_EQ(channel_.refusal,
               "command \"no-such-server\" not found in the 2 folders of PATH; install it or "
               "give its full path");
-    EXPECT_EQ(channel_.open(command_settings({"/opt/none/server"})), PATCHBAY_E_INVALID);
+    EXPECT_EQ(channel_.open(command_settings({"/opt/none/server"})), PATCHBAY_E_UNSUPPORTED);
     EXPECT_EQ(channel_.refusal, "command \"/opt/none/server\": No such file or directory");
 }
 
 TEST_F(Stdio, RefusesWhatIsNotExecutable) {
     const auto path = write("server", "#!/bin/sh\n", 0644);
-    EXPECT_EQ(channel_.open(command_settings({path})), PATCHBAY_E_INVALID);
+    EXPECT_EQ(channel_.open(command_settings({path})), PATCHBAY_E_UNSUPPORTED);
     EXPECT_EQ(channel_.refusal, "command \"" + path + "\" is not executable (chmod +x?)");
     EXPECT_EQ(
         channel_.open(command_settings({"server"}, ",\"env\":{\"PATH\":\"" + folder_ + "\"}")),
-        PATCHBAY_E_INVALID);
+        PATCHBAY_E_UNSUPPORTED);
     EXPECT_THAT(channel_.refusal, HasSubstr(path + " is not executable"));
-    EXPECT_EQ(channel_.open(command_settings({folder_})), PATCHBAY_E_INVALID);
+    EXPECT_EQ(channel_.open(command_settings({folder_})), PATCHBAY_E_UNSUPPORTED);
     EXPECT_THAT(channel_.refusal, HasSubstr("is a directory"));
 }
 

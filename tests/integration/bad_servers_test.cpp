@@ -186,6 +186,19 @@ TEST(BadCommands, ACommandThatIsNotThereIsNamedWithWhereWasLooked) {
     EXPECT_EQ(home.run({"call", "mcp__good__echo", "message=hi"}).out, "hi\n");
 }
 
+TEST(BadCommands, ACommandThatIsNotThereLeadsToTheNextTransportAndEachSaysWhy) {
+    Home home;
+    home.add("two", {{"command", "no-such-command"},
+                     {"url", "http://127.0.0.1:1/mcp"},
+                     {"transport", "stdio"},
+                     {"fallback", {"http"}}});
+    const auto done = home.run({"call", "mcp__two__x"});
+    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_THAT(done.err, HasSubstr("command \"no-such-command\" not found in the 2 folders"));
+    EXPECT_THAT(done.err, HasSubstr("; http: "));
+    EXPECT_THAT(done.err, HasSubstr("127.0.0.1:1"));
+}
+
 TEST(BadCommands, AFileThatIsNotExecutableIsCalledSo) {
     Home home;
     const auto file = home.write("server.sh", "#!/bin/sh\n");

@@ -52,8 +52,8 @@ typedef struct patchbay_process { uint32_t struct_size, reserved;
   intptr_t stdin_fd, stdout_fd, stderr_fd;   /* non-blocking, close-on-exec; the plugin closes them */
 } patchbay_process;
 typedef struct patchbay_host_process { uint32_t struct_size, reserved;
-  /* Starts a program. A missing or not executable file is an error here, with text; what only exec
-   * can tell (a bad interpreter) is written to the child's stderr, code 127. After OK: started (may
+  /* Starts a program. A missing or not executable file is E_UNSUPPORTED here, with text; what only
+   * exec can tell (a bad interpreter) is written to the child's stderr, code 127. After OK: started (may
    * be NULL) with the process id once it runs, and exactly one exited, when the program AND all
    * its descendants are gone: code 0..255, or 256 + signal. [any] */
   PATCHBAY_FN(patchbay_status, spawn)(const patchbay_host *, const patchbay_process_params *, void *ctx,
