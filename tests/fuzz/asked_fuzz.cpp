@@ -32,6 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         settings, [&](const std::string&, const json::object&, auto answer) {
             ++asked;
             answer({});
+            return nullptr;
         });
     (void)responder->capabilities();
     responder->respond("demo", method, *params, [&](Result<json::object> answer) {
