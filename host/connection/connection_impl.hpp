@@ -129,7 +129,9 @@ struct Connection::Impl {
     void notification(const protocol::Envelope& envelope);
     void progress(std::string_view params);
 
-    Error named(Error error) const;                   // `server "x": ...`
+    Error named(Error error) const;  // `server "x": ...`
+    // Of what named() made.
+    std::string without_name(const std::string& message) const;
     std::string with_stderr(std::string text) const;  // ` (stderr: ...)` appended
     void keep_line(bool stray, std::string_view line);
 

@@ -136,11 +136,16 @@ void Connection::Impl::answer(const protocol::Envelope& envelope, plugin::Exchan
             return finish(id, named({ErrorCode::Protocol, "answered with an unknown resultType"}));
         }
     }
-    if (envelope.kind == protocol::MessageKind::Error && modern({}) && channel->takes_headers()) {
+    if (envelope.kind == protocol::MessageKind::Error) {
         const auto& entry = *pending.find(id);
         const auto error = protocol::parse_rpc_error(envelope.error);
-        if (error && error->code == protocol::kHeaderMismatch && !entry.headers_retried &&
-            entry.request.method == "tools/call")
+        if (!error)
+            return finish(id, named({ErrorCode::Protocol,
+                                     "answered " + entry.request.method +
+                                         " with an error that is " + error.error().message + ": " +
+                                         core::printable(envelope.error, 300)}));
+        if (modern({}) && channel->takes_headers() && error->code == protocol::kHeaderMismatch &&
+            !entry.headers_retried && entry.request.method == "tools/call")
             return headers_mismatch(id);
     }
     Reply reply;

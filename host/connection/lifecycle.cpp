@@ -43,6 +43,11 @@ Error Connection::Impl::named(Error error) const {
     return within(server, std::move(error));
 }
 
+std::string Connection::Impl::without_name(const std::string& message) const {
+    const std::string server = "server \"" + spec.id() + "\": ";
+    return message.rfind(server, 0) == 0 ? message.substr(server.size()) : message;
+}
+
 std::string Connection::Impl::with_stderr(std::string text) const {
     if (stderr_tail.empty()) return text;
     std::string tail;
@@ -167,7 +172,11 @@ void Connection::Impl::start_startup_timer() {
                                       : "no answer to the handshake";
         lose({ErrorCode::Timeout,
               with_stderr(what + " within "s + core::duration(spec.config.startup_timeout) +
-                          " (startup_timeout_sec)" + (not_open ? ": " + trouble->second : ""))});
+                          " (startup_timeout_sec)" +
+                          (not_open                          ? ": " + trouble->second
+                           : session || !handshake           ? ""
+                           : handshake->unreadable().empty() ? ""
+                                                             : "; " + handshake->unreadable()))});
     });
 }
 
@@ -206,7 +215,11 @@ void Connection::Impl::handshake_result(const std::string& method, Result<Reply>
     if (session && (!handshake->ambiguous() || !reply)) return;  // the slower of two answers
     if (!reply) {
         // A lost channel reports itself; a time-out is the startup timer's to tell.
-        if (channel && channel->request_scoped() && !lost_because) lose(reply.error());
+        if (!channel || lost_because) return;
+        const auto& error = reply.error();
+        if (error.code == ErrorCode::Protocol || error.code == ErrorCode::Limit)
+            return drive(handshake->on_unreadable(method, without_name(error.message)));
+        if (channel->request_scoped()) lose(error);
         return;
     }
     if (!reply->error.empty()) {

@@ -147,6 +147,16 @@ Handshake::Step Handshake::on_refused(std::string_view method, const std::string
     return refused(method, told);
 }
 
+// A server whose probe makes no sense may still be a legacy one; when it is none, both are told.
+Handshake::Step Handshake::on_unreadable(std::string_view method, const std::string& why) {
+    if (settled_) return Wait{};
+    const std::string told =
+        "its answer to " + std::string(method) + " could not be read: " + core::printable(why, 400);
+    const auto before = std::exchange(unreadable_, told);
+    if (method == kDiscover && protocol_ != "auto") return Error{ErrorCode::Protocol, told};
+    return refused(method, told + (before.empty() ? "" : "; " + before));
+}
+
 // No answer of a server that speaks a modern revision.
 Handshake::Step Handshake::refused(std::string_view method, const std::string& told) {
     if (method == kDiscover) {

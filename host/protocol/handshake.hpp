@@ -66,6 +66,8 @@ public:
     Step on_error(std::string_view method, const RpcError& error);
     // It ended without a JSON-RPC answer (a 4xx, an empty stream), for the reason in `told`.
     Step on_refused(std::string_view method, const std::string& told);
+    // It was answered, by nothing that makes sense, for the reason in `why`.
+    Step on_unreadable(std::string_view method, const std::string& why);
     // Nothing came for a while (the caller's clock); asks for `initialize` once, in auto.
     Step on_silence();
 
@@ -75,6 +77,9 @@ public:
 
     // It was a modern server the last time.
     bool expects_modern() const;
+
+    // "its answer to server/discover could not be read: ..."; empty: no such answer came.
+    const std::string& unreadable() const { return unreadable_; }
 
     // Modern was agreed on while `initialize` was on its way too: a server of both eras that takes
     // that one has settled on the legacy era after all, and its answer is still to be reported.
@@ -94,7 +99,7 @@ private:
     bool probe_pending_ = false;
     bool initialize_sent_ = false;
     bool settled_ = false, ambiguous_ = false, asked_again_ = false;
-    std::string initialize_error_;
+    std::string initialize_error_, unreadable_;
 };
 
 }  // namespace patchbay::protocol

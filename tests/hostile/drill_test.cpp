@@ -1,0 +1,245 @@
+// One host, one good server, and every hostile server of a phase and an era beside it, over the
+// transport that this program was built for. What must hold of each cell is in README.md.
+#include "hostile/server.hpp"
+#include "hostile/transport.hpp"
+#include "integration/home.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace patchbay::hostile {
+namespace {
+
+using test::Home;
+using test::Program;
+using ::testing::HasSubstr;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+namespace json = boost::json;
+
+// Far above what a cell takes: whoever gets there was not ended by what the server did.
+constexpr int kPatientMs = 150'000;
+// Of rows where only a time-out can tell.
+constexpr int kImpatientMs = 1'500;
+constexpr std::chrono::seconds kWhole{220};
+// Of the host, over all cells of one drill.
+#if defined(PATCHBAY_SANITIZED)
+constexpr std::size_t kMostMemoryMiB = 1'000;
+#else
+constexpr std::size_t kMostMemoryMiB = 250;
+#endif
+
+constexpr std::pair<const char*, std::size_t> kLimits[] = {{"message_bytes", kMessageBytes},
+                                                           {"list_bytes", kListBytes},
+                                                           {"pages_per_list", kPagesPerList},
+                                                           {"tools_per_server", kToolsPerServer},
+                                                           {"server_requests", kServerRequests},
+                                                           {"local_starts", 8},
+                                                           {"remote_starts", 1'000}};
+
+struct Drill {
+    Phase phase;
+    Era era;
+};
+
+void PrintTo(const Drill& drill, std::ostream* out) {
+    *out << name_of(drill.phase) << " " << name_of(drill.era);
+}
+
+std::vector<Drill> drills() {
+    std::vector<Drill> all;
+    for (const auto phase : kPhases) {
+        for (const auto era : kEras) {
+            if (!cells_of(kTransport, phase, era).empty()) all.push_back({phase, era});
+        }
+    }
+    return all;
+}
+
+json::object settings_of(const Cell& cell, const Server& server) {
+    // Good answers before the misbehaviour have their time.
+    const bool silent = cell.fate() == Fate::TimesOut;
+    const bool at_start = cell.phase != Phase::Call && cell.phase != Phase::Idle;
+    const int start = silent && at_start ? kImpatientMs : kPatientMs;
+    json::object settings{{"restart", false},
+                          {"startup_timeout_ms", start},
+                          {"request_timeout_ms", start},
+                          {"tool_timeout_ms", silent ? kImpatientMs : kPatientMs}};
+    const auto name = cell.row->name;
+    if (kTransport == Transport::Stdio) {
+        settings["command"] = test::built("tests/peers/hostile_server");
+        settings["args"] = json::array{name, name_of(cell.phase), name_of(cell.era)};
+        return settings;
+    }
+    const auto port = server.port_of(cell);
+    if (kTransport == Transport::Tcp) {
+        settings["transport"] = "tcp";
+        settings["port"] = port;
+        return settings;
+    }
+    if (kTransport == Transport::Sse) settings["transport"] = "sse";
+    settings["url"] = std::string(kTransport == Transport::Ws ? "ws" : "http") +
+                      "://127.0.0.1:" + std::to_string(port) + "/" + name;
+    return settings;
+}
+
+std::string call(const std::string& id, const std::string& tool, const std::string& arguments) {
+    return "{\"id\":\"" + id + "\",\"op\":\"tools/call\",\"name\":\"mcp__" + tool +
+           "\",\"arguments\":" + arguments + "}\n";
+}
+std::string call(const Cell& cell, const std::string& id) {
+    return call(id, cell.row->name + "__do", "{\"text\":\"" + std::string(40, 'a') + "!\"}");
+}
+
+// The answers of a batch as they come; a flood of events is passed over unread.
+class Answers {
+public:
+    explicit Answers(const Program& program) : program_(program) {}
+    // Those that are new.
+    std::vector<json::object> take() {
+        std::vector<json::object> answers;
+        const std::string_view out = program_.out();
+        for (std::size_t end; (end = out.find('\n', seen_)) != std::string_view::npos;) {
+            const auto line = out.substr(seen_, end - seen_);
+            seen_ = end + 1;
+            if (line.rfind("{\"id\":", 0) != 0) continue;
+            json::error_code failed;
+            json::parse_options deep;
+            deep.max_depth = 256;
+            const auto value = json::parse({line.data(), line.size()}, failed, {}, deep);
+            if (failed || !value.is_object())
+                ADD_FAILURE() << "not JSON: " << line.substr(0, 300);
+            else
+                answers.push_back(value.get_object());
+        }
+        return answers;
+    }
+
+private:
+    const Program& program_;
+    std::size_t seen_ = 0;
+};
+
+std::size_t peak_memory_mib(pid_t pid) {
+    std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.rfind("VmHWM:", 0) == 0) return std::stoul(line.substr(6)) / 1024;
+    }
+    ADD_FAILURE() << "no VmHWM of process " << pid;
+    return 0;
+}
+
+std::string text_in(const json::object& answer, const char* key) {
+    const auto* error = answer.if_contains("error");
+    return error ? json::value_to<std::string>(error->at(key)) : "";
+}
+
+void judge(const Cell& cell, Fate fate, const json::object& answer) {
+    SCOPED_TRACE(cell.name() + ": " + json::serialize(answer).substr(0, 600));
+    const bool ok = answer.at("ok") == true;
+    const auto message = text_in(answer, "message");
+    if (fate != Fate::Either) {
+        EXPECT_EQ(ok, fate == Fate::Works);
+    }
+    if (ok) return;
+    EXPECT_THAT(message, HasSubstr("server \"" + cell.row->name + "\""));
+    EXPECT_THAT(message, HasSubstr(cell.says()));
+    EXPECT_NE(text_in(answer, "kind"), "internal");
+    const bool timed_out = message.find(" within ") != std::string::npos;
+    EXPECT_EQ(timed_out, fate == Fate::TimesOut) << "told by a time-out";
+}
+
+// What the host leaves in its state directory is whole, and known.
+void judge_state(const fs::path& directory) {
+    for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+        if (entry.is_directory()) continue;
+        const auto name = entry.path().filename().string();
+        const auto text = test::read_file(entry.path());
+        SCOPED_TRACE(entry.path().string());
+        if (entry.path().extension() == ".log") continue;
+        EXPECT_EQ(entry.path().extension(), ".json") << "a draft was left";
+        json::error_code failed;
+        EXPECT_TRUE(json::parse(text, failed).is_object()) << text.substr(0, 300);
+    }
+}
+
+class HostileDrill : public ::testing::TestWithParam<Drill> {};
+
+TEST_P(HostileDrill, EachCallEndsAsItMustAndNobodyElseNotices) {
+    const auto cells = cells_of(kTransport, GetParam().phase, GetParam().era);
+    const Server server(kTransport == Transport::Stdio ? std::vector<Cell>() : cells);
+    Home home;
+    home.add_example("good");
+    for (const auto& cell : cells) home.add(cell.row->name, settings_of(cell, server));
+
+    test::Words words;
+    for (const auto& [name, value] : kLimits) {
+        words.insert(words.end(),
+                     {"--set", std::string("limits.") + name + "=" + std::to_string(value)});
+    }
+    words.push_back("batch");
+    auto command = home.patchbay(words);
+    command.deadline = kWhole;
+    Program host(command);
+    Answers answers(host);
+
+    // id of a call -> its cell; what is answered is taken out.
+    std::map<std::string, const Cell*> waiting;
+    const auto ask = [&](const Cell& cell, const std::string& id) {
+        waiting[id] = &cell;
+        host.send(call(cell, id));
+    };
+    std::size_t good_calls = 0;
+    const auto ask_good = [&] {
+        host.send(call("good " + std::to_string(++good_calls), "good__sleep", "{\"ms\":20}"));
+    };
+    for (const auto& cell : cells) ask(cell, cell.row->name);
+    ask_good();
+    const bool ended = host.wait_until([&] {
+        for (const auto& answer : answers.take()) {
+            const auto id = json::value_to<std::string>(answer.at("id"));
+            if (id.rfind("good ", 0) == 0) {
+                EXPECT_TRUE(answer.at("ok") == true)
+                    << "a good server beside them: " << json::serialize(answer);
+                if (!waiting.empty()) ask_good();
+                continue;
+            }
+            const auto asked = waiting.find(id);
+            if (asked == waiting.end()) {
+                ADD_FAILURE() << "answered twice: " << id;
+                continue;
+            }
+            const auto& cell = *asked->second;
+            waiting.erase(asked);
+            // In Idle the first call is answered before anything happens, but where the two go over
+            // different connections.
+            const bool first = cell.phase == Phase::Idle && id == cell.row->name;
+            const auto before = kTransport == Transport::Http ? Fate::Either : Fate::Works;
+            if (!first || cell.fate() != Fate::TimesOut)  // whose limit is short
+                judge(cell, first ? before : cell.fate(), answer);
+            if (first) ask(cell, cell.row->name + " again");
+        }
+        return waiting.empty();
+    });
+    for (const auto& [id, cell] : waiting)
+        ADD_FAILURE() << cell->name() << ": the call \"" << id << "\" has not ended";
+    ASSERT_TRUE(ended) << "the host has ended, or its time: " << host.err().substr(0, 2'000);
+
+    EXPECT_LT(peak_memory_mib(host.pid()), kMostMemoryMiB);
+    host.send(call("last", "good__echo", "{\"message\":\"still here\"}"));
+    ASSERT_TRUE(host.wait_for_out("still here")) << host.err().substr(0, 2'000);
+    EXPECT_LE(host.finish().exit_code, 1) << host.err().substr(0, 2'000);
+    EXPECT_EQ(test::nothing_left(), "");
+    judge_state(home.root() / "state");
+}
+
+INSTANTIATE_TEST_SUITE_P(, HostileDrill, ::testing::ValuesIn(drills()), [](const auto& drill) {
+    return std::string(name_of(drill.param.phase)) +
+           (drill.param.era == Era::Legacy ? "Legacy" : "Modern");
+});
+
+}  // namespace
+}  // namespace patchbay::hostile
