@@ -150,12 +150,14 @@ struct Host::Impl final : connection::ServerEvents {
           secrets(loop, options.state_directory,
                   loaded.config.secret_store == "secret-service" ? std::make_unique<auth::Keyring>()
                                                                  : nullptr),
-          plugins(loop, search_options(options, loaded.config), {&consent, &secrets}),
+          plugins(loop, search_options(options, loaded.config), {&consent, &secrets},
+                  options.map_library),
           server_auth(loaded.config, plugins, secrets),
           signing(loop),
           trust(options.state_directory),
           logs(options.state_directory.empty() ? "" : options.state_directory + "/logs"),
-          eras(options.state_directory.empty() ? "" : options.state_directory + "/eras.json") {
+          eras(loop,
+               options.state_directory.empty() ? "" : options.state_directory + "/eras.json") {
         // Which plugins there are is known only now: what they bring, and what was approved with
         // them.
         if (auto fragments = servers_of_plugins(plugins);
@@ -174,9 +176,16 @@ struct Host::Impl final : connection::ServerEvents {
                         [](const config::Server& server) { return !server.fallback.empty(); });
         responder = connection::make_responder(config.client, options.ask);
         policy.emplace(config.permissions);
-        connections.emplace(connection::Context{
-            loop, *responder, *this, eras, identity_of(config.client, *responder), health,
-            config.limits, options.long_lived,
+        using connection::Context;
+        Context context{
+            loop,
+            *responder,
+            *this,
+            eras,
+            identity_of(config.client, *responder),
+            health,
+            config.limits,
+            options.long_lived,
             [this](const std::string& transport, plugin::ChannelOptions channel,
                    plugin::ChannelEvents& events) {
                 if (some_fall_back) {
@@ -204,7 +213,14 @@ struct Host::Impl final : connection::ServerEvents {
                                                     : std::nullopt;
             },
             person->presence() == auth::Person::Presence::Nobody ? plugin::Asking::Quiet
-                                                                 : plugin::Asking::MayAsk});
+                                                                 : plugin::Asking::MayAsk};
+        context.prepare = [this](const std::string& transport, Context::Ready ready) {
+            plugins.prepare_transport(transport, std::move(ready));
+        };
+        context.prepare_auth = [this](const connection::AuthMethod& method, Context::Ready ready) {
+            plugins.prepare_auth(method.name, std::move(ready));
+        };
+        connections.emplace(std::move(context));
         connections->apply(registry::specs_of(config));
         router.emplace(*connections, *policy);
     }
@@ -296,13 +312,19 @@ struct Host::Impl final : connection::ServerEvents {
                        const auto error = expanded ? expanded->auth.error() : expanded.error();
                        return loop.defer([done, error] { done(error); });
                    }
-                   const auto* url = expanded->settings.if_contains("url");
+                   const auto* written = expanded->settings.if_contains("url");
+                   const auto url = written && written->is_string()
+                                        ? std::string(written->get_string())
+                                        : std::string();
                    const auto method = *expanded->auth;
-                   then(
-                       [this, server, method](plugin::AuthenticatorEvents& events) {
-                           return server_auth.authenticator(server, method, nullptr, events);
-                       },
-                       url && url->is_string() ? std::string(url->get_string()) : std::string());
+                   const auto make = [this, server, method](plugin::AuthenticatorEvents& events) {
+                       return server_auth.authenticator(server, method, nullptr, events);
+                   };
+                   plugins.prepare_auth(
+                       method.name, [this, done, then, make, url](const Result<void>& ready) {
+                           if (ready) return then(make, url);
+                           loop.defer([done, error = ready.error()] { done(error); });
+                       });
                });
     }
 
