@@ -155,7 +155,6 @@ struct Host::Impl final : connection::ServerEvents {
           server_auth(loaded.config, plugins, secrets),
           signing(loop),
           trust(options.state_directory),
-          logs(options.state_directory.empty() ? "" : options.state_directory + "/logs"),
           eras(loop,
                options.state_directory.empty() ? "" : options.state_directory + "/eras.json") {
         // Which plugins there are is known only now: what they bring, and what was approved with
@@ -166,6 +165,9 @@ struct Host::Impl final : connection::ServerEvents {
             loaded = config::load(options.environment, fragments, &judge);
         }
         auto& config = loaded.config;
+        // Not before: the limits are those of the configuration that is in force.
+        logs.emplace(options.state_directory.empty() ? "" : options.state_directory + "/logs",
+                     config.limits.stderr_line_bytes);
         core::log::set_level(core::log::level_from(config.log_level));
         check_transports(config);
         auto health = config.health;
@@ -338,7 +340,7 @@ struct Host::Impl final : connection::ServerEvents {
         if (notified) notified(server, method, params);
     }
     void on_output(const std::string& server, bool stray, std::string_view line) override {
-        logs.add(server, stray, line);
+        logs->add(server, stray, line);
     }
     void on_state(const std::string& server, connection::State state) override {
         core::log::debug("server \"" + server + "\" is " + connection::name_of(state));
@@ -359,7 +361,7 @@ struct Host::Impl final : connection::ServerEvents {
     OneSignIn signing;
     std::map<std::string, core::Secrets> masked;  // by server
     TrustFile trust;
-    ServerLog logs;
+    std::optional<ServerLog> logs;
     EraFile eras;
     NotificationHandler notified;
     std::unique_ptr<connection::Responder> responder;
@@ -505,7 +507,7 @@ void Host::set_notification_handler(NotificationHandler handler) {
 }
 
 std::vector<std::string> Host::log_tail(const std::string& server, std::size_t most_lines) const {
-    return impl_->logs.tail(server, most_lines);
+    return impl_->logs->tail(server, most_lines);
 }
 
 bool Host::run_until(const std::function<bool()>& done, core::Clock::time_point deadline) {
