@@ -73,7 +73,7 @@ struct Catalogue::Impl {
         plugins = std::move(found.plugins);
         looked = std::move(found.looked);
         residents.resize(plugins.size());
-        http.emplace(loop, [this](HttpService::Found found) { find_http(std::move(found)); });
+        http.emplace(loop, [this](HttpService::Found told) { find_http(std::move(told)); });
         worker.emplace(loop, kLoadingThreads);
     }
 
