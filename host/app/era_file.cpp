@@ -12,7 +12,28 @@
 namespace patchbay::app {
 namespace json = boost::json;
 
-EraFile::EraFile(std::string path) : path_(std::move(path)) {}
+namespace {
+
+// Another host may write at the same time; the last one wins, which costs a probe at most.
+void replace(const std::string& path, const std::string& text) {
+    core::make_private_directory(path.substr(0, path.rfind('/')));
+    // Without it the next start asks once more, that is all.
+    static_cast<void>(core::replace_file(path, text));
+}
+
+}  // namespace
+
+EraFile::EraFile(core::Loop& loop, std::string path) : EraFile(loop, std::move(path), replace) {}
+
+EraFile::EraFile(core::Loop& loop, std::string path, Replace replace)
+    : path_(std::move(path)), replace_(std::move(replace)) {
+    worker_.emplace(loop, 1);
+}
+
+EraFile::~EraFile() {
+    worker_.reset();  // finishes what it is writing
+    if (unsaved_) replace_(path_, text());
+}
 
 void EraFile::read() {
     if (std::exchange(read_, true) || path_.empty()) return;
@@ -47,16 +68,28 @@ void EraFile::remember(const std::string& definition_key, const connection::Know
     if (versions_.size() > kEntries)
         versions_.erase(versions_.begin()->first == definition_key ? std::next(versions_.begin())
                                                                    : versions_.begin());
-    if (!path_.empty()) write();
+    if (!path_.empty()) save();
 }
 
-// Another host may write at the same time; the last one wins, which costs a probe at most.
-void EraFile::write() const {
-    core::make_private_directory(path_.substr(0, path_.rfind('/')));
+// One text at a time; what changes meanwhile is in the next one.
+void EraFile::save() {
+    unsaved_ = saving_;
+    if (std::exchange(saving_, true)) return;
+    worker_->run(
+        [replace = replace_, path = path_, now = text()](const std::stop_token&) -> Result<void> {
+            replace(path, now);
+            return {};
+        },
+        [this](const Result<void>&) {
+            saving_ = false;
+            if (unsaved_) save();
+        });
+}
+
+std::string EraFile::text() const {
     json::object object;
     for (const auto& [key, version] : versions_) object[key] = version;
-    // Without it the next start asks once more, that is all.
-    static_cast<void>(core::replace_file(path_, json::serialize(object)));
+    return json::serialize(object);
 }
 
 }  // namespace patchbay::app

@@ -158,12 +158,13 @@ struct Host::Impl final : connection::ServerEvents {
           secrets(loop, options.state_directory,
                   loaded.config.secret_store == "secret-service" ? std::make_unique<auth::Keyring>()
                                                                  : nullptr),
-          plugins(loop, search_options(options, loaded.config), {&consent, &secrets}),
+          plugins(loop, search_options(options, loaded.config), {&consent, &secrets},
+                  options.map_library),
           server_auth(loaded.config, plugins, secrets),
           signing(loop),
           trust(options.state_directory),
-          logs(options.state_directory.empty() ? "" : options.state_directory + "/logs"),
-          eras(options.state_directory.empty() ? "" : options.state_directory + "/eras.json") {
+          eras(loop,
+               options.state_directory.empty() ? "" : options.state_directory + "/eras.json") {
         // Which plugins there are is known only now: what they bring, and what was approved with
         // them.
         if (auto fragments = servers_of_plugins(plugins);
@@ -178,6 +179,9 @@ struct Host::Impl final : connection::ServerEvents {
                                                      {}});
         }
         auto& config = loaded.config;
+        // Not before: the limits are those of the configuration that is in force.
+        logs.emplace(options.state_directory.empty() ? "" : options.state_directory + "/logs",
+                     config.limits.stderr_line_bytes);
         core::log::set_level(core::log::level_from(config.log_level));
         check_transports(config);
         auto health = config.health;
@@ -188,9 +192,16 @@ struct Host::Impl final : connection::ServerEvents {
                         [](const config::Server& server) { return !server.fallback.empty(); });
         responder = connection::make_responder(config.client, options.ask);
         policy.emplace(config.permissions);
-        connections.emplace(connection::Context{
-            loop, *responder, *this, eras, identity_of(config.client, *responder), health,
-            config.limits, options.long_lived,
+        using connection::Context;
+        Context context{
+            loop,
+            *responder,
+            *this,
+            eras,
+            identity_of(config.client, *responder),
+            health,
+            config.limits,
+            options.long_lived,
             [this](const std::string& transport, plugin::ChannelOptions channel,
                    plugin::ChannelEvents& events) {
                 if (some_fall_back) {
@@ -218,7 +229,14 @@ struct Host::Impl final : connection::ServerEvents {
                                                     : std::nullopt;
             },
             person->presence() == auth::Person::Presence::Nobody ? plugin::Asking::Quiet
-                                                                 : plugin::Asking::MayAsk});
+                                                                 : plugin::Asking::MayAsk};
+        context.prepare = [this](const std::string& transport, Context::Ready ready) {
+            plugins.prepare_transport(transport, std::move(ready));
+        };
+        context.prepare_auth = [this](const connection::AuthMethod& method, Context::Ready ready) {
+            plugins.prepare_auth(method.name, std::move(ready));
+        };
+        connections.emplace(std::move(context));
         connections->apply(registry::specs_of(config));
         router.emplace(*connections, *policy);
     }
@@ -310,13 +328,19 @@ struct Host::Impl final : connection::ServerEvents {
                        const auto error = expanded ? expanded->auth.error() : expanded.error();
                        return loop.defer([done, error] { done(error); });
                    }
-                   const auto* url = expanded->settings.if_contains("url");
+                   const auto* written = expanded->settings.if_contains("url");
+                   const auto url = written && written->is_string()
+                                        ? std::string(written->get_string())
+                                        : std::string();
                    const auto method = *expanded->auth;
-                   then(
-                       [this, server, method](plugin::AuthenticatorEvents& events) {
-                           return server_auth.authenticator(server, method, nullptr, events);
-                       },
-                       url && url->is_string() ? std::string(url->get_string()) : std::string());
+                   const auto make = [this, server, method](plugin::AuthenticatorEvents& events) {
+                       return server_auth.authenticator(server, method, nullptr, events);
+                   };
+                   plugins.prepare_auth(
+                       method.name, [this, done, then, make, url](const Result<void>& ready) {
+                           if (ready) return then(make, url);
+                           loop.defer([done, error = ready.error()] { done(error); });
+                       });
                });
     }
 
@@ -345,7 +369,7 @@ struct Host::Impl final : connection::ServerEvents {
         if (notified) notified(server, method, params);
     }
     void on_output(const std::string& server, bool stray, std::string_view line) override {
-        logs.add(server, stray, line);
+        logs->add(server, stray, line);
     }
     void on_state(const std::string& server, connection::State state) override {
         core::log::debug("server \"" + server + "\" is " + connection::name_of(state));
@@ -366,7 +390,7 @@ struct Host::Impl final : connection::ServerEvents {
     OneSignIn signing;
     std::map<std::string, core::Secrets> masked;  // by server
     TrustFile trust;
-    ServerLog logs;
+    std::optional<ServerLog> logs;
     EraFile eras;
     NotificationHandler notified;
     std::unique_ptr<connection::Responder> responder;
@@ -525,7 +549,7 @@ void Host::set_notification_handler(NotificationHandler handler) {
 }
 
 std::vector<std::string> Host::log_tail(const std::string& server, std::size_t most_lines) const {
-    return impl_->logs.tail(server, most_lines);
+    return impl_->logs->tail(server, most_lines);
 }
 
 bool Host::run_until(const std::function<bool()>& done, core::Clock::time_point deadline) {

@@ -29,6 +29,7 @@ struct HostOptions {
     bool long_lived = true;
     connection::AskPerson ask;             // for elicitation = "ask"; may be empty
     std::shared_ptr<auth::Person> person;  // who may be asked to sign in; null: nobody
+    plugin::MapLibrary map_library;        // empty: from the disk
 };
 
 // $XDG_STATE_HOME/patchbay, default ~/.local/state/patchbay

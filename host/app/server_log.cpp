@@ -1,6 +1,5 @@
 #include "app/server_log.hpp"
 
-#include "core/limits.hpp"
 #include "core/log.hpp"
 #include "core/private_directory.hpp"
 #include "core/text.hpp"
@@ -37,7 +36,8 @@ void append_lines(const std::string& path, std::deque<std::string>& lines, std::
 
 }  // namespace
 
-ServerLog::ServerLog(std::string directory) : directory_(std::move(directory)) {}
+ServerLog::ServerLog(std::string directory, std::size_t line_bytes)
+    : directory_(std::move(directory)), line_bytes_(line_bytes) {}
 
 std::string ServerLog::path_of(const std::string& server) const {
     return directory_ + "/" + server + ".log";  // ids hold no path characters
@@ -46,7 +46,7 @@ std::string ServerLog::path_of(const std::string& server) const {
 void ServerLog::add(const std::string& server, bool stray, std::string_view line) {
     auto& kept = kept_[server];
     std::string text = timestamp() + (stray ? " stdout " : " stderr ") +
-                       core::printable(core::log::masked(line), core::Limits{}.stderr_line_bytes);
+                       core::printable(core::log::masked(line), line_bytes_);
     if (!directory_.empty() && !kept.refused) write(server, kept, text);
     kept.lines.push_back(std::move(text));
     if (kept.lines.size() > kLinesInMemory) kept.lines.pop_front();

@@ -3,7 +3,8 @@
 //
 // Owns:    the files it opened. Threads: [loop].
 // Errors:  a file that cannot be written is told once in the log; memory goes on.
-// Limits:  kLinesInMemory lines a server in memory; kFileBytes a file, one older generation kept.
+// Limits:  line_bytes a line, which is core::Limits stderr_line_bytes; kLinesInMemory lines a server
+//          in memory; kFileBytes a file, one older generation kept.
 #pragma once
 
 #include <cstdio>
@@ -21,7 +22,7 @@ public:
     static constexpr std::size_t kLinesInMemory = 500;
     static constexpr std::size_t kFileBytes = 1u << 20;
 
-    explicit ServerLog(std::string directory);  // empty: memory only
+    ServerLog(std::string directory, std::size_t line_bytes);  // no directory: memory only
 
     void add(const std::string& server, bool stray, std::string_view line);
     // Oldest first; from memory, else from the files.
@@ -39,6 +40,7 @@ private:
     std::string path_of(const std::string& server) const;
 
     std::string directory_;
+    const std::size_t line_bytes_;
     std::map<std::string, Kept> kept_;
 };
 

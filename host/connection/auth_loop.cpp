@@ -24,54 +24,52 @@ AuthLoop::~AuthLoop() {
 
 void AuthLoop::ask(const plugin::Problem& challenge, Handler handler) {
     challenge_ = challenge;
-    if (running_) {
+    waiting_.push_back(std::move(handler));
+    if (running_)
         challenge_waits_ = challenge_waits_ || unasked_;
-        waiting_.push_back(std::move(handler));
-        return;
-    }
-    begin_for(&challenge_, challenge_.url, asking_, std::move(handler));
+    else
+        begin(&challenge_, challenge_.url, asking_);
 }
 
 void AuthLoop::ask_ahead(const std::string& url, Handler handler) {
-    if (running_) {
-        waiting_.push_back(std::move(handler));
-        return;
-    }
-    begin_for(nullptr, url, plugin::Asking::Quiet, std::move(handler));
-}
-
-void AuthLoop::begin_for(const plugin::Problem* challenge, const std::string& url,
-                         plugin::Asking asking, Handler handler) {
-    if (const auto begun = begin(challenge, url, asking); !begun) {
-        loop_.defer([watch = alive_, handler = std::move(handler), error = begun.error()] {
-            if (*watch) handler(error);
-        });
-        return;
-    }
     waiting_.push_back(std::move(handler));
+    if (!running_) begin(nullptr, url, plugin::Asking::Quiet);
 }
 
-Result<void> AuthLoop::begin(const plugin::Problem* challenge, const std::string& url,
-                             plugin::Asking asking) {
-    if (!make_) return Error{ErrorCode::AuthRequired, "no auth is configured"};
-    if (closing_) return Error{ErrorCode::Unavailable, "the connection is closed"};
-    if (!authenticator_) {
-        auto made = make_(*this);
-        if (!made) return made.error();
-        authenticator_ = std::move(*made);
-    }
-    url_ = url;
-    plugin::AcquireRequest request;
-    request.operation = ++last_;
-    request.url = url;
-    request.asking = asking;
-    request.challenge = challenge;
-    running_ = last_;
+// Whatever comes of it, on_acquired() hears of it from the loop.
+void AuthLoop::begin(const plugin::Problem* challenge, const std::string& url,
+                     plugin::Asking asking) {
+    const auto operation = running_ = ++last_;
     unasked_ = !challenge;
     challenge_waits_ = false;
-    auto begun = authenticator_->acquire(request);
-    if (!begun) running_ = 0;
-    return begun;
+    url_ = url;
+    if (!make_) return end_later(operation, {ErrorCode::AuthRequired, "no auth is configured"});
+    if (closing_) return end_later(operation, {ErrorCode::Unavailable, "the connection is closed"});
+    auto made = [this, watch = alive_, operation, challenge,
+                 asking](Result<std::unique_ptr<plugin::Authenticator>> one) {
+        if (!*watch || operation != running_) return;  // it went with the connection meanwhile
+        if (!one) return end_later(operation, one.error());
+        authenticator_ = std::move(*one);
+        if (const auto begun = acquire(challenge, asking); !begun)
+            end_later(operation, begun.error());
+    };
+    if (!authenticator_) return make_(*this, std::move(made));
+    if (const auto begun = acquire(challenge, asking); !begun) end_later(operation, begun.error());
+}
+
+Result<void> AuthLoop::acquire(const plugin::Problem* challenge, plugin::Asking asking) {
+    plugin::AcquireRequest request;
+    request.operation = running_;
+    request.url = url_;
+    request.asking = asking;
+    request.challenge = challenge;
+    return authenticator_->acquire(request);
+}
+
+void AuthLoop::end_later(plugin::OperationId operation, const Error& error) {
+    loop_.defer([this, watch = alive_, operation, error] {
+        if (*watch) on_acquired(operation, error);
+    });
 }
 
 void AuthLoop::on_acquired(plugin::OperationId operation, Result<plugin::Grant> grant) {
@@ -79,10 +77,10 @@ void AuthLoop::on_acquired(plugin::OperationId operation, Result<plugin::Grant> 
     running_ = 0;
     if (!grant && challenge_waits_ && !closing_) {
         // What the waiting joined knew nothing of their challenge, and asked nobody.
-        if (const auto begun = begin(&challenge_, challenge_.url, asking_); !begun)
-            tell(begun.error());
-        return;
+        return begin(&challenge_, challenge_.url, asking_);
     }
+    if (!grant && waiting_.empty())
+        core::log::debug("credentials were not renewed: " + grant.error().message);
     if (!grant) return tell(grant.error());
     credentials_ = std::move(grant->credentials);
     ++generation_;
@@ -103,8 +101,7 @@ void AuthLoop::plan_renewal(std::chrono::system_clock::time_point expires) {
         if (!whole) return plan_renewal(expires);
         if (running_ || closing_) return;
         // Nobody is asked to sign in for a token that nobody has missed yet.
-        const auto begun = begin(nullptr, url_, plugin::Asking::Quiet);
-        if (!begun) core::log::debug("credentials were not renewed: " + begun.error().message);
+        begin(nullptr, url_, plugin::Asking::Quiet);
     });
 }
 
@@ -119,7 +116,11 @@ void AuthLoop::tell(const Result<void>& outcome) {
 void AuthLoop::close(std::function<void()> closed) {
     closing_ = true;
     if (renewal_) loop_.cancel(std::exchange(renewal_, 0));
-    if (!authenticator_) return loop_.defer(std::move(closed));
+    if (!authenticator_) {
+        // Its plugin may be loading still: that comes to nothing.
+        if (running_) end_later(running_, {ErrorCode::Cancelled, "the connection is closed"});
+        return loop_.defer(std::move(closed));
+    }
     closed_.push_back(std::move(closed));
     if (running_) authenticator_->cancel(running_);
     authenticator_->close();

@@ -19,8 +19,9 @@ namespace patchbay::connection {
 
 class AuthLoop final : private plugin::AuthenticatorEvents {
 public:
-    using Make = std::function<Result<std::unique_ptr<plugin::Authenticator>>(
-        plugin::AuthenticatorEvents& events)>;
+    // Calls `made` once, within the call or later from the loop.
+    using Made = std::function<void(Result<std::unique_ptr<plugin::Authenticator>>)>;
+    using Make = std::function<void(plugin::AuthenticatorEvents& events, Made made)>;
     using Handler = std::function<void(const Result<void>&)>;
 
     // `make` may be empty: no auth is configured. `renewed`: new credentials came ahead of the old
@@ -45,11 +46,10 @@ public:
 private:
     void on_acquired(plugin::OperationId operation, Result<plugin::Grant> grant) override;
     void on_authenticator_closed() override;
-    Result<void> begin(const plugin::Problem* challenge, const std::string& url,
-                       plugin::Asking asking);
+    void begin(const plugin::Problem* challenge, const std::string& url, plugin::Asking asking);
+    Result<void> acquire(const plugin::Problem* challenge, plugin::Asking asking);
+    void end_later(plugin::OperationId operation, const Error& error);
     void plan_renewal(std::chrono::system_clock::time_point expires);
-    void begin_for(const plugin::Problem* challenge, const std::string& url, plugin::Asking asking,
-                   Handler handler);
     void tell(const Result<void>& outcome);
 
     core::Loop& loop_;

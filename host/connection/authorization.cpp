@@ -25,13 +25,21 @@ std::unique_ptr<AuthLoop> Connection::Impl::make_auth_loop() {
     AuthLoop::Make make;
     if (context.auth_of) auth_choice = context.auth_of(spec.config);
     if (auth_choice && context.authenticate) {
-        make = [this](plugin::AuthenticatorEvents& events) {
-            using Made = Result<std::unique_ptr<plugin::Authenticator>>;
-            auto made = auth_method
-                            ? context.authenticate(spec.config, *auth_method, signer, events)
-                            : Made(auth_method.error());
-            if (made) return made;
-            return Made(within(auth_choice->name, made.error()));
+        make = [this, watch = alive](plugin::AuthenticatorEvents& events, AuthLoop::Made made) {
+            const auto told = [this, made](Result<std::unique_ptr<plugin::Authenticator>> outcome) {
+                if (outcome) return made(std::move(outcome));
+                made(within(auth_choice->name, outcome.error()));
+            };
+            if (!auth_method) return told(auth_method.error());
+            if (!context.prepare_auth)
+                return told(context.authenticate(spec.config, *auth_method, signer, events));
+            context.prepare_auth(*auth_method, [this, watch, told, &events,
+                                                method = *auth_method](const Result<void>& ready) {
+                if (!*watch) return;
+                if (closing) return told(Error{ErrorCode::Unavailable, "the connection is closed"});
+                if (!ready) return told(ready.error());
+                told(context.authenticate(spec.config, method, signer, events));
+            });
         };
     }
     return std::make_unique<AuthLoop>(context.loop, std::move(make), context.asking, [this] {
@@ -129,7 +137,7 @@ bool Connection::Impl::reopen_authorized(const plugin::Problem& problem) {
     if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
     place.reset();
     auth->ask(problem, [this, problem](const Result<void>& outcome) {
-        if (closing || channel || place || expanding) return;
+        if (closing || channel || place || preparing) return;
         if (outcome) return take_place([this] { open(); });
         attempt_failed(auth_error(problem, outcome.error()), false);
     });

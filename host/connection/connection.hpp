@@ -100,6 +100,12 @@ struct Context {
     // Where servers queue to start; null: nobody waits.
     StartQueue* local_starts = nullptr;
     StartQueue* remote_starts = nullptr;
+    // What `open` and `authenticate` would otherwise wait for: Catalogue::prepare_transport and
+    // prepare_auth. `ready` is called once, within the call where there is nothing to wait for.
+    // Empty: there never is.
+    using Ready = std::function<void(Result<void>)>;
+    std::function<void(const std::string& transport, Ready ready)> prepare = {};
+    std::function<void(const AuthMethod& method, Ready ready)> prepare_auth = {};
 };
 
 class Connection final : private plugin::ChannelEvents {

@@ -24,6 +24,7 @@ struct Connection::Impl {
     void take_place(std::function<void()> start);
     void open();
     void open_expanded(Expanded expanded);
+    void prepare_channel(boost::json::object settings);
     void open_channel(boost::json::object settings);
     void drive(protocol::Handshake::Step step);
     void await_probe();
@@ -146,10 +147,10 @@ struct Connection::Impl {
     std::shared_ptr<plugin::Signer> signer = plugin::make_signer();
     std::unique_ptr<AuthLoop> auth;
     Result<AuthMethod> auth_method = AuthMethod{};  // expanded for this attempt
-    bool expanding = false;                         // settings, before the channel is opened
-    unsigned expansion = 0;                         // tells this one's end from an abandoned one's
-    bool asking_ahead = false;                      // for credentials, before the channel is opened
-    unsigned open_auth_rounds = 0;                  // channels in a row that were refused
+    bool preparing = false;         // settings or the plugin, before the channel is opened
+    unsigned preparation = 0;       // tells this one's end from an abandoned one's
+    bool asking_ahead = false;      // for credentials, before the channel is opened
+    unsigned open_auth_rounds = 0;  // channels in a row that were refused
     std::optional<protocol::Handshake> handshake;
     std::optional<protocol::Session> session;
     std::string meta;  // modern `_meta` members; empty in legacy

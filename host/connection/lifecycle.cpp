@@ -83,7 +83,7 @@ void Connection::Impl::connect(std::function<void()> when_settled) {
     if (when_settled) settled.push_back(std::move(when_settled));
     if (state == State::Ready) return settle();
     if (closing) return settle();
-    if (channel || expanding || asking_ahead || place || state == State::Connecting)
+    if (channel || preparing || asking_ahead || place || state == State::Connecting)
         return;  // this attempt's end will settle
     if (reconnect_timer) context.loop.cancel(std::exchange(reconnect_timer, 0));
     if (state == State::Failed || state == State::Error) attempts = 0;
@@ -112,11 +112,11 @@ void Connection::Impl::open() {
     retry_after = {};
     stderr_tail.clear();
     shown.facts.clear();
-    expanding = true;
+    preparing = true;
     context.expand(spec.config,
-                   [this, watch = alive, now = ++expansion](Result<Expanded> expanded) {
-                       if (!*watch || now != expansion) return;
-                       expanding = false;
+                   [this, watch = alive, now = ++preparation](Result<Expanded> expanded) {
+                       if (!*watch || now != preparation) return;
+                       preparing = false;
                        if (closing) return;
                        if (!expanded) return attempt_failed(expanded.error(), false);
                        open_expanded(std::move(*expanded));
@@ -127,7 +127,7 @@ void Connection::Impl::open_expanded(Expanded expanded) {
     auth_method = std::move(expanded.auth);
     if (auto token = read_bearer_token(); !token) return attempt_failed(token.error(), false);
     if (!auth_choice || !auth_choice->ahead || !auth->credentials().empty())
-        return open_channel(std::move(expanded.settings));
+        return prepare_channel(std::move(expanded.settings));
     asking_ahead = true;
     const auto* url = expanded.settings.if_contains("url");
     auth->ask_ahead(url && url->is_string() ? std::string(url->get_string()) : std::string(),
@@ -136,9 +136,25 @@ void Connection::Impl::open_expanded(Expanded expanded) {
                         if (closing) return;
                         // Nobody has signed in: the server may let us in all the same.
                         if (outcome || outcome.error().code == ErrorCode::AuthRequired)
-                            return open_channel(settings);
+                            return prepare_channel(settings);
                         attempt_failed(outcome.error(), false);
                     });
+}
+
+// The limit of the start counts from here: a library may lie on a disk that does not answer.
+void Connection::Impl::prepare_channel(json::object settings) {
+    start_startup_timer();
+    if (!context.prepare) return open_channel(std::move(settings));
+    preparing = true;
+    auto ready = [this, watch = alive, now = ++preparation,
+                  settings = std::move(settings)](const Result<void>& loaded) {
+        if (!*watch || now != preparation) return;
+        preparing = false;
+        if (closing) return;
+        if (!loaded) return attempt_failed(loaded.error(), false);
+        open_channel(settings);
+    };
+    context.prepare(transport, std::move(ready));
 }
 
 void Connection::Impl::open_channel(json::object settings) {
@@ -147,7 +163,6 @@ void Connection::Impl::open_channel(json::object settings) {
     handshake.emplace(context.identity, spec.config.protocol, remembered);
     plugin::ChannelOptions options{spec.id(), std::move(settings), all_credentials(),
                                    context.limits.message_bytes, signer};
-    start_startup_timer();
     auto opened = context.open(transport, std::move(options), self);
     if (!opened) {
         return attempt_failed(opened.error(), opened.error().code == ErrorCode::Io ||
@@ -167,9 +182,10 @@ void Connection::Impl::start_startup_timer() {
         }
         const auto trouble = shown.facts.find("trouble");
         const bool not_open = trouble != shown.facts.end();
-        const char* what = session    ? "tools/list was not answered to its end"
-                           : not_open ? "not connected"
-                                      : "no answer to the handshake";
+        const char* what = session     ? "tools/list was not answered to its end"
+                           : preparing ? "the plugin was not loaded"
+                           : not_open  ? "not connected"
+                                       : "no answer to the handshake";
         lose({ErrorCode::Timeout,
               with_stderr(what + " within "s + core::duration(spec.config.startup_timeout) +
                           " (startup_timeout_sec)" +
@@ -430,6 +446,7 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
 
 void Connection::Impl::attempt_failed(Error error, bool retryable) {
     if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
+    if (std::exchange(preparing, false)) ++preparation;  // what comes of it is nobody's any more
     handshake.reset();
     retried_without_probe = false;
     if (!lost_because && next_transport(error)) {
@@ -467,6 +484,7 @@ void Connection::Impl::close(std::function<void()> when_closed) {
         if (first) channel->close();
         return;
     }
+    if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
     place.reset();
     fail_all(named({ErrorCode::Unavailable, "the connection was closed"}));
     set_state(State::Stopped);

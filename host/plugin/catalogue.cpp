@@ -2,7 +2,9 @@
 
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "core/worker.hpp"
 #include "plugin/create_authenticator.hpp"
+#include "plugin/current_call.hpp"
 #include "plugin/discovery.hpp"
 #include "plugin/http_service.hpp"
 #include "plugin/library.hpp"
@@ -37,6 +39,10 @@ namespace {
 constexpr const char* kTransport = "transport";
 constexpr const char* kAuth = "auth";
 
+// Libraries that are mapped at once: as many may lie on a disk that does not answer before a plugin
+// on a good one has to wait.
+constexpr unsigned kLoadingThreads = 4;
+
 // The table of that name; why_tables_are_wrong() has seen to it that it is there.
 template <class Table>
 const Table& named(const Table* const* tables, std::size_t count, std::string_view name) {
@@ -53,19 +59,33 @@ struct Catalogue::Impl {
     std::vector<Resident*> residents;  // one for each plugin; null: not loaded
     std::vector<Looked> looked;
     const SignIn sign_in;
+    const MapLibrary map;
     std::optional<HttpService> http;
+    std::map<std::size_t, std::vector<Ready>> waiting;  // by plugin, for its library
+    std::optional<core::Worker> worker;                 // maps libraries
 
-    Impl(core::Loop& its_loop, const SearchOptions& options, SignIn offered)
-        : loop(its_loop), places(search_places(options)), sign_in(offered) {
+    Impl(core::Loop& its_loop, const SearchOptions& options, SignIn offered, MapLibrary its_map)
+        : loop(its_loop),
+          places(search_places(options)),
+          sign_in(offered),
+          map(its_map ? std::move(its_map) : MapLibrary(claim_resident)) {
         auto found = discover(places, options.disabled);
         plugins = std::move(found.plugins);
         looked = std::move(found.looked);
         residents.resize(plugins.size());
-        http.emplace(loop, [this] { return http_provider(); });
+        http.emplace(loop, [this](HttpService::Found told) { find_http(std::move(told)); });
+        worker.emplace(loop, kLoadingThreads);
     }
 
     ~Impl() {
         http->close();  // its requests end while those who asked can still be told
+        {
+            // Should its initialisers never return, the watchdog says whose they are.
+            const char* mapped =
+                waiting.empty() ? nullptr : plugins[waiting.begin()->first].id.c_str();
+            const CallMark mark(mapped, "its initialisers", nullptr);
+            worker.reset();
+        }
         for (auto* resident : residents)
             if (resident) release_resident(*resident);
     }
@@ -131,6 +151,12 @@ struct Catalogue::Impl {
     }
 
     // patchbay.host.http/1 of whoever provides transport "http".
+    void find_http(HttpService::Found found) {
+        prepare(kTransport, "http", [this, found = std::move(found)](const Result<void>& ready) {
+            found(ready ? http_provider() : ready.error());
+        });
+    }
+
     Result<HttpService::Provider> http_provider() {
         const auto index = provider(kTransport, "http");
         if (!index) return index.error();
@@ -161,15 +187,47 @@ struct Catalogue::Impl {
         looked.push_back({info.place, info.manifest_path, "refused: " + why, false});
     }
 
+    void prepare(std::string_view kind, std::string_view name, Ready ready) {
+        const auto index = provider(kind, name);
+        if (!index) return ready(index.error());
+        if (plugins[*index].state == PluginState::Loaded) return ready({});
+        auto& others = waiting[*index];
+        others.push_back(std::move(ready));
+        if (others.size() > 1) return;
+        worker->run(
+            [map = map, info = plugins[*index]](const std::stop_token&) { return map(info); },
+            [this, index = *index](Result<Claim> claim) {
+                const auto resident = enter(index, std::move(claim));
+                const auto outcome = resident ? Result<void>() : Result<void>(resident.error());
+                const auto told = waiting.extract(index);
+                for (const auto& each : told.mapped())
+                    loop.defer([each, outcome] { each(outcome); });
+            });
+    }
+
+    // Of a plugin that prepare() has loaded this finds; any other it loads, waiting for the disk.
     Result<Resident*> load(std::size_t index) {
+        refresh();
+        if (auto known = residents[index]; known && plugins[index].state == PluginState::Loaded)
+            return known;
+        if (plugins[index].state != PluginState::Available) return not_available(plugins[index]);
+        return enter(index, map(plugins[index]));
+    }
+
+    static Error not_available(const PluginInfo& info) {
+        return {ErrorCode::Unavailable,
+                "plugin \"" + info.id + "\" is " + name_of(info.state) + ": " + info.reason};
+    }
+
+    // A claim that came too late, after somebody who did not wait, is given back.
+    Result<Resident*> enter(std::size_t index, Result<Claim> claim) {
         refresh();
         auto& info = plugins[index];
         if (info.state == PluginState::Loaded) return residents[index];
+        if (info.state != PluginState::Available) return not_available(info);
         const auto named = "plugin \"" + info.id + "\"";
-        if (info.state != PluginState::Available)
-            return Error{ErrorCode::Unavailable,
-                         named + " is " + name_of(info.state) + ": " + info.reason};
-        auto resident = load_resident(loop, info, {&*http, sign_in});
+        auto resident = claim ? enter_resident(std::move(*claim), loop, info, {&*http, sign_in})
+                              : Result<Resident*>(claim.error());
         if (!resident) {
             refuse(info, resident.error().message);
             core::log::error(named + " is refused: " + info.reason);
@@ -182,8 +240,8 @@ struct Catalogue::Impl {
     }
 };
 
-Catalogue::Catalogue(core::Loop& loop, SearchOptions options, SignIn sign_in)
-    : impl_(std::make_unique<Impl>(loop, options, sign_in)) {}
+Catalogue::Catalogue(core::Loop& loop, SearchOptions options, SignIn sign_in, MapLibrary map)
+    : impl_(std::make_unique<Impl>(loop, options, sign_in, std::move(map))) {}
 Catalogue::~Catalogue() = default;
 
 const std::vector<PluginInfo>& Catalogue::list() const {
@@ -239,6 +297,13 @@ Result<std::string> Catalogue::schema_of(std::string_view transport) const {
 }
 Result<std::string> Catalogue::auth_schema_of(std::string_view method) const {
     return impl_->schema_of(kAuth, method);
+}
+
+void Catalogue::prepare_transport(std::string_view transport, Ready ready) {
+    impl_->prepare(kTransport, transport, std::move(ready));
+}
+void Catalogue::prepare_auth(std::string_view method, Ready ready) {
+    impl_->prepare(kAuth, method, std::move(ready));
 }
 
 Result<std::unique_ptr<Channel>> Catalogue::open(std::string_view transport, ChannelOptions options,

@@ -5,15 +5,18 @@
 // Owns:    manifests, and the use of loaded libraries: those themselves and the host services
 //          handed to them stay for the life of the process, for the next catalogue. Borrows `loop`,
 //          which must outlive it; its channels must be gone before it.
-// Threads: [loop].
+// Threads: [loop]. Reading, hashing and mapping a library is done on other threads by
+//          prepare_transport() and prepare_auth(); only entry is called on the loop.
 // Errors:  a plugin that cannot be used is a visible state in list(), with a reason; others go on.
 #pragma once
 
 #include "core/loop.hpp"
 #include "plugin/authenticator.hpp"
 #include "plugin/channel.hpp"
+#include "plugin/claim.hpp"
 #include "plugin/sign_in.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -65,11 +68,15 @@ struct Looked {
     bool ok = true;
 };
 
+// How a library comes to be mapped: empty is claim_resident(); tests have a slow one. [any]
+using MapLibrary = std::function<Result<Claim>(const PluginInfo&)>;
+
 class Catalogue {
 public:
     // What `sign_in` points to must outlive the catalogue.
-    Catalogue(core::Loop& loop, SearchOptions options, SignIn sign_in = {});
-    ~Catalogue();  // shuts loaded plugins down; libraries stay mapped
+    Catalogue(core::Loop& loop, SearchOptions options, SignIn sign_in = {}, MapLibrary map = {});
+    // Shuts loaded plugins down, and waits for a library that is being mapped; they stay mapped.
+    ~Catalogue();
     Catalogue(const Catalogue&) = delete;
 
     const std::vector<PluginInfo>& list() const;
@@ -85,10 +92,18 @@ public:
     Result<std::string> schema_of(std::string_view transport) const;
     Result<std::string> auth_schema_of(std::string_view method) const;
 
-    // Loads the plugin if needed and opens a channel. `events` must outlive the channel.
+    // Loads the plugin that provides it, so that open() and create_authenticator() need not.
+    // `ready` is called once, from within the call where there is nothing to load, and otherwise
+    // from the loop; never when the catalogue is gone by then.
+    using Ready = std::function<void(Result<void>)>;
+    void prepare_transport(std::string_view transport, Ready ready);
+    void prepare_auth(std::string_view method, Ready ready);
+
+    // Opens a channel. `events` must outlive the channel. A plugin that nobody has prepared is
+    // loaded within the call, which waits for the disk.
     Result<std::unique_ptr<Channel>> open(std::string_view transport, ChannelOptions options,
                                           ChannelEvents& events);
-    // Loads the plugin if needed and makes an authenticator. `events` must outlive it.
+    // Makes an authenticator; the same holds. `events` must outlive it.
     Result<std::unique_ptr<Authenticator>> create_authenticator(std::string_view method,
                                                                 const AuthenticatorOptions& options,
                                                                 AuthenticatorEvents& events);

@@ -3,7 +3,7 @@
 //
 // Owns:    the plugin's reactor and children. Lives as long as the library: for good, once entry
 //          has seen it.
-// Threads: attach(), detach() and the constructor are [loop]; everything a plugin calls is [any].
+// Threads: attach() and detach() are [loop]; everything a plugin calls is [any].
 // Errors:  misbehaviour is noted here, whichever thread met it; the catalogue shows it.
 #pragma once
 

@@ -67,7 +67,7 @@ void on_done(void* ctx, patchbay_status status, const patchbay_http_response* re
 }  // namespace
 
 struct HttpService::State : std::enable_shared_from_this<State> {
-    State(core::Loop& its_loop, std::function<Result<Provider>()> its_find)
+    State(core::Loop& its_loop, std::function<void(Found)> its_find)
         : loop(its_loop), find(std::move(its_find)) {}
 
     // [loop]
@@ -78,11 +78,18 @@ struct HttpService::State : std::enable_shared_from_this<State> {
             return found == fetches().end() ? nullptr : found->second;
         }();
         if (!fetch) return;
-        if (!provider) {
-            auto found = find ? find() : Error{ErrorCode::Unavailable, "the host is closing"};
+        if (provider) return send(op, fetch);
+        if (!find) return fail(op, PATCHBAY_E_UNSUPPORTED, "the host is closing");
+        find([state = shared_from_this(), op, fetch](const Result<Provider>& found) {
             if (!found) return fail(op, PATCHBAY_E_UNSUPPORTED, found.error().message);
-            provider = *found;
-        }
+            if (!state->find) return;  // closed meanwhile, and the request ended with it
+            state->provider = *found;
+            state->send(op, fetch);
+        });
+    }
+
+    // [loop] With the provider known.
+    void send(patchbay_op op, const std::shared_ptr<Fetch>& fetch) {
         bool cancelled = false;
         {
             const std::scoped_lock lock(fetches_mutex);
@@ -124,7 +131,7 @@ struct HttpService::State : std::enable_shared_from_this<State> {
     }
 
     core::Loop& loop;
-    std::function<Result<Provider>()> find;  // empty: closed
+    std::function<void(Found)> find;  // empty: closed
     std::optional<Provider> provider;
 
     std::mutex mutex;  // guards what follows
@@ -132,7 +139,7 @@ struct HttpService::State : std::enable_shared_from_this<State> {
     std::vector<patchbay_op> mine;  // may have ended
 };
 
-HttpService::HttpService(core::Loop& loop, std::function<Result<Provider>()> find)
+HttpService::HttpService(core::Loop& loop, std::function<void(Found)> find)
     : state_(std::make_shared<State>(loop, std::move(find))) {}
 
 HttpService::~HttpService() {

@@ -27,8 +27,9 @@ public:
         const patchbay_host* host = nullptr;  // the providing plugin's own
         const patchbay_host_http* table = nullptr;
     };
-    // `find` is asked on the loop, once it succeeded never again.
-    HttpService(core::Loop& loop, std::function<Result<Provider>()> find);
+    using Found = std::function<void(Result<Provider>)>;
+    // `find` is asked on the loop, once it succeeded never again; it may answer later.
+    HttpService(core::Loop& loop, std::function<void(Found)> find);
     ~HttpService();
     // Ends what is under way; later requests are refused with CLOSED. [loop]
     void close();

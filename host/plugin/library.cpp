@@ -12,6 +12,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <memory>
+#include <mutex>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -77,7 +78,9 @@ struct Mapping {
 
 // Also a library without an entry point stays: its initialisers have run.
 Mapping& keep(Mapping mapping) {
+    static std::mutex mutex;
     static auto& kept = *new std::vector<std::unique_ptr<Mapping>>;  // never destroyed
+    const std::scoped_lock lock(mutex);
     kept.push_back(std::make_unique<Mapping>(std::move(mapping)));
     return *kept.back();
 }

@@ -4,7 +4,7 @@
 // Owns:    nothing: mapping and descriptor belong to the process, for good. A library is never
 //          unmapped, and glibc remembers "/proc/self/fd/N" as the library's name, so N must never
 //          mean another file.
-// Threads: [loop].
+// Threads: [any], but one at a time for one file. Waits for the disk.
 // Errors:  every reason not to map it, before any code of it has run, except a missing entry point.
 #pragma once
 

@@ -1,27 +1,47 @@
 #include "plugin/resident.hpp"
 
 #include "core/log.hpp"
-#include "plugin/library.hpp"
 #include "plugin/slow_call.hpp"
 #include "plugin/tables.hpp"
 
 #include <algorithm>
+#include <condition_variable>
 #include <mutex>
+#include <set>
 
 namespace patchbay::plugin {
 namespace {
 
-struct Known {
-    std::unique_ptr<Resident> resident;
-    Library::Entry entry;
-};
-
-std::mutex residents_mutex;
+std::mutex residents_mutex;  // guards what follows, `taken` and `usable`; never held for the disk
+std::condition_variable no_longer_mapping;
 // Never destroyed: plugin threads may still use their services while the process exits.
-std::vector<Known>& residents() {
-    static auto& known = *new std::vector<Known>;
+std::vector<std::unique_ptr<Resident>>& residents() {
+    static auto& known = *new std::vector<std::unique_ptr<Resident>>;
     return known;
 }
+// Hashes of files on their way: two that map one file at once would share its statics.
+std::set<std::string>& being_mapped() {
+    static auto& hashes = *new std::set<std::string>;
+    return hashes;
+}
+
+// While it lives, nobody else maps that file.
+class Mapping {
+public:
+    explicit Mapping(const std::string& sha256) : sha256_(sha256) {
+        std::unique_lock lock(residents_mutex);
+        no_longer_mapping.wait(lock, [this] { return being_mapped().insert(sha256_).second; });
+    }
+    ~Mapping() {
+        const std::scoped_lock lock(residents_mutex);
+        being_mapped().erase(sha256_);
+        no_longer_mapping.notify_all();
+    }
+    Mapping(const Mapping&) = delete;
+
+private:
+    const std::string& sha256_;
+};
 
 // What get_extension() may answer: asked for by the manifest, offered, and granted.
 std::vector<std::string> granted_extensions(const PluginInfo& info) {
@@ -38,8 +58,7 @@ std::vector<std::string> granted_extensions(const PluginInfo& info) {
     return granted;
 }
 
-std::string enter(Known& known, core::Loop& loop, const PluginInfo& info, const Lent& lent) {
-    auto& resident = *known.resident;
+std::string enter(Resident& resident, core::Loop& loop, const PluginInfo& info, const Lent& lent) {
     resident.services.attach(loop, lent);
     patchbay_error error{};
     patchbay_status status = PATCHBAY_E_INTERNAL;
@@ -47,7 +66,7 @@ std::string enter(Known& known, core::Loop& loop, const PluginInfo& info, const 
     {
         const SlowCall slow(info.id, "patchbay_plugin_entry_0");
         if (!guarded(thrown, [&] {
-                status = known.entry(resident.services.host(), &resident.plugin, &error);
+                status = resident.entry(resident.services.host(), &resident.plugin, &error);
             }))
             return "patchbay_plugin_entry_0 threw: " + thrown;
     }
@@ -57,36 +76,54 @@ std::string enter(Known& known, core::Loop& loop, const PluginInfo& info, const 
 
 }  // namespace
 
-Result<Resident*> load_resident(core::Loop& loop, const PluginInfo& info, const Lent& lent) {
+void GiveBack::operator()(Resident* resident) const {
     const std::scoped_lock lock(residents_mutex);
+    resident->taken = false;
+}
+
+Result<Claim> claim_resident(const PluginInfo& info) {
+    const Mapping mapping(info.sha256);
     auto extensions = granted_extensions(info);
     bool mapped = false;
-    Known* known = nullptr;
-    for (auto& other : residents()) {
-        if (other.resident->sha256 != info.sha256) continue;
-        mapped = true;
-        if (other.resident->usable && !other.resident->plugin &&
-            other.resident->extensions == extensions &&
-            other.resident->services.plugin() == info.id)
-            known = &other;
+    Claim claim;
+    {
+        const std::scoped_lock lock(residents_mutex);
+        for (const auto& other : residents()) {
+            if (other->sha256 != info.sha256) continue;
+            mapped = true;
+            if (claim || !other->usable || other->taken || other->extensions != extensions ||
+                other->services.plugin() != info.id)
+                continue;
+            other->taken = true;
+            claim.reset(other.get());
+        }
     }
-    if (known) {
+    // An initialiser that crashes does so here.
+    const CallMark mark(info.id.c_str(), "its initialisers", nullptr);
+    if (claim) {
         if (const auto same = Library::check(info.library_path, info.sha256); !same)
             return same.error();
-    } else {
-        const auto library = Library::open(info.library_path, info.sha256, mapped);
-        if (!library) return library.error();
-        residents().push_back({std::unique_ptr<Resident>(
-                                   new Resident{info.sha256, extensions, {info.id, extensions}}),
-                               library->entry()});
-        known = &residents().back();
+        return claim;
     }
-    if (auto why = enter(*known, loop, info, lent); !why.empty()) {
-        known->resident->usable = false;
-        known->resident->services.detach();
+    const auto library = Library::open(info.library_path, info.sha256, mapped);
+    if (!library) return library.error();
+    std::unique_ptr<Resident> made(
+        new Resident{info.sha256, extensions, library->entry(), {info.id, extensions}});
+    const std::scoped_lock lock(residents_mutex);
+    residents().push_back(std::move(made));
+    return Claim(residents().back().get());
+}
+
+Result<Resident*> enter_resident(Claim claim, core::Loop& loop, const PluginInfo& info,
+                                 const Lent& lent) {
+    if (auto why = enter(*claim, loop, info, lent); !why.empty()) {
+        claim->services.detach();
+        const std::scoped_lock lock(residents_mutex);
+        claim->usable = false;
+        static_cast<void>(claim.release());  // it stays taken: nobody is to have it again
         return Error{ErrorCode::Unsupported, info.library_path + ": " + why};
     }
-    return known->resident.get();
+    return claim.release();
 }
 
 void release_resident(Resident& resident) {
@@ -100,12 +137,14 @@ void release_resident(Resident& resident) {
         core::log::warn("plugin \"" + services.plugin() +
                         "\": " + std::to_string(services.channels) +
                         " channels or authenticators were left behind, it is not shut down");
-        resident.usable = false;
     }
+    const bool left_behind = services.channels != 0;
     services.detach();
-    const std::scoped_lock lock(residents_mutex);
-    if (!services.misbehaviour().empty()) resident.usable = false;
     resident.plugin = nullptr;
+    const std::scoped_lock lock(residents_mutex);
+    if (left_behind) resident.usable = false;
+    if (!services.misbehaviour().empty()) resident.usable = false;
+    resident.taken = false;
 }
 
 }  // namespace patchbay::plugin

@@ -4,13 +4,15 @@
 // Entry is called once, and again only after shutdown has returned. A library that is in use by
 // another catalogue (two hosts in one process) is mapped a second time with statics of its own; one
 // that misbehaved or could not be shut down is never used again.
-// Threads: [loop] of whoever calls, one at a time: hosts on several threads load under a lock.
+// Threads: claim_resident() is [any] and waits for the disk, and for whoever maps the same file; the
+//          others are [loop] of whoever calls, and wait for nothing.
 #pragma once
 
 #include "core/loop.hpp"
 #include "plugin/abi.hpp"
 #include "plugin/catalogue.hpp"
 #include "plugin/host_services.hpp"
+#include "plugin/library.hpp"
 
 #include <memory>
 #include <string>
@@ -18,16 +20,21 @@
 namespace patchbay::plugin {
 
 struct Resident {
-    std::string sha256;
-    std::vector<std::string> extensions;
+    const std::string sha256;
+    const std::vector<std::string> extensions;
+    const Library::Entry entry;
     HostServices services;
-    const patchbay_plugin* plugin = nullptr;  // null: not in use
-    bool usable = true;
+    const patchbay_plugin* plugin = nullptr;  // null: not entered [loop]
+    bool taken = true, usable = true;         // guarded by the lock of all residents
 };
 
-// Maps the library if needed, calls its entry, checks its tables. The result is never freed.
-// What is lent outlives release_resident().
-Result<Resident*> load_resident(core::Loop& loop, const PluginInfo& info, const Lent& lent = {});
+// Maps the library if needed, running nothing of it but its initialisers; nobody else gets it.
+Result<Claim> claim_resident(const PluginInfo& info);
+
+// Calls its entry, checks its tables. The result is never freed. What is lent outlives
+// release_resident().
+Result<Resident*> enter_resident(Claim claim, core::Loop& loop, const PluginInfo& info,
+                                 const Lent& lent = {});
 
 // Shuts the plugin down, if all its channels are destroyed, and takes the loop from it.
 void release_resident(Resident& resident);

@@ -137,10 +137,9 @@ protected:
     Answer answer, waiting;  // outlive the service, which tells them of its end
     int asked = 0;
     std::optional<HttpService> service{
-        std::in_place, loop, [this] {
+        std::in_place, loop, [this](const HttpService::Found& found) {
             ++asked;
-            return Result<HttpService::Provider>(
-                HttpService::Provider{&provider.host, &provider.table});
+            found(HttpService::Provider{&provider.host, &provider.table});
         }};
 };
 
