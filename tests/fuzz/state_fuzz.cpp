@@ -3,6 +3,7 @@
 #include "app/era_file.hpp"
 #include "app/trust_file.hpp"
 #include "auth/store_file.hpp"
+#include "core/loop.hpp"
 #include "fuzz/require.hpp"
 
 #include <cstddef>
@@ -37,6 +38,7 @@ struct Folder {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const Folder folder;
+    static core::Loop loop;
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     for (const char* name : {"mcp-auth.json", "trust.json", "eras.json"}) folder.put(name, text);
 
@@ -54,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         FUZZ_REQUIRE(!trust.approved(proposal) || text.find("something else") != text.npos);
     }
 
-    app::EraFile eras(folder.path + "/eras.json");
+    app::EraFile eras(loop, folder.path + "/eras.json");
     const auto known = eras.find("key");
     FUZZ_REQUIRE(known.version.find(' ') == std::string::npos);
     FUZZ_REQUIRE(known.version.size() + known.transport.size() <= size);
