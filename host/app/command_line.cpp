@@ -180,6 +180,14 @@ int delivered(int code) {
 int run_command_line(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
     GlobalOptions global;
+    // What is passed on ends up in JSON, which is UTF-8: a server would call it malformed.
+    for (int i = 1; i < argc; ++i) {
+        if (core::valid_utf8(argv[i])) continue;
+        global.json = asks_for_json(argc, argv);
+        return report({ErrorCode::Invalid, "argument " + std::to_string(i) + ", \"" +
+                                               core::printable(argv[i], 80) + "\", is not UTF-8"},
+                      global);
+    }
     // What CLI11 calls back only picks the verb: what goes wrong in one is no error of parsing.
     std::function<int()> chosen;
     CLI::App app(

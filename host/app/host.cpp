@@ -477,9 +477,9 @@ std::vector<connection::Status> Host::statuses() const {
         status.place = proposal.place;
         status.enabled = false;
         status.state = connection::State::Untrusted;
-        status.last_error = "nobody has approved it; to see and approve it: patchbay trust " +
-                            (proposal.waits_for.empty() ? "" : proposal.waits_for + " ") +
-                            proposal.id;
+        status.last_error =
+            "nobody has approved it as it is now; to see and approve it: patchbay trust " +
+            (proposal.waits_for.empty() ? "" : proposal.waits_for + " ") + proposal.id;
         statuses.push_back(std::move(status));
     }
     // A server that a diagnostic took out is still one that the user asked for.

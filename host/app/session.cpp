@@ -132,11 +132,15 @@ bool Session::wait(const std::function<bool()>& done, std::function<void()> inte
 }
 
 void Session::tell_troubles(std::string_view server) const {
-    if (global_.quiet) return;
-    for (const auto& diagnostic : host_->config().diagnostics) {
-        const bool wanted = server.empty() || diagnostic.server == server;
-        if (!diagnostic.server.empty() && wanted) say(config::to_string(diagnostic));
-    }
+    auto concerned = host_->config().diagnostics;
+    std::erase_if(concerned, [&](const auto& each) {
+        return each.server.empty() || (!server.empty() && each.server != server);
+    });
+    print_diagnostics(concerned, global_.quiet);
+}
+
+bool Session::has(const std::string& server) const {
+    return server.empty() || host_->connections().find(server);
 }
 
 Error Session::no_such_server(const std::string& server) const {

@@ -43,9 +43,11 @@ public:
 
     int report(const Error& error) const { return app::report(error, global_); }
 
-    // What is wrong with entries of servers, on stderr; only of `server` if it is not empty, nothing
-    // when quiet. The rest of the configuration's diagnostics is told by the constructor.
+    // What is wrong with entries of servers, on stderr; only of `server` if it is not empty, no
+    // warnings when quiet. The rest of the configuration's diagnostics is told by the constructor.
     void tell_troubles(std::string_view server = {}) const;
+    // Whether there is such a server to use; true of the empty name, which stands for all.
+    bool has(const std::string& server) const;
     // Why there is no such server: out of order, disabled, or not there; names the others.
     Error no_such_server(const std::string& server) const;
     // Reports that, behind `where` if it is not empty; returns the exit code.

@@ -111,8 +111,7 @@ Result<void> TrustFile::revoke(const std::string& project, const std::vector<std
             return Error{ErrorCode::NotFound,
                          "\"" + core::printable(id, 80) + "\" is not approved in " +
                              core::printable(project, 1000) + "; approved: " +
-                             (known.empty() ? "nothing" : core::join(known, ", ")) +
-                             core::did_you_mean(id, known)};
+                             (known.empty() ? "nothing" : core::join(known, ", "))};
         }
         if (found && found->is_object() && found->get_object().empty()) projects.erase(project);
         return {};

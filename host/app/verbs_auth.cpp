@@ -43,11 +43,12 @@ bool signed_in(const Result<std::vector<Login>>& logins, const std::string& serv
 }
 
 // A name that is wrong is explained as every verb does it: also an entry that is out of order.
-Error explained(const Session& session, const std::string& server, const Error& error) {
+int report_failed(const Session& session, const std::string& server, const Error& error) {
     const auto& servers = session.host().config().servers;
     const bool known = std::any_of(servers.begin(), servers.end(),
                                    [&](const auto& each) { return each.id == server; });
-    return error.code == ErrorCode::NotFound && !known ? session.no_such_server(server) : error;
+    return error.code == ErrorCode::NotFound && !known ? session.report_missing(server)
+                                                       : session.report(error);
 }
 
 // Runs until `done` was told; what it was told.
@@ -70,7 +71,7 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
     const auto outcome = outcome_of(session, [&](OneSignIn::Done done) {
         session.host().sign_in(server, scope, std::move(done));
     });
-    if (!outcome) return session.report(explained(session, server, outcome.error()));
+    if (!outcome) return report_failed(session, server, outcome.error());
     Login login{server, {}, {}, {}, {}, false, false};
     if (const auto logins = session.host().logins())
         for (const auto& each : *logins)
@@ -91,7 +92,7 @@ int logout_verb(const GlobalOptions& global, const std::string& server) {
     const bool was_signed_in = signed_in(session.host().logins(), server);
     const auto outcome = outcome_of(
         session, [&](OneSignIn::Done done) { session.host().sign_out(server, std::move(done)); });
-    if (!outcome) return session.report(explained(session, server, outcome.error()));
+    if (!outcome) return report_failed(session, server, outcome.error());
     if (global.json)
         print_json(json::serialize(json::object{
             {"server", server}, {"signed_in", false}, {"was_signed_in", was_signed_in}}));

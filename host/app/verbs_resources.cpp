@@ -156,7 +156,6 @@ Result<Thing> find_thing_of(Session& session, const Kind& kind, const std::strin
 Result<Thing> thing_of(Session& session, const Kind& kind, const std::string& name,
                        const char* word, const std::string& server) {
     if (server.empty()) return find_thing(session, kind, name, word);
-    if (!session.host().connections().find(server)) return session.no_such_server(server);
     return find_thing_of(session, kind, name, server);
 }
 
@@ -228,10 +227,7 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    if (!server.empty()) {
-        if (auto found = session.host().connections().find(server); !found)
-            return session.report_missing(server);
-    }
+    if (!session.has(server)) return session.report_missing(server);
     session.tell_troubles(server);
     const auto kind = kind_of(kind_name);
     const auto listed = list_things(session, kind, server);
@@ -269,11 +265,9 @@ int read_resource_verb(const GlobalOptions& global, const std::string& uri,
     const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
     if (!opened) return kConfigError;
     auto& session = *opened;
-    auto thing = Result<Thing>(Thing{server, {}});
-    if (server.empty())
-        thing = find_thing(session, kind_of("resources"), uri, "resource");
-    else if (!session.host().connections().find(server))
-        thing = session.no_such_server(server);
+    if (!session.has(server)) return session.report_missing(server);
+    const auto thing = server.empty() ? find_thing(session, kind_of("resources"), uri, "resource")
+                                      : Result<Thing>(Thing{server, {}});
     if (!thing) return session.report(thing.error());
     router::ServerRequest request;
     request.server = thing->server;
@@ -298,6 +292,7 @@ int get_prompt_verb(const GlobalOptions& global, const std::string& name, const 
     const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
     if (!opened) return kConfigError;
     auto& session = *opened;
+    if (!session.has(server)) return session.report_missing(server);
     const auto thing = thing_of(session, kind_of("prompts"), name, "prompt", server);
     if (!thing) return session.report(thing.error());
     if (thing->definition) {
@@ -336,6 +331,7 @@ int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) 
     const bool of_prompt = !complete.prompt.empty();
     const auto& name = of_prompt ? complete.prompt : complete.resource;
     const char* word = of_prompt ? "prompt" : "template";
+    if (!session.has(complete.server)) return session.report_missing(complete.server);
     const auto thing = thing_of(session, kind_of(of_prompt ? "prompts" : "templates"), name, word,
                                 complete.server);
     if (!thing) return session.report(thing.error());

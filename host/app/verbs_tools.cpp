@@ -111,10 +111,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    if (!server.empty()) {
-        if (auto found = session.host().connections().find(server); !found)
-            return session.report_missing(server);
-    }
+    if (!session.has(server)) return session.report_missing(server);
     session.tell_troubles(server);
     const auto servers = server.empty() ? concerned(pattern, session.host().connections().ids())
                                         : std::vector<std::string>{server};
@@ -122,8 +119,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
         std::vector<std::string> others;  // disabled, out of order, not approved
         for (const auto& status : session.host().statuses()) others.push_back(status.id);
         others = concerned(pattern, std::move(others));
-        if (!pattern.empty() && !others.empty())
-            return session.report(session.no_such_server(others.front()));
+        if (!pattern.empty() && !others.empty()) return session.report_missing(others.front());
     } else {
         session.connect(servers);
     }
@@ -189,7 +185,10 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     if (!*tool) return report_unknown(session, call.name, tool->error());
     print_diagnostics(session.host().rule_warnings(), global.quiet);
     const auto* schema = (*tool)->tool->input_schema();
-    const auto arguments = with_pairs(std::move(*given), call.pairs, *schema);
+    // A denied call is refused by the router, whatever its arguments.
+    const bool denied = (*tool)->level == config::Level::Deny;
+    const auto arguments = denied ? Result<json::object>(json::object())
+                                  : with_pairs(std::move(*given), call.pairs, *schema);
     if (!arguments) return session.report(within(call.name, arguments.error()));
     if (!global.quiet && !arguments->empty())
         for (const auto& note : protocol::unchecked_in(*schema))

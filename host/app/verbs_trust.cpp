@@ -109,6 +109,7 @@ bool agreed(const Proposal& proposal) {
     return line == "y" || line == "Y" || line == "yes";
 }
 
+// Names no other id as the one that may be meant: what is approved must have been looked at.
 Result<std::vector<Proposal>> chosen(const std::vector<Proposal>& waiting, const Host& host,
                                      const std::vector<std::string>& ids) {
     std::vector<Proposal> picked;
@@ -127,8 +128,7 @@ Result<std::vector<Proposal>> chosen(const std::vector<Proposal>& waiting, const
         return Error{ErrorCode::NotFound,
                      "\"" + core::printable(id, 80) + "\"" +
                          (in_force ? " needs no approval" : " does not wait for an approval") +
-                         "; waiting: " + (known.empty() ? "nothing" : core::join(known, ", ")) +
-                         core::did_you_mean(id, known)};
+                         "; waiting: " + (known.empty() ? "nothing" : core::join(known, ", "))};
     }
     return picked;
 }
@@ -160,7 +160,15 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
             return report({ErrorCode::Invalid,
                            "--yes needs the ids to approve; `patchbay trust` lists what waits"},
                           global);
-        return list(waiting, trust, global.json);
+        // A file that cannot be used proposes nothing, which is not the same as nothing to approve.
+        const auto& config = host.config();
+        print_diagnostics(config.diagnostics, global.quiet);
+        const bool unusable = std::any_of(
+            config.diagnostics.begin(), config.diagnostics.end(), [](const auto& diagnostic) {
+                return diagnostic.severity == config::Severity::Error && diagnostic.server.empty();
+            });
+        const int code = list(waiting, trust, global.json);
+        return unusable ? int(kConfigError) : code;
     }
     auto picked = chosen(waiting, host, options.ids);
     if (!picked) return report(picked.error(), global);
@@ -183,6 +191,8 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
     if (!done) return report(done.error(), global);
     for (const auto& proposal : *picked) {
         say("approved: " + core::printable(proposal.id, 80));
+        for (const auto& fault : proposal.faults)
+            say("it would not work: " + core::printable(fault, 1000));
         const bool alone = !proposal.waits_for.empty() &&
                            std::none_of(picked->begin(), picked->end(), [&](const auto& other) {
                                return other.id == proposal.waits_for;

@@ -95,8 +95,8 @@ private:
         proposal.directory = source.project;
         proposal.place = source.place(member.mark);
         proposal.definition = {{"auth", to_json(member.value)}, {"folder", folder_of(source)}};
-        if (const auto program = program_of_body(member.value, source); !program.empty())
-            proposal.definition["program"] = program;
+        if (const auto program = program_of_body(member.value, source))
+            proposal.definition["program"] = shown(*program);
         proposal.digest = digest_of(proposal.definition);
         return proposal;
     }
@@ -144,7 +144,7 @@ private:
         definition["folder"] = folder_of(source);
         if (auto adjusted = adjustments(entry.id, source); !adjusted.empty())
             definition["adjusted_by"] = std::move(adjusted);
-        if (!entry.program.empty()) definition["program"] = entry.program;
+        if (entry.program) definition["program"] = shown(*entry.program);
         if (approvals_) definition["plugins"] = plugins_of(entry.body);
         if (const auto table = table_of(entry.body); table.member)
             definition["auth_table"] = to_json(table.member->value);
@@ -169,9 +169,14 @@ private:
         return source.file.substr(0, std::min(source.file.rfind('/'), source.file.size()));
     }
 
-    std::string program_of_body(const Node& body, const Source& source) const {
+    // That there is no such program is approved as well: one that comes is another definition.
+    static json::value shown(const std::string& program) {
+        return program.empty() ? json::value() : json::value(program);
+    }
+
+    std::optional<std::string> program_of_body(const Node& body, const Source& source) const {
         const auto launch = launch_of(body, folder_of(source));
-        return launch ? program_of(*launch, environment_) : std::string();
+        return launch ? program_of(*launch, environment_) : std::nullopt;
     }
 
     json::object plugins_of(const Node& body) const {

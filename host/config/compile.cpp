@@ -10,6 +10,10 @@ namespace patchbay::config {
 
 namespace {
 
+// Diagnostics of a load that come with the nearest name, which is looked for among all servers: a
+// checkout may bring thousands of both.
+constexpr std::size_t kMostHints = 20;
+
 const ServerKey* find_key(std::string_view name) {
     const auto keys = server_keys();
     const auto it =
@@ -157,7 +161,8 @@ private:
              (only_off
                   ? std::string("no source defines this server")
                   : "no transport, command or url here, and no weaker source defines this server") +
-                 core::did_you_mean(id_, defined_));
+                 (diagnostics_.size() < kMostHints ? core::did_you_mean(id_, defined_)
+                                                   : std::string()));
     }
 
     void unknown_key(const Source& source, const Member& member) {

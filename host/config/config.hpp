@@ -87,8 +87,9 @@ struct Server {
     bool restart = true;
 
     std::string written;  // the name in the file, where no id could be made of it as it is
-    // What was approved as the file that the command leads to; empty: nothing was.
-    std::string program;
+    // What was approved as the file that the command leads to, empty when it led to none; no value:
+    // nothing was.
+    std::optional<std::string> program;
     // Where its rules were written: "enabled", "enabled_tools", "disabled_tools", "tools.NAME".
     std::map<std::string, Place> rules;
     const Place& place_of_rule(const std::string& rule) const {

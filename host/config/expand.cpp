@@ -55,14 +55,17 @@ json::object anchored(json::object settings, const Server& server, const Environ
 Result<json::object> still_approved(json::object settings, const Server& server,
                                     const Environment& environment) {
     const auto launch = launch_of(settings);
-    if (server.program.empty() || !launch) return settings;
+    if (!server.program || !launch) return settings;
     const auto now = program_of(*launch, environment);
     if (now == server.program) return settings;
-    return Error{ErrorCode::Denied,
-                 to_string(server.place) + ": server \"" + server.id + "\": its command leads to " +
-                     (now.empty() ? "no program" : "\"" + core::printable(now, PATH_MAX) + "\"") +
-                     " now, approved was \"" + core::printable(server.program, PATH_MAX) +
-                     "\"; to see and approve it: patchbay trust " + server.id};
+    const auto named = [](const std::optional<std::string>& program) {
+        return program && !program->empty() ? "\"" + core::printable(*program, PATH_MAX) + "\""
+                                            : std::string("no program");
+    };
+    return Error{ErrorCode::Denied, to_string(server.place) + ": server \"" + server.id +
+                                        "\": its command leads to " + named(now) +
+                                        " now, approved was " + named(server.program) +
+                                        "; to see and approve it: patchbay trust " + server.id};
 }
 
 // Form looks at how references are written: it asks for no variable, reads and runs nothing.

@@ -38,8 +38,8 @@ struct ServerEntry {
     // Nobody has approved this definition: it connects nothing and replaces nothing, it may only
     // forbid. Set by withhold().
     std::optional<Proposal> withheld = {};
-    std::string program =
-        {};  // of a project or local file: see Server::program. Set by withhold().
+    // Of a project or local file: see Server::program. Set by withhold().
+    std::optional<std::string> program = {};
 };
 
 struct Fragment {

@@ -46,9 +46,9 @@ std::optional<Launch> launch_of(const boost::json::object& settings) {
     return launch;
 }
 
-std::string program_of(const Launch& launch, const Environment& environment) {
+std::optional<std::string> program_of(const Launch& launch, const Environment& environment) {
     const auto& name = launch.command;
-    if (name.empty() || waits(name)) return {};
+    if (name.empty() || waits(name)) return std::nullopt;
     std::string found;
     if (name.find('/') != std::string::npos) {
         found = from(launch.folder, name);
@@ -59,12 +59,12 @@ std::string program_of(const Launch& launch, const Environment& environment) {
         const std::string path = set && !set->empty() ? *set : std::string(core::kDefaultPath);
         const auto cwd =
             launch.cwd.empty() ? environment.working_directory : from(launch.folder, launch.cwd);
-        if (waits(path)) return {};
+        if (waits(path)) return std::nullopt;
         const auto program = core::find_on_path(name, path, cwd);
-        if (!program) return {};
+        if (!program) return std::string();
         // Found by a relative folder of PATH, which begins where the program is started.
         found = from(cwd, *program);
-        if (waits(found)) return {};
+        if (waits(found)) return std::nullopt;
     }
     const auto file = core::behind_links(found);
     return file.empty() ? found : file;

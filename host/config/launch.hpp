@@ -24,7 +24,7 @@ std::optional<Launch> launch_of(const Node& body, std::string folder);
 std::optional<Launch> launch_of(const boost::json::object& settings);
 
 // The file behind all links; where there is none, the path where it would be. Empty: no folder of
-// PATH has such a program, or a `${...}` decides about it.
-std::string program_of(const Launch& launch, const Environment& environment);
+// PATH has such a program. No value: a `${...}` decides about it.
+std::optional<std::string> program_of(const Launch& launch, const Environment& environment);
 
 }  // namespace patchbay::config

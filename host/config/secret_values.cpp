@@ -11,6 +11,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kLooksLikeAKey = 20;
+constexpr auto kNone = std::string_view::npos;
 
 char lower(char letter) {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
@@ -43,6 +44,36 @@ std::string_view text_of(const json::value& value) {
     return value.is_string() ? std::string_view(value.get_string()) : std::string_view();
 }
 
+// What the well-known services begin their keys with: alone in a list of arguments a long word with
+// digits may as well be the name of a package.
+bool is_known_key(std::string_view text) {
+    constexpr std::array kBeginnings = {"sk-",   "ghp_",  "gho_", "ghs_", "github_pat_", "glpat-",
+                                        "xoxb-", "xoxp-", "AKIA", "eyJ",  "npm_"};
+    return looks_like_a_key(text) &&
+           std::any_of(kBeginnings.begin(), kBeginnings.end(),
+                       [&](const char* beginning) { return text.starts_with(beginning); });
+}
+
+// Where the value begins that a name tells to be a secret: --token=x, API_KEY=x, Authorization: x,
+// and the same behind other names: --env=API_KEY=x, --header=Authorization: x.
+std::size_t secret_behind_names(std::string_view text) {
+    std::size_t begin = 0;
+    for (auto mark = text.find_first_of("=:"); mark != kNone;
+         mark = text.find_first_of("=:", begin)) {
+        if (text.substr(mark).starts_with("://")) return kNone;
+        auto name = text.substr(begin, mark - begin);
+        name = name.substr(0, name.find_last_not_of(' ') + 1);
+        if (!is_word(name)) return kNone;
+        if (names_a_secret(name))
+            return std::min(text.find_first_not_of(' ', mark + 1), text.size());
+        begin = mark + 1;
+    }
+    return kNone;
+}
+
+// Where the first secret of an address begins: its password, or a parameter of its query.
+std::size_t secret_in_address(std::string_view text);
+
 class Finder {
 public:
     void pairs(const json::value* table) {
@@ -57,8 +88,8 @@ public:
         if (!list || !list->is_array()) return;
         const auto parts = secret_parts(list->get_array());
         for (std::size_t i = 0; i < parts.size(); ++i) {
-            if (parts[i] != std::string_view::npos)
-                keep_with_scheme(text_of(list->get_array()[i]).substr(parts[i]));
+            if (parts[i] != kNone) keep_with_scheme(text_of(list->get_array()[i]).substr(parts[i]));
+            url(&list->get_array()[i]);  // the parts of it, where the rest of the address is none
         }
     }
 
@@ -102,6 +133,16 @@ private:
     }
 };
 
+std::size_t secret_in_address(std::string_view text) {
+    Finder finder;
+    const json::value value(text);
+    finder.url(&value);
+    auto first = kNone;
+    for (const auto& part : finder.found)
+        first = std::min(first, text.find(part, text.find("://")));
+    return first;
+}
+
 }  // namespace
 
 bool names_a_secret(std::string_view name) {
@@ -128,26 +169,19 @@ bool is_secret(std::string_view name, std::string_view value) {
 }
 
 std::vector<std::size_t> secret_parts(const json::array& args) {
-    constexpr auto kNone = std::string_view::npos;
     std::vector<std::size_t> parts;
     parts.reserve(args.size());
     bool asked = false;  // the one before is an option whose value is a secret
     for (const auto& arg : args) {
         const auto text = text_of(arg);
         const bool option = text.starts_with('-');
-        const bool answers = std::exchange(asked, false) && !option;
-        const auto mark = text.find_first_of("=:");
-        const auto name = text.substr(0, mark);
-        const bool named = is_word(name) && names_a_secret(name);
-        const bool address = mark != kNone && text.substr(mark).starts_with("://");
-        if (answers) {
+        if (std::exchange(asked, false) && !option) {
             parts.push_back(0);
-        } else if (named && mark != kNone && !address) {
-            parts.push_back(std::min(text.find_first_not_of(' ', mark + 1), text.size()));
-        } else {
-            parts.push_back(kNone);
-            asked = named && option && mark == kNone;
+            continue;
         }
+        parts.push_back(std::min(secret_in_address(text), secret_behind_names(text)));
+        if (parts.back() == kNone && is_known_key(text)) parts.back() = 0;
+        asked = option && is_word(text) && names_a_secret(text);
     }
     return parts;
 }

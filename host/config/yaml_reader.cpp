@@ -55,6 +55,18 @@ bool whole(std::string_view text, Number& out, int base = 10) {
     return error == std::errc() && end == text.data() + text.size();
 }
 
+// For YAML a line ends there, for its parser it goes on: what follows would be part of a remark.
+std::optional<Mark> lone_return(std::string_view text) {
+    for (auto at = text.find('\r'); at != std::string_view::npos; at = text.find('\r', at + 1)) {
+        if (at + 1 < text.size() && text[at + 1] == '\n') continue;
+        const auto before = text.substr(0, at);
+        const auto line = std::count(before.begin(), before.end(), '\n');
+        const auto begin = before.rfind('\n') + 1;  // npos + 1 is 0
+        return Mark{static_cast<unsigned>(line + 1), static_cast<unsigned>(at - begin + 1)};
+    }
+    return {};
+}
+
 // [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?
 bool looks_like_number(std::string_view text) {
     bool digits = false;
@@ -119,6 +131,10 @@ public:
         Node node = Node::of_text(value, mark_of(mark));
         if (at(mark) == '"' || at(mark) == '\'') check_quotes(mark);
         // A NUL would be cut off silently wherever the text becomes an argument or a path.
+        // Its parser makes one byte of "\_" and of other escapes.
+        if (!core::valid_utf8(value))
+            throw Refused{
+                {node.mark, "not YAML: a string that is no UTF-8; write the character itself"}};
         if (value.find('\0') != std::string::npos) {
             throw Refused{{node.mark, "not YAML: a NUL character in a string"}};
         }
@@ -398,6 +414,13 @@ Parsed parse_yaml(std::string_view text) {
         if (text.starts_with('%') && text.find("\n---") == std::string_view::npos) {
             parsed.problem =
                 Problem{{1, 1}, "not YAML: a directive (%) needs a line \"---\" below"};
+            return parsed;
+        }
+        if (const auto lone = lone_return(text)) {
+            parsed.problem =
+                Problem{*lone,
+                        "not YAML: a carriage return without a line feed; lines end in "
+                        "\\n or \\r\\n"};
             return parsed;
         }
         TreeBuilder builder(text);

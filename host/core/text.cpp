@@ -27,6 +27,10 @@ std::size_t edits(std::string_view a, std::string_view b) {
     return previous[b.size()];
 }
 
+// Cells of the tables of edits() for one hint, a few milliseconds: of thousands of names only the
+// first are looked at.
+constexpr std::size_t kMostHintWork = 1'000'000;
+
 // Length of the valid code point at the front of `text`, 0 when it is not one; `value` is set.
 std::size_t code_point(std::string_view text, char32_t& value) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -79,10 +83,13 @@ std::vector<std::string> nearest(std::string_view wanted,
     std::vector<std::pair<std::size_t, std::string>> near;
     const std::size_t reach = std::max<std::size_t>(1, wanted.size() / 3);
     if (wanted.size() > 512) return {};
+    std::size_t work = 0;
     for (const auto& candidate : candidates) {
         const auto gap = candidate.size() > wanted.size() ? candidate.size() - wanted.size()
                                                           : wanted.size() - candidate.size();
         if (gap > reach) continue;
+        work += (wanted.size() + 1) * (candidate.size() + 1);
+        if (work > kMostHintWork) break;
         const auto distance = edits(wanted, candidate);
         if (distance <= reach) near.emplace_back(distance, candidate);
     }

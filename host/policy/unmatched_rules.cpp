@@ -4,6 +4,7 @@
 #include "protocol/qualified_name.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace patchbay::policy {
 using config::Diagnostic;
@@ -13,6 +14,10 @@ using config::Severity;
 namespace {
 
 constexpr std::string_view kPublicPrefix = "mcp__";
+
+// A person reads no more, and each costs a look at all names: a file may hold thousands of rules, a
+// server list thousands of tools.
+constexpr std::size_t kMostWarnings = 20;
 
 bool starts_like(std::string_view a, std::string_view b) {
     const auto common = std::min(a.size(), b.size());
@@ -38,19 +43,27 @@ public:
         const auto& permissions = config_.permissions;
         for (const auto& pattern : permissions.deny)
             check("permissions.deny", pattern, permissions.deny_places);
-        if (!permissions.allow) return std::move(found_);
-        for (const auto& pattern : *permissions.allow)
-            check("permissions.allow", pattern, permissions.allow_places);
+        if (permissions.allow)
+            for (const auto& pattern : *permissions.allow)
+                check("permissions.allow", pattern, permissions.allow_places);
+        if (full())
+            found_.push_back({Severity::Warning,
+                              {},
+                              "more rules may match no tool: the rest was not looked at",
+                              {}});
         return std::move(found_);
     }
 
 private:
+    bool full() const { return found_.size() >= kMostWarnings; }
+
     void check(const config::Server& server) {
         const auto known = known_.find(server.id);
         if (known == known_.end()) return;
+        const auto& tools = known->second;
+        const std::unordered_set<std::string_view> there(tools.begin(), tools.end());
         const auto look = [&](const std::string& key, const std::string& tool) {
-            const auto& tools = known->second;
-            if (std::find(tools.begin(), tools.end(), tool) != tools.end()) return;
+            if (full() || there.contains(tool)) return;
             found_.push_back(
                 {Severity::Warning, server.place_of_rule(key),
                  "server \"" + server.id + "\": " + key + " names \"" + core::printable(tool, 80) +
@@ -65,6 +78,7 @@ private:
 
     void check(const char* key, const std::string& pattern,
                const std::map<std::string, Place>& places) {
+        if (full()) return;
         const auto tell = [&](const std::string& why) {
             const auto place = places.find(pattern);
             found_.push_back(
@@ -75,29 +89,35 @@ private:
         };
         const bool open = !pattern.empty() && pattern.back() == '*';
         const auto begin = std::string_view(pattern).substr(0, pattern.size() - (open ? 1 : 0));
-        if (!starts_like(begin, kPublicPrefix) || (!open && begin.size() <= kPublicPrefix.size()))
-            return tell("can match no tool: public names are mcp__SERVER__TOOL");
+        const bool names_a_tool = begin.size() > kPublicPrefix.size() &&
+                                  begin.find("__", kPublicPrefix.size()) != std::string_view::npos;
+        if (!starts_like(begin, kPublicPrefix) || (!open && !names_a_tool))
+            return tell(
+                "can match no tool: public names are mcp__SERVER__TOOL, and mcp__SERVER__* is "
+                "all of a server");
         if (const auto hint = near_server(begin); !hint.empty())
             return tell("concerns no server that is configured" + hint);
         // A rule for servers that are not here, or not known yet, may be right elsewhere.
         const auto owners = open ? owners_of(begin) : protocol::servers_for(pattern, ids_);
-        std::vector<std::string> names;
+        bool matched = false;
         for (const auto& id : owners) {
-            const auto known = known_.find(id);
-            if (known == known_.end()) return;
-            for (const auto& tool : known->second) names.push_back(names_.public_name(id, tool));
+            if (!known_.contains(id)) return;
+            const auto& names = names_of(id);
+            matched = matched || (open ? std::any_of(names.list.begin(), names.list.end(),
+                                                     [&](const auto& name) {
+                                                         return protocol::matches(pattern, name);
+                                                     })
+                                       : names.all.contains(pattern));
         }
-        const bool matched = std::any_of(names.begin(), names.end(), [&](const auto& name) {
-            return protocol::matches(pattern, name);
+        // What is asked of a whole server, its resources and prompts, is judged as "mcp__ID__".
+        const bool whole = std::any_of(owners.begin(), owners.end(), [&](const auto& id) {
+            return protocol::matches(pattern, "mcp__" + id + "__");
         });
-        // A pattern that covers a whole server concerns more than its tools.
-        const bool whole = open && std::any_of(owners.begin(), owners.end(), [&](const auto& id) {
-                               return protocol::matches(pattern, "mcp__" + id + "__");
-                           });
         if (owners.empty() || matched || whole) return;
         tell("matches no tool of " + std::string(owners.size() == 1 ? "server \"" : "servers \"") +
              core::join(owners, "\", \"") + "\"" +
-             (open ? std::string() : near_tools(pattern, owners.front(), names)));
+             (open ? std::string()
+                   : near_tools(pattern, owners.front(), names_of(owners.front()).list)));
     }
 
     // Compared without what all tools of the server begin with: that makes any two names alike.
@@ -113,6 +133,19 @@ private:
         return near.empty() ? "" : "; did you mean \"" + core::join(near, "\" or \"") + "\"?";
     }
 
+    struct Names {  // public ones
+        std::vector<std::string> list;
+        std::unordered_set<std::string_view> all;
+    };
+    const Names& names_of(const std::string& id) {
+        const auto [at, added] = public_names_.try_emplace(id);
+        auto& [list, all] = at->second;
+        if (!added) return at->second;
+        for (const auto& tool : known_.at(id)) list.push_back(names_.public_name(id, tool));
+        all.insert(list.begin(), list.end());
+        return at->second;
+    }
+
     std::vector<std::string> owners_of(std::string_view begin) const {
         std::vector<std::string> owners;
         for (const auto& id : ids_)
@@ -121,12 +154,13 @@ private:
     }
 
     // Nothing when the server that `begin` names is configured, or is like none that is.
-    std::string near_server(std::string_view begin) const {
+    std::string near_server(std::string_view begin) {
         const auto rest = begin.substr(std::min(begin.size(), kPublicPrefix.size()));
         const auto end = rest.find("__");
         if (end == std::string_view::npos) return {};
         const auto id = rest.substr(0, end);
         if (std::find(configured_.begin(), configured_.end(), id) != configured_.end()) return {};
+        if (strangers_++ >= kMostWarnings) return {};
         return core::did_you_mean(id, configured_);
     }
 
@@ -135,6 +169,8 @@ private:
     std::vector<std::string> configured_;  // disabled, untrusted and faulty ones too
     std::vector<std::string> ids_;         // of those that are enabled
     protocol::NameTable names_;
+    std::map<std::string, Names> public_names_;  // of servers that a rule was about
+    std::size_t strangers_ = 0;                  // rules about servers that are not configured
     std::vector<Diagnostic> found_;
 };
 

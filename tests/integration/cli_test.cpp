@@ -266,6 +266,7 @@ TEST(CommandLine, UsageErrorsAreJsonToo) {
          {Words{"--json"}, Words{"--json", "nope"}, Words{"mcp", "--json"}, Words{"--json", ""},
           Words{"tools", "--json", "--nosuch"}, Words{"call", "--json"},
           Words{"call", "mcp__x__echo", "--timeout", "x", "--json"}, Words{"--json", "--config"},
+          Words{"call", "mcp__x__echo", "message=\xff", "--json"},
           Words{"mcp", "logs", "x", "-n", "0", "--json"}, Words{"batch", "nofile", "--json"},
           Words{"prompts", "get", "greet", "who", "--json"}, Words{"complete", "who=A", "--json"},
           Words{"trust", "--yes", "--json"}}) {
@@ -442,7 +443,7 @@ TEST(CommandLine, TellsOfABrokenEntryWhereItConcernsSomebody) {
     EXPECT_EQ(call.err, "");
     EXPECT_EQ(home.run({"tools", "--server", "good"}).err, "");
     EXPECT_THAT(home.run({"tools"}).err, HasSubstr("\"bad\""));
-    EXPECT_EQ(home.run({"tools", "-q"}).err, "");
+    EXPECT_THAT(home.run({"tools", "-q"}).err, HasSubstr("\"bad\"")) << "an error is no warning";
     EXPECT_THAT(home.run({"mcp", "status"}).err, HasSubstr("\"bad\""));
     EXPECT_THAT(home.run({"config", "check"}).err, HasSubstr("\"bad\""));
     const auto broken = home.run({"call", "mcp__bad__x", "-q"});

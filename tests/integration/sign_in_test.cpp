@@ -233,7 +233,7 @@ TEST(SigningIn, SaysOnceWhichServerThereIsNot) {
                   "error: no server \"wbe\" is configured; did you mean \"web\"?; known: bad, "
                   "web\n");
         const auto broken = home.run({"mcp", verb, "bad"});
-        EXPECT_EQ(broken.exit_code, 6);
+        EXPECT_EQ(broken.exit_code, 4);
         EXPECT_THAT(broken.err, AllOf(HasSubstr("headers"), Not(HasSubstr("is configured"))));
     }
 }

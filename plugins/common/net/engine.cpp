@@ -296,6 +296,7 @@ bool Engine::take_head(const TaskPtr& task, const Head& head) {
     if (moved && !head.value("location").empty()) {
         redirect(*task, head);
         task->fuse_.disarm();
+        task->sent_before_ = true;  // who redirects has read it, whatever becomes of the next one
         drop(std::move(task->line_));
         ask(task);
         return false;

@@ -93,7 +93,7 @@ private:
     std::size_t drained_ = 0;
     bool reused_ = false, body_begun_ = false, crossed_ = false, counted_ = false;
     bool cut_ = false;
-    bool sent_before_ = false;  // on a connection that broke; it was asked again
+    bool sent_before_ = false;  // on a connection that broke or redirected; it was asked again
 };
 
 // The channel that an engine works for.

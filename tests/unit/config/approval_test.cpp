@@ -182,7 +182,7 @@ TEST_F(Approval, AProgramThatPathFindsIsApprovedAsTheFileItLeadsTo) {
     project("[servers.a]\ncommand = 'tool'\n[auth.x]\nkind = 'bearer'\ncommand = ['tool']\n");
     approve({"a", "auth.x"});
     ASSERT_TRUE(find(now(), "a"));
-    EXPECT_EQ(find(now(), "a")->program, world.folder / "versions/one");
+    EXPECT_EQ(find(now(), "a")->program.value_or(""), world.folder / "versions/one");
     ASSERT_EQ(::unlink(link.c_str()), 0);
     ASSERT_EQ(::symlink((world.folder / "versions/two").c_str(), link.c_str()), 0);
     EXPECT_EQ(waiting(), (Ids{"a", "auth.x"}));
@@ -210,12 +210,23 @@ TEST_F(Approval, AProgramIsLookedForWhereTheChildWouldFindIt) {
         project("[servers.a]\ncommand = 'run'\n" + c.keys);
         EXPECT_EQ(now().untrusted.at(0).definition.at("program"), boost::json::value(c.program));
     }
-    for (const auto* undecided :
-         {"env = { PATH = '${PATH}:x' }\n", "env = { PATH = 'nowhere' }\n"}) {
-        SCOPED_TRACE(undecided);
-        project(std::string("[servers.a]\ncommand = 'run'\n") + undecided);
-        EXPECT_FALSE(now().untrusted.at(0).definition.contains("program"));
-    }
+    project("[servers.a]\ncommand = 'run'\nenv = { PATH = '${PATH}:x' }\n");
+    EXPECT_FALSE(now().untrusted.at(0).definition.contains("program")) << "undecided";
+    project("[servers.a]\ncommand = 'run'\nenv = { PATH = 'nowhere' }\n");
+    EXPECT_TRUE(now().untrusted.at(0).definition.at("program").is_null()) << "there is none";
+}
+
+TEST_F(Approval, AProgramThatWasNotThereIsNotTheOneThatComes) {
+    project("[servers.a]\ncommand = 'run'\nenv = { PATH = '" + world.folder / "later" + "' }\n");
+    approve({"a"});
+    const auto config = now();
+    EXPECT_TRUE(expand(*find(config, "a"), world.environment))
+        << "the start says that it is missing";
+    program("later/run");
+    const auto expanded = expand(*find(config, "a"), world.environment);
+    ASSERT_FALSE(expanded);
+    EXPECT_THAT(expanded.error().message, HasSubstr("now, approved was no program"));
+    EXPECT_FALSE(find(now(), "a")) << "the next run asks";
 }
 
 // A host that lives long starts a server again after the checkout has changed.

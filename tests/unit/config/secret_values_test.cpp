@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 
 std::vector<std::string> found_in(const char* settings) {
     return secret_values(boost::json::parse(settings).as_object());
@@ -43,6 +44,20 @@ TEST(SecretValues, OfArguments) {
     EXPECT_THAT(found_in(R"({"args":["-e","API_TOKEN=value-1","-H","Authorization: Bearer value-2",
                                      "--header","X-Api-Key:value-3","auth://host/path","key"]})"),
                 ElementsAre("value-1", "Bearer value-2", "value-2", "value-3"));
+    EXPECT_THAT(
+        found_in(R"({"args":["--header=Authorization: Bearer value-1","--env=A_TOKEN=value-2",
+                                     "--api-key = value-3","--mode=fast","12:30","C:/a=b"]})"),
+        ElementsAre("Bearer value-1", "value-1", "value-2", "value-3"));
+}
+
+TEST(SecretValues, OfArgumentsThatAreAddressesOrKeys) {
+    EXPECT_THAT(found_in(R"({"args":["pg","postgresql://me:value-1@localhost/db",
+                                     "--url=https://h/mcp?token=value-2"]})"),
+                IsSupersetOf({"value-1", "value-2"}));
+    EXPECT_THAT(found_in(R"({"args":["sk-live-abcdef0123456789"]})"),
+                ElementsAre("sk-live-abcdef0123456789"));
+    EXPECT_THAT(found_in(R"({"args":["mcp-server-with-a-long-name-2","https://h/mcp?x=1"]})"),
+                IsEmpty());
 }
 
 TEST(SecretValues, OfUrls) {

@@ -16,6 +16,12 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+TEST(Nearest, LooksAtNoMoreNamesThanAPersonIsWorth) {
+    std::vector<std::string> names(100'000, std::string(100, 'a'));
+    names.push_back(std::string(100, 'b'));
+    EXPECT_THAT(nearest(std::string(99, 'b'), names), ::testing::IsEmpty());
+}
+
 TEST(Nearest, OffersWhatIsAFewEditsAway) {
     const std::vector<std::string> names{"stdio", "http", "tcp", "read_file", "read_files"};
     EXPECT_THAT(nearest("stido", names), ElementsAre("stdio"));

@@ -69,8 +69,27 @@ TEST_F(UnmatchedRules, PatternsThatMatchNoToolOfTheServersTheyConcernAreTold) {
                                       "\"mcp__git__lgo\" matches no tool of server \"git\"; did "
                                       "you mean \"mcp__git__log\""),
                             HasSubstr("enterprise config e.toml:2:9: permissions.deny: "
-                                      "\"mcp__github__delete_*\" matches no tool of server"),
-                            HasSubstr("permissions.allow: \"mcp__git__\" matches no tool")));
+                                      "\"mcp__github__delete_*\" matches no tool of server")))
+        << "\"mcp__git__\" is what is asked of the server besides its tools";
+}
+
+TEST_F(UnmatchedRules, AServerAloneIsNoTool) {
+    config.permissions.deny = {"mcp__git", "mcp__git_log", "mcp__git__"};
+    EXPECT_THAT(found(),
+                ElementsAre(HasSubstr("\"mcp__git\" can match no tool"),
+                            HasSubstr("\"mcp__git_log\" can match no tool: public names are "
+                                      "mcp__SERVER__TOOL, and mcp__SERVER__* is all")));
+}
+
+TEST_F(UnmatchedRules, OfThousandsOnlyTheFirstAreTold) {
+    auto& git = config.servers[0];
+    for (int i = 0; i < 4000; ++i) git.disabled_tools.push_back("lag" + std::to_string(i));
+    for (int i = 0; i < 4000; ++i) known["git"].push_back("log" + std::to_string(i));
+    for (int i = 0; i < 4000; ++i)
+        config.permissions.deny.push_back("mcp__gitt" + std::to_string(i) + "__log");
+    const auto texts = found();
+    ASSERT_EQ(texts.size(), 21U);
+    EXPECT_THAT(texts.back(), HasSubstr("the rest was not looked at"));
 }
 
 TEST_F(UnmatchedRules, ARuleForServersThatAreNotKnownMayBeRight) {
