@@ -46,11 +46,11 @@ public:
         if (permissions.allow)
             for (const auto& pattern : *permissions.allow)
                 check("permissions.allow", pattern, permissions.allow_places);
-        if (full())
-            found_.push_back({Severity::Warning,
-                              {},
-                              "more rules may match no tool: the rest was not looked at",
-                              {}});
+        if (full()) {
+            auto& rest = found_.emplace_back();
+            rest.severity = Severity::Warning;
+            rest.message = "more rules may match no tool: the rest was not looked at";
+        }
         return std::move(found_);
     }
 

