@@ -672,12 +672,10 @@ std::vector<Misbehaviour> over_http() {
                     kClose};
             },
             Fate::Works),
-        row(
-            "StreamThatEndsWithRetryZero",
+        row("StreamThatEndsWithRetryZero",
             [events](const Asked&) {
                 return Steps{raw(events + "\r\nretry: 0\r\nid: 1\r\ndata:\r\n\r\n"), kClose};
-            },
-            Fate::TimesOut),
+            }),
         row("StreamWithoutAnswer",
             [events](const Asked&) {
                 return Steps{raw(events + "\r\n: nothing\r\n\r\n"), kClose};
