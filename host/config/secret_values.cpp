@@ -71,9 +71,6 @@ std::size_t secret_behind_names(std::string_view text) {
     return kNone;
 }
 
-// Where the first secret of an address begins: its password, or a parameter of its query.
-std::size_t secret_in_address(std::string_view text);
-
 class Finder {
 public:
     void pairs(const json::value* table) {
@@ -133,6 +130,7 @@ private:
     }
 };
 
+// Where the first secret of an address begins: its password, or a parameter of its query.
 std::size_t secret_in_address(std::string_view text) {
     Finder finder;
     const json::value value(text);
