@@ -89,9 +89,6 @@ void TerminalAsker::withdraw(std::uint64_t id) {
     forms_.erase(found);
     if (!asked) return;
     if (of_server) say("(the call has ended, no answer is wanted any more)");
-    // What was typed so far is not meant for the next question.
-    typed_.clear();
-    if (terminal_ >= 0) ::tcflush(terminal_, TCIFLUSH);
     next();
 }
 
@@ -187,10 +184,12 @@ void TerminalAsker::end(bool accepted, const std::string& line) {
 }
 
 void TerminalAsker::next() {
+    // What was typed so far was not meant for the next question: that may be another server's.
+    typed_.clear();
+    if (terminal_ >= 0) ::tcflush(terminal_, TCIFLUSH);
     if (!forms_.empty()) return begin();
     if (watch_) loop_->unwatch(std::exchange(watch_, 0));
     if (terminal_ >= 0) ::close(std::exchange(terminal_, -1));
-    typed_.clear();
 }
 
 }  // namespace patchbay::app

@@ -72,6 +72,22 @@ TEST(AskTerminal, AQuestionThatIsWithdrawnMakesRoomForTheNext) {
                 "asks: one(.|\n)*no answer is wanted any more(.|\n)*asks: two");
 }
 
+[[noreturn]] void type_ahead() {
+    AskingChild child;
+    std::string first, second;
+    child.ask("one", first);
+    child.ask("two", second);
+    child.type("mine\nmeant for the first as well\n");
+    if (!child.wait([&] { return !first.empty() && child.all_is_read(); })) ::_exit(1);
+    child.type("yours\n");
+    if (!child.wait([&] { return !second.empty(); })) ::_exit(2);
+    ::_exit(first == R"({"n":"mine"})" && second == R"({"n":"yours"})" ? 0 : 3);
+}
+
+TEST(AskTerminal, WhatIsTypedAheadAnswersNoOtherQuestion) {
+    EXPECT_EXIT(type_ahead(), ::testing::ExitedWithCode(0), "asks: two");
+}
+
 [[noreturn]] void withdraw_one_that_waits() {
     AskingChild child;
     std::string first, second;
