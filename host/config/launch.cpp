@@ -66,8 +66,7 @@ std::optional<std::string> program_of(const Launch& launch, const Environment& e
         found = from(cwd, *program);
         if (waits(found)) return std::nullopt;
     }
-    const auto file = core::behind_links(found);
-    return file.empty() ? found : file;
+    return core::behind_links(found);
 }
 
 }  // namespace patchbay::config

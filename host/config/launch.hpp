@@ -23,8 +23,8 @@ std::optional<Launch> launch_of(const Node& body, std::string folder);
 // As it is about to be started, everything expanded.
 std::optional<Launch> launch_of(const boost::json::object& settings);
 
-// The file behind all links; where there is none, the path where it would be. Empty: no folder of
-// PATH has such a program. No value: a `${...}` decides about it.
+// The file behind all links. Empty: there is none, at its path or in any folder of PATH. No value: a
+// `${...}` decides about it.
 std::optional<std::string> program_of(const Launch& launch, const Environment& environment);
 
 }  // namespace patchbay::config

@@ -217,16 +217,20 @@ TEST_F(Approval, AProgramIsLookedForWhereTheChildWouldFindIt) {
 }
 
 TEST_F(Approval, AProgramThatWasNotThereIsNotTheOneThatComes) {
-    project("[servers.a]\ncommand = 'run'\nenv = { PATH = '" + world.folder / "later" + "' }\n");
-    approve({"a"});
+    project("[servers.a]\ncommand = 'run'\nenv = { PATH = '" + world.folder / "later" +
+            "' }\n[servers.b]\ncommand = '../tools/run'\n");
+    approve({"a", "b"});
     const auto config = now();
-    EXPECT_TRUE(expand(*find(config, "a"), world.environment))
-        << "the start says that it is missing";
+    for (const auto* id : {"a", "b"})
+        EXPECT_TRUE(expand(*find(config, id), world.environment)) << "the start says it is missing";
     program("later/run");
-    const auto expanded = expand(*find(config, "a"), world.environment);
-    ASSERT_FALSE(expanded);
-    EXPECT_THAT(expanded.error().message, HasSubstr("now, approved was no program"));
-    EXPECT_FALSE(find(now(), "a")) << "the next run asks";
+    program("home/me/work/app/tools/run");
+    for (const auto* id : {"a", "b"}) {
+        const auto expanded = expand(*find(config, id), world.environment);
+        ASSERT_FALSE(expanded) << id;
+        EXPECT_THAT(expanded.error().message, HasSubstr("now, approved was no program"));
+        EXPECT_FALSE(find(now(), id)) << "the next run asks";
+    }
 }
 
 // A host that lives long starts a server again after the checkout has changed.
