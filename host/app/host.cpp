@@ -345,7 +345,7 @@ struct Host::Impl final : connection::ServerEvents {
     }
 
     void check_transports(config::Config& config) const {
-        config::check_transports(config, known_transports(config, plugins), against_schema);
+        config::check_transports(config, known_transports(config, plugins), compile_schema);
         server_auth.check(config);
         check_proposals(config);
     }
@@ -356,7 +356,7 @@ struct Host::Impl final : connection::ServerEvents {
         for (const auto& proposal : config.untrusted)
             if (proposal.server) meant.servers.push_back(*proposal.server);
         if (meant.servers.empty()) return;
-        config::check_transports(meant, known_transports(meant, plugins), against_schema);
+        config::check_transports(meant, known_transports(meant, plugins), compile_schema);
         for (const auto& told : meant.diagnostics) {
             if (told.severity != config::Severity::Error) continue;
             for (auto& proposal : config.untrusted)

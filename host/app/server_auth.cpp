@@ -46,15 +46,16 @@ void inherit(json::object& settings, const json::object& from, const json::value
 
 }  // namespace
 
-std::vector<std::string> against_schema(const json::value& schema, const json::object& settings) {
-    std::vector<std::string> troubles;
-    const auto compiled = protocol::Schema::compile(schema);
-    if (!compiled) return {compiled.error().message};
-    for (const auto& error : compiled->validate(settings)) {
-        troubles.push_back(error.pointer.empty() ? error.message
-                                                 : error.pointer + ": " + error.message);
-    }
-    return troubles;
+config::SettingsValidator compile_schema(const json::value& schema) {
+    return [compiled = protocol::Schema::compile(schema)](const json::object& settings) {
+        std::vector<std::string> troubles;
+        if (!compiled) return std::vector{compiled.error().message};
+        for (const auto& error : compiled->validate(settings)) {
+            troubles.push_back(error.pointer.empty() ? error.message
+                                                     : error.pointer + ": " + error.message);
+        }
+        return troubles;
+    };
 }
 
 std::optional<connection::AuthChoice> ServerAuth::choice(const config::Server& server) const {
@@ -158,7 +159,7 @@ Result<json::value> ServerAuth::schema_of(const std::string& method) const {
 Result<void> ServerAuth::judge(const Method& method, const json::object& settings) const {
     const auto schema = schema_of(method.name);
     if (!schema) return schema.error();
-    const auto troubles = against_schema(*schema, settings);
+    const auto troubles = compile_schema(*schema)(settings);
     if (troubles.empty()) return {};
     return Error{ErrorCode::Invalid, "auth method \"" + method.name +
                                          "\" refuses its settings: " + core::join(troubles, "; ")};

@@ -51,8 +51,6 @@ private:
     mutable std::optional<std::set<std::string>> stored_;  // read once
 };
 
-// What `settings` are told to be wrong with; empty: nothing.
-std::vector<std::string> against_schema(const boost::json::value& schema,
-                                        const boost::json::object& settings);
+config::SettingsValidator compile_schema(const boost::json::value& schema);
 
 }  // namespace patchbay::app

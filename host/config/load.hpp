@@ -68,16 +68,17 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
 Config check_file(const std::string& path, Scope scope = Scope::User);
 
 // Judges settings by a plugin's JSON Schema: one sentence for each thing that is wrong. This room
-// may not include `protocol`, which has the validator; the app joins them.
-using SettingsValidator = std::function<std::vector<std::string>(
-    const boost::json::value& schema, const boost::json::object& settings)>;
+// may not include `protocol`, which has the validator; the app joins them. A schema is compiled
+// once, for however many servers.
+using SettingsValidator = std::function<std::vector<std::string>(const boost::json::object&)>;
+using SchemaCompiler = std::function<SettingsValidator(const boost::json::value& schema)>;
 
 // The second pass, when plugins are known. Unknown transports and settings that the plugin's schema
 // refuses are errors, and those servers leave `config.servers`. A setting the schema does not name
 // is a warning with the nearest name, and is dropped. Settings that still hold `${...}` are judged
-// by name only. Without a validator only names are judged.
+// by name only. Without a compiler only names are judged.
 void check_transports(Config& config, const std::vector<KnownTransport>& known,
-                      const SettingsValidator& validate = {});
+                      const SchemaCompiler& compiler = {});
 
 // `${VAR}`, `${VAR:-default}`, `$${` and secret references in the settings of `server` (command,
 // args, cwd, env, url, headers), once, at connect time. The error names the missing variable.

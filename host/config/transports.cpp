@@ -7,6 +7,7 @@
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <map>
 #include <unistd.h>
 
 namespace patchbay::config {
@@ -166,8 +167,9 @@ json::object settings_for(const json::object& settings, const json::value& schem
 }
 
 void check_transports(Config& config, const std::vector<KnownTransport>& known,
-                      const SettingsValidator& validate) {
+                      const SchemaCompiler& compiler) {
     Checker checker(config);
+    std::map<std::string, SettingsValidator> validators;  // by transport
     std::vector<std::string> names;
     for (const auto& transport : known)
         if (transport.unusable.empty()) names.push_back(transport.name);
@@ -219,9 +221,11 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
             checker.fail(server, wrong);
             return false;
         }
-        if (!validate || it->schema.is_null()) return true;
+        if (!compiler || it->schema.is_null()) return true;
         if (server.expand && must_wait(server.settings)) return true;
-        const auto complaints = validate(it->schema, settings_for(server.settings, it->schema));
+        auto& validate = validators[it->name];
+        if (!validate) validate = compiler(it->schema);
+        const auto complaints = validate(settings_for(server.settings, it->schema));
         for (const auto& complaint : complaints) {
             checker.fail(server, "transport \"" + server.transport +
                                      "\" refuses its settings: " + complaint);

@@ -58,9 +58,9 @@ void Connection::Impl::tools_listed(Result<Reply> reply) {
         return fail(ErrorCode::Limit, "has more than " + std::to_string(context.limits.list_bytes) +
                                           " bytes over its pages (limit list_bytes)");
     }
-    const auto value = core::parse_json_object(reply->result, {.depth = context.limits.json_depth});
+    auto value = core::parse_json_object(reply->result, {.depth = context.limits.json_depth});
     if (!value) return fail(value.error().code, "result " + value.error().message);
-    auto page = protocol::parse_tool_page(*value, context.limits);
+    auto page = protocol::parse_tool_page(std::move(*value), context.limits);
     if (!page) return tools_done(named(page.error()));
     for (auto& note : page->notes) {
         if (shown.notes.size() < kMostNotes) shown.notes.push_back(std::move(note));

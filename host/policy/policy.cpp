@@ -34,7 +34,6 @@ Policy::Policy(config::Permissions permissions) : permissions_(std::move(permiss
 Verdict Policy::judge(const Question& question) const {
     const auto& server = question.server;
     const std::string name(question.public_name);
-    const std::string place = config::to_string(server.place);
     const auto rule = [&](const std::string& key) {
         return config::to_string(server.place_of_rule(key));
     };
@@ -76,8 +75,8 @@ Verdict Policy::judge(const Question& question) const {
                       "\" to allow it");
     }
     if (server.trust == "untrusted" && !allowed_by && !named_by_server) {
-        return denied("server \"" + server.id + "\" is untrusted (" + place +
-                      ") and no rule names " + name +
+        return denied("server \"" + server.id + "\" is untrusted (" +
+                      config::to_string(server.place) + ") and no rule names " + name +
                       "; add it to [permissions] allow or enabled_tools");
     }
     const bool approved =

@@ -70,8 +70,8 @@ Result<std::string> next_cursor(const json::object& result) {
     return std::string(cursor->get_string());
 }
 
-Result<ToolPage> parse_tool_page(const json::object& result, const core::Limits& limits) {
-    const auto* listed = result.if_contains("tools");
+Result<ToolPage> parse_tool_page(json::object result, const core::Limits& limits) {
+    auto* listed = result.if_contains("tools");
     if (!listed || !listed->is_array()) {
         return Error{ErrorCode::Protocol, "tools/list result has no \"tools\" array"};
     }
@@ -82,8 +82,8 @@ Result<ToolPage> parse_tool_page(const json::object& result, const core::Limits&
     if (const auto* ttl = result.if_contains("ttlMs"); ttl && ttl->is_int64()) {
         page.ttl_ms = std::max<std::int64_t>(0, ttl->get_int64());
     }
-    for (const auto& item : listed->get_array()) {
-        const auto* object = item.if_object();
+    for (auto& item : listed->get_array()) {
+        auto* object = item.if_object();
         const auto* name = object ? object->if_contains("name") : nullptr;
         if (!name || !name->is_string()) {
             page.notes.push_back("a tool without a name was left out");
@@ -93,7 +93,7 @@ Result<ToolPage> parse_tool_page(const json::object& result, const core::Limits&
             page.notes.push_back("a tool with an empty name was left out");
             continue;
         }
-        Tool tool{std::string(name->get_string()), *object};
+        Tool tool{std::string(name->get_string()), std::move(*object)};
         mend_schemas(tool, limits, page.notes);
         page.tools.push_back(std::move(tool));
     }

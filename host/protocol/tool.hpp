@@ -32,7 +32,7 @@ struct ToolPage {
     std::vector<std::string> notes;  // what was left out or mended, and why
 };
 
-Result<ToolPage> parse_tool_page(const boost::json::object& result, const core::Limits& limits);
+Result<ToolPage> parse_tool_page(boost::json::object result, const core::Limits& limits);
 
 // The `nextCursor` of any list result; Protocol error when it is not a string.
 Result<std::string> next_cursor(const boost::json::object& result);

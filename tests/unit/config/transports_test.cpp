@@ -69,11 +69,12 @@ TEST(CheckTransports, TakesWhatAFallbackReadsForItsOwn) {
          boost::json::parse(R"({"properties": {"port": {}}, "additionalProperties": false})")});
     auto config = of("[servers.a]\ncommand = 'x'\nport = 7\nprot = 7\nfallback = ['tcp']\n");
     std::vector<std::string> judged;
-    check_transports(config, transports,
-                     [&](const boost::json::value&, const boost::json::object& settings) {
-                         judged.push_back(serialize(settings));
-                         return std::vector<std::string>();
-                     });
+    check_transports(config, transports, [&](const boost::json::value&) -> SettingsValidator {
+        return [&](const boost::json::object& settings) {
+            judged.push_back(serialize(settings));
+            return std::vector<std::string>();
+        };
+    });
     ASSERT_EQ(config.servers.size(), 1u);
     EXPECT_EQ(serialize(config.servers[0].settings), R"({"command":"x","port":7})");
     EXPECT_EQ(judged, std::vector<std::string>{R"({"command":"x"})"});
@@ -168,11 +169,16 @@ TEST(CheckTransports, PassesOverUnknownFallbacks) {
 
 TEST(CheckTransports, AServerThatTheSchemaRefusesLeaves) {
     auto config = of("[servers.a]\ncommand = 'x'\n[servers.b]\ncommand = 'y'\n");
-    check_transports(config, known(), [](const auto&, const auto& settings) {
-        return settings.at("command").as_string() == "x"
-                   ? std::vector<std::string>{"command: too short"}
-                   : std::vector<std::string>{};
+    int compiled = 0;
+    check_transports(config, known(), [&](const auto&) {
+        ++compiled;
+        return [](const auto& settings) {
+            return settings.at("command").as_string() == "x"
+                       ? std::vector<std::string>{"command: too short"}
+                       : std::vector<std::string>{};
+        };
     });
+    EXPECT_EQ(compiled, 1) << "for two servers of one transport";
     ASSERT_EQ(config.servers.size(), 1u);
     EXPECT_EQ(config.servers[0].id, "b");
     EXPECT_THAT(
@@ -185,9 +191,11 @@ TEST(CheckTransports, WaitsWhereTheValueIsNotKnownYet) {
         auto config = of(text);
         bool called = false;
         const std::vector<KnownTransport> one = {{"tcp", boost::json::parse("{}")}};
-        check_transports(config, one, [&](const auto&, const auto&) {
-            called = true;
-            return std::vector<std::string>{};
+        check_transports(config, one, [&](const auto&) {
+            return [&](const auto&) {
+                called = true;
+                return std::vector<std::string>{};
+            };
         });
         return called;
     };
