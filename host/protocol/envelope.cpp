@@ -14,8 +14,6 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::string_view kSpace = " \t\r\n";
-
 // One member of the outermost object. The value's end is where the next key (or the object) ends.
 struct Member {
     std::string_view key;
@@ -101,9 +99,10 @@ private:
 };
 
 std::string_view trim(std::string_view text) {
-    const auto first = text.find_first_not_of(kSpace);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+    const auto space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+    while (!text.empty() && space(text.front())) text.remove_prefix(1);
+    while (!text.empty() && space(text.back())) text.remove_suffix(1);
+    return text;
 }
 
 // From the top-level keys' addresses to raw values. `inside` runs from after `{` to before `}`.
