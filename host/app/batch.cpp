@@ -8,10 +8,8 @@
 #include "protocol/compose.hpp"
 
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace patchbay::app {
@@ -21,30 +19,16 @@ namespace {
 
 constexpr std::size_t kUnseenKinds = 1000;  // of notifications, kept for a later `wait`
 
-std::string event(const char* name, const std::string& members) {
-    return std::string("{\"event\":\"") + name + "\"," + members + "}";
-}
-
 // What some servers listed and why others did not.
 json::object with_errors(json::object result, json::array errors) {
     if (!errors.empty()) result["errors"] = std::move(errors);
     return result;
 }
 
-// Boost.JSON writes every double as 1E0; steps and bytes are whole.
-json::value plain_number(double number) {
-    constexpr double kExact = 9007199254740992.0;  // 2^53
-    if (std::abs(number) <= kExact && number == std::floor(number))
-        return static_cast<std::int64_t>(number);
-    return number;
-}
-
 }  // namespace
 
 Batch::Batch(Session& session, int input)
-    : session_(session), input_(input), input_flags_(::fcntl(input, F_GETFL)) {
-    struct stat info {};
-    regular_file_ = ::fstat(input, &info) == 0 && S_ISREG(info.st_mode);
+    : session_(session), input_(session.host().loop(), input), output_(session.host().loop()) {
     session_.host().set_notification_handler(
         [this](const std::string& server, const std::string& method, std::string_view params) {
             on_notification(server, method, params);
@@ -53,113 +37,61 @@ Batch::Batch(Session& session, int input)
 
 Batch::~Batch() {
     session_.host().set_notification_handler({});
-    if (watch_) session_.host().loop().unwatch(watch_);
-    ::fcntl(input_, F_SETFL, input_flags_);  // stdin may be shared with the shell
 }
 
 int Batch::run() {
-    watch_input();
-    session_.wait([this] { return done_; }, [this] { interrupt(); });
+    input_.begin([this] {
+        take_lines();
+        advance();
+    });
+    // An answer that cannot be delivered is worth no further request.
+    session_.wait([this] { return done_ || output_.lost(); }, [this] { interrupt(); });
     const bool interrupted = session_.was_interrupted();
     session_.close();  // requests that are left end while we are here to be told
     for (const auto& [id, running] : std::map(running_))
         fail(id, {ErrorCode::Cancelled, "interrupted by the user"});
-    flush();
+    output_.flush();
     if (interrupted) return kInterrupted;
-    return failed_ ? kFailure : kOk;
+    const bool failed = tool_failed_ || input_.failed() || output_.told_errors() || output_.lost();
+    return failed ? kFailure : kOk;
 }
 
 // Nothing more is started, the servers are told to stop, and every request is answered.
 void Batch::interrupt() {
-    input_over_ = true;
-    buffer_.clear();
-    if (watch_) session_.host().loop().unwatch(std::exchange(watch_, 0));
+    input_.stop();
     for (const auto& [id, running] : std::map(running_)) {
         if (running.call) session_.host().router().cancel(running.call, "interrupted by the user");
     }
     session_.host().interrupt();
 }
 
-// A file is always readable and cannot be watched (epoll_ctl(2), EPERM): it is read a piece a turn
-// of the loop, so that answers are taken in between.
-void Batch::watch_input() {
-    if (regular_file_) return session_.host().loop().defer([this] { read_input(); });
-    auto watched = session_.host().loop().watch(input_, core::Loop::kReadable,
-                                                [this](unsigned) { read_input(); });
-    if (watched) {
-        watch_ = *watched;
-    } else {
-        say("error: cannot read the requests: " + watched.error().message);
-        failed_ = input_over_ = true;
-        advance();
-    }
-}
-
-void Batch::read_input() {
-    if (reading_paused_ || input_over_) return;
-    char chunk[64u << 10];
-    const auto got = ::read(input_, chunk, sizeof chunk);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got > 0) {
-        buffer_.append(chunk, static_cast<std::size_t>(got));
-    } else {
-        if (got < 0) {
-            say(std::string("error: cannot read the requests: ") + std::strerror(errno));
-            failed_ = true;
-        }
-        input_over_ = true;
-        if (watch_) session_.host().loop().unwatch(std::exchange(watch_, 0));
-        if (!buffer_.empty() && buffer_.back() != '\n') buffer_ += '\n';
-    }
-    take_lines();
-    advance();
-    if (regular_file_ && !input_over_ && !reading_paused_)
-        session_.host().loop().defer([this] { read_input(); });
-}
-
-// `scanned_`: up to where the buffer holds no end of a line, so that a long one that arrives in many
-// pieces is searched once and not with every piece.
 void Batch::take_lines() {
-    std::size_t from = 0;
     while (running_.size() < kInFlight && barrier_.empty()) {
-        const auto newline = buffer_.find('\n', std::max(scanned_, from));
-        if (newline == std::string::npos) {
-            scanned_ = buffer_.size();
-            break;
-        }
-        ++line_number_;
-        take_line(std::string_view(buffer_).substr(from, newline - from));
-        from = newline + 1;
-        scanned_ = from;
-    }
-    buffer_.erase(0, from);
-    scanned_ -= std::min(scanned_, from);
-    if (buffer_.size() > kLineBytes && scanned_ == buffer_.size()) {
-        ++line_number_;
-        put_error("null", {ErrorCode::Limit, line_name() + " is over 16 MiB; nothing more is read"},
-                  About::Line);
-        input_over_ = true;
-        buffer_.clear();
-        scanned_ = 0;
+        const auto line = input_.next();
+        if (!line) return;
+        if (*line)
+            take_line(**line);
+        else
+            refuse_line("null", line->error());
     }
 }
 
 void Batch::take_line(std::string_view line) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
     if (line.find_first_not_of(" \t") == std::string_view::npos) return;
-    const auto value = parse_json(line, line_name(), session_.host().config().limits.json_depth);
-    if (!value) return put_error("null", value.error(), About::Line);
+    const auto value =
+        parse_json(line, input_.line_name(), session_.host().config().limits.json_depth);
+    if (!value) return refuse_line("null", value.error());
     const auto* request = value->if_object();
     if (!request)
-        return put_error(
-            "null", wrong_line("a request is a JSON object like {\"id\":1,\"op\":\"tools/list\"}"),
-            About::Line);
+        return refuse_line(
+            "null", wrong_line("a request is a JSON object like {\"id\":1,\"op\":\"tools/list\"}"));
     const auto* given = request->if_contains("id");
-    const std::string id = given ? json::serialize(*given) : std::to_string(line_number_);
+    const std::string id = given ? json::serialize(*given) : std::to_string(input_.line_number());
     if (running_.count(id))
-        return put_error(id, wrong_line("id " + id + " is in flight already"), About::Line);
+        return refuse_line(id, wrong_line("id " + id + " is in flight already"));
     if (const auto trouble = trouble_with(*request); !trouble.empty())
-        return put_error(id, wrong_line(trouble), About::Line);
+        return refuse_line(id, wrong_line(trouble));
     start(id, *request);
 }
 
@@ -209,12 +141,7 @@ connection::ReplyHandler Batch::relay(const std::string& id) {
 }
 
 connection::ProgressHandler Batch::tell_progress(const std::string& id) {
-    return [this, id](const connection::Progress& progress) {
-        json::object told{{"progress", plain_number(progress.progress)}};
-        if (progress.total) told["total"] = plain_number(*progress.total);
-        if (!progress.message.empty()) told["message"] = progress.message;
-        put(event("progress", "\"id\":" + id + "," + protocol::members_of(told)));
-    };
+    return [this, id](const connection::Progress& progress) { output_.progress(id, progress); };
 }
 
 void Batch::call_tool(const std::string& id, const json::object& request) {
@@ -392,9 +319,7 @@ void Batch::wait_for(const std::string& id, const json::object& request) {
 
 void Batch::on_notification(const std::string& server, const std::string& method,
                             std::string_view params) {
-    put(event("notification", "\"server\":" + protocol::quoted(server) +
-                                  ",\"method\":" + protocol::quoted(method) +
-                                  (params.empty() ? "" : ",\"params\":" + std::string(params))));
+    output_.notification(server, method, params);
     for (auto each = waiting_.begin(); each != waiting_.end(); ++each) {
         if (each->method != method || (!each->server.empty() && each->server != server)) continue;
         const auto found = *each;
@@ -421,58 +346,36 @@ void Batch::show_status(const std::string& id) {
 }
 
 void Batch::succeed(const std::string& id, std::string_view raw_result, bool tool_error) {
-    if (tool_error) failed_ = true;
-    std::string line;
-    line.reserve(id.size() + raw_result.size() + 32);
-    line.append("{\"id\":")
-        .append(id)
-        .append(",\"ok\":true,\"result\":")
-        .append(raw_result)
-        .append("}");
-    protocol::flatten(line);
-    put(std::move(line));
+    if (tool_error) tool_failed_ = true;
+    output_.result(id, raw_result);
     finished(id);
 }
 
 void Batch::fail(const std::string& id, const Error& error) {
     const auto found = running_.find(id);
-    const bool ended_by_us = found != running_.end() && found->second.endless && input_over_ &&
+    const bool ended_by_us = found != running_.end() && found->second.endless && input_.ended() &&
                              error.code == ErrorCode::Cancelled;
     if (ended_by_us) return succeed(id, "{}");
-    put_error(id, error, About::Request);
+    output_.error(id, error);
     finished(id);
-}
-
-std::string Batch::line_name() const {
-    return "line " + std::to_string(line_number_);
 }
 
 Error Batch::wrong_line(const std::string& why) const {
-    return {ErrorCode::Invalid, line_name() + ": " + why};
-}
-
-void Batch::refuse(const std::string& id, const std::string& why) {
-    put_error(id, wrong_line(why), About::Line);
-    finished(id);
+    return {ErrorCode::Invalid, input_.line_name() + ": " + why};
 }
 
 // The request that owns the id, if there is one, goes on.
-void Batch::put_error(const std::string& id, const Error& error, About about) {
-    failed_ = true;
-    const auto line = about == About::Line ? ",\"line\":" + std::to_string(line_number_) : "";
-    put("{\"id\":" + id + ",\"ok\":false,\"error\":{\"kind\":\"" + name_of(error.code) + "\"" +
-        line + ",\"message\":" + protocol::quoted(core::log::masked(error.message)) + "}}");
+void Batch::refuse_line(const std::string& id, const Error& error) {
+    output_.line_error(id, error, input_.line_number());
+}
+
+void Batch::refuse(const std::string& id, const std::string& why) {
+    refuse_line(id, wrong_line(why));
+    finished(id);
 }
 
 void Batch::fail_rpc(const std::string& id, std::string_view raw_error) {
-    failed_ = true;
-    const auto error = protocol::parse_rpc_error(raw_error);
-    std::string line = "{\"id\":" + id +
-                       ",\"ok\":false,\"error\":{\"kind\":\"server\",\"message\":" +
-                       protocol::quoted(error ? error->message : error.error().message) +
-                       ",\"rpc\":" + std::string(raw_error) + "}}";
-    protocol::flatten(line);
-    put(std::move(line));
+    output_.rpc_error(id, raw_error);
     finished(id);
 }
 
@@ -483,49 +386,23 @@ void Batch::finished(const std::string& id) {
 }
 
 void Batch::advance() {
-    if (done_) return;
+    if (done_ || output_.lost()) return;
     // Streams that are listened to end with the input, so nothing may wait for them.
     const bool only_endless = std::all_of(running_.begin(), running_.end(),
                                           [](const auto& each) { return each.second.endless; });
     if (!barrier_.empty() && (running_.empty() || only_endless)) {
         const std::string id = std::exchange(barrier_, {});
-        put("{\"id\":" + id + ",\"ok\":true,\"result\":{}}");
+        output_.result(id, "{}");
     }
-    if (barrier_.empty() && !buffer_.empty()) take_lines();
-    const bool full = running_.size() >= kInFlight || !barrier_.empty();
-    if (full != reading_paused_ && !input_over_) {
-        reading_paused_ = full;
-        if (watch_)
-            session_.host().loop().modify(watch_, full ? 0u : unsigned{core::Loop::kReadable});
-        else if (regular_file_ && !full)
-            session_.host().loop().defer([this] { read_input(); });
-    }
-    if (!input_over_ || !buffer_.empty() || !barrier_.empty()) return;
+    take_lines();
+    input_.pause(running_.size() >= kInFlight || !barrier_.empty());
+    if (!input_.over() || !barrier_.empty()) return;
     if (running_.empty()) {
         done_ = true;
     } else if (only_endless) {
         for (const auto& [id, running] : std::map(running_))
             session_.host().router().cancel(running.call, "the batch is over");
     }
-}
-
-// All answers of one turn of the loop go out in one write.
-void Batch::put(std::string line) {
-    out_ += line;
-    out_ += '\n';
-    if (out_.size() > (1u << 20)) return flush();
-    if (std::exchange(flush_planned_, true)) return;
-    session_.host().loop().defer([this] {
-        flush_planned_ = false;
-        flush();
-    });
-}
-
-// Blocks when nobody reads our output: then nothing more is asked of the servers either.
-void Batch::flush() {
-    // An answer that cannot be delivered is worth no further request.
-    if (!write_at_once(out_)) failed_ = done_ = true;
-    out_.clear();
 }
 
 int batch_verb(const GlobalOptions& global, const std::string& file, bool sign_in) {
