@@ -2,7 +2,7 @@
 
 #include "app/batch_request.hpp"
 #include "app/call_arguments.hpp"
-#include "app/output.hpp"
+#include "app/unknown_tool.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace patchbay::app {
@@ -48,8 +49,9 @@ int Batch::run() {
     session_.wait([this] { return done_ || output_.lost(); }, [this] { interrupt(); });
     const bool interrupted = session_.was_interrupted();
     session_.close();  // requests that are left end while we are here to be told
-    for (const auto& [id, running] : std::map(running_))
-        fail(id, {ErrorCode::Cancelled, "interrupted by the user"});
+    const Error cancelled{ErrorCode::Cancelled, "interrupted by the user"};
+    for (const auto& [id, running] : std::map(running_)) fail(id, cancelled);
+    if (!barrier_.empty()) fail(barrier_, cancelled);
     output_.flush();
     if (interrupted) return kInterrupted;
     const bool failed = tool_failed_ || input_.failed() || output_.told_errors() || output_.lost();
@@ -87,7 +89,7 @@ void Batch::take_line(std::string_view line) {
         return refuse_line(
             "null", wrong_line("a request is a JSON object like {\"id\":1,\"op\":\"tools/list\"}"));
     const auto* given = request->if_contains("id");
-    const std::string id = given ? json::serialize(*given) : std::to_string(input_.line_number());
+    const std::string id = given ? json::serialize(*given) : protocol::quoted(input_.line_name());
     if (running_.count(id))
         return refuse_line(id, wrong_line("id " + id + " is in flight already"));
     if (const auto trouble = trouble_with(*request); !trouble.empty())
@@ -96,8 +98,37 @@ void Batch::take_line(std::string_view line) {
 }
 
 void Batch::start(const std::string& id, const json::object& request) {
+    static const std::vector<std::string> kOps = {"resources/read",
+                                                  "resources/subscribe",
+                                                  "resources/unsubscribe",
+                                                  "prompts/get",
+                                                  "completion/complete",
+                                                  "logging/setLevel",
+                                                  "subscriptions/listen",
+                                                  "ping",
+                                                  "server/discover",
+                                                  "tools/call",
+                                                  "tools/list",
+                                                  "resources/list",
+                                                  "resources/templates/list",
+                                                  "prompts/list",
+                                                  "cancel",
+                                                  "wait",
+                                                  "status",
+                                                  "barrier",
+                                                  "request"};
     const std::string op = text_of(request, "op");
     running_[id];
+    if (std::find(kOps.begin(), kOps.end(), op) == kOps.end()) {
+        const auto what = op.empty() ? "\"op\" is missing"
+                                     : "unknown op \"" + core::printable(op, 64) + "\"" +
+                                           core::did_you_mean(op, kOps);
+        return refuse(id, what + "; known: " + core::join(kOps, ", "));
+    }
+    if (const auto trouble = trouble_with_params(request); !trouble.empty())
+        return refuse(id, trouble);
+    if (const auto server = text_of(request, "server"); !session_.has(server))
+        return fail(id, session_.no_such_server(server));
     if (op == "tools/call") return call_tool(id, request);
     if (op == "tools/list") return list_tools(id, request);
     if (op == "resources/list" || op == "resources/templates/list" || op == "prompts/list")
@@ -111,25 +142,10 @@ void Batch::start(const std::string& id, const json::object& request) {
         barrier_ = id;
         return;
     }
-    if (op == "request") {
-        const std::string method = text_of(request, "method");
-        if (method.empty()) return refuse(id, "op \"request\" needs a \"method\"");
-        return ask_server(id, method, request);
-    }
-    static const std::vector<std::string> kServerOps = {
-        "resources/read",      "resources/subscribe", "resources/unsubscribe", "prompts/get",
-        "completion/complete", "logging/setLevel",    "subscriptions/listen",  "ping",
-        "server/discover"};
-    if (std::find(kServerOps.begin(), kServerOps.end(), op) != kServerOps.end())
-        return ask_server(id, op, request);
-    auto known = kServerOps;
-    known.insert(known.end(),
-                 {"tools/call", "tools/list", "resources/list", "resources/templates/list",
-                  "prompts/list", "cancel", "wait", "status", "barrier", "request"});
-    const auto what = op.empty() ? "\"op\" is missing"
-                                 : "unknown op \"" + core::printable(op, 64) + "\"" +
-                                       core::did_you_mean(op, known);
-    refuse(id, what + "; known: " + core::join(known, ", "));
+    if (op != "request") return ask_server(id, op, request);
+    const std::string method = text_of(request, "method");
+    if (method.empty()) return refuse(id, "op \"request\" needs a \"method\"");
+    ask_server(id, method, request);
 }
 
 connection::ReplyHandler Batch::relay(const std::string& id) {
@@ -146,19 +162,21 @@ connection::ProgressHandler Batch::tell_progress(const std::string& id) {
 
 void Batch::call_tool(const std::string& id, const json::object& request) {
     router::Call call;
-    call.name = text_of(request, "name");
-    if (call.name.empty()) return refuse(id, "tools/call needs a \"name\" like mcp__server__tool");
-    if (const auto* arguments = request.if_contains("arguments")) {
-        if (!arguments->is_object()) return refuse(id, "\"arguments\" must be an object");
+    call.name = param_of(request, "name")->get_string();
+    if (const auto* arguments = param_of(request, "arguments"))
         call.arguments = json::serialize(*arguments);
-    }
-    if (const auto* meta = request.if_contains("_meta"))
+    if (const auto* meta = param_of(request, "_meta"))
         call.meta = protocol::members_of(meta->get_object());
     call.timeout = timeout_of(request);
     const auto* progress = request.if_contains("progress");
     if (progress && progress->is_bool() && progress->get_bool())
         call.on_progress = tell_progress(id);
-    running_[id].call = session_.host().router().call(std::move(call), relay(id));
+    const auto name = call.name;
+    running_[id].call = session_.host().router().call(
+        std::move(call), [this, name, told = relay(id)](Result<connection::Reply> reply) {
+            if (reply) return told(std::move(reply));
+            told(unknown_tool(session_, name, reply.error()).error);
+        });
 }
 
 void Batch::ask_server(const std::string& id, const std::string& method,
@@ -182,9 +200,6 @@ void Batch::ask_server(const std::string& id, const std::string& method,
 void Batch::list_tools(const std::string& id, const json::object& request) {
     const std::string server = text_of(request, "server");
     auto& connections = session_.host().connections();
-    if (!server.empty()) {
-        if (auto found = connections.find(server); !found) return fail(id, found.error());
-    }
     const auto tell = [this, id, server] {
         json::array tools;
         for (const auto& tool : session_.host().router().tools()) {
@@ -353,9 +368,8 @@ void Batch::succeed(const std::string& id, std::string_view raw_result, bool too
 
 void Batch::fail(const std::string& id, const Error& error) {
     const auto found = running_.find(id);
-    const bool ended_by_us = found != running_.end() && found->second.endless && input_.ended() &&
-                             error.code == ErrorCode::Cancelled;
-    if (ended_by_us) return succeed(id, "{}");
+    if (found != running_.end() && found->second.over && error.code == ErrorCode::Cancelled)
+        return succeed(id, "{}");
     output_.error(id, error);
     finished(id);
 }
@@ -386,7 +400,7 @@ void Batch::finished(const std::string& id) {
 }
 
 void Batch::advance() {
-    if (done_ || output_.lost()) return;
+    if (done_ || output_.lost() || session_.was_interrupted()) return;
     // Streams that are listened to end with the input, so nothing may wait for them.
     const bool only_endless = std::all_of(running_.begin(), running_.end(),
                                           [](const auto& each) { return each.second.endless; });
@@ -400,20 +414,32 @@ void Batch::advance() {
     if (running_.empty()) {
         done_ = true;
     } else if (only_endless) {
-        for (const auto& [id, running] : std::map(running_))
+        for (const auto& [id, running] : std::map(running_)) {
+            running_[id].over = true;
             session_.host().router().cancel(running.call, "the batch is over");
+        }
     }
 }
 
+namespace {
+
+// Why no line will ever come from it, as an errno; 0: it may be read.
+int unreadable(int input) {
+    struct stat info {};
+    if (::fstat(input, &info) != 0) return errno;
+    if (S_ISDIR(info.st_mode)) return EISDIR;
+    return (::fcntl(input, F_GETFL) & O_ACCMODE) == O_WRONLY ? EBADF : 0;
+}
+
+}  // namespace
+
 int batch_verb(const GlobalOptions& global, const std::string& file, bool sign_in) {
-    int input = 0;
-    if (!file.empty() && file != "-") {
-        input = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-        if (input < 0) {
-            return report({ErrorCode::Invalid, "cannot read " + file + ": " + std::strerror(errno)},
-                          global);
-        }
-    }
+    const bool named = !file.empty() && file != "-";
+    const int input = named ? ::open(file.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    if (const int failed = input < 0 ? errno : unreadable(input); failed != 0)
+        return report({ErrorCode::Invalid,
+                       "cannot read " + (named ? file : "stdin") + ": " + std::strerror(failed)},
+                      global);
     const auto opened =
         Session::open(global, Session::Life::Long,
                       sign_in ? auth::Person::Presence::Ready : auth::Person::Presence::Nobody);

@@ -33,6 +33,7 @@ private:
     struct Running {
         router::CallId call = 0;
         bool endless = false;  // subscriptions/listen: ended by us when the input is over
+        bool over = false;     // that has been done
     };
     struct Waiting {  // `wait` for a notification
         std::string id, server, method;

@@ -2,6 +2,7 @@
 
 #include "app/output.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -73,17 +74,17 @@ void BatchInput::fail(const std::string& why) {
 // A long line that arrives in many pieces is searched once, and not with every piece.
 std::optional<Result<std::string_view>> BatchInput::next() {
     const auto newline = buffer_.find('\n', scanned_);
-    if (newline != std::string::npos) {
+    scanned_ = std::min(newline, buffer_.size());
+    if (scanned_ - taken_ > kLineBytes) {
         ++line_number_;
-        const auto line = std::string_view(buffer_).substr(taken_, newline - taken_);
-        taken_ = scanned_ = newline + 1;
-        return line;
+        stop();
+        return Error{ErrorCode::Limit, line_name() + " is over 16 MiB; nothing more is read"};
     }
-    scanned_ = buffer_.size();
-    if (buffer_.size() - taken_ <= kLineBytes) return {};
+    if (newline == std::string::npos) return {};
     ++line_number_;
-    stop();
-    return Error{ErrorCode::Limit, line_name() + " is over 16 MiB; nothing more is read"};
+    const auto line = std::string_view(buffer_).substr(taken_, newline - taken_);
+    taken_ = scanned_ = newline + 1;
+    return line;
 }
 
 std::string BatchInput::line_name() const {

@@ -33,10 +33,9 @@ public:
     std::optional<Result<std::string_view>> next();
     std::string line_name() const;  // of the one that was taken last: `line 3`
     std::size_t line_number() const { return line_number_; }
-    void pause(bool paused);               // nothing more is read meanwhile
-    void stop();                           // ends it here; what was not taken is dropped
-    bool ended() const { return ended_; }  // nothing comes any more
-    // And all that came was taken.
+    void pause(bool paused);  // nothing more is read meanwhile
+    void stop();              // ends it here; what was not taken is dropped
+    // Nothing comes any more, and all that came was taken.
     bool over() const { return ended_ && taken_ == buffer_.size(); }
     bool failed() const { return failed_; }
 

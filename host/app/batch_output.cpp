@@ -52,10 +52,11 @@ void BatchOutput::put_error(const std::string& id, const Error& error, const std
 void BatchOutput::rpc_error(const std::string& id, std::string_view raw_error) {
     told_errors_ = true;
     const auto error = protocol::parse_rpc_error(raw_error);
+    const auto message = error ? error->message : error.error().message;
     std::string line = "{\"id\":" + id +
                        ",\"ok\":false,\"error\":{\"kind\":\"server\",\"message\":" +
-                       protocol::quoted(error ? error->message : error.error().message) +
-                       ",\"rpc\":" + std::string(raw_error) + "}}";
+                       protocol::quoted(core::log::masked(message)) +
+                       ",\"rpc\":" + core::log::masked(raw_error) + "}}";
     protocol::flatten(line);
     put(std::move(line));
 }
