@@ -296,6 +296,24 @@ TEST(BatchOnTheCommandLine, ANotificationEndsOneWaitForItsServerAndMethod) {
     EXPECT_EQ(Lines(late.out).kind("again"), "timeout") << "one ends one";
 }
 
+TEST(BatchOnTheCommandLine, AWaitThatIsOverTakesNoNotificationFromOthers) {
+    Home home;
+    home.add_example("x", {"--era", "legacy"});
+    Program batch(home.patchbay({"batch"}));
+    batch.send(
+        R"({"id":"short","op":"wait","method":"notifications/tools/list_changed","timeout_ms":1}
+{"id":"given up","op":"wait","method":"notifications/tools/list_changed"}
+{"id":"long","op":"wait","method":"notifications/tools/list_changed","timeout_ms":50000}
+{"id":"cancel","op":"cancel","target":"given up"}
+)");
+    ASSERT_TRUE(batch.wait_for_out("\"timeout\"")) << batch.out();
+    batch.send(R"({"op":"tools/call","name":"mcp__x__change_tools"})"
+               "\n");
+    const auto done = batch.finish();
+    EXPECT_EQ(Lines(done.out).kind("given up"), "cancelled");
+    EXPECT_EQ(Lines(done.out).kind("long"), "") << done.out;
+}
+
 TEST(BatchOnTheCommandLine, AListOfOneServerIsItsErrorWhenItCannotBeReached) {
     Home home;
     home.add("gone", {{"command", "/nonexistent/server"}});

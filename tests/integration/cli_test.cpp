@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <map>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -146,6 +147,93 @@ TEST(CommandLine, NamesAnOptionThatIsNotThere) {
     const auto done = Home().run({"tools", "--jsn"});
     EXPECT_EQ(done.exit_code, 3);
     EXPECT_THAT(done.err, AllOf(HasSubstr("--jsn"), HasSubstr("`patchbay tools --help`")));
+}
+
+TEST(CommandLine, HelpSaysWhatEveryOptionTakes) {
+    const std::pair<Words, Words> cases[] = {
+        {{},
+         {"--config FILE ", "--set KEY=VALUE ", "--plugin-dir DIR ", "--log-level LEVEL ",
+          "-q,--quiet ", "patchbay batch < requests.jsonl", "Exit codes: 0 ok", "--version "}},
+        {{"mcp", "logs"}, {"ID TEXT REQUIRED", "-n,--lines UINT=100 ", "mcp logs files -n 20"}},
+        {{"mcp", "login"}, {"ID TEXT REQUIRED", "--scope SCOPES ", "--no-browser "}},
+        {{"mcp", "logout"}, {"ID TEXT REQUIRED"}},
+        {{"mcp", "status"}, {"ID TEXT  "}},
+        {{"tools"}, {"PATTERN TEXT  ", "--server ID ", "--schema ", "marked (denied)"}},
+        {{"call"},
+         {"NAME TEXT REQUIRED", "KEY=VALUE TEXT ...", "--args JSON|@FILE|- ", "--timeout SECONDS ",
+          "--output DIR=. ", "--raw "}},
+        {{"resources", "list"}, {"--server ID "}},
+        {{"resources", "templates"}, {"--server ID "}},
+        {{"resources", "read"}, {"URI TEXT REQUIRED", "--server ID ", "--output DIR=. "}},
+        {{"prompts", "list"}, {"--server ID "}},
+        {{"prompts", "get"},
+         {"NAME TEXT REQUIRED", "KEY=VALUE TEXT ...", "--server ID ", "--output DIR=. "}},
+        {{"complete"},
+         {"KEY=VALUE TEXT REQUIRED", "--prompt TEXT Excludes: --resource",
+          "--resource TEXT Excludes: --prompt", "--server ID ", "--context KEY=VALUE "}},
+        {{"batch"}, {"FILE TEXT  ", "--sign-in ", "/share/doc/patchbay/BATCH.md."}},
+        {{"config", "show"}, {"--origin "}},
+        {{"config", "check"}, {"FILE TEXT  "}},
+        {{"trust"}, {"ID TEXT ...", "-y,--yes Excludes: --revoke", "--revoke Excludes: --yes"}},
+        {{"plugin", "info"}, {"NAME TEXT REQUIRED"}},
+        {{"plugin", "doctor"}, {"--load "}},
+    };
+    for (auto [words, parts] : cases) {
+        const bool of_a_verb = !words.empty();
+        words.push_back("--help");
+        const auto done = Home().run(words);
+        EXPECT_EQ(done.exit_code, 0);
+        EXPECT_EQ(done.err, "");
+        for (const auto& part : parts)
+            EXPECT_THAT(done.out, HasSubstr(part)) << ::testing::PrintToString(words);
+        if (of_a_verb)
+            EXPECT_THAT(done.out,
+                        AllOf(HasSubstr("Examples:\n  "), HasSubstr("Options of every verb")));
+    }
+}
+
+TEST(CommandLine, OptionsThatMayBeRepeatedTakeOneValueEach) {
+    Home home;
+    home.add_example("x");
+    const auto one = home.write("one.toml", "[servers.y]\ncommand = \"a\"\n");
+    const auto two = home.write("two.toml", "[servers.z]\ncommand = \"a\"\n");
+    const auto done =
+        home.run({"--config", one, "--config", two, "--set", "servers.x.enabled=false", "--set",
+                  "servers.y.enabled=false", "--plugin-dir", ".", "--plugin-dir", "..", "mcp",
+                  "list", "--json"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    std::map<std::string, std::string> states;
+    for (const auto& status : json::parse(done.out).as_array())
+        states[json::value_to<std::string>(status.at("id"))] =
+            json::value_to<std::string>(status.at("state"));
+    EXPECT_EQ(states, (std::map<std::string, std::string>{
+                          {"x", "disabled"}, {"y", "disabled"}, {"z", "idle"}}));
+    EXPECT_EQ(home.run({"complete", "--prompt", "greet", "style=f", "--context", "who=Ada",
+                        "--context", "who=Alan"})
+                  .exit_code,
+              0);
+}
+
+TEST(CommandLine, ShowsALongNameToItsLimit) {
+    Home home;
+    home.add_example("x");
+    const std::string name(300, 'n');
+    struct Case {
+        Words words;
+        std::size_t shown;
+    };
+    const Case cases[] = {{{"resources", "read", name}, 200},
+                          {{"prompts", "get", name}, 200},
+                          {{"complete", "--prompt", name, "a=b"}, 200},
+                          {{"call", name}, 80},
+                          {{"tools", "--server", name}, 64},
+                          {{"mcp", "login", name}, 64}};
+    for (const auto& [words, shown] : cases) {
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 6) << done.err;
+        EXPECT_THAT(done.err, HasSubstr("\"" + std::string(shown, 'n')));
+        EXPECT_THAT(done.err, Not(HasSubstr(std::string(shown + 1, 'n'))));
+    }
 }
 
 TEST(CommandLine, RefusesATimeOutThatIsNone) {
