@@ -203,7 +203,8 @@ TEST(CommandLine, OptionsThatMayBeRepeatedTakeOneValueEach) {
                   "list", "--json"});
     EXPECT_EQ(done.exit_code, 0) << done.err;
     std::map<std::string, std::string> states;
-    for (const auto& status : json::parse(done.out).as_array())
+    const auto listed = json::parse(done.out);
+    for (const auto& status : listed.as_array())
         states[json::value_to<std::string>(status.at("id"))] =
             json::value_to<std::string>(status.at("state"));
     EXPECT_EQ(states, (std::map<std::string, std::string>{
