@@ -2,13 +2,12 @@
 
 #include "app/batch_request.hpp"
 #include "app/call_arguments.hpp"
-#include "app/output.hpp"
+#include "app/unknown_tool.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -21,30 +20,16 @@ namespace {
 
 constexpr std::size_t kUnseenKinds = 1000;  // of notifications, kept for a later `wait`
 
-std::string event(const char* name, const std::string& members) {
-    return std::string("{\"event\":\"") + name + "\"," + members + "}";
-}
-
 // What some servers listed and why others did not.
 json::object with_errors(json::object result, json::array errors) {
     if (!errors.empty()) result["errors"] = std::move(errors);
     return result;
 }
 
-// Boost.JSON writes every double as 1E0; steps and bytes are whole.
-json::value plain_number(double number) {
-    constexpr double kExact = 9007199254740992.0;  // 2^53
-    if (std::abs(number) <= kExact && number == std::floor(number))
-        return static_cast<std::int64_t>(number);
-    return number;
-}
-
 }  // namespace
 
 Batch::Batch(Session& session, int input)
-    : session_(session), input_(input), input_flags_(::fcntl(input, F_GETFL)) {
-    struct stat info {};
-    regular_file_ = ::fstat(input, &info) == 0 && S_ISREG(info.st_mode);
+    : session_(session), input_(session.host().loop(), input), output_(session.host().loop()) {
     session_.host().set_notification_handler(
         [this](const std::string& server, const std::string& method, std::string_view params) {
             on_notification(server, method, params);
@@ -53,119 +38,97 @@ Batch::Batch(Session& session, int input)
 
 Batch::~Batch() {
     session_.host().set_notification_handler({});
-    if (watch_) session_.host().loop().unwatch(watch_);
-    ::fcntl(input_, F_SETFL, input_flags_);  // stdin may be shared with the shell
 }
 
 int Batch::run() {
-    watch_input();
-    session_.wait([this] { return done_; }, [this] { interrupt(); });
+    input_.begin([this] {
+        take_lines();
+        advance();
+    });
+    // An answer that cannot be delivered is worth no further request.
+    session_.wait([this] { return done_ || output_.lost(); }, [this] { interrupt(); });
     const bool interrupted = session_.was_interrupted();
     session_.close();  // requests that are left end while we are here to be told
-    for (const auto& [id, running] : std::map(running_))
-        fail(id, {ErrorCode::Cancelled, "interrupted by the user"});
-    flush();
+    const Error cancelled{ErrorCode::Cancelled, "interrupted by the user"};
+    for (const auto& [id, running] : std::map(running_)) fail(id, cancelled);
+    if (!barrier_.empty()) fail(barrier_, cancelled);
+    output_.flush();
     if (interrupted) return kInterrupted;
-    return failed_ ? kFailure : kOk;
+    const bool failed = tool_failed_ || input_.failed() || output_.told_errors() || output_.lost();
+    return failed ? kFailure : kOk;
 }
 
 // Nothing more is started, the servers are told to stop, and every request is answered.
 void Batch::interrupt() {
-    input_over_ = true;
-    buffer_.clear();
-    if (watch_) session_.host().loop().unwatch(std::exchange(watch_, 0));
+    input_.stop();
     for (const auto& [id, running] : std::map(running_)) {
         if (running.call) session_.host().router().cancel(running.call, "interrupted by the user");
     }
     session_.host().interrupt();
 }
 
-// A file is always readable and cannot be watched (epoll_ctl(2), EPERM): it is read a piece a turn
-// of the loop, so that answers are taken in between.
-void Batch::watch_input() {
-    if (regular_file_) return session_.host().loop().defer([this] { read_input(); });
-    auto watched = session_.host().loop().watch(input_, core::Loop::kReadable,
-                                                [this](unsigned) { read_input(); });
-    if (watched) {
-        watch_ = *watched;
-    } else {
-        say("error: cannot read the requests: " + watched.error().message);
-        failed_ = input_over_ = true;
-        advance();
-    }
-}
-
-void Batch::read_input() {
-    if (reading_paused_ || input_over_) return;
-    char chunk[64u << 10];
-    const auto got = ::read(input_, chunk, sizeof chunk);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got > 0) {
-        buffer_.append(chunk, static_cast<std::size_t>(got));
-    } else {
-        if (got < 0) {
-            say(std::string("error: cannot read the requests: ") + std::strerror(errno));
-            failed_ = true;
-        }
-        input_over_ = true;
-        if (watch_) session_.host().loop().unwatch(std::exchange(watch_, 0));
-        if (!buffer_.empty() && buffer_.back() != '\n') buffer_ += '\n';
-    }
-    take_lines();
-    advance();
-    if (regular_file_ && !input_over_ && !reading_paused_)
-        session_.host().loop().defer([this] { read_input(); });
-}
-
-// `scanned_`: up to where the buffer holds no end of a line, so that a long one that arrives in many
-// pieces is searched once and not with every piece.
 void Batch::take_lines() {
-    std::size_t from = 0;
     while (running_.size() < kInFlight && barrier_.empty()) {
-        const auto newline = buffer_.find('\n', std::max(scanned_, from));
-        if (newline == std::string::npos) {
-            scanned_ = buffer_.size();
-            break;
-        }
-        ++line_number_;
-        take_line(std::string_view(buffer_).substr(from, newline - from));
-        from = newline + 1;
-        scanned_ = from;
-    }
-    buffer_.erase(0, from);
-    scanned_ -= std::min(scanned_, from);
-    if (buffer_.size() > kLineBytes && scanned_ == buffer_.size()) {
-        ++line_number_;
-        put_error("null", {ErrorCode::Limit, line_name() + " is over 16 MiB; nothing more is read"},
-                  About::Line);
-        input_over_ = true;
-        buffer_.clear();
-        scanned_ = 0;
+        const auto line = input_.next();
+        if (!line) return;
+        if (*line)
+            take_line(**line);
+        else
+            refuse_line("null", line->error());
     }
 }
 
 void Batch::take_line(std::string_view line) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
     if (line.find_first_not_of(" \t") == std::string_view::npos) return;
-    const auto value = parse_json(line, line_name(), session_.host().config().limits.json_depth);
-    if (!value) return put_error("null", value.error(), About::Line);
+    const auto value =
+        parse_json(line, input_.line_name(), session_.host().config().limits.json_depth);
+    if (!value) return refuse_line("null", value.error());
     const auto* request = value->if_object();
     if (!request)
-        return put_error(
-            "null", wrong_line("a request is a JSON object like {\"id\":1,\"op\":\"tools/list\"}"),
-            About::Line);
+        return refuse_line(
+            "null", wrong_line("a request is a JSON object like {\"id\":1,\"op\":\"tools/list\"}"));
     const auto* given = request->if_contains("id");
-    const std::string id = given ? json::serialize(*given) : std::to_string(line_number_);
+    const std::string id = given ? json::serialize(*given) : protocol::quoted(input_.line_name());
     if (running_.count(id))
-        return put_error(id, wrong_line("id " + id + " is in flight already"), About::Line);
+        return refuse_line(id, wrong_line("id " + id + " is in flight already"));
     if (const auto trouble = trouble_with(*request); !trouble.empty())
-        return put_error(id, wrong_line(trouble), About::Line);
+        return refuse_line(id, wrong_line(trouble));
     start(id, *request);
 }
 
 void Batch::start(const std::string& id, const json::object& request) {
+    static const std::vector<std::string> kOps = {"resources/read",
+                                                  "resources/subscribe",
+                                                  "resources/unsubscribe",
+                                                  "prompts/get",
+                                                  "completion/complete",
+                                                  "logging/setLevel",
+                                                  "subscriptions/listen",
+                                                  "ping",
+                                                  "server/discover",
+                                                  "tools/call",
+                                                  "tools/list",
+                                                  "resources/list",
+                                                  "resources/templates/list",
+                                                  "prompts/list",
+                                                  "cancel",
+                                                  "wait",
+                                                  "status",
+                                                  "barrier",
+                                                  "request"};
     const std::string op = text_of(request, "op");
     running_[id];
+    if (std::find(kOps.begin(), kOps.end(), op) == kOps.end()) {
+        const auto what = op.empty() ? "\"op\" is missing"
+                                     : "unknown op \"" + core::printable(op, 64) + "\"" +
+                                           core::did_you_mean(op, kOps);
+        return refuse(id, what + "; known: " + core::join(kOps, ", "));
+    }
+    if (const auto trouble = trouble_with_params(request); !trouble.empty())
+        return refuse(id, trouble);
+    if (const auto server = text_of(request, "server"); !session_.has(server))
+        return fail(id, session_.no_such_server(server));
     if (op == "tools/call") return call_tool(id, request);
     if (op == "tools/list") return list_tools(id, request);
     if (op == "resources/list" || op == "resources/templates/list" || op == "prompts/list")
@@ -179,25 +142,10 @@ void Batch::start(const std::string& id, const json::object& request) {
         barrier_ = id;
         return;
     }
-    if (op == "request") {
-        const std::string method = text_of(request, "method");
-        if (method.empty()) return refuse(id, "op \"request\" needs a \"method\"");
-        return ask_server(id, method, request);
-    }
-    static const std::vector<std::string> kServerOps = {
-        "resources/read",      "resources/subscribe", "resources/unsubscribe", "prompts/get",
-        "completion/complete", "logging/setLevel",    "subscriptions/listen",  "ping",
-        "server/discover"};
-    if (std::find(kServerOps.begin(), kServerOps.end(), op) != kServerOps.end())
-        return ask_server(id, op, request);
-    auto known = kServerOps;
-    known.insert(known.end(),
-                 {"tools/call", "tools/list", "resources/list", "resources/templates/list",
-                  "prompts/list", "cancel", "wait", "status", "barrier", "request"});
-    const auto what = op.empty() ? "\"op\" is missing"
-                                 : "unknown op \"" + core::printable(op, 64) + "\"" +
-                                       core::did_you_mean(op, known);
-    refuse(id, what + "; known: " + core::join(known, ", "));
+    if (op != "request") return ask_server(id, op, request);
+    const std::string method = text_of(request, "method");
+    if (method.empty()) return refuse(id, "op \"request\" needs a \"method\"");
+    ask_server(id, method, request);
 }
 
 connection::ReplyHandler Batch::relay(const std::string& id) {
@@ -209,29 +157,26 @@ connection::ReplyHandler Batch::relay(const std::string& id) {
 }
 
 connection::ProgressHandler Batch::tell_progress(const std::string& id) {
-    return [this, id](const connection::Progress& progress) {
-        json::object told{{"progress", plain_number(progress.progress)}};
-        if (progress.total) told["total"] = plain_number(*progress.total);
-        if (!progress.message.empty()) told["message"] = progress.message;
-        put(event("progress", "\"id\":" + id + "," + protocol::members_of(told)));
-    };
+    return [this, id](const connection::Progress& progress) { output_.progress(id, progress); };
 }
 
 void Batch::call_tool(const std::string& id, const json::object& request) {
     router::Call call;
-    call.name = text_of(request, "name");
-    if (call.name.empty()) return refuse(id, "tools/call needs a \"name\" like mcp__server__tool");
-    if (const auto* arguments = request.if_contains("arguments")) {
-        if (!arguments->is_object()) return refuse(id, "\"arguments\" must be an object");
+    call.name = param_of(request, "name")->get_string();
+    if (const auto* arguments = param_of(request, "arguments"))
         call.arguments = json::serialize(*arguments);
-    }
-    if (const auto* meta = request.if_contains("_meta"))
+    if (const auto* meta = param_of(request, "_meta"))
         call.meta = protocol::members_of(meta->get_object());
     call.timeout = timeout_of(request);
     const auto* progress = request.if_contains("progress");
     if (progress && progress->is_bool() && progress->get_bool())
         call.on_progress = tell_progress(id);
-    running_[id].call = session_.host().router().call(std::move(call), relay(id));
+    const auto name = call.name;
+    running_[id].call = session_.host().router().call(
+        std::move(call), [this, name, told = relay(id)](Result<connection::Reply> reply) {
+            if (reply) return told(std::move(reply));
+            told(unknown_tool(session_, name, reply.error()).error);
+        });
 }
 
 void Batch::ask_server(const std::string& id, const std::string& method,
@@ -255,9 +200,6 @@ void Batch::ask_server(const std::string& id, const std::string& method,
 void Batch::list_tools(const std::string& id, const json::object& request) {
     const std::string server = text_of(request, "server");
     auto& connections = session_.host().connections();
-    if (!server.empty()) {
-        if (auto found = connections.find(server); !found) return fail(id, found.error());
-    }
     const auto tell = [this, id, server] {
         json::array tools;
         for (const auto& tool : session_.host().router().tools()) {
@@ -392,9 +334,7 @@ void Batch::wait_for(const std::string& id, const json::object& request) {
 
 void Batch::on_notification(const std::string& server, const std::string& method,
                             std::string_view params) {
-    put(event("notification", "\"server\":" + protocol::quoted(server) +
-                                  ",\"method\":" + protocol::quoted(method) +
-                                  (params.empty() ? "" : ",\"params\":" + std::string(params))));
+    output_.notification(server, method, params);
     for (auto each = waiting_.begin(); each != waiting_.end(); ++each) {
         if (each->method != method || (!each->server.empty() && each->server != server)) continue;
         const auto found = *each;
@@ -421,58 +361,35 @@ void Batch::show_status(const std::string& id) {
 }
 
 void Batch::succeed(const std::string& id, std::string_view raw_result, bool tool_error) {
-    if (tool_error) failed_ = true;
-    std::string line;
-    line.reserve(id.size() + raw_result.size() + 32);
-    line.append("{\"id\":")
-        .append(id)
-        .append(",\"ok\":true,\"result\":")
-        .append(raw_result)
-        .append("}");
-    protocol::flatten(line);
-    put(std::move(line));
+    if (tool_error) tool_failed_ = true;
+    output_.result(id, raw_result);
     finished(id);
 }
 
 void Batch::fail(const std::string& id, const Error& error) {
     const auto found = running_.find(id);
-    const bool ended_by_us = found != running_.end() && found->second.endless && input_over_ &&
-                             error.code == ErrorCode::Cancelled;
-    if (ended_by_us) return succeed(id, "{}");
-    put_error(id, error, About::Request);
+    if (found != running_.end() && found->second.over && error.code == ErrorCode::Cancelled)
+        return succeed(id, "{}");
+    output_.error(id, error);
     finished(id);
-}
-
-std::string Batch::line_name() const {
-    return "line " + std::to_string(line_number_);
 }
 
 Error Batch::wrong_line(const std::string& why) const {
-    return {ErrorCode::Invalid, line_name() + ": " + why};
-}
-
-void Batch::refuse(const std::string& id, const std::string& why) {
-    put_error(id, wrong_line(why), About::Line);
-    finished(id);
+    return {ErrorCode::Invalid, input_.line_name() + ": " + why};
 }
 
 // The request that owns the id, if there is one, goes on.
-void Batch::put_error(const std::string& id, const Error& error, About about) {
-    failed_ = true;
-    const auto line = about == About::Line ? ",\"line\":" + std::to_string(line_number_) : "";
-    put("{\"id\":" + id + ",\"ok\":false,\"error\":{\"kind\":\"" + name_of(error.code) + "\"" +
-        line + ",\"message\":" + protocol::quoted(core::log::masked(error.message)) + "}}");
+void Batch::refuse_line(const std::string& id, const Error& error) {
+    output_.line_error(id, error, input_.line_number());
+}
+
+void Batch::refuse(const std::string& id, const std::string& why) {
+    refuse_line(id, wrong_line(why));
+    finished(id);
 }
 
 void Batch::fail_rpc(const std::string& id, std::string_view raw_error) {
-    failed_ = true;
-    const auto error = protocol::parse_rpc_error(raw_error);
-    std::string line = "{\"id\":" + id +
-                       ",\"ok\":false,\"error\":{\"kind\":\"server\",\"message\":" +
-                       protocol::quoted(error ? error->message : error.error().message) +
-                       ",\"rpc\":" + std::string(raw_error) + "}}";
-    protocol::flatten(line);
-    put(std::move(line));
+    output_.rpc_error(id, raw_error);
     finished(id);
 }
 
@@ -483,60 +400,46 @@ void Batch::finished(const std::string& id) {
 }
 
 void Batch::advance() {
-    if (done_) return;
+    if (done_ || output_.lost() || session_.was_interrupted()) return;
     // Streams that are listened to end with the input, so nothing may wait for them.
     const bool only_endless = std::all_of(running_.begin(), running_.end(),
                                           [](const auto& each) { return each.second.endless; });
     if (!barrier_.empty() && (running_.empty() || only_endless)) {
         const std::string id = std::exchange(barrier_, {});
-        put("{\"id\":" + id + ",\"ok\":true,\"result\":{}}");
+        output_.result(id, "{}");
     }
-    if (barrier_.empty() && !buffer_.empty()) take_lines();
-    const bool full = running_.size() >= kInFlight || !barrier_.empty();
-    if (full != reading_paused_ && !input_over_) {
-        reading_paused_ = full;
-        if (watch_)
-            session_.host().loop().modify(watch_, full ? 0u : unsigned{core::Loop::kReadable});
-        else if (regular_file_ && !full)
-            session_.host().loop().defer([this] { read_input(); });
-    }
-    if (!input_over_ || !buffer_.empty() || !barrier_.empty()) return;
+    take_lines();
+    input_.pause(running_.size() >= kInFlight || !barrier_.empty());
+    if (!input_.over() || !barrier_.empty()) return;
     if (running_.empty()) {
         done_ = true;
     } else if (only_endless) {
-        for (const auto& [id, running] : std::map(running_))
+        for (const auto& [id, running] : std::map(running_)) {
+            running_[id].over = true;
             session_.host().router().cancel(running.call, "the batch is over");
-    }
-}
-
-// All answers of one turn of the loop go out in one write.
-void Batch::put(std::string line) {
-    out_ += line;
-    out_ += '\n';
-    if (out_.size() > (1u << 20)) return flush();
-    if (std::exchange(flush_planned_, true)) return;
-    session_.host().loop().defer([this] {
-        flush_planned_ = false;
-        flush();
-    });
-}
-
-// Blocks when nobody reads our output: then nothing more is asked of the servers either.
-void Batch::flush() {
-    // An answer that cannot be delivered is worth no further request.
-    if (!write_at_once(out_)) failed_ = done_ = true;
-    out_.clear();
-}
-
-int batch_verb(const GlobalOptions& global, const std::string& file, bool sign_in) {
-    int input = 0;
-    if (!file.empty() && file != "-") {
-        input = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-        if (input < 0) {
-            return report({ErrorCode::Invalid, "cannot read " + file + ": " + std::strerror(errno)},
-                          global);
         }
     }
+}
+
+namespace {
+
+// Why no line will ever come from it, as an errno; 0: it may be read.
+int unreadable(int input) {
+    struct stat info {};
+    if (::fstat(input, &info) != 0) return errno;
+    if (S_ISDIR(info.st_mode)) return EISDIR;
+    return (::fcntl(input, F_GETFL) & O_ACCMODE) == O_WRONLY ? EBADF : 0;
+}
+
+}  // namespace
+
+int batch_verb(const GlobalOptions& global, const std::string& file, bool sign_in) {
+    const bool named = !file.empty() && file != "-";
+    const int input = named ? ::open(file.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    if (const int failed = input < 0 ? errno : unreadable(input); failed != 0)
+        return report({ErrorCode::Invalid,
+                       "cannot read " + (named ? file : "stdin") + ": " + std::strerror(failed)},
+                      global);
     const auto opened =
         Session::open(global, Session::Life::Long,
                       sign_in ? auth::Person::Presence::Ready : auth::Person::Presence::Nobody);

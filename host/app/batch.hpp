@@ -1,19 +1,20 @@
 // `patchbay batch`: JSON Lines in, JSON Lines out, many requests in flight over one set of
 // connections. The format is told in BATCH.md.
 //
-// Owns:    the input descriptor's watch. Borrows the session.
+// Borrows the session and the descriptor.
 // Threads: [loop].
 // Errors:  a line that makes no sense is answered with an error that names the line; the rest
 //          goes on.
-// Limits:  kInFlight requests at once, then reading pauses; kLineBytes a line.
+// Limits:  kInFlight requests at once, then reading pauses.
 #pragma once
 
+#include "app/batch_input.hpp"
+#include "app/batch_output.hpp"
 #include "app/session.hpp"
 
 #include <boost/json.hpp>
 
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,6 @@ namespace patchbay::app {
 class Batch {
 public:
     static constexpr std::size_t kInFlight = 256;
-    static constexpr std::size_t kLineBytes = 16u << 20;
 
     Batch(Session& session, int input);
     ~Batch();
@@ -33,6 +33,7 @@ private:
     struct Running {
         router::CallId call = 0;
         bool endless = false;  // subscriptions/listen: ended by us when the input is over
+        bool over = false;     // that has been done
     };
     struct Waiting {  // `wait` for a notification
         std::string id, server, method;
@@ -40,8 +41,6 @@ private:
     };
 
     void interrupt();
-    void watch_input();
-    void read_input();
     void take_lines();
     void take_line(std::string_view line);
     void start(const std::string& id, const boost::json::object& request);
@@ -64,31 +63,21 @@ private:
     void fail(const std::string& id, const Error& error);
     // Of the line that is being taken: it cannot be carried out as it stands.
     void refuse(const std::string& id, const std::string& why);
-    std::string line_name() const;
     Error wrong_line(const std::string& why) const;
-    enum class About { Request, Line };
-    void put_error(const std::string& id, const Error& error, About about);
+    void refuse_line(const std::string& id, const Error& error);
     void fail_rpc(const std::string& id, std::string_view raw_error);
     void finished(const std::string& id);
-    void put(std::string line);
-    void flush();
     void advance();  // what became possible: more lines, the barrier, the end
 
     Session& session_;
-    int input_;
-    int input_flags_;
-    bool regular_file_;
-    core::Loop::WatchId watch_ = 0;
-    bool reading_paused_ = false, input_over_ = false, done_ = false, failed_ = false;
-    std::string buffer_;
-    std::size_t scanned_ = 0, line_number_ = 0;
+    BatchInput input_;
+    BatchOutput output_;
+    bool done_ = false, tool_failed_ = false;
     std::map<std::string, Running> running_;  // by raw id
     std::string barrier_;                     // raw id of a barrier that waits; empty: none
     std::vector<Waiting> waiting_;
     std::map<std::pair<std::string, std::string>, unsigned>
         unseen_;  // (server, method): not waited for yet
-    std::string out_;
-    bool flush_planned_ = false;
 };
 
 }  // namespace patchbay::app

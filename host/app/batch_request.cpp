@@ -14,6 +14,22 @@ constexpr std::int64_t kMostMilliseconds = 366ll * 86400 * 1000;
 constexpr std::string_view kOurKeys[] = {"id",         "op",     "server",  "method",
                                          "timeout_ms", "params", "progress"};
 
+// Members that an op cannot do without.
+constexpr struct {
+    std::string_view op;
+    const char* member;
+    json::kind kind;
+    const char* like = "";
+} kNeeded[] = {{"tools/call", "name", json::kind::string, " like mcp__server__tool"},
+               {"resources/read", "uri", json::kind::string},
+               {"resources/subscribe", "uri", json::kind::string},
+               {"resources/unsubscribe", "uri", json::kind::string},
+               {"prompts/get", "name", json::kind::string},
+               {"completion/complete", "ref", json::kind::object},
+               {"completion/complete", "argument", json::kind::object},
+               {"logging/setLevel", "level", json::kind::string},
+               {"subscriptions/listen", "notifications", json::kind::object}};
+
 }  // namespace
 
 std::string text_of(const json::object& object, const char* key) {
@@ -43,6 +59,30 @@ std::string trouble_with(const json::object& request) {
         if (!is(key, json::kind::object)) return "\"" + std::string(key) + "\" must be an object";
     }
     if (!is("progress", json::kind::bool_)) return "\"progress\" must be true or false";
+    return {};
+}
+
+const json::value* param_of(const json::object& request, const char* key) {
+    const auto* params = request.if_contains("params");
+    return (params ? params->get_object() : request).if_contains(key);
+}
+
+std::string trouble_with_params(const json::object& request) {
+    const auto op = text_of(request, "op");
+    if (op == "request") return {};  // the server judges it
+    for (const auto& needed : kNeeded) {
+        if (op != needed.op) continue;
+        const auto* value = param_of(request, needed.member);
+        if (!value || *value == json::value(""))
+            return op + " needs a \"" + needed.member + "\"" + needed.like;
+        if (value->kind() != needed.kind)
+            return "\"" + std::string(needed.member) + "\" must be " +
+                   (needed.kind == json::kind::string ? "a string" : "an object");
+    }
+    for (const char* key : {"arguments", "context", "_meta"}) {
+        const auto* value = param_of(request, key);
+        if (value && !value->is_object()) return "\"" + std::string(key) + "\" must be an object";
+    }
     return {};
 }
 

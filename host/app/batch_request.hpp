@@ -12,9 +12,13 @@ namespace patchbay::app {
 
 // What is wrong with the members that every op shares; empty: nothing.
 std::string trouble_with(const boost::json::object& request);
+// What is wrong with the params that its op needs; empty: nothing.
+std::string trouble_with_params(const boost::json::object& request);
 
 std::string text_of(const boost::json::object& object, const char* key);   // empty: none
 std::chrono::milliseconds timeout_of(const boost::json::object& request);  // 0: none
+// A member of `params`, or of the request itself when there is none; null: it is not there.
+const boost::json::value* param_of(const boost::json::object& request, const char* key);
 // `params`, or every member that is not ours when there is none.
 boost::json::object params_of(const boost::json::object& request);
 

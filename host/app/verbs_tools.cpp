@@ -1,6 +1,7 @@
 #include "app/call_arguments.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
+#include "app/unknown_tool.hpp"
 #include "app/verbs.hpp"
 #include "core/text.hpp"
 #include "protocol/arguments.hpp"
@@ -40,43 +41,13 @@ int print_result(const connection::Reply& reply, const CallOptions& call,
     return code == kOk && printed.failed ? int(kFailure) : code;
 }
 
-// "everything.echo", "everything/echo", "everything:echo": what other programs write.
-std::optional<std::string> qualified(const Session& session, const std::string& name) {
-    for (const auto& id : session.host().connections().ids()) {
-        if (!name.starts_with(id)) continue;
-        auto rest = std::string_view(name).substr(id.size());
-        if (rest.starts_with("__")) rest.remove_prefix(1);
-        if (rest.size() > 1 &&
-            std::string_view("._/:").find(rest.front()) != std::string_view::npos)
-            return "mcp__" + id + "__" + std::string(rest.substr(1));
-    }
-    return {};
-}
-
 // A name that is not found: how it has to be written, or why its server is not there. Returns the
 // exit code.
 int report_unknown(const Session& session, const std::string& name, Error error) {
-    if (error.code != ErrorCode::NotFound) return session.report(error);
-    std::vector<std::string> out_of_order;
-    for (const auto& server : session.host().config().servers)
-        if (!server.enabled) out_of_order.push_back(server.id);
-    for (const auto& diagnostic : session.host().config().diagnostics)
-        if (!diagnostic.server.empty() && diagnostic.severity == config::Severity::Error)
-            out_of_order.push_back(diagnostic.server);
-    for (const auto& proposal : session.host().config().untrusted)
-        if (!proposal.is_table()) out_of_order.push_back(proposal.id);
-    for (const auto& id : protocol::servers_for(name, out_of_order))
-        return session.report_missing(id, "no tool \"" + core::printable(name, 80) + "\"");
-    if (name.starts_with("mcp__")) return session.report(error);
-    if (const auto better = qualified(session, name)) {
-        error.message = "no tool \"" + core::printable(name, 80) + "\"; did you mean \"" +
-                        core::printable(*better, 160) + "\"?";
-    } else {
-        error.message = "no tool \"" + core::printable(name, 80) +
-                        "\": tools are called mcp__SERVER__TOOL; find it with: patchbay tools '" +
-                        core::printable(name, 80) + "'";
-    }
-    return session.report(error);
+    const auto unknown = unknown_tool(session, name, std::move(error));
+    const int code = session.report(unknown.error);
+    const bool broken = !unknown.server.empty() && session.misconfigured(unknown.server);
+    return broken ? int(kConfigError) : code;
 }
 
 // The servers of `ids` that may have a tool of such a name. A pattern without wildcards is looked

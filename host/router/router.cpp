@@ -42,6 +42,15 @@ std::string text_member(const json::object& object, std::string_view key) {
     return std::string(core::text_in(&object, key).value_or(""));
 }
 
+// Checked here, for in the modern era no server answers: it would be said with every later request.
+std::string wrong_level(const std::string& level) {
+    static const std::vector<std::string> kLevels = {"debug", "info",     "notice", "warning",
+                                                     "error", "critical", "alert",  "emergency"};
+    if (std::find(kLevels.begin(), kLevels.end(), level) != kLevels.end()) return {};
+    return "unknown log level \"" + core::printable(level, 80) + "\"" +
+           core::did_you_mean(level, kLevels) + "; known: " + core::join(kLevels, ", ");
+}
+
 }  // namespace
 
 struct Router::Impl {
@@ -327,9 +336,15 @@ struct Router::Impl {
         if (subscribes || method == "resources/unsubscribe" || method == "logging/setLevel") {
             const auto params = read_params(request);
             if (!params) return end_soon(id, params.error());
-            if (method == "logging/setLevel")
-                return target.set_log_level(text_member(*params, "level"), done);
-            return target.subscribe(text_member(*params, "uri"), subscribes, done);
+            if (method == "logging/setLevel") {
+                const auto level = text_member(*params, "level");
+                if (const auto wrong = wrong_level(level); !wrong.empty())
+                    return end_soon(id, {ErrorCode::Invalid, wrong});
+                return target.set_log_level(level, done);
+            }
+            const auto uri = text_member(*params, "uri");
+            if (uri.empty()) return end_soon(id, {ErrorCode::Invalid, method + " needs a \"uri\""});
+            return target.subscribe(uri, subscribes, done);
         }
         const auto flight = flights.find(id);
         if (method == "tools/list" && flight != flights.end()) {

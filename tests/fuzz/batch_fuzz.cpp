@@ -18,6 +18,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             const auto limit = app::timeout_of(*request).count();
             FUZZ_REQUIRE(limit >= 0 && request->contains("timeout_ms") == (limit > 0));
             for (const char* key : {"op", "server", "method"}) (void)app::text_of(*request, key);
+            if (app::trouble_with_params(*request).empty() &&
+                app::text_of(*request, "op") == "tools/call")
+                FUZZ_REQUIRE(app::param_of(*request, "name")->is_string());
             const auto params = app::params_of(*request);
             FUZZ_REQUIRE(request->contains("params") || !params.contains("op"));
         }

@@ -273,6 +273,29 @@ TEST_P(Batch, LogMessagesOfTheServerAreEvents) {
     EXPECT_EQ(json::value(events[0]).at_pointer("/params/data"), "a word");
 }
 
+TEST_P(Batch, ALogLevelThatIsNoneIsSaidToNoServer) {
+    const auto input = home.add_recorded("x", {"--era", GetParam()});
+    const auto done = home.run(
+        {"batch"},
+        "{\"id\":1,\"op\":\"logging/setLevel\",\"server\":\"x\",\"level\":\"loud\"}\n"
+        "{\"id\":2,\"op\":\"request\",\"server\":\"x\",\"method\":\"logging/"
+        "setLevel\",\"level\":\"eror\"}\n"
+        "{\"id\":3,\"op\":\"request\",\"server\":\"x\",\"method\":\"resources/"
+        "subscribe\"}\n"
+        "{\"id\":4,\"op\":\"logging/setLevel\",\"server\":\"x\",\"level\":\"emergency\"}\n" +
+            barrier("b") + call("5", "echo", R"({"message":"hi"})"));
+    EXPECT_EQ(done.exit_code, 1);
+    const Lines lines(done.out);
+    for (int id = 1; id <= 3; ++id) EXPECT_EQ(lines.kind(id), "invalid") << done.out;
+    EXPECT_THAT(lines.message(1), HasSubstr("unknown log level \"loud\"; known: debug, info, "));
+    EXPECT_THAT(lines.message(2), HasSubstr("did you mean \"error\"?"));
+    EXPECT_THAT(lines.message(3), HasSubstr("resources/subscribe needs a \"uri\""));
+    EXPECT_EQ(lines.kind(4), "");
+    EXPECT_EQ(lines.text(5), "hi");
+    EXPECT_THAT(read_file(input),
+                AllOf(HasSubstr("emergency"), Not(HasSubstr("loud")), Not(HasSubstr("eror\""))));
+}
+
 TEST_P(Batch, QuestionsAreRefusedUnlessConfigured) {
     const auto done = home.run({"batch"}, call("1", "ask"));
     EXPECT_EQ(done.exit_code, 1);

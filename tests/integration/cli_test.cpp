@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <map>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -146,6 +147,94 @@ TEST(CommandLine, NamesAnOptionThatIsNotThere) {
     const auto done = Home().run({"tools", "--jsn"});
     EXPECT_EQ(done.exit_code, 3);
     EXPECT_THAT(done.err, AllOf(HasSubstr("--jsn"), HasSubstr("`patchbay tools --help`")));
+}
+
+TEST(CommandLine, HelpSaysWhatEveryOptionTakes) {
+    const std::pair<Words, Words> cases[] = {
+        {{},
+         {"--config FILE ", "--set KEY=VALUE ", "--plugin-dir DIR ", "--log-level LEVEL ",
+          "-q,--quiet ", "patchbay batch < requests.jsonl", "Exit codes: 0 ok", "--version "}},
+        {{"mcp", "logs"}, {"ID TEXT REQUIRED", "-n,--lines UINT=100 ", "mcp logs files -n 20"}},
+        {{"mcp", "login"}, {"ID TEXT REQUIRED", "--scope SCOPES ", "--no-browser "}},
+        {{"mcp", "logout"}, {"ID TEXT REQUIRED"}},
+        {{"mcp", "status"}, {"ID TEXT  "}},
+        {{"tools"}, {"PATTERN TEXT  ", "--server ID ", "--schema ", "marked (denied)"}},
+        {{"call"},
+         {"NAME TEXT REQUIRED", "KEY=VALUE TEXT ...", "--args JSON|@FILE|- ", "--timeout SECONDS ",
+          "--output DIR=. ", "--raw "}},
+        {{"resources", "list"}, {"--server ID "}},
+        {{"resources", "templates"}, {"--server ID "}},
+        {{"resources", "read"}, {"URI TEXT REQUIRED", "--server ID ", "--output DIR=. "}},
+        {{"prompts", "list"}, {"--server ID "}},
+        {{"prompts", "get"},
+         {"NAME TEXT REQUIRED", "KEY=VALUE TEXT ...", "--server ID ", "--output DIR=. "}},
+        {{"complete"},
+         {"KEY=VALUE TEXT REQUIRED", "--prompt TEXT Excludes: --resource",
+          "--resource TEXT Excludes: --prompt", "--server ID ", "--context KEY=VALUE "}},
+        {{"batch"}, {"FILE TEXT  ", "--sign-in ", "/share/doc/patchbay/BATCH.md."}},
+        {{"config", "show"}, {"--origin "}},
+        {{"config", "check"}, {"FILE TEXT  "}},
+        {{"trust"}, {"ID TEXT ...", "-y,--yes Excludes: --revoke", "--revoke Excludes: --yes"}},
+        {{"plugin", "info"}, {"NAME TEXT REQUIRED"}},
+        {{"plugin", "doctor"}, {"--load "}},
+    };
+    for (auto [words, parts] : cases) {
+        const bool of_a_verb = !words.empty();
+        words.push_back("--help");
+        const auto done = Home().run(words);
+        EXPECT_EQ(done.exit_code, 0);
+        EXPECT_EQ(done.err, "");
+        for (const auto& part : parts)
+            EXPECT_THAT(done.out, HasSubstr(part)) << ::testing::PrintToString(words);
+        if (of_a_verb)
+            EXPECT_THAT(done.out,
+                        AllOf(HasSubstr("Examples:\n  "), HasSubstr("Options of every verb")));
+    }
+}
+
+TEST(CommandLine, OptionsThatMayBeRepeatedTakeOneValueEach) {
+    Home home;
+    home.add_example("x");
+    const auto one = home.write("one.toml", "[servers.y]\ncommand = \"a\"\n");
+    const auto two = home.write("two.toml", "[servers.z]\ncommand = \"a\"\n");
+    const auto done =
+        home.run({"--config", one, "--config", two, "--set", "servers.x.enabled=false", "--set",
+                  "servers.y.enabled=false", "--plugin-dir", ".", "--plugin-dir", "..", "mcp",
+                  "list", "--json"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    std::map<std::string, std::string> states;
+    const auto listed = json::parse(done.out);
+    for (const auto& status : listed.as_array())
+        states[json::value_to<std::string>(status.at("id"))] =
+            json::value_to<std::string>(status.at("state"));
+    EXPECT_EQ(states, (std::map<std::string, std::string>{
+                          {"x", "disabled"}, {"y", "disabled"}, {"z", "idle"}}));
+    EXPECT_EQ(home.run({"complete", "--prompt", "greet", "style=f", "--context", "who=Ada",
+                        "--context", "who=Alan"})
+                  .exit_code,
+              0);
+}
+
+TEST(CommandLine, ShowsALongNameToItsLimit) {
+    Home home;
+    home.add_example("x");
+    const std::string name(300, 'n');
+    struct Case {
+        Words words;
+        std::size_t shown;
+    };
+    const Case cases[] = {{{"resources", "read", name}, 200},
+                          {{"prompts", "get", name}, 200},
+                          {{"complete", "--prompt", name, "a=b"}, 200},
+                          {{"call", name}, 80},
+                          {{"tools", "--server", name}, 64},
+                          {{"mcp", "login", name}, 64}};
+    for (const auto& [words, shown] : cases) {
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 6) << done.err;
+        EXPECT_THAT(done.err, HasSubstr("\"" + std::string(shown, 'n')));
+        EXPECT_THAT(done.err, Not(HasSubstr(std::string(shown + 1, 'n'))));
+    }
 }
 
 TEST(CommandLine, RefusesATimeOutThatIsNone) {
@@ -688,93 +777,6 @@ INSTANTIATE_TEST_SUITE_P(, InterruptedWhileConnecting,
                              }
                              return name;
                          });
-
-TEST(BatchOnTheCommandLine, SaysWhatIsWrongWithAMember) {
-    Home home;
-    home.add_example("x");
-    const auto done = home.run({"batch"},
-                               "{\"id\":1,\"op\":\"ping\",\"server\":\"x\",\"timeout_ms\":\"5\"}\n"
-                               "{\"id\":2,\"op\":\"ping\",\"server\":\"x\",\"timeout_ms\":0}\n"
-                               "{\"id\":3,\"op\":\"ping\",\"server\":7}\n"
-                               "{\"id\":4,\"op\":\"ping\",\"server\":\"x\",\"params\":[]}\n"
-                               "{\"id\":5,\"op\":\"ping\",\"server\":\"x\",\"server\":\"y\"}\n"
-                               "{\"id\":6,\"op\":\"ping\",\"server\":\"x\"}\n");
-    EXPECT_EQ(done.exit_code, 1);
-    const Lines lines(done.out);
-    EXPECT_THAT(lines.message(1), HasSubstr("line 1: \"timeout_ms\" must be a whole number"));
-    EXPECT_THAT(lines.message(2), HasSubstr("line 2: \"timeout_ms\" must be a whole number"));
-    EXPECT_THAT(lines.message(3), HasSubstr("line 3: \"server\" must be a string"));
-    EXPECT_THAT(lines.message(4), HasSubstr("line 4: \"params\" must be an object"));
-    EXPECT_THAT(lines.message(nullptr), HasSubstr("line 5 has the key \"server\" twice"));
-    EXPECT_EQ(lines.kind(6), "");
-}
-
-TEST(BatchOnTheCommandLine, NamesTheLineOfWhateverMakesNoSense) {
-    Home home;
-    home.add_example("x");
-    const auto done = home.run({"batch"},
-                               "{bad\n\n[3]\n{\"id\":\"d\"}\n{\"op\":\"nope\"}\n"
-                               "{\"op\":\"tools/call\"}\n"
-                               "{\"op\":\"tools/call\",\"name\":\"mcp__x__a\",\"arguments\":[]}\n"
-                               "{\"op\":\"request\",\"server\":\"x\"}\n"
-                               "{\"op\":\"request\",\"method\":\"a\"}\n"
-                               "{\"op\":\"ping\"}\n{\"op\":\"cancel\"}\n{\"op\":\"wait\"}\n"
-                               "{\"op\":7}\n");
-    EXPECT_EQ(done.exit_code, 1);
-    const Lines lines(done.out);
-    ASSERT_EQ(lines.all.size(), 12u) << done.out;
-    std::int64_t number = 1;
-    for (const auto& line : lines.all) {
-        const json::value answer = line;
-        EXPECT_EQ(answer.at_pointer("/error/kind"), "invalid") << answer;
-        EXPECT_EQ(answer.at_pointer("/error/line"), number) << answer;
-        EXPECT_THAT(json::value_to<std::string>(answer.at_pointer("/error/message")),
-                    StartsWith("line " + std::to_string(number)));
-        number += number == 1 ? 2 : 1;  // an empty line is passed over
-    }
-}
-
-TEST(BatchOnTheCommandLine, AnswersEveryRequestThatAnInterruptEnds) {
-    Home home;
-    const auto input = home.add_recorded("x");
-    Program batch(home.patchbay({"batch"}));
-    batch.send(
-        "{\"id\":1,\"op\":\"wait\",\"method\":\"notifications/never\"}\n"
-        "{\"id\":2,\"op\":\"tools/"
-        "call\",\"name\":\"mcp__x__sleep\",\"arguments\":{\"ms\":3600000}}\n");
-    ASSERT_TRUE(wait_for_file(input, "\"tools/call\"")) << batch.err();
-    batch.signal(SIGINT);
-    const auto done = batch.finish();
-    EXPECT_EQ(done.exit_code, 130);
-    const Lines lines(done.out);
-    EXPECT_EQ(lines.kind(1), "cancelled");
-    EXPECT_EQ(lines.kind(2), "cancelled");
-    EXPECT_THAT(read_file(input), HasSubstr("\"notifications/cancelled\""));
-}
-
-TEST(BatchOnTheCommandLine, AWaitCanBeCancelled) {
-    const auto done = Home().run(
-        {"batch"},
-        "{\"id\":1,\"op\":\"wait\",\"method\":\"notifications/never\",\"timeout_ms\":3600000}\n"
-        "{\"id\":2,\"op\":\"cancel\",\"target\":1}\n");
-    EXPECT_EQ(done.exit_code, 1);
-    EXPECT_EQ(Lines(done.out).kind(1), "cancelled");
-    EXPECT_EQ(Lines(done.out).kind(2), "");
-}
-
-TEST(BatchOnTheCommandLine, AListOfAllServersNamesTheOnesThatAreMissing) {
-    Home home;
-    home.add_example("x");
-    home.add("gone", {{"command", "/nonexistent/server"}});
-    for (const char* op : {"tools/list", "resources/list", "prompts/list"}) {
-        const auto done = home.run({"batch"}, "{\"id\":1,\"op\":\"" + std::string(op) + "\"}\n");
-        EXPECT_EQ(done.exit_code, 1) << op;
-        const json::value answer = Lines(done.out).answer(1);
-        const std::string member = std::string(op).substr(0, std::string(op).find('/'));
-        EXPECT_GT(answer.at_pointer("/result/" + member).as_array().size(), 1u) << op;
-        EXPECT_EQ(answer.at_pointer("/result/errors/0/server"), "gone") << op;
-    }
-}
 
 }  // namespace
 }  // namespace patchbay::test

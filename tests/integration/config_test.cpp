@@ -450,14 +450,15 @@ TEST(Trust, ItIsShownWholeAndNothingHidesInIt) {
     Home home;
     home.write(".mcp.json",
                "{\"mcpServers\": {\"a\": {\"command\": \"sh\", \"args\": [\"-c\", "
-               "\"\xe2\x80\xae\\u001b[2K\xd0\xb0\xf0\x9f\x98\x80\"], "
+               "\"\xe2\x80\xae\\u001b[2K\xd0\xb0\xf0\x9f\x98\x80 ~\\u007f\"], "
                "\"env\": {\"K\": \"v\"}}}}");
     const auto done = home.run({"trust"});
     EXPECT_EQ(done.exit_code, 0) << done.err;
-    EXPECT_THAT(done.out,
-                AllOf(HasSubstr("\"args\": [\"-c\",\"\\u202e\\u001b[2K\\u0430\\ud83d\\ude00\"]"),
-                      HasSubstr("\"env\": {\"K\":\"v\"}"), HasSubstr("program: \"/"),
-                      HasSubstr((home.work() / ".mcp.json").string())));
+    EXPECT_THAT(
+        done.out,
+        AllOf(HasSubstr("\"args\": [\"-c\",\"\\u202e\\u001b[2K\\u0430\\ud83d\\ude00 ~\\u007f\"]"),
+              HasSubstr("\"env\": {\"K\":\"v\"}"), HasSubstr("program: \"/"),
+              HasSubstr((home.work() / ".mcp.json").string())));
     const auto listed = home.run({"trust", "--json"});
     json::error_code failed;
     const auto list = json::parse(listed.out, failed);

@@ -140,6 +140,18 @@ TEST_F(SignIn, LastsUntilSomebodySignsOut) {
     EXPECT_EQ(stats().at("logins"), 1);
 }
 
+TEST_F(SignIn, GivesTheBrowserNeitherItsTerminalNorItsOutput) {
+    start();
+    const auto browser = home.write(
+        "browser", "#!/bin/sh\necho noise\necho noise >&2\ncat\n[ $# = 3 ] || exit 1\nexec " +
+                       home.environment["BROWSER"] + " \"$2\"\n");
+    std::filesystem::permissions(browser, std::filesystem::perms::owner_all);
+    home.environment["BROWSER"] = browser + "  --new %s --last:other";
+    const auto done = login();
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.out + done.err, Not(HasSubstr("noise")));
+}
+
 TEST_F(SignIn, IsRenewedWithoutAPersonWhenTheTokenHasExpired) {
     start();
     ASSERT_EQ(login().exit_code, 0);
@@ -244,6 +256,18 @@ TEST(SigningIn, EndsWith5WhenTheServerIsAway) {
     const auto away = home.run({"mcp", "login", "web"});
     EXPECT_EQ(away.exit_code, 5);
     EXPECT_THAT(away.err, AllOf(HasSubstr("server \"web\": "), HasSubstr("Connection refused")));
+}
+
+TEST(SigningIn, GoesTheWayOfItsServerUnlessItHasOneOfItsOwn) {
+    Home home;
+    home.add("web", {{"url", "https://127.0.0.1:1/mcp"}, {"proxy", "http://127.0.0.1:2"}});
+    home.add("own", {{"url", "https://127.0.0.1:1/mcp"},
+                     {"proxy", "http://127.0.0.1:2"},
+                     {"oauth", {{"proxy", "http://127.0.0.1:3"}}}});
+    EXPECT_THAT(home.run({"mcp", "login", "web"}).err,
+                HasSubstr("cannot connect to the proxy 127.0.0.1 (127.0.0.1:2)"));
+    EXPECT_THAT(home.run({"mcp", "login", "own"}).err,
+                HasSubstr("cannot connect to the proxy 127.0.0.1 (127.0.0.1:3)"));
 }
 
 TEST(SigningIn, SaysThatThereWasNothingToSignOutOf) {

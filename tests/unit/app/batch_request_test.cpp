@@ -46,6 +46,39 @@ TEST(BatchRequest, OfTheRightTypesIsTaken) {
     EXPECT_EQ(text_of({}, "server"), "");
 }
 
+TEST(BatchRequest, NamesWhatItsOpCannotDoWithout) {
+    struct Case {
+        const char *text, *trouble;
+    };
+    const Case cases[] = {
+        {R"({"op":"tools/call"})", "tools/call needs a \"name\" like mcp__server__tool"},
+        {R"({"op":"tools/call","name":""})", "tools/call needs a \"name\" like mcp__server__tool"},
+        {R"({"op":"tools/call","name":"a","params":{}})",
+         "tools/call needs a \"name\" like mcp__server__tool"},
+        {R"({"op":"tools/call","name":"a"})", ""},
+        {R"({"op":"tools/call","name":"a","arguments":1})", "\"arguments\" must be an object"},
+        {R"({"op":"tools/call","params":{"name":"a","_meta":1}})", "\"_meta\" must be an object"},
+        {R"({"op":"resources/read"})", "resources/read needs a \"uri\""},
+        {R"({"op":"resources/read","uri":null})", "\"uri\" must be a string"},
+        {R"({"op":"resources/read","uri":"a:b"})", ""},
+        {R"({"op":"resources/subscribe"})", "resources/subscribe needs a \"uri\""},
+        {R"({"op":"resources/unsubscribe"})", "resources/unsubscribe needs a \"uri\""},
+        {R"({"op":"prompts/get"})", "prompts/get needs a \"name\""},
+        {R"({"op":"completion/complete","argument":{}})", "completion/complete needs a \"ref\""},
+        {R"({"op":"completion/complete","ref":{}})", "completion/complete needs a \"argument\""},
+        {R"({"op":"completion/complete","ref":"x"})", "\"ref\" must be an object"},
+        {R"({"op":"completion/complete","ref":{},"argument":{}})", ""},
+        {R"({"op":"completion/complete","ref":{},"argument":{},"context":1})",
+         "\"context\" must be an object"},
+        {R"({"op":"logging/setLevel"})", "logging/setLevel needs a \"level\""},
+        {R"({"op":"subscriptions/listen"})", "subscriptions/listen needs a \"notifications\""},
+        {R"({"op":"request","method":"resources/read","arguments":1})", ""},
+        {R"({"op":"ping"})", ""},
+    };
+    for (const auto& c : cases)
+        EXPECT_EQ(trouble_with_params(request(c.text)), c.trouble) << c.text;
+}
+
 TEST(BatchRequest, TakesItsOtherMembersForParamsWhenThereAreNone) {
     EXPECT_EQ(json::serialize(params_of(request(
                   R"({"id":1,"op":"resources/read","server":"x","uri":"a://b","_meta":{"k":1}})"))),

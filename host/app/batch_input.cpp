@@ -1,0 +1,106 @@
+#include "app/batch_input.hpp"
+
+#include "app/output.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace patchbay::app {
+
+BatchInput::BatchInput(core::Loop& loop, int fd)
+    : loop_(loop), fd_(fd), flags_(::fcntl(fd, F_GETFL)) {
+    struct stat info {};
+    regular_file_ = ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+BatchInput::~BatchInput() {
+    if (watch_) loop_.unwatch(watch_);
+    ::fcntl(fd_, F_SETFL, flags_);
+}
+
+void BatchInput::begin(std::function<void()> arrived) {
+    arrived_ = std::move(arrived);
+    if (regular_file_) return read_later();
+    auto watched = loop_.watch(fd_, core::Loop::kReadable, [this](unsigned) { read(); });
+    if (watched) {
+        watch_ = *watched;
+        return;
+    }
+    fail(watched.error().message);
+    arrived_();
+}
+
+// A file is always readable and cannot be watched (epoll_ctl(2), EPERM): it is read a piece a turn
+// of the loop, so that answers are taken in between.
+void BatchInput::read_later() {
+    if (regular_file_ && !paused_ && !ended_) loop_.defer([this] { read(); });
+}
+
+void BatchInput::read() {
+    if (paused_ || ended_) return;
+    buffer_.erase(0, taken_);
+    scanned_ -= std::exchange(taken_, 0);
+    char chunk[64u << 10];
+    const auto got = ::read(fd_, chunk, sizeof chunk);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (got > 0)
+        buffer_.append(chunk, static_cast<std::size_t>(got));
+    else if (got == 0)
+        end();
+    else
+        fail(std::strerror(errno));
+    arrived_();
+    read_later();
+}
+
+// The last line may lack its end.
+void BatchInput::end() {
+    ended_ = true;
+    if (watch_) loop_.unwatch(std::exchange(watch_, 0));
+    if (taken_ < buffer_.size() && buffer_.back() != '\n') buffer_ += '\n';
+}
+
+void BatchInput::fail(const std::string& why) {
+    say("error: cannot read the requests: " + why);
+    failed_ = true;
+    end();
+}
+
+// A long line that arrives in many pieces is searched once, and not with every piece.
+std::optional<Result<std::string_view>> BatchInput::next() {
+    const auto newline = buffer_.find('\n', scanned_);
+    scanned_ = std::min(newline, buffer_.size());
+    if (scanned_ - taken_ > kLineBytes) {
+        ++line_number_;
+        stop();
+        return Error{ErrorCode::Limit, line_name() + " is over 16 MiB; nothing more is read"};
+    }
+    if (newline == std::string::npos) return {};
+    ++line_number_;
+    const auto line = std::string_view(buffer_).substr(taken_, newline - taken_);
+    taken_ = scanned_ = newline + 1;
+    return line;
+}
+
+std::string BatchInput::line_name() const {
+    return "line " + std::to_string(line_number_);
+}
+
+void BatchInput::pause(bool paused) {
+    if (std::exchange(paused_, paused) == paused || ended_) return;
+    if (watch_) loop_.modify(watch_, paused ? 0u : unsigned{core::Loop::kReadable});
+    read_later();
+}
+
+void BatchInput::stop() {
+    buffer_.clear();
+    taken_ = scanned_ = 0;
+    end();
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,61 @@
+// The lines of a batch as they come from a terminal, a pipe or a file, read no faster than they are
+// taken.
+//
+// Owns:    the watch of the descriptor. Borrows the loop and the descriptor, whose flags it puts
+//          back: stdin may be shared with the shell.
+// Threads: [loop].
+// Errors:  what cannot be read ends the input; it is told on stderr, and failed().
+// Limits:  kLineBytes a line.
+#pragma once
+
+#include "core/loop.hpp"
+#include "core/result.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace patchbay::app {
+
+class BatchInput {
+public:
+    static constexpr std::size_t kLineBytes = 16u << 20;
+
+    BatchInput(core::Loop& loop, int fd);
+    ~BatchInput();
+    BatchInput(const BatchInput&) = delete;
+
+    // `arrived`: there may be another line, or the end.
+    void begin(std::function<void()> arrived);
+    // The next whole line, good until the loop goes on; none: it has not come yet. One that is too
+    // long is an error, and the last.
+    std::optional<Result<std::string_view>> next();
+    std::string line_name() const;  // of the one that was taken last: `line 3`
+    std::size_t line_number() const { return line_number_; }
+    void pause(bool paused);  // nothing more is read meanwhile
+    void stop();              // ends it here; what was not taken is dropped
+    // Nothing comes any more, and all that came was taken.
+    bool over() const { return ended_ && taken_ == buffer_.size(); }
+    bool failed() const { return failed_; }
+
+private:
+    void read();
+    void read_later();
+    void end();
+    void fail(const std::string& why);
+
+    core::Loop& loop_;
+    int fd_;
+    int flags_;
+    bool regular_file_;
+    std::function<void()> arrived_;
+    core::Loop::WatchId watch_ = 0;
+    bool paused_ = false, ended_ = false, failed_ = false;
+    std::string buffer_;
+    std::size_t taken_ = 0;    // where the first line begins that was not taken
+    std::size_t scanned_ = 0;  // up to where no end of it is
+    std::size_t line_number_ = 0;
+};
+
+}  // namespace patchbay::app

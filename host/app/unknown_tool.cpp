@@ -1,0 +1,58 @@
+#include "app/unknown_tool.hpp"
+
+#include "app/session.hpp"
+#include "core/text.hpp"
+#include "protocol/qualified_name.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace patchbay::app {
+
+namespace {
+
+// "everything.echo", "everything/echo", "everything:echo": what other programs write.
+std::optional<std::string> qualified(const Session& session, const std::string& name) {
+    for (const auto& id : session.host().connections().ids()) {
+        if (!name.starts_with(id)) continue;
+        auto rest = std::string_view(name).substr(id.size());
+        if (rest.starts_with("__")) rest.remove_prefix(1);
+        if (rest.size() > 1 &&
+            std::string_view("._/:").find(rest.front()) != std::string_view::npos)
+            return "mcp__" + id + "__" + std::string(rest.substr(1));
+    }
+    return {};
+}
+
+// Disabled, broken, not approved.
+std::vector<std::string> out_of_order(const config::Config& config) {
+    std::vector<std::string> ids;
+    for (const auto& server : config.servers)
+        if (!server.enabled) ids.push_back(server.id);
+    for (const auto& diagnostic : config.diagnostics)
+        if (!diagnostic.server.empty() && diagnostic.severity == config::Severity::Error)
+            ids.push_back(diagnostic.server);
+    for (const auto& proposal : config.untrusted)
+        if (!proposal.is_table()) ids.push_back(proposal.id);
+    return ids;
+}
+
+}  // namespace
+
+UnknownTool unknown_tool(const Session& session, const std::string& name, Error error) {
+    if (error.code != ErrorCode::NotFound) return {std::move(error), {}};
+    const auto none = "no tool \"" + core::printable(name, 80) + "\"";
+    const auto servers = protocol::servers_for(name, out_of_order(session.host().config()));
+    if (!servers.empty())
+        return {within(none, session.no_such_server(servers.front())), servers.front()};
+    if (name.starts_with("mcp__")) return {std::move(error), {}};
+    if (const auto better = qualified(session, name))
+        error.message = none + "; did you mean \"" + core::printable(*better, 160) + "\"?";
+    else
+        error.message = none +
+                        ": tools are called mcp__SERVER__TOOL; find it with: patchbay tools '" +
+                        core::printable(name, 80) + "'";
+    return {std::move(error), {}};
+}
+
+}  // namespace patchbay::app
