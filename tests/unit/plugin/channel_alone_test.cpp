@@ -21,7 +21,7 @@ namespace {
 struct Listener final : ChannelEvents {
     std::vector<std::string> lines;
     std::vector<Problem> problems;
-    bool closed = false;
+    bool closed = false, throws = false;
 
     void keep(const Problem* problem) {
         if (problem) problems.push_back(*problem);
@@ -49,6 +49,7 @@ struct Listener final : ChannelEvents {
         lines.emplace_back("closed");
         closed = true;
         keep(problem);
+        if (throws) throw std::runtime_error("not now");
     }
 };
 
@@ -471,6 +472,16 @@ TEST_F(ChannelAlone, NamesAnAnswerToSendThatMeansNothing) {
     EXPECT_TRUE(send(1));
     ASSERT_TRUE(until([&] { return events_.closed; }));
     EXPECT_THAT(services_.misbehaviour(), HasSubstr("send returned 2"));
+}
+
+TEST_F(ChannelAlone, IsClosedOnceWhoeverThrowsWhenTheEndIsTold) {
+    open();
+    events_.throws = true;
+    transport_.sink->challenge(transport_.link, nullptr);
+    ASSERT_TRUE(until([&] { return events_.closed; }));
+    turn();
+    EXPECT_THAT(transport_.calls, ElementsAre("close"));
+    EXPECT_THAT(events_.lines, ElementsAre("closed"));
 }
 
 TEST_F(ChannelAlone, NamesTheSlotThatThrows) {

@@ -285,8 +285,7 @@ TEST_F(ProcessServiceTest, BlamesThePluginForWhatItsCallbacksThrow) {
     told_.throws = true;
     const auto ends = spawn();
     ASSERT_TRUE(told(2));
-    EXPECT_THAT(blamed_,
-                ElementsAre("started threw: no more children", "exited threw: no end"));
+    EXPECT_THAT(blamed_, ElementsAre("started threw: no more children", "exited threw: no end"));
 }
 
 TEST_F(ProcessServiceTest, NeedNotTellThatAProgramHasStarted) {
