@@ -104,6 +104,10 @@ void ignore_sigpipe() {
         ::signal(SIGPIPE, SIG_IGN);
 }
 
+Descriptor open_pidfd(pid_t pid) {
+    return Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
+
 // False when it still runs at `deadline`.
 bool reap(pid_t pid, core::Clock::time_point deadline) {
     for (;;) {
@@ -135,6 +139,7 @@ struct ProcessService::State : std::enable_shared_from_this<State> {
         Exited exited = nullptr;
         std::int64_t pid = 0;
         Descriptor pidfd;        // of the program, in case that somebody kills the supervisor
+        Descriptor over;         // of the supervisor, readable when it has ended
         std::int32_t code = -1;  // until the supervisor has told
     };
 
@@ -144,6 +149,7 @@ struct ProcessService::State : std::enable_shared_from_this<State> {
     void watch(patchbay_op op);
     void read(patchbay_op op);
     void take(Child& child, const patchbay_supervisor_packet& packet);
+    void leaving(patchbay_op op);
     void gone(patchbay_op op);
     template <class Callback>
     void call(const char* what, Callback callback);
@@ -205,7 +211,7 @@ void ProcessService::State::read(patchbay_op op) {
         // stop that crossed its last word.
         if (got < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
         if (got < 0 && errno == EAGAIN) return;
-        if (got != static_cast<ssize_t>(sizeof packet)) return gone(op);
+        if (got != static_cast<ssize_t>(sizeof packet)) return leaving(op);
         take(*child, packet);
     }
 }
@@ -214,11 +220,30 @@ void ProcessService::State::take(Child& child, const patchbay_supervisor_packet&
     if (packet.kind == PATCHBAY_SUPERVISOR_EXITED) child.code = packet.value;
     if (packet.kind != PATCHBAY_SUPERVISOR_STARTED) return;
     child.pid = packet.value;
-    child.pidfd = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, packet.value, 0)));
+    child.pidfd = open_pidfd(packet.value);
     if (child.started) call("started", [&] { child.started(child.ctx, child.pid); });
 }
 
-// [loop] The socket of the supervisor has closed.
+// [loop] The supervisor has closed its socket, or talks nonsense. The kernel takes its time to undo
+// a process: for fifty servers that end at once the loop would stand still.
+void ProcessService::State::leaving(patchbay_op op) {
+    Child* const child = find(op);
+    if (!child) return;
+    if (child->watch) loop.unwatch(std::exchange(child->watch, 0));
+    {
+        const std::scoped_lock lock(mutex);  // stop() sends on it
+        child->control = Descriptor();
+    }
+    child->over = open_pidfd(child->supervisor);
+    auto id = loop.watch(child->over.get(), core::Loop::kReadable,
+                         [weak = weak_from_this(), op](unsigned) {
+                             if (const auto state = weak.lock()) state->gone(op);
+                         });
+    if (!id) return gone(op);
+    child->watch = *id;
+}
+
+// [loop] The supervisor has ended, or nothing but waiting for it will tell.
 void ProcessService::State::gone(patchbay_op op) {
     std::unique_ptr<Child> child;
     {
@@ -229,7 +254,6 @@ void ProcessService::State::gone(patchbay_op op) {
         children.erase(found);
     }
     if (child->watch) loop.unwatch(child->watch);
-    // On its way out: this waits for microseconds.
     if (child->supervisor > 0) ::waitpid(child->supervisor, nullptr, 0);
     if (child->code < 0) {
         // Killed. The program dies with it (PDEATHSIG, or its namespace's init), unless it forbade

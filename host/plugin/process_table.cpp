@@ -1,4 +1,5 @@
 // The C face of the process service.
+#include "core/text.hpp"
 #include "plugin/host_services.hpp"
 #include "plugin/process_service.hpp"
 
@@ -27,7 +28,7 @@ std::string trouble_with(const Program& program) {
         return "the command or one of its arguments contains a NUL byte";
     for (const auto& [name, value] : program.environment) {
         if (name.empty() || name.find('=') != std::string::npos || has_nul(name))
-            return "env: \"" + name + "\" is not the name of a variable";
+            return "env: \"" + core::printable(name, 128) + "\" is not the name of a variable";
         if (has_nul(value)) return "env: the value of \"" + name + "\" contains a NUL byte";
     }
     return {};

@@ -242,7 +242,6 @@ void LineStream::end_writing() {
     else
         ::close(writing_);
     writing_ = -1;
-    blocked_ = false;
     queue_.clear([this](std::uint64_t exchange, bool begun) {
         core_.sink().done(exchange, PATCHBAY_E_CLOSED,
                           "the connection closed before the message was sent",

@@ -166,6 +166,18 @@ TEST(Discovery, DoesNotFollowALinkOutOfTheFolder) {
     EXPECT_THAT(look(folder).plugins.at(0).reason, HasSubstr("link to outside"));
 }
 
+// What is loaded later is the file that was judged, not what a link says then.
+TEST(Discovery, NamesTheLibraryThatALinkWithinTheFolderLeadsTo) {
+    const PluginFolder folder;
+    put(folder, "fake");
+    const auto library = folder.path() + "/fake/lib.so", real = folder.path() + "/fake/lib.so.1";
+    ASSERT_EQ(::rename(library.c_str(), real.c_str()), 0);
+    ASSERT_EQ(::symlink("lib.so.1", library.c_str()), 0);
+    const auto found = look(folder);
+    EXPECT_EQ(found.plugins.at(0).state, PluginState::Available) << found.plugins.at(0).reason;
+    EXPECT_EQ(found.plugins.at(0).library_path, real);
+}
+
 TEST(Discovery, NamesAMissingLibrary) {
     const PluginFolder folder;
     put(folder, "fake");

@@ -1,12 +1,14 @@
 // patchbay.host.http/1, with a plugin on each side.
 #include "plugin/http_service.hpp"
 
+#include "core/log.hpp"
 #include "plugin/catalogue.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <thread>
 
 using namespace patchbay;
@@ -80,7 +82,8 @@ void keep(void* ctx, patchbay_status status, const patchbay_http_response* respo
 
 // A provider that keeps its requests until it is told to answer.
 struct Provider {
-    std::string url, header;
+    std::string url, header, told;
+    std::function<void()> during_fetch;
     void* ctx = nullptr;
     HttpService::Callback done = nullptr;
     int cancelled = 0;
@@ -92,9 +95,11 @@ struct Provider {
         return one;
     }
     static patchbay_status fetch(const patchbay_host*, const patchbay_http_request* request,
-                                 void* ctx, HttpService::Callback done, patchbay_op* out) noexcept {
+                                 void* ctx, HttpService::Callback done, patchbay_op* out) {
         auto& self = *current();
+        if (self.during_fetch) self.during_fetch();
         if (self.refusal) return self.refusal;
+        self.told = all_of(*request);
         self.url = view(request->url);
         if (request->header_count) self.header = view(request->headers[0].value);
         self.ctx = ctx;
@@ -104,6 +109,21 @@ struct Provider {
     }
     static void cancel(const patchbay_host*, patchbay_op op) noexcept {
         if (op == 9) ++current()->cancelled;
+    }
+    static std::string all_of(const patchbay_http_request& request) {
+        std::string text;
+        const auto add = [&](std::string_view part) { text.append(part) += ' '; };
+        for (const auto part : {request.method, request.url, request.body}) add(view(part));
+        add(std::to_string(request.timeout_ms));
+        add(std::to_string(request.max_response));
+        for (const auto part : {request.beside, request.ca_file, request.proxy}) add(view(part));
+        for (std::size_t i = 0; i < request.header_count; ++i) {
+            const auto& kv = request.headers[i];
+            add(std::string(view(kv.name)).append(":").append(view(kv.value)) + "/" +
+                std::to_string(kv.flags));
+        }
+        text.pop_back();
+        return text;
     }
     patchbay_host_http table{sizeof(patchbay_host_http), 0, fetch, cancel};
 };
@@ -116,17 +136,21 @@ protected:
         Provider::current() = nullptr;
     }
 
+    static patchbay_http_request request(std::string_view url) {
+        patchbay_http_request made{};
+        made.struct_size = sizeof made;
+        made.method = str("GET");
+        made.url = str(url);
+        return made;
+    }
     patchbay_status fetch(Answer& told, patchbay_op& op) {
         // Borrowed only for the call: gone before the request starts.
         const std::string url = "https://example.com/token", value = "Basic c2VjcmV0";
         const patchbay_kv header{str("Authorization"), str(value), PATCHBAY_KV_SECRET, 0};
-        patchbay_http_request request{};
-        request.struct_size = sizeof request;
-        request.method = str("GET");
-        request.url = str(url);
-        request.headers = &header;
-        request.header_count = 1;
-        return service->fetch(&request, &told, keep, &op);
+        auto wanted = request(url);
+        wanted.headers = &header;
+        wanted.header_count = 1;
+        return service->fetch(&wanted, &told, keep, &op);
     }
     bool until(const std::function<bool()>& done) {
         return loop.run_until(done, core::Clock::now() + 20s);
@@ -136,9 +160,11 @@ protected:
     Provider provider;
     Answer answer, waiting;  // outlive the service, which tells them of its end
     int asked = 0;
+    std::string missing;  // why there is no provider
     std::optional<HttpService> service{
         std::in_place, loop, [this](const HttpService::Found& found) {
             ++asked;
+            if (!missing.empty()) return found(Error{ErrorCode::NotFound, missing});
             found(HttpService::Provider{&provider.host, &provider.table});
         }};
 };
@@ -208,15 +234,159 @@ TEST_F(HttpServiceAlone, EndsWhatIsUnderWayWhenItCloses) {
 }
 
 TEST_F(HttpServiceAlone, RefusesWhatIsNoRequestAndTooMany) {
-    patchbay_http_request request{};
+    patchbay_http_request empty{};
     patchbay_op op = 0;
     EXPECT_EQ(service->fetch(nullptr, &answer, keep, &op), PATCHBAY_E_INVALID);
-    EXPECT_EQ(service->fetch(&request, &answer, keep, &op), PATCHBAY_E_INVALID);
-    request.struct_size = sizeof request;
-    EXPECT_EQ(service->fetch(&request, nullptr, nullptr, &op), PATCHBAY_E_INVALID);
+    EXPECT_EQ(service->fetch(&empty, &answer, keep, &op), PATCHBAY_E_INVALID);
+    empty.struct_size = sizeof empty;
+    EXPECT_EQ(service->fetch(&empty, nullptr, nullptr, &op), PATCHBAY_E_INVALID);
     for (std::size_t i = 0; i < HttpService::kMostRequests; ++i)
         ASSERT_EQ(fetch(answer, op), PATCHBAY_OK);
     EXPECT_EQ(fetch(answer, op), PATCHBAY_E_LIMIT);
+}
+
+TEST_F(HttpServiceAlone, HandsEveryPartOfARequestOver) {
+    patchbay_op op = 0;
+    auto wanted = request("https://example.com/token");
+    wanted.method = str("POST");
+    wanted.body = str("grant");
+    wanted.timeout_ms = 1234;
+    wanted.max_response = 5678;
+    wanted.beside = str("https://mcp.example.com");
+    wanted.ca_file = str("/etc/ca.pem");
+    wanted.proxy = str("http://proxy:3128");
+    const patchbay_kv headers[] = {{str("A"), str("1"), 0, 0},
+                                   {str("B"), str("2"), PATCHBAY_KV_SECRET, 0}};
+    wanted.headers = headers;
+    wanted.header_count = 2;
+    ASSERT_EQ(service->fetch(&wanted, &answer, keep, &op), PATCHBAY_OK);
+    ASSERT_TRUE(until([&] { return provider.done != nullptr; }));
+    EXPECT_EQ(provider.told,
+              "POST https://example.com/token grant 1234 5678 https://mcp.example.com /etc/ca.pem "
+              "http://proxy:3128 A:1/0 B:2/1");
+    provider.done(provider.ctx, PATCHBAY_OK, nullptr, nullptr);
+}
+
+// `beside` and what follows came later.
+TEST_F(HttpServiceAlone, ReadsNothingBeyondTheSizeThatARequestSays) {
+    patchbay_op op = 0;
+    auto wanted = request("http://a");
+    wanted.beside = str("beside");
+    wanted.ca_file = str("ca");
+    wanted.proxy = str("proxy");
+    wanted.struct_size = offsetof(patchbay_http_request, beside);
+    ASSERT_EQ(service->fetch(&wanted, &answer, keep, &op), PATCHBAY_OK);
+    ASSERT_TRUE(until([&] { return provider.done != nullptr; }));
+    EXPECT_EQ(provider.told, "GET http://a  0 0   ");
+    provider.done(provider.ctx, PATCHBAY_OK, nullptr, nullptr);
+    --wanted.struct_size;
+    EXPECT_EQ(service->fetch(&wanted, &answer, keep, &op), PATCHBAY_E_INVALID);
+}
+
+TEST_F(HttpServiceAlone, TakesUpTo128Headers) {
+    patchbay_op op = 0;
+    const std::vector<patchbay_kv> headers(129, {str("A"), str("1"), 0, 0});
+    auto wanted = request("http://a");
+    wanted.headers = headers.data();
+    wanted.header_count = 129;
+    EXPECT_EQ(service->fetch(&wanted, &answer, keep, &op), PATCHBAY_E_INVALID);
+    wanted.header_count = 128;
+    EXPECT_EQ(service->fetch(&wanted, &answer, keep, &op), PATCHBAY_OK);
+    wanted.headers = nullptr;
+    EXPECT_EQ(service->fetch(&wanted, &answer, keep, &op), PATCHBAY_E_INVALID);
+    wanted.header_count = 0;
+    EXPECT_EQ(service->fetch(&wanted, &answer, keep, nullptr), PATCHBAY_E_INVALID);
+}
+
+TEST_F(HttpServiceAlone, CountsOnlyWhatIsUnderWay) {
+    patchbay_op op = 0, first = 0;
+    fetch(waiting, first);
+    service->cancel(first);
+    ASSERT_TRUE(until([&] { return waiting.times == 1; }));
+    for (std::size_t i = 0; i < HttpService::kMostRequests; ++i)
+        ASSERT_EQ(fetch(answer, op), PATCHBAY_OK) << i;
+    EXPECT_EQ(fetch(waiting, op), PATCHBAY_E_LIMIT);
+    service->close();
+    EXPECT_EQ(answer.times, static_cast<int>(HttpService::kMostRequests));
+    EXPECT_EQ(waiting.times, 1) << "a request that is refused has no callback";
+}
+
+TEST_F(HttpServiceAlone, HandsACancelOnThatComesWhileTheProviderIsCalled) {
+    patchbay_op op = 0;
+    fetch(answer, op);
+    provider.during_fetch = [&] { service->cancel(op); };
+    ASSERT_TRUE(until([&] { return provider.done != nullptr; }));
+    EXPECT_EQ(provider.cancelled, 1) << "once its number is known";
+    EXPECT_EQ(answer.times, 0);
+    provider.done(provider.ctx, PATCHBAY_E_CANCELLED, nullptr, nullptr);
+    EXPECT_EQ(answer.times, 1);
+}
+
+TEST_F(HttpServiceAlone, SaysWhatTheProviderThrewAndWhatItRefused) {
+    patchbay_op op = 0;
+    provider.during_fetch = [] { throw std::runtime_error("no wire"); };
+    fetch(answer, op);
+    ASSERT_TRUE(until([&] { return answer.times == 1; }));
+    EXPECT_EQ(answer.status, PATCHBAY_E_INTERNAL);
+    EXPECT_EQ(answer.text, "the http plugin threw: no wire");
+    provider.during_fetch = nullptr;
+    provider.refusal = PATCHBAY_E_LIMIT;
+    fetch(answer, op);
+    ASSERT_TRUE(until([&] { return answer.times == 2; }));
+    EXPECT_EQ(answer.status, PATCHBAY_E_LIMIT);
+    EXPECT_EQ(answer.text, "the http plugin refuses: E_LIMIT");
+}
+
+TEST_F(HttpServiceAlone, LooksForAProviderAgainWhenThereWasNone) {
+    missing = "no transport \"http\"";
+    patchbay_op op = 0;
+    fetch(answer, op);
+    ASSERT_TRUE(until([&] { return answer.times == 1; }));
+    EXPECT_EQ(answer.status, PATCHBAY_E_UNSUPPORTED);
+    EXPECT_EQ(answer.text, missing);
+    missing.clear();
+    fetch(answer, op);
+    ASSERT_TRUE(until([&] { return provider.done != nullptr; }));
+    EXPECT_EQ(asked, 2);
+    provider.done(provider.ctx, PATCHBAY_OK, nullptr, nullptr);
+}
+
+TEST_F(HttpServiceAlone, SendsNothingWhenTheProviderIsFoundAfterTheEnd) {
+    HttpService::Found later;
+    HttpService patient(loop, [&](const HttpService::Found& found) { later = found; });
+    patchbay_op op = 0;
+    auto wanted = request("http://a");
+    ASSERT_EQ(patient.fetch(&wanted, &answer, keep, &op), PATCHBAY_OK);
+    ASSERT_TRUE(until([&] { return static_cast<bool>(later); }));
+    patient.close();
+    EXPECT_EQ(answer.status, PATCHBAY_E_CLOSED);
+    EXPECT_EQ(answer.text, "the host is closing");
+    later(HttpService::Provider{&provider.host, &provider.table});
+    EXPECT_EQ(provider.done, nullptr);
+    EXPECT_EQ(answer.times, 1);
+}
+
+TEST_F(HttpServiceAlone, EndsWhatIsUnderWayWhenItIsDestroyed) {
+    patchbay_op op = 0;
+    fetch(answer, op);
+    service.reset();
+    EXPECT_EQ(answer.status, PATCHBAY_E_CLOSED);
+    bool turned = false;
+    loop.post([&] { turned = true; });
+    ASSERT_TRUE(until([&] { return turned; }));
+    EXPECT_EQ(provider.done, nullptr) << "started after its end";
+    EXPECT_EQ(answer.times, 1);
+}
+
+TEST_F(HttpServiceAlone, MasksTheSecretHeaderWhileTheRequestIsUnderWay) {
+    patchbay_op op = 0;
+    fetch(answer, op);
+    const auto logged = [] {
+        testing::internal::CaptureStderr();
+        core::log::error("token Basic c2VjcmV0");
+        return testing::internal::GetCapturedStderr();
+    };
+    EXPECT_THAT(logged(), testing::Not(HasSubstr("c2VjcmV0")));
 }
 
 TEST(HttpTable, IsCheckedBeforeItIsCalled) {

@@ -1,0 +1,482 @@
+// patchbay.host.process/1 alone: a shell script plays the supervisor, the test plays the plugin.
+#include "plugin/process_service.hpp"
+
+#include "plugin/host_services.hpp"
+#include "supervisor/wire.h"
+#include "unit/plugin/plugin_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <iterator>
+#include <optional>
+#include <poll.h>
+#include <sstream>
+#include <stdexcept>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace patchbay;
+using namespace patchbay::plugin;
+using namespace patchbay::test;
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace {
+
+// What a supervisor says, as a shell writes it: kind and value, four bytes each. The program is
+// one that the shell has started, or the shell: the host may kill what it is told.
+constexpr const char* kSay =
+    "byte() { printf '\\\\%03o' $(($1 >> $2 & 255)); }\n"
+    "say() { printf \"\\\\00$1\\\\0\\\\0\\\\0$(byte $2 0)$(byte $2 8)$(byte $2 16)\\\\0\" >&3; }\n";
+constexpr const char* kSaysStarted = "say 1 $$\n";
+constexpr const char* kSaysExited5 = "say 2 5\n";
+
+struct Told {
+    std::vector<std::string> lines;
+    std::int64_t pid = 0;
+    bool throws = false;
+    static void started(void* ctx, std::int64_t pid) {
+        auto& self = *static_cast<Told*>(ctx);
+        self.pid = pid;
+        self.lines.emplace_back("started");
+        if (self.throws) throw std::runtime_error("no more children");
+    }
+    static void exited(void* ctx, std::int32_t code) {
+        auto& self = *static_cast<Told*>(ctx);
+        self.lines.push_back("exited " + std::to_string(code));
+        if (self.throws) throw std::runtime_error("no end");
+    }
+};
+
+// The plugin's ends of a child's pipes.
+struct Ends {
+    explicit Ends(const patchbay_process& process)
+        : in(static_cast<int>(process.stdin_fd)),
+          out(static_cast<int>(process.stdout_fd)),
+          err(static_cast<int>(process.stderr_fd)) {}
+    Ends(const Ends&) = delete;
+    ~Ends() {
+        close_input();
+        ::close(out);
+        ::close(err);
+    }
+    void close_input() {
+        if (in >= 0) ::close(std::exchange(in, -1));
+    }
+    // All up to its end.
+    static std::string read_all(int fd) {
+        std::string text;
+        char part[512];
+        for (pollfd wanted{fd, POLLIN, 0}; ::poll(&wanted, 1, 20'000) > 0;) {
+            const auto got = ::read(fd, part, sizeof part);
+            if (got <= 0) return text;
+            text.append(part, static_cast<std::size_t>(got));
+        }
+        return text + "(and no end)";
+    }
+    int in, out, err;
+};
+
+class ProcessServiceTest : public testing::Test {
+protected:
+    ProcessServiceTest() { supervise("exit 0\n"); }
+    ~ProcessServiceTest() override {
+        service_.reset();
+        restore_supervisor();
+        EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
+    }
+
+    // From now on this shell text is the supervisor.
+    void supervise(const std::string& script) {
+        const auto path = folder_.write("supervisor", "#!/bin/sh\n" + (kSay + script));
+        ASSERT_EQ(::chmod(path.c_str(), 0700), 0);
+        use_supervisor(path);
+    }
+    void use_supervisor(const std::string& path) {
+        service_.reset();
+        ASSERT_EQ(::setenv("PATCHBAY_SUPERVISOR", path.c_str(), 1), 0);
+        service_.emplace(loop_, "test", [this](std::string what) { blamed_.push_back(what); });
+    }
+    Result<patchbay_process> try_spawn(Program program = {}) {
+        if (program.argv.empty()) program.argv = {"/bin/true"};
+        return service_->spawn(program, &told_, Told::started, Told::exited);
+    }
+    std::unique_ptr<Ends> spawn(Program program = {}) {
+        const auto process = try_spawn(std::move(program));
+        if (!process) {
+            ADD_FAILURE() << process.error().message;
+            return nullptr;
+        }
+        op_ = process->op;
+        return std::make_unique<Ends>(*process);
+    }
+    bool until(const std::function<bool()>& done) {
+        return loop_.run_until(done, core::Clock::now() + 20s);
+    }
+    bool told(std::size_t lines) {
+        return until([&] { return told_.lines.size() >= lines; });
+    }
+
+private:
+    void restore_supervisor() {
+        if (former_)
+            ::setenv("PATCHBAY_SUPERVISOR", former_->c_str(), 1);
+        else
+            ::unsetenv("PATCHBAY_SUPERVISOR");
+    }
+    const std::optional<std::string> former_ = [] {
+        const char* given = ::getenv("PATCHBAY_SUPERVISOR");
+        return given ? std::optional<std::string>(given) : std::nullopt;
+    }();
+
+protected:
+    PluginFolder folder_;
+    core::Loop loop_;
+    Told told_;
+    std::vector<std::string> blamed_;
+    std::optional<ProcessService> service_;
+    patchbay_op op_ = 0;
+};
+
+TEST_F(ProcessServiceTest, TellsThatAProgramHasStartedAndHowItEnded) {
+    supervise(std::string("echo $$\n") + kSaysStarted + kSaysExited5);
+    const auto ends = spawn();
+    ASSERT_TRUE(ends);
+    EXPECT_NE(op_, 0u);
+    EXPECT_THAT(told_.lines, IsEmpty()) << "told from inside spawn";
+    ASSERT_TRUE(told(2));
+    EXPECT_THAT(told_.lines, ElementsAre("started", "exited 5"));
+    EXPECT_EQ(Ends::read_all(ends->out), std::to_string(told_.pid) + "\n");
+    EXPECT_THAT(blamed_, IsEmpty());
+}
+
+// Its supervisor was killed: nobody else would end it.
+TEST_F(ProcessServiceTest, KillsAProgramWhoseSupervisorLeftWithoutAWordOfItsEnd) {
+    supervise("exec 4<&0\ncat <&4 3>&- &\nsay 1 $!\nexit 0\n");
+    const auto ends = spawn();
+    ASSERT_TRUE(told(2));
+    EXPECT_THAT(told_.lines, ElementsAre("started", "exited " + std::to_string(256 + SIGKILL)));
+    EXPECT_EQ(Ends::read_all(ends->out), "") << "it still holds its output";
+}
+
+TEST_F(ProcessServiceTest, LeavesAProgramAloneWhoseEndWasTold) {
+    supervise("exec 4<&0\ncat <&4 3>&- &\nsay 1 $!\nsay 2 5\n");
+    const auto ends = spawn();
+    ASSERT_TRUE(told(2));
+    ASSERT_EQ(::write(ends->in, "alive", 5), 5);
+    ends->close_input();
+    EXPECT_EQ(Ends::read_all(ends->out), "alive");
+}
+
+TEST_F(ProcessServiceTest, SendsASupervisorAwayThatTalksNonsense) {
+    supervise("printf '\\002\\0\\0\\0\\005' >&3\ncat <&3\n");  // until its socket ends
+    const auto ends = spawn();
+    ASSERT_TRUE(told(1));
+    EXPECT_THAT(told_.lines, ElementsAre("exited " + std::to_string(256 + SIGKILL)));
+}
+
+// It has closed its socket and takes its time to leave: the host has other things to do.
+TEST_F(ProcessServiceTest, WaitsForASupervisorThatLeavesWithoutHoldingUpTheLoop) {
+    supervise(kSaysExited5 + std::string("exec 3>&-\necho gone\nexec timeout 5 cat >/dev/null\n"));
+    const auto ends = spawn();
+    ASSERT_TRUE(ends);
+    bool heard = false;
+    ASSERT_TRUE(until([&] {
+        pollfd wanted{ends->out, POLLIN, 0};
+        heard = heard || ::poll(&wanted, 1, 0) > 0;
+        if (!heard) loop_.post([] {});
+        return heard;
+    }));
+    for (int turns = 0; turns < 3; ++turns) {
+        bool turned = false;
+        loop_.post([&] { turned = true; });
+        ASSERT_TRUE(until([&] { return turned; }));
+    }
+    EXPECT_THAT(told_.lines, IsEmpty()) << "it still runs";
+    service_->stop(op_, 1);  // nobody listens
+    ends->close_input();
+    ASSERT_TRUE(told(1));
+    EXPECT_THAT(told_.lines, ElementsAre("exited 5"));
+}
+
+TEST_F(ProcessServiceTest, EndsOneThatIsStillLeavingWhenItCloses) {
+    supervise(kSaysExited5 + std::string("exec 3>&-\nexec timeout 5 cat >/dev/null\n"));
+    auto ends = spawn();
+    ASSERT_TRUE(ends);
+    ends->close_input();
+    service_.reset();
+    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a zombie";
+    loop_.post([] {});
+    EXPECT_THAT(told_.lines, IsEmpty());
+}
+
+TEST_F(ProcessServiceTest, HandsTheSupervisorProgramArgumentsFolderAndEnvironment) {
+    supervise("echo \"$@\"; pwd; echo \"$PATCHBAY_TEST_ADDED\"; echo problem >&2\n");
+    Program program;
+    program.argv = {"/bin/echo", "one", "two three"};
+    program.cwd = folder_.path();
+    program.environment = {{"PATCHBAY_TEST_ADDED", "yes"}};
+    program.own_pids = true;
+    const auto own = spawn(program);
+    EXPECT_EQ(Ends::read_all(own->out),
+              "namespace /bin/echo /bin/echo one two three\n" + folder_.path() + "\nyes\n");
+    EXPECT_EQ(Ends::read_all(own->err), "problem\n");
+    program.own_pids = false;
+    const auto shared = spawn(program);
+    EXPECT_THAT(Ends::read_all(shared->out), testing::StartsWith("shared /bin/echo "));
+    ASSERT_TRUE(told(2));
+}
+
+TEST_F(ProcessServiceTest, GivesPipesThatDoNotBlockAndAreNotInherited) {
+    supervise("exec cat\n");
+    const auto ends = spawn();
+    for (const int fd : {ends->in, ends->out, ends->err}) {
+        EXPECT_GT(fd, PATCHBAY_SUPERVISOR_CONTROL_FD);
+        EXPECT_TRUE(::fcntl(fd, F_GETFL) & O_NONBLOCK);
+        EXPECT_TRUE(::fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    }
+    ASSERT_EQ(::write(ends->in, "hello\n", 6), 6);
+    ends->close_input();
+    EXPECT_EQ(Ends::read_all(ends->out), "hello\n");
+    ASSERT_TRUE(told(1));
+}
+
+// The longest grace is a minute, exactly.
+TEST_F(ProcessServiceTest, PassesAStopOnWithItsGrace) {
+    supervise("for i in 1 2 3; do dd bs=8 count=1 <&3 2>/dev/null | od -An -td4; done\n");
+    const auto ends = spawn();
+    service_->stop(op_, 50);
+    service_->stop(op_, 60'000);
+    service_->stop(op_, 60'001);
+    service_->stop(op_ + 1, 7);
+    const auto said = Ends::read_all(ends->out);
+    std::istringstream numbers(said);
+    std::vector<int> values{std::istream_iterator<int>(numbers), {}};
+    EXPECT_THAT(values, ElementsAre(PATCHBAY_SUPERVISOR_STOP, 50, PATCHBAY_SUPERVISOR_STOP, 60'000,
+                                    PATCHBAY_SUPERVISOR_STOP, 60'000));
+    ASSERT_TRUE(told(1));
+    service_->stop(op_, 50);  // it has ended
+}
+
+TEST_F(ProcessServiceTest, EndsWhatRunsWhenItClosesAndTellsNothingMore) {
+    supervise(kSaysStarted + std::string("dd bs=8 count=1 <&3 2>/dev/null\n") + kSaysExited5);
+    const auto one = spawn();
+    const auto other = spawn();
+    ASSERT_TRUE(told(2));
+    service_.reset();
+    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
+    bool turned = false;
+    loop_.post([&] { turned = true; });
+    ASSERT_TRUE(until([&] { return turned; }));
+    EXPECT_THAT(told_.lines, ElementsAre("started", "started"));
+}
+
+TEST_F(ProcessServiceTest, BlamesThePluginForWhatItsCallbacksThrow) {
+    supervise(std::string(kSaysStarted) + kSaysExited5);
+    told_.throws = true;
+    const auto ends = spawn();
+    ASSERT_TRUE(told(2));
+    EXPECT_THAT(blamed_, ElementsAre("started threw: no more children", "exited threw: no end"));
+}
+
+TEST_F(ProcessServiceTest, NeedNotTellThatAProgramHasStarted) {
+    supervise(std::string(kSaysStarted) + kSaysExited5);
+    Program program;
+    program.argv = {"/bin/true"};
+    const auto process = service_->spawn(program, &told_, nullptr, Told::exited);
+    ASSERT_TRUE(process);
+    const Ends ends(*process);
+    ASSERT_TRUE(told(1));
+    EXPECT_THAT(told_.lines, ElementsAre("exited 5"));
+}
+
+TEST_F(ProcessServiceTest, GivesEveryChildANumberOfItsOwn) {
+    const auto one = spawn();
+    const auto first = op_;
+    const auto other = spawn();
+    EXPECT_NE(first, op_);
+    ASSERT_TRUE(told(2));
+}
+
+TEST_F(ProcessServiceTest, SaysWhichSupervisorItCouldNotStart) {
+    use_supervisor("/opt/none/supervisor");
+    const auto process = try_spawn();
+    ASSERT_FALSE(process);
+    EXPECT_EQ(process.error().code, ErrorCode::Io);
+    EXPECT_EQ(process.error().message,
+              "cannot start the supervisor /opt/none/supervisor: No such file or directory");
+}
+
+TEST_F(ProcessServiceTest, SaysThatThereAreNoDescriptorsLeft) {
+    rlimit former{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &former), 0);
+    const int next = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ASSERT_GE(next, 0);
+    ::close(next);
+    // From none at all to one too few: ten, six of them lifted beyond the child's numbers or not.
+    for (rlim_t room = 0; room < 8; ++room) {
+        rlimit scarce = former;
+        scarce.rlim_cur = static_cast<rlim_t>(next) + room;
+        ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &scarce), 0);
+        const auto process = try_spawn();
+        ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &former), 0);
+        ASSERT_FALSE(process) << room;
+        EXPECT_EQ(process.error().code, ErrorCode::Io);
+        EXPECT_EQ(process.error().message,
+                  "cannot open pipes for \"/bin/true\": Too many open files");
+    }
+    const int again = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    EXPECT_EQ(again, next) << "what had been opened is closed";
+    ::close(again);
+}
+
+TEST_F(ProcessServiceTest, IgnoresABrokenPipeUnlessSomebodyHandlesIt) {
+    struct sigaction former {};
+    ASSERT_EQ(::sigaction(SIGPIPE, nullptr, &former), 0);
+    const auto handler_after = [&](void (*handler)(int)) {
+        ::signal(SIGPIPE, handler);
+        const ProcessService another(loop_, "other", [](const std::string&) {});
+        struct sigaction now {};
+        ::sigaction(SIGPIPE, nullptr, &now);
+        return now.sa_handler;
+    };
+    constexpr auto mine = +[](int) {};
+    EXPECT_EQ(handler_after(SIG_DFL), SIG_IGN);
+    EXPECT_EQ(handler_after(mine), mine);
+    ::sigaction(SIGPIPE, &former, nullptr);
+}
+
+// ---- the C face
+
+class ProcessTable : public ProcessServiceTest {
+protected:
+    ProcessTable() {
+        supervise("echo \"$@\"\n");
+        services_.attach(loop_);
+    }
+    ~ProcessTable() override { services_.detach(); }
+
+    patchbay_status spawn_by_table(const patchbay_process_params& params) {
+        process_ = {};
+        return table()->spawn(services_.host(), &params, &told_, Told::started, Told::exited,
+                              &process_, &error_);
+    }
+    const patchbay_host_process* table() const { return ProcessService::table(); }
+    patchbay_process_params params() const {
+        patchbay_process_params made{};
+        made.struct_size = sizeof made;
+        made.argv = argv_;
+        made.argc = 2;
+        return made;
+    }
+
+    patchbay_str argv_[2] = {str("/bin/echo"), str("hello")};
+    HostServices services_{"test", {PATCHBAY_HOST_PROCESS}};
+    patchbay_process process_{};
+    patchbay_error error_{};
+};
+
+TEST_F(ProcessTable, StartsAProgramInItsOwnPidsUnlessItIsToShareThem) {
+    auto wanted = params();
+    ASSERT_EQ(spawn_by_table(wanted), PATCHBAY_OK);
+    {
+        const Ends ends(process_);
+        EXPECT_EQ(Ends::read_all(ends.out), "namespace /bin/echo /bin/echo hello\n");
+    }
+    wanted.flags = PATCHBAY_PROCESS_SHARED_PIDS;
+    ASSERT_EQ(spawn_by_table(wanted), PATCHBAY_OK);
+    const Ends ends(process_);
+    EXPECT_EQ(Ends::read_all(ends.out), "shared /bin/echo /bin/echo hello\n");
+    ASSERT_TRUE(told(2));
+}
+
+TEST_F(ProcessTable, RefusesACallWithoutWhatItNeeds) {
+    const auto wanted = params();
+    const auto* const host = services_.host();
+    const auto call = [&](const patchbay_process_params* given, ProcessService::Exited exited,
+                          patchbay_process* out) {
+        error_ = {};
+        const auto status =
+            table()->spawn(host, given, &told_, Told::started, exited, out, &error_);
+        EXPECT_STREQ(error_.message, "spawn: params, exited and out are needed");
+        return status;
+    };
+    EXPECT_EQ(call(nullptr, Told::exited, &process_), PATCHBAY_E_INVALID);
+    EXPECT_EQ(call(&wanted, nullptr, &process_), PATCHBAY_E_INVALID);
+    EXPECT_EQ(call(&wanted, Told::exited, nullptr), PATCHBAY_E_INVALID);
+    auto small = wanted;
+    small.struct_size = sizeof small - 1;
+    EXPECT_EQ(call(&small, Told::exited, &process_), PATCHBAY_E_INVALID);
+}
+
+TEST_F(ProcessTable, RefusesWhatExecWouldMisread) {
+    using namespace std::string_view_literals;
+    const auto refusal = [&](const patchbay_process_params& given) {
+        EXPECT_EQ(spawn_by_table(given), PATCHBAY_E_INVALID);
+        return std::string(error_.message);
+    };
+    auto wanted = params();
+    wanted.cwd = str("/tmp\0/x"sv);
+    EXPECT_EQ(refusal(wanted), "cwd contains a NUL byte");
+    wanted = params();
+    argv_[1] = str("a\0b"sv);
+    EXPECT_EQ(refusal(wanted), "the command or one of its arguments contains a NUL byte");
+    argv_[1] = str("fine");
+    patchbay_kv env{};
+    wanted.env = &env;
+    wanted.env_count = 1;
+    for (const auto name : {""sv, "A=B"sv, "A\0B"sv}) {
+        env.name = str(name);
+        EXPECT_THAT(refusal(wanted), HasSubstr("is not the name of a variable"));
+    }
+    env.name = str("A");
+    env.value = str("b\0c"sv);
+    EXPECT_EQ(refusal(wanted), "env: the value of \"A\" contains a NUL byte");
+}
+
+TEST_F(ProcessTable, TellsWhyAProgramDoesNotStart) {
+    auto wanted = params();
+    argv_[0] = str("");
+    EXPECT_EQ(spawn_by_table(wanted), PATCHBAY_E_INVALID);
+    EXPECT_STREQ(error_.message, "command is empty");
+    wanted.argc = 0;
+    EXPECT_EQ(spawn_by_table(wanted), PATCHBAY_E_INVALID);
+    wanted.argc = 2;
+    argv_[0] = str("/opt/none/program");
+    EXPECT_EQ(spawn_by_table(wanted), PATCHBAY_E_UNSUPPORTED) << "another transport may do";
+    EXPECT_THAT(error_.message, HasSubstr("No such file"));
+    argv_[0] = str("/bin/echo");
+    ::setenv("PATCHBAY_SUPERVISOR", "/opt/none/supervisor", 1);
+    services_.detach();
+    services_.attach(loop_);
+    EXPECT_EQ(spawn_by_table(wanted), PATCHBAY_E_IO);
+}
+
+TEST_F(ProcessTable, IsClosedWhenThePluginIsDetached) {
+    services_.detach();
+    EXPECT_EQ(spawn_by_table(params()), PATCHBAY_E_CLOSED);
+    EXPECT_STREQ(error_.message, "the host is closing");
+    table()->stop(services_.host(), 1, 1);
+}
+
+TEST_F(ProcessTable, StopsByNumber) {
+    supervise("dd bs=8 count=1 <&3 2>/dev/null | od -An -td4\n");
+    services_.detach();
+    services_.attach(loop_);
+    ASSERT_EQ(spawn_by_table(params()), PATCHBAY_OK);
+    const Ends ends(process_);
+    table()->stop(services_.host(), process_.op, 30);
+    EXPECT_THAT(Ends::read_all(ends.out), HasSubstr(" 30"));
+    ASSERT_TRUE(told(1));
+}
+
+}  // namespace

@@ -1,0 +1,266 @@
+// A server's program as the transports start and end it, with a host that is turned by hand.
+#include "child.hpp"
+
+#include "unit/plugins_common/scripted_host.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <optional>
+#include <unistd.h>
+
+using namespace patchbay;
+using namespace patchbay::transport;
+using namespace patchbay::test;
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace {
+
+struct Exits final : Child::Listener {
+    int times = 0;
+    void child_exited() override { ++times; }
+};
+
+class ChildTest : public testing::Test {
+protected:
+    using Turn = ChannelCore::Turn;
+
+    ChildTest() {
+        int in[2], out[2], err[2];
+        for (int* ends : {in, out, err})
+            if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) std::abort();
+        host_.child_fds[0] = in[1];
+        host_.child_fds[1] = out[0];
+        host_.child_fds[2] = err[0];
+        input_ = in[0];
+        output_ = out[1];
+        errors_ = err[1];
+    }
+    ~ChildTest() override {
+        if (child_ && child_->running()) exit(0);
+        child_.reset();
+        for (const int fd : {input_, output_, errors_})
+            if (fd >= 0) ::close(fd);
+        if (!started_)
+            for (const int fd : host_.child_fds) ::close(fd);
+    }
+    void start(const std::string& config, Child::Stdout use = Child::Stdout::Messages,
+               const std::vector<patchbay_kv>& credentials = {}) {
+        core_.emplace(host_.params());
+        child_.emplace(*core_, exits_);
+        const Turn turn(*core_);
+        child_->start(sdk::Config(config), credentials.data(), credentials.size(), use);
+        started_ = true;
+        stdout_ = use == Child::Stdout::Messages ? child_->take_stdout() : -1;
+        if (stdout_ >= 0) ::close(stdout_);
+    }
+    // Why it is not started.
+    std::string refusal(const std::string& config) {
+        try {
+            start(config);
+        } catch (const sdk::Failure& failure) {
+            return std::to_string(failure.code()) + " " + failure.what();
+        }
+        return "started";
+    }
+    void stop(std::chrono::milliseconds grace) {
+        const Turn turn(*core_);
+        child_->stop(grace);
+    }
+    void exit(std::int32_t code) {
+        host_.child.exited(host_.child.ctx, code);
+        host_.run_posted();
+    }
+    static void write(int fd, const std::string& text) {
+        ASSERT_EQ(::write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    }
+    bool input_has_ended() const {
+        char byte;
+        return ::read(input_, &byte, 1) == 0;
+    }
+
+    ScriptedHost host_;
+    Exits exits_;
+    std::optional<ChannelCore> core_;
+    std::optional<Child> child_;
+    bool started_ = false;
+    int input_ = -1, output_ = -1, errors_ = -1, stdout_ = -1;
+};
+
+TEST_F(ChildTest, IsStartedAsConfigured) {
+    ::setenv("PATCHBAY_TEST_PASSED", "given", 1);
+    ::setenv("PATCHBAY_TEST_STRONGER", "weaker", 1);
+    ::unsetenv("PATCHBAY_TEST_NONE");
+    start(R"({"command":"server","args":["--port","1"],"cwd":"/srv",
+              "env":{"A":"1","PATCHBAY_TEST_STRONGER":"said"},
+              "pass_env":["PATCHBAY_TEST_PASSED","PATCHBAY_TEST_STRONGER","PATCHBAY_TEST_NONE"]})",
+          Child::Stdout::Messages,
+          {{sdk::str("TOKEN"), sdk::str("t"), PATCHBAY_KV_ENV, 0},
+           {sdk::str("Authorization"), sdk::str("Bearer t"), PATCHBAY_KV_SECRET, 0}});
+    EXPECT_THAT(host_.child.argv, ElementsAre("server", "--port", "1"));
+    EXPECT_EQ(host_.child.cwd, "/srv");
+    EXPECT_THAT(host_.child.env, ElementsAre("PATCHBAY_TEST_PASSED=given", "A=1",
+                                             "PATCHBAY_TEST_STRONGER=said", "TOKEN=t"));
+    EXPECT_EQ(host_.child.flags, 0u);
+    EXPECT_TRUE(child_->running());
+    ::unsetenv("PATCHBAY_TEST_PASSED");
+    ::unsetenv("PATCHBAY_TEST_STRONGER");
+}
+
+TEST_F(ChildTest, TakesACommandThatIsAListAndSharesPidsWhenItIsTold) {
+    start(R"({"command":["server","one"],"args":["two"],"pid_namespace":false})");
+    EXPECT_THAT(host_.child.argv, ElementsAre("server", "one", "two"));
+    EXPECT_EQ(host_.child.flags, std::uint32_t{PATCHBAY_PROCESS_SHARED_PIDS});
+}
+
+TEST_F(ChildTest, IsRefusedWithTheReason) {
+    EXPECT_EQ(refusal("{}"), "-2 command is empty");
+    EXPECT_EQ(refusal(R"({"command":""})"), "-2 command is empty");
+    EXPECT_EQ(refusal(R"({"command":[""],"args":["x"]})"), "-2 command is empty");
+    host_.spawn_status = PATCHBAY_E_UNSUPPORTED;
+    EXPECT_EQ(refusal(R"({"command":"x"})"), "-3 not here");
+    host_.has_process = false;
+    EXPECT_THAT(refusal(R"({"command":"x"})"), HasSubstr("the host grants no"));
+}
+
+TEST_F(ChildTest, TellsItsNumberAndItsStderrLineByLine) {
+    start(R"({"command":"x"})");
+    host_.child.started(host_.child.ctx, 77);
+    write(errors_, "one\ntw");
+    ASSERT_TRUE(host_.ready(host_.child_fds[2], ChannelCore::kReadable));
+    EXPECT_THAT(host_.told, ElementsAre("pid=77", "output 1 one"));
+    write(errors_, "o\n");
+    ASSERT_TRUE(host_.ready(host_.child_fds[2], ChannelCore::kReadable));
+    EXPECT_EQ(host_.told.back(), "output 1 two");
+}
+
+TEST_F(ChildTest, ShowsTheLastLineOfAStderrThatEnds) {
+    start(R"({"command":"x"})");
+    write(errors_, "cut");
+    ASSERT_TRUE(host_.ready(host_.child_fds[2], ChannelCore::kReadable));
+    EXPECT_THAT(host_.told, IsEmpty());
+    ::close(std::exchange(errors_, -1));
+    ASSERT_TRUE(host_.ready(host_.child_fds[2], ChannelCore::kReadable));
+    EXPECT_THAT(host_.told, ElementsAre("output 1 cut"));
+    EXPECT_EQ(host_.watch_of(host_.child_fds[2]), nullptr);
+}
+
+TEST_F(ChildTest, ShowsItsStdoutWhenThatIsForPeople) {
+    start(R"({"command":"x"})", Child::Stdout::ForPeople);
+    write(output_, "listening\n");
+    ASSERT_TRUE(host_.ready(host_.child_fds[1], ChannelCore::kReadable));
+    EXPECT_THAT(host_.told, ElementsAre("output 2 listening"));
+    write(output_, "bye");
+    write(errors_, "why");
+    exit(0);
+    EXPECT_THAT(host_.told, ElementsAre("output 2 listening", "output 1 why", "output 2 bye"));
+}
+
+TEST_F(ChildTest, PassesOnAllOfItsStderrBeforeItsEndIsTold) {
+    start(R"({"command":"x"})");
+    write(errors_, std::string(40'000, '\n') + "last words");
+    host_.child.exited(host_.child.ctx, 3);
+    EXPECT_FALSE(child_->running());
+    EXPECT_EQ(exits_.times, 0) << "on the reactor's thread";
+    host_.run_posted();
+    EXPECT_EQ(exits_.times, 1);
+    EXPECT_THAT(host_.told, ElementsAre("output 1 last words"));
+    EXPECT_TRUE(input_has_ended());
+    EXPECT_THAT(host_.operations, IsEmpty());
+}
+
+TEST_F(ChildTest, TellsItsEndAtOnceToAHostThatTakesNoPost) {
+    start(R"({"command":"x"})");
+    host_.refuses = true;
+    exit(0);
+    EXPECT_EQ(exits_.times, 1);
+}
+
+TEST_F(ChildTest, CountsAsOpenUntilItHasLeft) {
+    start(R"({"command":"x"})");
+    {
+        const Turn turn(*core_);
+        core_->finish(PATCHBAY_OK, "");
+    }
+    host_.child.exited(host_.child.ctx, 0);
+    EXPECT_THAT(host_.told, IsEmpty());
+    host_.run_posted();
+    EXPECT_THAT(host_.told, ElementsAre("closed"));
+}
+
+TEST_F(ChildTest, WorksWithAHostThatWatchesNothing) {
+    host_.refuses = true;
+    start(R"({"command":"x"})");
+    EXPECT_EQ(::fcntl(host_.child_fds[2], F_GETFD), -1) << "nobody reads it, so it is closed";
+    EXPECT_TRUE(child_->running());
+}
+
+TEST_F(ChildTest, LosesItsInputAndIsStoppedWithItsGrace) {
+    start(R"({"command":"x"})");
+    stop(1500ms);
+    EXPECT_TRUE(input_has_ended());
+    ASSERT_EQ(host_.stops.size(), 1u);
+    EXPECT_THAT(host_.stops[0], testing::EndsWith(" 1500"));
+    exit(0);
+    stop(1ms);
+    EXPECT_EQ(host_.stops.size(), 1u) << "it has left";
+}
+
+TEST_F(ChildTest, SaysHowItEnded) {
+    const std::pair<std::int32_t, std::string> cases[] = {
+        {0, "server process exited with code 0"},
+        {255, "server process exited with code 255"},
+        {256 + SIGKILL, "server process was killed by signal 9 (SIGKILL)"},
+        {256 + 120, "server process was killed by signal 120"}};
+    start(R"({"command":"x"})");
+    for (const auto& [code, text] : cases) {
+        host_.child.exited(host_.child.ctx, code);
+        EXPECT_EQ(child_->describe_exit(), text);
+        const Turn turn(*core_);
+        core_->departed();  // it is told once only: the next case is another end
+    }
+    for (std::size_t i = 1; i < std::size(cases); ++i) {
+        const Turn turn(*core_);
+        core_->arrived();
+    }
+}
+
+// A program that gets TERM or KILL after its grace did not leave by itself.
+TEST_F(ChildTest, LeftByItselfUnlessItWasMadeTo) {
+    start(R"({"command":"x"})");
+    host_.child.exited(host_.child.ctx, 256 + SIGTERM);
+    EXPECT_TRUE(child_->left_by_itself()) << "nobody had stopped it";
+    host_.run_posted();
+}
+
+TEST_F(ChildTest, DidNotLeaveByItselfWhenItsGraceWasOver) {
+    start(R"({"command":"x"})");
+    stop(0ms);
+    host_.child.exited(host_.child.ctx, 256 + SIGTERM);
+    EXPECT_FALSE(child_->left_by_itself());
+    host_.run_posted();
+}
+
+TEST_F(ChildTest, LeftByItselfWithACodeOfItsOwnHoweverLate) {
+    start(R"({"command":"x"})");
+    stop(0ms);
+    host_.child.exited(host_.child.ctx, 1);
+    EXPECT_TRUE(child_->left_by_itself());
+    host_.run_posted();
+}
+
+TEST_F(ChildTest, LeftByItselfWithinItsGrace) {
+    start(R"({"command":"x"})");
+    stop(1h);
+    host_.child.exited(host_.child.ctx, 256 + SIGKILL);
+    EXPECT_TRUE(child_->left_by_itself());
+    host_.run_posted();
+}
+
+}  // namespace

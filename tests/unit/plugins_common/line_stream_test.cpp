@@ -1,0 +1,526 @@
+// What every transport of lines stands on, with a host that is turned by hand and real descriptors.
+#include "line_stream.hpp"
+
+#include "unit/plugins_common/scripted_host.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <optional>
+#include <sys/socket.h>
+#include <unistd.h>
+
+using namespace patchbay;
+using namespace patchbay::transport;
+using namespace patchbay::test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+namespace {
+
+// ---- the core
+
+class ChannelCoreTest : public testing::Test {
+protected:
+    ScriptedHost host_;
+    ChannelCore core_{host_.params()};
+    patchbay_op op_ = 0;
+    using Turn = ChannelCore::Turn;
+};
+
+TEST_F(ChannelCoreTest, NeedsAReactor) {
+    host_.has_reactor = false;
+    EXPECT_THROW(ChannelCore another(host_.params()), sdk::Failure);
+}
+
+TEST_F(ChannelCoreTest, TellsTheEndOnceWhenNothingIsOpenAnyMore) {
+    {
+        const Turn turn(core_);
+        ASSERT_TRUE(core_.watch(0, ChannelCore::kReadable, this, nullptr, op_));
+        core_.departed();
+        core_.finish(PATCHBAY_E_IO, "wire cut", PATCHBAY_ERR_RETRYABLE);
+        EXPECT_TRUE(core_.over());
+    }
+    EXPECT_THAT(host_.told, IsEmpty());
+    {
+        const Turn turn(core_);
+        core_.end(op_);
+        EXPECT_EQ(op_, 0u);
+        core_.end(op_);  // it is not open
+    }
+    EXPECT_THAT(host_.told, IsEmpty()) << "one is still open";
+    {
+        const Turn turn(core_);
+        core_.arrived();
+        core_.finish(PATCHBAY_E_LIMIT, "too late");
+    }
+    { const Turn turn(core_); }
+    EXPECT_THAT(host_.told, ElementsAre("closed -6 wire cut /1"));
+}
+
+TEST_F(ChannelCoreTest, TellsAnEndThatWasAskedForWithoutAReason) {
+    {
+        const Turn turn(core_);
+        core_.finish(PATCHBAY_OK, "");
+    }
+    EXPECT_THAT(host_.told, ElementsAre("closed"));
+}
+
+TEST_F(ChannelCoreTest, TellsABetterReasonThatCameLater) {
+    {
+        const Turn turn(core_);
+        core_.finish(PATCHBAY_E_IO, "gone");
+        core_.explain("gone with code 3");
+    }
+    EXPECT_THAT(host_.told, ElementsAre("closed -6 gone with code 3"));
+}
+
+TEST_F(ChannelCoreTest, LetsTheFirstReasonTellMoreThanText) {
+    int told = 0;
+    {
+        const Turn turn(core_);
+        core_.finish([&](const sdk::Sink&) { ++told; });
+        core_.finish([&](const sdk::Sink&) { told += 10; });
+        EXPECT_TRUE(core_.over());
+    }
+    EXPECT_EQ(told, 1);
+    EXPECT_THAT(host_.told, IsEmpty());
+}
+
+TEST_F(ChannelCoreTest, CountsNothingThatTheHostRefuses) {
+    host_.refuses = true;
+    {
+        const Turn turn(core_);
+        EXPECT_FALSE(core_.watch(0, ChannelCore::kReadable, this, nullptr, op_));
+        EXPECT_FALSE(core_.after({}, this, nullptr, op_));
+        EXPECT_FALSE(core_.post(this, nullptr));
+        core_.finish(PATCHBAY_OK, "");
+    }
+    EXPECT_THAT(host_.told, ElementsAre("closed"));
+}
+
+TEST_F(ChannelCoreTest, CountsWhatTheHostTakes) {
+    patchbay_op timer = 0;
+    {
+        const Turn turn(core_);
+        EXPECT_TRUE(core_.after(std::chrono::nanoseconds(-5), this,
+                                [](void*, patchbay_status) noexcept {}, timer));
+        EXPECT_TRUE(core_.post(this, nullptr));
+        EXPECT_EQ(host_.operations.at(timer).delay_ns, 0u) << "what is past is due";
+        core_.finish(PATCHBAY_OK, "");
+    }
+    {
+        const Turn turn(core_);
+        core_.end(timer);
+    }
+    EXPECT_THAT(host_.told, IsEmpty()) << "what was posted is still to come";
+    {
+        const Turn turn(core_);
+        core_.arrived();
+    }
+    EXPECT_THAT(host_.told, ElementsAre("closed"));
+}
+
+TEST_F(ChannelCoreTest, WorksAfterATurnWithTheLockFree) {
+    std::vector<int> done;
+    {
+        const Turn turn(core_);
+        core_.departed();
+        core_.after_turn([&] {
+            const Turn inner(core_);
+            done.push_back(1);
+        });
+        core_.after_turn([&] { done.push_back(2); });
+        EXPECT_THAT(done, IsEmpty());
+    }
+    { const Turn turn(core_); }
+    EXPECT_THAT(done, ElementsAre(1, 2));
+}
+
+// ---- the stream
+
+struct Ends final : LineStream::Listener {
+    std::vector<std::string> lines;
+    void input_ended(std::string_view rest) override {
+        lines.push_back("ended " + std::string(rest));
+    }
+    void input_broken(patchbay_status code, const std::string& text) override {
+        lines.push_back("broken " + std::to_string(code) + " " + text);
+    }
+    void output_broken(int error) override { lines.push_back("output " + std::to_string(error)); }
+};
+
+class LineStreamTest : public testing::Test {
+protected:
+    using Turn = ChannelCore::Turn;
+
+    ~LineStreamTest() override {
+        {
+            const Turn turn(*core_);
+            stream_->end_reading();
+            stream_->end_writing();
+        }
+        host_.run_posted();
+        stream_.reset();
+        for (const int fd : {peer_in_, peer_out_})
+            if (fd >= 0) ::close(fd);
+    }
+    // The peer writes to peer_out_ and reads from peer_in_.
+    void start() {
+        int to_us[2], from_us[2];
+        ASSERT_EQ(::pipe2(to_us, O_CLOEXEC | O_NONBLOCK), 0);
+        ASSERT_EQ(::pipe2(from_us, O_CLOEXEC | O_NONBLOCK), 0);
+        peer_out_ = to_us[1];
+        peer_in_ = from_us[0];
+        start(to_us[0], from_us[1]);
+    }
+    void start(int reading, int writing) {
+        core_.emplace(host_.params());
+        stream_.emplace(*core_, listener_);
+        reading_ = reading;
+        writing_ = writing;
+        const Turn turn(*core_);
+        ASSERT_TRUE(stream_->start(reading, writing));
+    }
+    void say(const std::string& text) {
+        ASSERT_EQ(::write(peer_out_, text.data(), text.size()),
+                  static_cast<ssize_t>(text.size()));
+    }
+    void hang_up() { ::close(std::exchange(peer_out_, -1)); }
+    bool read() { return host_.ready(reading_, ChannelCore::kReadable); }
+    void read_all() {
+        for (int i = 0; i < 50 && read(); ++i) {
+        }
+    }
+    patchbay_status send(std::uint64_t exchange, const std::string& text) {
+        const Turn turn(*core_);
+        const patchbay_buf lent{reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
+                                text.size(), nullptr, nullptr};
+        return stream_->send(exchange, sdk::Body(lent));
+    }
+    std::string heard() {
+        std::string text(1u << 20, '\0');
+        const auto got = ::read(peer_in_, text.data(), text.size());
+        text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+        return text;
+    }
+    template <class Work>
+    void in_turn(Work work) {
+        const Turn turn(*core_);
+        work(*stream_);
+    }
+    std::size_t messages() const {
+        return static_cast<std::size_t>(
+            std::count_if(host_.told.begin(), host_.told.end(),
+                          [](const std::string& line) { return line.starts_with("message"); }));
+    }
+
+    ScriptedHost host_;
+    Ends listener_;
+    std::optional<ChannelCore> core_;
+    std::optional<LineStream> stream_;
+    int reading_ = -1, writing_ = -1, peer_in_ = -1, peer_out_ = -1;
+};
+
+TEST_F(LineStreamTest, TellsMessagesFromStrayLinesAndLeavesEmptyOnesOut) {
+    start();
+    say("{\"a\":1}\n\n  \nhello\n[1]\n");
+    read();
+    EXPECT_THAT(host_.told, ElementsAre("message {\"a\":1}", "output 2 hello", "message [1]"));
+    EXPECT_THAT(listener_.lines, IsEmpty());
+}
+
+TEST_F(LineStreamTest, CutsAStrayLine) {
+    host_.message_bytes = 20'000;
+    start();
+    say(std::string(8193, 'x') + "\n");
+    read_all();
+    EXPECT_THAT(host_.told, ElementsAre("output 2 " + std::string(8192, 'x')));
+}
+
+TEST_F(LineStreamTest, HandsOnNoMoreThan64LinesARound) {
+    start();
+    std::string lines;
+    for (int i = 0; i < 65; ++i) lines += "{}\n";
+    say(lines);
+    read();
+    EXPECT_EQ(messages(), 64u);
+    EXPECT_EQ(host_.timers(), 1u);
+    ASSERT_TRUE(host_.fire_timer());
+    EXPECT_EQ(messages(), 65u);
+    EXPECT_EQ(host_.timers(), 0u);
+}
+
+TEST_F(LineStreamTest, NeedsNoSecondRoundForExactly64Lines) {
+    start();
+    std::string lines;
+    for (int i = 0; i < 64; ++i) lines += "{}\n";
+    say(lines + "{");
+    read();
+    EXPECT_EQ(messages(), 64u);
+    EXPECT_EQ(host_.timers(), 0u);
+    say("}\n");
+    read();
+    EXPECT_EQ(messages(), 65u) << "it reads on";
+}
+
+TEST_F(LineStreamTest, SaysThatTheHostTakesNoTimerForTheNextRound) {
+    start();
+    std::string lines;
+    for (int i = 0; i < 65; ++i) lines += "{}\n";
+    say(lines);
+    host_.refuses = true;
+    read();
+    EXPECT_THAT(listener_.lines, ElementsAre(HasSubstr("the host takes no timer")));
+    EXPECT_FALSE(stream_->reading());
+    EXPECT_EQ(host_.watch_of(reading_), nullptr);
+}
+
+TEST_F(LineStreamTest, StopsReadingWhileTheHostPausesIt) {
+    start();
+    host_.message_status = PATCHBAY_PAUSE;
+    say("{}\n{\"b\":1}\n");
+    read();
+    EXPECT_EQ(messages(), 1u);
+    EXPECT_EQ(host_.watch_of(reading_)->events, 0u);
+    host_.message_status = PATCHBAY_OK;
+    in_turn([](LineStream& stream) { stream.resume(); });
+    EXPECT_EQ(messages(), 1u) << "told from inside resume";
+    EXPECT_EQ(host_.watch_of(reading_)->events, 1u);
+    ASSERT_TRUE(host_.fire_timer());
+    EXPECT_EQ(messages(), 2u);
+    in_turn([](LineStream& stream) { stream.resume(); });
+    EXPECT_EQ(host_.timers(), 0u) << "it was not paused";
+}
+
+TEST_F(LineStreamTest, TakesAMessageOfTheLimitAndNoneBeyond) {
+    host_.message_bytes = 40;
+    start();
+    const auto message = [](std::size_t size) {
+        return "{\"a\":\"" + std::string(size - 8, 'x') + "\"}";
+    };
+    say(message(40) + "\n");
+    read_all();
+    EXPECT_EQ(messages(), 1u);
+    EXPECT_THAT(listener_.lines, IsEmpty());
+    say(message(41) + "\n");
+    read_all();
+    EXPECT_EQ(messages(), 1u);
+    ASSERT_THAT(listener_.lines, SizeIs(1));
+    EXPECT_THAT(listener_.lines[0],
+                testing::AllOf(HasSubstr("broken -10 sent"), HasSubstr("limit message_bytes")));
+    EXPECT_FALSE(stream_->reading());
+}
+
+TEST_F(LineStreamTest, TellsTheEndAfterWhatCameBeforeItAndTheRest) {
+    start();
+    say("{}\nhalf a li");
+    hang_up();
+    read_all();
+    EXPECT_THAT(host_.told, ElementsAre("message {}"));
+    EXPECT_THAT(listener_.lines, ElementsAre("ended half a li"));
+    EXPECT_FALSE(stream_->reading());
+}
+
+TEST_F(LineStreamTest, TellsTheEndOnlyWhenThePauseIsOver) {
+    start();
+    host_.message_status = PATCHBAY_PAUSE;
+    say("{}\n{\"b\":1}\n");
+    hang_up();
+    read();
+    read();
+    EXPECT_THAT(listener_.lines, IsEmpty());
+    host_.message_status = PATCHBAY_OK;
+    in_turn([](LineStream& stream) { stream.resume(); });
+    ASSERT_TRUE(host_.fire_timer());
+    read_all();
+    EXPECT_EQ(messages(), 2u);
+    EXPECT_THAT(listener_.lines, ElementsAre("ended "));
+}
+
+TEST_F(LineStreamTest, DiscardsMessagesButShowsStrayLines) {
+    start();
+    host_.message_status = PATCHBAY_PAUSE;
+    say("{}\n{\"b\":1}\nstray\n");
+    read();
+    in_turn([](LineStream& stream) { stream.discard(); });
+    ASSERT_TRUE(host_.fire_timer());
+    EXPECT_THAT(host_.told, ElementsAre("message {}", "output 2 stray"));
+}
+
+TEST_F(LineStreamTest, DrainsWhatIsThereAndDoesNotWaitForMore) {
+    start();
+    say("{}\nrest");
+    in_turn([](LineStream& stream) { stream.drain(); });
+    EXPECT_THAT(host_.told, ElementsAre("message {}"));
+    EXPECT_THAT(listener_.lines, ElementsAre("ended rest"));
+    EXPECT_EQ(host_.watch_of(reading_), nullptr);
+}
+
+// In rounds as well, and more than one read.
+TEST_F(LineStreamTest, DrainsAsManyLinesAsThereAre) {
+    start();
+    std::string lines;
+    for (int i = 0; i < 600; ++i) lines += "{\"a\":\"" + std::string(90, 'x') + "\"}\n";
+    say(lines);
+    hang_up();
+    in_turn([](LineStream& stream) { stream.drain(); });
+    for (int i = 0; i < 50 && host_.fire_timer(); ++i) {
+    }
+    EXPECT_EQ(messages(), 600u);
+    EXPECT_THAT(listener_.lines, ElementsAre("ended "));
+}
+
+TEST_F(LineStreamTest, WritesWhatWasSentOnceTheHostCallsBack) {
+    start();
+    EXPECT_EQ(send(1, "{\"a\":1}"), PATCHBAY_OK);
+    EXPECT_EQ(send(2, "{}"), PATCHBAY_OK);
+    EXPECT_THAT(host_.posted, SizeIs(1));
+    EXPECT_EQ(heard(), "");
+    host_.run_posted();
+    EXPECT_EQ(heard(), "{\"a\":1}\n{}\n");
+    EXPECT_THAT(host_.told, ElementsAre("done 1", "done 2"));
+    EXPECT_EQ(send(3, "{}"), PATCHBAY_OK);
+    host_.run_posted();
+    EXPECT_EQ(heard(), "{}\n");
+}
+
+TEST_F(LineStreamTest, CancelsWhatHasNotLeft) {
+    start();
+    send(1, "{\"a\":1}");
+    send(2, "{}");
+    in_turn([](LineStream& stream) {
+        stream.cancel(1);
+        stream.cancel(9);
+    });
+    EXPECT_THAT(host_.told, ElementsAre("done 1 -4 cancelled before it was sent /2"));
+    host_.run_posted();
+    EXPECT_EQ(heard(), "{}\n");
+    in_turn([](LineStream& stream) { stream.cancel(2); });
+    EXPECT_THAT(host_.told, SizeIs(2)) << "it has been sent";
+}
+
+TEST_F(LineStreamTest, EndsAPauseWhenWhatFilledTheQueueIsCancelled) {
+    start();
+    EXPECT_EQ(send(1, std::string((1u << 20) + 1, 'x')), PATCHBAY_PAUSE);
+    in_turn([](LineStream& stream) { stream.cancel(1); });
+    EXPECT_THAT(host_.told, ElementsAre(HasSubstr("done 1 -4"), "writable"));
+}
+
+TEST_F(LineStreamTest, WaitsForAPeerThatDoesNotRead) {
+    start();
+    const std::string large(2u << 20, 'x');
+    EXPECT_EQ(send(1, large), PATCHBAY_PAUSE);
+    host_.run_posted();
+    ASSERT_NE(host_.watch_of(writing_), nullptr);
+    EXPECT_EQ(host_.watch_of(writing_)->events, 2u);
+    EXPECT_EQ(send(2, "{}"), PATCHBAY_PAUSE);
+    EXPECT_THAT(host_.posted, IsEmpty()) << "the kernel says when there is room";
+    EXPECT_THAT(host_.told, IsEmpty());
+    std::size_t all = heard().size();
+    for (int i = 0; i < 200 && host_.ready(writing_, ChannelCore::kWritable); ++i)
+        all += heard().size();
+    all += heard().size();
+    EXPECT_EQ(all, large.size() + 1 + 3);
+    EXPECT_THAT(host_.told, testing::UnorderedElementsAre("done 1", "writable", "done 2"));
+    EXPECT_EQ(host_.watch_of(writing_)->events, 0u) << "nothing waits any more";
+    send(3, "{}");
+    host_.run_posted();
+    EXPECT_EQ(heard(), "{}\n");
+}
+
+TEST_F(LineStreamTest, SaysWhatOfTheUnsentHadBegun) {
+    start();
+    send(1, std::string(2u << 20, 'x'));
+    send(2, "{}");
+    host_.run_posted();
+    in_turn([](LineStream& stream) { stream.end_writing(); });
+    EXPECT_THAT(host_.told,
+                ElementsAre("done 1 -7 the connection closed before the message was sent",
+                            "done 2 -7 the connection closed before the message was sent /2"));
+    EXPECT_EQ(send(3, "{}"), PATCHBAY_E_CLOSED);
+}
+
+TEST_F(LineStreamTest, WritesWhatTheKernelTakesAtTheEnd) {
+    start();
+    send(1, "{}");
+    in_turn([](LineStream& stream) {
+        stream.end_writing();
+        stream.end_writing();
+    });
+    EXPECT_THAT(host_.told, ElementsAre("done 1"));
+    EXPECT_EQ(heard(), "{}\n");
+    char byte;
+    EXPECT_EQ(::read(peer_in_, &byte, 1), 0) << "the peer sees the end";
+    host_.run_posted();  // the flush that was asked for finds nothing
+    EXPECT_THAT(listener_.lines, IsEmpty());
+}
+
+TEST_F(LineStreamTest, TellsThatThePeerTakesNoMore) {
+    struct sigaction former {};
+    ::sigaction(SIGPIPE, nullptr, &former);
+    ::signal(SIGPIPE, SIG_IGN);
+    start();
+    ::close(std::exchange(peer_in_, -1));
+    send(1, "{}");
+    host_.run_posted();
+    EXPECT_THAT(listener_.lines, ElementsAre("output " + std::to_string(EPIPE)));
+    EXPECT_THAT(host_.told, ElementsAre(HasSubstr("done 1 -7")));
+    EXPECT_EQ(send(2, "{}"), PATCHBAY_E_CLOSED);
+    ::sigaction(SIGPIPE, &former, nullptr);
+}
+
+TEST_F(LineStreamTest, TakesNothingThatTheHostWillNotCallBackFor) {
+    start();
+    host_.refuses = true;
+    EXPECT_EQ(send(1, "{}"), PATCHBAY_E_CLOSED);
+}
+
+TEST_F(LineStreamTest, TellsThatTheHostWatchesNoMore) {
+    start();
+    send(1, std::string(2u << 20, 'x'));
+    host_.refuses = true;
+    host_.run_posted();
+    EXPECT_THAT(listener_.lines, ElementsAre("output " + std::to_string(ENOMEM)));
+}
+
+TEST_F(LineStreamTest, KeepsASocketOpenForReadingWhenWritingHasEnded) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+    peer_in_ = ::dup(ends[1]);
+    peer_out_ = ends[1];
+    start(ends[0], ends[0]);
+    send(1, "{}");
+    in_turn([](LineStream& stream) { stream.end_writing(); });
+    EXPECT_EQ(heard(), "{}\n");
+    char byte;
+    EXPECT_EQ(::read(peer_in_, &byte, 1), 0);
+    say("{\"b\":1}\n");
+    read();
+    EXPECT_THAT(host_.told, ElementsAre("done 1", "message {\"b\":1}"));
+    in_turn([](LineStream& stream) { stream.end_reading(); });
+}
+
+// MSG_NOSIGNAL: the host may not ignore SIGPIPE for sockets.
+TEST_F(LineStreamTest, GetsNoSignalFromASocket) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+    struct sigaction former {};
+    ::sigaction(SIGPIPE, nullptr, &former);
+    static volatile sig_atomic_t signals = 0;
+    ::signal(SIGPIPE, [](int) { signals = signals + 1; });
+    start(ends[0], ends[0]);
+    ::close(ends[1]);
+    send(1, "{}");
+    host_.run_posted();
+    EXPECT_THAT(listener_.lines, ElementsAre("output " + std::to_string(EPIPE)));
+    EXPECT_EQ(signals, 0);
+    ::sigaction(SIGPIPE, &former, nullptr);
+}
+
+}  // namespace
