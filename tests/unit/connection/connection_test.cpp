@@ -65,6 +65,7 @@ TEST_F(ConnectionTest, AServerThatLeavesOnTheProbeIsTriedWithoutIt) {
     server.leave_on_discover = true;
     ASSERT_EQ(connect(), State::Ready);
     EXPECT_EQ(server.opened, 2);
+    EXPECT_EQ(connection().status().pending, 0u) << "nobody waits for the probe";
 }
 
 TEST_F(ConnectionTest, AServerWithoutToolsIsReadyAllTheSame) {
@@ -74,6 +75,25 @@ TEST_F(ConnectionTest, AServerWithoutToolsIsReadyAllTheSame) {
     };
     ASSERT_EQ(connect(), State::Ready);
     EXPECT_TRUE(server.requests("tools/list").empty());
+}
+
+TEST_F(ConnectionTest, ACapabilityOfAnyShapeIsOneUnlessItIsNullOrFalse) {
+    const std::pair<json::value, bool> cases[] = {
+        {json::object(), true}, {7, true}, {true, true}, {nullptr, false}, {false, false}};
+    for (const auto& [shape, offered] : cases) {
+        SCOPED_TRACE(json::serialize(shape));
+        connection_.reset();
+        server.received.clear();
+        server.be_legacy({tool_named("a")});
+        server.results["initialize"] = [shape = shape](const auto&) -> json::value {
+            return {{"protocolVersion", "2025-11-25"}, {"capabilities", {{"tools", shape}}}};
+        };
+        ASSERT_EQ(connect(), State::Ready);
+        EXPECT_EQ(server.requests("tools/list").size(), offered ? 1u : 0u);
+        EXPECT_EQ(connection().tools().size(), offered ? 1u : 0u);
+        EXPECT_EQ(connection().status().capabilities,
+                  offered ? std::vector<std::string>{"tools"} : std::vector<std::string>());
+    }
 }
 
 TEST_F(ConnectionTest, AnswersCallsAndPassesServerErrorsOn) {

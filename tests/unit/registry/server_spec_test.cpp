@@ -107,7 +107,8 @@ TEST(Difference, WhereItWasWrittenIsNone) {
 }
 
 TEST(Difference, NewOnesComeAndOldOnesGo) {
-    const auto found = difference(specs({server("a"), server("b")}), specs({server("b"), server("c")}));
+    const auto found =
+        difference(specs({server("a"), server("b")}), specs({server("b"), server("c")}));
     EXPECT_THAT(found.gone, ElementsAre("a"));
     EXPECT_THAT(found.changed, IsEmpty());
     EXPECT_THAT(ids(found.added), ElementsAre("c"));

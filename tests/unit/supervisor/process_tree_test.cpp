@@ -1,9 +1,10 @@
 // All descendants of a process, found by either of the two ways that kernels offer.
+#include <gtest/gtest.h>
+
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
 #include <functional>
-#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -127,10 +128,10 @@ TEST_P(Descendants, AreGivenUpWhenTheTimeIsOver) {
               4);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Descendants,
-    testing::Values(Way{"ByChildren", signal_descendants, end_descendants},
-                    Way{"ByParent", signal_descendants_by_parent, end_descendants_by_parent}),
-    [](const auto& named) { return std::string(named.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, Descendants,
+                         testing::Values(Way{"ByChildren", signal_descendants, end_descendants},
+                                         Way{"ByParent", signal_descendants_by_parent,
+                                             end_descendants_by_parent}),
+                         [](const auto& named) { return std::string(named.param.name); });
 
 }  // namespace

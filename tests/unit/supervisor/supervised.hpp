@@ -3,10 +3,11 @@
 
 #include "supervisor/wire.h"
 
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <optional>
 #include <poll.h>
 #include <string>
@@ -28,8 +29,9 @@ public:
         EXPECT_EQ(::pipe2(errors, O_CLOEXEC), 0);
         EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets), 0);
         const char* other = std::getenv("PATCHBAY_SUPERVISOR");
-        arguments.insert(arguments.begin(),
-                         other ? other : PATCHBAY_BUILD_DIR "/libexec/patchbay/patchbay-supervisor");
+        arguments.insert(arguments.begin(), other ? other
+                                                  : PATCHBAY_BUILD_DIR
+                                                "/libexec/patchbay/patchbay-supervisor");
         std::vector<char*> argv;
         for (auto& argument : arguments) argv.push_back(argument.data());
         argv.push_back(nullptr);

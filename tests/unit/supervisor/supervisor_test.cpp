@@ -1,7 +1,6 @@
 // What the supervisor tells the host, what it gives the program, and when it ends it.
-#include "unit/supervisor/supervised.hpp"
-
 #include "conformance/peers.hpp"
+#include "unit/supervisor/supervised.hpp"
 
 #include <gmock/gmock.h>
 
@@ -121,10 +120,11 @@ struct CoreFiles {
 
 TEST_P(Supervisor, StartsTheProgramWithAClearHead) {
     CoreFiles none("0");
-    Supervised one(sh("grep -E '^(SigBlk|SigIgn|PPid)' /proc/self/status; ls /proc/self/fd | wc -l; "
-                      "cat /proc/self/coredump_filter; "
-                      "[ $(cut -d' ' -f6 /proc/$$/stat) = $$ ] && echo leads; cut -d' ' -f4 "
-                      "/proc/$$/stat"));
+    Supervised one(
+        sh("grep -E '^(SigBlk|SigIgn|PPid)' /proc/self/status; ls /proc/self/fd | wc -l; "
+           "cat /proc/self/coredump_filter; "
+           "[ $(cut -d' ' -f6 /proc/$$/stat) = $$ ] && echo leads; cut -d' ' -f4 "
+           "/proc/$$/stat"));
     ASSERT_TRUE(one.started());
     std::istringstream lines(one.output());
     std::string line, all;
@@ -159,8 +159,7 @@ TEST_P(Supervisor, LeavesTheHostsMountsAlone) {
 
 constexpr const char* kPolite =
     "trap 'echo asked; exit 5' TERM; echo up; while :; do sleep 60 & wait $!; done";
-constexpr const char* kStubborn =
-    "trap '' TERM; echo up; while :; do sleep 60 & wait $!; done";
+constexpr const char* kStubborn = "trap '' TERM; echo up; while :; do sleep 60 & wait $!; done";
 
 TEST_P(Supervisor, AsksWhenTheGraceIsOverAndNotBefore) {
     Supervised one(sh(kPolite));
