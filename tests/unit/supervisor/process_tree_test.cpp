@@ -30,6 +30,7 @@ protected:
     static int of_a_process(const std::function<int()>& body) {
         const pid_t pid = ::fork();
         if (pid == 0) {
+            ::alarm(60);  // nothing of a test that fails stays for ever
             ::prctl(PR_SET_CHILD_SUBREAPER, 1);
             ::_exit(body());
         }
@@ -43,6 +44,7 @@ protected:
         int up[2];
         if (::pipe2(up, O_CLOEXEC) != 0) ::_exit(101);
         const auto be_there = [&] {
+            ::alarm(60);
             ::signal(SIGTERM, SIG_IGN);
             if (::write(up[1], "x", 1) != 1) ::_exit(102);
         };
@@ -76,6 +78,7 @@ TEST_P(Descendants, AreAllFoundAndNobodyElse) {
     const auto way = GetParam();
     const pid_t bystander = ::fork();
     if (bystander == 0) {
+        ::alarm(60);
         for (;;) ::pause();
     }
     EXPECT_EQ(of_a_process([&] {
@@ -106,6 +109,7 @@ TEST_P(Descendants, GetTheSignal) {
     EXPECT_EQ(of_a_process([&] {
                   const pid_t child = ::fork();
                   if (child == 0) {
+                      ::alarm(60);
                       for (;;) ::pause();
                   }
                   way.signal(SIGUSR2);
