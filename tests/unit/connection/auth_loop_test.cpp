@@ -61,7 +61,9 @@ private:
 
 class AuthLoopTest : public ::testing::Test {
 protected:
-    AuthLoopTest() { be_loop([this](auto& events, auto made) { made(method(events)); }); }
+    AuthLoopTest() {
+        be_loop([this](auto& events, auto made) { made(method(events)); });
+    }
     void be_loop(AuthLoop::Make make) {
         auth = std::make_unique<AuthLoop>(loop, std::move(make), plugin::Asking::MayAsk,
                                           [this] { ++renewals; });
@@ -150,7 +152,8 @@ TEST_F(AuthLoopTest, AChallengeThatJoinsAQuietQuestionIsAskedAfterIt) {
     EXPECT_EQ(script.asked[1].challenge, "refused");
     EXPECT_EQ(script.asked[1].asking, plugin::Asking::MayAsk);
     script.refuse(ErrorCode::AuthRequired, "the person said no");
-    EXPECT_THAT(told, ElementsAre("the person said no", "the person said no", "the person said no"));
+    EXPECT_THAT(told,
+                ElementsAre("the person said no", "the person said no", "the person said no"));
     EXPECT_EQ(script.asked.size(), 2u);
 }
 
@@ -256,9 +259,10 @@ protected:
         server.be_modern({tool_named("a")});
         spec.config.settings = {{"url", "https://example.com/mcp?key=x"}};
         auth_of = [this](const config::Server&) { return AuthChoice{"auth \"main\"", ahead}; };
-        authenticate = [this](const config::Server&, const AuthMethod&,
-                              std::shared_ptr<plugin::Signer>, plugin::AuthenticatorEvents& on)
-            -> Result<std::unique_ptr<plugin::Authenticator>> {
+        authenticate =
+            [this](
+                const config::Server&, const AuthMethod&, std::shared_ptr<plugin::Signer>,
+                plugin::AuthenticatorEvents& on) -> Result<std::unique_ptr<plugin::Authenticator>> {
             ++made;
             if (!why_not.empty()) return Error{ErrorCode::Invalid, why_not};
             return std::unique_ptr<plugin::Authenticator>(
@@ -391,7 +395,8 @@ TEST_F(SignIn, TheErrorSaysWhoRefusedAndNoSecret) {
         {401, "no", "HTTP 401: no (https://example.com/mcp); set auth"},
         {401, "401 no", "401 no (https://example.com/mcp); set auth"},
         {0, "no", "\"s\": no (https://example.com/mcp); set auth"},
-        {401, "HTTP 401 of https://example.com/mcp", "\"s\": HTTP 401 of https://example.com/mcp; "},
+        {401, "HTTP 401 of https://example.com/mcp",
+         "\"s\": HTTP 401 of https://example.com/mcp; "},
     };
     for (const auto& [status, text, told] : cases) {
         connection_.reset();

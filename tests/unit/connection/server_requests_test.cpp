@@ -69,6 +69,15 @@ TEST_F(ServerAsks, BytesCountAsWell) {
     EXPECT_EQ(answers(), 2u);
 }
 
+TEST_F(ServerAsks, OneAloneMayBeLargerThanAllTogether) {
+    limits.server_request_bytes = 1'000;
+    server.be_legacy({});
+    ASSERT_EQ(connect(), State::Ready);
+    server.say(R"({"jsonrpc":"2.0","method":"ping","id":")" + std::string(4'000, 'x') + "\"}");
+    ASSERT_TRUE(wait([&] { return answers() == 1; }));
+    EXPECT_EQ(connection().state(), State::Ready);
+}
+
 TEST_F(ServerAsks, ThoseThatAPersonThinksAboutCount) {
     limits.server_requests = 3;
     use_person();
@@ -194,6 +203,16 @@ TEST_F(ServerAsksAPerson, WithTheLastCallThatWaitsTheQuestionIsWithdrawn) {
     asked[0](json::object{});  // too late
     pass(1ms);
     EXPECT_EQ(answers(), 1u);
+}
+
+TEST_F(ServerAsksAPerson, ACallThatIsAnsweredWithdrawsNothing) {
+    ASSERT_EQ(connect(), State::Ready);
+    Outcome outcome;
+    const auto id = begin(call("a"), outcome);
+    elicit("1");
+    server.answer(static_cast<std::int64_t>(id), "{}");
+    ASSERT_TRUE(wait([&] { return outcome.has_value(); }));
+    EXPECT_TRUE(withdrawn.empty());
 }
 
 TEST_F(ServerAsksAPerson, AnAnswerIsGivenOnceAndTheCallGoesOn) {
