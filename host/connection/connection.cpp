@@ -90,8 +90,9 @@ Status Connection::status() const {
         status.instructions =
             core::printable(session->instructions, impl_->context.limits.description_bytes, true);
         for (const auto& member : session->capabilities) {
-            status.capabilities.push_back(
-                core::printable({member.key().data(), member.key().size()}, 64));
+            if (session->can(member.key()))
+                status.capabilities.push_back(
+                    core::printable({member.key().data(), member.key().size()}, 64));
         }
     }
     return status;

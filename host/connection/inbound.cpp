@@ -76,8 +76,9 @@ void Connection::Impl::batch(core::Buffer body) {
     if (!items) {
         return malformed(body.view(), {ErrorCode::Protocol, "message is not valid JSON"}, 0);
     }
+    const auto watch = alive;  // what a message leads to may end the connection
     for (const auto& item : *items) {
-        if (lost_because || !channel) return;
+        if (!*watch || lost_because || !channel) return;
         if (item.is_object()) message(0, core::Buffer::from(json::serialize(item)));
     }
 }
@@ -284,9 +285,10 @@ void Connection::Impl::server_request(const protocol::Envelope& envelope,
         return answer_server(
             exchange,
             protocol::error_response(id, kInvalidParams, "the request " + params.error().message));
+    const auto watch = alive;
     auto question = context.responder.respond(
         spec.id(), envelope.method, params ? *params : json::object(),
-        [this, watch = alive, id, exchange](Result<json::object> given) {
+        [this, watch, id, exchange](Result<json::object> given) {
             if (!*watch) return;
             if (given)
                 return answer_server(exchange, protocol::response(id, json::serialize(*given)));
@@ -294,7 +296,7 @@ void Connection::Impl::server_request(const protocol::Envelope& envelope,
                 given.error().code == ErrorCode::Unsupported ? kMethodNotFound : kInternalError;
             answer_server(exchange, protocol::error_response(id, code, given.error().message));
         });
-    server_requests.keep(exchange, std::move(question));
+    if (*watch) server_requests.keep(exchange, std::move(question));
 }
 
 // Of a call that ended without its answer: nobody is to type one that nothing waits for. Over one

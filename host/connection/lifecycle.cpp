@@ -209,6 +209,9 @@ void Connection::Impl::drive(protocol::Handshake::Step step) {
     } else if (auto* error = std::get_if<Error>(&step)) {
         lose({error->code, with_stderr(error->message)});
     }
+    // What it asked before it was known to speak a revision without such requests waits for nothing.
+    const bool modern_now = session && session->era == protocol::Era::Modern;
+    if (modern_now && handshake && !handshake->ambiguous()) server_requests.clear();
 }
 
 // Gives the probe its time alone; begins anew when the server is heard of for the first time.

@@ -1,6 +1,5 @@
 #include "connection/server_requests.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -8,6 +7,7 @@ namespace patchbay::connection {
 
 Result<void> ServerRequests::add(RequestId exchange, std::size_t bytes, std::string id,
                                  RequestId call) {
+    unanswered_[id].insert(exchange);
     open_.emplace(exchange, Open{bytes, std::move(id), call});
     bytes_ += bytes;
     return judge();
@@ -15,24 +15,23 @@ Result<void> ServerRequests::add(RequestId exchange, std::size_t bytes, std::str
 
 void ServerRequests::keep(RequestId exchange, Question question) {
     const auto found = open_.find(exchange);
-    if (found != open_.end() && !found->second.answered)
-        found->second.question = std::move(question);
+    if (!question || found == open_.end() || found->second.answered) return;
+    found->second.question = std::move(question);
+    asking_.insert(exchange);
 }
 
 std::vector<std::pair<RequestId, std::string>> ServerRequests::asking(RequestId call) const {
     std::vector<std::pair<RequestId, std::string>> exchanges;
-    for (const auto& [exchange, open] : open_)
-        if (open.question && (call == 0 || open.call == call))
-            exchanges.emplace_back(exchange, open.id);
-    std::sort(exchanges.begin(), exchanges.end());
+    for (const auto exchange : asking_) {
+        const auto& open = open_.at(exchange);
+        if (call == 0 || open.call == call) exchanges.emplace_back(exchange, open.id);
+    }
     return exchanges;
 }
 
 void ServerRequests::withdraw(std::string_view id) {
-    const auto found = std::find_if(open_.begin(), open_.end(), [&](const auto& each) {
-        return !each.second.answered && each.second.id == id;
-    });
-    if (found != open_.end()) done(found->first);
+    const auto found = unanswered_.find(id);
+    if (found != unanswered_.end()) done(*found->second.begin());
 }
 
 Result<bool> ServerRequests::answer(RequestId exchange, std::size_t bytes) {
@@ -42,6 +41,7 @@ Result<bool> ServerRequests::answer(RequestId exchange, std::size_t bytes) {
     bytes_ += bytes - open.bytes;
     open.bytes = bytes;
     open.answered = true;
+    forget_id(exchange, open);
     const auto gone = std::move(open.question);
     if (const auto fits = judge(); !fits) return fits.error();
     return true;
@@ -52,13 +52,23 @@ void ServerRequests::done(RequestId exchange) {
     const auto found = open_.find(exchange);
     if (found == open_.end()) return;
     const auto gone = std::move(found->second.question);
+    if (!found->second.answered) forget_id(exchange, found->second);
     bytes_ -= found->second.bytes;
     open_.erase(found);
 }
 
 void ServerRequests::clear() {
     const auto gone = std::exchange(open_, {});
+    unanswered_.clear();
+    asking_.clear();
     bytes_ = 0;
+}
+
+void ServerRequests::forget_id(RequestId exchange, const Open& open) {
+    asking_.erase(exchange);
+    const auto found = unanswered_.find(open.id);
+    found->second.erase(exchange);
+    if (found->second.empty()) unanswered_.erase(found);
 }
 
 Result<void> ServerRequests::judge() const {

@@ -11,6 +11,8 @@
 #include "core/result.hpp"
 
 #include <cstddef>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,7 +32,8 @@ public:
     void keep(RequestId exchange, Question question);
     // Requests that people are asked about, with their ids, for the sake of `call`; 0: of any.
     std::vector<std::pair<RequestId, std::string>> asking(RequestId call) const;
-    // The server wants no answer to its request any more: a person is not asked on.
+    // The server wants no answer to its request any more: a person is not asked on. Of several with
+    // one id the first.
     void withdraw(std::string_view id);
     // Its answer of that size is about to leave. False: who asked is gone, or has it.
     Result<bool> answer(RequestId exchange, std::size_t bytes);
@@ -39,7 +42,9 @@ public:
     void clear();
 
 private:
+    struct Open;
     Result<void> judge() const;
+    void forget_id(RequestId exchange, const Open& open);
 
     const core::Limits& limits_;
     struct Open {
@@ -51,6 +56,8 @@ private:
     };
 
     std::unordered_map<RequestId, Open> open_;
+    std::map<std::string, std::set<RequestId>, std::less<>> unanswered_;  // by id on the wire
+    std::set<RequestId> asking_;                                          // with a question
     std::size_t bytes_ = 0;
 };
 

@@ -41,9 +41,7 @@ void Connection::Impl::renew_session() {
     }
     const std::string version = session->version;
     session.reset();
-    meta.clear();
     server_requests.clear();  // of the old session
-    tools_until.reset();
     list_running = list_again = changed_meanwhile = false;
     set_state(State::Reconnecting);
     handshake.emplace(context.identity, spec.config.protocol, version);

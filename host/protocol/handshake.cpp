@@ -42,6 +42,11 @@ bool is_modern_error(std::int64_t code) {
 
 }  // namespace
 
+bool Session::can(std::string_view capability) const {
+    const auto* found = capabilities.if_contains(capability);
+    return found && !found->is_null() && *found != false;
+}
+
 bool Session::can(std::string_view capability, std::string_view feature) const {
     const auto* found = capabilities.if_contains(capability);
     if (!found || !found->is_object()) return false;

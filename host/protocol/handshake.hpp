@@ -36,7 +36,9 @@ struct Session {
     boost::json::object server_info, capabilities;
     std::string instructions;
 
-    bool can(std::string_view capability) const { return capabilities.contains(capability); }
+    // Named, and not by null or false: some servers name what they do not have. Whatever else stands
+    // there in the place of an object is a yes; that it lacks what it says shows when it is asked.
+    bool can(std::string_view capability) const;
     // capabilities.<capability>.<feature> is true
     bool can(std::string_view capability, std::string_view feature) const;
 };

@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -138,7 +139,8 @@ public:
 private:
     class FakeChannel final : public plugin::Channel {
     public:
-        explicit FakeChannel(FakeServer& server) : server_(server), nth_(server.opened) {}
+        explicit FakeChannel(FakeServer& server)
+            : server_(server), events_(server.events_), nth_(server.opened) {}
         // Says nothing more; a channel that was opened since goes on.
         ~FakeChannel() override {
             if (nth_ == server_.opened) server_.events_ = nullptr;
@@ -173,15 +175,19 @@ private:
         bool request_scoped() const override { return server_.request_scoped; }
         bool takes_headers() const override { return server_.takes_headers; }
         void close() override {
-            server_.loop_.defer([&server = server_] {
-                auto* events = std::exchange(server.events_, nullptr);
-                if (events) events->on_closed(nullptr);
+            server_.loop_.defer([this, &server = server_, watch = std::weak_ptr<int>(alive_)] {
+                if (watch.expired()) return;
+                // Another one may have been opened meanwhile: that goes on.
+                if (nth_ == server.opened && !std::exchange(server.events_, nullptr)) return;
+                events_->on_closed(nullptr);
             });
         }
 
     private:
         FakeServer& server_;
+        plugin::ChannelEvents* const events_;
         const int nth_;
+        const std::shared_ptr<int> alive_ = std::make_shared<int>();
     };
 
     // What answers a request: on its exchange, which then is done, or on the channel.

@@ -65,6 +65,7 @@ TEST_F(ConnectionTest, AServerThatLeavesOnTheProbeIsTriedWithoutIt) {
     server.leave_on_discover = true;
     ASSERT_EQ(connect(), State::Ready);
     EXPECT_EQ(server.opened, 2);
+    EXPECT_EQ(connection().status().pending, 0u) << "nobody waits for the probe";
 }
 
 TEST_F(ConnectionTest, AServerWithoutToolsIsReadyAllTheSame) {
@@ -74,6 +75,25 @@ TEST_F(ConnectionTest, AServerWithoutToolsIsReadyAllTheSame) {
     };
     ASSERT_EQ(connect(), State::Ready);
     EXPECT_TRUE(server.requests("tools/list").empty());
+}
+
+TEST_F(ConnectionTest, ACapabilityOfAnyShapeIsOneUnlessItIsNullOrFalse) {
+    const std::pair<json::value, bool> cases[] = {
+        {json::object(), true}, {7, true}, {true, true}, {nullptr, false}, {false, false}};
+    for (const auto& [shape, offered] : cases) {
+        SCOPED_TRACE(json::serialize(shape));
+        connection_.reset();
+        server.received.clear();
+        server.be_legacy({tool_named("a")});
+        server.results["initialize"] = [shape = shape](const auto&) -> json::value {
+            return {{"protocolVersion", "2025-11-25"}, {"capabilities", {{"tools", shape}}}};
+        };
+        ASSERT_EQ(connect(), State::Ready);
+        EXPECT_EQ(server.requests("tools/list").size(), offered ? 1u : 0u);
+        EXPECT_EQ(connection().tools().size(), offered ? 1u : 0u);
+        EXPECT_EQ(connection().status().capabilities,
+                  offered ? std::vector<std::string>{"tools"} : std::vector<std::string>());
+    }
 }
 
 TEST_F(ConnectionTest, AnswersCallsAndPassesServerErrorsOn) {
@@ -144,6 +164,173 @@ TEST_F(ConnectionTest, ProgressWithoutEndDoesNotOutliveTheWallClock) {
     tell();
     ASSERT_TRUE(wait([&] { return outcome.has_value(); }));
     EXPECT_THAT(outcome->error().message, HasSubstr("prompts/get was not answered within 50 ms"));
+}
+
+TEST_F(ConnectionTest, ProgressIsToldAsItCame) {
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    std::vector<Progress> told;
+    Outcome outcome;
+    auto request = call("a");
+    request.on_progress = [&](const Progress& progress) { told.push_back(progress); };
+    const auto id = std::to_string(begin(std::move(request), outcome));
+    for (const std::string more :
+         {R"("progress":0.5,"total":2,"message":"half\u0007way")", R"("progress":1)"})
+        server.say(
+            R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" +
+            id + "," + more + "}}");
+    ASSERT_TRUE(wait([&] { return told.size() == 2; }));
+    EXPECT_EQ(told[0].progress, 0.5);
+    EXPECT_EQ(told[0].total, 2);
+    EXPECT_THAT(told[0].message, testing::AllOf(HasSubstr("half"), HasSubstr("way")));
+    EXPECT_EQ(told[0].message.find('\a'), std::string::npos);
+    EXPECT_EQ(told[1].total, std::nullopt);
+    EXPECT_EQ(told[1].message, "");
+    EXPECT_TRUE(events.notifications.empty()) << "it is the caller's";
+}
+
+TEST_F(ConnectionTest, TheLastFiveLinesOfStderrAreToldWithAFailure) {
+    server.be_legacy({});
+    ASSERT_EQ(connect(), State::Ready);
+    for (int i = 1; i <= 7; ++i) server.write_stderr("line " + std::to_string(i));
+    server.crash("exited");
+    ASSERT_TRUE(wait([&] { return connection().state() == State::Failed; }));
+    EXPECT_EQ(connection().status().last_error,
+              "server \"s\": connection lost: exited; stderr: line 3 | line 4 | line 5 | line 6 | "
+              "line 7");
+}
+
+TEST_F(ConnectionTest, AStartThatTakesTooLongSaysHowFarItCame) {
+    spec.config.startup_timeout = 30ms;
+    EXPECT_NE(connect(), State::Ready);
+    EXPECT_EQ(connection().status().last_error,
+              "server \"s\": no answer to the handshake within 30 ms (startup_timeout_sec)");
+    connection_.reset();
+    bool settled = false;
+    connection().connect([&] { settled = true; });
+    server.fact("trouble", "connection refused");
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_EQ(connection().status().last_error,
+              "server \"s\": not connected within 30 ms (startup_timeout_sec): connection refused");
+}
+
+TEST_F(ConnectionTest, APinnedRevisionIsTheOnlyOneThatIsTried) {
+    spec.config.protocol = "2026-07-28";
+    server.be_legacy({});
+    server.leave_on_discover = true;
+    EXPECT_NE(connect(), State::Ready);
+    EXPECT_EQ(server.opened, 1);
+}
+
+TEST_F(ConnectionTest, AServerThatLeavesOnEveryFirstWordIsNotTriedForEver) {
+    server.be_legacy({});
+    server.leave_on_discover = true;
+    server.on_request = [&](const std::string& method) {
+        if (method == "initialize") server.crash("exited again");
+    };
+    server.results.erase("initialize");
+    EXPECT_NE(connect(), State::Ready);
+    EXPECT_EQ(server.opened, 2);
+    EXPECT_EQ(connection().status().pending, 0u);
+}
+
+TEST_F(ConnectionTest, AnExpansionThatTakesItsTimeWhenTheServerComesBackIsBegunOnce) {
+    long_lived = true;
+    server.be_legacy({});
+    ASSERT_EQ(connect(), State::Ready);
+    hold_expansion = true;
+    server.crash("exited");
+    ASSERT_TRUE(wait([&] { return held_expansions.size() == 1; }));
+    EXPECT_EQ(connection().state(), State::Reconnecting);
+    connection().connect([] {});
+    EXPECT_EQ(held_expansions.size(), 1u);
+    held_expansions[0]();
+    EXPECT_TRUE(wait([&] { return connection().state() == State::Ready; }));
+    EXPECT_EQ(server.opened, 2);
+}
+
+TEST_F(ConnectionTest, WhatItsStatusSays) {
+    spec.config.place.line = 7;
+    server.be_legacy({tool_named("a")});
+    server.results["tools/list"] = {};
+    server.results.erase("tools/list");
+    bool settled = false;
+    connection().connect([&] { settled = true; });
+    ASSERT_TRUE(wait([&] { return !server.requests("tools/list").empty(); }));
+    EXPECT_EQ(connection().status().tools, std::nullopt) << "they are not listed yet";
+    EXPECT_EQ(connection().status().place.line, 7u);
+    EXPECT_EQ(connection().status().server_name, "fake");
+    EXPECT_EQ(connection().status().server_version, "1");
+    EXPECT_EQ(connection().status().fallback_from, "");
+    server.answer(server.requests("tools/list").at(0).at("id").as_int64(), R"({"tools":[]})");
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_EQ(connection().status().tools, 0u);
+}
+
+TEST_F(ConnectionTest, BytesOfWhatWaitsCount) {
+    server.be_legacy({tool_named("a")});
+    limits.queue_bytes = 500;
+    ASSERT_EQ(connect(), State::Ready);
+    Outcome first;
+    begin(call(std::string(300, 'a')), first);
+    const auto second = ask(call(std::string(300, 'a')));
+    ASSERT_FALSE(second);
+    EXPECT_THAT(second.error().message, HasSubstr("1 requests with"));
+    EXPECT_FALSE(first);
+}
+
+TEST_F(ConnectionTest, ASubscriptionThatWasRefusedIsNotMadeAgain) {
+    long_lived = true;
+    server.be_legacy({});
+    server.results["initialize"] = [](const json::object&) -> json::value {
+        return json::object{{"protocolVersion", "2025-11-25"},
+                            {"capabilities", {{"resources", {{"subscribe", true}}}}}};
+    };
+    server.errors["resources/subscribe"] = {-32002, "no such resource"};
+    ASSERT_EQ(connect(), State::Ready);
+    std::string told;
+    connection().subscribe("file:///a", true,
+                           [&](const Result<Reply>& reply) { told = std::string(reply->error); });
+    ASSERT_TRUE(wait([&] { return !told.empty(); }));
+    EXPECT_THAT(told, HasSubstr("no such resource"));
+    server.crash("exited");
+    ASSERT_TRUE(wait([&] { return server.requests("initialize").size() == 2; }));
+    ASSERT_TRUE(wait([&] { return connection().state() == State::Ready; }));
+    pass(1ms);
+    EXPECT_EQ(server.requests("resources/subscribe").size(), 1u);
+}
+
+TEST_F(ConnectionTest, AModernServerIsToldOfSubscriptionsByListening) {
+    long_lived = true;
+    server.be_modern({});
+    ASSERT_EQ(connect(), State::Ready);
+    for (const bool wanted : {true, false}) {
+        std::string told;
+        connection().subscribe("file:///a", wanted, [&](const Result<Reply>& reply) {
+            told = std::string(reply->result);
+        });
+        EXPECT_EQ(told, "") << "not from inside the call";
+        ASSERT_TRUE(wait([&] { return !told.empty(); }));
+        EXPECT_EQ(told, "{}");
+    }
+    const auto listened = server.requests("subscriptions/listen");
+    ASSERT_EQ(listened.size(), 1u) << "nothing is left to listen for";
+    EXPECT_EQ(listened[0].at("params").at("notifications").at("resourceSubscriptions"),
+              json::array{"file:///a"});
+    ASSERT_EQ(server.requests("notifications/cancelled").size(), 1u);
+    EXPECT_EQ(server.requests("notifications/cancelled")[0].at("params").at("requestId"),
+              listened[0].at("id"));
+}
+
+TEST_F(ConnectionTest, APingThatFailsAtOnceIsNoMiss) {
+    long_lived = true;
+    health.ping_interval = 2ms;
+    health.misses = 2;
+    server.be_legacy({});
+    for (int i = 0; i < 6; ++i) server.refusals["ping"].push_back(ErrorCode::Internal);
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_TRUE(wait([&] { return server.refusals["ping"].empty(); }));
+    EXPECT_EQ(connection().status().restarts, 0u);
 }
 
 TEST_F(ConnectionTest, ALostServerEndsItsCallsAtOnceAndComesBack) {
@@ -371,6 +558,9 @@ TEST_F(ConnectionTest, InputIsNotAskedForWithoutEnd) {
     const auto reply = ask(call("a"));
     ASSERT_FALSE(reply);
     EXPECT_THAT(reply.error().message, HasSubstr("limit input_rounds"));
+    const auto again = server.requests("tools/call").at(1).at("params").as_object();
+    EXPECT_EQ(again.at("requestState"), "again");
+    EXPECT_FALSE(again.contains("inputResponses"));
 }
 
 TEST_F(ConnectionTest, RefusesMoreThanItsQueueHolds) {

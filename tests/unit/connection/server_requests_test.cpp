@@ -69,6 +69,15 @@ TEST_F(ServerAsks, BytesCountAsWell) {
     EXPECT_EQ(answers(), 2u);
 }
 
+TEST_F(ServerAsks, OneAloneMayBeLargerThanAllTogether) {
+    limits.server_request_bytes = 1'000;
+    server.be_legacy({});
+    ASSERT_EQ(connect(), State::Ready);
+    server.say(R"({"jsonrpc":"2.0","method":"ping","id":")" + std::string(4'000, 'x') + "\"}");
+    ASSERT_TRUE(wait([&] { return answers() == 1; }));
+    EXPECT_EQ(connection().state(), State::Ready);
+}
+
 TEST_F(ServerAsks, ThoseThatAPersonThinksAboutCount) {
     limits.server_requests = 3;
     use_person();
@@ -196,6 +205,16 @@ TEST_F(ServerAsksAPerson, WithTheLastCallThatWaitsTheQuestionIsWithdrawn) {
     EXPECT_EQ(answers(), 1u);
 }
 
+TEST_F(ServerAsksAPerson, ACallThatIsAnsweredWithdrawsNothing) {
+    ASSERT_EQ(connect(), State::Ready);
+    Outcome outcome;
+    const auto id = begin(call("a"), outcome);
+    elicit("1");
+    server.answer(static_cast<std::int64_t>(id), "{}");
+    ASSERT_TRUE(wait([&] { return outcome.has_value(); }));
+    EXPECT_TRUE(withdrawn.empty());
+}
+
 TEST_F(ServerAsksAPerson, AnAnswerIsGivenOnceAndTheCallGoesOn) {
     ASSERT_EQ(connect(), State::Ready);
     Outcome outcome;
@@ -225,6 +244,62 @@ TEST_F(ServerAsksAPerson, WhatItCancelsItselfIsWithdrawnAndNotAnswered) {
     pass(1ms);
     EXPECT_EQ(answer_to("e"), "none");
     EXPECT_EQ(answer_to(8), R"({"action":"decline"})");
+}
+
+TEST_F(ServerAsksAPerson, OfSeveralWithOneIdItCancelsTheFirst) {
+    ASSERT_EQ(connect(), State::Ready);
+    for (int i = 0; i < 3; ++i) elicit("1");
+    for (std::size_t i = 0; i < 4; ++i) {
+        server.say(
+            R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+        pass(1ms);
+        EXPECT_EQ(withdrawn.size(), std::min<std::size_t>(i + 1, 3));
+        EXPECT_EQ(withdrawn.count(i), i < 3 ? 1u : 0u);
+    }
+    elicit("1");
+    asked[3](std::nullopt);
+    ASSERT_TRUE(wait([&] { return answers() == 1; }));
+}
+
+TEST_F(ServerAsksAPerson, CancellingWhatHasItsAnswerChangesNothing) {
+    limits.server_requests = 1;
+    ASSERT_EQ(connect(), State::Ready);
+    elicit("1");
+    asked[0](std::nullopt);
+    ASSERT_TRUE(wait([&] { return answers() == 1; }));
+    server.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+    ping();
+    ASSERT_TRUE(wait([&] { return connection().state() != State::Ready; }))
+        << "what it has not read counts on";
+}
+
+TEST_F(ServerAsksAPerson, TheConnectionMayEndWhileThePersonIsAsked) {
+    server.be_legacy({}, "2025-03-26");
+    ASSERT_EQ(connect(), State::Ready);
+    on_asked = [this] { connection_.reset(); };
+    server.say(R"([{"jsonrpc":"2.0","method":"elicitation/create","id":1,"params":{}},)"
+               R"({"jsonrpc":"2.0","method":"elicitation/create","id":2,"params":{}}])");
+    ASSERT_TRUE(wait([&] { return !asked.empty(); }));
+    EXPECT_EQ(asked.size(), 1u);
+    EXPECT_EQ(withdrawn, std::set<std::size_t>{0});
+}
+
+// That revision knows no such requests, and no answers to them.
+TEST_F(ServerAsksAPerson, WhatAModernServerAskedBeforeItSaidThatItIsOneIsForgotten) {
+    limits.server_requests = 2;
+    server.errors.clear();
+    server.results.clear();
+    connection().connect([] {});
+    ASSERT_TRUE(wait([&] { return !server.requests("server/discover").empty(); }));
+    elicit("1");
+    elicit("2");
+    const auto id = server.requests("server/discover").at(0).at("id").as_int64();
+    server.answer(id, R"({"supportedVersions":["2026-07-28"],"capabilities":{}})");
+    ASSERT_TRUE(wait([&] { return connection().state() == State::Ready; }));
+    EXPECT_EQ(withdrawn, (std::set<std::size_t>{0, 1}));
+    asked[0](json::object{});
+    pass(1ms);
+    EXPECT_EQ(answers(), 0u);
 }
 
 TEST_F(ServerAsksAPerson, WithTheConnectionItsQuestionsGo) {

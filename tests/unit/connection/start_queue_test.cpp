@@ -222,6 +222,30 @@ TEST_F(StartQueues, AServerThatIsTakenAwayLeavesTheQueueAndEndsItsCalls) {
     EXPECT_EQ(servers.at("b").opened, 0);
 }
 
+TEST_F(StartQueues, AChangeReachesWhoItConcernsAndNobodyElse) {
+    add("gone");
+    add("changed");
+    add("kept");
+    add("unused");
+    bool settled = false;
+    manager().connect({"gone", "changed", "kept"}, [&] { settled = true; });
+    ASSERT_TRUE(wait([&] { return settled; }));
+    auto* const kept = &connection("kept");
+    specs.erase(specs.begin());
+    for (auto* spec : {&specs[0], &specs[2]}) spec->definition_key += "2";
+    manager().apply(specs);
+    EXPECT_EQ(manager().ids(), (std::vector<std::string>{"changed", "kept", "unused"}));
+    EXPECT_EQ(manager().statuses().size(), 3u);
+    EXPECT_EQ(manager().statuses()[2].id, "unused");
+    EXPECT_FALSE(manager().find("gone"));
+    ASSERT_TRUE(wait([&] {
+        return servers.at("changed").opened == 2 && connection("changed").state() == State::Ready;
+    })) << "what was in use is opened again";
+    EXPECT_EQ(&connection("kept"), kept);
+    EXPECT_EQ(servers.at("kept").opened, 1);
+    EXPECT_EQ(servers.at("unused").opened, 0);
+}
+
 TEST_F(StartQueues, AServerThatNobodyKnowsSettlesAtOnce) {
     add("a");
     bool settled = false;

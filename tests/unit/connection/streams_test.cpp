@@ -97,6 +97,19 @@ TEST_F(Streams, AServerThatIsGoneAfterItForgotTheSessionIsLost) {
     EXPECT_THAT(reply.error().message, HasSubstr("connection refused"));
 }
 
+TEST_F(Streams, ANewSessionThatGetsNoFurtherHasTheLimitOfAStart) {
+    server.be_legacy({tool_named("a")});
+    spec.config.startup_timeout = 50ms;
+    ASSERT_EQ(connect(), State::Ready);
+    server.results.erase("tools/list");
+    end_with("tools/call", ErrorCode::SessionLost, "HTTP 404");
+    const auto reply = ask(call("a"));
+    ASSERT_FALSE(reply);
+    EXPECT_THAT(reply.error().message,
+                HasSubstr("tools/list was not answered to its end within 50 ms"));
+    EXPECT_NE(connection().state(), State::Ready);
+}
+
 TEST_F(Streams, AHealthCheckFindsTheLostSessionBeforeACallDoes) {
     long_lived = true;
     health.ping_interval = 5ms;

@@ -271,6 +271,55 @@ TEST_F(ToolList, ThePauseBetweenListsGrows) {
     }
 }
 
+TEST_F(ToolList, OfTwoToolsWithOneNameTheFirstCounts) {
+    auto first = tool_named("a"), second = tool_named("a");
+    first["title"] = "first";
+    second["title"] = "second";
+    server.be_legacy({tool_named("b"), first, second});
+    health.tool_cache = 0ms;
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_TRUE(refresh());
+    ASSERT_EQ(connection().tools().size(), 2u);
+    EXPECT_EQ(connection().tools()[0].name, "a");
+    EXPECT_EQ(connection().tools()[0].text("title"), "first");
+    ASSERT_EQ(connection().status().notes.size(), 1u) << "said once, of the list that counts";
+    EXPECT_THAT(connection().status().notes[0], HasSubstr("twice under one name"));
+}
+
+TEST_F(ToolList, IsFreshForAsLongAsItsPagesSay) {
+    health.tool_cache = 1h;
+    std::vector<int> ttls{60'000, 0};
+    server.be_legacy({});
+    server.results["tools/list"] = [&](const json::object& params) -> json::value {
+        json::object result{{"tools", json::array()}};
+        const std::size_t page = params.contains("cursor") ? 1 : 0;
+        if (page < ttls.size()) result["ttlMs"] = ttls[page];
+        if (page + 1 < ttls.size()) result["nextCursor"] = "more";
+        return result;
+    };
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_EQ(lists(), 2u);
+    ttls.clear();
+    EXPECT_TRUE(refresh());
+    EXPECT_EQ(lists(), 3u) << "the shortest of them counts";
+    EXPECT_TRUE(refresh());
+    EXPECT_EQ(lists(), 3u) << "this one says nothing, and no page of another list counts";
+}
+
+TEST_F(ToolList, AServerThatComesBackWithoutToolsHasNoErrorOfThem) {
+    long_lived = true;
+    server.be_legacy({});
+    server.errors["tools/list"] = {-32603, "busy"};
+    ASSERT_EQ(connect(), State::Ready);
+    ASSERT_NE(connection().tools_error(), nullptr);
+    server.results["initialize"] = [](const auto&) -> json::value {
+        return {{"protocolVersion", "2025-11-25"}, {"capabilities", json::object()}};
+    };
+    server.crash("exited");
+    ASSERT_TRUE(wait([&] { return server.opened == 2 && connection().state() == State::Ready; }));
+    EXPECT_EQ(connection().tools_error(), nullptr);
+}
+
 TEST_F(ToolList, AOneShotHostReadsItOnceAndAgainOnlyForWhoAsks) {
     never_stops_changing();
     ASSERT_EQ(connect(), State::Ready);

@@ -158,6 +158,38 @@ TEST_F(TransportChoice, AConfiguredFallbackServesForOtherTroubleToo) {
     EXPECT_EQ(connection().status().fallback_from, "http");
 }
 
+TEST_F(TransportChoice, EachAttemptBeginsWithTheConfiguredOne) {
+    long_lived = true;
+    spec.config.fallback = {"sse"};
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_EQ(connection().status().fallback_from, "");
+    server.refuse_open = old_server.refuse_open = true;
+    server.crash("exited");
+    ASSERT_TRUE(wait([&] { return connection().state() == State::Error; }));
+    EXPECT_THAT(failure(), HasSubstr("http: no such program; sse: no such program"));
+    EXPECT_EQ(server.opened, 2);
+    EXPECT_EQ(old_server.opened, 1);
+    server.refuse_open = false;
+    EXPECT_EQ(connect(), State::Ready);
+    EXPECT_EQ(server.opened, 3);
+    EXPECT_EQ(connection().status().pending, 0u);
+}
+
+TEST_F(TransportChoice, NothingOfATransportThatFailedIsLeft) {
+    server.be_http();
+    server.request_scoped = false;
+    spec.config.fallback = {"sse"};
+    server.leave_on_discover = true;
+    server.on_request = [&](const std::string& method) {
+        if (method == "initialize") server.crash("exited again");
+    };
+    old_server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_EQ(connection().status().fallback_from, "http");
+    EXPECT_EQ(connection().status().pending, 0u);
+}
+
 TEST_F(TransportChoice, AConfiguredFallbackReplacesTheImplicitOne) {
     spec.config.fallback = {"ws"};
     has_sse = true;
