@@ -99,6 +99,17 @@ TEST(Sources, TheSearchStopsAtTheRepositoryAndAtHome) {
     EXPECT_EQ(command_of(approved(world), "a"), "root of the repository");
 }
 
+TEST(Sources, AManifestThatCannotBeReadIsListedWithTheReason) {
+    const World world;
+    const auto loaded = load(world.environment, {{"/p/broken.toml", "servers = ["},
+                                                 {"/p/whole.toml", saying("plugin")}});
+    std::map<std::string, std::string> notes;
+    for (const auto& place : loaded.candidates) notes[place.path] = place.note;
+    EXPECT_THAT(notes.at("/p/broken.toml"), HasSubstr("not TOML"));
+    EXPECT_EQ(notes.at("/p/whole.toml"), "");
+    EXPECT_EQ(command_of(loaded.config, "a"), "plugin");
+}
+
 TEST(Sources, NamedFilesThatAreMissingAreErrors) {
     World world;
     world.environment.config_files = {"nowhere.toml"};

@@ -102,6 +102,16 @@ TEST(CheckTransports, JudgesAUrlByItsTransport) {
         {"url = 'http://x y/'", "no spaces"},
         {"transport = 'http'\nurl = 'ws://x'", "begins with http:// or https://"},
         {"url = 'wss://x'", ""},
+        {"url = 'WS://x'\ntransport = 'ws'", ""},
+        {"url = 'http://x'\ntransport = 'ws'", ""},
+        {"url = 'ftp://x'\ntransport = 'ws'", "begins with ws:// or wss://"},
+        {"url = 'https://x'\ntransport = 'sse'", ""},
+        {"url = 'wss://x'\ntransport = 'sse'", "begins with http:// or https://"},
+        {"url = 'http://?q'", "expected a host behind http://"},
+        {"url = 'http://#part'", "expected a host behind http://"},
+        {"url = 'http://a@x'", ""},
+        {"url = \"http://x/\\u001f\"", "no spaces"},
+        {"url = 'http://\u00e4'", ""},
     };
     for (const auto& c : cases) {
         SCOPED_TRACE(c.keys);
@@ -158,6 +168,71 @@ TEST(CheckTransports, LeavesOpenSchemasAlone) {
     EXPECT_TRUE(config.diagnostics.empty());
 }
 
+TEST(CheckTransports, ASettingThatAnEnterpriseFileMisspellsTakesTheServerDown) {
+    std::vector<Fragment> one;
+    one.push_back(read_fragment("[servers.a]\ncommand = 'x'\nargz = []\n", Format::Toml,
+                                {Scope::Enterprise, 0, "e.toml"}));
+    auto config = merge(std::move(one));
+    check_transports(config, known());
+    EXPECT_TRUE(config.servers.empty());
+    EXPECT_THAT(
+        all(config.diagnostics),
+        HasSubstr("error: enterprise config e.toml:3:1: server \"a\": unknown key \"argz\""));
+}
+
+TEST(CheckTransports, ASettingOfAFlagThatNobodyReadsStopsTheRun) {
+    std::vector<Fragment> one;
+    one.push_back(
+        read_fragment("[servers.a]\ncommand = 'x'\n", Format::Toml, {Scope::User, 0, "u.toml"}));
+    auto config = merge(std::move(one));
+    check_transports(config, {});
+    EXPECT_EQ(config.stop, "") << "what a file says stops nothing";
+    one.clear();
+    one.push_back(read_fragment(R"({"servers": {"a": {"command": "x", "argz": []}}})", Format::Json,
+                                {Scope::Session, 0, "--set"}));
+    config = merge(std::move(one));
+    check_transports(config, known());
+    EXPECT_THAT(config.stop, HasSubstr("server \"a\": unknown key \"argz\""));
+}
+
+TEST(CheckTransports, TellsOfACommandThatIsALine) {
+    const Folder folder;
+    folder.write("with space", "");
+    const struct {
+        std::string command;
+        bool told;
+    } cases[] = {{"npx -y x", true},
+                 {"npx", false},
+                 {" npx", false},
+                 {"${RUN} x", false},
+                 {"npx /x", true},
+                 {folder / "with space", false},
+                 {folder / "with no space", true},
+                 {"/usr/bin/env x", true}};
+    for (const auto& c : cases) {
+        auto config = of("[servers.a]\ncommand = '" + c.command + "'\n");
+        check_transports(config, known());
+        EXPECT_EQ(config.servers.size(), 1u);
+        EXPECT_EQ(all(config.diagnostics).find("no shell splits it") != std::string::npos, c.told)
+            << c.command;
+    }
+}
+
+// A schema is closed when it lists its names and admits no other.
+TEST(CheckTransports, KnowsWhichSchemasAreClosed) {
+    const auto settings = boost::json::object{{"a", 1}, {"b", 2}};
+    const auto left = [&](const char* schema) {
+        return serialize(settings_for(settings, boost::json::parse(schema)));
+    };
+    EXPECT_EQ(left(R"({"properties": {"a": {}}})"), R"({"a":1})");
+    EXPECT_EQ(left(R"({"properties": {"a": {}}, "additionalProperties": false})"), R"({"a":1})");
+    for (const auto* open : {R"({"properties": {"a": {}}, "additionalProperties": true})",
+                             R"({"properties": {"a": {}}, "additionalProperties": {}})",
+                             R"({"properties": {"a": {}}, "patternProperties": {}})",
+                             R"({"properties": []})", "{}", "[]"})
+        EXPECT_EQ(left(open), R"({"a":1,"b":2})") << open;
+}
+
 TEST(CheckTransports, PassesOverUnknownFallbacks) {
     auto config = of("[servers.a]\nurl = 'https://x'\nfallback = ['ssee', 'sse']\n");
     check_transports(config, known());
@@ -202,6 +277,12 @@ TEST(CheckTransports, WaitsWhereTheValueIsNotKnownYet) {
     EXPECT_FALSE(asked("[servers.a]\ntransport = 'tcp'\nport = '${PORT}'\n"));
     EXPECT_TRUE(asked("[servers.a]\ntransport = 'tcp'\nport = 5\nenv = { A = '${A}' }\n"));
     EXPECT_TRUE(asked("[servers.a]\ntransport = 'tcp'\nport = '${PORT}'\nexpand = false\n"));
+    EXPECT_FALSE(asked("[servers.a]\ntransport = 'tcp'\nport = 5\nx = [1, { y = '${A}' }]\n"));
+    EXPECT_TRUE(asked("[servers.a]\ntransport = 'tcp'\nport = 5\nx = [1, { y = 'A' }]\n"));
+    for (const auto* text :
+         {"command = '${A}'", "args = ['${A}']", "cwd = '${A}'", "headers = { H = '${A}' }"})
+        EXPECT_TRUE(asked("[servers.a]\ntransport = 'tcp'\nport = 5\n" + std::string(text) + "\n"))
+            << text;
 }
 
 }  // namespace

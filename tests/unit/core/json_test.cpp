@@ -80,6 +80,8 @@ TEST(JsonText, BoundsTheWorkThatMembersMayCause) {
     EXPECT_EQ(error_of(parse_json(large + "]")).code, ErrorCode::Limit);
     EXPECT_TRUE(parse_json(object_of(100), {.crowding = 10'000}));
     EXPECT_FALSE(parse_json(object_of(101), {.crowding = 10'000}));
+    EXPECT_TRUE(parse_json(object_of(18), {.crowding = 1})) << "these are searched one by one";
+    EXPECT_FALSE(parse_json(object_of(19), {.crowding = 1}));
 }
 
 TEST(JsonText, HoldsOnlyNumbersThatCanBeWrittenAgain) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 #include <unistd.h>
 
@@ -84,6 +85,70 @@ TEST_F(LoopTest, ManyCancelledTimersAreForgotten) {
     bool fired = false;
     loop.after(1ms, [&] { fired = true; });
     EXPECT_TRUE(wait([&] { return fired; }));
+}
+
+TEST_F(LoopTest, CancelledTimersTakeNoneOfTheLivingWithThem) {
+    std::vector<int> fired;
+    for (int i = 0; i < 20; ++i) {
+        loop.after(std::chrono::microseconds(100 * (i + 1)), [&, i] { fired.push_back(i); });
+        for (int n = 0; n < 50; ++n) loop.cancel(loop.after(1h, [] {}));
+    }
+    EXPECT_TRUE(wait([&] { return fired.size() == 20; }));
+    EXPECT_TRUE(std::is_sorted(fired.begin(), fired.end()));
+}
+
+TEST_F(LoopTest, ATimerBeyondTheEndOfTimeNeverFires) {
+    bool last = false;
+    loop.after(std::chrono::nanoseconds::max(), [&] { last = true; });
+    bool later = false;
+    loop.after(1ms, [&] { later = true; });
+    EXPECT_TRUE(wait([&] { return later; }));
+    EXPECT_FALSE(last);
+}
+
+TEST_F(LoopTest, AWatchIsToldTheEventItWaitedFor) {
+    std::vector<unsigned> told;
+    Loop::WatchId id = 0;
+    id = *loop.watch(ends[1], Loop::kWritable, [&](unsigned events) {
+        told.push_back(events);
+        loop.modify(id, 0);
+    });
+    ASSERT_TRUE(loop.watch(ends[0], Loop::kReadable, [&](unsigned events) {
+        take();
+        told.push_back(events);
+    }));
+    EXPECT_TRUE(wait([&] { return told.size() == 1; }));
+    put("a");
+    EXPECT_TRUE(wait([&] { return told.size() == 2; }));
+    EXPECT_THAT(told, ElementsAre(Loop::kWritable, Loop::kReadable));
+}
+
+TEST_F(LoopTest, DeferredWorkOfEachKindOfCallbackIsDoneBeforeTheLoopSleeps) {
+    const auto defer_the_end = [&] { loop.defer([&] { loop.stop(); }); };
+    bool slept = false;
+    const auto guard = loop.after(20s, [&] { slept = true, loop.stop(); });
+    ASSERT_TRUE(loop.watch(ends[0], Loop::kReadable, [&](unsigned) { take(), defer_the_end(); }));
+    put("a");
+    loop.run();
+    EXPECT_FALSE(slept) << "of a watch";
+    loop.after(0ms, defer_the_end);
+    loop.run();
+    EXPECT_FALSE(slept) << "of a timer";
+    loop.post(defer_the_end);
+    loop.run();
+    EXPECT_FALSE(slept) << "of what was posted";
+    defer_the_end();
+    loop.run();
+    EXPECT_FALSE(slept) << "of nobody";
+    loop.cancel(guard);
+}
+
+TEST_F(LoopTest, WhatWasDeferredBeforeItRunsIsDoneFirst) {
+    std::vector<int> order;
+    loop.post([&] { order.push_back(2); });
+    loop.defer([&] { order.push_back(1); });
+    EXPECT_TRUE(loop.run_until([&] { return order.size() == 2; }));
+    EXPECT_THAT(order, ElementsAre(1, 2));
 }
 
 TEST_F(LoopTest, DeferredWorkRunsAfterTheCallbackAndBeforeTheNextPoll) {

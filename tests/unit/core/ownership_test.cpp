@@ -1,7 +1,12 @@
 #include "core/ownership.hpp"
 
+#include "core/descriptor.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <unistd.h>
 
 namespace patchbay::core {
 namespace {
@@ -49,6 +54,17 @@ TEST(Ownership, AdministratorsMayShareByAGroup) {
     EXPECT_THAT(judged(kRoot, kShared, S_IFREG | 0646, Groups::Trusted), HasSubstr("everybody"));
     EXPECT_THAT(judged(kOther, kShared, S_IFREG | 0644, Groups::Trusted),
                 HasSubstr("it belongs to user 1001"));
+}
+
+TEST(Ownership, WhatIsGoneCannotBeReplacedAndIsNotBelieved) {
+    const auto us = Writers::of_this_process(Groups::Refused);
+    EXPECT_EQ(who_else_replaces("/nowhere/file", us), "");
+    EXPECT_EQ(who_else_writes(-1, us), "Bad file descriptor");
+    auto name = ::testing::TempDir() + "patchbay-ownership-XXXXXX";
+    const Descriptor file(::mkstemp(name.data()));
+    EXPECT_EQ(who_else_writes(file.get(), us), "");
+    ::unlink(name.c_str());
+    EXPECT_EQ(who_else_writes(file.get(), us), "it was moved while it was read");
 }
 
 }  // namespace

@@ -68,8 +68,19 @@ TEST_F(PrivateFile, IsReadWhereOnlyItsOwnerCouldHaveWrittenIt) {
                                                     state() + "/f"));
     write("text", 0620);
     EXPECT_THAT(file(), HasSubstr("can be written by others; look at it, then run: chmod go-w"));
+    write("ten bytes!");
+    EXPECT_EQ(file(), "ten bytes!");
     write("eleven byte");
     EXPECT_THAT(file(), HasSubstr("is larger than 10 bytes"));
+}
+
+TEST_F(PrivateFile, ItsDirectoryIsJudgedLikeIt) {
+    mode(state(), 0750);
+    EXPECT_EQ(opened(Others::MayRead), "open");
+    EXPECT_THAT(opened(Others::MayNothing),
+                HasSubstr("has mode 0750, others must not reach it; run: chmod 700 " + state()));
+    mode(state(), 0730);
+    EXPECT_THAT(opened(Others::MayRead), HasSubstr("can be written by others"));
 }
 
 // Whoever may write a directory on the way may put another one in its place.
@@ -138,6 +149,9 @@ TEST_F(PrivateFile, ADirectoryIsMadeOnlyWhenItIsWanted) {
     EXPECT_EQ(fs::status(deep).permissions(), fs::perms::owner_all);
     fs::create_directory_symlink(root + "/nowhere", root + "/home/dangling");
     EXPECT_THAT(opened(Others::MayRead, root + "/home/dangling"), HasSubstr("cannot open"));
+    const auto nowhere = open_private_directory("/proc/none/x", Others::MayNothing, Make::Yes);
+    ASSERT_FALSE(nowhere);
+    EXPECT_THAT(nowhere.error().message, HasSubstr("cannot make /proc/none/x: No such file"));
 }
 
 TEST_F(PrivateFile, WritersTakeTurns) {
@@ -153,6 +167,11 @@ TEST_F(PrivateFile, WritersTakeTurns) {
         EXPECT_THAT(yours.error().message, HasSubstr("another process holds " + state() + "/lock"));
     }
     EXPECT_TRUE(take_turn(*directory, state(), "lock", milliseconds(10)));
+    fs::create_symlink(root + "/elsewhere", state() + "/link");
+    const auto led_away = take_turn(*directory, state(), "link", milliseconds(10));
+    ASSERT_FALSE(led_away);
+    EXPECT_THAT(led_away.error().message, HasSubstr("cannot write " + state() + "/link"));
+    EXPECT_FALSE(fs::exists(root + "/elsewhere"));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <unistd.h>
 
@@ -31,19 +32,74 @@ TEST(Nearest, OffersWhatIsAFewEditsAway) {
     EXPECT_EQ(did_you_mean("zzzz", names), "");
 }
 
+TEST(Nearest, ReachesAThirdOfTheLengthAndNoFurther) {
+    struct Case {
+        std::string wanted, name;
+        bool near;
+    };
+    const Case cases[] = {{"abcdef", "abcdXY", true},
+                          {"abcdef", "abcXYZ", false},
+                          {"abcdef", "abcdefgh", true},
+                          {"abcdef", "abcdefghi", false},
+                          {"abcdef", "cdef", true},
+                          {"abcdef", "def", false},
+                          {"ab", "ba", true},
+                          {"xab", "xba", true},
+                          {"ab", "xy", false},
+                          {"a", "b", true},
+                          {"a", "bc", false},
+                          {std::string(512, 'a'), std::string(511, 'a'), true},
+                          {std::string(513, 'a'), std::string(512, 'a'), false}};
+    for (const auto& c : cases)
+        EXPECT_EQ(!nearest(c.wanted, {c.name}).empty(), c.near) << c.wanted << " " << c.name;
+}
+
+TEST(Nearest, OffersTheBestFirstAndThreeAtMost) {
+    const std::vector<std::string> names{"twoeXXts", "oneedits", "twoYYits", "twoedit", "twoedits"};
+    EXPECT_THAT(nearest("twoedits", names), ElementsAre("twoedits", "twoedit", "twoeXXts"));
+    EXPECT_THAT(nearest("twoedits", names, 1), ElementsAre("twoedits"));
+    EXPECT_EQ(did_you_mean("aaa", {"aab", "aac"}), "; did you mean \"aab\" or \"aac\"?");
+    EXPECT_EQ(did_you_mean("aaa", {"aab", "aac", "aad", "aae"}),
+              "; did you mean \"aab\", \"aac\" or \"aad\"?");
+}
+
 TEST(Printable, TakesForeignTextItsPower) {
     EXPECT_EQ(printable("a\x1b[31mb\n", 100), "a\xEF\xBF\xBD[31mb\xEF\xBF\xBD");
     EXPECT_EQ(printable("a\nb\tc", 100, true), "a\nb\tc");
     EXPECT_EQ(printable("x\xE2\x80\xAEy", 100), "x\xEF\xBF\xBDy") << "right-to-left override";
     EXPECT_EQ(printable("\xC3\xBC\xFF", 100), "\xC3\xBC\xEF\xBF\xBD");
     EXPECT_EQ(printable("\xC3\xBC\xC3\xBC", 3), "\xC3\xBC") << "cut at a code point";
+    EXPECT_EQ(printable("\xC3\xBC\xC3\xBC", 4), "\xC3\xBC\xC3\xBC");
 }
 
 TEST(Utf8, KnowsWhatIsValid) {
-    EXPECT_TRUE(valid_utf8("\xF0\x9F\x98\x80"));
-    EXPECT_FALSE(valid_utf8("\xC0\x80"));
-    EXPECT_FALSE(valid_utf8("\xED\xA0\x80")) << "a surrogate";
+    for (const char* good :
+         {"", "\x7F", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80",
+          "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF0\x9F\x98\x80", "\xF4\x8F\xBF\xBF"})
+        EXPECT_TRUE(valid_utf8(good)) << good;
+    for (const char* overlong : {"\xC0\x80", "\xC1\xBF", "\xE0\x9F\xBF", "\xF0\x8F\xBF\xBF"})
+        EXPECT_FALSE(valid_utf8(overlong)) << overlong;
+    for (const char* surrogate : {"\xED\xA0\x80", "\xED\xBF\xBF"})
+        EXPECT_FALSE(valid_utf8(surrogate)) << surrogate;
+    for (const char* too_large : {"\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF"})
+        EXPECT_FALSE(valid_utf8(too_large)) << too_large;
+    for (const char* cut : {"\xC3", "\xE2\x82", "\xF0\x9F\x98", "\x80", "\xC3(", "\xE2\x82("})
+        EXPECT_FALSE(valid_utf8(cut)) << cut;
+}
+
+TEST(Utf8, IsCutBetweenCodePoints) {
+    EXPECT_EQ(utf8_prefix("a\xC3\xBC", 3), "a\xC3\xBC");
     EXPECT_EQ(utf8_prefix("a\xC3\xBC", 2), "a");
+    EXPECT_EQ(utf8_prefix("a\xC3\xBC", 1), "a");
+    EXPECT_EQ(utf8_prefix("\xC3\xBC", 1), "");
+}
+
+TEST(Duration, IsToldInWholeSecondsWhereItIsSome) {
+    using std::chrono::milliseconds;
+    EXPECT_EQ(duration(milliseconds(20'000)), "20 s");
+    EXPECT_EQ(duration(milliseconds(1'500)), "1500 ms");
+    EXPECT_EQ(duration(milliseconds(999)), "999 ms");
+    EXPECT_EQ(duration(milliseconds(0)), "0 ms");
 }
 
 TEST(Digest, IsSha256) {
@@ -60,6 +116,16 @@ TEST(Digest, ReadsAWholeFileWhereverItsOffsetIs) {
     EXPECT_EQ(std::ftell(file), 3) << "offset unchanged";
     std::fclose(file);
     EXPECT_EQ(sha256_hex_of_descriptor(-1).error().code, ErrorCode::Io);
+}
+
+TEST(Digest, ReadsEveryBlockOfAFile) {
+    const std::string text(200'000, 'x');
+    std::FILE* file = std::tmpfile();
+    ASSERT_TRUE(file);
+    ASSERT_EQ(std::fwrite(text.data(), 1, text.size(), file), text.size());
+    std::fflush(file);
+    EXPECT_EQ(sha256_hex_of_descriptor(::fileno(file)).value(), sha256_hex(text));
+    std::fclose(file);
 }
 
 TEST(Printable, ShowsWhereSomethingIsThatNobodySees) {
@@ -93,6 +159,18 @@ TEST(Log, KnowsItsLevelsByName) {
     EXPECT_FALSE(known);
     log::set_level(log::Level::Off);
     EXPECT_FALSE(log::enabled(log::Level::Fatal));
+    EXPECT_FALSE(log::enabled(log::Level::Off)) << "no line is of that level";
+    log::set_level(log::Level::Warn);
+    EXPECT_FALSE(log::enabled(log::Level::Info));
+    EXPECT_TRUE(log::enabled(log::Level::Warn));
+}
+
+TEST(Log, BoundsItsLines) {
+    log::set_level(log::Level::Warn);
+    ::testing::internal::CaptureStderr();
+    log::warn(std::string(20'000, '#'));
+    const auto written = ::testing::internal::GetCapturedStderr();
+    EXPECT_EQ(std::count(written.begin(), written.end(), '#'), 16'384);
 }
 
 TEST(Secrets, AreMaskedLongestFirst) {
@@ -142,6 +220,10 @@ TEST(Secrets, OfSeveralLinesAreMaskedLineByLine) {
     secrets.add("-----BEGIN KEY-----\nAAAABBBBCCCCDDDDEEEE\nFFFF\n-----END KEY-----\n");
     EXPECT_EQ(masked("AAAABBBBCCCCDDDDEEEE"), "***");
     EXPECT_EQ(masked("FFFF -----BEGIN KEY-----"), "FFFF -----BEGIN KEY-----");
+    secrets.add("0123456789abcde\n0123456789ABCDEF\r\nlast-line-of-it-");
+    EXPECT_EQ(masked("0123456789abcde 0123456789ABCDEF last-line-of-it-"),
+              "0123456789abcde *** ***")
+        << "from 16 letters on";
 }
 
 TEST(Secrets, OfAHeaderAreItsValueAndWhatStandsBehindTheScheme) {

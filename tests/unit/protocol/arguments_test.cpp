@@ -39,6 +39,67 @@ TEST(Arguments, FollowChoicesAndReferencesOfTheirSchema) {
     EXPECT_EQ(*coerce_argument(schema, "loop", "7"), 7) << "ends, though the schema does not";
 }
 
+TEST(Arguments, OfEachTypeAreReadAsThatTypeOnly) {
+    struct Case {
+        const char *type, *text, *read;  // nullptr: refused
+    };
+    const Case cases[] = {
+        {R"("integer")", "18446744073709551615", "18446744073709551615"},
+        {R"("integer")", "-2.0", "-2"},
+        {R"("integer")", "9007199254740992.0", "9007199254740992"},
+        {R"("integer")", "9007199254740994.0", "9.007199254740994E15"},
+        {R"("integer")", "2.5", nullptr},
+        {R"("integer")", "true", nullptr},
+        {R"("number")", "2.0", "2E0"},
+        {R"("number")", "7", "7"},
+        {R"("number")", "\"7\"", nullptr},
+        {R"("boolean")", "false", "false"},
+        {R"("boolean")", "1", nullptr},
+        {R"("null")", "null", "null"},
+        {R"("null")", "0", nullptr},
+        {R"("array")", "{}", nullptr},
+        {R"("object")", R"({"a":1})", R"({"a":1})"},
+        {R"("object")", "[]", nullptr},
+        {R"("weird")", "1", nullptr},
+        {R"(["null","string"])", "null", "null"},
+        {R"(["null","string"])", "nul", R"("nul")"},
+        {R"(["integer","boolean"])", "true", "true"},
+        {R"(["integer","boolean"])", "x", nullptr},
+        {R"([7])", "7", "7"},
+    };
+    for (const auto& c : cases) {
+        SCOPED_TRACE(std::string(c.type) + " " + c.text);
+        const auto schema =
+            json::parse(std::string(R"({"properties":{"x":{"type":)") + c.type + "}}}");
+        const auto value = coerce_argument(schema, "x", c.text);
+        EXPECT_EQ(value ? json::serialize(*value) : "refused", c.read ? c.read : "refused");
+    }
+    const auto message = [](const char* type) {
+        return coerce_argument(json::object{{"properties", {{"x", {{"type", json::parse(type)}}}}}},
+                               "x", "?")
+            .error()
+            .message;
+    };
+    EXPECT_THAT(message(R"("boolean")"), HasSubstr("is not a boolean"));
+    EXPECT_THAT(message(R"("array")"), HasSubstr("is not an array"));
+    EXPECT_THAT(message(R"(["integer","boolean","integer"])"),
+                HasSubstr("is not an integer or boolean"));
+}
+
+TEST(Arguments, AreChosenFromWhatTheirSchemaLists) {
+    const auto schema = json::parse(
+        R"({"properties":{"one":{"const":"5"},"any":{"anyOf":[{"enum":["7"]},{"type":"integer"}]},
+        "foreign":{"$ref":"other.json#/x"},"gone":{"$ref":"#/$defs/gone"}}})");
+    EXPECT_EQ(*coerce_argument(schema, "one", "5"), "5");
+    EXPECT_EQ(*coerce_argument(schema, "one", "6"), 6) << "refused when it is checked";
+    EXPECT_EQ(*coerce_argument(schema, "any", "7"), "7");
+    EXPECT_EQ(*coerce_argument(schema, "any", "8"), 8);
+    EXPECT_EQ(*coerce_argument(schema, "foreign", "9"), 9);
+    EXPECT_EQ(*coerce_argument(schema, "gone", "x"), "x");
+    EXPECT_EQ(*coerce_argument(schema, "unknown", "[1]"), json::parse("[1]"));
+    EXPECT_EQ(*coerce_argument("no schema", "x", "1"), 1);
+}
+
 TEST(Arguments, AreCheckedBeforeTheyAreSent) {
     const auto schema = json::parse(
         R"({"properties":{"path":{"type":"string"},"head":{"type":"number"}},"required":["path"]})");
@@ -75,6 +136,15 @@ TEST(Arguments, UnknownNamesAreToldWhereTheSchemaListsTheKnownOnes) {
                 ElementsAre(R"(unknown argument "a/b"; it takes none)"));
     EXPECT_THAT(told(R"({"properties":{"x":{}},"additionalProperties":false})"),
                 ElementsAre(R"(unknown argument "a/b"; known: x)"));
+    EXPECT_THAT(check_arguments(json::parse(R"({"properties":{"x":{}},"required":["y"]})"),
+                                {{"a/b", 1}, {"other", 2}}),
+                ElementsAre("the arguments: lacks \"y\""))
+        << "what is allowed is told only when it is near";
+    EXPECT_THAT(check_arguments(json::parse(R"({"additionalProperties":false})"), {{"~a/b", 1}}),
+                ElementsAre(R"(unknown argument "~a/b"; it takes none)"));
+    EXPECT_THAT(told(R"({"properties":{"x":{}},"additionalProperties":false,"allOf":[true]})"),
+                ElementsAre(HasSubstr("argument \"a~1b\": is not a known property")))
+        << "who knows what the other keywords allow";
     for (const char* open :
          {R"({"type":"object"})", R"({"properties":{"x":{}},"additionalProperties":true})",
           R"({"properties":{"x":{}},"allOf":[{"properties":{"a/b":{}}}]})", "true"}) {
@@ -105,6 +175,27 @@ TEST(ElicitationDefaults, ChooseFromEveryKindOfList) {
     EXPECT_EQ(*defaults_for(schema), json::parse(R"({"titled":"#f00","two":["a","b"],"one":["x"],
         "any":[],"above":3,"debt":-3})")
                                          .get_object());
+}
+
+TEST(ElicitationDefaults, AreTheLeastNumberThatFits) {
+    const auto first = [](const char* property) {
+        const auto answer = defaults_for(json::parse(std::string(R"({"properties":{"n":)") +
+                                                     property + R"(},"required":["n"]})"));
+        return answer ? json::serialize(answer->at("n")) : answer.error().message;
+    };
+    EXPECT_EQ(first(R"({"type":"integer"})"), "0");
+    EXPECT_EQ(first(R"({"type":"integer","minimum":2.5})"), "3");
+    EXPECT_EQ(first(R"({"type":"number","minimum":2.5})"), "2.5E0");
+    EXPECT_EQ(first(R"({"type":"integer","exclusiveMinimum":4})"), "5");
+    EXPECT_EQ(first(R"({"type":"integer","maximum":9})"), "0");
+    EXPECT_EQ(first(R"({"type":"integer","maximum":-2.5})"), "-3");
+    EXPECT_EQ(first(R"({"type":"integer","maximum":0})"), "0");
+    EXPECT_EQ(first(R"({"type":"string"})"), "\"n\" is required and has no default");
+    EXPECT_EQ(first("{}"), "\"n\" is required and has no default");
+    EXPECT_EQ(first(R"({"type":"array","items":{"enum":["a"]},"minItems":2})"),
+              "the defaults do not fit the form: /n: must have at least 2 items");
+    EXPECT_EQ(defaults_for(json::parse(R"({"minProperties":1})")).error().message,
+              "the defaults do not fit the form: must have at least 1 properties");
 }
 
 TEST(ElicitationDefaults, AreRefusedWhenTheFormWouldRefuseThem) {

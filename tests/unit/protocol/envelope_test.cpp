@@ -55,6 +55,24 @@ TEST(Envelope, ReadsWhatAResultSaysOfItself) {
     EXPECT_FALSE(result(R"({"structuredContent":{"isError":true}})").is_error);
 }
 
+TEST(Envelope, TakesNullAndAListForParams) {
+    EXPECT_EQ(parse_envelope(R"({"jsonrpc":"2.0","method":"a","params":null})")->params, "null");
+    EXPECT_EQ(parse_envelope(R"({"jsonrpc":"2.0","method":"a","params":[1]})")->params, "[1]");
+}
+
+TEST(Envelope, ReadsOnlyItsOwnWordsHoweverDeepOthersUseThem) {
+    const std::string text =
+        R"({"x":{"method":"no","resultType":"later","isError":true},"jsonrpc":"2.0","id":1,)"
+        R"("result":{"list":[{"isError":true}],"deep":{"resultType":"later"},"isError":[true],)"
+        R"("resultType":{"a":"later"}},"y":{"isError":true}})";
+    const auto envelope = parse_envelope(text);
+    ASSERT_TRUE(envelope) << envelope.error().message;
+    EXPECT_EQ(envelope->kind, MessageKind::Result);
+    EXPECT_EQ(envelope->method, "");
+    EXPECT_FALSE(envelope->is_error);
+    EXPECT_EQ(envelope->result_type, ResultType::Complete);
+}
+
 TEST(Envelope, RefusesWhatTwoReadersCouldReadDifferently) {
     struct Case {
         const char* text;
@@ -68,6 +86,20 @@ TEST(Envelope, RefusesWhatTwoReadersCouldReadDifferently) {
                           {R"({"jsonrpc":"1.0","id":1,"result":{}})", "2.0"},
                           {R"({"jsonrpc":"2.0","id":{},"method":"a"})", "id is neither"},
                           {R"({"jsonrpc":"2.0","id":1,"method":7})", "not a string"},
+                          {R"({"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"result":{}})", "repeated"},
+                          {R"({"jsonrpc":"2.0","id":1,"result":{},"result":{}})", "repeated"},
+                          {R"({"jsonrpc":"2.0","id":1,"error":{},"error":{}})", "repeated"},
+                          {R"({"jsonrpc":"2.0","method":"a","params":{},"params":{}})", "repeated"},
+                          {R"({"jsonrpc":"2.0","id":[1],"method":"a"})", "id is neither"},
+                          {R"({"jsonrpc":"2.0","id":true,"method":"a"})", "id is neither"},
+                          {R"({"jsonrpc":"2.0","id":false,"method":"a"})", "id is neither"},
+                          {R"({"jsonrpc":"2.0","id":1,"method":"a","error":{}})", "both a method"},
+                          {R"({"jsonrpc":"2.0","method":"a","params":"x"})", "params is not an"},
+                          {R"({"jsonrpc":"2.0","method":"a","params":7})", "params is not an"},
+                          {R"({"jsonrpc":"2.0","id":1})", "neither a method nor exactly one"},
+                          {R"({"jsonrpc":"2.0","result":{}})", "a result without an id"},
+                          {R"({"jsonrpc":"2.0","id":null,"result":{}})", "a result without an id"},
+                          {R"({"id":1,"result":{}})", "\"jsonrpc\" is not"},
                           {R"({"jsonrpc":"2.0","id":1,"method":"a"} x)", "not valid JSON"},
                           {R"({"jsonrpc":"2.0","id":1,"method":"a)", "not valid JSON"},
                           {"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}", "not valid JSON"},
@@ -100,6 +132,10 @@ TEST(SplitParams, TakesMetaApartAndKeepsTheRestAsItWas) {
     EXPECT_EQ(params->members, R"("name":"a","x":[ 1 ])");
     EXPECT_EQ(params->meta, R"("progressToken":1)");
     EXPECT_FALSE(split_params(R"({"_meta":1})"));
+    EXPECT_FALSE(split_params(R"({"_meta":{},"_meta":{}})"));
+    EXPECT_FALSE(split_params(R"({"_meta":[]})"));
+    EXPECT_EQ(split_params(R"({"_meta":{}})")->meta, "");
+    EXPECT_EQ(split_params("{}")->members, "");
     EXPECT_FALSE(split_params(R"([1])"));
 }
 
@@ -107,12 +143,33 @@ TEST(Compose, JoinsCallerAndEraMeta) {
     EXPECT_EQ(
         request(3, "tools/call", {R"("name":"a")", R"("k":1)"}, R"("v":"2026-07-28")"),
         R"({"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a","_meta":{"k":1,"v":"2026-07-28"}}})");
+    EXPECT_EQ(request(3, "a", {"", R"("k":1)"}),
+              R"({"jsonrpc":"2.0","id":3,"method":"a","params":{"_meta":{"k":1}}})");
+    EXPECT_EQ(request(3, "a", {"", ""}, R"("v":1)"),
+              R"({"jsonrpc":"2.0","id":3,"method":"a","params":{"_meta":{"v":1}}})");
+    EXPECT_EQ(notification("a", R"("x":1)", R"("v":1)"),
+              R"({"jsonrpc":"2.0","method":"a","params":{"x":1,"_meta":{"v":1}}})");
+    EXPECT_EQ(response("7", "{}"), R"({"jsonrpc":"2.0","id":7,"result":{}})");
     EXPECT_EQ(request(4, "ping", {}), R"({"jsonrpc":"2.0","id":4,"method":"ping"})");
     EXPECT_EQ(notification("notifications/initialized", {}),
               R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
     EXPECT_EQ(
         error_response("\"x\"", -32601, "no \"such\" method"),
         R"({"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"no \"such\" method"}})");
+}
+
+TEST(Compose, WritesEveryTextSoThatItIsReadAgain) {
+    EXPECT_EQ(quoted("a b~"), "\"a b~\"");
+    EXPECT_EQ(quoted("\x1f"), R"("\u001f")");
+    EXPECT_EQ(quoted("a\"\\"), R"("a\"\\")");
+    EXPECT_EQ(quoted("\u00e9"), "\"\u00e9\"");
+    EXPECT_EQ(members_of({{"a", 1}}), "\"a\":1");
+    EXPECT_EQ(members_of({}), "");
+    EXPECT_EQ(joined("a", "b"), "a,b");
+    EXPECT_EQ(joined("", "b") + joined("a", "") + joined("", ""), "ba");
+    std::string lines = "{\r\n\t1}";
+    flatten(lines);
+    EXPECT_EQ(lines, "{  \t1}");
 }
 
 TEST(Envelope, KnowsTheNumberOfAnIdHoweverItIsWritten) {

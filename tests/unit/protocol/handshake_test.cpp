@@ -178,6 +178,112 @@ TEST(Handshake, APinnedRevisionIsTheOnlyOneTried) {
     }
 }
 
+TEST(Handshake, APinnedLegacyRevisionThatIsRefusedIsNotGuessedAround) {
+    Handshake handshake(kUs, "2025-11-25", "2025-06-18");
+    ASSERT_THAT(handshake.start(), sends("initialize"));
+    EXPECT_THAT(handshake.on_error("initialize", {-32601, "no", ""}),
+                fails("server answers initialize with error -32601: no"));
+}
+
+TEST(Handshake, APinnedModernRevisionIsNotGivenUpForALegacyOne) {
+    const auto pinned = [] { return Handshake(kUs, "2026-07-28"); };
+    {
+        auto handshake = pinned();
+        ASSERT_THAT(handshake.start(), sends("server/discover"));
+        EXPECT_THAT(handshake.on_error("server/discover",
+                                       {-32022, "no", R"({"supported":["2025-11-25"]})"}),
+                    AllOf(fails("server speaks 2025-11-25"), fails("2026-07-28 (pinned)")));
+    }
+    for (const auto& answer : {discovered({"2025-11-25"}), json::object{}}) {
+        auto handshake = pinned();
+        (void)handshake.start();
+        EXPECT_THAT(handshake.on_result("server/discover", answer),
+                    VariantWith<Error>(::testing::_));
+    }
+}
+
+TEST(Handshake, ADiscoveryThatOffersOnlyLegacyRevisionsIsFollowedByInitialize) {
+    for (const auto& answer :
+         {discovered({"2025-11-25"}), json::object{{"supportedVersions", 1}}}) {
+        Handshake handshake(kUs, "auto");
+        (void)handshake.start();
+        EXPECT_THAT(handshake.on_result("server/discover", answer), sends("initialize"));
+    }
+    Handshake handshake(kUs, "auto");
+    (void)handshake.start();
+    EXPECT_THAT(handshake.on_result("server/discover", discovered({"2030-01-01", 7})),
+                fails("server speaks 2030-01-01, Patchbay"));
+}
+
+TEST(Handshake, AModernErrorWithoutRevisionsIsTheLastWord) {
+    for (const int code : {-32020, -32021, -32022}) {
+        for (const char* data : {"", "[]", R"({"supported":[]})"}) {
+            Handshake handshake(kUs, "auto");
+            (void)handshake.start();
+            EXPECT_THAT(handshake.on_error("server/discover", {code, "no", data}),
+                        fails("server answers server/discover with error " + std::to_string(code)));
+        }
+    }
+    Handshake handshake(kUs, "auto");
+    (void)handshake.start();
+    EXPECT_THAT(
+        handshake.on_error("server/discover", {-32020, "no", R"({"supported":["2026-07-28"]})"}),
+        fails("no protocol version in common"))
+        << "only a refused version is asked for again";
+}
+
+TEST(Handshake, AProbeThatFailsAfterInitializeDidTellsOfTheHandshake) {
+    Handshake handshake(kUs, "auto");
+    (void)handshake.start();
+    (void)handshake.on_silence();
+    EXPECT_THAT(handshake.on_error("initialize", {-32603, "broken", ""}),
+                VariantWith<Wait>(::testing::_));
+    EXPECT_THAT(handshake.on_error("server/discover", {-32601, "no", ""}),
+                fails("server answers initialize with error -32603: broken"));
+}
+
+TEST(Handshake, WhatCannotBeReadIsToldOfBothWays) {
+    Handshake handshake(kUs, "auto");
+    (void)handshake.start();
+    ASSERT_THAT(handshake.on_unreadable("server/discover", "torn"), sends("initialize"));
+    EXPECT_THAT(handshake.on_unreadable("initialize", "torn too"),
+                AllOf(fails("its answer to initialize could not be read: torn too; its answer to "
+                            "server/discover could not be read: torn")));
+    Handshake pinned(kUs, "2026-07-28");
+    (void)pinned.start();
+    EXPECT_THAT(pinned.on_unreadable("server/discover", "torn"),
+                fails("its answer to server/discover could not be read: torn"));
+}
+
+TEST(Handshake, NothingCountsAfterItIsSettled) {
+    Handshake handshake(kUs, "auto", "2025-11-25");
+    (void)handshake.start();
+    ASSERT_THAT(handshake.on_result("initialize", initialized("2025-11-25")),
+                agrees_on("2025-11-25"));
+    const auto waits = VariantWith<Wait>(::testing::_);
+    EXPECT_THAT(handshake.on_error("initialize", {-32601, "no", ""}), waits);
+    EXPECT_THAT(handshake.on_refused("initialize", "no"), waits);
+    EXPECT_THAT(handshake.on_unreadable("initialize", "no"), waits);
+    EXPECT_THAT(handshake.on_result("server/discover", discovered({"2026-07-28"})), waits);
+}
+
+TEST(Handshake, KeepsWhatTheServerSaysOfItself) {
+    auto answer = initialized("2025-06-18");
+    answer["instructions"] = "read me";
+    answer["capabilities"] = {{"tools", json::object()}};
+    Handshake legacy(kUs, "auto", "2025-06-18");
+    (void)legacy.start();
+    const auto old = std::get<Done>(legacy.on_result("initialize", answer)).session;
+    EXPECT_EQ(old.era, Era::Legacy);
+    EXPECT_EQ(old.server_info.at("name"), "s");
+    EXPECT_EQ(old.instructions, "read me");
+    EXPECT_TRUE(old.can("tools"));
+    answer.erase("protocolVersion");
+    Handshake other(kUs, "auto", "2025-06-18");
+    (void)other.start();
+    EXPECT_THAT(other.on_result("initialize", answer), fails("has no protocolVersion"));
+}
+
 TEST(Handshake, WhatWasRememberedWronglyCostsOneRoundTrip) {
     Handshake handshake(kUs, "auto", "2025-11-25");
     ASSERT_THAT(handshake.start(), sends("initialize"));

@@ -50,6 +50,9 @@ TEST(HttpHeaders, OthersGoAsBase64) {
     EXPECT_EQ(header_text(std::string_view("\0", 1)), "=?base64?AA==?=");
     EXPECT_EQ(header_text("\x7f"), "=?base64?fw==?=");
     EXPECT_EQ(header_text("a\tb"), "=?base64?YQli?=");
+    EXPECT_EQ(header_text("\xff\xfe\xfd\xfb\xef\xbe"), "=?base64?//79++++?=");
+    EXPECT_EQ(header_text(" "), "=?base64?IA==?=");
+    EXPECT_EQ(header_text("a "), "=?base64?YSA=?=");
 }
 
 TEST(HttpHeaders, EveryMessageNamesItsMethod) {
@@ -59,6 +62,10 @@ TEST(HttpHeaders, EveryMessageNamesItsMethod) {
                 ElementsAre(header("Mcp-Method", "tools/call"), header("Mcp-Name", "execute_sql")));
     EXPECT_THAT(standard_headers("prompts/get", R"("arguments":{"a":"},\"name"}, "name" : "p")"),
                 ElementsAre(header("Mcp-Method", "prompts/get"), header("Mcp-Name", "p")));
+    EXPECT_THAT(standard_headers("tools/call", R"("name":7)"),
+                ElementsAre(header("Mcp-Method", "tools/call")));
+    EXPECT_THAT(standard_headers("resources/read", ""),
+                ElementsAre(header("Mcp-Method", "resources/read")));
     EXPECT_THAT(standard_headers("resources/read", R"("uri":"file:///a\u00e9")"),
                 ElementsAre(header("Mcp-Method", "resources/read"),
                             header("Mcp-Name", "=?base64?ZmlsZTovLy9hw6k=?=")));
@@ -138,6 +145,19 @@ TEST(HttpHeaders, WhatOnlyLooksLikeAMarkIsNone) {
                           "default":{"x-mcp-header":""}, "examples":[{"x-mcp-header":1}]})"),
               "");
     EXPECT_EQ(trouble("true"), "");
+    for (const char* data : {"default", "const", "enum", "example", "examples"})
+        EXPECT_EQ(trouble((std::string(R"({"properties":{"p":{")") + data +
+                           R"(":{"a":{"x-mcp-header":""}}}}})")
+                              .c_str()),
+                  "")
+            << data;
+    for (const char* named : {"properties", "patternProperties", "$defs", "definitions",
+                              "dependentSchemas", "dependencies"})
+        EXPECT_EQ(
+            trouble(
+                (std::string("{\"") + named + R"(":{"x-mcp-header":{"type":"null"}}})").c_str()),
+            "")
+            << named;
 }
 
 TEST(RawMember, FindsTopLevelMembersOnly) {

@@ -35,6 +35,13 @@ TEST(QualifiedName, SatisfyEveryModelProvider) {
     }
 }
 
+TEST(QualifiedName, ArePlainUpToTheirLongest) {
+    const std::string most(64 - std::string("mcp__s__").size(), 'x');
+    EXPECT_EQ(public_name("s", most), "mcp__s__" + most);
+    EXPECT_NE(public_name("s", most + "x"), "mcp__s__" + most + "x");
+    EXPECT_EQ(public_name("s", most + "x").size(), 64u);
+}
+
 TEST(QualifiedName, CollidingPairsAreToldApartWhateverTheOrder) {
     NameTable one, other;
     one.add("a", "__b");
@@ -93,6 +100,8 @@ TEST(Patterns, AreExactOrAPrefix) {
     EXPECT_FALSE(matches("mcp__s__*", "mcp__st__a"));
     EXPECT_TRUE(matches("mcp__s__a", "mcp__s__a"));
     EXPECT_FALSE(matches("mcp__s__a", "mcp__s__ab"));
+    EXPECT_TRUE(matches("*", ""));
+    EXPECT_FALSE(matches("", "mcp__s__a"));
 }
 
 }  // namespace

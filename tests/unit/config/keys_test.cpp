@@ -1,0 +1,202 @@
+// What each kind of value may be, up to its last one, and what is said of others.
+#include "config/merge.hpp"
+#include "core/text.hpp"
+#include "support.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace patchbay::config {
+namespace {
+
+using ::testing::HasSubstr;
+
+Config of_user(const std::string& text) {
+    std::vector<Fragment> one;
+    one.push_back(read_fragment(text, Format::Toml, {Scope::User, 0, "u.toml"}));
+    return merge(std::move(one));
+}
+
+// The settings of a server with these keys, or what is wrong with them.
+std::string settings_of(const std::string& keys) {
+    const auto config = of_user("[servers.a]\n" + keys + "\n");
+    return config.servers.empty() ? all(config.diagnostics) : serialize(config.servers[0].settings);
+}
+
+struct Case {
+    std::string written, result;
+};
+
+TEST(Keys, DurationsAreWholeMillisecondsUpToAYear) {
+    const auto limit = [](const std::string& key) {
+        const auto config = of_user("[servers.a]\ncommand = 'x'\n" + key + "\n");
+        return config.servers.empty() ? all(config.diagnostics)
+                                      : "= " + core::duration(config.servers[0].tool_timeout);
+    };
+    const Case cases[] = {
+        {"tool_timeout_ms = 1", "= 1 ms"},
+        {"tool_timeout_ms = 31622400000", "= 31622400 s"},
+        {"tool_timeout_sec = 0.001", "= 1 ms"},
+        {"tool_timeout_sec = 1.5", "= 1500 ms"},
+        {"tool_timeout_sec = 31622400", "= 31622400 s"},
+        {"tool_timeout_ms = 0", "a number of milliseconds from 1 to 31622400000"},
+        {"tool_timeout_ms = 31622400001", "found one outside of that"},
+        {"tool_timeout_sec = 0.0009", "a number of seconds from 0.001 to 31622400"},
+        {"tool_timeout_sec = 31622401", "found one outside of that"},
+        {"tool_timeout_ms = '5'", "milliseconds from 1 to 31622400000, found text"}};
+    for (const auto& c : cases) EXPECT_THAT(limit(c.written), HasSubstr(c.result)) << c.written;
+}
+
+TEST(Keys, CountsAreWholeNumbersFromOneUp) {
+    const auto misses = [](const std::string& value) {
+        const auto config = of_user("[health]\nmisses = " + value + "\n");
+        return all(config.diagnostics) + std::to_string(config.health.misses);
+    };
+    EXPECT_EQ(misses("1"), "1");
+    EXPECT_EQ(misses("2147483647"), "2147483647");
+    const auto before = std::to_string(Config().health.misses);
+    for (const auto* wrong : {"0", "-1", "2147483648", "1.0", "'1'"}) {
+        EXPECT_THAT(misses(wrong),
+                    HasSubstr("misses: expected a whole number from 1 to 2147483647"))
+            << wrong;
+        EXPECT_TRUE(misses(wrong).ends_with("\n" + before));
+    }
+}
+
+TEST(Keys, APortIsOneOrWaitsForAVariable) {
+    const auto port = [](const std::string& value) {
+        return settings_of("transport = 'tcp'\nport = " + value);
+    };
+    EXPECT_EQ(port("1"), R"({"port":1})");
+    EXPECT_EQ(port("65535"), R"({"port":65535})");
+    EXPECT_EQ(port("'${PORT}'"), R"({"port":"${PORT}"})");
+    for (const auto* wrong : {"0", "65536", "-1", "'80'", "80.0"})
+        EXPECT_THAT(port(wrong), HasSubstr("port: expected a number from 1 to 65535")) << wrong;
+}
+
+TEST(Keys, ACommandIsAProgramOrAListThatBeginsWithOne) {
+    EXPECT_EQ(settings_of("command = ['npx', '-y']\nargs = ['x', 7, true]"),
+              R"({"command":"npx","args":["-y","x","7","true"]})");
+    EXPECT_EQ(settings_of("command = ['npx', '-y']"), R"({"command":"npx","args":["-y"]})");
+    EXPECT_EQ(settings_of("command = ['npx']\nargs = []"), R"({"command":"npx","args":[]})");
+    for (const auto* wrong : {"''", "[]", "['']", "['x', 1]", "7"})
+        EXPECT_THAT(settings_of(std::string("command = ") + wrong),
+                    HasSubstr("command: expected a program, or a list that begins with one"))
+            << wrong;
+    EXPECT_THAT(settings_of("command = 'x'\nargs = 'y'"),
+                HasSubstr("args: expected a list of text"));
+    EXPECT_THAT(settings_of("command = 'x'\nargs = [[]]"),
+                HasSubstr("args: expected a list of text"));
+}
+
+TEST(Keys, VariablesAndHeadersAreTextByName) {
+    EXPECT_EQ(settings_of("command = 'x'\nenv = { A = 1, B = false, C = 'c' }"),
+              R"({"command":"x","env":{"A":"1","B":"false","C":"c"}})");
+    EXPECT_EQ(settings_of("url = 'http://x'\nheaders = { 'A=B' = 'c' }"),
+              R"({"url":"http://x","headers":{"A=B":"c"}})");
+    EXPECT_THAT(settings_of("command = 'x'\nenv = { 'A=B' = 'c' }"),
+                HasSubstr("env: \"A=B\" cannot be a name"));
+    EXPECT_THAT(settings_of("command = 'x'\nenv = { '' = 'c' }"),
+                HasSubstr("\"\" cannot be a name"));
+    EXPECT_THAT(settings_of("command = 'x'\nenv = { A = [] }"), HasSubstr("env.A: expected text"));
+    EXPECT_THAT(settings_of("command = 'x'\nenv = []"), HasSubstr("a table of name = text"));
+}
+
+TEST(Keys, SettingsMayStandInATableOfTheirOwn) {
+    EXPECT_EQ(settings_of("transport = 'stdio'\nconfig = { command = 'x', cwd = '/y' }"),
+              R"({"command":"x","cwd":"/y"})");
+    EXPECT_THAT(settings_of("config = []"), HasSubstr("config: expected a table of settings"));
+}
+
+TEST(Keys, ATransportIsKnownByItsOtherNamesAndByWhatItNeeds) {
+    const auto transport = [](const std::string& keys) {
+        const auto config = of_user("[servers.a]\n" + keys + "\n");
+        return config.servers.empty() ? all(config.diagnostics)
+                                      : "= " + config.servers[0].transport;
+    };
+    const Case cases[] = {
+        {"url = 'http://x'\ntransport = 'streamable_http'", "= http"},
+        {"url = 'http://x'\ntransport = 'streamable-http'", "= http"},
+        {"url = 'http://x'\ntransport = 'streamableHttp'", "= http"},
+        {"url = 'http://x'\ntransport = 'websocket'", "= ws"},
+        {"url = 'ws://x'", "= ws"},
+        {"url = 'wss://x'", "= ws"},
+        {"url = 'https://x'", "= http"},
+        {"command = 'x'", "= stdio"},
+        {"transport = 'own'", "= own"},
+        {"transport = ''", "expected the name of a transport, found an empty text"},
+        {"command = 'x'\nurl = 'http://x'", "both command and url are given"},
+        {"config = { cwd = 'x' }", "no transport, command or url"},
+        {"transport = 'stdio'\nurl = 'x'", "transport \"stdio\" needs \"command\""},
+        {"transport = 'stdio'\ncomand = 'x'", "is \"comand\" meant to be it?"},
+        {"transport = 'tcp'\ncommand = 'x'", "transport \"tcp\" needs \"port\""},
+        {"transport = 'http'\ncommand = 'x'", "transport \"http\" needs \"url\""},
+        {"transport = 'sse'\ncommand = 'x'", "transport \"sse\" needs \"url\""},
+        {"transport = 'ws'\ncommand = 'x'", "transport \"ws\" needs \"url\""}};
+    for (const auto& c : cases) EXPECT_THAT(transport(c.written), HasSubstr(c.result)) << c.written;
+}
+
+TEST(Keys, APatternIsANameOrTheBeginningOfOne) {
+    const auto denied = [](const std::string& pattern) {
+        const auto config = of_user("[permissions]\ndeny = ['" + pattern + "']\n");
+        return config.permissions.closed.empty() && config.permissions.deny.size() == 1;
+    };
+    for (const auto* good : {"mcp__a__b", "mcp__a__*", "*"}) EXPECT_TRUE(denied(good)) << good;
+    for (const auto* wrong : {"", "mcp__*__b", "**", "*a"}) EXPECT_FALSE(denied(wrong)) << wrong;
+}
+
+TEST(Keys, OfTwoFilesOfOneStrengthTheFirstIsHeard) {
+    std::vector<Fragment> files;
+    for (const auto* name : {"1.toml", "2.toml"})
+        files.push_back(read_fragment("[health]\nmisses = " + std::string(name).substr(0, 1) +
+                                          "\n[auth.x]\nmethod = '" + name + "'\n",
+                                      Format::Toml, {Scope::User, 0, name}));
+    auto config = merge(files);
+    EXPECT_EQ(config.health.misses, 1u);
+    EXPECT_EQ(config.auth.at("x").at("method"), "1.toml");
+    EXPECT_EQ(all(config.diagnostics),
+              "warning: user config 2.toml:2:1: health.misses: already given at 1.toml:2:1; the "
+              "first one is used\n"
+              "warning: user config 2.toml:3:7: auth.x: already given at 1.toml:3:7; the first one "
+              "is used\n");
+    files[1].source.rank = 1;
+    config = merge(files);
+    EXPECT_EQ(config.health.misses, 2u);
+    EXPECT_EQ(config.auth.at("x").at("method"), "2.toml");
+    EXPECT_EQ(all(config.diagnostics), "");
+    EXPECT_THAT(all(of_user("[auth]\nx = 1\n").diagnostics), HasSubstr("auth.x: expected a table"));
+}
+
+TEST(Keys, ASecondServerOfOneNameIsAnErrorInOneFileAndTheOthersAreWarnings) {
+    const auto told = [](const char* first, const char* second) {
+        std::vector<Fragment> files;
+        for (const auto* name : {first, second})
+            files.push_back(read_fragment("[servers.a]\ncommand = 'x'\n", Format::Toml,
+                                          {Scope::User, 0, name}));
+        return all(merge(std::move(files)).diagnostics);
+    };
+    EXPECT_THAT(told("f", "f"),
+                HasSubstr("error: user config f:1:10: server \"a\": already defined"));
+    EXPECT_THAT(told("f", "g"),
+                HasSubstr("warning: user config g:1:10: server \"a\": already defined"));
+}
+
+TEST(Keys, OneClosedEnterpriseFileClosesAll) {
+    const auto closed = [](std::initializer_list<const char*> texts) {
+        std::vector<Fragment> files;
+        files.push_back(read_fragment("[servers.a]\ncommand = 'x'\n", Format::Toml,
+                                      {Scope::User, 0, "u.toml"}));
+        for (const auto* text : texts)
+            files.push_back(read_fragment(text, Format::Toml, {Scope::Enterprise, 0, text}));
+        return merge(std::move(files)).servers.empty();
+    };
+    EXPECT_FALSE(closed({}));
+    EXPECT_TRUE(closed({""}));
+    EXPECT_FALSE(closed({"exclusive = false"}));
+    EXPECT_FALSE(closed({"", "exclusive = false"}));
+    EXPECT_TRUE(closed({"exclusive = false", "exclusive = true"}));
+    EXPECT_TRUE(closed({"exclusive = true", "exclusive = false"}));
+}
+
+}  // namespace
+}  // namespace patchbay::config
