@@ -84,7 +84,8 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
     // [any]
     void push(AuthEvent event) {
         const std::scoped_lock lock(mutex);
-        if (dropping) return;
+        if (dropping) return;  // nobody listens, and the loop may be gone
+        // `closed` always fits: without it the authenticator could never be destroyed.
         if (queue.size() >= kMostQueued && event.kind != Kind::Closed) {
             if (std::exchange(overflowed, true)) return;
             event = {Kind::Fault};
@@ -116,6 +117,7 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
     }
 
     void dispatch(AuthEvent& event) {
+        // After a fault nothing is believed, but `closed` still says when destroy may follow.
         if (faulted) {
             if (event.kind == Kind::Closed) destroy();
             return;
@@ -126,7 +128,7 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
                                                     : "acquired after closed");
         if (event.kind == Kind::Closed) {
             closed = true;
-            destroy();
+            destroy();  // first: whoever is told may destroy us
             if (running)
                 return fault("closed while operation " + std::to_string(running) +
                              " was not acquired");
@@ -137,7 +139,7 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
         if (event.operation == 0 || event.operation != running)
             return fault("acquired for operation " + std::to_string(event.operation) +
                          ", which has ended or never was");
-        running = 0;
+        running = 0;  // first: the next operation may begin from inside
         if (events) events->on_acquired(event.operation, std::move(event.outcome));
     }
 
@@ -145,6 +147,7 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
     void fault(const std::string& what) {
         services.misbehaved("auth for server \"" + server + "\": " + what);
         faulted = true;
+        // It runs threads and calls of its own until it has stopped.
         if (authenticator && !std::exchange(closing, true))
             call("close", [&] { table.close(authenticator); });
         if (std::exchange(ended, true)) return;
@@ -159,7 +162,7 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
 
     void destroy() {
         if (!authenticator) return;
-        if (signer) signer->detach();
+        if (signer) signer->detach();  // waits for signatures under way on other threads
         auto* const gone = std::exchange(authenticator, nullptr);
         --services.channels;
         call("destroy", [&] { table.destroy(gone); });
@@ -175,6 +178,7 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
         if (!authenticator) return;
         core::log::warn("server \"" + server + "\": plugin \"" + services.plugin() +
                         "\" has not closed its authenticator; it is left behind");
+        // The plugin holds our address and may still send events to it: it is never freed.
         static auto& left_behind = *new std::vector<std::shared_ptr<patchbay_auth_link>>;
         left_behind.push_back(shared_from_this());
     }

@@ -62,6 +62,7 @@ std::string code_of(std::string_view query, const AuthorizationRequest& request,
                       "the redirect does not belong to this sign-in (its state is missing or "
                       "another); sign in again");
     }
+    // Before the error is quoted: a stranger's words are not for people to read.
     check_issuer(answer, server);
     if (named(answer, "error")) {
         const auto code = only(answer, "error").value_or("");

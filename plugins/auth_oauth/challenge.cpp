@@ -69,6 +69,7 @@ bool read_parameter(Reader& reader, Challenge& challenge) {
     return true;
 }
 
+// Whoever adds a field behind the server's own, a proxy say, does not overrule it.
 void keep_first(std::string& kept, const std::string& value) {
     if (kept.empty()) kept = value;
 }

@@ -50,6 +50,7 @@ std::string side_by_side(std::string_view der) {
     return out;
 }
 
+// The two algorithms that algorithm() can name.
 bool usable(EVP_PKEY* key) {
     return EVP_PKEY_is_a(key, "RSA") || (EVP_PKEY_is_a(key, "EC") && EVP_PKEY_get_bits(key) == 256);
 }

@@ -19,6 +19,7 @@ Task<std::optional<Document>> document_at(Services& services, const std::string&
     request.headers = {{"Accept", "application/json"}};
     const auto reply = co_await services.fetch(std::move(request));
     std::optional<Document> found;
+    // A server in trouble is no server without metadata: guessing on would ask another one.
     if (reply.status >= 400 && reply.status < 500) co_return found;
     if (reply.status != 200) {
         throw Trouble(PATCHBAY_E_IO,
@@ -82,6 +83,7 @@ AuthorizationServer described(const Document& document, const std::string& issue
                               const std::string& where) {
     AuthorizationServer server;
     server.issuer = document.needed_text("issuer");
+    // RFC 8414, 3.3: letter by letter. Else one issuer could speak for another.
     if (server.issuer != issuer) {
         throw Trouble(PATCHBAY_E_DENIED, where + " is of the issuer " + printable(server.issuer) +
                                              ", not of " + printable(issuer) +

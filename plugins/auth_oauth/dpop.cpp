@@ -39,6 +39,7 @@ std::string Prover::proof(std::string_view method, std::string_view url, std::in
 
 std::string Prover::made(const SigningKey& key, std::string_view method, std::string_view url,
                          std::int64_t now, const std::string& token) const {
+    // RFC 9449, 4.2: without query and fragment.
     const auto target = WebUrl::parse(url.substr(0, url.find('#')), "the URL to sign for");
     std::string nonce;
     {

@@ -37,12 +37,14 @@ Task<Granted> Flow::acquire(const Wish& wish) {
         co_await keep_locked(fresh);
         co_return granted(fresh);
     }
+    // Machine credentials may be had at any time: quiet or not makes no difference.
     const auto fresh = co_await earned(wish, server, known);
     co_await keep_locked(fresh);
     co_return granted(fresh);
 }
 
 Task<std::optional<Record>> Flow::stored(const WebUrl& server) {
+    // What the store would not take is newer than what it has.
     auto record = unkept_;
     if (!record) {
         const auto json = co_await services_.get();
@@ -59,6 +61,7 @@ Task<std::optional<Record>> Flow::stored(const WebUrl& server) {
 // True if the server was shown `token` and would not have it.
 bool Flow::refuses(const Wish& wish, const std::string& token) {
     if (!wish.demand) return false;
+    // A nonce that was not known yet is what the proof lacked: the token itself is still good.
     const bool new_nonce = prover_.learn_nonce(wish.url, wish.demand->dpop_nonce);
     if (new_nonce && wish.demand->error == "use_dpop_nonce") return false;
     return token == given_;
@@ -85,6 +88,7 @@ Task<std::optional<Record>> Flow::still_good(const Wish& wish, const WebUrl& ser
         renewed = co_await refreshed(server, record.access_token);
         if (renewed && refused) renewed_ = renewed->access_token;
     } catch (const Trouble& trouble) {
+        // A token that still lasts is worth more than the reason why there is no other.
         if (!usable || trouble.code() == PATCHBAY_E_CANCELLED) throw;
     }
     if (renewed) good = renewed;
@@ -93,6 +97,8 @@ Task<std::optional<Record>> Flow::still_good(const Wish& wish, const WebUrl& ser
 
 Task<std::optional<Record>> Flow::refreshed(const WebUrl& server, const std::string& spent) {
     const auto lock = co_await services_.lock();
+    // Read again: a refresh token is good for one use, and another process may have used it while
+    // the lock was waited for.
     auto record = co_await stored(server);
     const auto now = services_.unix_seconds();
     if (!record) co_return record;
@@ -108,6 +114,7 @@ Task<std::optional<Record>> Flow::refreshed(const WebUrl& server, const std::str
         renewed = record;
         co_await keep(*renewed);
     } else if (reason_ == "invalid_grant") {
+        // The registration stays, and so does a token that nobody has refused: it lasts till its end.
         record->refresh_token.clear();
         if (record->access_token == given_ || record->ended(now)) record->access_token.clear();
         co_await keep(*record);
@@ -162,6 +169,8 @@ Task<> Flow::keep(const Record& record) {
     }
 }
 
+// What a person has just signed in for is kept even if the lock is not to be had: the worst that
+// can happen is that a refresh of the login before it is stored over it.
 Task<> Flow::keep_locked(const Record& record) {
     std::optional<Lock> lock;
     try {
@@ -189,11 +198,13 @@ Granted Flow::granted(const Record& record) {
 Task<> Flow::forget() {
     const auto json = co_await services_.get();
     const auto record = unkept_ ? unkept_ : Record::parse(json);
+    // From here on this process knows no login, whatever fails below.
     unkept_.reset();
     registered_.reset();
     given_.clear();
     pinned_issuer_.clear();
     prover_.use(nullptr, {});
+    // First told to the authorization server, then erased: without the record nobody could.
     if (record && !record->revocation_endpoint.empty()) {
         record->mask(services_);
         const bool renewable = !record->refresh_token.empty();

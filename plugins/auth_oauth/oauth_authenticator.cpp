@@ -48,6 +48,7 @@ void OAuthAuthenticator::Work::cancel(std::uint64_t operation) {
 
 void OAuthAuthenticator::Work::close() {
     closing = true;
+    // A sign-out goes on: somebody relies on the login being gone.
     for (auto& job : jobs) job.cancelled = job.wish.has_value();
     if (running && jobs.front().cancelled) services.cancel();
     if (!running) run(shared_from_this());
@@ -123,6 +124,7 @@ void OAuthAuthenticator::close() {
 
 std::vector<sdk::Credential> OAuthAuthenticator::sign(std::string_view method,
                                                       std::string_view url) {
+    // Not by the strand: requests are signed on whatever thread sends them.
     auto proof = work_->prover.proof(method, url, work_->services.unix_seconds());
     if (proof.empty())
         throw sdk::Failure(PATCHBAY_E_AUTH, "the token in use is not bound to a key");

@@ -49,6 +49,7 @@ std::optional<Record> Record::parse(std::string_view json) {
         record.expires_at = seconds(document, "expires_at");
         record.obtained_at = seconds(document, "obtained_at");
         const bool bound = same_word(record.token_type, "DPoP");
+        // Without its key a bound token is of no use to anybody.
         return bound && record.dpop_key.empty() ? std::nullopt : std::optional(record);
     } catch (const Trouble&) {
         return std::nullopt;

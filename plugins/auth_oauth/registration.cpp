@@ -80,6 +80,7 @@ Client known_client(const Settings& settings, const AuthorizationServer& server)
 Client remembered_client(const Record& record, const AuthorizationServer& server,
                          const std::string& redirect_uri) {
     Client client;
+    // An authorization server takes a registered redirect letter by letter, its port too.
     if (record.redirect_uri != redirect_uri || record.issuer != server.issuer) return client;
     if (server.issuer.empty() && record.token_endpoint != server.token_endpoint) return client;
     client.id = record.client_id;

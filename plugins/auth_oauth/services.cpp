@@ -52,6 +52,7 @@ public:
     bool await_ready() const noexcept { return false; }
     bool await_suspend(std::coroutine_handle<> waiting) {
         waiting_ = waiting;
+        // Cancelled between two waits: there was nothing to stop then.
         if (cancellable && services_.cancelled_) {
             ended.status = PATCHBAY_E_CANCELLED;
             return false;
@@ -63,12 +64,14 @@ public:
         ended.status = status;
         return false;
     }
+    // A call that has ended well meanwhile is given up too, its outcome with it.
     void await_resume() const {
         if (cancellable && services_.cancelled_) throw Trouble(PATCHBAY_E_CANCELLED, "cancelled");
     }
 
     // The callback's last step, on whatever thread: `*this` may be gone when it returns.
     void finish() {
+        // A copy: once this is posted the owner of the services may go.
         const auto strand = services_.strand_;
         strand->post([this] {
             services_.stop_ = {};
@@ -176,7 +179,7 @@ Task<std::string> Services::authorize(Redirect& redirect, std::string url) {
                                     if (code == PATCHBAY_OK) self->outcome = sdk::view(query);
                                     self->finish();
                                 });
-        if (status >= 0) redirect.spend();
+        if (status >= 0) redirect.spend();  // refused, it is still ours to give back
         return status;
     });
     call.stop = [this, &call] { consent_->cancel(host_, call.op); };
@@ -211,6 +214,7 @@ Task<> Services::put(std::string record) {
                 self->finish();
             });
     });
+    // A refresh token that has been used must be replaced on disk whatever else happens.
     call.cancellable = false;
     co_await call;
     if (call.ended.status != PATCHBAY_OK) fail(call.ended, "the login cannot be stored");

@@ -96,6 +96,7 @@ Task<> Flow::check_sign_in_is_offered(const Wish& wish, const WebUrl& server, co
 // A server that refuses what was signed in for must not make a person sign in for ever.
 void Flow::count_attempt(const Wish& wish, const Demand& demand) {
     if (wish.interactive == PATCHBAY_AUTH_SIGN_IN) attempts_.clear();
+    // A program that fetches its token anew at each start bothers nobody.
     if (!settings_.asks_a_person() && !wish.demand) return;
     const auto now = services_.unix_seconds();
     auto& attempts = attempts_[demand.scope];
@@ -123,6 +124,7 @@ std::shared_ptr<const SigningKey> Flow::dpop_key_for(const Demand& demand, const
         throw Trouble(PATCHBAY_E_UNSUPPORTED,
                       "the authorization server takes DPoP proofs, but not with ES256");
     }
+    // Another authorization server gets another key: by a common one they could tell it is us.
     const bool same = !known.dpop_key.empty() && known.issuer == server.issuer;
     return same ? SigningKey::from_pem(known.dpop_key) : SigningKey::generate();
 }
@@ -140,6 +142,7 @@ Task<Flow::Scene> Flow::scene_of(const Wish& wish, const WebUrl& server, const R
                                                                  scene.resource, known.issuer);
     check_offers(scene.authorization, settings_.asks_a_person());
     check_secrets_stay(scene.authorization);
+    // What one authorization server has granted is no business of another.
     const bool same = known.issuer == scene.authorization.issuer;
     scene.dpop_key = dpop_key_for(scene.demand, scene.resource, scene.authorization, known);
     scene.scope = wanted_scope(wish.scope, scene.demand, settings_, scene.resource,
@@ -182,6 +185,7 @@ Record Flow::record_of(const Scene& scene, const TokenEndpoint& endpoint,
     record.token_type = tokens.token_type;
     record.scope = tokens.scope.empty() ? scene.scope : tokens.scope;
     record.client_id = endpoint.client.id;
+    // The settings have their own secret; a copy here would outlive its change.
     if (endpoint.client.registered) record.client_secret = endpoint.client.secret;
     record.token_endpoint_auth_method = endpoint.client.auth_method;
     record.redirect_uri = endpoint.client.registered ? endpoint.client.redirect_uri : std::string();
@@ -212,6 +216,7 @@ Redirect Flow::reserve(const Scene& scene, const Record& known) {
             throw Trouble(PATCHBAY_E_AUTH, std::string(trouble.what()) + "; " + invitation());
         if (port == 0 || !free_choice) throw;
     }
+    // Another port is another redirect: client_for() will register for it.
     return services_.reserve(0);
 }
 
@@ -262,6 +267,7 @@ Task<Record> Flow::signed_in(const Wish& wish, const WebUrl& server, const Recor
     }
     const auto scene = co_await scene_of(wish, server, known);
     Record remembered = known;
+    // A refresh has just shown that the authorization server knows that client no more.
     if (reason_ == "invalid_client") remembered = Record();
     for (int attempt = 0;; ++attempt) {
         auto redirect = reserve(scene, remembered);

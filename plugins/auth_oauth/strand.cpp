@@ -13,12 +13,14 @@ void Strand::post(std::function<void()> work) {
         waiting_.push_back(std::move(work));
         if (std::exchange(scheduled_, true)) return;
     }
+    // The reactor may run this after the last authenticator of the strand is gone.
     auto* self = new std::shared_ptr<Strand>(shared_from_this());
     const auto run_once = [](void* ctx) noexcept {
         const std::unique_ptr<std::shared_ptr<Strand>> held(
             static_cast<std::shared_ptr<Strand>*>(ctx));
         (*held)->run();
     };
+    // Refused only by a host that is closing: then there is no other thread to keep apart from.
     if (reactor_->post(host_, self, run_once) < 0) run_once(self);
 }
 

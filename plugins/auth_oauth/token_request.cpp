@@ -71,6 +71,7 @@ Request request_of(const Services& services, const TokenEndpoint& endpoint, Form
     } catch (const Trouble&) {
         code.clear();
     }
+    // The login is thrown away for what is said with a code, so a server in trouble says nothing.
     if (code.empty() || reply.status >= 500 || reply.status == 429 ||
         code == "temporarily_unavailable" || code == "server_error") {
         throw Trouble(PATCHBAY_E_IO,
@@ -130,7 +131,7 @@ Tokens tokens_of(const Services& services, const Reply& reply, const std::string
     if (document.has("error")) refused(url, reply);
     Tokens tokens;
     tokens.access_token = document.needed_text("access_token");
-    services.mask(tokens.access_token);
+    services.mask(tokens.access_token);  // before anything can be said about it
     tokens.refresh_token = document.text_or("refresh_token", "");
     services.mask(tokens.refresh_token);
     services.mask(document.text_or("id_token", ""));
@@ -181,6 +182,8 @@ Task<Tokens> request_tokens(Services& services, Prover& prover, const TokenEndpo
                             Form form, Expect expect) {
     check_endpoint(endpoint.url, "the token endpoint");
     Reply reply;
+    // The first answer brings the nonce; who asks for another then would ask for ever. Each attempt
+    // has an assertion and a proof of its own, they are good once.
     for (int attempt = 0; attempt < 2; ++attempt) {
         auto request = request_of(services, endpoint, form);
         if (endpoint.dpop_key) {
@@ -199,6 +202,7 @@ Task<Tokens> request_tokens(Services& services, Prover& prover, const TokenEndpo
 Task<> revoke(Services& services, const TokenEndpoint& endpoint, Form form) {
     check_endpoint(endpoint.url, "the revocation endpoint");
     auto request = request_of(services, endpoint, std::move(form));
+    // RFC 7009 answers 200 for tokens it never knew; no answer could change what is done next.
     co_await services.fetch(std::move(request));
 }
 

@@ -253,5 +253,131 @@ TEST_F(ConsentTest, SaysWhichPortIsTaken) {
     ::close(first->socket);
 }
 
+TEST_F(ConsentTest, TakesOnlyAYesForAYes) {
+    const std::pair<const char*, bool> lines[] = {{"", true},    {"y", true},  {"Y", true},
+                                                  {"yes", true}, {"n", false}, {"yess", false}};
+    person.presence_ = Person::Presence::AskFirst;
+    for (const auto& [line, yes] : lines) {
+        outcome.reset();
+        person.opened.clear();
+        authorize("https://as.example:8443/authorize?state=s");
+        EXPECT_THAT(person.asked.back(), HasSubstr("sign in at as.example:8443|Open the browser"));
+        person.say(line);
+        EXPECT_EQ(person.opened.size(), yes ? 1u : 0u) << line;
+        EXPECT_EQ(outcome.has_value(), !yes) << line;
+        consent.withdraw(id);
+    }
+    outcome.reset();
+    authorize();
+    person.say(std::nullopt);
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->error().code, ErrorCode::Denied);
+    EXPECT_THAT(outcome->error().message, HasSubstr("patchbay mcp login demo"));
+}
+
+TEST_F(ConsentTest, SaysWhereToGoWhenTheBrowserDoesNotShowUp) {
+    authorize();
+    EXPECT_EQ(person.told,
+              "sign in to \"demo\" in the browser that opens. If none does: "
+              "https://as.example/authorize?state=s\n");
+    EXPECT_TRUE(person.asked.empty());
+}
+
+TEST_F(ConsentTest, TakesAnyRedirectWhenTheSignInHasNoState) {
+    authorize("https://as.example/authorize");
+    EXPECT_THAT(get("/callback"), HasSubstr("200 OK"));
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_EQ(outcome->value(), "");
+    outcome.reset();
+    person.presence_ = Person::Presence::NoBrowser;
+    authorize("https://as.example/authorize");
+    person.say(redirect + "?code=c");
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->value(), "code=c");
+}
+
+TEST_F(ConsentTest, SpeaksOfStrangersOnce) {
+    authorize();
+    const auto before = person.told.size();
+    get("/callback?state=guess");
+    const auto once = person.told;
+    EXPECT_THAT(once.substr(before), HasSubstr("does not belong to this sign-in"));
+    get("/callback?state=guess");
+    EXPECT_EQ(person.told, once);
+    EXPECT_FALSE(outcome);
+}
+
+TEST_F(ConsentTest, LetsOneStrangerLessThanTooManyPass) {
+    authorize();
+    for (int i = 1; i < BrowserConsent::kMostStrangers; ++i) get("/callback?state=guess");
+    loop.run_until([] { return false; }, core::Clock::now() + 5ms);
+    EXPECT_FALSE(outcome);
+    EXPECT_THAT(get("/callback?code=c&state=s"), HasSubstr("200"));
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_TRUE(*outcome);
+}
+
+TEST_F(ConsentTest, WithdrawsTheQuestionWhenTheRedirectComes) {
+    person.presence_ = Person::Presence::NoBrowser;
+    authorize();
+    get("/callback?code=c&state=s");
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_TRUE(person.withdrawn);
+}
+
+TEST_F(ConsentTest, AsksNothingThatItWouldHaveToWithdraw) {
+    authorize();
+    get("/callback?code=c&state=s");
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_FALSE(person.withdrawn) << "a browser opened: no line was asked for";
+    consent.withdraw(id);  // gone already
+    person.presence_ = Person::Presence::NoBrowser;
+    authorize();
+    person.say(redirect + "?code=c&state=s");
+    EXPECT_FALSE(person.withdrawn) << "the line was given";
+}
+
+TEST_F(ConsentTest, LetsEverySignInGoWithItself) {
+    auto gone = std::make_unique<BrowserConsent>(loop, person);
+    person.presence_ = Person::Presence::NoBrowser;
+    const auto reserved = gone->reserve(0);
+    ASSERT_TRUE(reserved);
+    gone->authorize("demo", *reserved, "https://as.example/?state=s",
+                    [](Result<std::string>) { ADD_FAILURE() << "told after its end"; });
+    gone.reset();
+    EXPECT_TRUE(person.withdrawn);
+    redirect = reserved->redirect_uri;
+    const auto again = consent.reserve(port());
+    ASSERT_TRUE(again) << again.error().message;
+    ::close(again->socket);
+}
+
+TEST_F(ConsentTest, AnswersWithAPageThatKeepsNothing) {
+    authorize();
+    const auto page = get("/callback?code=c&state=s");
+    for (const char* part :
+         {"Content-Type: text/html; charset=utf-8\r\n", "Cache-Control: no-store\r\n",
+          "Referrer-Policy: no-referrer\r\n", "Connection: close\r\n\r\n<!doctype html>",
+          "You may close this window"})
+        EXPECT_THAT(page, HasSubstr(part));
+    const auto body = page.substr(page.find("\r\n\r\n") + 4);
+    EXPECT_THAT(page, HasSubstr("Content-Length: " + std::to_string(body.size()) + "\r\n"));
+}
+
+TEST_F(ConsentTest, HearsEightAtOnceAndLetsTheOldestGoForANinth) {
+    authorize();
+    std::vector<int> waiting;
+    const auto closed = [&](std::size_t which) {
+        char byte = 0;
+        return ::recv(waiting.at(which), &byte, 1, MSG_DONTWAIT) == 0;
+    };
+    for (std::size_t i = 0; i <= RedirectListener::kMostConnections; ++i)
+        waiting.push_back(connected());
+    EXPECT_TRUE(until([&] { return closed(0); }));
+    EXPECT_FALSE(closed(1));
+    for (const int fd : waiting) ::close(fd);
+    EXPECT_THAT(get("/callback?code=c&state=s"), HasSubstr("200"));
+}
+
 }  // namespace
 }  // namespace patchbay::auth

@@ -6,7 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <sys/wait.h>
 
 namespace patchbay::auth {
 namespace {
@@ -16,8 +18,9 @@ using ::testing::Not;
 using namespace std::chrono_literals;
 
 constexpr const char* kKeeps = R"(#!/bin/sh
+echo "$@" >> "$KEYRING_FILE.argv"
 case "$1" in
-store) cat > "$KEYRING_FILE"; echo "$@" > "$KEYRING_FILE.argv" ;;
+store) cat > "$KEYRING_FILE" ;;
 lookup) cat "$KEYRING_FILE" 2>/dev/null ;;
 clear) rm -f "$KEYRING_FILE" ;;
 esac
@@ -79,12 +82,95 @@ TEST_F(KeyringTest, FallsBackToTheFileWhenTheServiceHangs) {
     EXPECT_THAT(said, HasSubstr("it is kept in " + folder.path() + "/state/mcp-auth.json"));
     EXPECT_THAT(in_file(), HasSubstr("top-secret"));
     EXPECT_THAT(get(), HasSubstr("top-secret")) << "and is read from there without the service";
+    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "its end is waited for";
+    EXPECT_EQ(errno, ECHILD);
 }
 
 TEST_F(KeyringTest, FallsBackToTheFileWhenThereIsNoSuchProgram) {
     use_tool("");
     put(R"({"access_token":"top-secret"})");
     EXPECT_THAT(get(), HasSubstr("top-secret"));
+}
+
+TEST_F(KeyringTest, NamesEachLoginByItsServer) {
+    use_tool(kKeeps);
+    put(R"({"access_token":"x"})");
+    get();
+    put("");
+    EXPECT_EQ(test::read_file(folder.path() + "/kept.argv"),
+              "store --label=Patchbay: sign-in to demo application patchbay server demo\n"
+              "lookup application patchbay server demo\n"
+              "clear application patchbay server demo\n");
+}
+
+TEST_F(KeyringTest, FallsBackToTheFileWhenTheServiceRefuses) {
+    const std::pair<const char*, const char*> cases[] = {{"exit 3", "exit code 3; is a keyring"},
+                                                         {"kill -9 $$", "exit code 137;"}};
+    for (const auto& [does, says] : cases) {
+        use_tool("#!/bin/sh\ncat > /dev/null\necho top-secret >&2\n" + std::string(does) + "\n");
+        ::testing::internal::CaptureStderr();
+        put(R"({"access_token":"top-secret"})");
+        const auto said = ::testing::internal::GetCapturedStderr();
+        EXPECT_THAT(said, HasSubstr(says));
+        EXPECT_THAT(said, Not(HasSubstr("top-secret"))) << "the tool repeated it";
+        EXPECT_THAT(in_file(), HasSubstr("top-secret"));
+    }
+}
+
+TEST_F(KeyringTest, KnowsNothingOfWhatWasErasedThereByHand) {
+    use_tool(kKeeps);
+    put(R"({"access_token":"x"})");
+    std::filesystem::remove(folder.path() + "/kept");
+    EXPECT_EQ(get(), "") << "the tool printed nothing";
+    use_tool("#!/bin/sh\necho '{}'\nexit 1\n");
+    EXPECT_EQ(get(), "") << "the tool found nothing";
+}
+
+TEST_F(KeyringTest, SaysThatTheProgramIsGoneWhichHoldsTheSecret) {
+    use_tool(kKeeps);
+    put(R"({"access_token":"x"})");
+    std::filesystem::remove(folder.path() + "/bin/secret-tool");
+    use_tool("");
+    EXPECT_THAT(get(), HasSubstr("install libsecret-tools"));
+}
+
+TEST_F(KeyringTest, TakesNoMoreThanARecordCanBe) {
+    use_tool(kKeeps);
+    put(R"({"access_token":"x"})");
+    const auto answer = [&](std::size_t bytes) {
+        const auto record = R"({"access_token":")" + std::string(bytes, 'y') + "\"}";
+        use_tool("#!/bin/sh\ncat \"$KEYRING_FILE\"\n");
+        folder.write("kept", record);
+        return get();
+    };
+    const auto around = std::string(R"({"access_token":""})").size();
+    EXPECT_THAT(answer((64u << 10) - around), HasSubstr("yyy"));
+    EXPECT_THAT(answer((64u << 10) - around + 1), Not(HasSubstr("yyy")));
+}
+
+TEST_F(KeyringTest, KeepsInTheFileWhatIsNoSecret) {
+    use_tool(kKeeps);
+    put(R"({"token_type":"Bearer","client_secret":"hid-1","private":"hid-2","dpop_key":"hid-3",
+            "assertion":"hid-4","refresh_token":"hid-5","keys":"open"})");
+    EXPECT_THAT(in_file(), Not(HasSubstr("hid-")));
+    EXPECT_THAT(in_file(), HasSubstr("\"token_type\":\"Bearer\""));
+    EXPECT_THAT(in_file(), HasSubstr("\"keys\":\"open\""));
+    for (int i = 1; i <= 5; ++i)
+        EXPECT_THAT(test::read_file(folder.path() + "/kept"),
+                    HasSubstr("hid-" + std::to_string(i)));
+    EXPECT_THAT(get(), Not(HasSubstr("keyring"))) << "that is the store's own member";
+}
+
+TEST_F(KeyringTest, IsNeededForALoginThatItHolds) {
+    use_tool(kKeeps);
+    put(R"({"access_token":"x"})");
+    SecretStore without(loop, folder.path() + "/state", nullptr);
+    std::optional<Result<std::string>> outcome;
+    without.get("mine", "demo", [&](Result<std::string> told) { outcome = told; });
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    ASSERT_FALSE(*outcome);
+    EXPECT_EQ(outcome->error().code, ErrorCode::Unavailable);
+    EXPECT_THAT(outcome->error().message, HasSubstr("login for server \"demo\" is in the Secret"));
 }
 
 }  // namespace

@@ -100,5 +100,77 @@ TEST_F(SecretStoreTest, TellsNobodyOfALockThatWasGivenUp) {
     EXPECT_FALSE(told);
 }
 
+TEST_F(SecretStoreTest, MasksWhatItReadsAndKeepsTheRestReadable) {
+    ASSERT_TRUE(put(store, R"({"refresh_token":"hid-by-put","scope":"open-scope","x_key":7})"));
+    EXPECT_EQ(core::log::masked("hid-by-put open-scope"), "*** open-scope");
+    folder.write("mcp-auth.json",
+                 R"({"version":1,"servers":{"demo":{"plugin":"mine","access_token":"hid-by-get",
+                     "scope":"open-too"},"odd":7}})");
+    ::chmod((folder.path() + "/mcp-auth.json").c_str(), 0600);
+    EXPECT_EQ(boost::json::parse(get(other)),
+              boost::json::parse(R"({"access_token":"hid-by-get","scope":"open-too"})"));
+    EXPECT_EQ(core::log::masked("hid-by-get open-too"), "*** open-too");
+}
+
+TEST_F(SecretStoreTest, KeepsNoRecordThatIsNone) {
+    const auto outcome = put(store, "{broken");
+    ASSERT_FALSE(outcome);
+    EXPECT_THAT(outcome.error().message, HasSubstr("the record to keep"));
+    EXPECT_EQ(get(store), "");
+}
+
+TEST_F(SecretStoreTest, ListsAndErasesWhoeverPutIt) {
+    ASSERT_TRUE(put(store, R"({"access_token":"x"})"));
+    ASSERT_TRUE(store.stored());
+    EXPECT_EQ(store.stored()->at("demo").at("plugin"), "mine");
+    std::optional<Result<void>> outcome;
+    store.erase("demo", [&](Result<void> told) { outcome = told; });
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_TRUE(*outcome);
+    EXPECT_TRUE(store.stored()->empty());
+}
+
+TEST_F(SecretStoreTest, TellsOnceWhyNothingCanBeLocked) {
+    ::chmod(folder.path().c_str(), 0755);
+    std::uint64_t id = 0;
+    const auto outcome = locked(store, id, 1s);
+    ::chmod(folder.path().c_str(), 0700);
+    ASSERT_FALSE(*outcome);
+    EXPECT_THAT(outcome->error().message, HasSubstr("chmod 700"));
+    store.unlock(id);  // gone already
+}
+
+TEST_F(SecretStoreTest, GivesItsLocksBackWhenItGoes) {
+    std::uint64_t mine = 0, theirs = 0;
+    {
+        SecretStore gone(loop, folder.path(), nullptr);
+        ASSERT_TRUE(*locked(gone, mine, 1s));
+        gone.lock("demo", 20s, [](Result<void>) { ADD_FAILURE() << "told after its end"; });
+    }
+    EXPECT_TRUE(*locked(other, theirs, 20s));
+    other.unlock(theirs);
+}
+
+TEST_F(SecretStoreTest, LocksEachServerByItself) {
+    std::uint64_t mine = 0;
+    ASSERT_TRUE(*locked(store, mine, 1s));
+    std::optional<Result<void>> outcome;
+    const auto theirs = other.lock("another", 0ms, [&](Result<void> told) { outcome = told; });
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_TRUE(*outcome) << outcome->error().message;
+    other.unlock(theirs);
+    store.unlock(mine);
+}
+
+TEST_F(SecretStoreTest, MayEndFromInsideTheAnswerToALock) {
+    auto gone = std::make_unique<SecretStore>(loop, folder.path(), nullptr);
+    bool told = false;
+    gone->lock("demo", 20s, [&](Result<void>) {
+        told = true;
+        gone.reset();
+    });
+    ASSERT_TRUE(until([&] { return told; }));
+}
+
 }  // namespace
 }  // namespace patchbay::auth

@@ -191,5 +191,114 @@ TEST_F(StoreFileTest, LosesNoRecordWhenManyWriteAtOnce) {
         EXPECT_EQ(record("server" + std::to_string(i)).at("round"), kRounds - 1);
 }
 
+TEST_F(StoreFileTest, TakesNothingForAStoreThatHasNotItsForm) {
+    put("a", "one");
+    std::filesystem::remove(file("mcp-auth.json.previous"));
+    for (const char* text : {"", "[]", "{}", R"({"version":1})", R"({"servers":{}})",
+                             R"({"version":"1","servers":{}})", R"({"version":1,"servers":[]})"}) {
+        std::ofstream(file()) << text;
+        EXPECT_THAT(refusal(), HasSubstr("is damaged")) << text;
+    }
+    std::ofstream(file()) << R"({"version":0,"servers":{}})";
+    EXPECT_THAT(refusal(), HasSubstr("has version 0"));
+}
+
+TEST_F(StoreFileTest, HasAnOlderLoginStandInForDamageOnly) {
+    put("a", "one");
+    put("a", "two");
+    ::chmod(file().c_str(), 0640);
+    EXPECT_THAT(refusal(), HasSubstr("has mode 0640")) << "the previous copy would hide it";
+    ::chmod(file().c_str(), 0600);
+    std::ofstream(file()) << "{";
+    EXPECT_EQ(record("a").at("access_token"), "one");
+    ::chmod(file("mcp-auth.json.previous").c_str(), 0640);
+    EXPECT_THAT(refusal(), HasSubstr("there is no previous copy"));
+}
+
+TEST_F(StoreFileTest, WritesNothingToEraseWhatIsNotThere) {
+    put("a", "one");
+    put("a", "two");
+    const auto before = test::read_file(file());
+    struct stat was {
+    }, is{};
+    ASSERT_EQ(::stat(file().c_str(), &was), 0);
+    ASSERT_TRUE(store.replace("b", {}));
+    ASSERT_EQ(::stat(file().c_str(), &is), 0);
+    EXPECT_EQ(was.st_ino, is.st_ino);
+    EXPECT_EQ(test::read_file(file()), before);
+    EXPECT_FALSE(std::filesystem::exists(file("mcp-auth.json.previous")))
+        << "one that was killed while erasing may have left it";
+}
+
+TEST_F(StoreFileTest, MendsADamagedFileWhenItErases) {
+    put("a", "one");
+    put("b", "two");
+    std::ofstream(file()) << "{";
+    ASSERT_TRUE(store.replace("nobody", {}));
+    EXPECT_EQ(record("a").at("access_token"), "one");
+    EXPECT_EQ(test::read_file(file("mcp-auth.json.damaged")), "{");
+    std::ofstream(file()) << "[";
+    EXPECT_FALSE(store.read()) << "what was erased does not come back from a copy";
+}
+
+TEST_F(StoreFileTest, KeepsTheLastDamageOnly) {
+    put("a", "one");
+    for (const char* damage : {"{1", "{2"}) {
+        put("a", "two");
+        std::ofstream(file()) << damage;
+        put("b", "three");
+        EXPECT_EQ(test::read_file(file("mcp-auth.json.damaged")), damage);
+    }
+}
+
+TEST_F(StoreFileTest, TakesTheLastLoginForThePreviousCopy) {
+    for (const char* token : {"one", "two", "three"}) put("a", token);
+    EXPECT_THAT(test::read_file(file("mcp-auth.json.previous")), HasSubstr("two"));
+    EXPECT_FALSE(std::filesystem::exists(file("mcp-auth.json.previous.new")));
+}
+
+TEST_F(StoreFileTest, WritesThroughNothingThatLiesWhereItsDraftGoes) {
+    put("a", "one");
+    const auto elsewhere = folder.write("elsewhere", "mine");
+    std::filesystem::create_symlink(elsewhere, file("mcp-auth.json.new"));
+    std::filesystem::create_symlink(elsewhere, file("mcp-auth.json.previous.new"));
+    put("a", "two");
+    EXPECT_EQ(test::read_file(elsewhere), "mine");
+    EXPECT_EQ(record("a").at("access_token"), "two");
+    EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(file())));
+}
+
+TEST_F(StoreFileTest, ReadsNoMoreThanItsLimit) {
+    put("a", "one");
+    const std::string start = R"({"version":1,"servers":{},"x":")", end = "\"}";
+    const auto write = [&](std::size_t bytes) {
+        std::ofstream(file()) << start << std::string(bytes - start.size() - end.size(), 'x')
+                              << end;
+    };
+    write(StoreFile::kFileBytes);
+    EXPECT_EQ(refusal(), "read");
+    write(StoreFile::kFileBytes + 1);
+    EXPECT_NE(refusal(), "read");
+}
+
+TEST_F(StoreFileTest, HasALockForEachServerThatOnlyItsOwnerReaches) {
+    const auto a = store.lock_file("a"), again = store.lock_file("a"), b = store.lock_file("b");
+    ASSERT_TRUE(a && again && b);
+    for (const int fd : {*a, *again, *b}) ::close(fd);
+    std::vector<std::string> locks;
+    for (const auto& each : std::filesystem::directory_iterator(state()))
+        locks.push_back(each.path());
+    ASSERT_EQ(locks.size(), 2u);
+    for (const auto& lock : locks) {
+        EXPECT_EQ(mode_of(lock), 0600u);
+        EXPECT_THAT(lock, ::testing::MatchesRegex(file("mcp-auth.[0-9a-f]+.lock")));
+        std::filesystem::remove(lock);
+        std::filesystem::create_symlink("/dev/null", lock);
+    }
+    const auto linked = store.lock_file("a");
+    ASSERT_FALSE(linked);
+    EXPECT_THAT(linked.error().message, HasSubstr("cannot write " + file("mcp-auth.")));
+}
+
 }  // namespace
 }  // namespace patchbay::auth

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fcntl.h>
 #include <map>
 
 namespace patchbay::plugin {
@@ -50,6 +51,7 @@ protected:
         return {{"command", json::array{json::string(path)}}};
     }
     Result<void> begin(bool refused) {
+        if (!authenticator) return Error{ErrorCode::Internal, "there is no authenticator"};
         Problem problem;
         problem.http_status = 401;
         return authenticator->acquire(
@@ -60,6 +62,12 @@ protected:
         if (auto begun = begin(refused); !begun) return begun.error();
         EXPECT_TRUE(until([&] { return events.acquired.size() > before; }));
         return events.acquired.back();
+    }
+    // The value of the first credential, or why there is none.
+    std::string granted(bool refused = false) {
+        const auto outcome = acquire(refused);
+        if (!outcome) return "refused: " + outcome.error().message;
+        return outcome->credentials.empty() ? "nothing" : outcome->credentials[0].value;
     }
     std::string refusal(bool refused = false) {
         const auto outcome = acquire(refused);
@@ -115,7 +123,7 @@ TEST_F(BearerTest, ReadsAVariableWhenItIsNeeded) {
     EXPECT_THAT(refusal(),
                 HasSubstr("the variable BEARER_TEST_TOKEN (bearer_token_env_var) is not set"));
     ::setenv("BEARER_TEST_TOKEN", "late", 1);
-    EXPECT_EQ(acquire()->credentials.at(0).value, "Bearer late");
+    EXPECT_EQ(granted(), "Bearer late");
     ::unsetenv("BEARER_TEST_TOKEN");
 }
 
@@ -141,9 +149,9 @@ TEST_F(BearerTest, AsksAProgramOnceAndAgainWhenTheServerRefuses) {
     const auto count = folder.path() + "/count";
     use(program("echo x >> " + count + "\necho \"{\\\"Authorization\\\": \\\"Bearer p-$(wc -l < " +
                 count + ")\\\"}\"\n"));
-    EXPECT_EQ(acquire()->credentials.at(0).value, "Bearer p-1");
-    EXPECT_EQ(acquire()->credentials.at(0).value, "Bearer p-1");
-    EXPECT_EQ(acquire(true)->credentials.at(0).value, "Bearer p-2");
+    EXPECT_EQ(granted(), "Bearer p-1");
+    EXPECT_EQ(granted(), "Bearer p-1");
+    EXPECT_EQ(granted(true), "Bearer p-2");
     EXPECT_EQ(core::log::masked("Bearer p-2"), "***");
 }
 
@@ -189,7 +197,8 @@ TEST_F(BearerTest, EndsAProgramThatPrintsForEver) {
 
 TEST_F(BearerTest, EndsTheProgramWhenNobodyWaitsAnyMore) {
     use(program("exec sleep 600\n"));
-    ASSERT_TRUE(begin(false));
+    const auto begun = begin(false);
+    ASSERT_TRUE(begun) << begun.error().message;
     authenticator->cancel(last);
     ASSERT_TRUE(until([&] { return !events.acquired.empty(); }));
     EXPECT_EQ(events.acquired[0].error().code, ErrorCode::Cancelled);
@@ -202,6 +211,130 @@ TEST_F(BearerTest, EndsTheProgramWhenNobodyWaitsAnyMore) {
 TEST_F(BearerTest, SaysWhichProgramIsMissing) {
     use({{"command", json::array{"/no/such/program"}}});
     EXPECT_THAT(refusal(), HasSubstr("/no/such/program"));
+}
+
+TEST_F(BearerTest, SaysThatTheServerDoesNotAcceptTheHeaders) {
+    use({{"headers", {{"X-Api-Key", "k"}}}});
+    EXPECT_EQ(granted(true), "k") << "it was not given yet: the server refused nothing of it";
+    EXPECT_THAT(refusal(true), HasSubstr("does not accept the configured headers;"));
+    EXPECT_EQ(granted(), "k") << "asked for without a refusal it is given again";
+}
+
+TEST_F(BearerTest, SetsFixedHeadersBesideATokenInTheEnvironment) {
+    use({{"token", "t0ken"}, {"env", "API_TOKEN"}, {"headers", {{"X-Tenant", "a"}}}});
+    const auto grant = acquire();
+    ASSERT_TRUE(grant) << grant.error().message;
+    ASSERT_EQ(grant->credentials.size(), 2u);
+    EXPECT_EQ(grant->credentials[0].name, "X-Tenant");
+    EXPECT_FALSE(grant->credentials[0].environment);
+    EXPECT_TRUE(grant->credentials[1].secret);
+}
+
+TEST_F(BearerTest, TakesAnEmptyVariableForNone) {
+    ::setenv("BEARER_TEST_EMPTY", "", 1);
+    use({{"bearer_token_env_var", "BEARER_TEST_EMPTY"}});
+    EXPECT_THAT(refusal(), HasSubstr("is not set"));
+    ::unsetenv("BEARER_TEST_EMPTY");
+}
+
+TEST_F(BearerTest, AsksTheProgramAgainAfterALogout) {
+    const auto count = folder.path() + "/count";
+    use(program("echo x >> " + count + "\necho \"{\\\"A\\\": \\\"p-$(wc -l < " + count +
+                ")\\\"}\"\n"));
+    EXPECT_EQ(granted(), "p-1");
+    authenticator->forget();
+    EXPECT_EQ(granted(), "p-2");
+}
+
+TEST_F(BearerTest, RefusesWhatTheProgramPrintedWhenTheRestIsMissing) {
+    ::unsetenv("BEARER_TEST_TOKEN");
+    auto settings = program("echo '{\"A\": \"printed\"}'\n");
+    settings["bearer_token_env_var"] = "BEARER_TEST_TOKEN";
+    use(settings);
+    const auto outcome = acquire();
+    ASSERT_FALSE(outcome);
+    EXPECT_THAT(outcome.error().message, HasSubstr("the variable BEARER_TEST_TOKEN"));
+}
+
+TEST_F(BearerTest, SaysWhichSignalEndedTheProgram) {
+    use(program("kill -9 $$\n"));
+    EXPECT_THAT(refusal(), HasSubstr("was ended by signal 9"));
+}
+
+TEST_F(BearerTest, QuotesTheLastLineOfItsComplaintShortAndPlain) {
+    use(program("printf 'first\\n\\033[31mred\\177%0300d\\r\\n\\n' 0 >&2\nexit 255\n"));
+    EXPECT_THAT(refusal(), ::testing::EndsWith("ended with exit code 255; stderr:  [31mred " +
+                                               std::string(200 - 9, '0')));
+}
+
+TEST_F(BearerTest, KeepsTheEndOfALongComplaint) {
+    use(program("head -c 200000 /dev/zero | tr '\\0' x >&2\necho >&2\necho the end >&2\nexit 1\n"));
+    EXPECT_THAT(refusal(), ::testing::EndsWith("exit code 1; stderr: the end"));
+}
+
+TEST_F(BearerTest, TakesSixtyFourKilobytesAndNoMore) {
+    const std::string start = "{\"A\": \"", end = "\"}";
+    const auto prints = [&](std::size_t bytes) {
+        const auto path = folder.write(
+            "printed", start + std::string(bytes - start.size() - end.size(), 'x') + end);
+        use(program("cat " + path + "\n"));
+        const auto outcome = acquire();
+        authenticator->close();
+        EXPECT_TRUE(until([&] { return std::exchange(events.closed, false); }));
+        authenticator.reset();
+        return outcome ? "granted" : outcome.error().message;
+    };
+    EXPECT_THAT(prints(64u << 10), Not(HasSubstr("more than 64 KiB")));
+    EXPECT_THAT(prints((64u << 10) + 1), HasSubstr("printed more than 64 KiB"));
+    EXPECT_EQ(prints(8u << 10), "granted");
+}
+
+TEST_F(BearerTest, GivesTheProgramNothingToRead) {
+    use(program("cat\necho '{\"A\": \"read to the end\"}'\n"));
+    EXPECT_EQ(granted(), "read to the end");
+}
+
+TEST_F(BearerTest, IsNotEndedByTheCancellingOfAnotherOperation) {
+    const auto go = folder.path() + "/go";
+    ASSERT_EQ(::mkfifo(go.c_str(), 0600), 0);
+    use(program("read line < " + go + "\necho '{\"A\": \"went on\"}'\n"));
+    const auto begun = begin(false);
+    ASSERT_TRUE(begun) << begun.error().message;
+    authenticator->cancel(last + 1);
+    const int fd = ::open(go.c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(::write(fd, "x\n", 2), 2);
+    ASSERT_TRUE(until([&] { return !events.acquired.empty(); }));
+    ::close(fd);
+    EXPECT_TRUE(events.acquired[0]) << events.acquired[0].error().message;
+}
+
+TEST_F(BearerTest, ClosesOnce) {
+    use({{"token", "t0ken"}});
+    authenticator->close();
+    authenticator->close();
+    ASSERT_TRUE(until([&] { return events.closed; }));
+    EXPECT_FALSE(acquire());
+    EXPECT_TRUE(events.acquired.empty());
+}
+
+TEST_F(BearerTest, RunsTheProgramAnewAfterItFailed) {
+    const auto count = folder.path() + "/count";
+    use(program("echo x >> " + count + "\n[ $(wc -l < " + count +
+                ") = 1 ] && { echo no ticket >&2; exit 3; }\necho '{\"A\": \"second\"}'\n"));
+    EXPECT_THAT(refusal(), HasSubstr("no ticket"));
+    EXPECT_EQ(granted(), "second");
+}
+
+TEST_F(BearerTest, RunsTheProgramAnewAfterItWasCancelled) {
+    const auto count = folder.path() + "/count";
+    use(program("echo x >> " + count + "\n[ $(wc -l < " + count +
+                ") = 1 ] && exec sleep 600\necho '{\"A\": \"second\"}'\n"));
+    const auto begun = begin(false);
+    ASSERT_TRUE(begun) << begun.error().message;
+    ASSERT_TRUE(until([&] { return std::filesystem::exists(count); }));
+    authenticator->cancel(last);
+    ASSERT_TRUE(until([&] { return !events.acquired.empty(); }));
+    EXPECT_EQ(granted(), "second") << "what ended the first is forgotten";
 }
 
 }  // namespace

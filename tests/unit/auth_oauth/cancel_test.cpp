@@ -110,5 +110,65 @@ TEST_F(Cancel, closes_at_once_when_nothing_is_under_way) {
     EXPECT_EQ(method.closed, 1);
 }
 
+TEST_F(Cancel, of_what_waits_behind_another_ends_it_alone) {
+    host.stall = 1;
+    Method method(host);
+    method.begin(PATCHBAY_AUTH_MAY_ASK);
+    method.begin(PATCHBAY_AUTH_QUIET);
+    method.cancel();
+    host.run();
+    EXPECT_EQ(method.outcome.ends, 0);
+    host.release();
+    host.run();
+    EXPECT_EQ(method.outcome.ends, 2);
+    EXPECT_EQ(method.outcome.status, PATCHBAY_E_CANCELLED);
+    EXPECT_EQ(stored(host).needed_text("access_token"), "access-1") << "the first went its way";
+}
+
+TEST_F(Cancel, comes_with_closing_to_all_that_waits) {
+    host.stall = 1;
+    Method method(host);
+    method.begin(PATCHBAY_AUTH_MAY_ASK);
+    method.forget();
+    method.begin(PATCHBAY_AUTH_MAY_ASK);
+    method.close();
+    host.run();
+    host.release();
+    host.run();
+    EXPECT_EQ(method.outcome.ends, 2);
+    EXPECT_EQ(method.outcome.status, PATCHBAY_E_CANCELLED);
+    EXPECT_EQ(method.closed, 1);
+    EXPECT_TRUE(host.browsed.empty());
+}
+
+// The n-th call is refused before it begins. False: there is no n-th.
+bool refused_at(int n, const std::string& before, std::uint32_t interactive) {
+    FakeHost host;
+    serve_usual(host);
+    host.store["docs"] = before;
+    host.refuse = n;
+    Method method(host);
+    const auto outcome = method.acquire(interactive);
+    if (host.calls < n) return false;
+    EXPECT_EQ(outcome.ends, 1) << n;
+    EXPECT_TRUE(outcome.status == PATCHBAY_OK || outcome.status == PATCHBAY_E_CLOSED)
+        << n << outcome.error;
+    if (outcome.status != PATCHBAY_OK)
+        EXPECT_NE(outcome.error.find("the host ended it with status -"), std::string::npos) << n;
+    EXPECT_EQ(host.locks, 0) << n;
+    EXPECT_EQ(method.acquire(interactive).status, PATCHBAY_OK) << "after " << n;
+    return true;
+}
+
+TEST_F(Cancel, is_no_different_when_the_host_begins_nothing) {
+    int waits = 0;
+    while (refused_at(waits + 1, "", PATCHBAY_AUTH_MAY_ASK)) ++waits;
+    EXPECT_GE(waits, 9);
+    waits = 0;
+    const auto before = record(R"("expires_at":1799999999)");
+    while (refused_at(waits + 1, before, PATCHBAY_AUTH_QUIET)) ++waits;
+    EXPECT_GE(waits, 5);
+}
+
 }  // namespace
 }  // namespace patchbay::oauth::test

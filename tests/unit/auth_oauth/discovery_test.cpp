@@ -233,5 +233,95 @@ TEST_F(Discovery, refuses_settings_with_odd_urls) {
     }
 }
 
+TEST_F(Discovery, of_a_server_without_a_path_has_one_place) {
+    for (const char* url : {"https://mcp.example", "https://mcp.example/"}) {
+        host.asked.clear();
+        Method method(host);
+        method.url = url;
+        method.acquire(kMayAsk, "Bearer");
+        EXPECT_EQ(host.count("GET", kRootResource), 1) << url;
+        EXPECT_EQ(host.count("GET", std::string(kRootResource) + "/"), 0) << url;
+    }
+}
+
+TEST_F(Discovery, takes_only_answers_of_the_client_kind_for_nothing_there) {
+    for (const auto status : {300u, 399u, 500u, 204u}) {
+        serve(kResource, "{}", status);
+        const auto outcome = sign_in();
+        EXPECT_EQ(outcome.status, PATCHBAY_E_IO) << status;
+        EXPECT_THAT(outcome.error,
+                    HasSubstr("answered " + std::to_string(status) + " instead of its metadata"));
+    }
+    for (const auto status : {400u, 499u}) {
+        serve(kResource, "{}", status);
+        host.asked.clear();
+        sign_in();
+        EXPECT_EQ(host.count("GET", kRootResource), 1) << status;
+    }
+}
+
+TEST_F(Discovery, learns_nothing_of_an_answer_that_is_no_401) {
+    host.pages["https://mcp.example/mcp"] = [](const Asked&) {
+        return Answer{403, "", {{"WWW-Authenticate", R"(Bearer scope="not-this")"}}, PATCHBAY_OK};
+    };
+    EXPECT_EQ(sign_in().status, PATCHBAY_OK);
+    EXPECT_THAT(host.browsed.back(), ::testing::Not(HasSubstr("not-this")));
+}
+
+TEST_F(Discovery, takes_the_first_authorization_server_when_it_knows_none_of_them) {
+    resource("https://mcp.example/mcp", R"(["https://as.example","https://second.example"])");
+    host.store["docs"] = record(R"("issuer":"https://former.example")");
+    Method method(host);
+    EXPECT_EQ(method.acquire(PATCHBAY_AUTH_SIGN_IN).status, PATCHBAY_OK);
+    EXPECT_EQ(stored(host).needed_text("issuer"), "https://as.example");
+}
+
+TEST_F(Discovery, asks_nobody_about_endpoints_that_are_all_configured) {
+    serve("https://mine.example/t", token("mine"));
+    Method method(host, R"({"authorization_url":"https://mine.example/a","client_id":"c",
+        "token_url":"https://mine.example/t","issuer":"https://as.example"})");
+    EXPECT_EQ(method.acquire(kMayAsk).authorization, "Bearer mine");
+    EXPECT_EQ(stored(host).needed_text("issuer"), "https://as.example");
+    EXPECT_EQ(method.acquire(PATCHBAY_AUTH_QUIET).authorization, "Bearer mine");
+    host.person = [](const Form& query) {
+        return form_encode(
+            Form{{"code", "c"}, {"iss", "https://evil.example"}, {"state", *only(query, "state")}});
+    };
+    EXPECT_EQ(method.acquire(PATCHBAY_AUTH_SIGN_IN).status, PATCHBAY_E_DENIED);
+}
+
+TEST_F(Discovery, still_asks_about_the_endpoint_that_is_not_configured) {
+    for (const char* config : {R"({"token_url":"https://mine.example/t","client_id":"c"})",
+                               R"({"authorization_url":"https://mine.example/a"})",
+                               R"({"registration_url":"https://mine.example/r"})"}) {
+        host.asked.clear();
+        host.store["docs"] = "";
+        serve("https://mine.example/t", token("mine"));
+        serve("https://mine.example/r", R"({"client_id":"of-mine"})", 201);
+        EXPECT_EQ(sign_in(config).status, PATCHBAY_OK) << config;
+        EXPECT_EQ(host.count("GET", kMetadata), 1) << config;
+    }
+    EXPECT_EQ(host.last("https://mine.example/r").beside, "") << "a person wrote it";
+    EXPECT_EQ(host.last("https://as.example/token").beside, "https://mcp.example/mcp")
+        << "the server named it";
+}
+
+TEST_F(Discovery, goes_on_from_a_path_that_ends_with_a_slash) {
+    resource("https://mcp.example/mcp", R"(["https://as.example/"])");
+    serve(kMetadata, usual_metadata(R"("issuer":"https://as.example/")"));
+    EXPECT_EQ(sign_in().status, PATCHBAY_OK);
+}
+
+TEST_F(Discovery, needs_every_endpoint_of_a_sign_in) {
+    for (const char* name : {"authorization_endpoint", "token_endpoint"}) {
+        serve(kMetadata, usual_metadata("\"" + std::string(name) + "\":null"));
+        const auto outcome = sign_in();
+        EXPECT_EQ(outcome.status, PATCHBAY_E_PROTOCOL);
+        EXPECT_THAT(outcome.error,
+                    HasSubstr("the metadata of https://as.example has no \"" + std::string(name)));
+    }
+    EXPECT_TRUE(host.browsed.empty());
+}
+
 }  // namespace
 }  // namespace patchbay::oauth::test

@@ -2,6 +2,7 @@
 #include "crypto.hpp"
 #include "fake_host.hpp"
 
+#include <boost/json.hpp>
 #include <gmock/gmock.h>
 
 namespace patchbay::oauth::test {
@@ -144,6 +145,100 @@ TEST_F(Dpop, signs_nothing_for_a_bearer_token) {
     Method method(host);
     EXPECT_FALSE(method.acquire(kMayAsk).signs);
     EXPECT_EQ(method.sign("GET", "https://mcp.example/mcp"), "status -8");
+}
+
+TEST_F(Dpop, repeats_only_what_asks_for_a_nonce) {
+    const std::pair<std::uint32_t, const char*> cases[] = {{401, R"({"error":"use_dpop_nonce"})"},
+                                                           {403, R"({"error":"use_dpop_nonce"})"},
+                                                           {400, R"({"error":"invalid_request"})"},
+                                                           {400, "<html>"}};
+    const int asked[] = {2, 1, 1, 1};
+    for (int i = 0; i < 4; ++i) {
+        host.asked.clear();
+        host.pages[kToken] = [answer = cases[i]](const Asked&) {
+            return Answer{answer.first, answer.second, {{"DPoP-Nonce", "n1"}}, PATCHBAY_OK};
+        };
+        Method method(host, R"({"dpop":true})");
+        EXPECT_NE(method.acquire(PATCHBAY_AUTH_SIGN_IN).status, PATCHBAY_OK);
+        EXPECT_EQ(host.count("POST", kToken), asked[i]) << i;
+    }
+}
+
+TEST_F(Dpop, is_used_when_the_published_resource_wants_it) {
+    host.pages["https://mcp.example/.well-known/oauth-protected-resource/mcp"] = [](const Asked&) {
+        return Answer{200,
+                      R"({"resource":"https://mcp.example/mcp",
+                          "dpop_bound_access_tokens_required":true,
+                          "authorization_servers":["https://as.example"]})",
+                      {},
+                      PATCHBAY_OK};
+    };
+    Method method(host);
+    EXPECT_EQ(method.acquire(kMayAsk).authorization, "DPoP bound");
+}
+
+TEST_F(Dpop, is_not_used_where_a_bearer_does) {
+    host.pages[kToken] = [](const Asked&) { return Answer{200, token("loose"), {}, PATCHBAY_OK}; };
+    Method method(host);
+    EXPECT_EQ(method.acquire(kMayAsk, "DPoP, Bearer").authorization, "Bearer loose");
+    EXPECT_EQ(host.last(kToken).header("DPoP"), "(none)");
+    Method never(host, R"({"dpop":false})");
+    EXPECT_EQ(never.acquire(PATCHBAY_AUTH_SIGN_IN, "DPoP").authorization, "Bearer loose");
+}
+
+TEST_F(Dpop, takes_a_bearer_token_that_comes_all_the_same_unless_told_to) {
+    host.pages[kToken] = [](const Asked&) { return Answer{200, token("loose"), {}, PATCHBAY_OK}; };
+    Method method(host);
+    const auto outcome = method.acquire(kMayAsk, "DPoP");
+    EXPECT_EQ(outcome.authorization, "Bearer loose") << outcome.error;
+    EXPECT_FALSE(outcome.signs);
+    EXPECT_FALSE(stored(host).has("dpop_key"));
+}
+
+TEST_F(Dpop, registers_a_client_for_bound_tokens) {
+    Method method(host, R"({"dpop":true})");
+    method.acquire(kMayAsk);
+    EXPECT_TRUE(Document::parse(host.last("https://as.example/register").body, "registration")
+                    .flag("dpop_bound_access_tokens"));
+    host.pages["https://as.example/.well-known/oauth-authorization-server"] = [](const Asked&) {
+        return Answer{200,
+                      usual_metadata(R"("dpop_signing_alg_values_supported":["EdDSA","ES256"])"),
+                      {},
+                      PATCHBAY_OK};
+    };
+    EXPECT_EQ(method.acquire(PATCHBAY_AUTH_SIGN_IN).status, PATCHBAY_OK);
+}
+
+TEST_F(Dpop, keeps_one_key_for_one_authorization_server) {
+    Method method(host, R"({"dpop":true})");
+    method.acquire(PATCHBAY_AUTH_SIGN_IN);
+    const auto first = stored(host).needed_text("dpop_key");
+    method.acquire(PATCHBAY_AUTH_SIGN_IN);
+    EXPECT_EQ(stored(host).needed_text("dpop_key"), first);
+    host.store["docs"] = record(R"("issuer":"https://former.example","token_type":"DPoP",
+        "dpop_key":)" + boost::json::serialize(boost::json::string(first)));
+    method.acquire(PATCHBAY_AUTH_SIGN_IN);
+    EXPECT_NE(stored(host).needed_text("dpop_key"), first) << "another could tell it is the same";
+}
+
+TEST_F(Dpop, asks_for_another_token_when_a_known_nonce_does_not_help) {
+    Method method(host, R"({"dpop":true})");
+    method.acquire(kMayAsk);
+    const auto stale = "DPoP error=\"use_dpop_nonce\"";
+    method.acquire(PATCHBAY_AUTH_QUIET, stale, 401, "", "n2");
+    EXPECT_EQ(host.count("POST", kToken), 1);
+    method.acquire(PATCHBAY_AUTH_QUIET, stale, 401, "", "n2");
+    EXPECT_EQ(host.count("POST", kToken), 2) << "the nonce was known: something else is wrong";
+    method.acquire(PATCHBAY_AUTH_QUIET, "DPoP error=\"invalid_token\"", 401, "", "n3");
+    EXPECT_EQ(part(method.sign("POST", "https://mcp.example/mcp"), 1).needed_text("nonce"), "n3");
+}
+
+TEST_F(Dpop, signs_for_the_root_when_there_is_no_path) {
+    Method method(host, R"({"dpop":true})");
+    method.acquire(kMayAsk);
+    const auto claims = part(method.sign("GET", "https://mcp.example"), 1);
+    EXPECT_EQ(claims.needed_text("htu"), "https://mcp.example/");
+    EXPECT_EQ(claims.needed_text("htm"), "GET");
 }
 
 }  // namespace

@@ -260,5 +260,141 @@ TEST_F(Earned, not_from_a_provider_that_answers_with_something_else) {
     EXPECT_EQ(host.count("POST", kToken), 0);
 }
 
+TEST_F(Earned, with_an_assertion_that_lasts_five_minutes) {
+    const auto config = ObjectWriter()
+                            .text("grant", "client_credentials")
+                            .text("client_id", "svc")
+                            .text("audience", "https://aud.example")
+                            .text("private_key", SigningKey::generate()->pem())
+                            .str();
+    Method method(host, config);
+    ASSERT_EQ(method.acquire(kQuiet).status, PATCHBAY_OK);
+    const auto jwt = host.last(kToken).field("client_assertion");
+    const auto claims = Document::parse(part(jwt, 1), "claims");
+    EXPECT_EQ(claims.find("iat")->number, 1'800'000'000.0);
+    EXPECT_EQ(claims.find("exp")->number, 1'800'000'300.0);
+    EXPECT_EQ(claims.needed_text("aud"), "https://aud.example");
+    EXPECT_FALSE(Document::parse(part(jwt, 0), "header").has("kid"));
+    EXPECT_EQ(host.last(kToken).field("client_secret"), "(none)");
+}
+
+TEST_F(Earned, by_a_client_that_refreshes_with_its_key) {
+    const auto config = ObjectWriter()
+                            .text("grant", "client_credentials")
+                            .text("client_id", "svc")
+                            .text("key_id", "k1")
+                            .text("private_key", SigningKey::generate()->pem())
+                            .str();
+    Method method(host, config);
+    ASSERT_EQ(method.acquire(kQuiet).status, PATCHBAY_OK);
+    host.now_ms += 4'000'000;
+    ASSERT_EQ(method.acquire(kQuiet).status, PATCHBAY_OK);
+    const auto& asked = host.last(kToken);
+    EXPECT_EQ(asked.field("grant_type"), "refresh_token");
+    const auto jwt = asked.field("client_assertion");
+    EXPECT_EQ(Document::parse(part(jwt, 0), "header").needed_text("kid"), "k1");
+    EXPECT_EQ(Document::parse(part(jwt, 1), "claims").needed_text("aud"), "https://as.example");
+}
+
+TEST_F(Earned, with_a_secret_that_is_shown_to_its_own_authorization_server_alone) {
+    const std::string client =
+        R"({"grant":"client_credentials","client_id":"old-client","client_secret":"pw"})";
+    const auto expired =
+        record(R"("expires_at":1799999999,"token_endpoint_auth_method":"client_secret_post")");
+    host.store["docs"] = expired;
+    Method(host, client).acquire(kQuiet);
+    EXPECT_EQ(host.last(kToken).field("grant_type"), "refresh_token");
+    EXPECT_EQ(host.last(kToken).field("client_secret"), "pw");
+}
+
+TEST_F(Earned, not_with_a_key_that_is_missing) {
+    Method method(host, R"({"grant":"client_credentials","client_id":"svc",
+        "token_endpoint_auth_method":"private_key_jwt"})");
+    EXPECT_THAT(method.acquire(kQuiet).error, HasSubstr("private_key_jwt needs \"private_key\""));
+    EXPECT_EQ(host.count("POST", kToken), 0);
+}
+
+TEST_F(Earned, for_the_scope_of_the_settings_and_without_one) {
+    Method wide(host, R"({"grant":"jwt_bearer","assertion":"a.b.c","scope":"jobs"})");
+    EXPECT_EQ(wide.acquire(kQuiet).status, PATCHBAY_OK);
+    EXPECT_EQ(host.last(kToken).field("scope"), "jobs");
+    EXPECT_EQ(host.last(kToken).field("client_id"), "(none)") << "there is none";
+    EXPECT_EQ(host.last(kToken).field("resource"), "https://mcp.example/mcp");
+    Method plain(host, R"({"grant":"jwt_bearer","assertion":"a.b.c"})");
+    EXPECT_EQ(plain.acquire(PATCHBAY_AUTH_SIGN_IN).status, PATCHBAY_OK);
+    EXPECT_EQ(host.last(kToken).field("scope"), "(none)");
+}
+
+TEST_F(Earned, again_and_again_unless_the_server_refuses) {
+    int given = 0;
+    host.pages[kToken] = [&given](const Asked&) {
+        return Answer{200, token("t" + std::to_string(++given)), {}, PATCHBAY_OK};
+    };
+    Method method(host, R"({"grant":"client_credentials","client_id":"svc","client_secret":"pw"})");
+    for (int i = 0; i < 5; ++i) {
+        host.store["docs"] = "";
+        EXPECT_EQ(method.acquire(kQuiet).status, PATCHBAY_OK) << i;
+    }
+    for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(method.acquire(kQuiet, "Bearer").status, PATCHBAY_OK) << i;
+    const auto outcome = method.acquire(kQuiet, "Bearer");
+    EXPECT_EQ(outcome.status, PATCHBAY_E_AUTH);
+    EXPECT_THAT(outcome.error, HasSubstr("after 3 logins for the same;"));
+    EXPECT_EQ(given, 8);
+}
+
+TEST_F(Earned, by_the_provider_only_with_a_token_of_the_person) {
+    for (
+        const char* config :
+        {R"({"grant":"enterprise_managed","client_id":"c","id_token":"i.d.t"})",
+         R"({"grant":"enterprise_managed","client_id":"c","idp_token_url":"https://idp.example/"})"}) {
+        Method method(host, config);
+        EXPECT_THAT(method.acquire(kQuiet).error, HasSubstr("enterprise_managed needs"));
+    }
+    EXPECT_EQ(host.count("POST", kToken), 0);
+}
+
+TEST_F(Earned, through_the_provider_as_the_settings_have_it) {
+    constexpr auto provider = "https://idp.example/token";
+    host.pages[provider] = [](const Asked&) {
+        return Answer{200,
+                      R"({"access_token":"the-grant","token_type":"N_A",
+                          "issued_token_type":"urn:ietf:params:oauth:token-type:id-jag"})",
+                      {},
+                      PATCHBAY_OK};
+    };
+    Method method(host, R"({"grant":"enterprise_managed","client_id":"c","scope":"jobs",
+        "audience":"https://aud.example","idp_token_url":"https://idp.example/token",
+        "idp_client_id":"at-idp","idp_client_secret":"idp-pw","id_token":"i.d.t"})");
+    EXPECT_EQ(method.acquire(kQuiet).status, PATCHBAY_OK);
+    const auto& exchange = host.last(provider);
+    EXPECT_EQ(exchange.field("audience"), "https://aud.example");
+    EXPECT_EQ(exchange.field("scope"), "jobs");
+    EXPECT_EQ(exchange.header("Authorization"), "Basic " + base64("at-idp:idp-pw"));
+    EXPECT_THAT(host.masked, HasSubstr(base64("at-idp:idp-pw") + "\n"));
+    EXPECT_EQ(exchange.secret_headers, std::set<std::string>{"Authorization"});
+}
+
+TEST_F(Earned, without_an_authorization_endpoint_but_not_without_a_token_endpoint) {
+    auth_methods("[\"none\"]");
+    Method method(host, R"({"grant":"client_credentials","client_id":"svc"})");
+    EXPECT_EQ(method.acquire(kQuiet).status, PATCHBAY_OK);
+    host.pages["https://as.example/.well-known/oauth-authorization-server"] = [](const Asked&) {
+        return Answer{200, usual_metadata(R"("token_endpoint":null)"), {}, PATCHBAY_OK};
+    };
+    EXPECT_THAT(method.acquire(PATCHBAY_AUTH_SIGN_IN).error, HasSubstr("no \"token_endpoint\""));
+}
+
+TEST_F(Earned, at_a_token_url_of_the_settings_without_asking_where_that_is) {
+    host.pages["https://mine.example/t"] = [](const Asked&) {
+        return Answer{200, token("mine"), {}, PATCHBAY_OK};
+    };
+    Method method(host, R"({"grant":"client_credentials","client_id":"svc","client_secret":"pw",
+        "token_url":"https://mine.example/t"})");
+    EXPECT_EQ(method.acquire(kQuiet).authorization, "Bearer mine");
+    EXPECT_EQ(host.count("GET", "https://as.example/.well-known/oauth-authorization-server"), 0);
+    EXPECT_EQ(host.last("https://mine.example/t").beside, "");
+}
+
 }  // namespace
 }  // namespace patchbay::oauth::test

@@ -18,11 +18,20 @@ patchbay_error failed(patchbay_status code) {
 }
 
 Asked asked_of(const patchbay_http_request& request) {
-    Asked asked{
-        text(request.method), text(request.url),   text(request.body), text(request.beside), {},
-        request.timeout_ms,   request.max_response};
-    for (std::size_t i = 0; i < request.header_count; ++i)
-        asked.headers[text(request.headers[i].name)] = text(request.headers[i].value);
+    Asked asked;
+    asked.method = text(request.method);
+    asked.url = text(request.url);
+    asked.body = text(request.body);
+    asked.beside = text(request.beside);
+    asked.ca_file = text(request.ca_file);
+    asked.proxy = text(request.proxy);
+    asked.timeout_ms = request.timeout_ms;
+    asked.max_response = request.max_response;
+    for (std::size_t i = 0; i < request.header_count; ++i) {
+        const auto& [name, value, flags, reserved] = request.headers[i];
+        asked.headers[text(name)] = text(value);
+        if (flags & PATCHBAY_KV_SECRET) asked.secret_headers.insert(text(name));
+    }
     return asked;
 }
 
@@ -64,7 +73,7 @@ const patchbay_host_http kHttp = [] {
         auto& world = of(host);
         world.asked.push_back(asked_of(*request));
         const auto asked = world.asked.back();
-        *out = world.start([&world, asked, ctx, done](bool cancelled) {
+        const auto end = [&world, asked, ctx, done](bool cancelled) {
             Answer given{404, "not here", {}, PATCHBAY_OK};
             const auto page = world.pages.find(asked.url);
             if (cancelled)
@@ -72,8 +81,8 @@ const patchbay_host_http kHttp = [] {
             else if (page != world.pages.end())
                 given = page->second(asked);
             answer(given, ctx, done);
-        });
-        return patchbay_status{PATCHBAY_OK};
+        };
+        return world.start(end, *out);
     };
     table.cancel = [](const patchbay_host* host, patchbay_op op) noexcept { of(host).end(op); };
     return table;
@@ -89,7 +98,8 @@ const patchbay_host_consent kConsent = [] {
                              : port != 0 && port == world.taken_port ? PATCHBAY_E_IO
                                                                      : PATCHBAY_OK;
         if (refused != PATCHBAY_OK) return *error = failed(refused), patchbay_status{refused};
-        const auto made = "http://127.0.0.1:" + std::to_string(port ? port : 43210) + "/callback";
+        const auto made =
+            "http://127.0.0.1:" + std::to_string(port ? port : world.free_port) + "/callback";
         std::snprintf(uri, PATCHBAY_REDIRECT_BYTES, "%s", made.c_str());
         *out = 1'000'000;
         return patchbay_status{PATCHBAY_OK};
@@ -99,16 +109,15 @@ const patchbay_host_consent kConsent = [] {
                                       const patchbay_error*) noexcept) noexcept {
         auto& world = of(host);
         world.browsed.push_back(text(url));
-        const auto op = world.start([&world, ctx, done](bool cancelled) {
+        const auto end = [&world, ctx, done](bool cancelled) {
             const auto status = cancelled ? PATCHBAY_E_CANCELLED : world.person_says;
             const auto error = failed(status);
             const auto& shown = world.browsed.back();
             const auto query = form_decode(std::string_view(shown).substr(shown.find('?') + 1));
             const auto answered = status == PATCHBAY_OK ? world.person(query) : std::string();
             done(ctx, status, sdk::str(answered), status == PATCHBAY_OK ? nullptr : &error);
-        });
-        world.consent = op;
-        return patchbay_status{PATCHBAY_OK};
+        };
+        return world.start(end, world.consent);
     };
     table.cancel = [](const patchbay_host* host, patchbay_op) noexcept {
         of(host).end(of(host).consent);
@@ -125,32 +134,38 @@ const patchbay_host_secrets kSecrets = [] {
                    void (*done)(void*, patchbay_status, patchbay_str,
                                 const patchbay_error*) noexcept) noexcept {
         auto& world = of(host);
-        world.start([&world, name = text(server), ctx, done](bool) {
+        const auto end = [&world, name = text(server), ctx, done](bool) {
+            const auto error = failed(world.get_fails);
             const auto record = world.store[name];
-            done(ctx, PATCHBAY_OK, sdk::str(record), nullptr);
-        });
-        return patchbay_status{PATCHBAY_OK};
+            const bool fine = world.get_fails == PATCHBAY_OK;
+            done(ctx, world.get_fails, sdk::str(record), fine ? nullptr : &error);
+        };
+        patchbay_op op = 0;
+        return world.start(end, op);
     };
     table.put = [](const patchbay_host* host, patchbay_str server, patchbay_str record, void* ctx,
                    Done done) noexcept {
         auto& world = of(host);
-        world.start([&world, name = text(server), value = text(record), ctx, done](bool) {
+        const auto end = [&world, name = text(server), value = text(record), ctx, done](bool) {
             const auto error = failed(world.put_fails);
             if (world.put_fails == PATCHBAY_OK) world.store[name] = value;
             done(ctx, world.put_fails, world.put_fails == PATCHBAY_OK ? nullptr : &error);
-        });
-        return patchbay_status{PATCHBAY_OK};
+        };
+        patchbay_op op = 0;
+        return world.start(end, op);
     };
-    table.lock = [](const patchbay_host* host, patchbay_str, std::uint32_t, void* ctx, Done done,
-                    patchbay_op* out) noexcept {
+    table.lock = [](const patchbay_host* host, patchbay_str, std::uint32_t timeout_ms, void* ctx,
+                    Done done, patchbay_op* out) noexcept {
         auto& world = of(host);
-        *out = world.start([&world, ctx, done](bool cancelled) {
-            if (!cancelled && world.while_locking) world.while_locking();
-            if (!cancelled) ++world.locks;
-            const auto error = failed(PATCHBAY_E_CANCELLED);
-            done(ctx, cancelled ? PATCHBAY_E_CANCELLED : PATCHBAY_OK, cancelled ? &error : nullptr);
-        });
-        return patchbay_status{PATCHBAY_OK};
+        world.lock_timeout_ms = timeout_ms;
+        const auto end = [&world, ctx, done](bool cancelled) {
+            const auto status = cancelled ? PATCHBAY_E_CANCELLED : world.lock_fails;
+            const auto error = failed(status);
+            if (status == PATCHBAY_OK && world.while_locking) world.while_locking();
+            if (status == PATCHBAY_OK) ++world.locks;
+            done(ctx, status, status == PATCHBAY_OK ? nullptr : &error);
+        };
+        return world.start(end, *out);
     };
     table.unlock = [](const patchbay_host* host, patchbay_op op) noexcept {
         auto& world = of(host);
@@ -181,25 +196,31 @@ FakeHost::FakeHost() : patchbay_host{} {
         if (wanted == PATCHBAY_HOST_SECRETS) return &kSecrets;
         return wanted == PATCHBAY_HOST_CLOCK ? &kClock : nullptr;
     };
-    log = [](const patchbay_host* host, std::int32_t, patchbay_str words, const patchbay_kv*,
-             std::size_t) noexcept { of(host).logged += text(words) + "\n"; };
+    log = [](const patchbay_host* host, std::int32_t level, patchbay_str words,
+             const patchbay_kv* fields, std::size_t count) noexcept {
+        of(host).logged += text(words) + "\n";
+        of(host).log_level = level;
+        for (std::size_t i = 0; i < count; ++i)
+            if (text(fields[i].name) == "server") of(host).log_server = text(fields[i].value);
+    };
     person = [](const Form& query) {
         return form_encode({{"code", "the-code"}, {"state", *only(query, "state")}});
     };
 }
 
-patchbay_op FakeHost::start(std::function<void(bool)> end) {
-    const auto op = next_++;
+patchbay_status FakeHost::start(std::function<void(bool)> end, patchbay_op& op) {
+    if (++calls == refuse) return PATCHBAY_E_CLOSED;
+    op = next_++;
     open_[op] = std::move(end);
-    if (++calls == stall) return stalled_ = op;
-    posted.emplace_back([this, op] {
-        const auto found = open_.find(op);
+    if (calls == stall) return stalled_ = op, PATCHBAY_OK;
+    posted.emplace_back([this, started = op] {
+        const auto found = open_.find(started);
         if (found == open_.end()) return;
         const auto finish = std::move(found->second);
         open_.erase(found);
         finish(false);
     });
-    return op;
+    return PATCHBAY_OK;
 }
 
 bool FakeHost::end(patchbay_op op) {

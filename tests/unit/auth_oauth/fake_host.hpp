@@ -13,14 +13,16 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace patchbay::oauth::test {
 
 struct Asked {
-    std::string method, url, body, beside;
+    std::string method, url, body, beside, ca_file, proxy;
     std::map<std::string, std::string> headers;
+    std::set<std::string> secret_headers;  // by name
     std::uint32_t timeout_ms = 0;
     std::uint64_t max_response = 0;
 
@@ -49,18 +51,23 @@ public:
     std::vector<Asked> asked;
     std::function<std::string(const Form& query)> person;  // the redirect's query
     patchbay_status person_says = PATCHBAY_OK;
+    std::uint32_t free_port = 43210;  // what a redirect gets that wants no port of its own
     std::vector<std::string> browsed;
     std::uint32_t taken_port = 0;
     bool person_there = true;
     std::map<std::string, std::string> store;
-    patchbay_status put_fails = PATCHBAY_OK;
+    patchbay_status get_fails = PATCHBAY_OK, put_fails = PATCHBAY_OK, lock_fails = PATCHBAY_OK;
     std::function<void()> while_locking;  // what another process does meanwhile
     std::uint64_t now_ms = 1'800'000'000'000;
     std::string logged, masked;
+    std::int32_t log_level = -1;  // of the last line
+    std::string log_server;
     int locks = 0;
+    std::uint32_t lock_timeout_ms = 0;
     // The n-th asynchronous call from now never ends by itself, only by cancel. 0: none.
     int stall = 0;
     bool stalled() const { return stalled_ != 0; }
+    int refuse = 0;  // the n-th asynchronous call is not even begun. 0: none.
     int calls = 0;
 
     void run();  // until nothing is left to do
@@ -68,7 +75,7 @@ public:
     const Asked& last(const std::string& url) const;
 
     // ---- what the tables call ----
-    patchbay_op start(std::function<void(bool cancelled)> end);
+    patchbay_status start(std::function<void(bool cancelled)> end, patchbay_op& op);
     bool end(patchbay_op op);  // false: it has ended
     void release();            // lets what stalls go on
     patchbay_op consent = 0;

@@ -99,5 +99,88 @@ TEST(Random, differs_each_time) {
     EXPECT_EQ(random_text().size(), 43u);
 }
 
+TEST(Encoding, pads_what_needs_it) {
+    EXPECT_EQ(base64(""), "");
+    EXPECT_EQ(base64("a"), "YQ==");
+    EXPECT_EQ(base64("ab"), "YWI=");
+    EXPECT_EQ(base64("abc"), "YWJj");
+    for (const char* text : {"", "a", "ab", "abc", "abcd"})
+        EXPECT_EQ(from_base64url(base64url(text)), text);
+}
+
+TEST(Encoding, shows_strange_text_cut_and_without_control_characters) {
+    EXPECT_EQ(printable("\x1F ~\x7F\xC3"), "\\x1F ~\\x7F\\xC3");
+    EXPECT_EQ(printable(std::string(200, 'x')), std::string(200, 'x'));
+    EXPECT_EQ(printable(std::string(201, 'x')), std::string(200, 'x') + "...");
+}
+
+TEST(Encoding, keeps_each_word_once) {
+    EXPECT_THAT(words(" a  b a c "), ::testing::ElementsAre("a", "b", "c"));
+    EXPECT_EQ(joined({"a", "b"}, ", "), "a, b");
+    EXPECT_TRUE(same_word("DPoP", "dpop"));
+    EXPECT_FALSE(same_word("DPoP", "dpo"));
+}
+
+TEST(WebUrl, has_a_path_without_odd_characters_and_a_port_that_exists) {
+    for (const char* text :
+         {"https://a!b/", "https://a/b c", "https://a/b\\c", "https://a/b\tc", "https://a/b\x7F"})
+        EXPECT_THROW(WebUrl::parse(text, "x"), Trouble) << text;
+    EXPECT_EQ(WebUrl::parse("https://a:1/", "x").port, 1);
+    EXPECT_EQ(WebUrl::parse("https://a:65535/", "x").port, 65535);
+    EXPECT_EQ(WebUrl::parse("https://a/!~", "x").path, "/!~");
+    for (const char* text : {"https://a:80x/", "https://a:/"})
+        EXPECT_THROW(WebUrl::parse(text, "x"), Trouble) << text;
+}
+
+TEST(WebUrl, is_at_most_8192_bytes_long) {
+    const std::string start = "https://a/";
+    EXPECT_NO_THROW(WebUrl::parse(start + std::string(8192 - start.size(), 'x'), "x"));
+    EXPECT_THROW(WebUrl::parse(start + std::string(8193 - start.size(), 'x'), "x"), Trouble);
+}
+
+TEST(WebUrl, of_this_machine_needs_no_tls) {
+    for (const char* text : {"http://127.9.9.9/", "http://a.localhost:1/", "http://LOCALHOST/"})
+        EXPECT_NO_THROW(check_endpoint(text, "x")) << text;
+    for (const char* text : {"http://128.0.0.1/", "http://127.example/", "http://1.127.0.0/",
+                             "http://localhost.example/", "http://[::2]/", "http://.localhost/"})
+        EXPECT_THROW(check_endpoint(text, "x"), Trouble) << text;
+}
+
+TEST(WebUrl, lies_within_another_on_a_path_boundary) {
+    const auto lies = [](const char* inner, const char* outer) {
+        return within(WebUrl::parse(outer, "x"), WebUrl::parse(inner, "x"));
+    };
+    EXPECT_TRUE(lies("https://a/mcp", "https://a"));
+    EXPECT_TRUE(lies("https://a/mcp", "https://a/"));
+    EXPECT_TRUE(lies("https://a/mcp/x", "https://a/mcp/"));
+    EXPECT_TRUE(lies("https://a/mcp", "https://a/mcp//"));
+    EXPECT_TRUE(lies("https://a", "https://a/"));
+    EXPECT_FALSE(lies("https://a/mcpx", "https://a/mcp"));
+    EXPECT_FALSE(lies("https://a/mc", "https://a/mcp"));
+    EXPECT_FALSE(lies("https://b/mcp", "https://a/mcp"));
+    EXPECT_TRUE(lies("https://a/mcp?t=1", "https://a/mcp?t=1"));
+    EXPECT_FALSE(lies("https://a/mcp?t=2", "https://a/mcp?t=1"));
+    EXPECT_FALSE(lies("https://a/x?t=1", "https://a/mcp?t=1"));
+    EXPECT_FALSE(lies("https://a/mcp/x?t=1", "https://a/mcp?t=1"));
+}
+
+TEST(Secret, is_compared_as_a_whole) {
+    EXPECT_TRUE(same_secret("abc", "abc"));
+    EXPECT_FALSE(same_secret("abc", "abd"));
+    EXPECT_FALSE(same_secret("abc", "abcd"));
+    EXPECT_TRUE(same_secret("", ""));
+}
+
+TEST(Challenge, that_demands_proofs_may_also_take_a_bearer) {
+    EXPECT_FALSE(demanded({"Bearer"}).dpop);
+    EXPECT_FALSE(demanded({"DPoP"}).bearer);
+    const auto other = demanded({R"(Basic resource_metadata="https://a/b", error="x")"});
+    EXPECT_FALSE(other.bearer || other.dpop);
+    EXPECT_EQ(other.resource_metadata + other.error, "");
+    const auto first = demanded({R"(Bearer scope="a", error="e1")", R"(Bearer scope="b")"});
+    EXPECT_EQ(first.scope, "a");
+    EXPECT_EQ(first.error, "e1");
+}
+
 }  // namespace
 }  // namespace patchbay::oauth::test

@@ -236,5 +236,87 @@ TEST_F(Refresh, is_not_possible_with_a_record_that_cannot_be_read) {
     }
 }
 
+TEST_F(Refresh, takes_all_that_the_answer_changes) {
+    answer({200, token("access-2", R"("scope":"less","token_type":"bearer")"), {}, PATCHBAY_OK});
+    const auto outcome = quietly(kExpired);
+    EXPECT_EQ(outcome.authorization, "Bearer access-2");
+    EXPECT_EQ(outcome.expires_unix_ms, 0u) << "no life was told";
+    const auto kept = stored(host);
+    EXPECT_EQ(kept.needed_text("scope"), "less");
+    EXPECT_EQ(kept.needed_text("token_type"), "bearer");
+    EXPECT_EQ(kept.find("obtained_at")->number, 1'800'000'000.0);
+    EXPECT_EQ(kept.find("expires_at")->number, 0.0);
+    EXPECT_THAT(host.masked, HasSubstr("old-refresh\n"));
+    EXPECT_THAT(host.masked, HasSubstr("access-2\n"));
+}
+
+TEST_F(Refresh, counts_the_life_of_the_new_token_from_now) {
+    answer({200, token("access-2", R"("expires_in":60)"), {}, PATCHBAY_OK});
+    EXPECT_EQ(quietly(kExpired).expires_unix_ms, 1'800'000'060'000u);
+    EXPECT_EQ(stored(host).find("expires_at")->number, 1'800'000'060.0);
+}
+
+TEST_F(Refresh, is_tried_although_another_process_left_a_token_that_ends) {
+    for (const char* left :
+         {R"("access_token":"of-another","obtained_at":1799990000,"expires_at":1800000020)",
+          R"("access_token":"")"}) {
+        host.asked.clear();
+        host.while_locking = [&] { host.store["docs"] = record(left); };
+        EXPECT_EQ(quietly(kExpired).authorization, "Bearer access-1") << left;
+        EXPECT_EQ(host.count("POST", kToken), 1) << left;
+    }
+}
+
+TEST_F(Refresh, finds_out_that_another_process_signed_out) {
+    for (const auto& left : {std::string(), record(R"("refresh_token":"","expires_at":1)")}) {
+        host.while_locking = [&] { host.store["docs"] = left; };
+        EXPECT_EQ(quietly(kExpired).status, PATCHBAY_E_AUTH);
+        EXPECT_TRUE(host.asked.empty());
+    }
+}
+
+TEST_F(Refresh, waits_for_another_process_and_says_so_when_it_does_not_end) {
+    host.lock_fails = PATCHBAY_E_TIMEOUT;
+    const auto outcome = quietly(kExpired);
+    EXPECT_EQ(outcome.status, PATCHBAY_E_TIMEOUT);
+    EXPECT_EQ(outcome.error,
+              "another process of this user holds the login of this server: made to fail");
+    EXPECT_EQ(quietly(R"("obtained_at":1799990000,"expires_at":1800000020)").authorization,
+              "Bearer old-access")
+        << "while the old one lasts nobody has to wait";
+}
+
+TEST_F(Refresh, that_ends_the_login_leaves_the_token_that_still_lasts) {
+    answer({400, R"({"error":"invalid_grant"})", {}, PATCHBAY_OK});
+    const auto ending = R"("obtained_at":1799990000,"expires_at":1800000020)";
+    EXPECT_EQ(quietly(ending).authorization, "Bearer old-access");
+    EXPECT_EQ(stored(host).needed_text("access_token"), "old-access");
+    EXPECT_FALSE(stored(host).has("refresh_token"));
+
+    host.store["docs"] = record("");
+    Method method(host);
+    method.acquire(kQuiet);
+    EXPECT_EQ(method.acquire(kQuiet, R"(Bearer error="invalid_token")").status, PATCHBAY_E_AUTH);
+    EXPECT_FALSE(stored(host).has("access_token")) << "the server refused it";
+    quietly(kExpired);
+    EXPECT_FALSE(stored(host).has("access_token")) << "it has ended";
+}
+
+TEST_F(Refresh, is_not_repeated_for_a_token_that_another_sign_in_brought) {
+    host.store["docs"] = record("");
+    Method method(host);
+    constexpr auto kRefused = R"(Bearer error="invalid_token")";
+    EXPECT_EQ(method.acquire(kQuiet).authorization, "Bearer old-access");
+    host.now_ms += 3'590'000;
+    EXPECT_EQ(method.acquire(kQuiet).authorization, "Bearer access-1") << "in time, not refused";
+    host.pages[kToken] = [](const Asked&) {
+        return Answer{
+            200, token("access-2", R"("refresh_token":"r","expires_in":3600)"), {}, PATCHBAY_OK};
+    };
+    EXPECT_EQ(method.acquire(kQuiet, kRefused).authorization, "Bearer access-2")
+        << "the first refusal of a token that was renewed in time";
+    EXPECT_EQ(method.acquire(kQuiet, kRefused).status, PATCHBAY_E_AUTH);
+}
+
 }  // namespace
 }  // namespace patchbay::oauth::test
