@@ -364,4 +364,15 @@ TEST_F(HttpAnswers, KeepsTheReasonAtHandWhyTheServerIsNotReachedAsLongAsItIsNot)
     EXPECT_THAT(channel_->fact("trouble"), HasSubstr("Connection refused"));
 }
 
+TEST_F(HttpAnswers, AServerThatIsReachedAgainIsNoTrouble) {
+    serve([](const Request& request) -> Answer {
+        if (request.number == 1) return {{}, Then::Close};
+        return {ScriptedHttp::json(kAnswer)};
+    });
+    EXPECT_EQ(call().status, PATCHBAY_E_CLOSED);
+    EXPECT_THAT(channel_->fact("trouble"), HasSubstr("without an answer"));
+    EXPECT_EQ(call().status, PATCHBAY_OK);
+    EXPECT_EQ(channel_->fact("trouble"), "");
+}
+
 }  // namespace

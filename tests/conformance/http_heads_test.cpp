@@ -108,9 +108,8 @@ INSTANTIATE_TEST_SUITE_P(
         Head{"HtmlForANotification", "notifications/a",
              ScriptedHttp::whole("200 OK", "text/html", "<p>"), PATCHBAY_E_PROTOCOL,
              "Content-Type text/html; expected application/json or text/event-stream (is this"},
-        Head{"ALongType", "a",
-             ScriptedHttp::whole("200 OK", std::string(64, 't') + "uu", "<p>"), PATCHBAY_E_PROTOCOL,
-             "Content-Type " + std::string(64, 't') + "; expected"},
+        Head{"ALongType", "a", ScriptedHttp::whole("200 OK", std::string(64, 't') + "uu", "<p>"),
+             PATCHBAY_E_PROTOCOL, "Content-Type " + std::string(64, 't') + "; expected"},
         Head{"TooMany", "a", ScriptedHttp::empty("429 Later"), PATCHBAY_E_PROTOCOL, "HTTP 429", 0,
              PATCHBAY_ERR_RETRYABLE},
         Head{"Busy", "a", ScriptedHttp::empty("503 Busy"), PATCHBAY_E_IO, "HTTP 503", 0,
@@ -127,13 +126,15 @@ INSTANTIATE_TEST_SUITE_P(
         Head{"ASignInInJson", "a",
              ScriptedHttp::whole("401 Unauthorized", "application/json", kAnswer), PATCHBAY_E_AUTH,
              "HTTP 401"},
-        Head{"ARefusalInJson", "a",
-             ScriptedHttp::whole("500 Oops", "application/json", kAnswer), PATCHBAY_OK, "", 1},
+        Head{"ARefusalInJson", "a", ScriptedHttp::whole("500 Oops", "application/json", kAnswer),
+             PATCHBAY_OK, "", 1},
         Head{"TooLarge", "a", ScriptedHttp::empty("413 Too Large"), PATCHBAY_E_LIMIT, "HTTP 413"},
-        Head{"GatewayTimeout", "a", ScriptedHttp::empty("504 Late"), PATCHBAY_E_TIMEOUT, "HTTP 504"},
-        Head{"NoOtherEventIsAMessage", "a",
-             ScriptedHttp::stream("event: other\ndata: {}\n\ndata:\n\nevent: message\ndata: []\n\n"),
-             PATCHBAY_OK, "", 1}),
+        Head{"GatewayTimeout", "a", ScriptedHttp::empty("504 Late"), PATCHBAY_E_TIMEOUT,
+             "HTTP 504"},
+        Head{
+            "NoOtherEventIsAMessage", "a",
+            ScriptedHttp::stream("event: other\ndata: {}\n\ndata:\n\nevent: message\ndata: []\n\n"),
+            PATCHBAY_OK, "", 1}),
     [](const auto& each) { return each.param.name; });
 
 // ---- the older transport
@@ -143,7 +144,7 @@ protected:
     static constexpr const char* kEndpoint = "event: endpoint\ndata: /messages?a=b\n\n";
     // Its stream says `events`, its messages are answered with `answer`.
     void listen_to(const std::string& events, Answer answer = {ScriptedHttp::empty("202 Accepted")},
-              Then then = Then::Keep) {
+                   Then then = Then::Keep) {
         serve(
             [=](const Request& request) -> Answer {
                 if (request.is("POST")) return answer;
@@ -174,9 +175,9 @@ TEST_F(Sse, AsksForItsStreamAndPostsToWhereThatSays) {
     channel_->protocol = "";
     EXPECT_EQ(call().status, PATCHBAY_OK);
     const auto requests = server_->requests();
-    EXPECT_THAT(requests[0].head,
-                AllOf(StartsWith("GET /mcp HTTP/1.1\r\n"), HasSubstr("Accept: text/event-stream\r\n"),
-                      HasSubstr("Cache-Control: no-store\r\n")));
+    EXPECT_THAT(requests[0].head, AllOf(StartsWith("GET /mcp HTTP/1.1\r\n"),
+                                        HasSubstr("Accept: text/event-stream\r\n"),
+                                        HasSubstr("Cache-Control: no-store\r\n")));
     EXPECT_THAT(requests[1].head, AllOf(StartsWith("POST /messages?a=b HTTP/1.1\r\n"),
                                         HasSubstr("Content-Type: application/json\r\n"),
                                         HasSubstr("MCP-Protocol-Version: 2024-11-05\r\n")));
@@ -192,7 +193,8 @@ TEST_F(Sse, SaysWhatItWaitsForUntilThereIsAnEndpoint) {
 }
 
 TEST_F(Sse, AnEndpointMayMove) {
-    listen_to(std::string(kEndpoint) + "event: endpoint\ndata: /other\n\nevent: message\ndata: {}\n\n");
+    listen_to(std::string(kEndpoint) +
+              "event: endpoint\ndata: /other\n\nevent: message\ndata: {}\n\n");
     ASSERT_TRUE(channel_->until([&] { return channel_->message_count() == 1; }));
     EXPECT_EQ(call().status, PATCHBAY_OK);
     EXPECT_THAT(server_->requests().back().head, StartsWith("POST /other "));
@@ -238,9 +240,8 @@ TEST_F(Sse, AStreamThatEndsEndsTheChannelAndMayBeAskedForAgain) {
         ASSERT_TRUE(channel_->until([&] { return channel_->closed(); }));
         EXPECT_EQ(channel_->end.status, PATCHBAY_E_CLOSED);
         EXPECT_EQ(channel_->end.flags, PATCHBAY_ERR_RETRYABLE);
-        EXPECT_EQ(channel_->end.text,
-                  std::string("the server ended its event stream") +
-                      (whole ? "" : " in the middle of a message"));
+        EXPECT_EQ(channel_->end.text, std::string("the server ended its event stream") +
+                                          (whole ? "" : " in the middle of a message"));
         TearDown();
         channel_.reset();
     }

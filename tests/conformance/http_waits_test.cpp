@@ -167,12 +167,12 @@ TEST_F(HttpWaits, SaysWhenTooManyWaitForTheStreamAndWhenTheyDoNot) {
 // ---- a stream that breaks off
 
 TEST_F(HttpWaits, AStreamIsTakenUpAgainTenTimesWithoutAnEvent) {
-    resume_with("id: 7\ndata:\n\n",
-                [](std::size_t) -> Answer { return {ScriptedHttp::events(""), Then::Close}; });
+    resume_with("id: 7\ndata:\n\n", [](std::size_t) -> Answer {
+        return {ScriptedHttp::events(""), Then::Close};
+    });
     call();
     EXPECT_EQ(server_->count("GET"), 10u);
-    EXPECT_THAT(waits(),
-                ElementsAre(1000, 1000, 1000, 1000, 1600, 3200, 5000, 5000, 5000, 5000));
+    EXPECT_THAT(waits(), ElementsAre(1000, 1000, 1000, 1000, 1600, 3200, 5000, 5000, 5000, 5000));
 }
 
 TEST_F(HttpWaits, AStreamThatBringsEventsIsTakenUpAgainAnyNumberOfTimes) {
@@ -192,7 +192,9 @@ TEST_F(HttpWaits, AStreamThatIsRefusedForNowIsTakenUpWhenTheServerSays) {
     resume_with("retry: 2000\nid: 7\ndata:\n\n", [](std::size_t nth) -> Answer {
         const std::string seconds = nth == 1 ? "9" : "1";
         if (nth < 3)
-            return {ScriptedHttp::empty("503 Busy", "Connection: close\r\nRetry-After: " + seconds + "\r\n"), Then::Close};
+            return {ScriptedHttp::empty("503 Busy",
+                                        "Connection: close\r\nRetry-After: " + seconds + "\r\n"),
+                    Then::Close};
         if (nth == 3) return {{}, Then::Close};
         return {ScriptedHttp::events("data: " + kAnswer + "\n\n")};
     });
@@ -209,6 +211,7 @@ TEST_F(HttpWaits, AStreamThatIsElsewhereIsNotTakenUp) {
     EXPECT_EQ(end.status, PATCHBAY_E_DENIED);
     EXPECT_THAT(end.text, HasSubstr("cannot be taken up again: "));
     EXPECT_THAT(end.text, HasSubstr("another origin"));
+    EXPECT_THAT(channel_->fact("trouble"), HasSubstr("another origin"));
     EXPECT_EQ(server_->count("GET"), 1u);
 }
 
@@ -248,8 +251,7 @@ TEST_F(HttpWaits, AnAnsweredStreamThatTheServerKeepsOpenIsEndedAndNoOther) {
 TEST_F(HttpWaits, AStreamThatIsRefusedIsAskedForMoreAndMoreRarely) {
     const Answer busy{ScriptedHttp::empty("503 Busy")};
     hear({busy, busy, busy, busy, busy, busy, busy}, 8);
-    EXPECT_THAT(waits(),
-                ElementsAre(kHold, 1000, 2000, 4000, 8000, 16'000, 30'000, 30'000));
+    EXPECT_THAT(waits(), ElementsAre(kHold, 1000, 2000, 4000, 8000, 16'000, 30'000, 30'000));
 }
 
 TEST_F(HttpWaits, AStreamThatHasBroughtAnEventIsAskedForSoonAgain) {
@@ -302,7 +304,8 @@ TEST_F(HttpWaits, AStreamThatWantsASignInIsAskedForWithWhatComesOfIt) {
     EXPECT_THAT(channel_->challenges.front().text, HasSubstr("sign in"));
     EXPECT_THAT(waits(), ElementsAre(kHold)) << "not before";
     for (int i = 0; i < 2; ++i)
-        channel_->set_credentials({{plugin::str("Authorization"), plugin::str("Bearer fresh"), 0, 0}});
+        channel_->set_credentials(
+            {{plugin::str("Authorization"), plugin::str("Bearer fresh"), 0, 0}});
     ASSERT_TRUE(channel_->until([&] { return server_->count("GET") == 2; }));
     EXPECT_EQ(call("notifications/other").status, PATCHBAY_OK);
     EXPECT_EQ(server_->count("GET"), 2u);
@@ -315,8 +318,8 @@ TEST_F(HttpWaits, ANewSessionBeginsItsStreamAnew) {
         if (request.is("GET")) return {ScriptedHttp::events("id: 5\ndata: {}\n\n")};
         if (request.is("DELETE")) return {ScriptedHttp::empty("200 OK")};
         if (request.body != "begin") return accepted();
-        return {ScriptedHttp::json(
-            kAnswer, "Mcp-Session-Id: " + std::to_string(++*sessions) + "\r\n")};
+        return {
+            ScriptedHttp::json(kAnswer, "Mcp-Session-Id: " + std::to_string(++*sessions) + "\r\n")};
     });
     for (std::size_t round = 1; round <= 2; ++round) {
         EXPECT_EQ(call("initialize", "begin").status, PATCHBAY_OK);
