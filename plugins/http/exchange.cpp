@@ -94,7 +94,6 @@ void Exchange::prepare() {
 
 net::Task::Take Exchange::head(const net::Head& head) {
     transport_.note_reached(nullptr);
-    attempts_ = 0;
     const auto code = net::code_of_status(head.status);
     const auto type = head.media_type();
     if (code != PATCHBAY_OK) {
@@ -113,7 +112,6 @@ net::Task::Take Exchange::head(const net::Head& head) {
         transport_.session_started(std::string(id));
     }
     if (type == "text/event-stream") {
-        parser_.restart();
         pace_.began();
         streaming_ = true;
         return Take::Stream;
@@ -121,7 +119,7 @@ net::Task::Take Exchange::head(const net::Head& head) {
     if (type == "application/json") return Take::Whole;
     if (head.status == 202 || head.status == 204 || head.value("content-length") == "0")
         return Take::Nothing;
-    if (type.empty() && id_ != 0 && method_.rfind("notifications/", 0) == 0) return Take::Nothing;
+    if (type.empty() && method_.rfind("notifications/", 0) == 0) return Take::Nothing;
     trouble_.emplace(PATCHBAY_E_PROTOCOL,
                      "the server answered with " +
                          (type.empty() ? "no Content-Type" : "Content-Type " + type.substr(0, 64)) +

@@ -48,38 +48,16 @@ constexpr std::size_t kFloodPiece = 64u << 10;
 class LinePeer final : public SuitePeer {
 public:
     LinePeer(const std::string& plugin, Mode mode, long number) {
-        std::vector<std::string> words;
-        switch (mode) {
-            case Mode::Echo:
-                words = {"echo"};
-                break;
-            case Mode::Silent:
-                words = {"silent"};
-                break;
-            case Mode::Deaf:
-                words = {"deaf"};
-                break;
-            case Mode::Late:
-                fifo_ = ::testing::TempDir() + unique_token();
-                if (::mkfifo(fifo_.c_str(), 0600) != 0) throw std::runtime_error(fifo_);
-                words = {"late", fifo_};
-                break;
-            case Mode::Count:
-                words = {"count", std::to_string(number)};
-                break;
-            case Mode::Odd:
-                words = {"odd"};
-                break;
-            case Mode::Cut:
-                words = {"cut"};
-                break;
-            case Mode::Flood:
-                words = {"flood", std::to_string(number)};
-                break;
-            case Mode::Leave:
-                words = {"exit", "3"};
-                break;
+        static constexpr const char* kWords[] = {"echo", "silent", "deaf",  "late", "count",
+                                                 "odd",  "cut",    "flood", "exit"};
+        std::vector<std::string> words{kWords[static_cast<std::size_t>(mode)]};
+        if (mode == Mode::Late) {
+            fifo_ = ::testing::TempDir() + unique_token();
+            if (::mkfifo(fifo_.c_str(), 0600) != 0) throw std::runtime_error(fifo_);
+            words.push_back(fifo_);
         }
+        if (mode == Mode::Count || mode == Mode::Flood) words.push_back(std::to_string(number));
+        if (mode == Mode::Leave) words.push_back("3");
         settings_ = peer_settings(plugin, std::move(words), ",\"stop_grace_ms\":200");
     }
     ~LinePeer() override {

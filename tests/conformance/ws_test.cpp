@@ -17,6 +17,8 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 const std::string kFine = WsServer::kFine;
+// More than the sockets hold when nobody reads.
+const std::string kLarge = "{\"large\":\"" + std::string(8u << 20, 'x') + "\"}";
 
 class Ws : public testing::Test {
 protected:
@@ -33,6 +35,9 @@ protected:
         play.fields = fields;
         play.frames = frames;
         play.reads = reads;
+        open(std::move(play));
+    }
+    void open(WsServer::Play play) {
         server_.emplace(std::move(play));
         ASSERT_EQ(channel_.open("{\"url\":\"" + server_->url() + "\"}"), PATCHBAY_OK);
         look();
@@ -81,6 +86,64 @@ INSTANTIATE_TEST_SUITE_P(
                   "another WebSocket subprotocol"}),
     [](const auto& each) { return each.param.name; });
 
+TEST_F(Ws, AHandshakeSaysWhatItWantsAndAConnectionWhereItIs) {
+    server_.emplace(WsServer::Play());
+    // http is another word for ws.
+    ASSERT_EQ(channel_.open("{\"url\":\"http" + server_->url().substr(2) +
+                                "\",\"headers\":{\"X-Key\":\"k\"}}",
+                            {{plugin::str("Authorization"), plugin::str("Bearer b"), 0, 0}}),
+              PATCHBAY_OK);
+    EXPECT_EQ(channel_.fact("trouble"), "no handshake with " + server_->url() + " yet");
+    ASSERT_TRUE(channel_.until([&] { return channel_.opened_or_closed(); }));
+    EXPECT_TRUE(channel_.opened());
+    EXPECT_EQ(channel_.fact("trouble"), "");
+    EXPECT_EQ("ws://" + channel_.fact("peer") + "/mcp", server_->url());
+    for (const char* field : {"Sec-WebSocket-Protocol: mcp\r\n", "X-Key: k\r\n",
+                              "Authorization: Bearer b\r\n", "GET /mcp HTTP/1.1\r\n"})
+        EXPECT_THAT(server_->head(), HasSubstr(field));
+}
+
+TEST_F(Ws, AHandshakeThatIsRefusedSaysHow) {
+    const struct {
+        std::string status, fields;
+        patchbay_status code;
+        std::uint32_t flags;
+    } refusals[] = {{"401 Unauthorized", "WWW-Authenticate: Bearer\r\n", PATCHBAY_E_AUTH, 0},
+                    {"404 Not Found", "", PATCHBAY_E_PROTOCOL, 0},
+                    {"503 Busy", "Retry-After: 3\r\n", PATCHBAY_E_IO, PATCHBAY_ERR_RETRYABLE}};
+    for (const auto& refusal : refusals) {
+        WsServer::Play play;
+        play.status = refusal.status;
+        play.fields = refusal.fields + "Content-Length: 0\r\n";
+        WsServer server(std::move(play));
+        PluginChannel channel(loop_, host_);
+        ASSERT_EQ(channel.open("{\"url\":\"" + server.url() + "\"}"), PATCHBAY_OK);
+        ASSERT_TRUE(channel.until([&] { return channel.closed(); }));
+        EXPECT_FALSE(channel.opened());
+        EXPECT_EQ(channel.end.status, refusal.code);
+        EXPECT_EQ(channel.end.flags, refusal.flags);
+        EXPECT_THAT(channel.end.text, HasSubstr("HTTP " + refusal.status));
+    }
+    open(kFine);
+}
+
+TEST_F(Ws, AServerThatDoesNotListenIsAskedFiveTimesMoreAndMoreRarely) {
+    host_.turn_timers(100);
+    server_.emplace(WsServer::Play());
+    const auto url = server_->url();
+    server_.reset();
+    ASSERT_EQ(channel_.open("{\"url\":\"" + url + "\"}"), PATCHBAY_OK);
+    look();
+    ASSERT_TRUE(channel_.until([&] { return channel_.closed(); }));
+    EXPECT_EQ(channel_.end.status, PATCHBAY_E_IO);
+    EXPECT_EQ(channel_.end.flags, PATCHBAY_ERR_RETRYABLE);
+    EXPECT_THAT(channel_.end.text, HasSubstr("Connection refused"));
+    EXPECT_THAT(channel_.fact("trouble"), HasSubstr("Connection refused"));
+    using std::chrono::milliseconds;
+    EXPECT_THAT(host_.timers(), testing::ElementsAre(milliseconds(100), milliseconds(200),
+                                                     milliseconds(400), milliseconds(800)));
+}
+
 // ---- frames
 
 struct Frames {
@@ -110,6 +173,10 @@ INSTANTIATE_TEST_SUITE_P(
         Frames{"ShortLengthInTwoBytes", "\x81\x7e\0\x02{}"s, 1002, "more bytes than it needs"},
         Frames{"ShortLengthInEightBytes", "\x81\x7f\0\0\0\0\0\0\0\x02{}"s, 1002,
                "more bytes than it needs"},
+        Frames{"MostOfOneByteInTwo", "\x81\x7e\0\x7d"s + std::string(125, '1'), 1002,
+               "more bytes than it needs"},
+        Frames{"MostOfTwoBytesInEight", "\x81\x7f\0\0\0\0\0\0\xff\xff"s + std::string(65'535, '1'),
+               1002, "more bytes than it needs"},
         Frames{"PingInTwoBytes", "\x89\x7e\0\x02hi"s, 1002, "more bytes than it needs"},
         Frames{"ReservedBit1", "\xc1\x02{}"s, 1002, "an extension that was not agreed on"},
         Frames{"ReservedBit2", "\xa1\x02{}"s, 1002, "an extension that was not agreed on"},
@@ -120,6 +187,18 @@ INSTANTIATE_TEST_SUITE_P(
         Frames{"NoUtf8", "\x81\x03\"\xff\""s, 1007, "not UTF-8"},
         Frames{"Overlong", "\x81\x04\"\xc0\xaf\""s, 1007, "not UTF-8"},
         Frames{"Surrogate", "\x81\x05\"\xed\xa0\x80\""s, 1007, "not UTF-8"},
+        Frames{"OverlongInThree", "\x81\x05\"\xe0\x9f\xbf\""s, 1007, "not UTF-8"},
+        Frames{"OverlongInFour", "\x81\x06\"\xf0\x8f\xbf\xbf\""s, 1007, "not UTF-8"},
+        Frames{"BehindTheLast", "\x81\x06\"\xf4\x90\x80\x80\""s, 1007, "not UTF-8"},
+        Frames{"TheRestOfACharacter", "\x81\x03\"\x80\""s, 1007, "not UTF-8"},
+        Frames{"TwoBytesOfThree", "\x81\x04\"\xe2\x82\""s, 1007, "not UTF-8"},
+        Frames{"TwoBytesOfThreeAtTheEnd", "\x81\x03\"\xe2\x82"s, 1007, "not UTF-8"},
+        Frames{"LongPing", "\x89\x7e\0\x7e"s + std::string(126, '1'), 1002,
+               "a broken control frame"},
+        Frames{"PingInParts", "\x09\x02hi"s, 1002, "a broken control frame"},
+        Frames{"Masked", "\x81\x82\0\0\0\0{}"s, 1002, "a masked frame"},
+        Frames{"RestOfNothing", "\x80\x02{}"s, 1002, "the rest of a message that never began"},
+        Frames{"BeginningTwice", "\x01\x01{\x81\x02{}"s, 1002, "a new message inside another"},
         Frames{"CutCharacter", "\x01\x02\"\xc3\x80\x01\""s, 1007, "not UTF-8"},
         Frames{"CloseWithHalfACode", "\x88\x01\x03"s, 1002, "without a valid code"},
         Frames{"CloseWithACodeOfNobody", "\x88\x02\x03\xed"s, 1002, "without a valid code"},
@@ -134,17 +213,90 @@ TEST_F(Ws, AnEmptyFrameInTheMiddleOfAMessageIsNotItsEnd) {
 }
 
 TEST_F(Ws, TextOfAllPlanesIsTaken) {
-    open(kFine, "\x81\x0b\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\""s);
+    // The first and the last of each length, and those beside the surrogates.
+    const std::string text =
+        "\"\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf"
+        "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\"";
+    open(kFine, WsServer::text(text));
     ASSERT_TRUE(channel_.until([&] { return channel_.message_count() == 1 || channel_.closed(); }));
     EXPECT_FALSE(channel_.closed()) << channel_.end.text;
+}
+
+TEST_F(Ws, AFrameThatClaimsMoreThanTheLimitIsNotRead) {
+    open(kFine, "\x81\x7f\0\0\0\0\x01\0\0\x01"s);
+    ASSERT_TRUE(channel_.until([&] { return channel_.closed(); }));
+    EXPECT_EQ(channel_.end.status, PATCHBAY_E_LIMIT);
+    EXPECT_EQ(channel_.end.flags, 0u);
+    ASSERT_TRUE(channel_.until([&] { return !server_->frames().empty(); }));
+    EXPECT_EQ(server_->frames()[0], "8\x03\xf1");
+}
+
+TEST_F(Ws, AConnectionThatEndsWithinAFrameMayBeMadeAgain) {
+    WsServer::Play play;
+    play.frames = "\x81\x05{";
+    play.leaves = true;
+    open(std::move(play));
+    ASSERT_TRUE(channel_.until([&] { return channel_.closed(); }));
+    EXPECT_EQ(channel_.end.status, PATCHBAY_E_CLOSED);
+    EXPECT_EQ(channel_.end.flags, PATCHBAY_ERR_RETRYABLE);
+    EXPECT_THAT(channel_.end.text, HasSubstr("in the middle of a message"));
+}
+
+class WsCloseCode : public Ws, public testing::WithParamInterface<int> {
+protected:
+    static std::string code(int number) {
+        return {static_cast<char>(number >> 8), static_cast<char>(number)};
+    }
+    void end_with(const std::string& payload) {
+        open(kFine, "\x88"s + static_cast<char>(payload.size()) + payload);
+        ASSERT_TRUE(channel_.until([&] { return channel_.closed(); }));
+        ASSERT_TRUE(channel_.until([&] { return !server_->frames().empty(); }));
+    }
+};
+class WsWrongCloseCode : public WsCloseCode {};
+
+TEST_P(WsCloseCode, IsToldAndAnswered) {
+    end_with(code(GetParam()));
+    EXPECT_EQ(channel_.end.status, PATCHBAY_E_CLOSED);
+    EXPECT_EQ(channel_.end.flags, PATCHBAY_ERR_RETRYABLE);
+    EXPECT_EQ(channel_.end.text, "the server closed the connection (WebSocket code " +
+                                     std::to_string(GetParam()) + ")");
+    EXPECT_EQ(server_->frames()[0], "8" + code(1000));
+}
+INSTANTIATE_TEST_SUITE_P(, WsCloseCode, testing::Values(1000, 1003, 1007, 1014, 3000, 4999));
+
+TEST_P(WsWrongCloseCode, IsAFaultOfTheServer) {
+    end_with(code(GetParam()));
+    EXPECT_EQ(channel_.end.status, PATCHBAY_E_PROTOCOL);
+    EXPECT_EQ(channel_.end.flags, 0u);
+    EXPECT_EQ(server_->frames()[0], "8" + code(1002));
+}
+INSTANTIATE_TEST_SUITE_P(, WsWrongCloseCode,
+                         testing::Values(0, 999, 1004, 1005, 1006, 1015, 2999, 5000));
+
+TEST_F(WsCloseCode, MayHaveAReason) {
+    end_with(code(1001) + "out of ideas");
+    EXPECT_THAT(channel_.end.text, testing::EndsWith("(WebSocket code 1001: out of ideas)"));
+}
+
+TEST_F(WsCloseCode, MayBeMissing) {
+    end_with("");
+    EXPECT_EQ(channel_.end.text, "the server closed the connection");
+    EXPECT_EQ(channel_.end.status, PATCHBAY_E_CLOSED);
+}
+
+TEST_F(Ws, APingIsAnsweredWithItself) {
+    const std::string longest(125, 'p');
+    open(kFine, "\x89\x7d" + longest + "\x89\x02hi\x8a\x02no"s);
+    ASSERT_TRUE(channel_.until([&] { return server_->frames().size() == 2; }));
+    EXPECT_THAT(server_->frames(), testing::ElementsAre("10" + longest, "10hi"));
 }
 
 // ---- sending
 
 TEST_F(Ws, WhatIsCancelledWhileItWaitsIsNotSent) {
     open(kFine, {}, false);
-    const auto large = "{\"large\":\"" + std::string(8u << 20, 'x') + "\"}";
-    ASSERT_GE(channel_.send(large), 0);  // more than the sockets hold, and nobody reads
+    ASSERT_GE(channel_.send(kLarge), 0);
     ASSERT_GE(channel_.send("{\"n\":2}"), 0);
     ASSERT_GE(channel_.send("{\"n\":3}"), 0);
     channel_.cancel(2);
@@ -165,6 +317,51 @@ TEST_F(Ws, SaysWhenTooMuchWaitsAndWhenItDoesNot) {
     EXPECT_EQ(channel_.writable_count(), 0);
     server_->read_on();
     EXPECT_TRUE(channel_.until([&] { return channel_.writable_count() == 1; }));
+}
+
+TEST_F(Ws, AServerThatPingsFasterThanItReadsGetsAFewAnswersOnly) {
+    open(kFine, {}, false);
+    ASSERT_GE(channel_.send(kLarge), 0);
+    ASSERT_TRUE(channel_.until([&] { return server_->waited_for(); }));
+    std::string pings;
+    for (int i = 0; i < 40; ++i) pings += "\x89\x02hi";
+    server_->say(pings + WsServer::text("{}"));
+    ASSERT_TRUE(channel_.until([&] { return channel_.message_count() == 1; }));
+    channel_.cancel(0);  // nobody's
+    server_->read_on();
+    ASSERT_TRUE(channel_.until([&] { return channel_.running() == 0; }));
+    ASSERT_GE(channel_.send("{}"), 0);
+    ASSERT_TRUE(channel_.until([&] {
+        const auto frames = server_->frames();
+        return !frames.empty() && frames.back() == "1{}";
+    }));
+    EXPECT_EQ(server_->frames().size(), 1u + 16u + 1u);
+}
+
+TEST_F(Ws, WhatWaitsForAConnectionThatBreaksWasNotSent) {
+    open(kFine, {}, false);
+    ASSERT_GE(channel_.send(kLarge), 0);
+    ASSERT_GE(channel_.send("{}"), 0);
+    ASSERT_TRUE(channel_.until([&] { return server_->waited_for(); }));
+    server_.reset();
+    ASSERT_TRUE(channel_.until([&] { return channel_.closed(); }));
+    EXPECT_EQ(channel_.end.status, PATCHBAY_E_CLOSED);
+    EXPECT_EQ(channel_.end.flags, PATCHBAY_ERR_RETRYABLE);
+    EXPECT_EQ(channel_.end_of_exchange(1)->status, PATCHBAY_E_CLOSED);
+    EXPECT_EQ(channel_.end_of_exchange(1)->flags, 0u);
+    EXPECT_EQ(channel_.end_of_exchange(2)->status, PATCHBAY_E_CLOSED);
+    EXPECT_EQ(channel_.end_of_exchange(2)->flags, PATCHBAY_ERR_NOT_SENT);
+}
+
+TEST_F(Ws, AServerThatTakesNoCloseFrameIsLeftInTwoSeconds) {
+    host_.turn_timers(100);
+    open(kFine, {}, false);
+    ASSERT_GE(channel_.send(kLarge), 0);
+    ASSERT_TRUE(channel_.until([&] { return server_->waited_for(); }));
+    channel_.close();
+    ASSERT_TRUE(channel_.until([&] { return channel_.closed(); }));
+    EXPECT_EQ(channel_.end.status, PATCHBAY_OK);
+    EXPECT_THAT(host_.timers(), testing::ElementsAre(std::chrono::seconds(2)));
 }
 
 TEST_F(Ws, AFileThatIsNotWhatItShouldBeIsRefusedByItsName) {

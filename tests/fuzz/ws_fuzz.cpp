@@ -4,10 +4,8 @@
 // the plugin keeps the contract of plugin.h.
 #include "fuzz/require.hpp"
 #include "support/plugin_host.hpp"
+#include "support/ws_handshake.hpp"
 #include "utf8.hpp"
-
-#include <openssl/evp.h>
-#include <openssl/sha.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -20,15 +18,6 @@
 namespace {
 
 using namespace patchbay;
-
-std::string accept_for(const std::string& key) {
-    const auto text = key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-    unsigned char digest[SHA_DIGEST_LENGTH];
-    ::SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
-    unsigned char encoded[64];
-    const int size = ::EVP_EncodeBlock(encoded, digest, sizeof digest);
-    return {reinterpret_cast<char*>(encoded), static_cast<std::size_t>(size)};
-}
 
 // On a Unix socket, so that no port is used up; a thread that serves one connection after the other.
 class Server {
@@ -79,13 +68,7 @@ private:
     }
     std::string answer_to(const std::string& head) {
         const std::scoped_lock lock(mutex_);
-        const auto at = head.find("Sec-WebSocket-Key: ");
-        auto answer = "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
-                      fields_ + "\r\n";
-        if (const auto place = answer.find("ACCEPT"); at != head.npos && place != answer.npos)
-            answer.replace(place, 6,
-                           accept_for(head.substr(at + 19, head.find('\r', at) - at - 19)));
-        return answer + frames_;
+        return test::ws_answer(head, fields_) + frames_;
     }
 
     char folder_[32] = "/tmp/patchbay-ws-fuzz-XXXXXX";

@@ -5,6 +5,7 @@
 #include "core/loop.hpp"
 #include "plugin/abi.hpp"
 #include "plugin/host_services.hpp"
+#include "support/turned_timers.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -53,8 +54,12 @@ public:
     }
 
     const patchbay_transport& transport() const { return *plugin_->transports[0]; }
-    const patchbay_host* host() const { return services_.host(); }
+    const patchbay_host* host() const { return turned_ ? turned_->host() : services_.host(); }
     std::string misbehaviour() const { return services_.misbehaviour(); }
+
+    // From now on: for channels that are opened, once.
+    void turn_timers(std::uint64_t divisor) { turned_.emplace(services_.host(), divisor); }
+    std::vector<std::chrono::milliseconds> timers() const { return turned_->asked(); }
 
 private:
     void enter(const std::string& path, Entry* entry) {
@@ -65,6 +70,7 @@ private:
 
     plugin::HostServices services_;
     const patchbay_plugin* plugin_ = nullptr;
+    std::optional<TurnedTimers> turned_;
 };
 
 // One channel, driven as the host would, by a test on the loop's thread.
@@ -115,6 +121,7 @@ public:
         message.kind = PATCHBAY_MSG_REQUEST;
         message.exchange = ++last_exchange;
         message.method = plugin::str(method);
+        message.protocol = plugin::str(protocol);
         message.body = {reinterpret_cast<const std::uint8_t*>(counted->text.data()),
                         counted->text.size(), counted->text.size(),
                         [](void* owner) {
@@ -141,6 +148,9 @@ public:
     void cancel(std::uint64_t exchange) { table_.cancel(channel_, exchange); }
     void resume() { table_.resume(channel_); }
     void settle(std::uint64_t exchange) { table_.settle(channel_, exchange); }
+    void set_credentials(const std::vector<patchbay_kv>& fresh) {
+        table_.set_credentials(channel_, fresh.data(), fresh.size());
+    }
     void close() { table_.close(channel_); }
     void destroy() {
         const std::scoped_lock lock(mutex_);  // an event that another thread tells is over
@@ -221,6 +231,8 @@ public:
     int given = 0, accepted = 0, writable = 0;
     std::uint64_t last_exchange = 0;
     bool keep_bodies = true;
+    bool signs_in = false;  // a challenge for credentials is no fault
+    std::string protocol;   // of what is sent from now on
     std::size_t received_bytes = 0;
 
 private:
@@ -278,7 +290,7 @@ private:
     }
     static void on_challenge(patchbay_link* link, const patchbay_problem* problem) {
         of(link).event("challenge", [&] {
-            if (problem->error.code != PATCHBAY_E_SESSION)
+            if (problem->error.code != PATCHBAY_E_SESSION && !of(link).signs_in)
                 of(link).faults.push_back("a challenge from a transport without auth");
             of(link).challenges.push_back(end_of(problem->error.code, problem));
         });

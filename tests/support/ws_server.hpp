@@ -4,8 +4,7 @@
 // Threads: one of its own, until the object ends.
 #pragma once
 
-#include <openssl/evp.h>
-#include <openssl/sha.h>
+#include "support/ws_handshake.hpp"
 
 #include <arpa/inet.h>
 #include <atomic>
@@ -27,6 +26,7 @@ public:
     struct Play {
         // Of the handshake; "ACCEPT" stands for the right answer.
         std::string fields = kFine;
+        std::string status = "101 Switching";
         std::string frames;  // behind it
         bool reads = true;   // at once; otherwise from read_on() on
         bool echoes = false;
@@ -61,7 +61,19 @@ public:
 
     std::string url() const { return "ws://127.0.0.1:" + std::to_string(port_) + "/mcp"; }
     void read_on() { reads_ = true; }
+    // More frames, when the client is there and the server itself has no more to say.
+    void say(std::string_view frames) const { put(client_, frames); }
+    // The client has said something that is not read yet.
+    bool waited_for() const {
+        pollfd wait{client_, POLLIN, 0};
+        return ::poll(&wait, 1, 0) > 0;
+    }
     bool ended() const { return ended_; }
+    // Of the handshake.
+    std::string head() const {
+        const std::scoped_lock lock(mutex_);
+        return head_;
+    }
     // Payloads of the client's frames, each behind its opcode: "1{}", "8" and the close code.
     std::vector<std::string> frames() const {
         const std::scoped_lock lock(mutex_);
@@ -120,6 +132,7 @@ private:
     void serve() {
         if (!readable(listener_)) return;
         const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+        client_ = fd;
         converse(fd);
         ::close(fd);
         ended_ = true;
@@ -130,12 +143,11 @@ private:
             if (::recv(fd, &byte, 1, 0) != 1) break;
             head += byte;
         }
-        const auto at = head.find("Sec-WebSocket-Key: ");
-        auto answer = "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
-                      play_.fields + "\r\n";
-        if (const auto place = answer.find("ACCEPT"); at != head.npos && place != answer.npos)
-            answer.replace(place, 6,
-                           accept_for(head.substr(at + 19, head.find('\r', at) - at - 19)));
+        {
+            const std::scoped_lock lock(mutex_);
+            head_ = head;
+        }
+        const auto answer = ws_answer(head, play_.fields, play_.status);
         bool taken = put(fd, answer + play_.frames);
         for (std::size_t i = 0; i < play_.times && taken; ++i) taken = put(fd, play_.piece);
         while (!stopping_ && taken && !play_.leaves) {
@@ -151,20 +163,13 @@ private:
             take(fd);
         }
     }
-    static std::string accept_for(const std::string& key) {
-        const auto text = key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-        unsigned char digest[SHA_DIGEST_LENGTH];
-        ::SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
-        unsigned char encoded[64];
-        const int size = ::EVP_EncodeBlock(encoded, digest, sizeof digest);
-        return {reinterpret_cast<char*>(encoded), static_cast<std::size_t>(size)};
-    }
-
     const Play play_;
     std::atomic<bool> reads_, stopping_{false}, ended_{false};
+    std::atomic<int> client_{-1};
     int listener_ = -1, port_ = 0;
     std::string received_;
-    mutable std::mutex mutex_;  // guards taken_
+    mutable std::mutex mutex_;  // guards what follows
+    std::string head_;
     std::vector<std::string> taken_;
     std::thread thread_;
 };

@@ -500,8 +500,8 @@ void Engine::stop() {
     held_.clear();
     resumed_.clear();
     for (auto& line : std::exchange(idle_, {})) drop(std::move(line));
-    const Trouble cancelled(PATCHBAY_E_CANCELLED, "cancelled");
     for (const auto& task : std::vector<TaskPtr>(tasks_.begin(), tasks_.end())) {
+        const Trouble cancelled(PATCHBAY_E_CANCELLED, "cancelled", task->sent());
         task->blow();  // ends its worker's dialing
         const bool later = task->timer_ != 0;
         core_.end(task->timer_);

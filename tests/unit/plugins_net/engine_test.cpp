@@ -32,11 +32,17 @@ struct Told final : Task {
         if (throws_in == place) throw std::runtime_error("thrown in " + throws_in);
     }
     void prepare() override { at("prepare"); }
-    Take head(const Head&) override {
+    Take head(const Head& its_head) override {
         at("head");
+        status = its_head.status;
         return take;
     }
-    void whole(std::string&&) override { at("whole"); }
+    bool body_may_be_cut() const override { return may_be_cut; }
+    void whole(std::string&& its_body) override {
+        at("whole");
+        body = std::move(its_body);
+        cut = was_cut();
+    }
     bool data(std::string_view& bytes) override {
         at("data");
         if (on_data) return on_data(bytes);
@@ -48,8 +54,10 @@ struct Told final : Task {
         at("end");
     }
 
-    std::string throws_in;
+    std::string throws_in, body;
     Take take = Take::Whole;
+    bool may_be_cut = false, cut = false;
+    int status = 0;
     std::function<bool(std::string_view&)> on_data;
     int ended = 0;
     std::optional<Trouble> trouble;
@@ -86,6 +94,15 @@ protected:
     void begin(const std::shared_ptr<Told>& task) {
         const Turn turn(*core_);
         engine_->start(task);
+    }
+    // Begun and ended.
+    std::shared_ptr<Told> ran(
+        const std::string& url, const std::function<void(Told&)>& changed = [](Told&) {}) {
+        const auto task = start(url);
+        changed(*task);
+        begin(task);
+        EXPECT_TRUE(until([&] { return task->ended == 1; }));
+        return task;
     }
     bool until(const std::function<bool()>& done) {
         return loop_.run_until(
@@ -185,6 +202,215 @@ TEST_F(EngineTest, AStreamThatUnpacksToManyEventsIsHandedOnAsFastAsItIsTaken) {
     ASSERT_TRUE(until([&] { return task->ended == 1; }));
     EXPECT_FALSE(task->trouble);
     EXPECT_LE(most, 2u << 20);
+}
+
+TEST_F(EngineTest, WhatEndsInTimeOrNeverBeginsIsNotLate) {
+    ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
+        if (request.has("/silent ")) return {};
+        return {ScriptedHttp::events("data: {}\n\n")};
+    });
+    const auto quiet = start(server.url()), silent = start(server.origin() + "/silent");
+    quiet->take = Task::Take::Stream;
+    begin(quiet);
+    begin(silent);
+    for (int i = 0; i < 3; ++i)  // so much time passes for those
+        EXPECT_FALSE(loop_.run_until([] { return false; }, core::Clock::now() + 60ms));
+    EXPECT_EQ(quiet->ended, 0);
+    EXPECT_EQ(silent->ended, 0);
+}
+
+TEST_F(EngineTest, AHeadThatStallsIsEndedAndARefusalThatStallsIsCut) {
+    ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
+        if (request.has("/head ")) return {"HTTP/1.1 200 OK\r\n"};
+        return {"HTTP/1.1 404 No\r\nContent-Length: 100\r\n\r\nsome"};
+    });
+    const auto head = ran(server.origin() + "/head");
+    ASSERT_TRUE(head->trouble);
+    EXPECT_EQ(head->trouble->text, "no answer in time");
+    EXPECT_EQ(head->trouble->code, PATCHBAY_E_CLOSED);
+    EXPECT_TRUE(head->trouble->sent);
+    const auto refused = ran(server.url(), [](Told& task) { task.may_be_cut = true; });
+    EXPECT_FALSE(refused->trouble);
+    EXPECT_EQ(refused->body, "some");
+    EXPECT_TRUE(refused->cut);
+}
+
+TEST_F(EngineTest, ABodyMayBeAsLongAsItsLimitAndARefusalIsCutThere) {
+    ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
+        const std::size_t more = request.has("/more ") ? 1 : 0;
+        return {ScriptedHttp::whole("200 OK", "text/plain", std::string((64u << 10) + more, 'x'))};
+    });
+    EXPECT_FALSE(ran(server.url())->trouble);
+    const auto large = ran(server.origin() + "/more");
+    ASSERT_TRUE(large->trouble);
+    EXPECT_EQ(large->trouble->code, PATCHBAY_E_LIMIT);
+    const auto cut = ran(server.origin() + "/more", [](Told& task) { task.may_be_cut = true; });
+    EXPECT_FALSE(cut->trouble);
+    EXPECT_TRUE(cut->cut);
+    EXPECT_EQ(cut->body.size(), 64u << 10);
+    EXPECT_FALSE(ran(server.url(), [](Told& task) { task.may_be_cut = false; })->cut);
+}
+
+TEST_F(EngineTest, AConnectionIsKeptBehindAShortBodyThatNobodyWants) {
+    ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
+        const std::size_t size = request.has("/long ") ? 1u << 20 : 32u << 10;
+        return {ScriptedHttp::whole("200 OK", "text/plain", std::string(size, 'x'))};
+    });
+    const auto nothing = [](Told& task) { task.take = Task::Take::Nothing; };
+    for (int i = 0; i < 3; ++i) EXPECT_FALSE(ran(server.url(), nothing)->trouble);
+    EXPECT_EQ(server.connections(), 1);
+    EXPECT_FALSE(ran(server.origin() + "/long", nothing)->trouble);
+    EXPECT_FALSE(ran(server.url(), nothing)->trouble);
+    EXPECT_EQ(server.connections(), 2);
+}
+
+TEST_F(EngineTest, AConnectionThatTheServerWillCloseIsNotKept) {
+    ScriptedHttp server([](const auto&) -> ScriptedHttp::Answer {
+        return {ScriptedHttp::json("{}", "Connection: close\r\n")};
+    });
+    for (int i = 1; i <= 2; ++i) {
+        EXPECT_FALSE(ran(server.url())->trouble);
+        EXPECT_EQ(server.connections(), i);
+    }
+}
+
+TEST_F(EngineTest, WhatAKeptConnectionLosesIsAskedAgainOnlyWhereThatDoesNoHarm) {
+    for (const bool repeatable : {true, false}) {
+        ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
+            if (request.number == 2) return {{}, ScriptedHttp::Answer::Then::Close};
+            return {ScriptedHttp::json("{}")};
+        });
+        EXPECT_FALSE(ran(server.url())->trouble);
+        const auto task = ran(server.url(), [&](Told& told) { told.repeatable = repeatable; });
+        EXPECT_EQ(task->trouble.has_value(), !repeatable);
+        EXPECT_EQ(server.count("GET"), repeatable ? 3u : 2u);
+        if (task->trouble) EXPECT_TRUE(task->trouble->sent);
+        // On one that is new there is nothing to blame but the server.
+        ScriptedHttp closing([](const auto&) -> ScriptedHttp::Answer {
+            return {{}, ScriptedHttp::Answer::Then::Close};
+        });
+        EXPECT_TRUE(ran(closing.url(), [](Told& told) { told.repeatable = true; })->trouble);
+        EXPECT_EQ(closing.count("GET"), 1u);
+    }
+}
+
+// ---- redirects
+
+std::string moved(int status, const std::string& to) {
+    return ScriptedHttp::empty(std::to_string(status) + " Moved", "Location: " + to + "\r\n");
+}
+
+TEST_F(EngineTest, OnlyARedirectThatSaysWhereToIsFollowed) {
+    std::atomic<int> status{0};
+    ScriptedHttp server([&](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
+        if (request.has(" /there ")) return {ScriptedHttp::json("{}")};
+        if (request.has(" /nowhere ")) return {ScriptedHttp::empty("307 There")};
+        return {moved(status, "/there")};
+    });
+    for (const int each : {301, 302, 303, 307, 308}) {
+        status = each;
+        EXPECT_EQ(ran(server.url())->status, 200) << each;
+    }
+    for (const int each : {300, 305, 400}) {
+        status = each;
+        EXPECT_EQ(ran(server.url())->status, each);
+    }
+    EXPECT_EQ(ran(server.origin() + "/nowhere")->status, 307);
+}
+
+TEST_F(EngineTest, ARedirectThatLosesTheRequestIsNotFollowed) {
+    std::atomic<int> status{0};
+    ScriptedHttp server([&](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
+        if (request.has(" /there?")) return {ScriptedHttp::json(request.body)};
+        return {moved(status, "/there?secret=1")};
+    });
+    for (const int each : {301, 302, 303, 307, 308}) {
+        status = each;
+        const auto task = ran(server.url(), [](Told& told) {
+            told.request.method = "POST";
+            told.request.body = "words";
+            told.request.has_body = true;
+        });
+        if (each >= 307) {
+            EXPECT_EQ(task->body, "words") << each;
+            continue;
+        }
+        ASSERT_TRUE(task->trouble) << each;
+        EXPECT_EQ(task->trouble->code, PATCHBAY_E_PROTOCOL);
+        EXPECT_EQ(task->trouble->text, "the server answered " + std::to_string(each) +
+                                           ", a redirect that loses the request; set the url to " +
+                                           server.origin() + "/there");
+    }
+}
+
+TEST_F(EngineTest, ThreeRedirectsAreFollowedAndNoFourth) {
+    ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
+        const char left = request.head[request.head.find('/') + 1];
+        return left == '0' ? ScriptedHttp::Answer{ScriptedHttp::json("{}")}
+                           : ScriptedHttp::Answer{moved(307, std::string("/") + char(left - 1))};
+    });
+    EXPECT_EQ(ran(server.origin() + "/3")->status, 200);
+    const auto task = ran(server.origin() + "/4");
+    ASSERT_TRUE(task->trouble);
+    EXPECT_EQ(task->trouble->text,
+              "more than 3 redirects, the last one from " + server.origin() + "/1");
+    EXPECT_TRUE(task->trouble->sent) << "who redirects has read it";
+}
+
+TEST_F(EngineTest, SecretsStayWithTheOriginThatWasAsked) {
+    ScriptedHttp other(
+        [](const auto&) -> ScriptedHttp::Answer { return {ScriptedHttp::json("")}; });
+    ScriptedHttp server([&](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
+        return {moved(307, request.has(" /mcp ") ? "/there" : other.url())};
+    });
+    const auto task = ran(server.url(), [](Told& told) {
+        told.leaves_origin = true;
+        told.secrets.set("Authorization", "Bearer secret");
+        told.request.headers.set("X-Open", "yes");
+    });
+    EXPECT_EQ(task->status, 200);
+    EXPECT_EQ(task->url.text(), other.url());
+    const auto asked = server.requests();
+    ASSERT_EQ(asked.size(), 2u);
+    for (const auto& request : asked) EXPECT_TRUE(request.has("Authorization: Bearer secret\r\n"));
+    ASSERT_EQ(other.requests().size(), 1u);
+    EXPECT_FALSE(other.requests()[0].has("Authorization"));
+    EXPECT_TRUE(other.requests()[0].has("X-Open: yes\r\n"));
+    const auto kept = ran(server.url());
+    ASSERT_TRUE(kept->trouble);
+    EXPECT_EQ(kept->trouble->code, PATCHBAY_E_DENIED);
+    EXPECT_EQ(other.connections(), 1);
+}
+
+// ---- many, and the end
+
+TEST_F(EngineTest, SixtyFourAreUnderWayAndTheNextWhenOneOfThemEnds) {
+    ScriptedHttp server([](const auto&) -> ScriptedHttp::Answer { return {}; });
+    for (std::size_t i = 0; i < Engine::kConnections + 2; ++i) begin(start(server.url()));
+    ASSERT_TRUE(until([&] { return server.count("GET") == Engine::kConnections; }));
+    tasks_[0]->blow();
+    ASSERT_TRUE(until([&] { return server.count("GET") == Engine::kConnections + 1; }));
+    EXPECT_EQ(tasks_[0]->ended, 1);
+    EXPECT_EQ(tasks_[0]->trouble->code, PATCHBAY_E_CANCELLED);
+    EXPECT_EQ(server.connections(), 65);
+    EXPECT_FALSE(tasks_.back()->sent());
+}
+
+TEST_F(EngineTest, WhatIsToBeginLaterEndsWithTheEngineAndWhatBeginsAfterItAtOnce) {
+    const auto later = start("http://127.0.0.1:1/"), never = start("http://127.0.0.1:1/");
+    {
+        const Turn turn(*core_);
+        engine_->start_after(1h, later);
+        EXPECT_TRUE(later->waits());
+        engine_->stop();
+        EXPECT_FALSE(later->waits());
+        engine_->start_after(1h, never);
+    }
+    for (const auto& task : tasks_) {
+        ASSERT_EQ(task->ended, 1);
+        EXPECT_EQ(task->trouble->code, PATCHBAY_E_CANCELLED);
+        EXPECT_FALSE(task->trouble->sent);
+    }
 }
 
 }  // namespace

@@ -107,5 +107,25 @@ TEST(Head, KnowsItsMediaType) {
     EXPECT_EQ(Head{}.media_type(), "");
 }
 
+TEST(Head, KnowsWhetherTheConnectionIsKept) {
+    struct Case {
+        bool persistent;
+        std::vector<HeaderList::Field> fields;
+        bool keeps;
+        int status = 200;
+    };
+    const Case cases[] = {{true, {}, true},
+                          {false, {}, false},
+                          {true, {{"Connection", "Close"}}, false},
+                          {false, {{"connection", "Keep-Alive"}}, true},
+                          {true, {{"Connection", "keep-alive"}, {"Connection", "close"}}, false},
+                          {true, {{"X-Connection", "close"}}, true},
+                          {true, {}, false, 101}};
+    for (const auto& [persistent, fields, keeps, status] : cases) {
+        const Head head{status, "OK", fields, persistent};
+        EXPECT_EQ(head.keeps(), keeps) << ::testing::PrintToString(fields);
+    }
+}
+
 }  // namespace
 }  // namespace patchbay::net

@@ -1,0 +1,91 @@
+// A host as a plugin sees it whose timers the test turns: what is asked for is noted, and comes
+// `divisor` times sooner, or never. It offers the reactor alone.
+//
+// Threads: [any].
+#pragma once
+
+#include <patchbay/services.h>
+
+#include <chrono>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+namespace patchbay::test {
+
+class TurnedTimers {
+public:
+    static constexpr std::uint64_t kNever = 0;
+
+    TurnedTimers(const patchbay_host* real, std::uint64_t divisor)
+        : face_{{real->struct_size, real->abi_minor, real->name, real->version, on_get_extension,
+                 on_log},
+                this},
+          real_(real),
+          divisor_(divisor) {}
+    TurnedTimers(const TurnedTimers&) = delete;
+
+    const patchbay_host* host() const { return &face_.host; }
+    std::vector<std::chrono::milliseconds> asked() const {
+        const std::scoped_lock lock(mutex_);
+        return asked_;
+    }
+
+private:
+    using Fired = void(PATCHBAY_CALL*)(void*, patchbay_status) PATCHBAY_NX;
+    struct Face {
+        patchbay_host host;
+        TurnedTimers* self;
+    };
+
+    static TurnedTimers& of(const patchbay_host* host) {
+        return *reinterpret_cast<const Face*>(host)->self;
+    }
+    static const patchbay_host* real(const patchbay_host* host) { return of(host).real_; }
+    static const patchbay_host_reactor& reactor(const patchbay_host* host) {
+        return *static_cast<const patchbay_host_reactor*>(
+            real(host)->get_extension(real(host), PATCHBAY_HOST_REACTOR));
+    }
+    static const void* on_get_extension(const patchbay_host*, const char* id) noexcept {
+        static constexpr patchbay_host_reactor table = {
+            sizeof(patchbay_host_reactor),
+            0,
+            [](const patchbay_host* host, auto... rest) noexcept {
+                return reactor(host).watch(real(host), rest...);
+            },
+            [](const patchbay_host* host, auto... rest) noexcept {
+                return of(host).after(rest...);
+            },
+            [](const patchbay_host* host, patchbay_op op) noexcept {
+                reactor(host).cancel(real(host), op);
+            },
+            [](const patchbay_host* host, auto... rest) noexcept {
+                return reactor(host).modify(real(host), rest...);
+            },
+            [](const patchbay_host* host, auto... rest) noexcept {
+                return reactor(host).post(real(host), rest...);
+            }};
+        return std::string_view(id) == PATCHBAY_HOST_REACTOR ? &table : nullptr;
+    }
+    static void on_log(const patchbay_host* host, std::int32_t level, patchbay_str text,
+                       const patchbay_kv* fields, std::size_t count) noexcept {
+        real(host)->log(real(host), level, text, fields, count);
+    }
+    patchbay_status after(std::uint64_t delay_ns, void* ctx, Fired fired, patchbay_op* out) {
+        constexpr std::uint64_t hour_ns = 3'600'000'000'000;
+        {
+            const std::scoped_lock lock(mutex_);
+            asked_.emplace_back(delay_ns / 1'000'000);
+        }
+        return reactor(host()).after(real_, divisor_ == kNever ? hour_ns : delay_ns / divisor_, ctx,
+                                     fired, out);
+    }
+
+    const Face face_;
+    const patchbay_host* const real_;
+    const std::uint64_t divisor_;
+    mutable std::mutex mutex_;  // guards asked_
+    std::vector<std::chrono::milliseconds> asked_;
+};
+
+}  // namespace patchbay::test
