@@ -154,7 +154,9 @@ Error Session::no_such_server(const std::string& server) const {
                                              place_of_switch(host_->config(), status) +
                                              "); set enabled = true"};
         // The message of its entry names the server already.
-        return {ErrorCode::NotFound, config::to_string(status.place) + ": " + status.last_error};
+        const bool waits = status.state == connection::State::Untrusted;
+        return {waits ? ErrorCode::Denied : ErrorCode::NotFound,
+                config::to_string(status.place) + ": " + status.last_error};
     }
     std::string message = "no " + name + " is configured" + core::did_you_mean(server, known);
     if (known.empty())

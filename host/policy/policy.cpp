@@ -34,7 +34,6 @@ Policy::Policy(config::Permissions permissions) : permissions_(std::move(permiss
 Verdict Policy::judge(const Question& question) const {
     const auto& server = question.server;
     const std::string name(question.public_name);
-    const std::string place = config::to_string(server.place);
     const auto rule = [&](const std::string& key) {
         return config::to_string(server.place_of_rule(key));
     };
@@ -76,7 +75,7 @@ Verdict Policy::judge(const Question& question) const {
                       "\" to allow it");
     }
     if (server.trust == "untrusted" && !allowed_by && !named_by_server) {
-        return denied("server \"" + server.id + "\" is untrusted (" + place +
+        return denied("server \"" + server.id + "\" is untrusted (" + rule("trust") +
                       ") and no rule names " + name +
                       "; add it to [permissions] allow or enabled_tools");
     }
