@@ -462,6 +462,12 @@ std::vector<config::Diagnostic> Host::rule_warnings() const {
 
 std::vector<connection::Status> Host::statuses() const {
     auto statuses = impl_->connections->statuses();
+    // What configuration hides is not counted: `tools` would not list it.
+    std::map<std::string, std::size_t> tools;
+    for (const auto& tool : impl_->router->tools()) ++tools[tool.server];
+    for (auto& status : statuses)
+        if (status.tools && status.state == connection::State::Ready)
+            status.tools = tools[status.id];
     for (const auto& server : config().servers) {
         if (server.enabled && !config().deny_all) continue;
         connection::Status status;

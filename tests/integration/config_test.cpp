@@ -591,6 +591,13 @@ TEST(ConfigOnTheCommandLine, WithoutServersItSaysSo) {
         EXPECT_THAT(done.err, HasSubstr("looked for " + each.string() + ".{toml,yaml,json}\n"));
 }
 
+TEST(ConfigOnTheCommandLine, AFileThatNamesNoServerIsToldAsWell) {
+    Home home;
+    const auto file = home.write("empty.json", "{}");
+    EXPECT_THAT(home.run({"mcp", "status", "--config", file}).err,
+                HasSubstr("  read " + file + ", which has none\n"));
+}
+
 TEST(ConfigOnTheCommandLine, WrongUsageIsExitCode3AndHelpIsNot) {
     Home home;
     EXPECT_EQ(home.run({"nonsense"}).exit_code, 3);
