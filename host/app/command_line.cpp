@@ -34,8 +34,8 @@ constexpr const char* kFooter =
   patchbay batch < requests.jsonl
 
 Exit codes: 0 ok, 1 failure, 2 the tool answered an error, 3 wrong usage or arguments, 4 the configuration
-  is wrong, 5 server unavailable, 6 not found or disabled, 7 denied by policy or hidden by it, 8 timed out,
-  130 interrupted)";
+  is wrong, 5 server unavailable, 6 not found or disabled, 7 denied by policy, hidden by it or not approved,
+  8 timed out, 130 interrupted)";
 
 // Accepted before and after the verb.
 void add_globals(CLI::App& app, GlobalOptions& global) {

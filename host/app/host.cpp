@@ -172,11 +172,12 @@ struct Host::Impl final : connection::ServerEvents {
             const Judge judge(trust, plugins);
             loaded = config::load(options.environment, fragments, &judge);
             const auto& untrusted = loaded.config.untrusted;
-            if (const auto trouble = trust.trouble(); !trouble.empty() && !untrusted.empty())
-                loaded.config.diagnostics.push_back({config::Severity::Warning,
-                                                     untrusted.front().place,
-                                                     "no approval counts: " + trouble,
-                                                     {}});
+            if (const auto trouble = trust.trouble(); !trouble && !untrusted.empty())
+                loaded.config.diagnostics.push_back(
+                    {config::Severity::Warning,
+                     untrusted.front().place,
+                     "no approval counts: " + trouble.error().message,
+                     {}});
         }
         auto& config = loaded.config;
         // Not before: the limits are those of the configuration that is in force.
@@ -353,15 +354,25 @@ struct Host::Impl final : connection::ServerEvents {
     // What waits for an approval would be judged like the rest.
     void check_proposals(config::Config& config) const {
         config::Config meant;
-        for (const auto& proposal : config.untrusted)
+        meant.auth = config.auth;
+        for (auto& proposal : config.untrusted) {
             if (proposal.server) meant.servers.push_back(*proposal.server);
-        if (meant.servers.empty()) return;
+            const auto* table =
+                proposal.is_table() ? proposal.definition.at("auth").if_object() : nullptr;
+            if (!table) continue;
+            meant.auth[proposal.id.substr(5)] = *table;
+            if (const auto method = server_auth.method_named_by(*table); !method)
+                proposal.faults.push_back(to_string(proposal.place) + ": " +
+                                          method.error().message);
+        }
         config::check_transports(meant, known_transports(meant, plugins), compile_schema);
-        for (const auto& told : meant.diagnostics) {
-            if (told.severity != config::Severity::Error) continue;
+        std::erase_if(meant.diagnostics,
+                      [](const auto& told) { return told.severity != config::Severity::Error; });
+        // Its warnings are of servers that are otherwise of use: here they say what would not work.
+        server_auth.check(meant);
+        for (const auto& told : meant.diagnostics)
             for (auto& proposal : config.untrusted)
                 if (proposal.id == told.server) proposal.faults.push_back(to_string(told));
-        }
     }
 
     void on_notification(const std::string& server, const std::string& method,
@@ -451,6 +462,12 @@ std::vector<config::Diagnostic> Host::rule_warnings() const {
 
 std::vector<connection::Status> Host::statuses() const {
     auto statuses = impl_->connections->statuses();
+    // What configuration hides is not counted: `tools` would not list it.
+    std::map<std::string, std::size_t> tools;
+    for (const auto& tool : impl_->router->tools()) ++tools[tool.server];
+    for (auto& status : statuses)
+        if (status.tools && status.state == connection::State::Ready)
+            status.tools = tools[status.id];
     for (const auto& server : config().servers) {
         if (server.enabled && !config().deny_all) continue;
         connection::Status status;

@@ -78,20 +78,26 @@ bool ServerAuth::is_stored(const std::string& server) const {
     return stored_->count(server) != 0;
 }
 
+Result<std::string> ServerAuth::method_named_by(const json::object& table) const {
+    for (const char* key : {"kind", "type"}) {
+        const auto named = core::text_in(&table, key);
+        if (!named || named->empty()) continue;
+        if (const auto schema = plugins_.auth_schema_of(std::string(*named)); !schema)
+            return schema.error();
+        return std::string(*named);
+    }
+    return Error{ErrorCode::Invalid, "\"kind\" is missing: the name of an auth method"};
+}
+
 Result<ServerAuth::Method> ServerAuth::method_of(const config::Config& config,
                                                  const config::Server& server) const {
     Method method;
     const auto table = config.auth.find(server.auth);
     if (table != config.auth.end()) {
-        method.settings = table->second;
-        for (const char* key : {"kind", "type"}) {
-            const auto* named = method.settings.if_contains(key);
-            if (named && named->is_string() && method.name.empty())
-                method.name = named->get_string();
-            method.settings.erase(key);
-        }
-        if (method.name.empty())
-            return Error{ErrorCode::Invalid, "\"kind\" is missing: the name of an auth method"};
+        const auto named = method_named_by(table->second);
+        if (!named) return named.error();
+        method = {*named, table->second};
+        for (const char* key : {"kind", "type"}) method.settings.erase(key);
     } else if (server.auth.empty()) {
         method.name = kOAuth;
     } else {
@@ -122,6 +128,8 @@ Result<ServerAuth::Method> ServerAuth::method_of(const config::Config& config,
 config::Server ServerAuth::spoken_by_its_table(const config::Server& server) const {
     auto speaker = server;
     const auto key = "auth." + server.auth;
+    const auto program = config_.auth_programs.find(server.auth);
+    speaker.program = program == config_.auth_programs.end() ? std::nullopt : program->second;
     for (const auto& [name, place] : config_.origins) {
         const bool of_checkout =
             place.scope == config::Scope::Project || place.scope == config::Scope::Local;

@@ -27,12 +27,15 @@ public:
     std::optional<connection::AuthChoice> choice(const config::Server& server) const;
     // Its method with the settings as they are written, of the transport's too.
     Result<connection::AuthMethod> method_of(const config::Server& server) const;
-    // `server` as the file sees it that its [auth.*] table is written in: what may be expanded there.
+    // `server` as the file sees it that its [auth.*] table is written in: what may be expanded there,
+    // and the program that was approved with it.
     config::Server spoken_by_its_table(const config::Server& server) const;
     // `method`: with its settings expanded.
     Result<std::unique_ptr<plugin::Authenticator>> authenticator(
         const config::Server& server, const connection::AuthMethod& method,
         std::shared_ptr<plugin::Signer> signer, plugin::AuthenticatorEvents& events) const;
+    // Invalid, NotFound: the method that such a table names.
+    Result<std::string> method_named_by(const boost::json::object& table) const;
     // A diagnostic for each server of `config` whose sign-in cannot work as it is written. What
     // waits for `${...}` is judged when the server is connected.
     void check(config::Config& config) const;

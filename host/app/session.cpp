@@ -154,7 +154,9 @@ Error Session::no_such_server(const std::string& server) const {
                                              place_of_switch(host_->config(), status) +
                                              "); set enabled = true"};
         // The message of its entry names the server already.
-        return {ErrorCode::NotFound, config::to_string(status.place) + ": " + status.last_error};
+        const bool waits = status.state == connection::State::Untrusted;
+        return {waits ? ErrorCode::Denied : ErrorCode::NotFound,
+                config::to_string(status.place) + ": " + status.last_error};
     }
     std::string message = "no " + name + " is configured" + core::did_you_mean(server, known);
     if (known.empty())
@@ -168,8 +170,19 @@ Error Session::no_such_server(const std::string& server) const {
 
 int Session::report_missing(const std::string& server, const std::string& where) const {
     const auto error = no_such_server(server);
-    const int code = report(where.empty() ? error : within(where, error));
-    return misconfigured(server) ? int(kConfigError) : code;
+    return report_missing(where.empty() ? error : within(where, error), server);
+}
+
+int Session::report_missing(Error error, std::string_view server) const {
+    const auto& diagnostics = host_->config().diagnostics;
+    const bool unread = std::any_of(diagnostics.begin(), diagnostics.end(), [](const auto& each) {
+        return each.severity == config::Severity::Error && each.server.empty();
+    });
+    const bool known = !server.empty() && misconfigured(server);
+    if (error.code != ErrorCode::NotFound || (!known && !unread)) return report(error);
+    if (!known) error.message += "; it may be in what the configuration has wrong";
+    report({ErrorCode::Invalid, error.message});
+    return kConfigError;
 }
 
 bool Session::misconfigured(std::string_view server) const {

@@ -52,6 +52,8 @@ public:
     Error no_such_server(const std::string& server) const;
     // Reports that, behind `where` if it is not empty; returns the exit code.
     int report_missing(const std::string& server, const std::string& where = {}) const;
+    // The same of what was not found, for whatever reason: a wrong configuration is told as that.
+    int report_missing(Error error, std::string_view server) const;
     // Whether the configuration has an error about `server`, about anything when that is empty.
     bool misconfigured(std::string_view server = {}) const;
 

@@ -45,12 +45,12 @@ const json::object& TrustFile::projects() const {
     if (projects_) return *projects_;
     auto read = directory_.empty() ? Result<json::object>(json::object())
                                    : read_projects(directory_, path());
-    if (!read) trouble_ = read.error().message;
+    if (!read) trouble_ = read.error();
     projects_ = read ? std::move(*read) : json::object();
     return *projects_;
 }
 
-std::string TrustFile::trouble() const {
+Result<void> TrustFile::trouble() const {
     projects();
     return trouble_;
 }

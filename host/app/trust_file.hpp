@@ -33,7 +33,7 @@ public:
     bool approved(const config::Proposal& proposal) const;
     // Ids that were approved in that project, whatever has become of them.
     std::vector<std::string> ids(const std::string& project) const;
-    std::string trouble() const;  // empty: none
+    Result<void> trouble() const;  // why none of it counts
 
     // On disk when they return.
     Result<void> approve(const std::vector<config::Proposal>& proposals);
@@ -49,7 +49,7 @@ private:
 
     std::string directory_;
     mutable std::optional<boost::json::object> projects_;
-    mutable std::string trouble_;
+    mutable Result<void> trouble_;
 };
 
 }  // namespace patchbay::app

@@ -143,6 +143,8 @@ void print_nothing_configured(const Host& host) {
         if (!stem.empty()) say("  looked for " + stem + ".{" + formats + "}");
     };
     for (const auto& candidate : host.candidates()) {
+        if (candidate.found == config::Candidate::Found::Read)
+            say("  read " + candidate.path + ", which has none");
         if (candidate.found != config::Candidate::Found::Absent) continue;
         const auto dot = candidate.path.rfind('.');
         const auto format = candidate.path.substr(dot + 1);

@@ -3,6 +3,7 @@
 #include "app/session.hpp"
 #include "app/uri_template.hpp"
 #include "app/verbs.hpp"
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 
@@ -56,6 +57,9 @@ Listed list_connected(Session& session, const Kind& kind, const std::string& ser
         });
     }
     session.wait([&] { return missing == 0; });
+    // Whoever answers first: the order is that of the servers, and each one's own.
+    std::stable_sort(listed.things.begin(), listed.things.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     return listed;
 }
 
@@ -184,6 +188,20 @@ std::vector<std::string> arguments_of(const json::object& prompt) {
     return names;
 }
 
+Result<void> check_required(const json::object& given, const json::object& prompt,
+                            const std::string& of) {
+    std::vector<std::string> missing;
+    const auto* declared = core::array_in(&prompt, "arguments");
+    for (const auto& each : declared ? *declared : json::array()) {
+        const auto* argument = each.if_object();
+        const auto name = core::text_in(argument, "name");
+        if (name && core::flag_in(argument, "required") == true && !given.contains(*name))
+            missing.push_back("\"" + core::printable(*name, 80) + "\"");
+    }
+    if (missing.empty()) return {};
+    return Error{ErrorCode::Invalid, of + ": required and not given: " + core::join(missing, ", ")};
+}
+
 // Arguments of prompts are strings, whatever they look like.
 Result<json::object> string_arguments(const std::vector<std::string>& pairs) {
     json::object arguments;
@@ -233,6 +251,10 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     const auto listed = list_things(session, kind, server);
     if (session.was_interrupted()) return kInterrupted;
     // What is there is listed though another server is not: that one is named on stderr.
+    const auto denied =
+        std::find_if(listed.errors.begin(), listed.errors.end(),
+                     [](const Error& error) { return error.code == ErrorCode::Denied; });
+    if (denied != listed.errors.end() && listed.things.empty()) return session.report(*denied);
     if (!listed.errors.empty() && listed.answered == 0)
         return session.report(nobody_answered(listed.errors));
     if (global.json) {
@@ -296,8 +318,9 @@ int get_prompt_verb(const GlobalOptions& global, const std::string& name, const 
     const auto thing = thing_of(session, kind_of("prompts"), name, "prompt", server);
     if (!thing) return session.report(thing.error());
     if (thing->definition) {
-        const auto checked = check_names(*arguments, arguments_of(*thing->definition),
-                                         "prompt \"" + core::printable(name, 200) + "\"");
+        const auto of = "prompt \"" + core::printable(name, 200) + "\"";
+        auto checked = check_names(*arguments, arguments_of(*thing->definition), of);
+        if (checked) checked = check_required(*arguments, *thing->definition, of);
         if (!checked) return session.report(checked.error());
     }
     router::ServerRequest request;

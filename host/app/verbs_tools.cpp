@@ -4,6 +4,7 @@
 #include "app/unknown_tool.hpp"
 #include "app/verbs.hpp"
 #include "core/text.hpp"
+#include "policy/policy.hpp"
 #include "protocol/arguments.hpp"
 #include "protocol/qualified_name.hpp"
 
@@ -44,10 +45,26 @@ int print_result(const connection::Reply& reply, const CallOptions& call,
 // A name that is not found: how it has to be written, or why its server is not there. Returns the
 // exit code.
 int report_unknown(const Session& session, const std::string& name, Error error) {
-    const auto unknown = unknown_tool(session, name, std::move(error));
-    const int code = session.report(unknown.error);
-    const bool broken = !unknown.server.empty() && session.misconfigured(unknown.server);
-    return broken ? int(kConfigError) : code;
+    auto unknown = unknown_tool(session, name, std::move(error));
+    const bool of_a_server = !unknown.server.empty() || name.starts_with("mcp__");
+    return of_a_server ? session.report_missing(std::move(unknown.error), unknown.server)
+                       : session.report(unknown.error);
+}
+
+// Why a call is forbidden whoever owns that tool, as far as that is known before any server starts.
+std::optional<Error> denial(const Session& session, const std::string& name) {
+    auto& connections = session.host().connections();
+    const policy::Policy policy(session.host().config().permissions);
+    std::optional<Error> denied;
+    for (const auto& id : protocol::servers_for(name, connections.ids())) {
+        const auto& server = connections.find(id).value().get().spec().config;
+        const auto prefix = "mcp__" + id + "__";
+        const auto tool = std::string_view(name).substr(std::min(prefix.size(), name.size()));
+        const auto verdict = policy.judge({policy::Principal::LocalUser, server, tool, name});
+        if (verdict.allowed) return {};
+        denied = Error{ErrorCode::Denied, verdict.reason};
+    }
+    return denied;
 }
 
 // The servers of `ids` that may have a tool of such a name. A pattern without wildcards is looked
@@ -122,12 +139,11 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
         if (schema)
             rows.push_back({{"  " + core::printable(json::serialize(*input), kSchemaShown)}});
     }
-    // What is there is listed though another server is not: that one is named on stderr. A pattern
-    // that fits nothing may be about the server that is not there.
+    // What is there is listed though another server is not: that one is named on stderr.
     const auto asked = outcome_of(session, servers);
     const bool none = list.empty() && rows.empty();
-    const bool useful = asked.answered && (pattern.empty() || !none);
-    if (!asked.errors.empty() && !useful) return session.report(nobody_answered(asked.errors));
+    if (!asked.errors.empty() && !asked.answered)
+        return session.report(nobody_answered(asked.errors));
     if (global.json)
         print_json(json::serialize(list));
     else if (schema)
@@ -142,10 +158,10 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
 
 int call_verb(const GlobalOptions& global, const CallOptions& call) {
     auto given = read_arguments(call.arguments);
-    if (!given) return report(given.error(), global);
     const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
     if (!opened) return kConfigError;
     auto& session = *opened;
+    if (!given) return session.report(denial(session, call.name).value_or(given.error()));
     auto& router = session.host().router();
     // The tool first: key=value needs the types of its schema. Both waits share one time-out.
     std::optional<Result<router::ListedTool>> tool;
@@ -153,8 +169,8 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const std::chrono::milliseconds timeout(static_cast<std::int64_t>(call.timeout_seconds * 1000));
     router.find_tool(call.name, timeout, [&](auto found) { tool.emplace(std::move(found)); });
     if (!session.wait([&] { return tool.has_value(); })) return kInterrupted;
-    if (!*tool) return report_unknown(session, call.name, tool->error());
     print_diagnostics(session.host().rule_warnings(), global.quiet);
+    if (!*tool) return report_unknown(session, call.name, tool->error());
     const auto* schema = (*tool)->tool->input_schema();
     // A denied call is refused by the router, whatever its arguments.
     const bool denied = (*tool)->level == config::Level::Deny;

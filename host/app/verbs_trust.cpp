@@ -14,6 +14,9 @@ using config::Proposal;
 
 namespace {
 
+constexpr const char* kUnbound =
+    "no file is bound: ${...} decides which program runs, and only its text is approved";
+
 // JSON with every character outside of printable ASCII as \uXXXX: a control character, a direction
 // mark or a letter that looks like another one cannot hide in what is approved.
 std::string visible(const json::value& value) {
@@ -64,6 +67,7 @@ void show(const Proposal& proposal, const TrustFile& trust) {
         for (const auto& inner : *table)
             print_line("    " + visible(json::value(inner.key())) + ": " + visible(inner.value()));
     }
+    if (proposal.unbound) print_line("  " + std::string(kUnbound));
     for (const auto& fault : proposal.faults)
         print_line("  would not work: " + visible(json::value(fault)));
     if (!proposal.waits_for.empty())
@@ -75,6 +79,7 @@ json::object json_of(const Proposal& proposal, const TrustFile& trust) {
     const bool changed = std::find(approved.begin(), approved.end(), proposal.id) != approved.end();
     return {{"id", proposal.id},
             {"state", changed ? "changed" : "new"},
+            {"unbound", proposal.unbound},
             {"faults", json::array(proposal.faults.begin(), proposal.faults.end())},
             {"project", proposal.directory},
             {"source", config::to_string(proposal.place)},
@@ -152,8 +157,7 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
         for (const auto& id : options.ids) say("revoked: " + core::printable(id, 80));
         return kOk;
     }
-    if (const auto trouble = trust.trouble(); !trouble.empty())
-        return report({ErrorCode::Denied, trouble}, global);
+    if (const auto trouble = trust.trouble(); !trouble) return report(trouble.error(), global);
     const auto& waiting = host.config().untrusted;
     if (options.ids.empty()) {
         if (options.yes)
@@ -191,6 +195,7 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
     if (!done) return report(done.error(), global);
     for (const auto& proposal : *picked) {
         say("approved: " + core::printable(proposal.id, 80));
+        if (proposal.unbound) say(kUnbound);
         for (const auto& fault : proposal.faults)
             say("it would not work: " + core::printable(fault, 1000));
         const bool alone = !proposal.waits_for.empty() &&

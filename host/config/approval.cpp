@@ -95,8 +95,8 @@ private:
         proposal.directory = source.project;
         proposal.place = source.place(member.mark);
         proposal.definition = {{"auth", to_json(member.value)}, {"folder", folder_of(source)}};
-        if (const auto program = program_of_body(member.value, source))
-            proposal.definition["program"] = shown(*program);
+        proposal.program = look_for_program(member.value, source, proposal);
+        if (proposal.program) proposal.definition["program"] = shown(*proposal.program);
         proposal.digest = digest_of(proposal.definition);
         return proposal;
     }
@@ -104,7 +104,10 @@ private:
     void judge_tables(Member& table, Fragment& fragment) {
         std::erase_if(table.value.members, [&](const Member& member) {
             auto proposal = proposal_for_table(member, fragment.source);
-            if (approved(proposal)) return false;
+            if (approved(proposal)) {
+                fragment.auth_programs[member.key] = std::move(proposal.program);
+                return false;
+            }
             fragment.withheld_auth.push_back(std::move(proposal));
             return true;
         });
@@ -116,7 +119,7 @@ private:
         proposal.id = entry.id;
         proposal.directory = source.project;
         proposal.place = source.place(entry.mark);
-        entry.program = program_of_body(entry.body, source);
+        entry.program = proposal.program = look_for_program(entry.body, source, proposal);
         proposal.definition = definition_of(entry, source);
         const auto table = table_of(entry.body);
         if (table.source && from_project(table.source->scope)) {
@@ -174,9 +177,16 @@ private:
         return program.empty() ? json::value() : json::value(program);
     }
 
-    std::optional<std::string> program_of_body(const Node& body, const Source& source) const {
+    // Says to whoever is asked about `proposal` what cannot be started, and what is not known yet.
+    std::optional<std::string> look_for_program(const Node& body, const Source& source,
+                                                Proposal& proposal) const {
         const auto launch = launch_of(body, folder_of(source));
-        return launch ? program_of(*launch, environment_) : std::nullopt;
+        if (!launch) return std::nullopt;
+        auto program = program_of(*launch, environment_);
+        proposal.unbound = !program;
+        if (const auto fault = fault_of_program(*launch, environment_); !fault.empty())
+            proposal.faults.push_back(to_string(proposal.place) + ": " + fault);
+        return program;
     }
 
     json::object plugins_of(const Node& body) const {

@@ -71,7 +71,7 @@ private:
             for (const auto& tool : member.value.members)
                 rules_["tools." + tool.key] = source.place(tool.mark);
         } else if (member.key == "enabled" || member.key == "enabled_tools" ||
-                   member.key == "disabled_tools") {
+                   member.key == "disabled_tools" || member.key == "trust") {
             rules_[member.key] = source.place(member.mark);
         }
     }

@@ -90,7 +90,8 @@ struct Server {
     // What was approved as the file that the command leads to, empty when it led to none; no value:
     // nothing was.
     std::optional<std::string> program;
-    // Where its rules were written: "enabled", "enabled_tools", "disabled_tools", "tools.NAME".
+    // Where its rules were written: "enabled", "enabled_tools", "disabled_tools", "tools.NAME",
+    // "trust".
     std::map<std::string, Place> rules;
     const Place& place_of_rule(const std::string& rule) const {
         const auto it = rules.find(rule);
@@ -108,8 +109,11 @@ struct Proposal {
     boost::json::object definition;  // whole, as written, with what it leads to
     bool is_table() const { return id.starts_with("auth."); }  // no id of a server has a dot
     std::string waits_for;  // the proposal it needs first: "auth.corp"; empty: none
-    // Why the server would not work even if it were approved, one sentence each; and what it would
-    // be, for the judges that come later. A table has neither.
+    // Of Server::program; unbound: it has a command, but `${...}` decides which file that is.
+    std::optional<std::string> program = {};
+    bool unbound = false;
+    // Why it would not work even if it were approved, one sentence each; and what the server would
+    // be, for the judges that come later.
     std::vector<std::string> faults = {};
     std::optional<Server> server = {};
 };
@@ -155,7 +159,8 @@ struct PluginSettings {                    // [plugins]
 
 struct Config {
     std::vector<Server> servers;  // merged, valid, sorted by id; disabled ones included
-    std::map<std::string, boost::json::object> auth;  // [auth.*], as written
+    std::map<std::string, boost::json::object> auth;                  // [auth.*], as written
+    std::map<std::string, std::optional<std::string>> auth_programs;  // as Server::program
     ClientSettings client;
     HealthSettings health;
     Permissions permissions;

@@ -52,7 +52,9 @@ json::object anchored(json::object settings, const Server& server, const Environ
 }
 
 // What was approved is a file. Since then a link, or an earlier folder of PATH, may lead elsewhere.
+// `what`: a server, or an [auth.*] table, as a person reads it; `id`: as it is approved.
 Result<json::object> still_approved(json::object settings, const Server& server,
+                                    const std::string& what, const std::string& id,
                                     const Environment& environment) {
     const auto launch = launch_of(settings);
     if (!server.program || !launch) return settings;
@@ -62,10 +64,10 @@ Result<json::object> still_approved(json::object settings, const Server& server,
         return program && !program->empty() ? "\"" + core::printable(*program, PATH_MAX) + "\""
                                             : std::string("no program");
     };
-    return Error{ErrorCode::Denied, to_string(server.place) + ": server \"" + server.id +
-                                        "\": its command leads to " + named(now) +
+    return Error{ErrorCode::Denied, to_string(server.place) + ": " + what +
+                                        ": its command leads to " + named(now) +
                                         " now, approved was " + named(server.program) +
-                                        "; to see and approve it: patchbay trust " + server.id};
+                                        "; to see and approve it: patchbay trust " + id};
 }
 
 // Form looks at how references are written: it asks for no variable, reads and runs nothing.
@@ -229,9 +231,10 @@ Result<json::object> expand(const Server& server, const Environment& environment
                             const std::stop_token& stop) {
     auto settings = server.expand ? Expander(server, environment, stop).run()
                                   : Result<json::object>(server.settings);
-    if (!settings)
-        return within(to_string(server.place) + ": server \"" + server.id + "\"", settings.error());
-    return still_approved(anchored(std::move(*settings), server, environment), server, environment);
+    const auto name = "server \"" + server.id + "\"";
+    if (!settings) return within(to_string(server.place) + ": " + name, settings.error());
+    return still_approved(anchored(std::move(*settings), server, environment), server, name,
+                          server.id, environment);
 }
 
 std::string fault_of_references(const Server& server) {
@@ -245,8 +248,10 @@ std::string fault_of_references(const Server& server) {
 Result<json::object> expand_auth(const Server& server, const json::object& settings,
                                  const Environment& environment, const std::stop_token& stop) {
     auto own = Expander(server, environment, stop).run_on(settings, "auth." + server.auth);
-    if (own) *own = anchored(std::move(*own), server, environment);
-    return own;
+    if (!own) return own;
+    const auto table = "auth." + server.auth;
+    return still_approved(anchored(std::move(*own), server, environment), server, table, table,
+                          environment);
 }
 
 }  // namespace patchbay::config

@@ -11,6 +11,7 @@
 #include "config/node.hpp"
 #include "config/reader.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +49,8 @@ struct Fragment {
     std::vector<Member> tables;                // [client], [health], ... of our own files
     std::optional<bool> exclusive;             // enterprise files
     std::vector<Proposal> withheld_auth = {};  // [auth.*] tables that were taken out of `tables`
+    // Of the tables that are approved: as Server::program. Set by withhold().
+    std::map<std::string, std::optional<std::string>> auth_programs = {};
     std::vector<Diagnostic> diagnostics;
     bool broken = false;  // could not be read at all, or its shape is wrong
 };

@@ -23,6 +23,26 @@ const Node* setting(const Node& body, std::string_view key) {
     return found;
 }
 
+// The file as it is found, links and all; no value: a `${...}` decides about it.
+std::optional<Result<std::string>> found_by(const Launch& launch, const Environment& environment) {
+    const auto& name = launch.command;
+    if (name.empty() || waits(name)) return std::nullopt;
+    if (name.find('/') != std::string::npos) return from(launch.folder, name);
+    const auto set = launch.path            ? launch.path
+                     : environment.variable ? environment.variable("PATH")
+                                            : std::nullopt;
+    const std::string path = set && !set->empty() ? *set : std::string(core::kDefaultPath);
+    const auto cwd =
+        launch.cwd.empty() ? environment.working_directory : from(launch.folder, launch.cwd);
+    if (waits(path)) return std::nullopt;
+    const auto program = core::find_on_path(name, path, cwd);
+    if (!program) return program;
+    // Found by a relative folder of PATH, which begins where the program is started.
+    const auto found = from(cwd, *program);
+    if (waits(found)) return std::nullopt;
+    return found;
+}
+
 }  // namespace
 
 std::optional<Launch> launch_of(const Node& body, std::string folder) {
@@ -38,35 +58,28 @@ std::optional<Launch> launch_of(const Node& body, std::string folder) {
 }
 
 std::optional<Launch> launch_of(const boost::json::object& settings) {
-    const auto command = core::text_in(&settings, "command");
-    if (!command) return {};
-    Launch launch{std::string(*command), {}, {}, {}};
+    const auto* command = settings.if_contains("command");
+    if (command && command->is_array() && !command->get_array().empty())
+        command = &command->get_array().front();
+    if (!command || !command->is_string()) return {};
+    Launch launch{std::string(command->get_string()), {}, {}, {}};
     launch.cwd = core::text_in(&settings, "cwd").value_or("");
     launch.path = core::text_in(core::object_in(&settings, "env"), "PATH");
     return launch;
 }
 
 std::optional<std::string> program_of(const Launch& launch, const Environment& environment) {
-    const auto& name = launch.command;
-    if (name.empty() || waits(name)) return std::nullopt;
-    std::string found;
-    if (name.find('/') != std::string::npos) {
-        found = from(launch.folder, name);
-    } else {
-        const auto set = launch.path            ? launch.path
-                         : environment.variable ? environment.variable("PATH")
-                                                : std::nullopt;
-        const std::string path = set && !set->empty() ? *set : std::string(core::kDefaultPath);
-        const auto cwd =
-            launch.cwd.empty() ? environment.working_directory : from(launch.folder, launch.cwd);
-        if (waits(path)) return std::nullopt;
-        const auto program = core::find_on_path(name, path, cwd);
-        if (!program) return std::string();
-        // Found by a relative folder of PATH, which begins where the program is started.
-        found = from(cwd, *program);
-        if (waits(found)) return std::nullopt;
-    }
-    return core::behind_links(found);
+    const auto found = found_by(launch, environment);
+    if (!found) return std::nullopt;
+    return *found ? core::behind_links(**found) : std::string();
+}
+
+std::string fault_of_program(const Launch& launch, const Environment& environment) {
+    const auto found = found_by(launch, environment);
+    if (!found) return {};
+    if (!*found) return found->error().message;
+    const auto trouble = core::trouble_with_program(**found);
+    return trouble.empty() ? std::string() : "command \"" + launch.command + "\": " + trouble;
 }
 
 }  // namespace patchbay::config

@@ -20,11 +20,14 @@ struct Launch {
 
 // As an entry or a table writes it; nothing: it starts no program.
 std::optional<Launch> launch_of(const Node& body, std::string folder);
-// As it is about to be started, everything expanded.
+// As it is about to be started, everything expanded; a table's command may be a list.
 std::optional<Launch> launch_of(const boost::json::object& settings);
 
 // The file behind all links. Empty: there is none, at its path or in any folder of PATH. No value: a
 // `${...}` decides about it.
 std::optional<std::string> program_of(const Launch& launch, const Environment& environment);
+
+// Why it cannot be started; empty: it can, or a `${...}` decides.
+std::string fault_of_program(const Launch& launch, const Environment& environment);
 
 }  // namespace patchbay::config

@@ -88,8 +88,8 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
 // to stop ends those programs.
 Result<boost::json::object> expand(const Server& server, const Environment& environment,
                                    const std::stop_token& stop = {});
-// The same for every text in the settings of the [auth.*] table that `server` names, but for the
-// comparison.
+// The same for every text in the settings of the [auth.*] table that `server` names; its place and its
+// program are those of that table.
 Result<boost::json::object> expand_auth(const Server& server, const boost::json::object& settings,
                                         const Environment& environment,
                                         const std::stop_token& stop = {});

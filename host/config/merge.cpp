@@ -33,7 +33,7 @@ public:
         for (const auto& fragment : fragments) {
             if (fragment.broken) close(to_string(fragment.source.place({})) + " is broken");
             for (const auto& entry : fragment.servers) settle(entry, fragment.source);
-            for (const auto& table : fragment.tables) take_table(table, fragment.source);
+            for (const auto& table : fragment.tables) take_table(table, fragment);
         }
         std::vector<std::string> defined;
         for (const auto& [id, settled] : settled_)
@@ -144,9 +144,10 @@ private:
              entry.id);
     }
 
-    void take_table(const Member& table, const Source& source) {
+    void take_table(const Member& table, const Fragment& fragment) {
+        const auto& source = fragment.source;
         if (source.scope == Scope::Plugin) return;  // the rest of a manifest is the plugin room's
-        if (table.key == "auth") return take_auth(table, source);
+        if (table.key == "auth") return take_auth(table, fragment);
         Config permissions;  // merged by rules of their own
         for (const auto& member : table.value.members) {
             const auto known = table_keys();
@@ -207,7 +208,8 @@ private:
                  core::did_you_mean(member.key, names));
     }
 
-    void take_auth(const Member& table, const Source& source) {
+    void take_auth(const Member& table, const Fragment& fragment) {
+        const auto& source = fragment.source;
         for (const auto& member : table.value.members) {
             const auto name = "auth." + core::printable(member.key, 80);
             if (!member.value.is(Node::Kind::Map)) {
@@ -217,6 +219,9 @@ private:
             }
             if (!speaks_first(name, source, member.mark)) continue;
             config_.auth[member.key] = to_object(member.value);
+            const auto approved = fragment.auth_programs.find(member.key);
+            config_.auth_programs[member.key] =
+                approved == fragment.auth_programs.end() ? std::nullopt : approved->second;
             origins_[name] = source.place(member.mark);
         }
     }

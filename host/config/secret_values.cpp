@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace patchbay::config {
@@ -11,6 +12,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kLooksLikeAKey = 20;
+constexpr std::size_t kEnoughToTell = 64;  // of a value: a longer look would be taken once per name
 constexpr auto kNone = std::string_view::npos;
 
 char lower(char letter) {
@@ -22,54 +24,184 @@ bool is_letter(char letter) {
 bool is_digit(char letter) {
     return letter >= '0' && letter <= '9';
 }
+// Of the name of an option, a variable, a header or a parameter.
+bool is_of_a_name(char letter) {
+    return is_letter(letter) || is_digit(letter) || letter == '-' || letter == '_' || letter == '.';
+}
+bool is_of_a_key(char letter) {
+    return is_of_a_name(letter) || letter == '=' || letter == '+' || letter == '~';
+}
+
+template <std::size_t N>
+bool is_one_of(std::string_view word, const std::array<const char*, N>& words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 // No path, no address, no sentence: sk-..., ghp_..., a JWT, hexadecimal digits.
 bool looks_like_a_key(std::string_view value) {
     return value.size() >= kLooksLikeAKey && std::any_of(value.begin(), value.end(), is_letter) &&
            std::any_of(value.begin(), value.end(), is_digit) &&
-           std::all_of(value.begin(), value.end(), [](char c) {
-               return is_letter(c) || is_digit(c) ||
-                      std::string_view("-_.=+~").find(c) != std::string_view::npos;
-           });
-}
-
-// The name of an option, a variable or a header.
-bool is_word(std::string_view text) {
-    return std::all_of(text.begin(), text.end(), [](char c) {
-        return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.';
-    });
+           std::all_of(value.begin(), value.end(), is_of_a_key);
 }
 
 std::string_view text_of(const json::value& value) {
     return value.is_string() ? std::string_view(value.get_string()) : std::string_view();
 }
 
-// What the well-known services begin their keys with: alone in a list of arguments a long word with
-// digits may as well be the name of a package.
+// What the well-known services begin their keys with: in an argument a long word with digits may as
+// well be the name of a package.
 bool is_known_key(std::string_view text) {
-    constexpr std::array kBeginnings = {"sk-",   "ghp_",  "gho_", "ghs_", "github_pat_", "glpat-",
-                                        "xoxb-", "xoxp-", "AKIA", "eyJ",  "npm_"};
+    constexpr std::array kBeginnings = {
+        "sk-",   "sk_live_",    "sk_test_", "rk_live_", "ghp_",  "gho_",  "ghu_",
+        "ghs_",  "ghr_",        "glpat-",   "xoxb-",    "xoxp-", "xoxa-", "xapp-",
+        "AKIA",  "github_pat_", "ASIA",     "AIza",     "eyJ",   "npm_",  "hf_",
+        "ya29.", "SG.",         "dop_v1_",  "pypi-A",
+    };
     return looks_like_a_key(text) &&
            std::any_of(kBeginnings.begin(), kBeginnings.end(),
                        [&](const char* beginning) { return text.starts_with(beginning); });
 }
 
-// Where the value begins that a name tells to be a secret: --token=x, API_KEY=x, Authorization: x,
-// and the same behind other names: --env=API_KEY=x, --header=Authorization: x.
-std::size_t secret_behind_names(std::string_view text) {
-    std::size_t begin = 0;
-    for (auto mark = text.find_first_of("=:"); mark != kNone;
-         mark = text.find_first_of("=:", begin)) {
-        if (text.substr(mark).starts_with("://")) return kNone;
-        auto name = text.substr(begin, mark - begin);
-        name = name.substr(0, name.find_last_not_of(' ') + 1);
-        if (!is_word(name)) return kNone;
-        if (names_a_secret(name))
-            return std::min(text.find_first_not_of(' ', mark + 1), text.size());
-        begin = mark + 1;
+// "max", "tokens" of --max-tokens; "api", "key" of apiKey2.
+std::vector<std::string> words_of(std::string_view name) {
+    std::vector<std::string> words;
+    const auto is_capital = [](char c) { return is_letter(c) && c != lower(c); };
+    char before = '-';
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const char letter = std::exchange(before, name[i]);
+        if (!is_letter(name[i])) continue;
+        const bool next_is_small =
+            i + 1 < name.size() && is_letter(name[i + 1]) && !is_capital(name[i + 1]);
+        if (!is_letter(letter) || (is_capital(name[i]) && (!is_capital(letter) || next_is_small)))
+            words.emplace_back();
+        words.back() += lower(name[i]);
     }
-    return kNone;
+    return words;
 }
+
+// Names that may be those of secrets, which the value has to tell: --key, --tokens, --sort-key.
+bool may_name_a_secret(std::string_view name) {
+    const auto words = words_of(name);
+    return !words.empty() && is_one_of(words.back(), std::array{"key", "keys", "tokens"});
+}
+
+// Finds what is secret in a text, in one pass: no place is looked at twice but by a bounded look.
+class Scanner {
+public:
+    explicit Scanner(std::string_view text) : text_(text) {}
+
+    std::vector<Part> run() {
+        while (at_ < text_.size()) {
+            if (is_of_a_name(text_[at_]))
+                word();
+            else
+                ++at_;
+        }
+        return std::move(parts_);
+    }
+
+private:
+    void word() {
+        const auto begin = at_;
+        while (at_ < text_.size() && is_of_a_name(text_[at_])) ++at_;
+        const auto word = text_.substr(begin, at_ - begin);
+        if (text_.substr(at_).starts_with("://")) return authority(word);
+        if (is_known_key(word)) return keep(begin, end_of_key());
+        const char before = begin == 0 ? ' ' : text_[begin - 1];
+        if (std::string_view(" \t\r\n,;=:\"'{([<>|?&#").find(before) == kNone) return;
+        if (const auto value = value_of(word); value != kNone)
+            named(word, before, value);
+        else
+            scheme(word);
+    }
+
+    // Where the value of a name begins, which ends here: behind `=` or `:`, and of an option also
+    // behind a space. With the quotes of JSON, even of JSON in JSON.
+    std::size_t value_of(std::string_view name) const {
+        const auto mark = text_.find_first_not_of("\\\"' ", at_);
+        if (mark == kNone) return kNone;
+        if (text_[mark] == '=' || text_[mark] == ':') return text_.find_first_not_of(' ', mark + 1);
+        return name.starts_with("--") && text_[at_] == ' ' ? mark : kNone;
+    }
+
+    void named(std::string_view name, char before, std::size_t value) {
+        const bool in_query = before == '?' || before == '&' || before == '#';
+        const bool quoted = text_[at_] == '"' || text_[at_] == '\'' || text_[at_] == '\\';
+        const bool behind_space = text_.substr(at_, value - at_).find_first_of("=:") == kNone;
+        const char* ends = in_query       ? "&# \t\r\n\"'"
+                           : quoted       ? ",}] \t\r\n"
+                           : behind_space ? " \t\r\n"
+                                          : "";
+        const auto look = text_.substr(value, kEnoughToTell);
+        const auto looked_at = look.substr(0, look.find_first_of(in_query ? ends : " \t\r\n,;\"'"));
+        const bool secret =
+            names_a_secret(name) ||
+            ((in_query || may_name_a_secret(name)) && looks_like_a_key(looked_at)) ||
+            (in_query && is_one_of(name, std::array{"key", "sig", "signature"}));
+        if (!secret) return;
+        const auto opening = text_.find_first_not_of('\\', value);
+        if (opening != kNone && (text_[opening] == '"' || text_[opening] == '\''))
+            keep(opening + 1, closing(text_.substr(value, opening + 1 - value), opening + 1));
+        else if (text_[value] == '{' || text_[value] == '[')
+            keep(value, text_.size());
+        else
+            keep(value, std::min(text_.find_first_of(ends, value), text_.size()));
+    }
+
+    // The place of the next `quote`, which may have backslashes before it itself.
+    std::size_t closing(std::string_view quote, std::size_t from) const {
+        for (auto end = text_.find(quote, from); end != kNone; end = text_.find(quote, end + 1)) {
+            const auto escapes = end - 1 - text_.find_last_not_of('\\', end - 1);
+            if (quote.size() > 1 || escapes % 2 == 0) return end;
+        }
+        return text_.size();
+    }
+
+    // `Bearer abc`, and nothing behind it: of a sentence it would be a word.
+    void scheme(std::string_view word) {
+        if (word.size() != 6 && word.size() != 5) return;
+        std::string small(word);
+        std::transform(small.begin(), small.end(), small.begin(), lower);
+        if ((small != "bearer" && small != "basic") || text_.substr(at_, 1) != " ") return;
+        const auto value = text_.find_first_not_of(' ', at_);
+        const auto end = std::min(text_.find_first_of(" \"'", value), text_.size());
+        if (value != kNone && text_.find_first_not_of("\"'", end) == kNone) keep(value, end);
+    }
+
+    // The password of user:password@; without one the user where that is how keys are written.
+    void authority(std::string_view scheme) {
+        const auto begin = at_ + 3;
+        at_ = std::min(text_.find_first_of("/?# \t\r\n\"'", begin), text_.size());
+        const auto whole = text_.substr(begin, at_ - begin);
+        const auto user = whole.substr(0, std::min(whole.rfind('@'), whole.size()));
+        if (user.size() == whole.size()) return;
+        const auto colon = std::min(user.find(':'), user.size());
+        const bool has_password = colon + 1 < user.size();
+        const bool http = scheme.ends_with("http") || scheme.ends_with("https") || scheme == "ws" ||
+                          scheme == "wss";
+        const auto end = at_;
+        if (looks_like_a_key(user.substr(0, colon)) || (http && !has_password))
+            keep(begin, begin + user.size());
+        else if (has_password)
+            keep(begin + colon + 1, begin + user.size());
+        at_ = end;
+    }
+
+    std::size_t end_of_key() const {
+        auto end = at_;
+        while (end < text_.size() && is_of_a_key(text_[end])) ++end;
+        return end;
+    }
+
+    void keep(std::size_t begin, std::size_t end) {
+        if (begin < end) parts_.push_back({begin, end});
+        at_ = std::max(at_, end);
+    }
+
+    const std::string_view text_;
+    std::size_t at_ = 0;
+    std::vector<Part> parts_;
+};
 
 class Finder {
 public:
@@ -77,52 +209,36 @@ public:
         if (!table || !table->is_object()) return;
         for (const auto& member : table->get_object()) {
             const auto value = text_of(member.value());
-            if (is_secret(member.key(), last_words(value))) keep_with_scheme(value);
+            if (is_secret(member.key(), last_words(value)))
+                keep_with_scheme(value);
+            else
+                text(&member.value());
         }
     }
 
     void args(const json::value* list) {
         if (!list || !list->is_array()) return;
         const auto parts = secret_parts(list->get_array());
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-            if (parts[i] != kNone) keep_with_scheme(text_of(list->get_array()[i]).substr(parts[i]));
-            url(&list->get_array()[i]);  // the parts of it, where the rest of the address is none
-        }
+        for (std::size_t i = 0; i < parts.size(); ++i)
+            keep_parts(text_of(list->get_array()[i]), parts[i]);
     }
 
-    void url(const json::value* value) {
-        if (!value) return;
-        const auto text = text_of(*value);
-        const auto scheme = text.find("://");
-        if (scheme == text.npos) return;
-        const auto host =
-            text.substr(scheme + 3, text.find_first_of("/?#", scheme + 3) - scheme - 3);
-        const auto at = host.rfind('@');
-        const auto colon = host.find(':');
-        if (at != host.npos && colon < at) keep(host.substr(colon + 1, at - colon - 1));
-        const auto whole = text.substr(0, text.find('#'));
-        auto query = whole.substr(std::min(whole.find('?'), whole.size()));
-        while (!query.empty()) {
-            query.remove_prefix(1);  // the mark before the pair
-            const auto pair = query.substr(0, query.find('&'));
-            query.remove_prefix(pair.size());
-            const auto equals = std::min(pair.find('='), pair.size());
-            const auto parameter = pair.substr(std::min(equals + 1, pair.size()));
-            if (names_a_secret(pair.substr(0, equals)) || looks_like_a_key(parameter))
-                keep(parameter);
-        }
+    void text(const json::value* value) {
+        if (value) keep_parts(text_of(*value), secret_parts(text_of(*value)));
     }
 
     std::vector<std::string> found;
 
 private:
-    void keep(std::string_view value) {
-        if (!value.empty()) found.emplace_back(value);
+    void keep_parts(std::string_view text, std::span<const Part> parts) {
+        for (const auto& part : parts)
+            keep_with_scheme(text.substr(part.begin, part.end - part.begin));
     }
     // `Bearer abc` and `abc`
     void keep_with_scheme(std::string_view value) {
-        keep(value);
-        if (const auto word = last_words(value); word.size() != value.size()) keep(word);
+        if (!value.empty()) found.emplace_back(value);
+        if (const auto word = last_words(value); word.size() != value.size() && !word.empty())
+            found.emplace_back(word);
     }
     static std::string_view last_words(std::string_view value) {
         const auto space = value.find(' ');
@@ -130,54 +246,62 @@ private:
     }
 };
 
-// Where the first secret of an address begins: its password, or a parameter of its query.
-std::size_t secret_in_address(std::string_view text) {
-    Finder finder;
-    const json::value value(text);
-    finder.url(&value);
-    // They are found in the order of the text, and there may be thousands.
-    return finder.found.empty() ? kNone : text.find(finder.found.front(), text.find("://"));
-}
-
 }  // namespace
 
 bool names_a_secret(std::string_view name) {
-    constexpr std::array kWords = {"token",      "secret",     "password",      "passwd", "apikey",
-                                   "passphrase", "credential", "authorization", "cookie", "bearer"};
-    constexpr std::array kLastWords = {"key", "pwd", "pat", "auth", "jwt", "dsn", "pass"};
-    std::string joined;
-    std::string last;  // since the last mark: KEY of API_KEY, but nothing of MONKEY
-    for (const char letter : name) {
-        if (!is_letter(letter) && !is_digit(letter)) {
-            last.clear();
-            continue;
-        }
-        joined += lower(letter);
-        last += lower(letter);
-    }
-    const auto in = [&](const char* word) { return joined.find(word) != std::string::npos; };
-    return std::any_of(kWords.begin(), kWords.end(), in) ||
-           std::find(kLastWords.begin(), kLastWords.end(), last) != kLastWords.end();
+    // At the end of a word of it: PGPASSWORD, accesstoken.
+    constexpr std::array kSecrets = {"token",      "secret",    "secrets",     "password",
+                                     "passwords",  "passwd",    "apikey",      "passphrase",
+                                     "credential", "assertion", "credentials", "authorization",
+                                     "cookie",     "cookies",   "bearer"};
+    constexpr std::array kLastWords = {"pwd", "pat", "auth", "jwt", "dsn", "pass"};
+    // Where, what or how much of it, not itself: --password-file, token_url, bearer_token_env_var.
+    constexpr std::array kAbout = {
+        "file",   "path",    "dir",      "directory", "folder", "url",      "uri",     "endpoint",
+        "server", "env",     "var",      "variable",  "name",   "type",     "kind",    "method",
+        "format", "stdin",   "prompt",   "length",    "size",   "count",    "limit",   "ttl",
+        "expiry", "expires", "lifetime", "timeout",   "sec",    "secs",     "seconds", "ms",
+        "issuer", "store",   "helper",   "scope",     "scopes", "audience", "policy",  "mode",
+    };
+    // What has a key that opens nothing.
+    constexpr std::array kPlainKeys = {"sort",   "order",     "group", "primary", "foreign",
+                                       "public", "partition", "cache", "index",   "row",
+                                       "map",    "object",    "item",  "hot",     "idempotency"};
+    const auto words = words_of(name);
+    if (words.empty() || is_one_of(words.back(), kAbout)) return false;
+    if (words.back() == "key" || words.back() == "keys")
+        return words.size() > 1 && !is_one_of(words[words.size() - 2], kPlainKeys);
+    return is_one_of(words.back(), kLastWords) ||
+           std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+               return std::any_of(kSecrets.begin(), kSecrets.end(),
+                                  [&](const char* secret) { return word.ends_with(secret); });
+           });
 }
 
 bool is_secret(std::string_view name, std::string_view value) {
     return names_a_secret(name) || looks_like_a_key(value);
 }
 
-std::vector<std::size_t> secret_parts(const json::array& args) {
-    std::vector<std::size_t> parts;
+std::vector<Part> secret_parts(std::string_view text) {
+    return Scanner(text).run();
+}
+
+std::vector<std::vector<Part>> secret_parts(const json::array& args) {
+    std::vector<std::vector<Part>> parts;
     parts.reserve(args.size());
-    bool asked = false;  // the one before is an option whose value is a secret
+    std::string_view asking;  // the one before, where it is an option without its value
     for (const auto& arg : args) {
         const auto text = text_of(arg);
-        const bool option = text.starts_with('-');
-        if (std::exchange(asked, false) && !option) {
-            parts.push_back(0);
-            continue;
-        }
-        parts.push_back(std::min(secret_in_address(text), secret_behind_names(text)));
-        if (parts.back() == kNone && is_known_key(text)) parts.back() = 0;
-        asked = option && is_word(text) && names_a_secret(text);
+        const auto option = std::exchange(
+            asking, text.starts_with('-') && std::all_of(text.begin(), text.end(), is_of_a_name)
+                        ? text
+                        : std::string_view());
+        // A value may begin with a dash, but two are the next option.
+        const bool whole =
+            !text.empty() && !text.starts_with("--") &&
+            (names_a_secret(option) || (may_name_a_secret(option) && looks_like_a_key(text)));
+        if (whole) asking = {};
+        parts.push_back(whole ? std::vector<Part>{{0, text.size()}} : secret_parts(text));
     }
     return parts;
 }
@@ -187,8 +311,8 @@ std::vector<std::string> secret_values(const json::object& settings) {
     finder.pairs(settings.if_contains("env"));
     finder.pairs(settings.if_contains("headers"));
     finder.args(settings.if_contains("args"));
-    finder.url(settings.if_contains("url"));
-    finder.url(settings.if_contains("proxy"));
+    finder.text(settings.if_contains("url"));
+    finder.text(settings.if_contains("proxy"));
     return std::move(finder.found);
 }
 

@@ -1,7 +1,12 @@
-// Which texts of a server's settings are secrets though nobody said so: what a child may print, or a
-// server send back, and no log may keep.
+// Which texts of a server's settings are secrets though nobody said so: what a child may print, a
+// server send back or `config show` print, and no log may keep.
 //
-// Threads: [any]. Pure.
+// One rule for all of them. A name says that its value is a secret: by one of its whole words (token,
+// password, api-key), unless the last one says that it is about a secret (password-file, token_url).
+// Without such a name a value is one by its shape: the password in an address, `Bearer x`, a key as
+// well-known services make them.
+//
+// Threads: [any]. Pure; linear in the text.
 #pragma once
 
 #include <boost/json.hpp>
@@ -19,13 +24,22 @@ bool names_a_secret(std::string_view name);
 // word, letters and digits).
 bool is_secret(std::string_view name, std::string_view value);
 
-// In expanded settings: values of `env` and `headers` that are secrets, those of secret_parts() in
-// `args`, the password and such parameters of a URL. Headers with their scheme.
-std::vector<std::string> secret_values(const boost::json::object& settings);
+// From `begin` to before `end`.
+struct Part {
+    std::size_t begin;
+    std::size_t end;
+    bool operator==(const Part&) const = default;
+};
 
-// What of each of `args` is secret, from a place in it to its end: all behind `--api-key`; the rest of
-// `--token=abc`, `--env=API_TOKEN=abc` and `Authorization: abc`; an address from its password or such a
-// parameter on; a key as well-known services make them. npos: nothing.
-std::vector<std::size_t> secret_parts(const boost::json::array& args);
+// What is secret in a text, in its order: behind NAME=, NAME: and --NAME, as a member of JSON, in an
+// address (password, parameters, fragment), behind Bearer, a known key.
+std::vector<Part> secret_parts(std::string_view text);
+
+// The same of each of `args`; and all of what follows an option that names a secret.
+std::vector<std::vector<Part>> secret_parts(const boost::json::array& args);
+
+// In expanded settings: values of `env` and `headers` that are secrets or have such parts, and those
+// parts of `args` and addresses. `Bearer abc` with and without its scheme.
+std::vector<std::string> secret_values(const boost::json::object& settings);
 
 }  // namespace patchbay::config

@@ -3,8 +3,7 @@
 #include "config/secret_values.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
+#include <vector>
 
 namespace patchbay::config {
 
@@ -14,20 +13,6 @@ namespace json = boost::json;
 
 constexpr const char* kHidden = "***";
 
-// Keys whose value is a secret wherever they stand: client_secret, api_key, access_token, ...
-bool secretive(std::string_view key) {
-    std::string lower(key);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    constexpr std::array kWords = {"secret", "password",    "passphrase", "api_key",
-                                   "apikey", "private_key", "bearer",     "credential"};
-    if (lower == "bearer_token_env_var" || lower.ends_with("_url") || lower.ends_with("_env_var"))
-        return false;
-    return lower.ends_with("token") ||
-           std::any_of(kWords.begin(), kWords.end(),
-                       [&](const char* word) { return lower.find(word) != std::string::npos; });
-}
-
 json::value hide_all(const json::value& value) {
     if (!value.is_object()) return kHidden;
     json::object hidden;
@@ -35,48 +20,58 @@ json::value hide_all(const json::value& value) {
     return hidden;
 }
 
-json::array hide_in_args(json::array args) {
-    const auto parts = secret_parts(args);
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (parts[i] == std::string::npos) continue;
-        std::string text(args[i].get_string());
-        args[i] = json::string(text.replace(parts[i], std::string::npos, kHidden));
+std::string hide_parts(std::string text, const std::vector<Part>& parts) {
+    std::string shown;
+    std::size_t at = 0;
+    for (const auto& part : parts) {
+        shown.append(text, at, part.begin - at).append(kHidden);
+        at = part.end;
     }
-    return args;
+    return shown.append(text, at);
+}
+
+// The names of parameters are kept, as those of `env` and `headers` are: any value may be a key.
+std::string hide_in_url(const std::string& url) {
+    const auto query = std::min(url.find('?'), url.size());
+    auto shown = hide_parts(url.substr(0, query), secret_parts(url.substr(0, query)));
+    for (auto at = query; at < url.size();) {
+        const auto end = std::min(url.find_first_of("&#", at + 1), url.size());
+        const auto equals = url.find('=', at);
+        const auto value = equals < end ? equals + 1 : at + 1;
+        shown.append(url, at, value - at).append(value < end ? kHidden : "");
+        at = end;
+    }
+    return shown;
 }
 
 json::value hide(const json::value& value) {
+    if (value.is_string()) {
+        const std::string text(value.get_string());
+        return json::string(hide_parts(text, secret_parts(text)));
+    }
     if (value.is_array()) {
+        const auto parts = secret_parts(value.get_array());
         json::array list;
-        for (const auto& item : value.get_array()) list.push_back(hide(item));
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            const auto& item = value.get_array()[i];
+            list.push_back(item.is_string()
+                               ? json::string(hide_parts(std::string(item.get_string()), parts[i]))
+                               : hide(item));
+        }
         return list;
     }
     if (!value.is_object()) return value;
     json::object shown;
     for (const auto& member : value.get_object()) {
-        const bool whole =
-            member.key() == "env" || member.key() == "headers" || secretive(member.key());
-        if (member.key() == "args" && member.value().is_array())
-            shown[member.key()] = hide_in_args(member.value().get_array());
+        const auto key = member.key();
+        const bool table = (key == "env" || key == "headers") && member.value().is_object();
+        if (key == "url" && member.value().is_string())
+            shown[key] = json::string(hide_in_url(std::string(member.value().get_string())));
         else
-            shown[member.key()] = whole ? hide_all(member.value()) : hide(member.value());
+            shown[key] =
+                table || names_a_secret(key) ? hide_all(member.value()) : hide(member.value());
     }
     return shown;
-}
-
-// https://user:password@host/ and ?access_token=...: people do write keys there.
-std::string hide_in_url(std::string url) {
-    const auto scheme = url.find("://");
-    if (scheme != std::string::npos) {
-        const auto start = scheme + 3;
-        const auto end = std::min(url.find_first_of("/?#", start), url.size());
-        const auto at = url.rfind('@', end);
-        if (at != std::string::npos && at >= start && at < end)
-            url.replace(start, at - start, kHidden);
-    }
-    if (const auto query = url.find('?'); query != std::string::npos)
-        url.replace(query + 1, std::string::npos, kHidden);
-    return url;
 }
 
 template <class List>
@@ -156,8 +151,6 @@ json::object to_json(const Server& server) {
     out["enabled"] = server.enabled;
     const auto settings = hide(server.settings);
     for (const auto& setting : settings.get_object()) out[setting.key()] = setting.value();
-    if (auto* url = out.if_contains("url"); url && url->is_string())
-        *url = hide_in_url(std::string(url->get_string()));
     if (!server.expand) out["expand"] = false;
     if (!server.auth.empty()) out["auth"] = server.auth;
     if (!server.bearer_token_env_var.empty())

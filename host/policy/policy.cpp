@@ -75,8 +75,8 @@ Verdict Policy::judge(const Question& question) const {
                       "\" to allow it");
     }
     if (server.trust == "untrusted" && !allowed_by && !named_by_server) {
-        return denied("server \"" + server.id + "\" is untrusted (" +
-                      config::to_string(server.place) + ") and no rule names " + name +
+        return denied("server \"" + server.id + "\" is untrusted (" + rule("trust") +
+                      ") and no rule names " + name +
                       "; add it to [permissions] allow or enabled_tools");
     }
     const bool approved =

@@ -123,7 +123,8 @@ struct Router::Impl {
                     ? std::string(
                           "no MCP server is configured and enabled; `patchbay mcp list` shows "
                           "which there are")
-                    : "no enabled server has this prefix" + nearest_names(name);
+                    : "no enabled server has this prefix" +
+                          core::did_you_mean(name, names_or_prefixes());
             return located(Error{ErrorCode::NotFound, std::move(message)});
         }
         auto missing = std::make_shared<std::size_t>(servers.size());
@@ -139,17 +140,21 @@ struct Router::Impl {
         }
     }
 
-    std::string nearest_names(const std::string& name) {
+    std::vector<std::string> names_or_prefixes() {
+        auto names = listed_names();
+        if (names.empty())
+            for (const auto& id : connections.ids()) names.push_back("mcp__" + id + "__");
+        return names;
+    }
+
+    std::vector<std::string> listed_names() {
         build_index();
         std::vector<std::string> names;
         for (const auto& [known, entry] : index) {
             if (entry.for_local.listed) names.push_back(known);
         }
         std::sort(names.begin(), names.end());
-        if (names.empty()) {
-            for (const auto& id : connections.ids()) names.push_back("mcp__" + id + "__");
-        }
-        return core::did_you_mean(name, names);
+        return names;
     }
 
     Error why_missing(const std::string& name, const std::vector<std::string>& servers) {
@@ -169,8 +174,8 @@ struct Router::Impl {
                 return {error->code,
                         error->message + "; so nothing is known of the tool " + wanted};
         }
-        return {ErrorCode::NotFound,
-                "server \"" + servers.front() + "\" has no tool " + wanted + nearest_names(name)};
+        return {ErrorCode::NotFound, "server \"" + servers.front() + "\" has no tool " + wanted +
+                                         core::did_you_mean(name, listed_names())};
     }
 
     CallId begin(ReplyHandler handler) {

@@ -326,6 +326,76 @@ TEST(CommandLine, CallsNothingWhenThereIsNoFolderToSaveIn) {
         }
     }
     EXPECT_FALSE(std::filesystem::exists(input));
+    for (const char* rule : {"permissions.deny=['mcp__x__*']", "servers.x.tools={add='deny'}",
+                             "servers.x.disabled_tools=['add']"}) {
+        const auto denied = home.run({"call", "mcp__x__add", "--args", "{", "--set", rule});
+        EXPECT_EQ(denied.exit_code, 7) << rule << ": whatever the arguments are";
+        EXPECT_THAT(denied.err, HasSubstr("mcp__x__add is "));
+    }
+    EXPECT_FALSE(std::filesystem::exists(input));
+}
+
+TEST(CommandLine, WhatIsNotFoundBesideABrokenFileIsAMatterOfTheConfiguration) {
+    Home home;
+    home.write(home.user_config() / "config.toml", "[servers.b");
+    for (const Words& words : {Words{"call", "mcp__b__x"}, Words{"tools", "--server", "b"}}) {
+        for (const bool others : {false, true}) {
+            if (others) home.add_example("a");
+            auto all = words;
+            all.push_back("--json");
+            const auto done = home.run(all);
+            EXPECT_EQ(done.exit_code, 4) << testing::PrintToString(words) << done.err;
+            EXPECT_THAT(done.err, HasSubstr("it may be in what the configuration has wrong"));
+            EXPECT_EQ(json::parse(done.out).at_pointer("/error/kind"), "invalid");
+        }
+    }
+}
+
+TEST(CommandLine, AMisspeltRuleIsToldBesideTheToolThatItHides) {
+    Home home;
+    home.add_example("x", {}, {{"enabled_tools", {"ecko"}}});
+    const auto done = home.run({"call", "mcp__x__echo", "message=hi"});
+    EXPECT_NE(done.exit_code, 0);
+    EXPECT_THAT(done.err, HasSubstr("enabled_tools names \"ecko\", and the server has no such "
+                                    "tool; did you mean \"echo\"?"));
+}
+
+TEST(CommandLine, AServerWithoutToolsIsNoneItself) {
+    Home home;
+    home.add_example("x", {}, {{"enabled_tools", {"nothing"}}});
+    const auto done = home.run({"call", "mcp__x__tool"});
+    EXPECT_EQ(done.exit_code, 6);
+    EXPECT_THAT(done.err, Not(HasSubstr("did you mean")));
+}
+
+TEST(CommandLine, ToolsAreCountedAsTheyAreListed) {
+    Home home;
+    home.add_example("x", {}, {{"enabled_tools", {"echo", "add"}}});
+    EXPECT_EQ(json::parse(home.run({"mcp", "status", "x", "--json"}).out).at("tools"), 2);
+    EXPECT_EQ(json::parse(home.run({"mcp", "status", "--json"}).out).at(0).at("tools"), 2);
+}
+
+TEST(CommandLine, APromptIsNotAskedForWithoutWhatItRequires) {
+    Home home;
+    home.add_example("x");
+    const auto done = home.run({"prompts", "get", "greet", "style=formal"});
+    EXPECT_EQ(done.exit_code, 3);
+    EXPECT_EQ(done.err, "error: prompt \"greet\": required and not given: \"who\"\n");
+}
+
+TEST(CommandLine, ListsThatAreForbiddenAreDenied) {
+    Home home;
+    home.add_example("x");
+    home.add_example("y");
+    for (const char* list : {"resources", "prompts"}) {
+        for (const Words& more : {Words{}, Words{"--server", "x"}}) {
+            Words words{list, "list", "--set", "permissions.deny=['mcp__*']"};
+            words.insert(words.end(), more.begin(), more.end());
+            const auto done = home.run(words);
+            EXPECT_EQ(done.exit_code, 7) << testing::PrintToString(words);
+            EXPECT_THAT(done.err, HasSubstr("is denied by [permissions]"));
+        }
+    }
 }
 
 TEST(CommandLine, SaysWhatANumberOfLinesIs) {
@@ -435,7 +505,10 @@ TEST(CommandLine, APatternIsAboutTheServersThatItNames) {
     const auto as_json = home.run({"tools", "mcp__dead__*", "--json"});
     EXPECT_EQ(as_json.exit_code, 5);
     EXPECT_EQ(json::parse(as_json.out).at_pointer("/error/kind"), "unavailable");
-    EXPECT_EQ(home.run({"tools", "nosuchthing"}).exit_code, 5) << "the dead one may have it";
+    const auto word = home.run({"tools", "nosuchthing"});
+    EXPECT_EQ(word.exit_code, 0) << "of two servers one answered";
+    EXPECT_THAT(word.err, AllOf(HasSubstr("error: server \"dead\": "),
+                                HasSubstr("no tool matches nosuchthing")));
     const auto good = home.run({"tools", "mcp__good__e*"});
     EXPECT_EQ(good.exit_code, 0);
     EXPECT_THAT(good.out, HasSubstr("mcp__good__echo"));

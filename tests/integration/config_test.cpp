@@ -386,16 +386,20 @@ TEST(Trust, WhatWaitsHasAStateAndSaysWhatToDo) {
     EXPECT_THAT(done.err, HasSubstr("patchbay trust starts"));
     EXPECT_THAT(checkout.home.run({"mcp", "status", "signs"}).out,
                 AllOf(HasSubstr("untrusted"), HasSubstr("patchbay trust auth.steal signs")));
-    const auto call = checkout.home.run({"call", "mcp__starts__x"});
-    EXPECT_EQ(call.exit_code, 6);
-    EXPECT_THAT(call.err, HasSubstr("patchbay trust starts"));
+    for (const Words& words :
+         {Words{"call", "mcp__starts__x"}, Words{"tools", "--server", "starts"},
+          Words{"mcp", "login", "starts"}, Words{"mcp", "logout", "starts"}}) {
+        const auto refused = checkout.home.run(words);
+        EXPECT_EQ(refused.exit_code, 7) << testing::PrintToString(words) << refused.err;
+        EXPECT_THAT(refused.err, HasSubstr("patchbay trust starts"));
+    }
 }
 
 TEST(Trust, AnApprovalLetsItRunAndARevocationDoesNot) {
     Home home;
     home.write(".mcp.json", R"({"mcpServers": {"a": {"command": ")" + example_server() + "\"}}}");
     const Words call{"call", "mcp__a__echo", "message=hi"};
-    EXPECT_EQ(home.run(call).exit_code, 6);
+    EXPECT_EQ(home.run(call).exit_code, 7);
     const auto approved = home.run({"trust", "a", "--yes"});
     EXPECT_EQ(approved.exit_code, 0) << approved.err;
     EXPECT_EQ(home.run(call).out, "hi\n");
@@ -409,12 +413,12 @@ TEST(Trust, AnApprovalLetsItRunAndARevocationDoesNot) {
 
     home.write(".mcp.json", R"({"mcpServers": {"a": {"args": ["--era", "legacy"], "command": ")" +
                                 example_server() + "\"}}}");
-    EXPECT_EQ(home.run(call).exit_code, 6) << "it was changed";
+    EXPECT_EQ(home.run(call).exit_code, 7) << "it was changed";
     EXPECT_THAT(home.run({"trust"}).out, HasSubstr("changed since it was approved"));
     EXPECT_EQ(home.run({"trust", "a", "--yes"}).exit_code, 0);
     EXPECT_EQ(home.run(call).out, "hi\n");
     EXPECT_EQ(home.run({"trust", "--revoke", "a"}).exit_code, 0);
-    EXPECT_EQ(home.run(call).exit_code, 6);
+    EXPECT_EQ(home.run(call).exit_code, 7);
     EXPECT_EQ(home.run({"trust", "--revoke", "a"}).exit_code, 6);
 }
 
@@ -491,12 +495,17 @@ TEST(Trust, SaysWhatWouldNotWorkEvenIfItWereApproved) {
         "shape": {"command": "sh", "args": "-c"},
         "strange": {"transport": "htpp", "url": "http://127.0.0.1:9"},
         "runs": {"command": "sh", "args": ["${command:touch ran}"]},
-        "schema": {"command": "sh", "stop_grace_ms": "soon"}}})");
+        "schema": {"command": "sh", "stop_grace_ms": "soon"},
+        "missing": {"command": "no-such-program"},
+        "method": {"url": "http://127.0.0.1:9", "auth": "baerer"}}})");
+    home.write(".mcp.toml", "[auth.kindless]\ntoken = \"x\"\n[auth.unknown]\nkind = \"baerer\"\n");
     const auto done = home.run({"trust"});
     EXPECT_EQ(done.exit_code, 0);
     for (const char* why :
          {"args: expected a list of text", "unknown transport \\\"htpp\\\"",
-          "${command:...} is not allowed in a project file", "refuses its settings: "})
+          "${command:...} is not allowed in a project file",
+          "refuses its settings: ", "command \\\"no-such-program\\\" not found",
+          "no auth method of that name", "\\\"kind\\\" is missing", "unknown auth method"})
         EXPECT_THAT(done.out, HasSubstr(why));
     const auto as_json = home.run({"trust", "--json"});
     json::error_code failed;
@@ -505,6 +514,14 @@ TEST(Trust, SaysWhatWouldNotWorkEvenIfItWereApproved) {
     for (const auto& proposal : list.as_array())
         EXPECT_EQ(proposal.at("faults").as_array().empty(), proposal.at("id") == "fine")
             << proposal;
+}
+
+TEST(Trust, SaysWhereNoFileIsBound) {
+    Home home;
+    home.write(".mcp.json", R"({"mcpServers": {"a": {"command": "${RUN}"}}})");
+    EXPECT_THAT(home.run({"trust"}).out, HasSubstr("no file is bound: ${...} decides"));
+    EXPECT_THAT(home.run({"trust", "--json"}).out, HasSubstr("\"unbound\":true"));
+    EXPECT_THAT(home.run({"trust", "a", "--yes"}).err, HasSubstr("no file is bound"));
 }
 
 TEST(Trust, ARecordThatOthersCanWriteApprovesNothing) {
@@ -521,8 +538,12 @@ TEST(Trust, ARecordThatOthersCanWriteApprovesNothing) {
     EXPECT_THAT(state(), HasSubstr("idle"));
     std::ofstream(record) << "{\"version\":1,";
     EXPECT_THAT(state(), HasSubstr("untrusted"));
-    const auto refused = home.run({"trust", "a", "--yes"});
-    EXPECT_THAT(refused.err, HasSubstr("damaged"));
+    for (const Words& words :
+         {Words{"trust"}, Words{"trust", "a", "--yes"}, Words{"trust", "--revoke", "a"}}) {
+        const auto refused = home.run(words);
+        EXPECT_THAT(refused.err, HasSubstr("damaged"));
+        EXPECT_EQ(refused.exit_code, 1) << testing::PrintToString(words);
+    }
     EXPECT_EQ(read_file(record), "{\"version\":1,") << "it is not written over";
 }
 
@@ -554,7 +575,7 @@ TEST(Trust, AProgramThatBecomesALinkIsAskedAboutAgain) {
     EXPECT_EQ(home.run(call).out, "hi\n");
     std::filesystem::remove(script);
     std::filesystem::create_symlink(example_server(), script);
-    EXPECT_EQ(home.run(call).exit_code, 6);
+    EXPECT_EQ(home.run(call).exit_code, 7);
     EXPECT_THAT(home.run({"trust"}).out,
                 AllOf(HasSubstr("changed since it was approved"),
                       HasSubstr("program: \"" +
@@ -569,6 +590,13 @@ TEST(ConfigOnTheCommandLine, WithoutServersItSaysSo) {
     for (const auto& each : {home.user_config() / "config", home.user_config() / "mcp",
                              home.work() / ".patchbay/config", home.work() / ".mcp"})
         EXPECT_THAT(done.err, HasSubstr("looked for " + each.string() + ".{toml,yaml,json}\n"));
+}
+
+TEST(ConfigOnTheCommandLine, AFileThatNamesNoServerIsToldAsWell) {
+    Home home;
+    const auto file = home.write("empty.json", "{}");
+    EXPECT_THAT(home.run({"mcp", "status", "--config", file}).err,
+                HasSubstr("  read " + file + ", which has none\n"));
 }
 
 TEST(ConfigOnTheCommandLine, WrongUsageIsExitCode3AndHelpIsNot) {

@@ -261,6 +261,71 @@ TEST_F(Approval, WhatTheCommandLeadsToIsComparedAgainAtTheStart) {
     EXPECT_TRUE(expand(*find(now(), "u"), world.environment));
 }
 
+// The program of a table gets to know a token, or makes one.
+TEST_F(Approval, WhatTheCommandOfATableLeadsToIsComparedAgainToo) {
+    program("home/me/work/app/.patchbay/token.sh");
+    project(
+        "[servers.a]\nurl = 'https://example.org'\nauth = 'corp'\n"
+        "[auth.corp]\nkind = 'bearer'\ncommand = ['./token.sh', 'x']\n");
+    approve({"auth.corp", "a"});
+    const auto config = now();
+    auto speaker = *find(config, "a");
+    speaker.program = config.auth_programs.at("corp");
+    const auto expanded = [&] {
+        return expand_auth(speaker, config.auth.at("corp"), world.environment);
+    };
+    EXPECT_TRUE(expanded()) << expanded().error().message;
+    const auto file = world.folder / "home/me/work/app/.patchbay/token.sh";
+    ASSERT_EQ(::unlink(file.c_str()), 0);
+    ASSERT_EQ(::symlink((world.folder / "bin/run").c_str(), file.c_str()), 0);
+    ASSERT_FALSE(expanded());
+    EXPECT_EQ(expanded().error().code, ErrorCode::Denied);
+    EXPECT_THAT(expanded().error().message, AllOf(HasSubstr("auth.corp: its command leads to \"" +
+                                                            world.folder / "bin/run" + "\" now"),
+                                                  HasSubstr("patchbay trust auth.corp")));
+    // A stronger table of the user's own is no approved one.
+    world.environment.sets = {"auth.corp={kind = 'bearer', command = ['run']}"};
+    EXPECT_EQ(now().auth_programs.at("corp"), std::nullopt);
+}
+
+TEST_F(Approval, WhatReferencesDecideAboutTheCommandIsBoundToNoFile) {
+    project(
+        "[servers.a]\ncommand = '${RUN}'\n[servers.b]\ncommand = 'run'\n"
+        "env = { PATH = '${BIN}' }\n[servers.c]\ncommand = 'run'\nargs = ['${ARG}']\n"
+        "[servers.d]\nurl = '${URL}'\n[auth.t]\nkind = 'bearer'\ncommand = ['${RUN}']\n");
+    std::string unbound;
+    for (const auto& proposal : now().untrusted)
+        if (proposal.unbound) unbound += proposal.id + " ";
+    EXPECT_EQ(unbound, "a auth.t b ");
+}
+
+TEST_F(Approval, ItSaysWhyTheCommandCannotBeStarted) {
+    world.folder.write("home/me/work/app/.patchbay/plain", "");
+    ASSERT_EQ(::symlink("nowhere", (world.folder / "home/me/work/app/.patchbay/link").c_str()), 0);
+    const struct {
+        const char* command;
+        const char* why;
+    } cases[] = {
+        {"run", ""},
+        {"${RUN}", ""},
+        {"ran", "command \"ran\" not found in the 1 folder of PATH"},
+        {"./none", "command \"./none\": No such file or directory"},
+        {"./link", "command \"./link\": No such file or directory"},
+        {"./plain", "command \"./plain\": is not executable (chmod +x?)"},
+        {"../.patchbay", "command \"../.patchbay\": is a directory"},
+    };
+    for (const auto& c : cases) {
+        project("[servers.a]\ncommand = '" + std::string(c.command) +
+                "'\n[auth.t]\nkind = 'bearer'\ncommand = ['" + c.command + "']\n");
+        const auto config = now();
+        ASSERT_EQ(config.untrusted.size(), 2u);
+        for (const auto& proposal : config.untrusted) {
+            ASSERT_EQ(proposal.faults.size(), *c.why ? 1u : 0u) << c.command;
+            if (*c.why) EXPECT_THAT(proposal.faults[0], HasSubstr(c.why));
+        }
+    }
+}
+
 TEST_F(Approval, AnotherPluginForItsTransportIsAnotherDefinition) {
     project("[servers.a]\ncommand = 'run'\nfallback = ['tcp']\n");
     approve({"a"});

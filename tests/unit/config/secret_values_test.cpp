@@ -17,9 +17,13 @@ std::vector<std::string> found_in(const char* settings) {
 
 TEST(SecretValues, AreKnownByTheirNames) {
     for (const char* name : {"GITHUB_TOKEN", "api-key", "API_KEY", "DB_PASSWORD", "PGPASSWORD",
-                             "Authorization", "Cookie", "client_secret", "X-Auth", "JWT", "--key"})
+                             "Authorization", "Cookie", "client_secret", "X-Auth", "JWT", "apiKey",
+                             "OPENAI_API_KEY_2", "accesstoken", "TOKEN_OF_MINE", "secret_id"})
         EXPECT_TRUE(names_a_secret(name)) << name;
-    for (const char* name : {"NODE_ENV", "PORT", "MONKEY", "KEYBOARD", "HOME", "Accept", "AUTHOR"})
+    for (const char* name :
+         {"NODE_ENV", "PORT", "MONKEY", "KEYBOARD", "HOME", "Accept", "AUTHOR", "key", "sort-key",
+          "sortKey", "max-tokens", "tokenizer", "password-file", "passwordFile", "token_url",
+          "bearer_token_env_var", "token_endpoint_auth_method", "", "--"})
         EXPECT_FALSE(names_a_secret(name)) << name;
 }
 
@@ -60,10 +64,111 @@ TEST(SecretValues, OfArgumentsThatAreAddressesOrKeys) {
                 IsEmpty());
 }
 
+// What `config show` prints of arguments.
+std::string shown(const std::vector<std::string>& args) {
+    const boost::json::array list(args.begin(), args.end());
+    const auto parts = secret_parts(list);
+    std::string all;
+    for (std::size_t i = 0; i < args.size(); ++i) {
+        std::string text = args[i];
+        for (auto part = parts[i].rbegin(); part != parts[i].rend(); ++part)
+            text.replace(part->begin, part->end - part->begin, "***");
+        all += (i == 0 ? "" : " | ") + text;
+    }
+    return all;
+}
+
+const std::string kKey = "sk-proj-abcdef0123456789";
+
+TEST(SecretValues, OrdinaryArgumentsAreNone) {
+    for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
+             {"--max-tokens=100"},
+             {"--max-tokens", "100"},
+             {"key=value"},
+             {"--key", "server.pem"},
+             {"--tokenizer", "x"},
+             {"--tokenizer=x"},
+             {"--sort-key", "name"},
+             {"--sort-key=name"},
+             {"--password-file=/run/secrets/db"},
+             {"--password-file", "/run/secrets/db"},
+             {"--token-url", "https://example.org/token"},
+             {"--model=claude-sonnet-4-20250514"},
+             {"mcp-server-with-a-long-name-2"},
+             {"-v", "/home/me/secret:/token:ro"},
+             {"registry.example/token:1.2"},
+             {"https://example.org/a@b:c?x=1&max_tokens=5#top"},
+             {"ssh://git@example.org/repository"},
+             {"{\"tokenizer\":\"x\",\"max_tokens\":5}"},
+             {"the bearer of news"},
+             {"--password", "--next", "plain"},
+             {"12:30", "C:/a=b", "auth://host/path", "token"},
+         })
+        EXPECT_EQ(shown(args), [&] {
+            std::string all;
+            for (const auto& arg : args) all += (all.empty() ? "" : " | ") + arg;
+            return all;
+        }());
+}
+
+TEST(SecretValues, OfArgumentsAreHiddenAndNothingElseIs) {
+    struct Case {
+        std::vector<std::string> args;
+        std::string expected;
+    };
+    const Case cases[] = {
+        // By the name.
+        {{"--token", "-x", "y"}, "--token | *** | y"},
+        {{"--api-key=a b", "y"}, "--api-key=*** | y"},
+        {{"--header=Authorization: Bearer a"}, "--header=Authorization: ***"},
+        {{"-e", "OPENAI_API_KEY=a"}, "-e | OPENAI_API_KEY=***"},
+        {{"a=1,token=b"}, "a=1,token=***"},
+        {{"//registry.example/:_authToken=a"}, "//registry.example/:_authToken=***"},
+        {{"exec server --token a --verbose"}, "exec server --token *** --verbose"},
+        {{"TOKEN='a b' exec server"}, "TOKEN='***' exec server"},
+        {{"PASSWORD=\"a\\\"b\" c"}, "PASSWORD=\"***\" c"},
+        {{"--sort-key", kKey}, "--sort-key | ***"},
+        {{"key=" + kKey}, "key=***"},
+        // Members of JSON.
+        {{R"({"token":"a","region":"eu"})"}, R"({"token":"***","region":"eu"})"},
+        {{R"(--config={"a":{"apiKey" : "b\"c"},"d":1})"},
+         R"(--config={"a":{"apiKey" : "***"},"d":1})"},
+        {{R"({"password":12345,"region":"eu"})"}, R"({"password":***,"region":"eu"})"},
+        {{R"({"secrets":["a","b"],"region":"eu"})"}, R"({"secrets":***)"},
+        {{R"({"in":"{\"token\":\"a\",\"b\":1}"})"}, R"({"in":"{\"token\":\"***\",\"b\":1}"})"},
+        // Addresses: the host and the path stay.
+        {{"postgresql://me:a@localhost:5432/db"}, "postgresql://me:***@localhost:5432/db"},
+        {{"--proxy=http://me:a@proxy:3128/"}, "--proxy=http://me:***@proxy:3128/"},
+        {{"https://a@example.org/path"}, "https://***@example.org/path"},
+        {{"https://a:@example.org/path"}, "https://***@example.org/path"},
+        {{"git+https://" + kKey + ":x@example.org/path"}, "git+https://***@example.org/path"},
+        {{"redis://" + kKey + "@h/0"}, "redis://***@h/0"},
+        {{"https://h/mcp?x=1&token=a&y=2#z"}, "https://h/mcp?x=1&token=***&y=2#z"},
+        {{"https://h/mcp?key=a"}, "https://h/mcp?key=***"},
+        {{"https://h/mcp?x=0123456789abcdef0123"}, "https://h/mcp?x=***"},
+        {{"https://h/mcp#token=a&b=c"}, "https://h/mcp#token=***&b=c"},
+        {{"http://a:b@h and http://c:d@h"}, "http://a:***@h and http://c:***@h"},
+        // By the shape.
+        {{"--opt=" + kKey}, "--opt=***"},
+        {{"a," + kKey + ",b"}, "a,***,b"},
+        {{"eyJhbGciOiJub25lIn0.eyJhIjoxfQ.c2ln=="}, "***"},
+        {{"Bearer a"}, "Bearer ***"},
+        {{"--header=bearer a"}, "--header=bearer ***"},
+        {{"basic YTpi"}, "basic ***"},
+    };
+    for (const auto& c : cases) EXPECT_EQ(shown(c.args), c.expected);
+}
+
+TEST(SecretValues, OfAddressesInTheEnvironmentAreTheirPasswords) {
+    EXPECT_THAT(found_in(R"({"env":{"DATABASE_URL":"postgresql://me:value-1@localhost/db"}})"),
+                ElementsAre("value-1"));
+    EXPECT_THAT(found_in(R"({"proxy":"http://me:value-1@proxy:3128"})"), ElementsAre("value-1"));
+}
+
 TEST(SecretValues, OfUrls) {
     EXPECT_THAT(
         found_in(R"({"url":"https://me:value-1@example.com/a?x=1&api_key=value-2&t=3#token=4"})"),
-        ElementsAre("value-1", "value-2"));
+        ElementsAre("value-1", "value-2", "4"));
     EXPECT_THAT(found_in(R"({"url":"https://example.com/a@b:c"})"), IsEmpty());
 }
 

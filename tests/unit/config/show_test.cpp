@@ -45,10 +45,34 @@ nested = [{ password = "hunter2" }]
     EXPECT_THAT(text, HasSubstr(R"("headers":{"Authorization":"***"})"));
     EXPECT_THAT(text,
                 HasSubstr(R"("client_id":"id","client_secret":"***","token_url":"https://t")"));
-    EXPECT_THAT(text, HasSubstr(R"("url":"https://***@example.org/mcp?***")"));
+    EXPECT_THAT(text, HasSubstr(R"("url":"https://me:***@example.org/mcp?key=***")"));
     EXPECT_THAT(text, HasSubstr(R"("bearer_token_env_var":"TOKEN")"));
     EXPECT_THAT(text, HasSubstr(R"("private_key":{"pem":"***"})"));
     EXPECT_THAT(text, HasSubstr(R"("nested":[{"password":"***"}])"));
+}
+
+TEST(Show, HidesSecretsInEveryText) {
+    const auto config = of(R"(
+[servers.a]
+url = "https://example.org/mcp?hunter2&page=hunter2#top=hunter2"
+proxy = "http://me:hunter2@proxy:3128"
+[auth.x]
+method = "static"
+token_endpoint_auth_method = "none"
+assertion = "hunter2"
+private_key_file = "key.pem"
+command = ["helper", "--token", "hunter2", "--sort-key", "name"]
+env = "NAME"
+)");
+    ASSERT_EQ(all(config.diagnostics), "");
+    const auto text = serialize(to_json(config, false));
+    EXPECT_THAT(text, Not(HasSubstr("hunter2")));
+    EXPECT_THAT(text, HasSubstr(R"("url":"https://example.org/mcp?***&page=***#top=***")"));
+    EXPECT_THAT(text, HasSubstr(R"("proxy":"http://me:***@proxy:3128")"));
+    EXPECT_THAT(text, HasSubstr(R"("token_endpoint_auth_method":"none","assertion":"***",)"
+                                R"("private_key_file":"key.pem",)"
+                                R"("command":["helper","--token","***","--sort-key","name"],)"
+                                R"("env":"NAME")"));
 }
 
 TEST(Show, OriginsComeWhenAskedFor) {

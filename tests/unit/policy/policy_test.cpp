@@ -76,6 +76,8 @@ TEST(Policy, WhatAnUntrustedServerOffersBesidesToolsNeedsARuleOfItsOwn) {
     EXPECT_FALSE(refused.allowed);
     EXPECT_THAT(refused.reason,
                 HasSubstr("server \"s\" is untrusted (project config .mcp.json:4:5)"));
+    server.rules["trust"] = {config::Scope::Session, "--set", 0, 0};
+    EXPECT_THAT(judge({}, server, "").reason, HasSubstr("is untrusted (session config --set)"));
     server.enabled_tools = {"a"};
     server.tools = {{"a", Level::AllowAlways}};
     EXPECT_FALSE(judge({}, server, "").allowed) << "a rule for a tool says nothing of the rest";
