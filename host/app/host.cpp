@@ -353,6 +353,7 @@ struct Host::Impl final : connection::ServerEvents {
 
     // What waits for an approval would be judged like the rest.
     void check_proposals(config::Config& config) const {
+        if (config.untrusted.empty()) return;
         config::Config meant;
         meant.auth = config.auth;
         for (auto& proposal : config.untrusted) {
