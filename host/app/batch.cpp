@@ -404,7 +404,7 @@ void Batch::advance() {
     // Streams that are listened to end with the input, so nothing may wait for them.
     const bool only_endless = std::all_of(running_.begin(), running_.end(),
                                           [](const auto& each) { return each.second.endless; });
-    if (!barrier_.empty() && (running_.empty() || only_endless)) {
+    if (!barrier_.empty() && only_endless) {
         const std::string id = std::exchange(barrier_, {});
         output_.result(id, "{}");
     }

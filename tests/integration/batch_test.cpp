@@ -373,6 +373,23 @@ TEST_P(Batch, TheEndOfTheInputLetsTheRestFinish) {
 INSTANTIATE_TEST_SUITE_P(, Batch, ::testing::Values("legacy", "modern"),
                          [](const auto& era) { return std::string(era.param); });
 
+TEST(BatchOfModernServers, ABarrierWaitsForNoListenStream) {
+    Home home;
+    home.add_example("x", {"--era", "modern"});
+    const auto done = home.run(
+        {"batch"},
+        R"({"id":1,"op":"subscriptions/listen","server":"x","notifications":{"toolsListChanged":true}}
+{"id":2,"op":"ping","server":"x"}
+{"id":3,"op":"barrier"}
+{"id":4,"op":"status"}
+)");
+    EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
+    const Lines lines(done.out);
+    EXPECT_LT(lines.place(2), lines.place(3));
+    EXPECT_LT(lines.place(3), lines.place(4));
+    EXPECT_LT(lines.place(3), lines.place(1)) << "which ends with the input";
+}
+
 TEST(BatchOfModernServers, AListenStreamEndsWithTheInput) {
     Home home;
     home.add_example("x", {"--era", "modern"});

@@ -461,7 +461,9 @@ TEST(Trust, ItIsShownWholeAndNothingHidesInIt) {
     EXPECT_THAT(
         done.out,
         AllOf(HasSubstr("\"args\": [\"-c\",\"\\u202e\\u001b[2K\\u0430\\ud83d\\ude00 ~\\u007f\"]"),
-              HasSubstr("\"env\": {\"K\":\"v\"}"), HasSubstr("program: \"/"),
+              HasSubstr("\"env\": {\"K\":\"v\"}"), HasSubstr("\n  program: \"/"),
+              HasSubstr("\n  server:\n    \"command\": \"sh\"\n"),
+              HasSubstr("\n  plugins:\n    \"stdio\": \"dev.patchbay.stdio\"\n"),
               HasSubstr((home.work() / ".mcp.json").string())));
     const auto listed = home.run({"trust", "--json"});
     json::error_code failed;

@@ -140,16 +140,25 @@ TEST_F(SignIn, LastsUntilSomebodySignsOut) {
     EXPECT_EQ(stats().at("logins"), 1);
 }
 
-TEST_F(SignIn, GivesTheBrowserNeitherItsTerminalNorItsOutput) {
+TEST_F(SignIn, StartsABrowserThatSharesNothingWithIt) {
     start();
-    const auto browser = home.write(
-        "browser", "#!/bin/sh\necho noise\necho noise >&2\ncat\n[ $# = 3 ] || exit 1\nexec " +
-                       home.environment["BROWSER"] + " \"$2\"\n");
+    const auto browser = home.write("browser",
+                                    "#!/bin/sh\necho noise\necho noise >&2\ncat\n"
+                                    "cut -d ' ' -f 1,6 /proc/$$/stat >seen\n"
+                                    "grep -E '^Sig(Blk|Ign)' /proc/self/status >>seen\n"
+                                    "[ $# = 3 ] && exec " +
+                                        home.environment["BROWSER"] + " \"$2\"\n");
     std::filesystem::permissions(browser, std::filesystem::perms::owner_all);
     home.environment["BROWSER"] = browser + "  --new %s --last:other";
     const auto done = login();
     EXPECT_EQ(done.exit_code, 0) << done.err;
     EXPECT_THAT(done.out + done.err, Not(HasSubstr("noise")));
+    std::ifstream seen(home.work() / "seen");
+    std::string pid, session, word, blocked, ignored;
+    seen >> pid >> session >> word >> blocked >> word >> ignored;
+    EXPECT_EQ(session, pid) << "Ctrl-C at our terminal is not for it";
+    EXPECT_EQ(blocked, std::string(16, '0'));
+    EXPECT_EQ(std::stoull(ignored, nullptr, 16) & 1u << (SIGPIPE - 1), 0u) << ignored;
 }
 
 TEST_F(SignIn, IsRenewedWithoutAPersonWhenTheTokenHasExpired) {

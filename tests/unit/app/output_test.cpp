@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sys/resource.h>
 
 namespace patchbay::app {
 namespace {
@@ -131,6 +133,22 @@ TEST(SavedFiles, WithoutAFolderAreAnErrorThatNamesIt) {
     const auto saved = save_new_file("/nonexistent/folder", "image", "image/png", "new");
     ASSERT_FALSE(saved);
     EXPECT_THAT(saved.error().message, HasSubstr("/nonexistent/folder/image-1.png"));
+}
+
+TEST(SavedFiles, ThatDoNotFitAreAnErrorAndLeaveNothing) {
+    const Folder folder;
+    rlimit usual{};
+    ::getrlimit(RLIMIT_FSIZE, &usual);
+    const rlimit small{10, usual.rlim_max};
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    ::setrlimit(RLIMIT_FSIZE, &small);
+    const auto saved = save_new_file(folder.path, "image", "image/png", "more than ten bytes");
+    ::setrlimit(RLIMIT_FSIZE, &usual);
+    std::signal(SIGXFSZ, handler);
+    ASSERT_FALSE(saved);
+    EXPECT_EQ(saved.error().code, ErrorCode::Io);
+    EXPECT_THAT(saved.error().message, HasSubstr("image-1.png: File too large"));
+    EXPECT_TRUE(fs::is_empty(folder.path));
 }
 
 TEST(ExitCodes, SayTheKindOfTheTrouble) {
