@@ -151,7 +151,6 @@ struct Loop::Impl {
 
     void enter() {
         thread = std::this_thread::get_id();
-        io.restart();
         drain();
     }
 };

@@ -67,8 +67,7 @@ Result<Descriptor> open_private_directory(const std::string& path, Others others
     if (fd < 0 && errno == ENOENT) {
         struct stat info {};
         const bool dangling = ::lstat(path.c_str(), &info) == 0;
-        errno = ENOENT;
-        if (dangling) return failed("open", path);
+        if (dangling) return failed("open", path, ENOENT);
         if (make == Make::No) return Descriptor();
         if (!make_private_directory(path)) return failed("make", path);
         fd = open();

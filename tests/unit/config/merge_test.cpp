@@ -170,6 +170,16 @@ TEST(ConfigMerge, AnEnterpriseOverlayThatMakesNoSenseTakesTheServerDown) {
     EXPECT_THAT(merge(std::move(fragments)).servers, IsEmpty());
 }
 
+TEST(ConfigMerge, AnEnterpriseOverlayAdjustsAServerOfTheUser) {
+    std::vector<Fragment> fragments;
+    fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'user'\n"));
+    fragments.push_back(
+        toml(Scope::Enterprise, "exclusive = false\n[servers.x]\ndisabled_tools = ['wipe']\n"));
+    const auto config = merge(std::move(fragments));
+    ASSERT_EQ(config.servers.size(), 1u) << all(config.diagnostics);
+    EXPECT_THAT(config.servers[0].disabled_tools, ElementsAre("wipe"));
+}
+
 TEST(ConfigMerge, AReplacingDefinitionForgetsOverlaysOnTheOldOne) {
     std::vector<Fragment> fragments;
     fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'user'\n"));

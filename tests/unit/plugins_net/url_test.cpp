@@ -41,17 +41,17 @@ TEST(Url, IsSentAsWritten) {
 }
 
 TEST(Url, KnowsWhichRedirectStaysWithTheServer) {
-    const auto home = [](const char* from, const char* to) {
-        return Url::parse(from).leads_home(Url::parse(to));
+    const struct {
+        const char *from, *to;
+        bool home;
+    } cases[] = {
+        {"http://h:1/a", "http://h:1/b", true},         {"http://h/a", "https://h/a", true},
+        {"http://h:80/a", "https://h:443/a", true},     {"https://h/a", "http://h/a", false},
+        {"http://h:8080/a", "https://h:8443/a", false}, {"http://h/a", "https://h:8443/a", false},
+        {"http://h/a", "https://www.h/a", false},       {"http://h:1/a", "http://h:2/a", false},
     };
-    EXPECT_TRUE(home("http://h:1/a", "http://h:1/b"));
-    EXPECT_TRUE(home("http://h/a", "https://h/a"));
-    EXPECT_TRUE(home("http://h:80/a", "https://h:443/a"));
-    EXPECT_FALSE(home("https://h/a", "http://h/a"));
-    EXPECT_FALSE(home("http://h:8080/a", "https://h:8443/a"));
-    EXPECT_FALSE(home("http://h/a", "https://h:8443/a"));
-    EXPECT_FALSE(home("http://h/a", "https://www.h/a"));
-    EXPECT_FALSE(home("http://h:1/a", "http://h:2/a"));
+    for (const auto& c : cases)
+        EXPECT_EQ(Url::parse(c.from).leads_home(Url::parse(c.to)), c.home) << c.from << " " << c.to;
 }
 
 TEST(Url, RefusesWhatCouldMeanTwoThings) {
