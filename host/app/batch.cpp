@@ -21,9 +21,28 @@ namespace {
 constexpr std::size_t kUnseenKinds = 1000;  // of notifications, kept for a later `wait`
 
 // What some servers listed and why others did not.
-json::object with_errors(json::object result, json::array errors) {
-    if (!errors.empty()) result["errors"] = std::move(errors);
-    return result;
+std::string with_errors(std::string_view member, std::string_view items,
+                        const json::array& errors) {
+    std::string result = "{" + protocol::quoted(member) + ":";
+    result += items;
+    if (!errors.empty()) result.append(",\"errors\":").append(json::serialize(errors));
+    return result += '}';
+}
+
+// As its server described it, but for our own members. Written, not copied: of all servers together
+// this is most of what a start keeps in memory.
+void append_listed(std::string& out, const router::ListedTool& tool) {
+    const json::object own{{"name", tool.public_name},
+                           {"server", tool.server},
+                           {"tool", tool.tool->name},
+                           {"level", config::name_of(tool.level)}};
+    out += json::serialize(own);
+    out.back() = ',';
+    for (const auto& [key, value] : tool.tool->raw) {
+        if (own.contains(key)) continue;
+        out.append(protocol::quoted(key)).append(":").append(json::serialize(value)).append(",");
+    }
+    out.back() = '}';
 }
 
 }  // namespace
@@ -201,19 +220,15 @@ void Batch::list_tools(const std::string& id, const json::object& request) {
     const std::string server = text_of(request, "server");
     auto& connections = session_.host().connections();
     const auto tell = [this, id, server] {
-        json::array tools;
+        std::string tools = "[";
         for (const auto& tool : session_.host().router().tools()) {
             if (!server.empty() && tool.server != server) continue;
-            json::object entry = tool.tool->raw;
-            entry["name"] = tool.public_name;
-            entry["server"] = tool.server;
-            entry["tool"] = tool.tool->name;
-            entry["level"] = config::name_of(tool.level);
-            tools.push_back(std::move(entry));
+            if (tools.size() > 1) tools += ',';
+            append_listed(tools, tool);
         }
-        json::object result{{"tools", std::move(tools)}};
-        if (server.empty()) result = with_errors(std::move(result), unready(Wanted::Tools));
-        succeed(id, json::serialize(result), result.contains("errors"));
+        tools += ']';
+        const auto errors = server.empty() ? unready(Wanted::Tools) : json::array();
+        succeed(id, with_errors("tools", tools, errors), !errors.empty());
     };
     if (server.empty()) return connections.connect({}, tell);
     connections.find(server).value().get().refresh_tools([this, id, tell](Result<void> fresh) {
@@ -250,9 +265,8 @@ void Batch::list(const std::string& id, const std::string& op, const json::objec
     const auto arrived = [this, id, member, gathered, server] {
         if (--gathered->missing > 0) return;
         if (gathered->error && !server.empty()) return fail(id, *gathered->error);
-        const auto result =
-            with_errors({{member, std::move(gathered->items)}}, std::move(gathered->errors));
-        succeed(id, json::serialize(result), result.contains("errors"));
+        const auto& errors = gathered->errors;
+        succeed(id, with_errors(member, json::serialize(gathered->items), errors), !errors.empty());
     };
     const auto ask = [this, op, gathered, arrived](const std::string& each) {
         ++gathered->missing;

@@ -35,9 +35,17 @@ TEST(Refusal, PassesWhereTheServerMayThinkBetterOfIt) {
 
 TEST(Refusal, SaysInSecondsWhenToAskAgain) {
     const std::pair<const char*, std::chrono::milliseconds> values[] = {
-        {"0", 0ms},      {"7", 7s},    {"3600", 1h}, {"3601", 1h},
-        {"99999", 1h},   {"-1", 0ms},  {"", 0ms},    {"7 s", 0ms},
-        {"7.5", 0ms},    {"soon", 0ms}, {"Fri, 31 Dec 1999 23:59:59 GMT", 0ms}};
+        {"0", 0ms},
+        {"7", 7s},
+        {"3600", 1h},
+        {"3601", 1h},
+        {"99999", 1h},
+        {"-1", 0ms},
+        {"", 0ms},
+        {"7 s", 0ms},
+        {"7.5", 0ms},
+        {"soon", 0ms},
+        {"Fri, 31 Dec 1999 23:59:59 GMT", 0ms}};
     for (const auto& [value, pause] : values)
         EXPECT_EQ(retry_after(refusal(503, {{"Retry-After", value}}).head), pause) << value;
     EXPECT_EQ(retry_after(refusal(503, {}).head), 0ms);
@@ -54,7 +62,8 @@ TEST(Refusal, ItsTextIsShortAndHoldsNoQuery) {
     wordless.head.reason.clear();
     EXPECT_EQ(wordless.text(), "HTTP 404 from https://mcp.example/mcp");
     wordless.head.reason = std::string(64, 'x') + "y";
-    EXPECT_EQ(wordless.text(), "HTTP 404 " + std::string(64, 'x') + " from https://mcp.example/mcp");
+    EXPECT_EQ(wordless.text(),
+              "HTTP 404 " + std::string(64, 'x') + " from https://mcp.example/mcp");
 }
 
 TEST(Refusal, ABodyThatIsHandedOnIsWhatItWas) {
