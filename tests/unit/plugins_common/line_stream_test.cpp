@@ -108,8 +108,8 @@ TEST_F(ChannelCoreTest, CountsWhatTheHostTakes) {
     patchbay_op timer = 0;
     {
         const Turn turn(core_);
-        EXPECT_TRUE(core_.after(std::chrono::nanoseconds(-5), this,
-                                [](void*, patchbay_status) noexcept {}, timer));
+        EXPECT_TRUE(core_.after(
+            std::chrono::nanoseconds(-5), this, [](void*, patchbay_status) noexcept {}, timer));
         EXPECT_TRUE(core_.post(this, nullptr));
         EXPECT_EQ(host_.operations.at(timer).delay_ns, 0u) << "what is past is due";
         core_.finish(PATCHBAY_OK, "");
@@ -188,8 +188,7 @@ protected:
         ASSERT_TRUE(stream_->start(reading, writing));
     }
     void say(const std::string& text) {
-        ASSERT_EQ(::write(peer_out_, text.data(), text.size()),
-                  static_cast<ssize_t>(text.size()));
+        ASSERT_EQ(::write(peer_out_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
     }
     void hang_up() { ::close(std::exchange(peer_out_, -1)); }
     bool read() { return host_.ready(reading_, ChannelCore::kReadable); }

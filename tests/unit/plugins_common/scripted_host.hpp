@@ -96,10 +96,10 @@ public:
     std::deque<Posted> posted;
     std::vector<std::string> told;  // to the sink
     Child child;
-    std::vector<std::string> stops;  // "op grace"
+    std::vector<std::string> stops;   // "op grace"
     int child_fds[3] = {-1, -1, -1};  // given to what is spawned
     std::uint64_t message_bytes = 1000;
-    bool refuses = false;           // every call of the reactor
+    bool refuses = false;  // every call of the reactor
     bool has_reactor = true, has_process = true;
     patchbay_status message_status = PATCHBAY_OK;
     patchbay_status spawn_status = PATCHBAY_OK;
@@ -119,107 +119,109 @@ private:
 
     static const patchbay_sink* sink_table() {
         static constexpr patchbay_sink table = {
-        sizeof(patchbay_sink),
-        0,
-        [](patchbay_link*) noexcept { tell("opened"); },
-        [](patchbay_link*, std::uint64_t, const patchbay_buf* body) noexcept -> patchbay_status {
-            tell("message " +
-                 std::string(reinterpret_cast<const char*>(body->data), body->size));
-            if (body->release) body->release(body->owner);
-            return current()->message_status;
-        },
-        [](patchbay_link*, std::uint64_t exchange, patchbay_status,
-           const patchbay_problem* problem) noexcept {
-            tell("done " + std::to_string(exchange) + reason(problem));
-        },
-        [](patchbay_link*) noexcept { tell("writable"); },
-        [](patchbay_link*, const patchbay_problem*) noexcept { tell("challenge"); },
-        [](patchbay_link*, const patchbay_problem* problem) noexcept {
-            tell("closed" + reason(problem));
-        },
-        [](patchbay_link*, std::uint32_t stream, patchbay_str line) noexcept {
-            tell("output " + std::to_string(stream) + " " + text(line));
-        },
-        [](patchbay_link*, patchbay_str name, patchbay_str value) noexcept {
-            tell(text(name) + "=" + text(value));
-        }};
+            sizeof(patchbay_sink),
+            0,
+            [](patchbay_link*) noexcept { tell("opened"); },
+            [](patchbay_link*, std::uint64_t,
+               const patchbay_buf* body) noexcept -> patchbay_status {
+                tell("message " +
+                     std::string(reinterpret_cast<const char*>(body->data), body->size));
+                if (body->release) body->release(body->owner);
+                return current()->message_status;
+            },
+            [](patchbay_link*, std::uint64_t exchange, patchbay_status,
+               const patchbay_problem* problem) noexcept {
+                tell("done " + std::to_string(exchange) + reason(problem));
+            },
+            [](patchbay_link*) noexcept { tell("writable"); },
+            [](patchbay_link*, const patchbay_problem*) noexcept { tell("challenge"); },
+            [](patchbay_link*, const patchbay_problem* problem) noexcept {
+                tell("closed" + reason(problem));
+            },
+            [](patchbay_link*, std::uint32_t stream, patchbay_str line) noexcept {
+                tell("output " + std::to_string(stream) + " " + text(line));
+            },
+            [](patchbay_link*, patchbay_str name, patchbay_str value) noexcept {
+                tell(text(name) + "=" + text(value));
+            }};
         return &table;
     }
 
     static const patchbay_host_reactor* reactor_table() {
         static constexpr patchbay_host_reactor table = {
-        sizeof(patchbay_host_reactor),
-        0,
-        [](const patchbay_host*, std::intptr_t fd, std::uint32_t events, void* ctx,
-           void(PATCHBAY_CALL * ready)(void*, std::uint32_t) PATCHBAY_NX,
-           patchbay_op* out) noexcept -> patchbay_status {
-            auto& self = *current();
-            if (self.refuses) return PATCHBAY_E_LIMIT;
-            *out = ++self.last_;
-            self.operations[*out] = {static_cast<int>(fd), events, 0, ctx, ready, nullptr};
-            return PATCHBAY_OK;
-        },
-        [](const patchbay_host*, std::uint64_t delay_ns, void* ctx,
-           void(PATCHBAY_CALL * fired)(void*, patchbay_status) PATCHBAY_NX,
-           patchbay_op* out) noexcept -> patchbay_status {
-            auto& self = *current();
-            if (self.refuses) return PATCHBAY_E_LIMIT;
-            *out = ++self.last_;
-            self.operations[*out] = {-1, 0, delay_ns, ctx, nullptr, fired};
-            return PATCHBAY_OK;
-        },
-        [](const patchbay_host*, patchbay_op op) noexcept {
-            auto& self = *current();
-            const auto found = self.operations.find(op);
-            if (found == self.operations.end()) return;
-            const auto ended = found->second;
-            self.operations.erase(found);
-            if (ended.fired) ended.fired(ended.ctx, PATCHBAY_E_CANCELLED);
-        },
-        [](const patchbay_host*, patchbay_op op, std::uint32_t events) noexcept -> patchbay_status {
-            auto& self = *current();
-            const auto found = self.operations.find(op);
-            if (found == self.operations.end()) return PATCHBAY_E_INVALID;
-            found->second.events = events;
-            return PATCHBAY_OK;
-        },
-        [](const patchbay_host*, void* ctx,
-           void(PATCHBAY_CALL * fn)(void*) PATCHBAY_NX) noexcept -> patchbay_status {
-            auto& self = *current();
-            if (self.refuses) return PATCHBAY_E_CLOSED;
-            self.posted.push_back({ctx, fn});
-            return PATCHBAY_OK;
-        }};
+            sizeof(patchbay_host_reactor),
+            0,
+            [](const patchbay_host*, std::intptr_t fd, std::uint32_t events, void* ctx,
+               void(PATCHBAY_CALL * ready)(void*, std::uint32_t) PATCHBAY_NX,
+               patchbay_op* out) noexcept -> patchbay_status {
+                auto& self = *current();
+                if (self.refuses) return PATCHBAY_E_LIMIT;
+                *out = ++self.last_;
+                self.operations[*out] = {static_cast<int>(fd), events, 0, ctx, ready, nullptr};
+                return PATCHBAY_OK;
+            },
+            [](const patchbay_host*, std::uint64_t delay_ns, void* ctx,
+               void(PATCHBAY_CALL * fired)(void*, patchbay_status) PATCHBAY_NX,
+               patchbay_op* out) noexcept -> patchbay_status {
+                auto& self = *current();
+                if (self.refuses) return PATCHBAY_E_LIMIT;
+                *out = ++self.last_;
+                self.operations[*out] = {-1, 0, delay_ns, ctx, nullptr, fired};
+                return PATCHBAY_OK;
+            },
+            [](const patchbay_host*, patchbay_op op) noexcept {
+                auto& self = *current();
+                const auto found = self.operations.find(op);
+                if (found == self.operations.end()) return;
+                const auto ended = found->second;
+                self.operations.erase(found);
+                if (ended.fired) ended.fired(ended.ctx, PATCHBAY_E_CANCELLED);
+            },
+            [](const patchbay_host*, patchbay_op op,
+               std::uint32_t events) noexcept -> patchbay_status {
+                auto& self = *current();
+                const auto found = self.operations.find(op);
+                if (found == self.operations.end()) return PATCHBAY_E_INVALID;
+                found->second.events = events;
+                return PATCHBAY_OK;
+            },
+            [](const patchbay_host*, void* ctx,
+               void(PATCHBAY_CALL * fn)(void*) PATCHBAY_NX) noexcept -> patchbay_status {
+                auto& self = *current();
+                if (self.refuses) return PATCHBAY_E_CLOSED;
+                self.posted.push_back({ctx, fn});
+                return PATCHBAY_OK;
+            }};
         return &table;
     }
 
     static const patchbay_host_process* process_table() {
         static constexpr patchbay_host_process table = {
-        sizeof(patchbay_host_process), 0,
-        [](const patchbay_host*, const patchbay_process_params* params, void* ctx,
-           void(PATCHBAY_CALL * started)(void*, std::int64_t) PATCHBAY_NX,
-           void(PATCHBAY_CALL * exited)(void*, std::int32_t) PATCHBAY_NX, patchbay_process* out,
-           patchbay_error* error) noexcept -> patchbay_status {
-            auto& self = *current();
-            if (self.spawn_status < 0) {
-                sdk::fill(*error, self.spawn_status, "not here");
-                return self.spawn_status;
-            }
-            self.child = {{}, {}, text(params->cwd), params->flags, ctx, started, exited};
-            for (std::size_t i = 0; i < params->argc; ++i)
-                self.child.argv.push_back(text(params->argv[i]));
-            for (std::size_t i = 0; i < params->env_count; ++i)
-                self.child.env.push_back(text(params->env[i].name) + "=" +
-                                         text(params->env[i].value));
-            out->op = ++self.last_;
-            out->stdin_fd = self.child_fds[0];
-            out->stdout_fd = self.child_fds[1];
-            out->stderr_fd = self.child_fds[2];
-            return PATCHBAY_OK;
-        },
-        [](const patchbay_host*, patchbay_op op, std::uint32_t grace_ms) noexcept {
-            current()->stops.push_back(std::to_string(op) + " " + std::to_string(grace_ms));
-        }};
+            sizeof(patchbay_host_process), 0,
+            [](const patchbay_host*, const patchbay_process_params* params, void* ctx,
+               void(PATCHBAY_CALL * started)(void*, std::int64_t) PATCHBAY_NX,
+               void(PATCHBAY_CALL * exited)(void*, std::int32_t) PATCHBAY_NX, patchbay_process* out,
+               patchbay_error* error) noexcept -> patchbay_status {
+                auto& self = *current();
+                if (self.spawn_status < 0) {
+                    sdk::fill(*error, self.spawn_status, "not here");
+                    return self.spawn_status;
+                }
+                self.child = {{}, {}, text(params->cwd), params->flags, ctx, started, exited};
+                for (std::size_t i = 0; i < params->argc; ++i)
+                    self.child.argv.push_back(text(params->argv[i]));
+                for (std::size_t i = 0; i < params->env_count; ++i)
+                    self.child.env.push_back(text(params->env[i].name) + "=" +
+                                             text(params->env[i].value));
+                out->op = ++self.last_;
+                out->stdin_fd = self.child_fds[0];
+                out->stdout_fd = self.child_fds[1];
+                out->stderr_fd = self.child_fds[2];
+                return PATCHBAY_OK;
+            },
+            [](const patchbay_host*, patchbay_op op, std::uint32_t grace_ms) noexcept {
+                current()->stops.push_back(std::to_string(op) + " " + std::to_string(grace_ms));
+            }};
         return &table;
     }
 
@@ -230,8 +232,10 @@ private:
         "0",
         [](const patchbay_host*, const char* id) noexcept -> const void* {
             const auto& self = *current();
-            if (self.has_reactor && std::strcmp(id, PATCHBAY_HOST_REACTOR) == 0) return reactor_table();
-            if (self.has_process && std::strcmp(id, PATCHBAY_HOST_PROCESS) == 0) return process_table();
+            if (self.has_reactor && std::strcmp(id, PATCHBAY_HOST_REACTOR) == 0)
+                return reactor_table();
+            if (self.has_process && std::strcmp(id, PATCHBAY_HOST_PROCESS) == 0)
+                return process_table();
             return nullptr;
         },
         [](const patchbay_host*, std::int32_t, patchbay_str, const patchbay_kv*,
