@@ -117,6 +117,7 @@ TEST(Discovery, ShowsALibraryWithoutManifest) {
     const auto found = look(folder);
     ASSERT_EQ(found.plugins.size(), 1u);
     EXPECT_EQ(found.plugins[0].id, "libghost");
+    EXPECT_EQ(found.plugins[0].library_path, folder.path() + "/ghost/libghost.so");
     EXPECT_EQ(found.plugins[0].state, PluginState::Refused);
     EXPECT_THAT(found.plugins[0].reason, HasSubstr("without a manifest"));
 }

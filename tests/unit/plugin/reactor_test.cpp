@@ -210,16 +210,28 @@ TEST_F(ReactorTest, EndsAWatchWhoseCallbackThrows) {
     EXPECT_EQ(misbehaviour_, "a reactor callback threw: oh");
 }
 
+TEST_F(ReactorTest, HoldsAHundredThousandPostsAndNoMore) {
+    for (int i = 0; i < 100'000; ++i) ASSERT_EQ(reactor_.post(&calls_, on_posted), PATCHBAY_OK);
+    EXPECT_EQ(reactor_.post(&calls_, on_posted), PATCHBAY_E_LIMIT);
+    EXPECT_EQ(reactor_.post(&calls_, nullptr), PATCHBAY_E_INVALID);
+    ASSERT_TRUE(until([&] { return calls_.posted == 100'000; }));
+    EXPECT_EQ(reactor_.post(&calls_, on_posted), PATCHBAY_OK);
+    turn();
+    EXPECT_EQ(calls_.posted, 100'001);
+}
+
 TEST_F(ReactorTest, RefusesEverythingAfterDetach) {
     watch(calls_);
     write_byte();
     EXPECT_EQ(reactor_.detach(), 1u);
     turn();
     EXPECT_EQ(calls_.ready, 0);
-    patchbay_op op = 0;
-    EXPECT_EQ(reactor_.after(0, &calls_, on_fired, &op), PATCHBAY_E_CLOSED);
+    patchbay_op timer = 7, watch_op = 7;
+    EXPECT_EQ(reactor_.after(0, &calls_, on_fired, &timer), PATCHBAY_E_CLOSED);
     EXPECT_EQ(reactor_.post(&calls_, on_posted), PATCHBAY_E_CLOSED);
-    EXPECT_EQ(reactor_.watch(pipe_[0], 1, &calls_, on_ready, &op), PATCHBAY_E_CLOSED);
+    EXPECT_EQ(reactor_.watch(pipe_[0], 1, &calls_, on_ready, &watch_op), PATCHBAY_E_CLOSED);
+    EXPECT_EQ(timer, 0u) << "nobody must take it for an operation";
+    EXPECT_EQ(watch_op, 0u);
 }
 
 }  // namespace

@@ -279,6 +279,84 @@ TEST_F(SignInServicesTest, WhatWaitsWhenTheHostClosesIsToldSo) {
     EXPECT_EQ(told_.times + kept.times, 2);
 }
 
+TEST_F(SignInServicesTest, TakesWhatIsExactlyAtItsLimit) {
+    const std::string server(256, 's');
+    const std::string frame = R"({"a":""})";
+    const std::string record =
+        R"({"a":")" + std::string(SignInServices::kRecordBytes - frame.size(), 'x') + R"("})";
+    EXPECT_EQ(secrets->put(host(), str(server), str(record), &told_, Told::plain), PATCHBAY_OK);
+    EXPECT_EQ(secrets->put(host(), str(server), str(record + " "), &told_, Told::plain),
+              PATCHBAY_E_LIMIT);
+    EXPECT_EQ(secrets->get(host(), str(server + "s"), &told_, Told::with_text), PATCHBAY_E_INVALID);
+    EXPECT_EQ(secrets->get(host(), str(""), &told_, Told::with_text), PATCHBAY_E_INVALID);
+    char uri[256];
+    patchbay_op op = 0;
+    patchbay_error error{};
+    EXPECT_EQ(consent->reserve(host(), str(server), 65535, uri, &op, &error), PATCHBAY_OK);
+    const std::string url = "https://a/" + std::string((16u << 10) - 10, 'x');
+    EXPECT_EQ(consent->authorize(host(), op, str(url + "x"), &told_, Told::with_text),
+              PATCHBAY_E_INVALID);
+    EXPECT_EQ(consent->authorize(host(), op, str(url), &told_, Told::with_text), PATCHBAY_OK);
+    EXPECT_EQ(consent->reserve(host(), str(server + "s"), 7, uri, &op, &error), PATCHBAY_E_INVALID);
+}
+
+TEST_F(SignInServicesTest, RefusesACallWithoutWhatItNeeds) {
+    char uri[256];
+    patchbay_op op = 0;
+    patchbay_error error{};
+    EXPECT_EQ(consent->reserve(host(), str("s"), 7, nullptr, &op, &error), PATCHBAY_E_INVALID);
+    EXPECT_EQ(consent->reserve(host(), str("s"), 7, uri, nullptr, &error), PATCHBAY_E_INVALID);
+    EXPECT_EQ(consent->authorize(host(), reserve(), str("https://as/"), nullptr, nullptr),
+              PATCHBAY_E_INVALID);
+    EXPECT_EQ(secrets->get(host(), str("s"), nullptr, nullptr), PATCHBAY_E_INVALID);
+    EXPECT_EQ(secrets->put(host(), str("s"), str("{}"), nullptr, nullptr), PATCHBAY_E_INVALID);
+    EXPECT_EQ(secrets->lock(host(), str("s"), 1, &told_, nullptr, &op), PATCHBAY_E_INVALID);
+    EXPECT_EQ(secrets->lock(host(), str("s"), 1, &told_, Told::plain, nullptr), PATCHBAY_E_INVALID);
+    settle();
+    EXPECT_THAT(store_.asked, ElementsAre());
+}
+
+TEST_F(SignInServicesTest, AskForAReservationOnceAndForNothingElse) {
+    const auto op = reserve();
+    ASSERT_EQ(consent->authorize(host(), op, str("https://as/"), &told_, Told::with_text),
+              PATCHBAY_OK);
+    EXPECT_EQ(consent->authorize(host(), op, str("https://as/"), &told_, Told::with_text),
+              PATCHBAY_E_INVALID);
+    patchbay_op lock = 0;
+    ASSERT_EQ(secrets->lock(host(), str("files"), 1, &told_, Told::plain, &lock), PATCHBAY_OK);
+    EXPECT_EQ(consent->authorize(host(), lock, str("https://as/"), &told_, Told::with_text),
+              PATCHBAY_E_INVALID);
+    settle();
+    EXPECT_EQ(consent_.shown.size(), 1u);
+}
+
+TEST_F(SignInServicesTest, EndsBeforeItBeganWhenItIsGivenUpAtOnce) {
+    patchbay_op op = 0;
+    ASSERT_EQ(secrets->lock(host(), str("files"), 1, &told_, Told::plain, &op), PATCHBAY_OK);
+    services_.detach();
+    EXPECT_EQ(told_.times, 1);
+    EXPECT_EQ(told_.status, PATCHBAY_E_CLOSED);
+    settle();
+    EXPECT_THAT(store_.asked, ElementsAre()) << "begun after its end";
+    char uri[256];
+    patchbay_error error{};
+    EXPECT_EQ(consent->reserve(host(), str("s"), 7, uri, &op, &error), PATCHBAY_E_CLOSED);
+    EXPECT_STREQ(error.message, "the host is closing");
+    EXPECT_EQ(consent->authorize(host(), op, str("https://as/"), &told_, Told::with_text),
+              PATCHBAY_E_CLOSED);
+}
+
+TEST_F(SignInServicesTest, AReservationTooManyFreesItsPort) {
+    patchbay_op op = 0;
+    for (std::size_t i = 0; i < SignInServices::kMostCalls; ++i)
+        ASSERT_EQ(secrets->lock(host(), str("files"), 1, &told_, Told::plain, &op), PATCHBAY_OK);
+    char uri[256];
+    patchbay_error error{};
+    EXPECT_EQ(consent->reserve(host(), str("s"), 7, uri, &op, &error), PATCHBAY_E_LIMIT);
+    EXPECT_EQ(::fcntl(consent_.last_socket, F_GETFD), -1);
+    EXPECT_STREQ(error.message, "too many calls are under way");
+}
+
 TEST_F(SignInServicesTest, CallsAreCounted) {
     patchbay_op op = 0;
     for (std::size_t i = 0; i < SignInServices::kMostCalls; ++i)

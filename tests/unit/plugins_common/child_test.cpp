@@ -247,6 +247,14 @@ TEST_F(ChildTest, DidNotLeaveByItselfWhenItsGraceWasOver) {
     host_.run_posted();
 }
 
+TEST_F(ChildTest, DidNotLeaveByItselfWhenItHadToBeKilled) {
+    start(R"({"command":"x"})");
+    stop(0ms);
+    host_.child.exited(host_.child.ctx, 256 + SIGKILL);
+    EXPECT_FALSE(child_->left_by_itself());
+    host_.run_posted();
+}
+
 TEST_F(ChildTest, LeftByItselfWithACodeOfItsOwnHoweverLate) {
     start(R"({"command":"x"})");
     stop(0ms);
