@@ -43,9 +43,9 @@ TEST(Query, OfAPastedRedirectIsTakenFromThatAddressAlone) {
     EXPECT_EQ(taken(" \t\r\nhttp://127.0.0.1:1/callback?a=b \n"), "a=b");
     EXPECT_EQ(taken("http://127.0.0.1:1/callback?a=b#c?d"), "a=b");
     EXPECT_EQ(taken("http://127.0.0.1:1/callback?"), "");
-    for (const char* other : {"", " ", "a=b", "http://127.0.0.1:1/callback",
-                              "http://127.0.0.1:1/callbacks?a=b", "http://127.0.0.1:2/callback?a=b",
-                              "xhttp://127.0.0.1:1/callback?a=b"})
+    for (const char* other :
+         {"", " ", "a=b", "http://127.0.0.1:1/callback", "http://127.0.0.1:1/callbacks?a=b",
+          "http://127.0.0.1:2/callback?a=b", "xhttp://127.0.0.1:1/callback?a=b"})
         EXPECT_FALSE(taken(other)) << other;
 }
 
