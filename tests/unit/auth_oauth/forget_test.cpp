@@ -54,8 +54,8 @@ TEST_F(SignIn, is_forgotten_by_the_renewable_token_first) {
 }
 
 TEST_F(SignIn, is_forgotten_where_nothing_can_be_revoked) {
-    for (const auto& before : {record(R"("revocation_endpoint":null)"), std::string("{broken"),
-                               std::string()}) {
+    for (const auto& before :
+         {record(R"("revocation_endpoint":null)"), std::string("{broken"), std::string()}) {
         host.store["docs"] = before;
         Method method(host);
         method.forget();
@@ -83,7 +83,8 @@ TEST_F(SignIn, is_forgotten_or_a_person_is_told_that_it_is_not) {
     Method method(host);
     method.forget();
     host.run();
-    EXPECT_THAT(host.logged, HasSubstr("the login is not erased: the login cannot be stored: made"));
+    EXPECT_THAT(host.logged,
+                HasSubstr("the login is not erased: the login cannot be stored: made"));
     host.put_fails = PATCHBAY_OK;
     host.get_fails = PATCHBAY_E_IO;
     method.forget();

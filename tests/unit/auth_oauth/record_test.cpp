@@ -1,6 +1,7 @@
 // What is kept of a login: when it ends, whose it is, and what a broken record is worth.
-#include "fake_host.hpp"
 #include "record.hpp"
+
+#include "fake_host.hpp"
 
 #include <gmock/gmock.h>
 
@@ -67,15 +68,21 @@ TEST(Record, survives_its_json) {
     const auto before = record(R"("client_secret":"cs","principal":"ann","dpop_key":"pem")");
     const auto again = Record::parse(Record::parse(before)->json());
     ASSERT_TRUE(again);
-    for (const auto& [name, value] :
-         {std::pair{"old-access", again->access_token}, {"old-refresh", again->refresh_token},
-          {"Bearer", again->token_type}, {"read", again->scope}, {"old-client", again->client_id},
-          {"cs", again->client_secret}, {"none", again->token_endpoint_auth_method},
-          {"http://127.0.0.1:5555/callback", again->redirect_uri}, {"ann", again->principal},
-          {"https://as.example", again->issuer}, {"https://mcp.example/mcp", again->resource},
-          {"https://mcp.example/mcp", again->server_url}, {"pem", again->dpop_key},
-          {"https://as.example/token", again->token_endpoint},
-          {"https://as.example/revoke", again->revocation_endpoint}})
+    for (const auto& [name, value] : {std::pair{"old-access", again->access_token},
+                                      {"old-refresh", again->refresh_token},
+                                      {"Bearer", again->token_type},
+                                      {"read", again->scope},
+                                      {"old-client", again->client_id},
+                                      {"cs", again->client_secret},
+                                      {"none", again->token_endpoint_auth_method},
+                                      {"http://127.0.0.1:5555/callback", again->redirect_uri},
+                                      {"ann", again->principal},
+                                      {"https://as.example", again->issuer},
+                                      {"https://mcp.example/mcp", again->resource},
+                                      {"https://mcp.example/mcp", again->server_url},
+                                      {"pem", again->dpop_key},
+                                      {"https://as.example/token", again->token_endpoint},
+                                      {"https://as.example/revoke", again->revocation_endpoint}})
         EXPECT_EQ(value, name);
     EXPECT_EQ(again->obtained_at, 1799999000);
     EXPECT_EQ(again->expires_at, 1800003600);

@@ -114,7 +114,8 @@ TEST_F(SecretFile, is_a_regular_file_that_nobody_has_to_wait_for) {
 TEST_F(SecretFile, may_hold_the_token_for_the_identity_provider) {
     std::ofstream(path) << "i.d.t\n";
     Method method(host, R"({"grant":"enterprise_managed","client_id":"c",
-        "idp_token_url":"https://idp.example/token","id_token_file":")" + path + "\"}");
+        "idp_token_url":"https://idp.example/token","id_token_file":")" +
+                            path + "\"}");
     method.acquire(PATCHBAY_AUTH_SIGN_IN);
     EXPECT_EQ(host.last("https://idp.example/token").field("subject_token"), "i.d.t");
 }
@@ -122,7 +123,8 @@ TEST_F(SecretFile, may_hold_the_token_for_the_identity_provider) {
 TEST_F(SecretFile, may_hold_the_key_of_the_client) {
     std::ofstream(path) << SigningKey::generate()->pem();
     Method method(host, R"({"grant":"client_credentials","client_id":"c",
-        "private_key_file":")" + path + "\"}");
+        "private_key_file":")" +
+                            path + "\"}");
     EXPECT_EQ(method.acquire(PATCHBAY_AUTH_SIGN_IN).status, PATCHBAY_OK);
     EXPECT_NE(host.last("https://as.example/token").field("client_assertion"), "(none)");
 }
