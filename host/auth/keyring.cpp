@@ -95,7 +95,9 @@ Result<Keyring::Ended> Keyring::run(const std::vector<std::string>& arguments,
     if (!whole) {
         ::kill(pid, SIGKILL);
         wait_for(pid);
-        return missing("no answer within " + core::duration(kLimit));
+        return missing(ended.output.size() > kMostBytes
+                           ? "it printed more than 64 KiB"
+                           : "no answer within " + core::duration(kLimit));
     }
     ended.code = wait_for(pid);
     if (!told && ended.code == 0) return missing("it did not take the secret");

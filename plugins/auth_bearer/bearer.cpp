@@ -78,11 +78,11 @@ std::vector<sdk::Credential> Bearer::configured() const {
     return credentials;
 }
 
+// Never while closing: that stops the program, and what is stopped has failed.
 void Bearer::headers_came(std::map<std::string, std::string> headers) {
     printed_.clear();
     for (auto& [name, value] : headers) printed_.push_back({name, std::move(value)});
     if (operation_) grant(std::exchange(operation_, 0));
-    leave();
 }
 
 // What was printed is the stronger.

@@ -139,7 +139,7 @@ Task<Reply> Services::fetch(Request request) {
                const patchbay_error* error) noexcept {
                 auto* self = static_cast<Call<Reply>*>(ctx);
                 self->ended = Ended(status, error);
-                if (status == PATCHBAY_OK && response) {
+                if (response) {
                     self->outcome.status = response->status;
                     self->outcome.body = sdk::view(response->body);
                     for (std::size_t i = 0; i < response->header_count; ++i)

@@ -291,7 +291,7 @@ TEST_F(StoreFileTest, HasALockForEachServerThatOnlyItsOwnerReaches) {
     ASSERT_EQ(locks.size(), 2u);
     for (const auto& lock : locks) {
         EXPECT_EQ(mode_of(lock), 0600u);
-        EXPECT_THAT(lock, ::testing::MatchesRegex(file("mcp-auth.[0-9a-f]+.lock")));
+        EXPECT_THAT(lock, ::testing::MatchesRegex(file("mcp-auth\\.[0-9a-f]{16}\\.lock")));
         std::filesystem::remove(lock);
         std::filesystem::create_symlink("/dev/null", lock);
     }

@@ -88,6 +88,8 @@ const patchbay_host_http kHttp = [] {
     return table;
 }();
 
+constexpr patchbay_op kReserved = 1'000'000;
+
 const patchbay_host_consent kConsent = [] {
     patchbay_host_consent table{};
     table.struct_size = sizeof table;
@@ -101,7 +103,7 @@ const patchbay_host_consent kConsent = [] {
         const auto made =
             "http://127.0.0.1:" + std::to_string(port ? port : world.free_port) + "/callback";
         std::snprintf(uri, PATCHBAY_REDIRECT_BYTES, "%s", made.c_str());
-        *out = 1'000'000;
+        *out = kReserved;
         return patchbay_status{PATCHBAY_OK};
     };
     table.authorize = [](const patchbay_host* host, patchbay_op, patchbay_str url, void* ctx,
@@ -119,7 +121,8 @@ const patchbay_host_consent kConsent = [] {
         };
         return world.start(end, world.consent);
     };
-    table.cancel = [](const patchbay_host* host, patchbay_op) noexcept {
+    table.cancel = [](const patchbay_host* host, patchbay_op op) noexcept {
+        EXPECT_EQ(op, kReserved);
         of(host).end(of(host).consent);
     };
     return table;
