@@ -35,6 +35,7 @@ public:
         Server server;
         server.id = id_;
         server.tool_timeout = defaults.tool_timeout;
+        server.tool_timeout_from = defaults.tool_timeout_from;
         define(server, settled.definition);
         // A plugin's own servers stay off until somebody stronger turns them on.
         if (settled.definition.source->scope == Scope::Plugin) server.enabled = false;

@@ -75,6 +75,8 @@ struct Server {
     std::chrono::milliseconds tool_timeout{
         97'200'000};  // 27 h; MCP_TOOL_TIMEOUT changes the default
 
+    const char* tool_timeout_from = "tool_timeout_sec";  // what set it, for whoever waited so long
+
     std::optional<std::vector<std::string>> enabled_tools;  // raw tool names; absent: all
     std::vector<std::string> disabled_tools;
     std::map<std::string, Level> tools;  // raw tool name -> level

@@ -189,14 +189,12 @@ private:
         out_.tables.push_back(std::move(member));
     }
 
-    // Rules that cannot be read must not end up as no rules: merge refuses such a list, and with it
-    // every tool.
+    // Rules that cannot be read must not end up as no rules: merge refuses what is no table, and with
+    // it every tool.
     void close_permissions(Member& member) {
         if (member.key != "permissions") return;
-        Node rules = Node::of_map(member.mark);
-        rules.members.push_back({"allow", member.mark, {}});
-        rules.members.back().value.mark = member.mark;
-        member.value = std::move(rules);
+        member.value = Node();  // no table
+        member.value.mark = member.mark;
         const auto known = std::find_if(out_.tables.begin(), out_.tables.end(),
                                         [](const auto& t) { return t.key == "permissions"; });
         if (known == out_.tables.end())

@@ -67,6 +67,8 @@ bool defines_connection(const Node& body);
 
 // Shared by the tables' functions.
 std::string mismatch(std::string_view expected, const Node& value);  // "expected ..., found ..."
+// The same where a number is expected: one that does not do is shown as it is.
+std::string wrong_number(std::string_view expected, const Node& value);
 std::string take_text(std::string& target, const Node& value);
 std::string take_flag(bool& target, const Node& value);
 std::string take_texts(std::vector<std::string>& target, const Node& value);

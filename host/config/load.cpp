@@ -7,6 +7,7 @@
 #include "core/text.hpp"
 
 #include <charconv>
+#include <filesystem>
 
 namespace patchbay::config {
 
@@ -30,7 +31,20 @@ void take_tool_timeout(const Environment& environment, MergeDefaults& defaults,
                                {}});
         return;
     }
-    defaults.tool_timeout = std::chrono::milliseconds(ms);
+    defaults = {std::chrono::milliseconds(ms), "MCP_TOOL_TIMEOUT"};
+}
+
+// A folder that is named by a relative path is beside the file that names it.
+void anchor_roots(Config& config, const Environment& environment) {
+    for (const auto& [key, place] : config.origins) {
+        if (key != "client.roots") continue;
+        const auto folder = place.file.starts_with('/')
+                                ? place.file.substr(0, place.file.rfind('/'))
+                                : environment.working_directory;
+        for (auto& root : config.client.roots)
+            if (!root.starts_with('/') && root.find("://") == std::string::npos)
+                root = (std::filesystem::path(folder) / root).lexically_normal().string();
+    }
 }
 
 }  // namespace
@@ -46,6 +60,7 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
     for (const auto& fragment : sources.fragments)
         if (loaded.project.empty()) loaded.project = fragment.source.project;
     loaded.config = merge(std::move(sources.fragments), defaults);
+    anchor_roots(loaded.config, environment);
     loaded.config.stop = std::move(sources.stop);
     if (loaded.config.stop.empty()) loaded.config.stop = wrong_source(loaded.config.diagnostics);
     loaded.candidates = std::move(sources.candidates);

@@ -149,6 +149,8 @@ private:
         if (source.scope == Scope::Plugin) return;  // the rest of a manifest is the plugin room's
         if (table.key == "auth") return take_auth(table, fragment);
         Config permissions;  // merged by rules of their own
+        if (table.key == "permissions" && !table.value.is(Node::Kind::Map))
+            broken_permissions_ = true;
         for (const auto& member : table.value.members) {
             const auto known = table_keys();
             const auto key = std::find_if(known.begin(), known.end(), [&](const TableKey& k) {

@@ -21,6 +21,7 @@ namespace patchbay::config {
 
 struct MergeDefaults {
     std::chrono::milliseconds tool_timeout{97'200'000};
+    const char* tool_timeout_from = "tool_timeout_sec";
 };
 
 Config merge(std::vector<Fragment> fragments, const MergeDefaults& defaults = {});

@@ -51,6 +51,11 @@ std::string take_transports(std::vector<std::string>& target, const Node& value)
     return wrong;
 }
 
+std::string take_tool_timeout(Server& server, const Node& value, double unit_ms) {
+    server.tool_timeout_from = "tool_timeout_sec";
+    return take_duration(server.tool_timeout, value, unit_ms);
+}
+
 using S = Server;
 using N = const Node&;
 constexpr auto kYes = Overlay::Yes;
@@ -85,10 +90,8 @@ const std::array kServerKeys = {
               [](S& s, N v) { return take_duration(s.request_timeout, v, 1); }},
     ServerKey{"request_timeout_sec", kYes,
               [](S& s, N v) { return take_duration(s.request_timeout, v, 1000); }},
-    ServerKey{"tool_timeout_sec", kYes,
-              [](S& s, N v) { return take_duration(s.tool_timeout, v, 1000); }},
-    ServerKey{"tool_timeout_ms", kYes,
-              [](S& s, N v) { return take_duration(s.tool_timeout, v, 1); }},
+    ServerKey{"tool_timeout_sec", kYes, [](S& s, N v) { return take_tool_timeout(s, v, 1000); }},
+    ServerKey{"tool_timeout_ms", kYes, [](S& s, N v) { return take_tool_timeout(s, v, 1); }},
     ServerKey{"enabled_tools", kYes,
               [](S& s, N v) { return take_texts(s.enabled_tools.emplace(), v); }},
     ServerKey{"disabled_tools", kYes, [](S& s, N v) { return take_texts(s.disabled_tools, v); }},
@@ -278,6 +281,13 @@ std::string mismatch(std::string_view expected, const Node& value) {
     return "expected " + std::string(expected) + ", found " + name_of(value.kind);
 }
 
+std::string wrong_number(std::string_view expected, const Node& value) {
+    const bool number = value.is(Node::Kind::Integer) || value.is(Node::Kind::Real);
+    if (!number) return mismatch(expected, value);
+    return "expected " + std::string(expected) + ", found " +
+           boost::json::serialize(to_json(value));
+}
+
 std::string take_text(std::string& target, const Node& value) {
     if (!value.is(Node::Kind::Text)) return mismatch("text", value);
     target = value.text;
@@ -308,10 +318,9 @@ std::string take_duration(std::chrono::milliseconds& target, const Node& value, 
     const double ms = given * unit_ms;
     const bool number = value.is(Node::Kind::Integer) || value.is(Node::Kind::Real);
     if (!number || !(ms >= 1) || !(ms <= kMostMs)) {
-        const std::string expected = unit_ms == 1 ? "a number of milliseconds from 1 to 31622400000"
-                                                  : "a number of seconds from 0.001 to 31622400";
-        return number ? "expected " + expected + ", found one outside of that"
-                      : mismatch(expected, value);
+        return wrong_number(unit_ms == 1 ? "a number of milliseconds from 1 to 31622400000"
+                                         : "a number of seconds from 0.001 to 31622400",
+                            value);
     }
     target = std::chrono::milliseconds(std::llround(ms));
     return {};

@@ -17,7 +17,7 @@ template <class Unsigned>
 std::string take_count(Unsigned& target, const Node& value) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     if (!value.is(Node::Kind::Integer) || value.integer < 1 || value.integer > most) {
-        return mismatch("a whole number from 1 to " + std::to_string(most), value);
+        return wrong_number("a whole number from 1 to " + std::to_string(most), value);
     }
     target = static_cast<Unsigned>(value.integer);
     return {};

@@ -128,7 +128,7 @@ void Connection::Impl::expired(RequestId id) {
     const char* limit = entry.own && entry.request.timeout.count() > 0 ? "time-out"
                         : entry.request.timeout.count() > 0            ? "the time-out given"
                         : idle                                         ? "request_timeout_ms"
-                                                                       : "tool_timeout_sec";
+                               : spec.config.tool_timeout_from;
     Error error{ErrorCode::Timeout,
                 entry.request.method +
                     (entry.may_have_run() ? " was not answered" : " was not sent") + " within " +

@@ -33,10 +33,15 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/template ${PROJECT_SOURCE_DIR}/sdk/t
 # In the build tree too, so that the built program finds them as the installed one does.
 set(documents share/doc/patchbay)
 function(patchbay_document source name)
-    configure_file(${PROJECT_SOURCE_DIR}/${source} ${PROJECT_BINARY_DIR}/${documents}/${name} COPYONLY)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${source})
+    # What they link to is installed elsewhere than it stands here.
+    file(READ ${PROJECT_SOURCE_DIR}/${source} text)
+    string(REGEX REPLACE "\\]\\(\\.\\./plugins/([a-z_]+)/README\\.md" "](plugins/\\1.md" text "${text}")
+    string(REPLACE "](include/" "](../../../include/" text "${text}")
+    string(REPLACE "](template" "](../../patchbay/template" text "${text}")
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${documents}/${name} CONTENT "${text}" @ONLY)
     get_filename_component(folder ${documents}/${name} DIRECTORY)
-    get_filename_component(file ${name} NAME)
-    install(FILES ${PROJECT_SOURCE_DIR}/${source} DESTINATION ${folder} RENAME ${file} ${ARGN})
+    install(FILES ${PROJECT_BINARY_DIR}/${documents}/${name} DESTINATION ${folder} ${ARGN})
 endfunction()
 patchbay_document(sdk/ABI.md ABI.md COMPONENT sdk)
 patchbay_document(host/app/BATCH.md BATCH.md)

@@ -354,6 +354,41 @@ TEST(Sources, AnOverlayFromTheCommandLineAdjustsAServer) {
     EXPECT_EQ(command_of(config, "a"), "user");
 }
 
+TEST(Sources, RootsStandBesideTheFileThatNamesThem) {
+    World world;
+    const auto folder = world.folder / "home/me/.config/patchbay";
+    world.folder.write("home/me/.config/patchbay/config.toml",
+                       "[client]\nroots = ['docs', '../x', '/a', 'file:///b']\n");
+    EXPECT_THAT(
+        load(world.environment).config.client.roots,
+        ElementsAre(folder + "/docs", world.folder / "home/me/.config/x", "/a", "file:///b"));
+    world.environment.sets = {"client.roots=['docs']"};
+    EXPECT_THAT(load(world.environment).config.client.roots,
+                ElementsAre(world.environment.working_directory + "/docs"));
+}
+
+TEST(Sources, AMisspeltTableOfRulesIsToldOnce) {
+    World world;
+    world.environment.sets = {"permission.x=1"};
+    const auto config = load(world.environment).config;
+    EXPECT_THAT(
+        all(config.diagnostics),
+        AllOf(HasSubstr("unknown table or key \"permission\"; did you mean \"permissions\"?"),
+              HasSubstr("permissions: no tool is allowed until this is mended"),
+              Not(HasSubstr("permissions.allow"))));
+    EXPECT_NE(config.permissions.closed, "");
+}
+
+TEST(Sources, ANumberThatDoesNotDoIsShown) {
+    World world;
+    world.environment.sets = {"health.misses=-5", "limits.tools_per_server=2.5",
+                              "health.ping_timeout_sec=0"};
+    EXPECT_THAT(all(load(world.environment).config.diagnostics),
+                AllOf(HasSubstr("from 1 to 2147483647, found -5\n"), HasSubstr(", found 2.5E0\n"),
+                      HasSubstr("ping_timeout_sec: expected a number of seconds from 0.001 to "
+                                "31622400, found 0\n")));
+}
+
 TEST(Sources, ToolTimeoutVariableChangesTheDefaultOnly) {
     World world;
     world.folder.write("home/me/.config/patchbay/config.toml",
@@ -362,6 +397,8 @@ TEST(Sources, ToolTimeoutVariableChangesTheDefaultOnly) {
     auto config = load(world.environment).config;
     EXPECT_EQ(find(config, "a")->tool_timeout, std::chrono::milliseconds(2500));
     EXPECT_EQ(find(config, "b")->tool_timeout, std::chrono::seconds(7));
+    EXPECT_STREQ(find(config, "a")->tool_timeout_from, "MCP_TOOL_TIMEOUT");
+    EXPECT_STREQ(find(config, "b")->tool_timeout_from, "tool_timeout_sec");
     for (const auto* wrong : {"soon", "-1", "0", "5s", "99999999999999999999"}) {
         world.variables["MCP_TOOL_TIMEOUT"] = wrong;
         config = load(world.environment).config;
