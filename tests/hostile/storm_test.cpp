@@ -47,7 +47,8 @@ public:
         return line.empty() ? json::object{} : json::parse(line).as_object();
     }
     json::object call(const std::string& name, const std::string& arguments = "{}") {
-        return ask("\"op\":\"tools/call\",\"name\":\"mcp__" + name + "\",\"arguments\":" + arguments);
+        return ask("\"op\":\"tools/call\",\"name\":\"mcp__" + name +
+                   "\",\"arguments\":" + arguments);
     }
     // Until nothing more is tried of it; the good server is called all the while.
     json::object until_given_up() {
@@ -84,8 +85,8 @@ std::string program_that_notes(const std::string& file, const std::string& then)
 TEST(RestartStorm, AServerThatNeverStartsIsNotStartedForEver) {
     const std::string file = ::testing::TempDir() + "patchbay-storm-" + std::to_string(::getpid());
     std::remove(file.c_str());
-    Storm storm({{"command", "/bin/sh"},
-                 {"args", json::array{"-c", program_that_notes(file, "exit 3")}}});
+    Storm storm(
+        {{"command", "/bin/sh"}, {"args", json::array{"-c", program_that_notes(file, "exit 3")}}});
     const auto refused = storm.call("storm__do");
     EXPECT_EQ(refused.at("ok"), false);
     EXPECT_THAT(json::serialize(refused), HasSubstr("exited with code 3"));

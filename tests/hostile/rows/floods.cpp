@@ -34,13 +34,24 @@ std::vector<Misbehaviour> floods() {
     const std::vector<Misbehaviour::Exception> one_stream{
         {{Transport::Http}, {Phase::Idle}, {}, Fate::Works}};
     return {
-        {"CloseAtOnce", kAlways, [](const Asked&) { return Steps{kClose}; },
-         Fate::Fails, {}, {}, {}, one_stream},
-        {"HalfAFrameThenClose", kAnswersAndIdle,
+        {"CloseAtOnce",
+         kAlways,
+         [](const Asked&) { return Steps{kClose}; },
+         Fate::Fails,
+         {},
+         {},
+         {},
+         one_stream},
+        {"HalfAFrameThenClose",
+         kAnswersAndIdle,
          [](const Asked& asked) {
              return Steps{half(asked.good()), kClose};
          },
-         Fate::Fails, {}, {}, {}, one_stream},
+         Fate::Fails,
+         {},
+         {},
+         {},
+         one_stream},
         {"HalfAFrameThenSilence",
          kAnswersAndIdle,
          [](const Asked& asked) { return Steps{half(asked.good())}; },
@@ -63,14 +74,19 @@ std::vector<Misbehaviour> floods() {
          {},
          {},
          {{{Transport::Http}, {}, {}, Fate::Works}, {{}, {Phase::Call}, {}, Fate::Works}}},
-        {"EndlessFrame", kAlways,
+        {"EndlessFrame",
+         kAlways,
          [](const Asked& asked) {
              return Steps{{Step::Kind::Endless,
                            "{\"jsonrpc\":\"2.0\",\"id\":" + asked.id + ",\"result\":{\"a\":\"",
                            {},
                            0}};
          },
-         Fate::Fails, {}, {}, {}, one_stream},
+         Fate::Fails,
+         {},
+         {},
+         {},
+         one_stream},
         {"TextThatIsNoMessage",
          kAlways,
          [](const Asked& asked) {
@@ -92,20 +108,22 @@ std::vector<Misbehaviour> floods() {
          {},
          {Era::Legacy}},
         {"AsksWithOddIds", kAnswersAndIdle, few_before_answer([](std::size_t i) {
-             constexpr const char* kIds[] = {"null", "{}", "[1]",   "true", "1e308",
-                                             "-0",   "1.5", "\"\"", "18446744073709551616"};
+             constexpr const char* kIds[] = {
+                 "null", "{}", "[1]", "true", "1e308", "-0", "1.5", "\"\"", "18446744073709551616"};
              return "{\"jsonrpc\":\"2.0\",\"id\":" + std::string(kIds[i % std::size(kIds)]) +
                     ",\"method\":\"ping\"}";
          }),
          Fate::Fails, "the id is neither a string nor a number"},
-        {"ResetAtOnce", kAlways,
+        {"ResetAtOnce",
+         kAlways,
          [](const Asked&) { return Steps{act([](Peer& peer) { peer.reset(); })}; },
          Fate::Fails,
          {},
          kSockets,
          {},
          one_stream},
-        {"ResetAmidAFrame", kAnswersAndIdle,
+        {"ResetAmidAFrame",
+         kAnswersAndIdle,
          [](const Asked& asked) {
              return Steps{raw(asked.good().substr(0, 20)), act([](Peer& peer) { peer.reset(); })};
          },
@@ -115,7 +133,8 @@ std::vector<Misbehaviour> floods() {
          {},
          one_stream},
         // The other direction stays open, and says nothing.
-        {"HalfClosed", kAlways,
+        {"HalfClosed",
+         kAlways,
          [](const Asked&) { return Steps{act([](Peer& peer) { peer.shut(SHUT_WR); })}; },
          Fate::Fails,
          {},

@@ -12,8 +12,15 @@ std::vector<Misbehaviour> over_http() {
     const auto row = [](std::string name, std::function<Steps(const Asked&)> act,
                         Fate fate = Fate::Fails, std::string says = {},
                         std::size_t most_calls = 1) {
-        return Misbehaviour{std::move(name), kAnswers, std::move(act), fate, std::move(says),
-                            {Transport::Http}, {}, {}, most_calls};
+        return Misbehaviour{std::move(name),
+                            kAnswers,
+                            std::move(act),
+                            fate,
+                            std::move(says),
+                            {Transport::Http},
+                            {},
+                            {},
+                            most_calls};
     };
     const std::string ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
     const std::string events = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
@@ -57,19 +64,22 @@ std::vector<Misbehaviour> over_http() {
                 return Steps{raw(whole("401 No", "text/html", std::string(1u << 20, 'x'),
                                        "WWW-Authenticate: Bearer\r\n"))};
             }),
-        row("BadRequestAboutASession",
+        row(
+            "BadRequestAboutASession",
             [](const Asked& asked) {
                 return Steps{
                     raw(whole("400 Bad", "application/json",
                               asked.error(R"({"code":-32000,"message":"no such session"})")))};
             },
             Fate::Fails, "no such session"),
-        row("FoundAtAnotherOrigin",
+        row(
+            "FoundAtAnotherOrigin",
             [](const Asked&) {
                 return Steps{raw(head("302 There", {"Location: http://127.0.0.2:9/mcp"}))};
             },
             Fate::Fails, "a redirect to another origin"),
-        row("SessionForgottenForEver",
+        row(
+            "SessionForgottenForEver",
             [](const Asked&) { return Steps{raw(head("404 Not Found", {}))}; }, Fate::Fails, {}, 2),
         row("TooManyRequests",
             [](const Asked&) {
@@ -220,7 +230,9 @@ std::vector<Misbehaviour> over_http() {
     const auto listening = [&rows](std::string name, std::string text) {
         rows.push_back({std::move(name),
                         {Phase::Idle},
-                        [text](const Asked&) { return Steps{raw(text), kClose}; },
+                        [text](const Asked&) {
+                            return Steps{raw(text), kClose};
+                        },
                         Fate::Works,
                         {},
                         {Transport::Http}});

@@ -42,7 +42,8 @@ std::vector<Misbehaviour> lists() {
         {"ToolsThatAreText", list, listing([] { return tools("\"do\""); })},
         {"ToolsOfWrongTypes", list, listing([] {
              return tools("[1,null,[],{},{\"name\":5},{\"name\":{\"a\":1}},{\"name\":\"\"}]");
-         }), Fate::Fails, "has no tool"},
+         }),
+         Fate::Fails, "has no tool"},
         {"SchemaOfWrongTypes", list, listing([] {
              return tools("[" + tool("[7]", ",\"description\":{},\"annotations\":9") + "]");
          }),

@@ -24,9 +24,9 @@ std::string many(std::size_t count, const std::function<std::string(std::size_t)
 const std::vector<Misbehaviour>& misbehaviours() {
     static const std::vector<Misbehaviour> all = [] {
         std::vector<Misbehaviour> whole;
-        for (auto& part : {rows::answers(), rows::floods(), rows::beginnings(), rows::lists(),
-                           rows::calls(), rows::over_stdio(), rows::over_http(), rows::over_sse(),
-                           rows::over_ws()})
+        for (auto& part :
+             {rows::answers(), rows::floods(), rows::beginnings(), rows::lists(), rows::calls(),
+              rows::over_stdio(), rows::over_http(), rows::over_sse(), rows::over_ws()})
             whole.insert(whole.end(), part.begin(), part.end());
         return whole;
     }();

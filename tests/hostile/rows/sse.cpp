@@ -28,11 +28,14 @@ std::vector<Misbehaviour> over_sse() {
         stream("NoEndpoint", ": nothing\n\n", Fate::TimesOut),
     };
     const auto beside = [&rows](std::string name, std::string events, Fate fate = Fate::Works) {
-        rows.push_back({std::move(name), kAnswersAndIdle,
+        rows.push_back({std::move(name),
+                        kAnswersAndIdle,
                         [events](const Asked& asked) {
                             return Steps{raw(wire::chunk(events)), message(asked.good())};
                         },
-                        fate, {}, {Transport::Sse}});
+                        fate,
+                        {},
+                        {Transport::Sse}});
     };
     beside("EndpointAgain", "event: endpoint\ndata: http://127.0.0.2:9/x\n\n", Fate::Fails);
     beside("OddEventIds", "id: \x01\x7f\ndata:\n\nid:  " + std::string(9'000, 'i') + "\ndata:\n\n");

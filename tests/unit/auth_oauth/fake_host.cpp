@@ -184,7 +184,7 @@ FakeHost::FakeHost() : patchbay_host{} {
     log = [](const patchbay_host* host, std::int32_t, patchbay_str words, const patchbay_kv*,
              std::size_t) noexcept { of(host).logged += text(words) + "\n"; };
     person = [](const Form& query) {
-        return form_encode({{"code", "the-code"}, {"state", *only(query, "state")}});
+        return form_encode({{"code", "the-code"}, {"state", only(query, "state").value_or("")}});
     };
 }
 
