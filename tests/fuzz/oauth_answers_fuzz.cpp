@@ -19,6 +19,16 @@ using namespace patchbay::oauth::test;
 
 constexpr std::size_t kMostRequests = 40;
 
+// Not by the product's own word: TLS, or a host that is this machine.
+void require_endpoint(std::string url) {
+    for (char& letter : url)
+        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    const char* const known[] = {"https://", "http://localhost", "http://127.", "http://[::1]"};
+    FUZZ_REQUIRE(std::any_of(std::begin(known), std::end(known),
+                             [&](const char* begin) { return url.rfind(begin, 0) == 0; }));
+    check_endpoint(url, "an endpoint");
+}
+
 Answer json_answer(std::uint32_t status, const std::string& body) {
     return {body.empty() ? 404u : status, body, {}, PATCHBAY_OK};
 }
@@ -56,8 +66,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto outcome = method.acquire(PATCHBAY_AUTH_MAY_ASK, parts[5]);
     FUZZ_REQUIRE(outcome.ends == 1);
     FUZZ_REQUIRE(host.asked.size() <= kMostRequests);
-    for (const auto& asked : host.asked) check_endpoint(asked.url, "what was asked");
-    for (const auto& shown : host.browsed) check_endpoint(shown, "what was shown");
+    for (const auto& asked : host.asked) require_endpoint(asked.url);
+    for (const auto& shown : host.browsed) require_endpoint(shown);
     if (outcome.status == PATCHBAY_OK) {
         const auto visible = [](char c) { return c >= ' ' && c < '\x7f'; };
         FUZZ_REQUIRE(!outcome.authorization.empty());

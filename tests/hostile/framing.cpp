@@ -44,12 +44,6 @@ public:
             converse(peer, line);
         }
     }
-    std::string frame(const std::string& message) override { return message + "\n"; }
-    std::string half(const std::string& message) override {
-        return message.substr(0, message.size() / 2);
-    }
-    std::string endless(const std::string& begin) override { return begin; }
-    std::string piece() override { return std::string(kFill, 'x'); }
 };
 
 // ---- HTTP
@@ -92,15 +86,29 @@ std::string event(const std::string& message) {
     return "event: message\r\ndata: " + message + "\r\n\r\n";
 }
 
+// Messages as events, each a chunk of a body.
+class Events : public Framing {
+protected:
+    std::string framed(const std::string& message) const override {
+        return wire::chunk(event(message));
+    }
+    std::string first_part(const std::string& begin) const override {
+        return wire::chunk("data: " + begin);
+    }
+    std::string next_part(const std::string& text) const override { return wire::chunk(text); }
+};
+
 // Streamable HTTP: one message is a body of its own, anything else a stream of events. Nobody can
 // misbehave in Connect before the path has told the cell: then the first answer is no HTTP.
-class Http : public Framing {
+class Http : public Events {
 public:
     void received(Peer& peer, std::string& bytes) override {
         while (auto request = take_request(bytes)) {
             peer.session = peer.find(request->cell());
             if (!peer.session) {
                 peer.write(wire::head("404 Not Found", {}));
+            } else if (peer.session->deaf) {
+                return peer.mute();
             } else if (peer.session->misbehaves_in(Phase::Connect)) {
                 bare_ = true;
                 peer.perform(peer.session->unasked(Phase::Connect));
@@ -109,19 +117,6 @@ public:
             }
         }
     }
-    std::string frame(const std::string& message) override {
-        return bare_ ? message + "\n" : wire::chunk(event(message));
-    }
-    std::string half(const std::string& message) override {
-        const auto whole = frame(message);
-        return whole.substr(0, whole.size() / 2);
-    }
-    std::string endless(const std::string& begin) override {
-        return bare_ ? begin : wire::chunk("data: " + begin);
-    }
-    std::string piece() override {
-        return bare_ ? std::string(kFill, 'x') : wire::chunk(std::string(kFill, 'x'));
-    }
 
 private:
     void answer(Peer& peer, const HttpRequest& request) {
@@ -129,7 +124,7 @@ private:
         if (request.is("GET") && request.path() != "/" + request.cell())
             return peer.write(wire::head("401 No", {}));  // what metadata there should be
         if (request.is("GET")) {
-            const auto steps = session.unasked(Phase::Idle);
+            const auto steps = session.unasked(Phase::Idle, Session::Times::Always);
             if (steps.empty()) return peer.write(wire::head("405 No", {}));
             return stream(peer, steps, true);
         }
@@ -137,11 +132,12 @@ private:
         if (request.is("DELETE")) return peer.write(wire::head("200 OK", {}));
         if (method.empty() || id.empty()) return peer.write(wire::head("202 Accepted", {}));
         if (method == "subscriptions/listen")
-            return stream(peer, session.unasked(Phase::Idle), true);
+            return stream(peer, session.unasked(Phase::Idle, Session::Times::Always), true);
         const auto steps = session.answer(method, id);
         if (steps.empty()) return peer.mute();
         const auto first = steps.front().kind;
-        if (first == Step::Kind::Raw || first == Step::Kind::RawFlood) return peer.perform(steps);
+        if (first == Step::Kind::Raw || first == Step::Kind::RawFlood || first == Step::Kind::Act)
+            return peer.perform(steps);
         if (steps.size() > 1 || first != Step::Kind::Message) return body(peer, steps);
         const bool begins = method == "initialize";
         peer.write(
@@ -171,17 +167,18 @@ private:
         peer.perform(steps);
         if (!stays) peer.write("0\r\n\r\n");
     }
-    bool bare_ = false;
 };
 
 // HTTP with SSE: the answers of POSTs come over the stream.
-class Sse : public Framing {
+class Sse : public Events {
 public:
     void received(Peer& peer, std::string& bytes) override {
         while (auto request = take_request(bytes)) {
             auto* session = peer.session = peer.find(request->cell());
             if (!session) {
                 peer.write(wire::head("404 Not Found", {}));
+            } else if (session->deaf) {
+                return peer.mute();
             } else if (request->is("GET")) {
                 session->stream = &peer;
                 if (session->misbehaves_in(Phase::Connect)) {
@@ -197,22 +194,6 @@ public:
             }
         }
     }
-    std::string frame(const std::string& message) override {
-        return bare_ ? message + "\n" : wire::chunk(event(message));
-    }
-    std::string half(const std::string& message) override {
-        const auto whole = frame(message);
-        return whole.substr(0, whole.size() / 2);
-    }
-    std::string endless(const std::string& begin) override {
-        return bare_ ? begin : wire::chunk("data: " + begin);
-    }
-    std::string piece() override {
-        return bare_ ? std::string(kFill, 'x') : wire::chunk(std::string(kFill, 'x'));
-    }
-
-private:
-    bool bare_ = false;
 };
 
 // ---- WebSocket
@@ -226,28 +207,26 @@ public:
             upgraded_ = true;
             peer.session = peer.find(request->cell());
             if (!peer.session) return peer.close();
+            peer.session->accept = wire::ws_accept(request->field("Sec-WebSocket-Key"));
             bare_ = peer.session->misbehaves_in(Phase::Connect);
             if (bare_) return peer.perform(peer.session->unasked(Phase::Connect));
             peer.write(
                 "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: "
                 "Upgrade\r\nSec-WebSocket-Protocol: mcp\r\nSec-WebSocket-Accept: " +
-                wire::ws_accept(request->field("Sec-WebSocket-Key")) + "\r\n\r\n");
+                peer.session->accept + "\r\n\r\n");
         }
         while (const auto message = take_message(bytes)) converse(peer, *message);
     }
-    std::string frame(const std::string& message) override {
-        return bare_ ? message + "\n" : wire::ws_frame(wire::kWsText, message);
+
+protected:
+    std::string framed(const std::string& message) const override {
+        return wire::ws_frame(wire::kWsText, message);
     }
-    std::string half(const std::string& message) override {
-        const auto whole = frame(message);
-        return whole.substr(0, whole.size() / 2);
+    std::string first_part(const std::string& begin) const override {
+        return wire::ws_frame(wire::kWsText, begin, false);
     }
-    std::string endless(const std::string& begin) override {
-        return bare_ ? begin : wire::ws_frame(wire::kWsText, begin, false);
-    }
-    std::string piece() override {
-        const std::string text(kFill, 'x');
-        return bare_ ? text : wire::ws_frame(0, text, false);
+    std::string next_part(const std::string& text) const override {
+        return wire::ws_frame(0, text, false);
     }
 
 private:
@@ -268,7 +247,7 @@ private:
         bytes.erase(0, at + 4 + size);
         return is_text ? text : std::string();
     }
-    bool upgraded_ = false, bare_ = false;
+    bool upgraded_ = false;
 };
 
 }  // namespace

@@ -50,14 +50,12 @@ std::string Cell::name() const {
 }
 Fate Cell::fate() const {
     if (const auto* other = exception_of(*this)) return other->fate;
-    // Unasked, the same may come too late to harm the calls, or be no harm at all.
-    if ((phase == Phase::Connect || phase == Phase::Idle) && row->fate == Fate::Fails)
-        return Fate::Either;
-    return row->fate;
+    return phase == Phase::Idle && row->fate == Fate::Fails ? Fate::Breaks : row->fate;
 }
 std::string Cell::says() const {
     if (const auto* other = exception_of(*this)) return other->says;
-    return phase == Phase::Connect || phase == Phase::Idle ? "" : row->says;
+    // Before there is a transport it is not yet known as what it is.
+    return phase == Phase::Connect && row->phases.size() > 1 ? "" : row->says;
 }
 
 std::vector<Cell> cells_of(Transport transport, Phase phase, Era era) {

@@ -16,6 +16,8 @@
 
 namespace patchbay::hostile {
 
+class Peer;
+
 enum class Transport { Stdio, Tcp, Http, Sse, Ws };
 enum class Phase {
     Connect,  // in place of what sets the transport up: from the first byte on
@@ -44,6 +46,7 @@ struct Step {
         Flood,     // `count` messages, made by `each` as they are read
         Raw,       // `text` in place of any frame
         RawFlood,  // the same, made by `each`
+        Act,       // what `act` does, after all that was to be written before it
         Deaf,      // reads nothing more
         Close
     };
@@ -51,6 +54,7 @@ struct Step {
     std::string text;
     std::function<std::string(std::size_t)> each;
     std::size_t count = 0;
+    std::function<void(Peer&)> act = {};
 };
 using Steps = std::vector<Step>;
 
@@ -62,6 +66,7 @@ struct Asked {
     Transport transport = Transport::Stdio;
     std::string cell;         // its name in a URL
     std::string origin;       // of the server, for rows that redirect; empty: none
+    std::string accept;       // ws: of the handshake
     std::string good_result;  // what a good server would say
     std::string good() const;
     std::string result(std::string_view json) const;  // an answer with this result
@@ -73,16 +78,18 @@ enum class Fate {
     Works,
     Fails,     // with an error that names the server, and not by running into a time-out
     TimesOut,  // the same, and only a time-out could tell
-    Either     // Works or Fails
+    // Idle alone: the calls work, or meet the end of the connection and name the server; the status
+    // tells why it ended, or what was thrown away.
+    Breaks
 };
 
 struct Misbehaviour {
     std::string name;  // of the row, and of the server in the host
     std::vector<Phase> phases;
     std::function<Steps(const Asked&)> act;
-    // Of a call while the server misbehaves in one of these; in Connect and Idle see fate().
+    // Of a call while the server misbehaves in one of these; in Idle Fails is Breaks.
     Fate fate = Fate::Fails;
-    std::string says = {};                   // part of each error of Fails
+    std::string says = {};                   // part of each error of Fails, but in Connect
     std::vector<Transport> transports = {};  // empty: all
     std::vector<Era> eras = {};              // empty: both
     // Where a cell differs from its row.
@@ -94,6 +101,7 @@ struct Misbehaviour {
         std::string says = {};
     };
     std::vector<Exception> exceptions = {};
+    std::size_t most_calls = 1;  // that one call may become
 };
 
 struct Cell {

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace patchbay::hostile {
@@ -35,10 +36,17 @@ std::string good_result(const std::string& method, Era era) {
 }  // namespace
 
 Steps Session::answer(const std::string& method, const std::string& id) {
-    Asked asked{method,         id,
-                cell.phase,     cell.era,
-                cell.transport, cell.row->name,
-                origin,         good_result(method, cell.era)};
+    ++visits;
+    if (method == "tools/call") ++calls;
+    Asked asked{method,
+                id,
+                cell.phase,
+                cell.era,
+                cell.transport,
+                cell.row->name,
+                origin,
+                accept,
+                good_result(method, cell.era)};
     const bool of_the_other_era =
         method == (cell.era == Era::Legacy ? "server/discover" : "initialize");
     const auto phase = phase_of(method);
@@ -52,11 +60,11 @@ Steps Session::answer(const std::string& method, const std::string& id) {
     return {{Step::Kind::Message, asked.good(), {}, 0}};
 }
 
-Steps Session::unasked(Phase phase) {
+Steps Session::unasked(Phase phase, Times times) {
     if (!misbehaves_in(phase) || idle_done) return {};
-    idle_done = phase == Phase::Idle;
+    idle_done = phase == Phase::Idle && times == Times::Once;
     return cell.row->act({phase == Phase::Idle ? "tools/call" : "", "1", phase, cell.era,
-                          cell.transport, cell.row->name, origin,
+                          cell.transport, cell.row->name, origin, accept,
                           good_result("tools/call", cell.era)});
 }
 
@@ -89,6 +97,13 @@ bool Peer::fill() {
     sent_ = 0;
     while (!output_.empty() && sending_.size() < kFill) {
         auto& first = output_.front();
+        if (first.act) {
+            if (!sending_.empty()) break;
+            const auto act = std::move(first.act);
+            output_.pop_front();
+            act();
+            continue;
+        }
         if (!first.next) {
             sending_ += first.bytes;
             output_.pop_front();
@@ -131,6 +146,22 @@ void Peer::close() {
     if (!wants_to_write()) over_ = true;
 }
 
+void Peer::then(std::function<void()> act) {
+    output_.push_back({{}, {}, std::move(act)});
+}
+
+void Peer::shut(int how) {
+    // Of a pipe there are two ends to close, and of a socket one end to shut.
+    if (const int end = how == SHUT_RD ? in : out; ::shutdown(end, how) != 0) ::close(end);
+    (how == SHUT_RD ? shut_ : muted_) = true;
+}
+
+void Peer::reset() {
+    const linger at_once{1, 0};
+    ::setsockopt(out, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    over_ = true;
+}
+
 void Peer::perform(const Steps& steps) {
     for (const auto& step : steps) {
         switch (step.kind) {
@@ -159,8 +190,11 @@ void Peer::perform(const Steps& steps) {
             case Step::Kind::Raw:
                 write(step.text);
                 break;
+            case Step::Kind::Act:
+                then([this, act = step.act] { act(*this); });
+                break;
             case Step::Kind::Deaf:
-                deaf_ = true;
+                session->deaf = true;
                 break;
             case Step::Kind::Close:
                 close();

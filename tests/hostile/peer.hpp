@@ -8,6 +8,7 @@
 
 #include "hostile/misbehaviour.hpp"
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -26,13 +27,18 @@ struct Session {
     explicit Session(Cell of, std::string at = {}) : cell(of), origin(std::move(at)) {}
     // What is done about a request: what a good server does, but in the cell's phase.
     Steps answer(const std::string& method, const std::string& id);
-    // What is done unasked, in the phases Connect and Idle.
-    Steps unasked(Phase phase);
+    // What is done unasked, in the phases Connect and Idle: there once, or on each stream anew.
+    enum class Times { Once, Always };
+    Steps unasked(Phase phase, Times times = Times::Once);
     bool misbehaves_in(Phase phase) const { return cell.phase == phase; }
 
     const Cell cell;
     const std::string origin;
+    std::string accept;  // ws: what the key of the handshake asks for
     bool idle_done = false;
+    bool deaf = false;  // answers nothing that comes from now on, over whatever connection
+    // Requests and connections, and those of a tool. The drill reads what the server counts.
+    std::atomic<std::size_t> visits{0}, calls{0};
     Peer* stream = nullptr;  // sse: the one that carries what the server says
 };
 
@@ -42,11 +48,28 @@ public:
     virtual void opened(Peer&) {}
     // Takes whole requests from the front of what was received, and answers them.
     virtual void received(Peer& peer, std::string& bytes) = 0;
-    virtual std::string frame(const std::string& message) = 0;
-    virtual std::string half(const std::string& message) = 0;
+    std::string frame(const std::string& message) const {
+        return bare_ ? Framing::framed(message) : framed(message);
+    }
+    std::string half(const std::string& message) const {
+        const auto whole = frame(message);
+        return whole.substr(0, whole.size() / 2);
+    }
     // The beginning of a frame without end, and each piece of it.
-    virtual std::string endless(const std::string& begin) = 0;
-    virtual std::string piece() = 0;
+    std::string endless(const std::string& begin) const {
+        return bare_ ? begin : first_part(begin);
+    }
+    std::string piece() const {
+        const std::string text(kFill, 'x');
+        return bare_ ? text : next_part(text);
+    }
+
+protected:
+    // Of lines, unless the transport has other frames.
+    virtual std::string framed(const std::string& message) const { return message + "\n"; }
+    virtual std::string first_part(const std::string& begin) const { return begin; }
+    virtual std::string next_part(const std::string& text) const { return text; }
+    bool bare_ = false;  // in no frame: the transport is not set up
 };
 
 class Peer {
@@ -58,7 +81,7 @@ public:
     Peer(const Peer&) = delete;
 
     // ---- for the loop that watches the descriptors
-    bool wants_to_read() const { return !deaf_; }
+    bool wants_to_read() const { return !shut_ && !(session && session->deaf); }
     bool wants_to_write() const { return sent_ < sending_.size() || !output_.empty(); }
     bool over() const { return over_; }
     void readable();
@@ -71,6 +94,9 @@ public:
     void flood(std::function<std::string()> next);  // until it gives nothing
     void mute() { muted_ = true; }                  // not another byte after what waits
     void close();                                   // after what waits
+    void then(std::function<void()> act);           // after what waits is written
+    void shut(int how);                             // SHUT_RD or SHUT_WR; the other direction stays
+    void reset();  // a socket: nothing that waits in it is delivered
     Session* find(const std::string& cell) { return find_(cell); }
     Session* session = nullptr;
     const int in, out;
@@ -79,6 +105,7 @@ private:
     struct Output {
         std::string bytes;
         std::function<std::string()> next;
+        std::function<void()> act = {};
     };
     bool fill();
 
@@ -87,7 +114,7 @@ private:
     std::string received_, sending_;
     std::size_t sent_ = 0;
     std::deque<Output> output_;
-    bool muted_ = false, deaf_ = false, closing_ = false, over_ = false;
+    bool muted_ = false, shut_ = false, closing_ = false, over_ = false;
 };
 
 std::unique_ptr<Framing> make_framing(Transport transport);

@@ -61,9 +61,10 @@ void Server::accept(const Listener& listener) {
          (fd = ::accept4(listener.fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;) {
         const auto transport = sessions_.begin()->second->cell.transport;
         const auto find = [this, only = listener.session](const std::string& cell) -> Session* {
-            if (only) return only;
             const auto found = sessions_.find(cell);
-            return found == sessions_.end() ? nullptr : found->second.get();
+            auto* session = only ? only : found == sessions_.end() ? nullptr : found->second.get();
+            if (session) ++session->visits;
+            return session;
         };
         peers_.push_back(std::make_unique<Peer>(fd, fd, make_framing(transport), find));
     }

@@ -24,6 +24,9 @@ public:
     Server(const Server&) = delete;
 
     int port_of(const Cell& cell) const { return ports_.at(cell.row->name); }
+    // What came for this cell: requests and connections, and calls of its tool.
+    std::size_t visits_of(const Cell& cell) const { return sessions_.at(cell.row->name)->visits; }
+    std::size_t calls_of(const Cell& cell) const { return sessions_.at(cell.row->name)->calls; }
 
 private:
     struct Listener {

@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
         }
     }
     if (!chosen) {
-        std::fprintf(stderr, "usage: hostile_server ROW PHASE ERA, of misbehaviours.cpp\n");
+        std::fprintf(stderr, "usage: hostile_server ROW PHASE ERA, of tests/hostile/rows\n");
         return 2;
     }
     std::signal(SIGPIPE, SIG_IGN);

