@@ -440,6 +440,30 @@ TEST_F(RouterEras, ParamsThatCannotBeReadAreNotSent) {
     }
 }
 
+TEST_F(RouterTest, TheCallersMetaGoesWithItsCall) {
+    for (const char* how : {"by public name", "raw"}) {
+        SCOPED_TRACE(how);
+        bool ended = false;
+        const auto end = [&](const Result<Reply>&) { ended = true; };
+        if (*how == 'r') {
+            ServerRequest request;
+            request.server = "git";
+            request.method = "tools/call";
+            request.params = {R"("name":"log")", R"("example/key":"mine")"};
+            router().request(std::move(request), end);
+        } else {
+            Call request;
+            request.name = "mcp__git__log";
+            request.meta = R"("example/key":"mine")";
+            router().call(std::move(request), end);
+        }
+        ASSERT_TRUE(loop.run_until([&] { return ended; }, core::Clock::now() + 20s));
+        const auto sent = servers.at("git").requests("tools/call").back();
+        EXPECT_EQ(sent.at("params").at("_meta").at("example/key"), "mine");
+        servers.at("git").received.clear();
+    }
+}
+
 // ---- which tools there are
 
 TEST_F(RouterTest, ShowsToolsInOrderAndWithoutWhatIsHidden) {
