@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace patchbay::router {
 namespace {
 
@@ -330,6 +332,207 @@ TEST_F(RouterTest, ACallToAServerWhoseListDoesNotComeSaysWhy) {
     EXPECT_EQ(refused.error().message,
               "server \"git\": tools/list failed: the database is down; so nothing is known of the "
               "tool \"mcp__git__log\"");
+}
+
+// ---- what reaches the server
+
+TEST_F(RouterTest, ACallsOwnLimitAndProgressGoWithIt) {
+    servers.at("git").results.erase("tools/call");
+    for (const bool raw : {false, true}) {
+        for (const bool connected : {false, true}) {
+            SCOPED_TRACE(raw);
+            if (!connected) router_.reset();
+            router();
+            servers.at("git").received.clear();
+            if (connected) connections->connect({"git"}, [] {});
+            std::optional<Error> error;
+            const auto ended = [&](const Result<Reply>& reply) { error = reply.error(); };
+            const auto progress = [](const connection::Progress&) {};
+            const auto begun = core::Clock::now() - 1h;
+            if (raw) {
+                ServerRequest request;
+                request.server = "git";
+                request.method = "tools/call";
+                request.params.members = R"("name":"log")";
+                request.timeout = 1h + 300ms;
+                request.begun = begun;
+                request.on_progress = progress;
+                router().request(std::move(request), ended);
+            } else {
+                Call request;
+                request.name = "mcp__git__log";
+                request.timeout = 1h + 300ms;
+                request.begun = begun;
+                request.on_progress = progress;
+                router().call(std::move(request), ended);
+            }
+            ASSERT_TRUE(
+                loop.run_until([&] { return error.has_value(); }, core::Clock::now() + 20s));
+            EXPECT_EQ(error->code, ErrorCode::Timeout);
+            const auto sent = servers.at("git").requests("tools/call");
+            if (sent.empty()) continue;  // a slow machine has spent the time on connecting
+            EXPECT_TRUE(sent[0].at("params").at("_meta").as_object().contains("progressToken"));
+        }
+    }
+}
+
+class RouterEras : public RouterTest {
+protected:
+    void be_modern() {
+        servers.at("git").results["server/discover"] = [](const auto&) -> json::value {
+            return {{"supportedVersions", {"2026-07-28"}},
+                    {"capabilities", {{"resources", json::object()}, {"logging", json::object()}}}};
+        };
+    }
+    void be_legacy() {
+        auto& server = servers.at("git");
+        server.be_legacy({});
+        server.results["initialize"] = [](const auto&) -> json::value {
+            return {{"protocolVersion", "2025-11-25"},
+                    {"capabilities", {{"resources", json::object()}, {"logging", json::object()}}}};
+        };
+        for (const char* method :
+             {"resources/subscribe", "resources/unsubscribe", "logging/setLevel", "ping"})
+            server.results[method] = [](const auto&) -> json::value { return {{"legacy", 1}}; };
+    }
+};
+
+TEST_F(RouterEras, SubscriptionsAndLevelsAreSaidInTheServersOwnWay) {
+    be_legacy();
+    EXPECT_EQ(*ask("git", "resources/subscribe", R"("uri":"a:1")"), R"({"legacy":1})");
+    EXPECT_EQ(*ask("git", "resources/unsubscribe", R"("uri":"a:2")"), R"({"legacy":1})");
+    EXPECT_EQ(*ask("git", "logging/setLevel", R"("level":"debug")"), R"({"legacy":1})");
+    EXPECT_EQ(*ask("git", "ping"), R"({"legacy":1})");
+    const auto params = [&](const char* method) {
+        return servers.at("git").requests(method).at(0).at("params").as_object();
+    };
+    EXPECT_EQ(params("resources/subscribe").at("uri"), "a:1");
+    EXPECT_EQ(params("resources/unsubscribe").at("uri"), "a:2");
+    EXPECT_EQ(params("logging/setLevel").at("level"), "debug");
+
+    router_.reset();
+    servers.at("git").received.clear();
+    servers.at("git").errors.clear();
+    be_modern();
+    EXPECT_EQ(*ask("git", "resources/subscribe", R"("uri":"a:1")"), "{}");
+    EXPECT_EQ(*ask("git", "logging/setLevel", R"("level":"debug")"), "{}");
+    const auto probes = servers.at("git").requests("server/discover").size();
+    EXPECT_TRUE(ask("git", "ping"));
+    const auto pinged = servers.at("git").requests("server/discover");
+    ASSERT_EQ(pinged.size(), probes + 1);
+    EXPECT_EQ(pinged.back().at("params").at("_meta").at("io.modelcontextprotocol/logLevel"),
+              "debug");
+    EXPECT_EQ(params("subscriptions/listen").at("notifications").at("resourceSubscriptions"),
+              json::array{"a:1"});
+    for (const char* method :
+         {"resources/subscribe", "resources/unsubscribe", "logging/setLevel", "ping"})
+        EXPECT_TRUE(servers.at("git").requests(method).empty()) << method;
+}
+
+TEST_F(RouterEras, ParamsThatCannotBeReadAreNotSent) {
+    be_legacy();
+    for (const char* method : {"resources/subscribe", "logging/setLevel"}) {
+        const auto reply = ask("git", method, R"("uri":)");
+        ASSERT_FALSE(reply);
+        EXPECT_EQ(reply.error().code, ErrorCode::Invalid);
+        EXPECT_THAT(reply.error().message, HasSubstr("the params of " + std::string(method)));
+        EXPECT_TRUE(servers.at("git").requests(method).empty());
+    }
+}
+
+TEST_F(RouterTest, TheCallersMetaGoesWithItsCall) {
+    for (const char* how : {"by public name", "raw"}) {
+        SCOPED_TRACE(how);
+        bool ended = false;
+        const auto end = [&](const Result<Reply>&) { ended = true; };
+        if (*how == 'r') {
+            ServerRequest request;
+            request.server = "git";
+            request.method = "tools/call";
+            request.params = {R"("name":"log")", R"("example/key":"mine")"};
+            router().request(std::move(request), end);
+        } else {
+            Call request;
+            request.name = "mcp__git__log";
+            request.meta = R"("example/key":"mine")";
+            router().call(std::move(request), end);
+        }
+        ASSERT_TRUE(loop.run_until([&] { return ended; }, core::Clock::now() + 20s));
+        const auto sent = servers.at("git").requests("tools/call").back();
+        EXPECT_EQ(sent.at("params").at("_meta").at("example/key"), "mine");
+        servers.at("git").received.clear();
+    }
+}
+
+// ---- which tools there are
+
+TEST_F(RouterTest, ShowsToolsInOrderAndWithoutWhatIsHidden) {
+    specs[0].config.disabled_tools = {"odd name"};
+    EXPECT_TRUE(router().tools(policy::Principal::LocalUser).empty()) << "nobody has been asked";
+    EXPECT_TRUE(call("mcp__git__log"));
+    EXPECT_EQ(call("mcp__github__log").error().code, ErrorCode::Denied);
+    std::vector<std::string> names;
+    for (const auto& tool : router().tools(policy::Principal::LocalUser)) {
+        names.push_back(tool.public_name);
+        EXPECT_EQ(protocol::public_name(tool.server, tool.tool->name), tool.public_name);
+    }
+    EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+    EXPECT_THAT(names, testing::IsSupersetOf({std::string("mcp__git__log"),
+                                              protocol::public_name("github", "odd name")}));
+    EXPECT_THAT(names, testing::Not(testing::Contains(protocol::public_name("git", "odd name"))));
+}
+
+TEST_F(RouterTest, FindsOneToolWhoseServerIsNotThereYet) {
+    specs[0].config.disabled_tools = {"odd name"};
+    add_server("slow");
+    servers.at("slow").results.clear();
+    const auto find = [&](const std::string& name, std::chrono::milliseconds timeout = 0ms) {
+        std::optional<Result<ListedTool>> found;
+        router().find_tool(name, timeout, [&](auto outcome) {
+            EXPECT_FALSE(found) << "told twice";
+            found.emplace(std::move(outcome));
+        });
+        EXPECT_TRUE(loop.run_until([&] { return found.has_value(); }, core::Clock::now() + 20s));
+        return found.value_or(Error{ErrorCode::Internal, "never"});
+    };
+    const auto found = find("mcp__git__log", 20s);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ(found->server, "git");
+    EXPECT_EQ(found->tool->name, "log");
+    EXPECT_EQ(find(protocol::public_name("git", "odd name")).error().code, ErrorCode::Denied);
+    EXPECT_EQ(find("mcp__git__lgo").error().code, ErrorCode::NotFound);
+    const auto late = find("mcp__slow__log", 20ms);
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().message, "server \"slow\" is still connecting after 20 ms");
+}
+
+TEST_F(RouterTest, WithoutServersSaysThatThereAreNone) {
+    specs.clear();
+    EXPECT_THAT(call("mcp__git__log").error().message,
+                HasSubstr("no MCP server is configured and enabled"));
+}
+
+TEST_F(RouterTest, NamesNoHiddenToolAsTheNearest) {
+    specs[0].config.disabled_tools = {"log"};
+    EXPECT_THAT(call("mcp__git__lgo").error().message,
+                testing::Not(HasSubstr("\"mcp__git__log\"")));
+}
+
+TEST_F(RouterTest, ACallThatIsCancelledBeforeItsServerIsThereEndsOnce) {
+    std::optional<Error> error;
+    Call request;
+    request.name = "mcp__git__log";
+    request.timeout = 20s;
+    const auto id = router().call(std::move(request), [&](const Result<Reply>& reply) {
+        EXPECT_FALSE(error);
+        error = reply.error();
+    });
+    router().cancel(id);
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code, ErrorCode::Cancelled);
+    router().cancel(id);
+    EXPECT_TRUE(call("mcp__git__log"));
+    EXPECT_EQ(servers.at("git").requests("tools/call").size(), 1u);
 }
 
 // ---- lists of other things

@@ -132,7 +132,9 @@ TEST_P(Supervisor, StartsTheProgramWithAClearHead) {
     EXPECT_THAT(all, HasSubstr("SigBlk:\t0000000000000000;"));
     EXPECT_THAT(all, HasSubstr(";4;00000033;leads;"))
         << "three descriptors and the one of the folder; core files as usual; a session";
-    if (own_pids()) EXPECT_THAT(all, testing::EndsWith(";leads;0;")) << "no parent in there";
+    if (own_pids()) {
+        EXPECT_THAT(all, testing::EndsWith(";leads;0;")) << "no parent in there";
+    }
 }
 
 TEST_P(Supervisor, HoldsNoEndOfThePipes) {
@@ -269,9 +271,13 @@ TEST_P(Supervisor, MayBeKilledItself) {
         std::string word;
         for (int i = 0; i < 3; ++i) stat >> word;
         stat >> inner;
-        if (!alone) ASSERT_NE(inner, one.pid());
+        if (!alone) {
+            ASSERT_NE(inner, one.pid());
+        }
         ::kill(outer ? one.pid() : inner, SIGKILL);
-        if (!alone && outer) EXPECT_EQ(one.exited(), 256 + SIGKILL);
+        if (!alone && outer) {
+            EXPECT_EQ(one.exited(), 256 + SIGKILL);
+        }
         EXPECT_EQ(one.end(), outer ? SIGKILL : 1 << 8);
         EXPECT_TRUE(none_left());
     }
