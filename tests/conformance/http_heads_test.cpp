@@ -54,7 +54,9 @@ TEST_F(HttpHeads, OnlyVisibleLettersMakeASession) {
         const auto end = call("initialize");
         EXPECT_EQ(end.status, fine ? PATCHBAY_OK : PATCHBAY_E_PROTOCOL) << id;
         EXPECT_EQ(channel_->message_count(), fine ? 1u : 0u);
-        if (!fine) EXPECT_THAT(end.text, HasSubstr("visible ASCII"));
+        if (!fine) {
+            EXPECT_THAT(end.text, HasSubstr("visible ASCII"));
+        }
         call();
         EXPECT_EQ(server_->requests()[1].has("MCP-Session-Id: " + id + "\r\n"), fine);
         TearDown();

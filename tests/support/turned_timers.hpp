@@ -32,6 +32,8 @@ public:
     }
 
 private:
+    using Ready = void(PATCHBAY_CALL*)(void*, std::uint32_t) PATCHBAY_NX;
+    using Posted = void(PATCHBAY_CALL*)(void*) PATCHBAY_NX;
     using Fired = void(PATCHBAY_CALL*)(void*, patchbay_status) PATCHBAY_NX;
     struct Face {
         patchbay_host host;
@@ -50,20 +52,20 @@ private:
         static constexpr patchbay_host_reactor table = {
             sizeof(patchbay_host_reactor),
             0,
-            [](const patchbay_host* host, auto... rest) noexcept {
-                return reactor(host).watch(real(host), rest...);
+            [](const patchbay_host* host, std::intptr_t fd, std::uint32_t events, void* ctx,
+               Ready ready, patchbay_op* out) noexcept {
+                return reactor(host).watch(real(host), fd, events, ctx, ready, out);
             },
-            [](const patchbay_host* host, auto... rest) noexcept {
-                return of(host).after(rest...);
-            },
+            [](const patchbay_host* host, std::uint64_t delay_ns, void* ctx, Fired fired,
+               patchbay_op* out) noexcept { return of(host).after(delay_ns, ctx, fired, out); },
             [](const patchbay_host* host, patchbay_op op) noexcept {
                 reactor(host).cancel(real(host), op);
             },
-            [](const patchbay_host* host, auto... rest) noexcept {
-                return reactor(host).modify(real(host), rest...);
+            [](const patchbay_host* host, patchbay_op op, std::uint32_t events) noexcept {
+                return reactor(host).modify(real(host), op, events);
             },
-            [](const patchbay_host* host, auto... rest) noexcept {
-                return reactor(host).post(real(host), rest...);
+            [](const patchbay_host* host, void* ctx, Posted fn) noexcept {
+                return reactor(host).post(real(host), ctx, fn);
             }};
         return std::string_view(id) == PATCHBAY_HOST_REACTOR ? &table : nullptr;
     }

@@ -284,7 +284,9 @@ TEST_F(EngineTest, WhatAKeptConnectionLosesIsAskedAgainOnlyWhereThatDoesNoHarm) 
         const auto task = ran(server.url(), [&](Told& told) { told.repeatable = repeatable; });
         EXPECT_EQ(task->trouble.has_value(), !repeatable);
         EXPECT_EQ(server.count("GET"), repeatable ? 3u : 2u);
-        if (task->trouble) EXPECT_TRUE(task->trouble->sent);
+        if (task->trouble) {
+            EXPECT_TRUE(task->trouble->sent);
+        }
         // On one that is new there is nothing to blame but the server.
         ScriptedHttp closing([](const auto&) -> ScriptedHttp::Answer {
             return {{}, ScriptedHttp::Answer::Then::Close};
