@@ -194,7 +194,7 @@ void Batch::call_tool(const std::string& id, const json::object& request) {
     running_[id].call = session_.host().router().call(
         std::move(call), [this, name, told = relay(id)](Result<connection::Reply> reply) {
             if (reply) return told(std::move(reply));
-            told(unknown_tool(session_, name, reply.error()).error);
+            told(unknown_tool(session_, name, reply.error()));
         });
 }
 

@@ -155,34 +155,36 @@ Error Session::no_such_server(const std::string& server) const {
                                              "); set enabled = true"};
         // The message of its entry names the server already.
         const bool waits = status.state == connection::State::Untrusted;
-        return {waits ? ErrorCode::Denied : ErrorCode::NotFound,
-                config::to_string(status.place) + ": " + status.last_error};
+        return missing({waits ? ErrorCode::Denied : ErrorCode::NotFound,
+                        config::to_string(status.place) + ": " + status.last_error},
+                       server);
     }
     std::string message = "no " + name + " is configured" + core::did_you_mean(server, known);
     if (known.empty())
-        return {ErrorCode::NotFound, message + "; patchbay config paths tells where one can be"};
+        return missing(
+            {ErrorCode::NotFound, message + "; patchbay config paths tells where one can be"},
+            server);
     const auto left = known.size() > kNamedServers ? known.size() - kNamedServers : 0;
     known.resize(known.size() - left);
     message += "; known: " + core::join(known, ", ");
     if (left > 0) message += " and " + std::to_string(left) + " more";
-    return {ErrorCode::NotFound, message};
+    return missing({ErrorCode::NotFound, message}, server);
 }
 
-int Session::report_missing(const std::string& server, const std::string& where) const {
-    const auto error = no_such_server(server);
-    return report_missing(where.empty() ? error : within(where, error), server);
-}
-
-int Session::report_missing(Error error, std::string_view server) const {
+Error Session::missing(Error error, std::string_view server) const {
     const auto& diagnostics = host_->config().diagnostics;
     const bool unread = std::any_of(diagnostics.begin(), diagnostics.end(), [](const auto& each) {
         return each.severity == config::Severity::Error && each.server.empty();
     });
     const bool known = !server.empty() && misconfigured(server);
-    if (error.code != ErrorCode::NotFound || (!known && !unread)) return report(error);
+    if (error.code != ErrorCode::NotFound || (!known && !unread)) return error;
     if (!known) error.message += "; it may be in what the configuration has wrong";
-    report({ErrorCode::Invalid, error.message});
-    return kConfigError;
+    return {ErrorCode::Invalid, error.message};
+}
+
+int Session::report_missing(const Error& error) const {
+    const int code = report(error);
+    return error.code == ErrorCode::Invalid ? int(kConfigError) : code;
 }
 
 bool Session::misconfigured(std::string_view server) const {

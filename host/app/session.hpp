@@ -50,10 +50,11 @@ public:
     bool has(const std::string& server) const;
     // Why there is no such server: out of order, disabled, or not there; names the others.
     Error no_such_server(const std::string& server) const;
-    // Reports that, behind `where` if it is not empty; returns the exit code.
-    int report_missing(const std::string& server, const std::string& where = {}) const;
-    // The same of what was not found, for whatever reason: a wrong configuration is told as that.
-    int report_missing(Error error, std::string_view server) const;
+    // `error`, or Invalid where what was not found may be in what the configuration has wrong.
+    // `server`: whose it would be; empty: nobody knows.
+    Error missing(Error error, std::string_view server) const;
+    // Reports what one of these said; returns the exit code.
+    int report_missing(const Error& error) const;
     // Whether the configuration has an error about `server`, about anything when that is empty.
     bool misconfigured(std::string_view server = {}) const;
 

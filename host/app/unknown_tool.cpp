@@ -39,20 +39,19 @@ std::vector<std::string> out_of_order(const config::Config& config) {
 
 }  // namespace
 
-UnknownTool unknown_tool(const Session& session, const std::string& name, Error error) {
-    if (error.code != ErrorCode::NotFound) return {std::move(error), {}};
+Error unknown_tool(const Session& session, const std::string& name, Error error) {
+    if (error.code != ErrorCode::NotFound) return error;
     const auto none = "no tool \"" + core::printable(name, 80) + "\"";
     const auto servers = protocol::servers_for(name, out_of_order(session.host().config()));
-    if (!servers.empty())
-        return {within(none, session.no_such_server(servers.front())), servers.front()};
-    if (name.starts_with("mcp__")) return {std::move(error), {}};
+    if (!servers.empty()) return within(none, session.no_such_server(servers.front()));
+    if (name.starts_with("mcp__")) return session.missing(std::move(error), {});
     if (const auto better = qualified(session, name))
         error.message = none + "; did you mean \"" + core::printable(*better, 160) + "\"?";
     else
         error.message = none +
                         ": tools are called mcp__SERVER__TOOL; find it with: patchbay tools '" +
                         core::printable(name, 80) + "'";
-    return {std::move(error), {}};
+    return error;
 }
 
 }  // namespace patchbay::app

@@ -199,7 +199,7 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
     auto statuses = session.host().statuses();
     const auto named = [&](const Status& status) { return status.id == server; };
     if (std::none_of(statuses.begin(), statuses.end(), named)) {
-        return session.report_missing(server);
+        return session.report_missing(session.no_such_server(server));
     }
     if (session.host().connections().find(server)) session.connect({server});
     if (session.was_interrupted()) return kInterrupted;
@@ -229,7 +229,7 @@ int logs_verb(const GlobalOptions& global, const std::string& server, std::size_
     const auto statuses = session.host().statuses();
     const bool known = std::any_of(statuses.begin(), statuses.end(),
                                    [&](const auto& status) { return status.id == server; });
-    if (kept.empty() && !known) return session.report_missing(server);
+    if (kept.empty() && !known) return session.report_missing(session.no_such_server(server));
     if (global.json)
         print_json(json::serialize(json::value(json::array(kept.begin(), kept.end()))));
     else

@@ -245,7 +245,7 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    if (!session.has(server)) return session.report_missing(server);
+    if (!session.has(server)) return session.report_missing(session.no_such_server(server));
     session.tell_troubles(server);
     const auto kind = kind_of(kind_name);
     const auto listed = list_things(session, kind, server);
@@ -287,7 +287,7 @@ int read_resource_verb(const GlobalOptions& global, const std::string& uri,
     const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
     if (!opened) return kConfigError;
     auto& session = *opened;
-    if (!session.has(server)) return session.report_missing(server);
+    if (!session.has(server)) return session.report_missing(session.no_such_server(server));
     const auto thing = server.empty() ? find_thing(session, kind_of("resources"), uri, "resource")
                                       : Result<Thing>(Thing{server, {}});
     if (!thing) return session.report(thing.error());
@@ -314,7 +314,7 @@ int get_prompt_verb(const GlobalOptions& global, const std::string& name, const 
     const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
     if (!opened) return kConfigError;
     auto& session = *opened;
-    if (!session.has(server)) return session.report_missing(server);
+    if (!session.has(server)) return session.report_missing(session.no_such_server(server));
     const auto thing = thing_of(session, kind_of("prompts"), name, "prompt", server);
     if (!thing) return session.report(thing.error());
     if (thing->definition) {
@@ -354,7 +354,8 @@ int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) 
     const bool of_prompt = !complete.prompt.empty();
     const auto& name = of_prompt ? complete.prompt : complete.resource;
     const char* word = of_prompt ? "prompt" : "template";
-    if (!session.has(complete.server)) return session.report_missing(complete.server);
+    if (!session.has(complete.server))
+        return session.report_missing(session.no_such_server(complete.server));
     const auto thing = thing_of(session, kind_of(of_prompt ? "prompts" : "templates"), name, word,
                                 complete.server);
     if (!thing) return session.report(thing.error());

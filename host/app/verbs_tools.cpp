@@ -42,15 +42,6 @@ int print_result(const connection::Reply& reply, const CallOptions& call,
     return code == kOk && printed.failed ? int(kFailure) : code;
 }
 
-// A name that is not found: how it has to be written, or why its server is not there. Returns the
-// exit code.
-int report_unknown(const Session& session, const std::string& name, Error error) {
-    auto unknown = unknown_tool(session, name, std::move(error));
-    const bool of_a_server = !unknown.server.empty() || name.starts_with("mcp__");
-    return of_a_server ? session.report_missing(std::move(unknown.error), unknown.server)
-                       : session.report(unknown.error);
-}
-
 // Why a call is forbidden whoever owns that tool, as far as that is known before any server starts.
 std::optional<Error> denial(const Session& session, const std::string& name) {
     auto& connections = session.host().connections();
@@ -99,7 +90,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    if (!session.has(server)) return session.report_missing(server);
+    if (!session.has(server)) return session.report_missing(session.no_such_server(server));
     session.tell_troubles(server);
     const auto servers = server.empty() ? concerned(pattern, session.host().connections().ids())
                                         : std::vector<std::string>{server};
@@ -107,7 +98,8 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
         std::vector<std::string> others;  // disabled, out of order, not approved
         for (const auto& status : session.host().statuses()) others.push_back(status.id);
         others = concerned(pattern, std::move(others));
-        if (!pattern.empty() && !others.empty()) return session.report_missing(others.front());
+        if (!pattern.empty() && !others.empty())
+            return session.report_missing(session.no_such_server(others.front()));
     } else {
         session.connect(servers);
     }
@@ -170,7 +162,7 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     router.find_tool(call.name, timeout, [&](auto found) { tool.emplace(std::move(found)); });
     if (!session.wait([&] { return tool.has_value(); })) return kInterrupted;
     print_diagnostics(session.host().rule_warnings(), global.quiet);
-    if (!*tool) return report_unknown(session, call.name, tool->error());
+    if (!*tool) return session.report_missing(unknown_tool(session, call.name, tool->error()));
     const auto* schema = (*tool)->tool->input_schema();
     // A denied call is refused by the router, whatever its arguments.
     const bool denied = (*tool)->level == config::Level::Deny;

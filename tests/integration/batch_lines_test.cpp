@@ -112,8 +112,8 @@ TEST(BatchOnTheCommandLine, SaysOfAServerThatIsOutOfOrderWhatCallSays) {
     home.add("bad", {{"command", "/bin/true"}, {"args", "no list"}});
     home.add_example("x");
     home.write(".mcp.json", R"({"mcpServers": {"mine": {"command": "/bin/true"}}})");
-    const auto error = [](const std::string& out) {
-        return json::value_to<std::string>(json::parse(out).at_pointer("/error/message"));
+    const auto error = [](const std::string& out, const std::string& member = "message") {
+        return json::value_to<std::string>(json::parse(out).at_pointer("/error/" + member));
     };
     for (const auto& [id, why] :
          {std::pair("off", "set enabled = true"), std::pair("bad", "args"),
@@ -124,7 +124,7 @@ TEST(BatchOnTheCommandLine, SaysOfAServerThatIsOutOfOrderWhatCallSays) {
         const auto done =
             home.run({"batch"}, R"({"id":1,"op":"tools/call","name":")" + name + "\"}\n");
         EXPECT_EQ(done.exit_code, 1) << id;
-        EXPECT_EQ(Lines(done.out).kind(1), "not_found") << id;
+        EXPECT_EQ(Lines(done.out).kind(1), error(call.out, "kind")) << id;
         EXPECT_EQ(Lines(done.out).message(1), error(call.out));
         if (id != std::string("nowhere")) EXPECT_THAT(Lines(done.out).message(1), HasSubstr(why));
     }
@@ -139,7 +139,8 @@ TEST(BatchOnTheCommandLine, SaysOfAServerThatIsOutOfOrderWhatCallSays) {
                      "\",\"method\":\"notifications/never\"}\n";
         const auto done = home.run({"batch"}, input);
         for (const auto& op : ops) {
-            EXPECT_EQ(Lines(done.out).kind(json::value(op)), "not_found") << op << " " << id;
+            EXPECT_EQ(Lines(done.out).kind(json::value(op)), error(tools.out, "kind"))
+                << op << " " << id;
             EXPECT_EQ(Lines(done.out).message(json::value(op)), error(tools.out)) << op;
         }
     }

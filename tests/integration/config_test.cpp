@@ -364,7 +364,7 @@ TEST(Trust, InAHostileCheckoutNothingRuns) {
                                          "{\"id\":1,\"op\":\"tools/list\"}\n"
                                          "{\"id\":2,\"op\":\"tools/call\",\"name\":"
                                          "\"mcp__starts__x\"}\n");
-    EXPECT_EQ(Lines(batch.out).kind(2), "not_found") << batch.out;
+    EXPECT_EQ(Lines(batch.out).kind(2), "denied") << batch.out;
     EXPECT_FALSE(checkout.anything_ran());
     EXPECT_EQ(checkout.home.run({"call", "mcp__mine__echo", "message=hi"}).out, "hi\n")
         << "the user's own server of that name stays in force";

@@ -40,9 +40,9 @@ TEST(Keys, DurationsAreWholeMillisecondsUpToAYear) {
         {"tool_timeout_sec = 1.5", "= 1500 ms"},
         {"tool_timeout_sec = 31622400", "= 31622400 s"},
         {"tool_timeout_ms = 0", "a number of milliseconds from 1 to 31622400000"},
-        {"tool_timeout_ms = 31622400001", "found one outside of that"},
+        {"tool_timeout_ms = 31622400001", "to 31622400000, found 31622400001"},
         {"tool_timeout_sec = 0.0009", "a number of seconds from 0.001 to 31622400"},
-        {"tool_timeout_sec = 31622401", "found one outside of that"},
+        {"tool_timeout_sec = 31622401", "to 31622400, found 31622401"},
         {"tool_timeout_ms = '5'", "milliseconds from 1 to 31622400000, found text"}};
     for (const auto& c : cases) EXPECT_THAT(limit(c.written), HasSubstr(c.result)) << c.written;
 }

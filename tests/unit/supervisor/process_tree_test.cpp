@@ -24,6 +24,10 @@ struct Way {
     void (*end)(int);
 };
 
+void PrintTo(const Way& way, std::ostream* out) {
+    *out << way.name;
+}
+
 class Descendants : public testing::TestWithParam<Way> {
 protected:
     // Runs `body` in a process of its own that orphans come to; its result is the exit code.
