@@ -120,7 +120,8 @@ Result<plugin::Flow> Connection::Impl::pass_to_channel(Outgoing outgoing) {
 }
 
 // The transport has not taken the message. When that is because the channel is at its end, which it
-// will tell in its own time, a caller's request waits for the next session.
+// will tell in its own time and with the reason, a caller's request waits for the next session and
+// one of our own for that end.
 void Connection::Impl::refused(plugin::MessageKind kind, RequestId exchange, Error error) {
     if (kind == plugin::MessageKind::Response) return server_requests.done(exchange);
     const auto id = pending.id_of_wire(exchange);
@@ -128,6 +129,7 @@ void Connection::Impl::refused(plugin::MessageKind kind, RequestId exchange, Err
     auto& entry = *pending.find(id);
     entry.stage = Stage::Waiting;
     if (error.code == ErrorCode::Unavailable && !entry.own) return unsent.push_back(id);
+    if (error.code == ErrorCode::Unavailable && channel) return;
     error.message +=
         entry.uncertain ? "; the request may have been carried out" : "; the request was not sent";
     context.loop.defer([this, watch = alive, id, error = named(std::move(error))] {

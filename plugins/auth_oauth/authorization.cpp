@@ -50,7 +50,17 @@ std::string AuthorizationRequest::url(const AuthorizationServer& server) const {
     if (has(words(scope), kOffline)) form.emplace_back("prompt", "consent");
     if (dpop_key) form.emplace_back("dpop_jkt", base64url(sha256(dpop_key->public_jwk())));
     const auto& endpoint = server.authorization_endpoint;
-    return endpoint + (endpoint.find('?') == endpoint.npos ? "?" : "&") + form_encode(form);
+    const auto query = endpoint.find('?');
+    if (query == endpoint.npos) return endpoint + "?" + form_encode(form);
+    // Of two values of one name a server may take either, and the person sees only what it makes of
+    // them: RFC 6749, 3.1 forbids to send a name twice.
+    for (const auto& [name, value] : form_decode(std::string_view(endpoint).substr(query + 1))) {
+        if (!named(form, name)) continue;
+        throw Trouble(PATCHBAY_E_PROTOCOL, "the authorization endpoint of " + server.issuer +
+                                               " says " + printable(name) +
+                                               " itself, which is ours to say");
+    }
+    return endpoint + "&" + form_encode(form);
 }
 
 std::string code_of(std::string_view query, const AuthorizationRequest& request,

@@ -126,7 +126,9 @@ TEST(BatchOnTheCommandLine, SaysOfAServerThatIsOutOfOrderWhatCallSays) {
         EXPECT_EQ(done.exit_code, 1) << id;
         EXPECT_EQ(Lines(done.out).kind(1), error(call.out, "kind")) << id;
         EXPECT_EQ(Lines(done.out).message(1), error(call.out));
-        if (id != std::string("nowhere")) EXPECT_THAT(Lines(done.out).message(1), HasSubstr(why));
+        if (id != std::string("nowhere")) {
+            EXPECT_THAT(Lines(done.out).message(1), HasSubstr(why));
+        }
     }
     const auto other = home.run({"batch"}, R"({"id":1,"op":"tools/call","name":"x.echo"})");
     EXPECT_THAT(Lines(other.out).message(1), HasSubstr("did you mean \"mcp__x__echo\"?"));

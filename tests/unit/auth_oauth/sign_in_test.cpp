@@ -307,6 +307,18 @@ TEST_F(SignIn, keeps_the_query_of_the_page_it_leads_to) {
     EXPECT_FALSE(only(shown(), "dpop_jkt"));
 }
 
+TEST_F(SignIn, does_not_lead_to_a_page_that_says_itself_what_is_ours_to_say) {
+    for (const char* name : {"state", "redirect_uri", "code_challenge", "%73tate"}) {
+        metadata(R"("authorization_endpoint":"https://as.example/authorize?a=1&)" +
+                 std::string(name) + R"(=theirs")");
+        Method method(host);
+        const auto outcome = method.acquire(kMayAsk);
+        EXPECT_EQ(outcome.status, PATCHBAY_E_PROTOCOL) << name;
+        EXPECT_THAT(outcome.error, HasSubstr("which is ours to say"));
+        EXPECT_TRUE(host.browsed.empty());
+    }
+}
+
 TEST_F(SignIn, is_refused_in_the_words_of_the_authorization_server) {
     person_answers({{"error", "server_error"}});
     Method method(host);

@@ -333,6 +333,18 @@ TEST_F(ConnectionTest, APingThatFailsAtOnceIsNoMiss) {
     EXPECT_EQ(connection().status().restarts, 0u);
 }
 
+TEST_F(ConnectionTest, AListThatAClosingChannelRefusesFailsForTheReasonOfItsEnd) {
+    health.reconnect_attempts = 0;
+    server.be_legacy({tool_named("a")});
+    server.refusals["tools/list"] = {ErrorCode::Unavailable};
+    server.on_request = [&](const std::string& method) {
+        if (method == "initialize") loop.defer([&] { server.crash("exited with code 3"); });
+    };
+    EXPECT_EQ(connect(), State::Failed);
+    EXPECT_THAT(connection().status().last_error, HasSubstr("exited with code 3"));
+    EXPECT_THAT(connection().status().last_error, testing::Not(HasSubstr("send refused")));
+}
+
 TEST_F(ConnectionTest, ALostServerEndsItsCallsAtOnceAndComesBack) {
     long_lived = true;
     server.be_legacy({tool_named("a")});
