@@ -321,7 +321,9 @@ TEST_F(Approval, ItSaysWhyTheCommandCannotBeStarted) {
         ASSERT_EQ(config.untrusted.size(), 2u);
         for (const auto& proposal : config.untrusted) {
             ASSERT_EQ(proposal.faults.size(), *c.why ? 1u : 0u) << c.command;
-            if (*c.why) EXPECT_THAT(proposal.faults[0], HasSubstr(c.why));
+            if (*c.why) {
+                EXPECT_THAT(proposal.faults[0], HasSubstr(c.why));
+            }
         }
     }
 }
