@@ -186,9 +186,10 @@ TEST(CommandLine, HelpSaysWhatEveryOptionTakes) {
         EXPECT_EQ(done.err, "");
         for (const auto& part : parts)
             EXPECT_THAT(done.out, HasSubstr(part)) << ::testing::PrintToString(words);
-        if (of_a_verb)
+        if (of_a_verb) {
             EXPECT_THAT(done.out,
                         AllOf(HasSubstr("Examples:\n  "), HasSubstr("Options of every verb")));
+        }
     }
 }
 

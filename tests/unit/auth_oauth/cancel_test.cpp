@@ -153,8 +153,9 @@ bool refused_at(int n, const std::string& before, std::uint32_t interactive) {
     EXPECT_EQ(outcome.ends, 1) << n;
     EXPECT_TRUE(outcome.status == PATCHBAY_OK || outcome.status == PATCHBAY_E_CLOSED)
         << n << outcome.error;
-    if (outcome.status != PATCHBAY_OK)
+    if (outcome.status != PATCHBAY_OK) {
         EXPECT_NE(outcome.error.find("the host ended it with status -"), std::string::npos) << n;
+    }
     EXPECT_EQ(host.locks, 0) << n;
     EXPECT_EQ(method.acquire(interactive).status, PATCHBAY_OK) << "after " << n;
     return true;
