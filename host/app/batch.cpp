@@ -18,6 +18,7 @@ namespace json = boost::json;
 
 namespace {
 
+const Error kInterruption{ErrorCode::Cancelled, "interrupted by the user"};
 constexpr std::size_t kUnseenKinds = 1000;  // of notifications, kept for a later `wait`
 
 // What some servers listed and why others did not.
@@ -68,9 +69,8 @@ int Batch::run() {
     session_.wait([this] { return done_ || output_.lost(); }, [this] { interrupt(); });
     const bool interrupted = session_.was_interrupted();
     session_.close();  // requests that are left end while we are here to be told
-    const Error cancelled{ErrorCode::Cancelled, "interrupted by the user"};
-    for (const auto& [id, running] : std::map(running_)) fail(id, cancelled);
-    if (!barrier_.empty()) fail(barrier_, cancelled);
+    for (const auto& [id, running] : std::map(running_)) fail(id, kInterruption);
+    if (!barrier_.empty()) output_.error(barrier_, kInterruption);
     output_.flush();
     if (interrupted) return kInterrupted;
     const bool failed = tool_failed_ || input_.failed() || output_.told_errors() || output_.lost();
@@ -81,7 +81,10 @@ int Batch::run() {
 void Batch::interrupt() {
     input_.stop();
     for (const auto& [id, running] : std::map(running_)) {
-        if (running.call) session_.host().router().cancel(running.call, "interrupted by the user");
+        if (running.call)
+            session_.host().router().cancel(running.call, kInterruption.message);
+        else
+            fail(id, kInterruption);  // it waits for servers, whose end is not its answer
     }
     session_.host().interrupt();
 }
@@ -374,7 +377,9 @@ void Batch::show_status(const std::string& id) {
     succeed(id, json::serialize(json::object{{"servers", std::move(list)}}));
 }
 
+// What is answered already, by an interruption, is not answered again.
 void Batch::succeed(const std::string& id, std::string_view raw_result, bool tool_error) {
+    if (!running_.contains(id)) return;
     if (tool_error) tool_failed_ = true;
     output_.result(id, raw_result);
     finished(id);
@@ -382,8 +387,8 @@ void Batch::succeed(const std::string& id, std::string_view raw_result, bool too
 
 void Batch::fail(const std::string& id, const Error& error) {
     const auto found = running_.find(id);
-    if (found != running_.end() && found->second.over && error.code == ErrorCode::Cancelled)
-        return succeed(id, "{}");
+    if (found == running_.end()) return;
+    if (found->second.over && error.code == ErrorCode::Cancelled) return succeed(id, "{}");
     output_.error(id, error);
     finished(id);
 }

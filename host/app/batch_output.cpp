@@ -35,7 +35,6 @@ void BatchOutput::result(const std::string& id, std::string_view raw_result) {
         .append(",\"ok\":true,\"result\":")
         .append(raw_result)
         .append("}");
-    protocol::flatten(line);
     put(std::move(line));
 }
 
@@ -57,7 +56,6 @@ void BatchOutput::rpc_error(const std::string& id, std::string_view raw_error) {
                        ",\"ok\":false,\"error\":{\"kind\":\"server\",\"message\":" +
                        protocol::quoted(core::log::masked(message)) +
                        ",\"rpc\":" + core::log::masked(raw_error) + "}}";
-    protocol::flatten(line);
     put(std::move(line));
 }
 
@@ -75,7 +73,10 @@ void BatchOutput::notification(const std::string& server, const std::string& met
         (params.empty() ? "" : ",\"params\":" + std::string(params)) + "}");
 }
 
+// What servers say stands in here as they wrote it, with line ends between its tokens: a line of its
+// own would be an answer that nobody gave.
 void BatchOutput::put(std::string line) {
+    protocol::flatten(line);
     out_ += line;
     out_ += '\n';
     if (out_.size() > kPlannedBytes) return flush();

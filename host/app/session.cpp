@@ -210,7 +210,10 @@ void Session::connect(const std::vector<std::string>& servers) {
 Error nobody_answered(const std::vector<Error>& errors) {
     std::vector<std::string> messages;
     for (const auto& error : errors) messages.push_back(error.message);
-    return {ErrorCode::Unavailable, core::join(messages, "\n       ")};
+    const bool denied = std::all_of(errors.begin(), errors.end(), [](const Error& error) {
+        return error.code == ErrorCode::Denied;
+    });
+    return {denied ? ErrorCode::Denied : ErrorCode::Unavailable, core::join(messages, "\n       ")};
 }
 
 int report(const Error& error, const GlobalOptions& global) {

@@ -251,10 +251,6 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     const auto listed = list_things(session, kind, server);
     if (session.was_interrupted()) return kInterrupted;
     // What is there is listed though another server is not: that one is named on stderr.
-    const auto denied =
-        std::find_if(listed.errors.begin(), listed.errors.end(),
-                     [](const Error& error) { return error.code == ErrorCode::Denied; });
-    if (denied != listed.errors.end() && listed.things.empty()) return session.report(*denied);
     if (!listed.errors.empty() && listed.answered == 0)
         return session.report(nobody_answered(listed.errors));
     if (global.json) {

@@ -42,7 +42,8 @@ int print_result(const connection::Reply& reply, const CallOptions& call,
     return code == kOk && printed.failed ? int(kFailure) : code;
 }
 
-// Why a call is forbidden whoever owns that tool, as far as that is known before any server starts.
+// Why a call is forbidden whoever owns that tool, where that is certain before any server starts:
+// rules that need a tool's name in its server's words hold only where they name it so.
 std::optional<Error> denial(const Session& session, const std::string& name) {
     auto& connections = session.host().connections();
     const policy::Policy policy(session.host().config().permissions);
@@ -50,8 +51,13 @@ std::optional<Error> denial(const Session& session, const std::string& name) {
     for (const auto& id : protocol::servers_for(name, connections.ids())) {
         const auto& server = connections.find(id).value().get().spec().config;
         const auto prefix = "mcp__" + id + "__";
-        const auto tool = std::string_view(name).substr(std::min(prefix.size(), name.size()));
-        const auto verdict = policy.judge({policy::Principal::LocalUser, server, tool, name});
+        const std::string tool = name.substr(std::min(prefix.size(), name.size()));
+        const auto& hidden = server.disabled_tools;
+        const bool ruled = server.tools.contains(tool) ||
+                           std::find(hidden.begin(), hidden.end(), tool) != hidden.end();
+        if (!ruled && server.trust == "untrusted") return {};  // enabled_tools may name it
+        const auto verdict =
+            policy.judge({policy::Principal::LocalUser, server, ruled ? tool : "", name});
         if (verdict.allowed) return {};
         denied = Error{ErrorCode::Denied, verdict.reason};
     }

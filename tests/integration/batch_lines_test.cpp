@@ -329,6 +329,35 @@ TEST(BatchOnTheCommandLine, AListOfOneServerIsItsErrorWhenItCannotBeReached) {
     }
 }
 
+TEST(BatchOnTheCommandLine, AnInterruptCancelsListsThatWaitForAServer) {
+    Home home;
+    home.add_example("x");
+    const auto input = home.add_recorded("mute", {"--never-answer", "--at", "first"});
+    Program batch(home.patchbay({"batch"}));
+    std::string lines;
+    const Words ops{"tools/list", "resources/list", "prompts/list"};
+    for (const auto& op : ops)
+        for (const std::string server : {"", R"(,"server":"mute")"})
+            lines += R"({"id":")" + op + std::to_string(server.size()) + R"(","op":")" + op + "\"" +
+                     server + "}\n";
+    batch.send(lines);
+    ASSERT_TRUE(wait_for_file(input, "\"server/discover\"")) << batch.err();
+    batch.signal(SIGINT);
+    const auto done = batch.finish();
+    EXPECT_EQ(done.exit_code, 130);
+    std::size_t answers = 0;
+    for (auto at = done.out.find(R"({"id":)"); at != done.out.npos;
+         at = done.out.find(R"({"id":)", at + 1))
+        ++answers;
+    EXPECT_EQ(answers, 6u) << "each once\n" << done.out;
+    for (const auto& op : ops) {
+        for (const char* size : {"0", "16"}) {
+            EXPECT_EQ(Lines(done.out).kind(json::value(op + size)), "cancelled") << done.out;
+            EXPECT_EQ(Lines(done.out).message(json::value(op + size)), "interrupted by the user");
+        }
+    }
+}
+
 TEST(BatchOnTheCommandLine, AnInterruptCancelsWhatIsListenedToAndWhatWaits) {
     Home home;
     home.add_example("x", {"--era", "modern"});

@@ -333,6 +333,10 @@ TEST(CommandLine, CallsNothingWhenThereIsNoFolderToSaveIn) {
         EXPECT_EQ(denied.exit_code, 7) << rule << ": whatever the arguments are";
         EXPECT_THAT(denied.err, HasSubstr("mcp__x__add is "));
     }
+    for (const char* rule : {"servers.x.enabled_tools=['a.dd']", "servers.x.trust='untrusted'"}) {
+        const auto unclear = home.run({"call", "mcp__x__a_dd_0123", "--args", "{", "--set", rule});
+        EXPECT_EQ(unclear.exit_code, 3) << "it may be the one that is allowed";
+    }
     EXPECT_FALSE(std::filesystem::exists(input));
 }
 
@@ -396,6 +400,9 @@ TEST(CommandLine, ListsThatAreForbiddenAreDenied) {
             EXPECT_EQ(done.exit_code, 7) << testing::PrintToString(words);
             EXPECT_THAT(done.err, HasSubstr("is denied by [permissions]"));
         }
+        const auto one = home.run({list, "list", "--set", "permissions.deny=['mcp__y__*']"});
+        EXPECT_EQ(one.exit_code, 0) << "the other one is not";
+        EXPECT_THAT(one.err, HasSubstr("is denied by [permissions]"));
     }
 }
 

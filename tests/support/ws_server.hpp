@@ -122,9 +122,9 @@ private:
             frame.resize(before + size);
             for (std::size_t i = 0; i < size; ++i)
                 frame[before + i] = static_cast<char>(masked[i] ^ mask[i & 3]);
-            received_.erase(0, at + 4 + size);
-            if (play_.echoes && frame.front() == '1')
+            if (play_.echoes && (byte(0) & 15) == 1)
                 put(fd, text(std::string_view(frame).substr(1)));
+            received_.erase(0, at + 4 + size);
             const std::scoped_lock lock(mutex_);
             taken_.push_back(std::move(frame));
         }
