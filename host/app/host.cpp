@@ -5,6 +5,7 @@
 #include "app/server_log.hpp"
 #include "auth/consent.hpp"
 #include "auth/secret_store.hpp"
+#include "config/approval.hpp"
 #include "config/secret_values.hpp"
 #include "config/transport_settings.hpp"
 #include "core/json.hpp"
@@ -255,12 +256,8 @@ struct Host::Impl final : connection::ServerEvents {
         for (const auto& each : loaded.config.servers) known.push_back(each.id);
         for (const auto& proposal : loaded.config.untrusted) {
             if (proposal.id != id) continue;
-            loop.defer([done, error = Error{ErrorCode::Denied,
-                                            "server \"" + id +
-                                                "\" is not approved; to see and approve it: "
-                                                "patchbay trust " +
-                                                id}] { done(error); });
-            return;
+            return loop.defer([done, error = Error{ErrorCode::Denied,
+                                                   config::why_inert(proposal)}] { done(error); });
         }
         loop.defer(
             [done, error = Error{ErrorCode::NotFound,
@@ -495,9 +492,7 @@ std::vector<connection::Status> Host::statuses() const {
         status.place = proposal.place;
         status.enabled = false;
         status.state = connection::State::Untrusted;
-        status.last_error =
-            "nobody has approved it as it is now; to see and approve it: patchbay trust " +
-            (proposal.waits_for.empty() ? "" : proposal.waits_for + " ") + proposal.id;
+        status.last_error = config::why_inert(proposal);
         statuses.push_back(std::move(status));
     }
     // A server that a diagnostic took out is still one that the user asked for.

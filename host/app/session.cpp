@@ -153,11 +153,12 @@ Error Session::no_such_server(const std::string& server) const {
             return {ErrorCode::NotFound, name + " is disabled (" +
                                              place_of_switch(host_->config(), status) +
                                              "); set enabled = true"};
+        if (status.state == connection::State::Untrusted)
+            return {ErrorCode::Denied, status.last_error};
         // The message of its entry names the server already.
-        const bool waits = status.state == connection::State::Untrusted;
-        return missing({waits ? ErrorCode::Denied : ErrorCode::NotFound,
-                        config::to_string(status.place) + ": " + status.last_error},
-                       server);
+        return missing(
+            {ErrorCode::NotFound, config::to_string(status.place) + ": " + status.last_error},
+            server);
     }
     std::string message = "no " + name + " is configured" + core::did_you_mean(server, known);
     if (known.empty())

@@ -49,12 +49,22 @@ std::string visible(const json::value& value) {
     return out;
 }
 
+enum class Stage { New, Changed, Approved };  // the last: what it waits for is not
+
+Stage stage_of(const Proposal& proposal, const TrustFile& trust) {
+    const auto ids = trust.ids(proposal.directory);
+    if (proposal.approved) return Stage::Approved;
+    return std::find(ids.begin(), ids.end(), proposal.id) == ids.end() ? Stage::New
+                                                                       : Stage::Changed;
+}
+
 // One line for each thing that is approved, the members of the entry itself first.
 void show(const Proposal& proposal, const TrustFile& trust) {
-    const auto approved = trust.ids(proposal.directory);
-    const bool changed = std::find(approved.begin(), approved.end(), proposal.id) != approved.end();
-    print_line(visible(json::value(proposal.id)) +
-               (changed ? "  changed since it was approved" : "  not approved"));
+    const auto stage = stage_of(proposal, trust);
+    print_line(visible(json::value(proposal.id)) + (stage == Stage::New ? "  not approved"
+                                                    : stage == Stage::Changed
+                                                        ? "  changed since it was approved"
+                                                        : "  approved"));
     print_line("  written in: " + visible(json::value(config::to_string(proposal.place))));
     print_line("  project: " + visible(json::value(proposal.directory)));
     for (const auto& member : proposal.definition) {
@@ -75,10 +85,11 @@ void show(const Proposal& proposal, const TrustFile& trust) {
 }
 
 json::object json_of(const Proposal& proposal, const TrustFile& trust) {
-    const auto approved = trust.ids(proposal.directory);
-    const bool changed = std::find(approved.begin(), approved.end(), proposal.id) != approved.end();
+    const auto stage = stage_of(proposal, trust);
     return {{"id", proposal.id},
-            {"state", changed ? "changed" : "new"},
+            {"state", stage == Stage::New       ? "new"
+                      : stage == Stage::Changed ? "changed"
+                                                : "approved"},
             {"unbound", proposal.unbound},
             {"faults", json::array(proposal.faults.begin(), proposal.faults.end())},
             {"project", proposal.directory},
