@@ -232,8 +232,10 @@ int run_command_line(int argc, char** argv) {
     login.add_option("--scope", scope, "Ask for these scopes, separated by spaces")
         ->type_name("SCOPES");
     login.callback([&] { chosen = [&] { return login_verb(global, server, no_browser, scope); }; });
-    auto& logout = verb(mcp, "logout", "Sign out of a server, and forget what was stored",
-                        "  patchbay mcp logout github");
+    auto& logout =
+        verb(mcp, "logout",
+             "Forget the sign-in to a server, and tell the server if its definition is in force",
+             "  patchbay mcp logout github");
     logout.add_option("ID", server, "The server")->required();
     logout.callback([&] { chosen = [&] { return logout_verb(global, server); }; });
     auto& auth = verb(mcp, "auth", "Who is signed in where: issuer, scopes, expiry; never a token",

@@ -35,6 +35,16 @@ config::Environment environment_of(const GlobalOptions& global) {
     return environment;
 }
 
+HostOptions host_options(const GlobalOptions& global) {
+    HostOptions options;
+    options.environment = environment_of(global);
+    options.plugin_directories = global.plugin_directories;
+    options.state_directory = default_state_directory(options.environment);
+    options.long_lived = false;
+    options.quiet = global.quiet && global.log_level.empty();
+    return options;
+}
+
 bool print_diagnostics(const std::vector<config::Diagnostic>& diagnostics, bool quiet) {
     bool errors = false;
     for (const auto& diagnostic : diagnostics) {
@@ -74,10 +84,7 @@ std::unique_ptr<Session> Session::open(const GlobalOptions& global, Life life,
 
 Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence presence)
     : global_(global), watchdog_(config::PluginSettings().hang_limit) {
-    HostOptions options;
-    options.environment = environment_of(global);
-    options.plugin_directories = global.plugin_directories;
-    options.state_directory = default_state_directory(options.environment);
+    auto options = host_options(global);
     options.long_lived = life == Life::Long;
     auto asker = std::make_shared<TerminalAsker>(presence == auth::Person::Presence::NoBrowser);
     options.person = std::make_shared<TerminalPerson>(asker, presence);

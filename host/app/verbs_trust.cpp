@@ -152,12 +152,7 @@ Result<std::vector<Proposal>> chosen(const std::vector<Proposal>& waiting, const
 }  // namespace
 
 int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
-    HostOptions host_options;
-    host_options.environment = environment_of(global);
-    host_options.plugin_directories = global.plugin_directories;
-    host_options.state_directory = default_state_directory(host_options.environment);
-    host_options.long_lived = false;
-    Host host(std::move(host_options));
+    Host host(host_options(global));
     if (!host.config().stop.empty()) return report_stop(host.config(), global);
     auto& trust = host.trust();
     if (options.revoke) {
