@@ -277,6 +277,15 @@ TEST(ConfigOnTheCommandLine, PathsTellEveryPlaceAndWhatWasFound) {
     EXPECT_THAT(done.out.substr(line, place - line), Not(HasSubstr("absent")));
 }
 
+TEST(ConfigOnTheCommandLine, PathsTellOfALocalFileThatIsAloneAndNotRead) {
+    Home home;
+    const auto alone = home.write(".patchbay.local.toml", "[servers.a]\ncommand = \"x\"\n");
+    const auto why = HasSubstr(alone + "  (not read: no project file beside it)");
+    EXPECT_THAT(home.run({"config", "paths"}).out, why);
+    home.write(".mcp.json", "{}");
+    EXPECT_THAT(home.run({"config", "paths"}).out, AllOf(HasSubstr(alone), Not(why)));
+}
+
 TEST(ConfigOnTheCommandLine, ACheckedFileSpeaksInItsOwnScope) {
     Home home;
     const auto wrong = "{\"servers\": {\"a\": {\"command\": 4}}}";
