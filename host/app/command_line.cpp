@@ -33,9 +33,9 @@ constexpr const char* kFooter =
   patchbay call mcp__files__read_text_file path=README.md
   patchbay batch < requests.jsonl
 
-Exit codes: 0 ok, 1 failure, 2 the tool answered an error, 3 wrong usage or arguments, 4 the configuration
-  is wrong, 5 server unavailable, 6 not found or disabled, 7 denied by policy, hidden by it or not approved,
-  8 timed out, 130 interrupted)";
+Exit codes: 0 ok, 1 failure or not offered by the server, 2 the tool answered an error, 3 wrong usage or
+  arguments, 4 the configuration is wrong, 5 no server available (or none that lists such things), 6 not found
+  or disabled, 7 denied by policy, hidden by it or not approved, 8 timed out, 130 interrupted)";
 
 // Accepted before and after the verb.
 void add_globals(CLI::App& app, GlobalOptions& global) {
@@ -232,8 +232,10 @@ int run_command_line(int argc, char** argv) {
     login.add_option("--scope", scope, "Ask for these scopes, separated by spaces")
         ->type_name("SCOPES");
     login.callback([&] { chosen = [&] { return login_verb(global, server, no_browser, scope); }; });
-    auto& logout = verb(mcp, "logout", "Sign out of a server, and forget what was stored",
-                        "  patchbay mcp logout github");
+    auto& logout =
+        verb(mcp, "logout",
+             "Forget the sign-in to a server, and tell the server if its definition is in force",
+             "  patchbay mcp logout github");
     logout.add_option("ID", server, "The server")->required();
     logout.callback([&] { chosen = [&] { return logout_verb(global, server); }; });
     auto& auth = verb(mcp, "auth", "Who is signed in where: issuer, scopes, expiry; never a token",
@@ -378,7 +380,8 @@ int run_command_line(int argc, char** argv) {
                         "  patchbay trust                  what waits, and all it says\n  patchbay "
                         "trust files           show it and ask\n  patchbay trust files --yes     "
                         "approve it as it stands now\n  patchbay trust --revoke files\nAny change "
-                        "of a definition withdraws its approval.");
+                        "of a definition withdraws its approval, also another path of its program; "
+                        "a new file at the\nsame path is not noticed.");
     trusts.add_option("ID", trust.ids, "A server, or auth.NAME");
     auto* yes = trusts.add_flag("-y,--yes", trust.yes, "Approve the ids without asking");
     trusts.add_flag("--revoke", trust.revoke, "Withdraw the approval of the ids")->excludes(yes);

@@ -5,6 +5,7 @@
 #include "app/server_log.hpp"
 #include "auth/consent.hpp"
 #include "auth/secret_store.hpp"
+#include "config/approval.hpp"
 #include "config/secret_values.hpp"
 #include "config/transport_settings.hpp"
 #include "core/json.hpp"
@@ -15,6 +16,7 @@
 #include "protocol/schema.hpp"
 #include "registry/server_spec.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <map>
@@ -183,7 +185,8 @@ struct Host::Impl final : connection::ServerEvents {
         // Not before: the limits are those of the configuration that is in force.
         logs.emplace(options.state_directory.empty() ? "" : options.state_directory + "/logs",
                      config.limits.stderr_line_bytes);
-        core::log::set_level(core::log::level_from(config.log_level));
+        const auto level = core::log::level_from(config.log_level);
+        core::log::set_level(options.quiet ? std::max(level, core::log::Level::Error) : level);
         check_transports(config);
         auto health = config.health;
         if (!options.long_lived) health.reconnect_attempts = 0;
@@ -250,17 +253,21 @@ struct Host::Impl final : connection::ServerEvents {
         return found == servers.end() ? nullptr : &*found;
     }
 
+    // Null: none waits for an approval.
+    const config::Proposal* proposal(const std::string& id) const {
+        const auto& proposals = loaded.config.untrusted;
+        const auto found = std::find_if(proposals.begin(), proposals.end(),
+                                        [&](const auto& each) { return each.id == id; });
+        return found == proposals.end() || found->is_table() ? nullptr : &*found;
+    }
+
     void tell_unknown(const std::string& id, const OneSignIn::Done& done) {
         std::vector<std::string> known;
         for (const auto& each : loaded.config.servers) known.push_back(each.id);
-        for (const auto& proposal : loaded.config.untrusted) {
-            if (proposal.id != id) continue;
-            loop.defer([done, error = Error{ErrorCode::Denied,
-                                            "server \"" + id +
-                                                "\" is not approved; to see and approve it: "
-                                                "patchbay trust " +
-                                                id}] { done(error); });
-            return;
+        if (const auto* waits = proposal(id)) {
+            return loop.defer([done, error = Error{ErrorCode::Denied, config::why_inert(*waits)}] {
+                done(error);
+            });
         }
         loop.defer(
             [done, error = Error{ErrorCode::NotFound,
@@ -495,9 +502,7 @@ std::vector<connection::Status> Host::statuses() const {
         status.place = proposal.place;
         status.enabled = false;
         status.state = connection::State::Untrusted;
-        status.last_error =
-            "nobody has approved it as it is now; to see and approve it: patchbay trust " +
-            (proposal.waits_for.empty() ? "" : proposal.waits_for + " ") + proposal.id;
+        status.last_error = config::why_inert(proposal);
         statuses.push_back(std::move(status));
     }
     // A server that a diagnostic took out is still one that the user asked for.
@@ -532,14 +537,19 @@ void Host::sign_in(const std::string& id, const std::string& scope, OneSignIn::D
 void Host::sign_out(const std::string& id, OneSignIn::Done done) {
     const auto* server = impl_->server(id);
     const auto stored = impl_->secrets.stored();
-    if (!server && !(stored && stored->contains(id))) return impl_->tell_unknown(id, done);
+    const bool kept = stored && stored->contains(id);
+    const bool waits = impl_->proposal(id) != nullptr;
+    if (!server && !waits && !kept) return impl_->tell_unknown(id, done);
     done = naming(id, std::move(done));
-    // Whatever the method says to it, the record goes.
+    // Whatever the method says to it, the record goes. Nobody has to approve a definition for that.
     auto erase = [this, id, done](const Result<void>& revoked) {
         if (!revoked)
             core::log::warn("server \"" + id + "\" was not told: " + revoked.error().message);
         impl_->secrets.erase(id, done);
     };
+    if (!server && kept)
+        return erase(Error{ErrorCode::Denied, waits ? "its definition is not approved"
+                                                    : "no definition of it is in force"});
     if (!server || !impl_->server_auth.choice(*server)) return erase({});
     impl_->with_method(*server, erase,
                        [this, erase](const OneSignIn::Make& make, const std::string&) {

@@ -27,6 +27,7 @@ struct HostOptions {
     std::string state_directory;                  // logs, remembered eras; empty: keep nothing
     // Long-lived hosts reconnect and check health; a one-shot command does neither.
     bool long_lived = true;
+    bool quiet = false;                    // logs errors only, whatever the configuration says
     connection::AskPerson ask;             // for elicitation = "ask"; may be empty
     std::shared_ptr<auth::Person> person;  // who may be asked to sign in; null: nobody
     plugin::MapLibrary map_library;        // empty: from the disk

@@ -35,6 +35,16 @@ config::Environment environment_of(const GlobalOptions& global) {
     return environment;
 }
 
+HostOptions host_options(const GlobalOptions& global) {
+    HostOptions options;
+    options.environment = environment_of(global);
+    options.plugin_directories = global.plugin_directories;
+    options.state_directory = default_state_directory(options.environment);
+    options.long_lived = false;
+    options.quiet = global.quiet && global.log_level.empty();
+    return options;
+}
+
 bool print_diagnostics(const std::vector<config::Diagnostic>& diagnostics, bool quiet) {
     bool errors = false;
     for (const auto& diagnostic : diagnostics) {
@@ -74,10 +84,7 @@ std::unique_ptr<Session> Session::open(const GlobalOptions& global, Life life,
 
 Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence presence)
     : global_(global), watchdog_(config::PluginSettings().hang_limit) {
-    HostOptions options;
-    options.environment = environment_of(global);
-    options.plugin_directories = global.plugin_directories;
-    options.state_directory = default_state_directory(options.environment);
+    auto options = host_options(global);
     options.long_lived = life == Life::Long;
     auto asker = std::make_shared<TerminalAsker>(presence == auth::Person::Presence::NoBrowser);
     options.person = std::make_shared<TerminalPerson>(asker, presence);
@@ -153,11 +160,12 @@ Error Session::no_such_server(const std::string& server) const {
             return {ErrorCode::NotFound, name + " is disabled (" +
                                              place_of_switch(host_->config(), status) +
                                              "); set enabled = true"};
+        if (status.state == connection::State::Untrusted)
+            return {ErrorCode::Denied, status.last_error};
         // The message of its entry names the server already.
-        const bool waits = status.state == connection::State::Untrusted;
-        return missing({waits ? ErrorCode::Denied : ErrorCode::NotFound,
-                        config::to_string(status.place) + ": " + status.last_error},
-                       server);
+        return missing(
+            {ErrorCode::NotFound, config::to_string(status.place) + ": " + status.last_error},
+            server);
     }
     std::string message = "no " + name + " is configured" + core::did_you_mean(server, known);
     if (known.empty())

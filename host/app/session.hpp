@@ -74,6 +74,8 @@ private:
 // Somebody at a terminal, who does something else: asked before a browser opens.
 auth::Person::Presence whoever_is_there();
 config::Environment environment_of(const GlobalOptions& global);
+// Of a host that does one thing and ends.
+HostOptions host_options(const GlobalOptions& global);
 // Reports Config::stop; returns its exit code.
 int report_stop(const config::Config& config, const GlobalOptions& global);
 // Diagnostics to stderr, warnings unless quiet. True when one is an error.

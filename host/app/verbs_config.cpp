@@ -98,12 +98,7 @@ int config_show_verb(const GlobalOptions& global, bool origins) {
 }
 
 int config_check_verb(const GlobalOptions& global, const std::string& file) {
-    HostOptions options;
-    options.environment = environment_of(global);
-    options.plugin_directories = global.plugin_directories;
-    options.state_directory = default_state_directory(options.environment);
-    options.long_lived = false;
-    const Host host(std::move(options));
+    const Host host(host_options(global));
     auto checked =
         file.empty() ? host.config() : config::check_file(file, scope_of(file, host.candidates()));
     if (!file.empty()) host.check_transports(checked);

@@ -49,12 +49,22 @@ std::string visible(const json::value& value) {
     return out;
 }
 
+enum class Stage { New, Changed, Approved };  // the last: what it waits for is not
+
+Stage stage_of(const Proposal& proposal, const TrustFile& trust) {
+    const auto ids = trust.ids(proposal.directory);
+    if (proposal.approved) return Stage::Approved;
+    return std::find(ids.begin(), ids.end(), proposal.id) == ids.end() ? Stage::New
+                                                                       : Stage::Changed;
+}
+
 // One line for each thing that is approved, the members of the entry itself first.
 void show(const Proposal& proposal, const TrustFile& trust) {
-    const auto approved = trust.ids(proposal.directory);
-    const bool changed = std::find(approved.begin(), approved.end(), proposal.id) != approved.end();
-    print_line(visible(json::value(proposal.id)) +
-               (changed ? "  changed since it was approved" : "  not approved"));
+    const auto stage = stage_of(proposal, trust);
+    print_line(visible(json::value(proposal.id)) + (stage == Stage::New ? "  not approved"
+                                                    : stage == Stage::Changed
+                                                        ? "  changed since it was approved"
+                                                        : "  approved"));
     print_line("  written in: " + visible(json::value(config::to_string(proposal.place))));
     print_line("  project: " + visible(json::value(proposal.directory)));
     for (const auto& member : proposal.definition) {
@@ -75,10 +85,11 @@ void show(const Proposal& proposal, const TrustFile& trust) {
 }
 
 json::object json_of(const Proposal& proposal, const TrustFile& trust) {
-    const auto approved = trust.ids(proposal.directory);
-    const bool changed = std::find(approved.begin(), approved.end(), proposal.id) != approved.end();
+    const auto stage = stage_of(proposal, trust);
     return {{"id", proposal.id},
-            {"state", changed ? "changed" : "new"},
+            {"state", stage == Stage::New       ? "new"
+                      : stage == Stage::Changed ? "changed"
+                                                : "approved"},
             {"unbound", proposal.unbound},
             {"faults", json::array(proposal.faults.begin(), proposal.faults.end())},
             {"project", proposal.directory},
@@ -141,12 +152,7 @@ Result<std::vector<Proposal>> chosen(const std::vector<Proposal>& waiting, const
 }  // namespace
 
 int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
-    HostOptions host_options;
-    host_options.environment = environment_of(global);
-    host_options.plugin_directories = global.plugin_directories;
-    host_options.state_directory = default_state_directory(host_options.environment);
-    host_options.long_lived = false;
-    Host host(std::move(host_options));
+    Host host(host_options(global));
     if (!host.config().stop.empty()) return report_stop(host.config(), global);
     auto& trust = host.trust();
     if (options.revoke) {

@@ -128,8 +128,8 @@ private:
             if (!approved(needed)) proposal.waits_for = std::move(needed.id);
         }
         proposal.digest = digest_of(proposal.definition);
-        if (!proposal.waits_for.empty() || !approved(proposal))
-            entry.withheld = std::move(proposal);
+        proposal.approved = approved(proposal);
+        if (!proposal.waits_for.empty() || !proposal.approved) entry.withheld = std::move(proposal);
     }
 
     Table table_of(const Node& body) const {
@@ -213,6 +213,20 @@ private:
 };
 
 }  // namespace
+
+std::string how_to_approve(const Proposal& proposal) {
+    std::string text = "; to see and approve it: patchbay trust ";
+    if (!proposal.waits_for.empty()) text += proposal.waits_for + (proposal.approved ? "" : " ");
+    return proposal.approved ? text : text + proposal.id;
+}
+
+std::string why_inert(const Proposal& proposal) {
+    const auto name = "server \"" + proposal.id + "\"";
+    return (proposal.approved
+                ? name + " waits for the approval of " + proposal.waits_for
+                : name + " (" + to_string(proposal.place) + ") is not approved as it is now") +
+           how_to_approve(proposal);
+}
 
 bool from_project(Scope scope) {
     return scope == Scope::Project || scope == Scope::Local;

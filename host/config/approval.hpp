@@ -14,6 +14,7 @@
 #include "config/fragment.hpp"
 #include "config/load.hpp"
 
+#include <string>
 #include <vector>
 
 namespace patchbay::config {
@@ -26,5 +27,10 @@ bool from_project(Scope scope);
 // compares with what is there when the server starts. Without approvals nothing is approved.
 void withhold(std::vector<Fragment>& fragments, const Approvals* approvals,
               const Environment& environment);
+
+// Why the server of `proposal` cannot be used, and the command that ends that.
+std::string why_inert(const Proposal& proposal);
+// Its last part, from the semicolon: names only what is not approved yet.
+std::string how_to_approve(const Proposal& proposal);
 
 }  // namespace patchbay::config

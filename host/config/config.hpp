@@ -111,6 +111,7 @@ struct Proposal {
     boost::json::object definition;  // whole, as written, with what it leads to
     bool is_table() const { return id.starts_with("auth."); }  // no id of a server has a dot
     std::string waits_for;  // the proposal it needs first: "auth.corp"; empty: none
+    bool approved = false;  // itself, as it is now: only what it waits for is not
     // Of Server::program; unbound: it has a command, but `${...}` decides which file that is.
     std::optional<std::string> program = {};
     bool unbound = false;

@@ -97,13 +97,14 @@ private:
     void tell_withheld(const std::string& id, const Settled& settled) {
         const auto& [entry, source] = settled.withheld;
         const auto& proposal = *entry->withheld;
-        std::string text = "server \"" + id + "\": this definition is not approved";
+        std::string text = "server \"" + id + "\": this definition " +
+                           (proposal.approved ? "waits for the approval of " + proposal.waits_for
+                                              : "is not approved");
         if (settled.definition.entry)
             text += ", so the one of " +
                     to_string(settled.definition.source->place(settled.definition.entry->mark)) +
                     " stays in force";
-        text += "; to see and approve it: patchbay trust " +
-                (proposal.waits_for.empty() ? "" : proposal.waits_for + " ") + id;
+        text += how_to_approve(proposal);
         note(Severity::Warning, source->place(entry->mark), std::move(text), id);
         config_.untrusted.push_back(proposal);
         judge_proposal(id, settled.withheld, config_.untrusted.back());

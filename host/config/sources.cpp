@@ -139,8 +139,20 @@ private:
                     file(Scope::Local, base + "/.patchbay.local" + suffix, directory);
                 return;
             }
+            lonely(base);
             if (directory == environment_.home || exists(base + "/.git")) return;
             directory = parent_of(directory);
+        }
+    }
+
+    // Local files adjust a project's: alone they are not read, which nobody would guess.
+    void lonely(const std::string& base) {
+        for (const auto* suffix : kSuffixes) {
+            Candidate place{Scope::Local, base + "/.patchbay.local" + suffix,
+                            Candidate::Found::Ignored, "not read: no project file beside it"};
+            if (!exists(place.path)) continue;
+            admitted(place);
+            out_.candidates.push_back(std::move(place));
         }
     }
 

@@ -277,6 +277,15 @@ TEST(ConfigOnTheCommandLine, PathsTellEveryPlaceAndWhatWasFound) {
     EXPECT_THAT(done.out.substr(line, place - line), Not(HasSubstr("absent")));
 }
 
+TEST(ConfigOnTheCommandLine, PathsTellOfALocalFileThatIsAloneAndNotRead) {
+    Home home;
+    const auto alone = home.write(".patchbay.local.toml", "[servers.a]\ncommand = \"x\"\n");
+    const auto why = HasSubstr(alone + "  (not read: no project file beside it)");
+    EXPECT_THAT(home.run({"config", "paths"}).out, why);
+    home.write(".mcp.json", "{}");
+    EXPECT_THAT(home.run({"config", "paths"}).out, AllOf(HasSubstr(alone), Not(why)));
+}
+
 TEST(ConfigOnTheCommandLine, ACheckedFileSpeaksInItsOwnScope) {
     Home home;
     const auto wrong = "{\"servers\": {\"a\": {\"command\": 4}}}";
@@ -388,11 +397,41 @@ TEST(Trust, WhatWaitsHasAStateAndSaysWhatToDo) {
                 AllOf(HasSubstr("untrusted"), HasSubstr("patchbay trust auth.steal signs")));
     for (const Words& words :
          {Words{"call", "mcp__starts__x"}, Words{"tools", "--server", "starts"},
-          Words{"mcp", "login", "starts"}, Words{"mcp", "logout", "starts"}}) {
+          Words{"mcp", "login", "starts"}}) {
         const auto refused = checkout.home.run(words);
         EXPECT_EQ(refused.exit_code, 7) << testing::PrintToString(words) << refused.err;
-        EXPECT_THAT(refused.err, HasSubstr("patchbay trust starts"));
+        EXPECT_THAT(refused.err,
+                    AllOf(HasSubstr("server \"starts\" (project config " +
+                                    (checkout.home.work() / ".mcp.json").string() + ":2:13) is "),
+                          HasSubstr(" is not approved as it is now; to see and approve it: "
+                                    "patchbay trust starts\n")));
     }
+}
+
+TEST(Trust, OfAnApprovedServerOnlyTheTableThatIsMissingIsAskedFor) {
+    Home home;
+    home.write(".mcp.json",
+               R"({"mcpServers": {"u": {"url": "http://127.0.0.1:9", "auth": "corp"}}})");
+    home.write(".patchbay.local.toml", "[auth.corp]\nkind = \"bearer\"\ntoken = \"x\"\n");
+    EXPECT_THAT(home.run({"mcp", "login", "u"}).err, HasSubstr("patchbay trust auth.corp u\n"));
+    ASSERT_EQ(home.run({"trust", "u", "--yes"}).exit_code, 0);
+    const auto missing = HasSubstr(
+        "server \"u\" waits for the approval of auth.corp; to see and approve it: patchbay trust "
+        "auth.corp\n");
+    for (const Words& words : {Words{"call", "mcp__u__x"}, Words{"tools", "--server", "u"},
+                               Words{"mcp", "login", "u"}}) {
+        const auto refused = home.run(words);
+        EXPECT_EQ(refused.exit_code, 7) << testing::PrintToString(words);
+        EXPECT_THAT(refused.err, missing) << testing::PrintToString(words);
+    }
+    const auto status = home.run({"mcp", "status", "u"});
+    EXPECT_THAT(status.out, missing);
+    EXPECT_THAT(status.err, AllOf(HasSubstr("this definition waits for the approval of auth.corp"),
+                                  Not(HasSubstr("auth.corp u"))));
+    EXPECT_THAT(home.run({"trust"}).out, HasSubstr("\"u\"  approved\n"));
+    EXPECT_THAT(home.run({"trust", "--json"}).out, HasSubstr(R"("id":"u","state":"approved")"));
+    ASSERT_EQ(home.run({"trust", "auth.corp", "--yes"}).exit_code, 0);
+    EXPECT_THAT(home.run({"trust"}).out, HasSubstr("nothing waits"));
 }
 
 TEST(Trust, AnApprovalLetsItRunAndARevocationDoesNot) {

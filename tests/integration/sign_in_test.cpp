@@ -289,6 +289,49 @@ TEST(SigningIn, SaysThatThereWasNothingToSignOutOf) {
               "{\"server\":\"web\",\"signed_in\":false,\"was_signed_in\":false}\n");
 }
 
+// As if somebody had signed in to each of these servers.
+std::filesystem::path keep_records(Home& home, const Words& servers) {
+    json::object records;
+    for (const auto& server : servers) records[server] = {{"plugin", "auth_oauth"}};
+    const auto file = home.root() / "state/patchbay/mcp-auth.json";
+    home.write(file, json::serialize(json::object{{"version", 1}, {"servers", records}}));
+    ::chmod(file.c_str(), 0600);
+    ::chmod(file.parent_path().c_str(), 0700);
+    return file;
+}
+
+TEST(SigningIn, SigningOutNeedsNoApproval) {
+    Home home;
+    const auto kept = keep_records(home, {"theirs"});
+    home.write(".mcp.json", R"({"mcpServers": {"theirs": {"url": "http://127.0.0.1:9/mcp"}}})");
+    const auto out = home.run({"mcp", "logout", "theirs"});
+    EXPECT_EQ(out.exit_code, 0) << out.err;
+    EXPECT_EQ(out.out, "signed out of \"theirs\"\n");
+    EXPECT_THAT(out.err, HasSubstr("server \"theirs\" was not told: its definition is not "
+                                   "approved\n"));
+    EXPECT_EQ(read_file(kept).find("theirs"), std::string::npos);
+    const auto again = home.run({"mcp", "logout", "theirs"});
+    EXPECT_EQ(again.exit_code, 0);
+    EXPECT_EQ(again.out, "nobody was signed in to \"theirs\"\n");
+    EXPECT_EQ(again.err, "") << "there was nothing to tell it";
+}
+
+TEST(SigningIn, QuietlySigningOutWarnsOfNothing) {
+    Home home;
+    const auto kept = keep_records(home, {"gone", "past"});
+    const auto told = home.run({"mcp", "logout", "gone"});
+    EXPECT_EQ(told.exit_code, 0);
+    EXPECT_THAT(told.err, HasSubstr("server \"gone\" was not told: no definition of it is in "
+                                    "force\n"));
+    const auto quiet = home.run({"-q", "mcp", "logout", "past"});
+    EXPECT_EQ(quiet.out, "signed out of \"past\"\n");
+    EXPECT_EQ(quiet.err, "");
+    keep_records(home, {"past"});
+    EXPECT_THAT(home.run({"-q", "--log-level", "warn", "mcp", "logout", "past"}).err,
+                HasSubstr("was not told"))
+        << "what is asked for by name is told";
+}
+
 // ---- configured credentials
 
 TEST(ConfiguredCredentials, ReachAProgramInItsEnvironment) {
