@@ -216,8 +216,9 @@ public:
         }
     }
 
+    // A program's arguments: a list, or one text with all of them.
     void args(const json::value* list) {
-        if (!list || !list->is_array()) return;
+        if (!list || !list->is_array()) return text(list);
         const auto parts = secret_parts(list->get_array());
         for (std::size_t i = 0; i < parts.size(); ++i)
             keep_parts(text_of(list->get_array()[i]), parts[i]);
@@ -310,6 +311,7 @@ std::vector<std::string> secret_values(const json::object& settings) {
     Finder finder;
     finder.pairs(settings.if_contains("env"));
     finder.pairs(settings.if_contains("headers"));
+    finder.args(settings.if_contains("command"));
     finder.args(settings.if_contains("args"));
     finder.text(settings.if_contains("url"));
     finder.text(settings.if_contains("proxy"));

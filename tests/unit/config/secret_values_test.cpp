@@ -54,6 +54,14 @@ TEST(SecretValues, OfArguments) {
         ElementsAre("Bearer value-1", "value-1", "value-2", "value-3"));
 }
 
+TEST(SecretValues, OfACommandWithItsArguments) {
+    EXPECT_THAT(found_in(R"({"command":["token.sh","--password","value-1","--user","me"]})"),
+                ElementsAre("value-1"));
+    EXPECT_THAT(found_in(R"({"command":"npx -y foo --api-key value-1"})"), ElementsAre("value-1"));
+    EXPECT_THAT(found_in(R"({"args":"--token=value-1"})"), ElementsAre("value-1"));
+    EXPECT_THAT(found_in(R"({"command":"npx","args":["-y","foo"],"env":"API_TOKEN"})"), IsEmpty());
+}
+
 TEST(SecretValues, OfArgumentsThatAreAddressesOrKeys) {
     EXPECT_THAT(found_in(R"({"args":["pg","postgresql://me:value-1@localhost/db",
                                      "--url=https://h/mcp?token=value-2"]})"),
