@@ -323,7 +323,7 @@ TEST_F(Approval, AReferenceThatStandsForItselfDecidesNothing) {
     }
     approve({"a", "b", "c", "d"});
     const auto config = now();
-    for (const auto& [id, program] : bound) {
+    for (const auto& [id, wanted] : bound) {
         const auto settings = expand(*find(config, id), world.environment);
         EXPECT_TRUE(settings) << settings.error().message;
     }
