@@ -305,6 +305,17 @@ private:
         if (!value.empty()) found.emplace_back(value);
         if (const auto word = last_words(value); word.size() != value.size() && !word.empty())
             found.emplace_back(word);
+        if (value.starts_with(kPemBegins) && value.find("\\n") != value.npos)
+            found.push_back(with_newlines(value));
+    }
+    // A PEM in one line, as variables have it: who uses it shows it in lines.
+    static std::string with_newlines(std::string_view value) {
+        std::string lines;
+        for (auto at = value.find("\\n"); at != value.npos; at = value.find("\\n")) {
+            lines.append(value.substr(0, at)).append("\n");
+            value.remove_prefix(at + 2);
+        }
+        return lines.append(value);
     }
     static std::string_view last_words(std::string_view value) {
         const auto space = value.starts_with(kPemBegins) ? value.npos : value.find(' ');

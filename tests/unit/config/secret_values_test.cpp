@@ -232,6 +232,16 @@ TEST(SecretValues, OfAPrivateKeyEachLineIsMasked) {
               "-----BEGIN PRIVATE KEY----- | *** | *** | -----END PRIVATE KEY-----");
 }
 
+TEST(SecretValues, OfAPrivateKeyInOneLineEachLineIsMaskedToo) {
+    core::Secrets secrets;
+    const char* settings =
+        R"({"env":{"PEM":"-----BEGIN X-----\\nMIIBVAIBADANBgkqhkiG9w0B\\n-----END X-----\\n"}})";
+    for (const auto& value : found_in(settings)) secrets.add(value);
+    EXPECT_EQ(core::masked("MIIBVAIBADANBgkqhkiG9w0B"), "***");
+    EXPECT_EQ(core::masked("-----BEGIN X-----\\nMIIBVAIBADANBgkqhkiG9w0B\\n-----END X-----"),
+              "***");
+}
+
 TEST(SecretValues, OfAddressesInTheEnvironmentAreTheirPasswords) {
     EXPECT_THAT(found_in(R"({"env":{"DATABASE_URL":"postgresql://me:value-1@localhost/db"}})"),
                 ElementsAre("value-1"));
