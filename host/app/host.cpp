@@ -298,10 +298,12 @@ struct Host::Impl final : connection::ServerEvents {
             Expanded expanded{std::move(*settings), written};
             if (!written) return Result<Expanded>(std::move(expanded));
             auto own = config::expand_auth(speaker, written->settings, environment, stop);
-            if (own)
+            if (own) {
+                for (const auto& value : config::secret_values(*own)) values->add(value);
                 expanded.auth->settings = std::move(*own);
-            else
+            } else {
                 expanded.auth = own.error();
+            }
             return Result<Expanded>(std::move(expanded));
         };
         auto told = [this, id = server.id, values,

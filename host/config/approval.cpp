@@ -95,7 +95,8 @@ private:
         proposal.directory = source.project;
         proposal.place = source.place(member.mark);
         proposal.definition = {{"auth", to_json(member.value)}, {"folder", folder_of(source)}};
-        proposal.program = look_for_program(member.value, source, proposal);
+        proposal.program =
+            look_for_program(launch_of_table(member.value, folder_of(source)), proposal);
         if (proposal.program) proposal.definition["program"] = shown(*proposal.program);
         proposal.digest = digest_of(proposal.definition);
         return proposal;
@@ -119,7 +120,8 @@ private:
         proposal.id = entry.id;
         proposal.directory = source.project;
         proposal.place = source.place(entry.mark);
-        entry.program = proposal.program = look_for_program(entry.body, source, proposal);
+        entry.program = proposal.program =
+            look_for_program(launch_of_server(entry.body, folder_of(source)), proposal);
         proposal.definition = definition_of(entry, source);
         const auto table = table_of(entry.body);
         if (table.source && from_project(table.source->scope)) {
@@ -178,9 +180,8 @@ private:
     }
 
     // Says to whoever is asked about `proposal` what cannot be started, and what is not known yet.
-    std::optional<std::string> look_for_program(const Node& body, const Source& source,
+    std::optional<std::string> look_for_program(const std::optional<Launch>& launch,
                                                 Proposal& proposal) const {
-        const auto launch = launch_of(body, folder_of(source));
         if (!launch) return std::nullopt;
         auto program = program_of(*launch, environment_);
         proposal.unbound = !program;

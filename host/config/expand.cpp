@@ -17,13 +17,13 @@ namespace {
 
 namespace json = boost::json;
 
+bool is_of_a_name(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
 bool is_name(std::string_view text) {
-    const auto legal = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '_';
-    };
     return !text.empty() && !(text.front() >= '0' && text.front() <= '9') &&
-           std::all_of(text.begin(), text.end(), legal);
+           std::all_of(text.begin(), text.end(), is_of_a_name);
 }
 
 // A relative path stands beside the file it is written in; what no file says, where we are.
@@ -161,9 +161,14 @@ private:
         if (reference.starts_with("env:"))
             reference.remove_prefix(4);  // as VS Code and Cursor write it
         if (!is_name(reference)) {
+            // Behind a mistyped name may stand a default, which may be a secret.
+            const auto name = reference.substr(
+                0, static_cast<std::size_t>(
+                       std::find_if_not(reference.begin(), reference.end(), is_of_a_name) -
+                       reference.begin()));
             return Error{
                 ErrorCode::Invalid,
-                "\"${" + core::printable(reference, 80) +
+                "\"${" + core::printable(name, 80) + (name.size() < reference.size() ? "..." : "") +
                     "}\" is no reference; expected ${NAME}, ${NAME:-default}, ${file:PATH} or "
                     "${command:...}; write \"$${\" for the characters themselves"};
         }

@@ -7,8 +7,14 @@ namespace patchbay::config {
 
 namespace {
 
-bool waits(const std::string& text) {
-    return text.find("${") != std::string::npos;
+// What becomes of `text`; no value: a `${...}` decides.
+std::optional<std::string> expanded(const Launch& launch, std::string text) {
+    if (!launch.expands) return text;
+    for (auto at = text.find("${"); at != text.npos; at = text.find("${", at + 1)) {
+        if (at == 0 || text[at - 1] != '$') return std::nullopt;
+        text.erase(--at, 1);  // `$${` is `${`
+    }
+    return text;
 }
 
 std::string from(const std::string& folder, const std::string& path) {
@@ -25,36 +31,49 @@ const Node* setting(const Node& body, std::string_view key) {
 
 // The file as it is found, links and all; no value: a `${...}` decides about it.
 std::optional<Result<std::string>> found_by(const Launch& launch, const Environment& environment) {
-    const auto& name = launch.command;
-    if (name.empty() || waits(name)) return std::nullopt;
-    if (name.find('/') != std::string::npos) return from(launch.folder, name);
-    const auto set = launch.path            ? launch.path
-                     : environment.variable ? environment.variable("PATH")
-                                            : std::nullopt;
+    const auto name = expanded(launch, launch.command);
+    if (!name || name->empty()) return std::nullopt;
+    if (name->find('/') != std::string::npos) return from(launch.folder, *name);
+    auto set = environment.variable ? environment.variable("PATH") : std::nullopt;
+    if (launch.path) {
+        set = expanded(launch, *launch.path);
+        if (!set) return std::nullopt;
+    }
     const std::string path = set && !set->empty() ? *set : std::string(core::kDefaultPath);
-    const auto cwd =
-        launch.cwd.empty() ? environment.working_directory : from(launch.folder, launch.cwd);
-    if (waits(path)) return std::nullopt;
-    const auto program = core::find_on_path(name, path, cwd);
-    if (!program) return program;
+    const auto written = expanded(launch, launch.cwd);
+    const auto cwd = launch.cwd.empty() ? environment.working_directory
+                                        : from(launch.folder, written.value_or(launch.cwd));
+    const auto program = core::find_on_path(*name, path, cwd);
     // Found by a relative folder of PATH, which begins where the program is started.
-    const auto found = from(cwd, *program);
-    if (waits(found)) return std::nullopt;
-    return found;
+    if (program && !program->starts_with('/')) {
+        if (!written) return std::nullopt;
+        return from(cwd, *program);
+    }
+    return program;
 }
 
-}  // namespace
-
-std::optional<Launch> launch_of(const Node& body, std::string folder) {
+std::optional<Launch> launch_of(const Node& body, std::string folder, bool expands) {
     const auto* command = setting(body, "command");
     if (command && command->is(Node::Kind::List) && !command->items.empty())
         command = &command->items.front();
     if (!command || command->text.empty()) return {};
-    Launch launch{command->text, {}, {}, std::move(folder)};
+    Launch launch{command->text, {}, {}, std::move(folder), expands};
     if (const auto* cwd = setting(body, "cwd")) launch.cwd = cwd->text;
     if (const auto* env = setting(body, "env"))
         if (const auto* path = env->find("PATH")) launch.path = path->text;
     return launch;
+}
+
+}  // namespace
+
+std::optional<Launch> launch_of_server(const Node& body, std::string folder) {
+    const auto* expand = body.find("expand");
+    const bool expands = !expand || !expand->is(Node::Kind::Flag) || expand->flag;
+    return launch_of(body, std::move(folder), expands);
+}
+
+std::optional<Launch> launch_of_table(const Node& body, std::string folder) {
+    return launch_of(body, std::move(folder), true);
 }
 
 std::optional<Launch> launch_of(const boost::json::object& settings) {
@@ -62,7 +81,7 @@ std::optional<Launch> launch_of(const boost::json::object& settings) {
     if (command && command->is_array() && !command->get_array().empty())
         command = &command->get_array().front();
     if (!command || !command->is_string()) return {};
-    Launch launch{std::string(command->get_string()), {}, {}, {}};
+    Launch launch{std::string(command->get_string()), {}, {}, {}, false};
     launch.cwd = core::text_in(&settings, "cwd").value_or("");
     launch.path = core::text_in(core::object_in(&settings, "env"), "PATH");
     return launch;

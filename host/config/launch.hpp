@@ -16,10 +16,13 @@ struct Launch {
     std::optional<std::string> path;  // PATH of its `env`; absent: ours
     std::string cwd;                  // as written
     std::string folder;               // of the file it is written in: relative paths begin there
+    bool expands = true;              // false: a `${...}` stands for itself
 };
 
-// As an entry or a table writes it; nothing: it starts no program.
-std::optional<Launch> launch_of(const Node& body, std::string folder);
+// As a server's entry, with its `expand`, or an [auth.*] table writes it; nothing: it starts no
+// program.
+std::optional<Launch> launch_of_server(const Node& body, std::string folder);
+std::optional<Launch> launch_of_table(const Node& body, std::string folder);
 // As it is about to be started, everything expanded; a table's command may be a list.
 std::optional<Launch> launch_of(const boost::json::object& settings);
 

@@ -14,6 +14,8 @@ namespace json = boost::json;
 constexpr std::size_t kLooksLikeAKey = 20;
 constexpr std::size_t kEnoughToTell = 64;  // of a value: a longer look would be taken once per name
 constexpr auto kNone = std::string_view::npos;
+constexpr std::string_view kPemBegins = "-----BEGIN";
+constexpr std::string_view kPemEnds = "-----END";
 
 char lower(char letter) {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
@@ -30,6 +32,12 @@ bool is_of_a_name(char letter) {
 }
 bool is_of_a_key(char letter) {
     return is_of_a_name(letter) || letter == '=' || letter == '+' || letter == '~';
+}
+
+std::string folded(std::string_view text) {
+    std::string small(text);
+    std::transform(small.begin(), small.end(), small.begin(), lower);
+    return small;
 }
 
 template <std::size_t N>
@@ -85,6 +93,34 @@ bool may_name_a_secret(std::string_view name) {
     return !words.empty() && is_one_of(words.back(), std::array{"key", "keys", "tokens"});
 }
 
+// The next option, not the value of the one before: a value may begin with a dash, and with two, but
+// all of an option, up to its own value, is a name.
+bool is_option(std::string_view text) {
+    const auto name = text.substr(0, text.find('='));
+    return name.starts_with("--") && std::all_of(name.begin(), name.end(), is_of_a_name);
+}
+
+// The letter that `%5F` stands for; 0: `text` begins with no such thing.
+char percent_encoded(std::string_view text) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    if (text.size() < 3 || text[0] != '%') return 0;
+    const auto high = kDigits.find(lower(text[1])), low = kDigits.find(lower(text[2]));
+    return high == kNone || low == kNone ? '\0' : static_cast<char>(high * 16 + low);
+}
+
+// Of an argument the name whose value is the next one: `--token`, what ends in `=` or `:`
+// (`--token=`, `X-Api-Key:`), and behind `--header` the name alone. `before`: what the one before
+// names so.
+std::string_view name_asking(std::string_view text, std::string_view before) {
+    const bool open = text.ends_with('=') || text.ends_with(':');
+    if (open) text.remove_suffix(1);
+    auto begin = text.size();
+    while (begin > 0 && is_of_a_name(text[begin - 1])) --begin;
+    if (open) return text.substr(begin);
+    const bool header = before == "--header" || before == "-H";
+    return begin == 0 && (text.starts_with('-') || header) ? text : std::string_view();
+}
+
 // Finds what is secret in a text, in one pass: no place is looked at twice but by a bounded look.
 class Scanner {
 public:
@@ -92,7 +128,7 @@ public:
 
     std::vector<Part> run() {
         while (at_ < text_.size()) {
-            if (is_of_a_name(text_[at_]))
+            if (name_letter())
                 word();
             else
                 ++at_;
@@ -101,10 +137,23 @@ public:
     }
 
 private:
+    // The next letter of a name, which an address may have percent-encoded; 0: another character.
+    char name_letter() const {
+        const char letter = text_[at_] == '%' ? percent_encoded(text_.substr(at_, 3)) : text_[at_];
+        return is_of_a_name(letter) ? letter : '\0';
+    }
+
     void word() {
         const auto begin = at_;
-        while (at_ < text_.size() && is_of_a_name(text_[at_])) ++at_;
-        const auto word = text_.substr(begin, at_ - begin);
+        std::string word;
+        while (at_ < text_.size()) {
+            const char letter = name_letter();
+            if (!letter) break;
+            word += letter;
+            at_ += text_[at_] == '%' ? 3 : 1;
+        }
+        if (const auto pem = text_.substr(begin, at_ - begin).find(kPemBegins); pem != kNone)
+            return keep(begin + pem, end_of_pem(at_));
         if (text_.substr(at_).starts_with("://")) return authority(word);
         if (is_known_key(word)) return keep(begin, end_of_key());
         const char before = begin == 0 ? ' ' : text_[begin - 1];
@@ -121,7 +170,7 @@ private:
         const auto mark = text_.find_first_not_of("\\\"' ", at_);
         if (mark == kNone) return kNone;
         if (text_[mark] == '=' || text_[mark] == ':') return text_.find_first_not_of(' ', mark + 1);
-        return name.starts_with("--") && text_[at_] == ' ' ? mark : kNone;
+        return name.starts_with('-') && text_[at_] == ' ' ? mark : kNone;
     }
 
     void named(std::string_view name, char before, std::size_t value) {
@@ -137,8 +186,9 @@ private:
         const bool secret =
             names_a_secret(name) ||
             ((in_query || may_name_a_secret(name)) && looks_like_a_key(looked_at)) ||
-            (in_query && is_one_of(name, std::array{"key", "sig", "signature"}));
-        if (!secret) return;
+            (in_query && is_key_of_a_query(name));
+        if (!secret || (behind_space && is_option(looked_at))) return;
+        if (look.starts_with(kPemBegins)) return keep(value, end_of_pem(value));
         const auto opening = text_.find_first_not_of('\\', value);
         if (opening != kNone && (text_[opening] == '"' || text_[opening] == '\''))
             keep(opening + 1, closing(text_.substr(value, opening + 1 - value), opening + 1));
@@ -146,6 +196,21 @@ private:
             keep(value, text_.size());
         else
             keep(value, std::min(text_.find_first_of(ends, value), text_.size()));
+    }
+
+    // `key`, `sig`, `X-Amz-Signature`
+    static bool is_key_of_a_query(std::string_view name) {
+        const auto words = words_of(name);
+        return !words.empty() && (is_one_of(words.back(), std::array{"sig", "signature"}) ||
+                                  (words.size() == 1 && words.back() == "key"));
+    }
+
+    // Of all its lines, and of one that has no end the rest.
+    std::size_t end_of_pem(std::size_t from) const {
+        const auto last = text_.find(kPemEnds, from);
+        if (last == kNone) return text_.size();
+        const auto end = text_.find("-----", last + kPemEnds.size());
+        return end == kNone ? text_.size() : end + 5;
     }
 
     // The place of the next `quote`, which may have backslashes before it itself.
@@ -160,8 +225,7 @@ private:
     // `Bearer abc`, and nothing behind it: of a sentence it would be a word.
     void scheme(std::string_view word) {
         if (word.size() != 6 && word.size() != 5) return;
-        std::string small(word);
-        std::transform(small.begin(), small.end(), small.begin(), lower);
+        const auto small = folded(word);
         if ((small != "bearer" && small != "basic") || text_.substr(at_, 1) != " ") return;
         const auto value = text_.find_first_not_of(' ', at_);
         const auto end = std::min(text_.find_first_of(" \"'", value), text_.size());
@@ -169,7 +233,8 @@ private:
     }
 
     // The password of user:password@; without one the user where that is how keys are written.
-    void authority(std::string_view scheme) {
+    void authority(std::string_view written) {
+        const auto scheme = folded(written);
         const auto begin = at_ + 3;
         at_ = std::min(text_.find_first_of("/?# \t\r\n\"'", begin), text_.size());
         const auto whole = text_.substr(begin, at_ - begin);
@@ -216,8 +281,9 @@ public:
         }
     }
 
+    // A program's arguments: a list, or one text with all of them.
     void args(const json::value* list) {
-        if (!list || !list->is_array()) return;
+        if (!list || !list->is_array()) return text(list);
         const auto parts = secret_parts(list->get_array());
         for (std::size_t i = 0; i < parts.size(); ++i)
             keep_parts(text_of(list->get_array()[i]), parts[i]);
@@ -239,9 +305,20 @@ private:
         if (!value.empty()) found.emplace_back(value);
         if (const auto word = last_words(value); word.size() != value.size() && !word.empty())
             found.emplace_back(word);
+        if (value.starts_with(kPemBegins) && value.find("\\n") != value.npos)
+            found.push_back(with_newlines(value));
+    }
+    // A PEM in one line, as variables have it: who uses it shows it in lines.
+    static std::string with_newlines(std::string_view value) {
+        std::string lines;
+        for (auto at = value.find("\\n"); at != value.npos; at = value.find("\\n")) {
+            lines.append(value.substr(0, at)).append("\n");
+            value.remove_prefix(at + 2);
+        }
+        return lines.append(value);
     }
     static std::string_view last_words(std::string_view value) {
-        const auto space = value.find(' ');
+        const auto space = value.starts_with(kPemBegins) ? value.npos : value.find(' ');
         return space == value.npos ? value : value.substr(space + 1);
     }
 };
@@ -250,10 +327,11 @@ private:
 
 bool names_a_secret(std::string_view name) {
     // At the end of a word of it: PGPASSWORD, accesstoken.
-    constexpr std::array kSecrets = {"token",      "secret",    "secrets",     "password",
-                                     "passwords",  "passwd",    "apikey",      "passphrase",
-                                     "credential", "assertion", "credentials", "authorization",
-                                     "cookie",     "cookies",   "bearer"};
+    constexpr std::array kSecrets = {
+        "token",         "secret",     "secrets",    "password",  "passwords",   "passwd",
+        "apikey",        "passphrase", "credential", "assertion", "credentials", "authorization",
+        "cookie",        "cookies",    "bearer",     "authkey",   "accesskey",   "secretkey",
+        "encryptionkey", "creds",      "passcode"};
     constexpr std::array kLastWords = {"pwd", "pat", "auth", "jwt", "dsn", "pass"};
     // Where, what or how much of it, not itself: --password-file, token_url, bearer_token_env_var.
     constexpr std::array kAbout = {
@@ -267,7 +345,8 @@ bool names_a_secret(std::string_view name) {
     constexpr std::array kPlainKeys = {"sort",   "order",     "group", "primary", "foreign",
                                        "public", "partition", "cache", "index",   "row",
                                        "map",    "object",    "item",  "hot",     "idempotency"};
-    const auto words = words_of(name);
+    auto words = words_of(name);
+    if (words.size() > 1 && words.back() == "pem") words.pop_back();  // only how it is written
     if (words.empty() || is_one_of(words.back(), kAbout)) return false;
     if (words.back() == "key" || words.back() == "keys")
         return words.size() > 1 && !is_one_of(words[words.size() - 2], kPlainKeys);
@@ -289,17 +368,13 @@ std::vector<Part> secret_parts(std::string_view text) {
 std::vector<std::vector<Part>> secret_parts(const json::array& args) {
     std::vector<std::vector<Part>> parts;
     parts.reserve(args.size());
-    std::string_view asking;  // the one before, where it is an option without its value
+    std::string_view asking;  // what the one before names, where it has no value itself
     for (const auto& arg : args) {
         const auto text = text_of(arg);
-        const auto option = std::exchange(
-            asking, text.starts_with('-') && std::all_of(text.begin(), text.end(), is_of_a_name)
-                        ? text
-                        : std::string_view());
-        // A value may begin with a dash, but two are the next option.
+        const auto name = std::exchange(asking, name_asking(text, asking));
         const bool whole =
-            !text.empty() && !text.starts_with("--") &&
-            (names_a_secret(option) || (may_name_a_secret(option) && looks_like_a_key(text)));
+            !text.empty() && !is_option(text) &&
+            (names_a_secret(name) || (may_name_a_secret(name) && looks_like_a_key(text)));
         if (whole) asking = {};
         parts.push_back(whole ? std::vector<Part>{{0, text.size()}} : secret_parts(text));
     }
@@ -310,6 +385,7 @@ std::vector<std::string> secret_values(const json::object& settings) {
     Finder finder;
     finder.pairs(settings.if_contains("env"));
     finder.pairs(settings.if_contains("headers"));
+    finder.args(settings.if_contains("command"));
     finder.args(settings.if_contains("args"));
     finder.text(settings.if_contains("url"));
     finder.text(settings.if_contains("proxy"));

@@ -38,8 +38,9 @@ std::vector<Part> secret_parts(std::string_view text);
 // The same of each of `args`; and all of what follows an option that names a secret.
 std::vector<std::vector<Part>> secret_parts(const boost::json::array& args);
 
-// In expanded settings: values of `env` and `headers` that are secrets or have such parts, and those
-// parts of `args` and addresses. `Bearer abc` with and without its scheme.
+// In expanded settings, of a server or of an [auth.*] table: values of `env` and `headers` that are
+// secrets or have such parts, and those parts of `command`, `args` and addresses. `Bearer abc` with
+// and without its scheme.
 std::vector<std::string> secret_values(const boost::json::object& settings);
 
 }  // namespace patchbay::config

@@ -186,6 +186,28 @@ TEST(BadCommands, ACommandThatIsNotThereIsNamedWithWhereWasLooked) {
     EXPECT_EQ(home.run({"call", "mcp__good__echo", "message=hi"}).out, "hi\n");
 }
 
+TEST(BadCommands, SecretsAmongItsArgumentsAreNotTold) {
+    Home home;
+    home.add("bad", {{"command", "no-such-command --api-key value-of-a-server"}});
+    const auto done = home.run({"call", "mcp__bad__x"});
+    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_THAT(done.err, HasSubstr("command \"no-such-command --api-key ***\" not found"));
+}
+
+TEST(BadCommands, SecretsAmongTheArgumentsOfAnAuthTableAreNotTold) {
+    Home home;
+    home.write(home.user_config() / "config.toml", R"(
+[auth.corp]
+kind = "bearer"
+command = ["sh", "-c", "echo \"was given $1\" >&2; exit 3", "--password", "value-of-a-table"]
+[servers.bad]
+url = "http://127.0.0.1:1/mcp"
+auth = "corp"
+)");
+    const auto done = home.run({"call", "mcp__bad__x"});
+    EXPECT_THAT(done.err, HasSubstr("stderr: was given ***"));
+}
+
 TEST(BadCommands, ACommandThatIsNotThereLeadsToTheNextTransportAndEachSaysWhy) {
     Home home;
     home.add("two", {{"command", "no-such-command"},

@@ -299,6 +299,36 @@ TEST_F(Approval, WhatReferencesDecideAboutTheCommandIsBoundToNoFile) {
     EXPECT_EQ(unbound, "a auth.t b ");
 }
 
+TEST_F(Approval, AReferenceThatStandsForItselfDecidesNothing) {
+    const auto file = [&](const char* name) {
+        program("home/me/work/app/.patchbay/" + std::string(name));
+        return boost::json::value(world.folder / "home/me/work/app/.patchbay" + "/" + name);
+    };
+    project(
+        "[servers.a]\ncommand = './${X}/run'\nexpand = false\n"
+        "[servers.b]\ncommand = './$${X}/run'\n"
+        "[servers.c]\ncommand = ['./$${X}/run', '${Y}']\nexpand = false\n"
+        "[servers.d]\ncommand = 'only'\ncwd = '${X}'\nexpand = false\nenv = { PATH = '.' }\n"
+        "[servers.e]\ncommand = 'only'\ncwd = '${X}'\nenv = { PATH = '.' }\n"
+        "[auth.t]\nkind = 'bearer'\ncommand = ['./${X}/run']\nexpand = false\n");
+    const auto x = file("${X}/run"), escaped = file("$${X}/run"), only = file("${X}/only");
+    const std::map<std::string, boost::json::value> bound = {
+        {"a", x}, {"b", x}, {"c", escaped}, {"d", only}};
+    for (const auto& proposal : now().untrusted) {
+        const auto wanted = bound.find(proposal.id);
+        EXPECT_EQ(proposal.unbound, wanted == bound.end()) << proposal.id;
+        if (wanted != bound.end()) {
+            EXPECT_EQ(proposal.definition.at("program"), wanted->second) << proposal.id;
+        }
+    }
+    approve({"a", "b", "c", "d"});
+    const auto config = now();
+    for (const auto& [id, wanted] : bound) {
+        const auto settings = expand(*find(config, id), world.environment);
+        EXPECT_TRUE(settings) << settings.error().message;
+    }
+}
+
 TEST_F(Approval, ItSaysWhyTheCommandCannotBeStarted) {
     world.folder.write("home/me/work/app/.patchbay/plain", "");
     ASSERT_EQ(::symlink("nowhere", (world.folder / "home/me/work/app/.patchbay/link").c_str()), 0);

@@ -130,6 +130,8 @@ TEST_F(Expand, RefusesWhatIsNoReference) {
     EXPECT_THAT(one("${}"), HasSubstr("\"${}\" is no reference"));
     EXPECT_THAT(one("${a b}"), HasSubstr("expected ${NAME}, ${NAME:-default}"));
     EXPECT_THAT(one("${1A}"), HasSubstr("is no reference"));
+    EXPECT_THAT(one("${DB_PASS-secret}"), HasSubstr("\"${DB_PASS...}\" is no reference"));
+    EXPECT_THAT(one("${env:DB-PASS:-secret}"), HasSubstr("\"${DB...}\" is no reference"));
     EXPECT_THAT(one("${keyring:x}"),
                 HasSubstr("${keyring:...} is not supported by this build; use ${command:"));
 }

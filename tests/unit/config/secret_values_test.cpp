@@ -1,6 +1,8 @@
 // What counts as a secret in settings that nobody marked as such.
 #include "config/secret_values.hpp"
 
+#include "core/secrets.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,14 +18,36 @@ std::vector<std::string> found_in(const char* settings) {
 }
 
 TEST(SecretValues, AreKnownByTheirNames) {
-    for (const char* name : {"GITHUB_TOKEN", "api-key", "API_KEY", "DB_PASSWORD", "PGPASSWORD",
-                             "Authorization", "Cookie", "client_secret", "X-Auth", "JWT", "apiKey",
-                             "OPENAI_API_KEY_2", "accesstoken", "TOKEN_OF_MINE", "secret_id"})
-        EXPECT_TRUE(names_a_secret(name)) << name;
     for (const char* name :
-         {"NODE_ENV", "PORT", "MONKEY", "KEYBOARD", "HOME", "Accept", "AUTHOR", "key", "sort-key",
-          "sortKey", "max-tokens", "tokenizer", "password-file", "passwordFile", "token_url",
-          "bearer_token_env_var", "token_endpoint_auth_method", "", "--"})
+         {"GITHUB_TOKEN",  "api-key",          "API_KEY",       "DB_PASSWORD",   "PGPASSWORD",
+          "Authorization", "Cookie",           "client_secret", "X-Auth",        "JWT",
+          "apiKey",        "OPENAI_API_KEY_2", "accesstoken",   "TOKEN_OF_MINE", "secret_id",
+          "authkey",       "AWS_ACCESSKEY",    "secretkey",     "encryptionkey", "DB_CREDS",
+          "passcode",      "private_key_pem"})
+        EXPECT_TRUE(names_a_secret(name)) << name;
+    for (const char* name : {"NODE_ENV",
+                             "PORT",
+                             "MONKEY",
+                             "KEYBOARD",
+                             "HOME",
+                             "Accept",
+                             "AUTHOR",
+                             "key",
+                             "sort-key",
+                             "sortKey",
+                             "max-tokens",
+                             "tokenizer",
+                             "password-file",
+                             "passwordFile",
+                             "token_url",
+                             "bearer_token_env_var",
+                             "token_endpoint_auth_method",
+                             "public_key_pem",
+                             "key_pem",
+                             "pem",
+                             "access_key_id",
+                             "",
+                             "--"})
         EXPECT_FALSE(names_a_secret(name)) << name;
 }
 
@@ -54,6 +78,14 @@ TEST(SecretValues, OfArguments) {
         ElementsAre("Bearer value-1", "value-1", "value-2", "value-3"));
 }
 
+TEST(SecretValues, OfACommandWithItsArguments) {
+    EXPECT_THAT(found_in(R"({"command":["token.sh","--password","value-1","--user","me"]})"),
+                ElementsAre("value-1"));
+    EXPECT_THAT(found_in(R"({"command":"npx -y foo --api-key value-1"})"), ElementsAre("value-1"));
+    EXPECT_THAT(found_in(R"({"args":"--token=value-1"})"), ElementsAre("value-1"));
+    EXPECT_THAT(found_in(R"({"command":"npx","args":["-y","foo"],"env":"API_TOKEN"})"), IsEmpty());
+}
+
 TEST(SecretValues, OfArgumentsThatAreAddressesOrKeys) {
     EXPECT_THAT(found_in(R"({"args":["pg","postgresql://me:value-1@localhost/db",
                                      "--url=https://h/mcp?token=value-2"]})"),
@@ -79,6 +111,9 @@ std::string shown(const std::vector<std::string>& args) {
 }
 
 const std::string kKey = "sk-proj-abcdef0123456789";
+const std::string kPem =
+    "-----BEGIN PRIVATE KEY-----\nMIIBVAIBADANBgkqhkiG9w0B\nAQEFAASCAT4wggE6\n-----END PRIVATE "
+    "KEY-----";
 
 TEST(SecretValues, OrdinaryArgumentsAreNone) {
     for (const std::vector<std::string>& args : std::vector<std::vector<std::string>>{
@@ -102,6 +137,16 @@ TEST(SecretValues, OrdinaryArgumentsAreNone) {
              {"{\"tokenizer\":\"x\",\"max_tokens\":5}"},
              {"the bearer of news"},
              {"--password", "--next", "plain"},
+             {"--password=", "--next=x", "plain"},
+             {"exec server --password --next plain"},
+             {"exec server -v x -p y"},
+             {"-H", "Accept:", "text/html"},
+             {"-H", "accept", "text/html"},
+             {"token", "x"},
+             {"--tokenizer=", "x"},
+             {"https://h/mcp?sort%5Fkey=x&a%20token=x&token%3Dx&%7=%"},
+             {"https://h/mcp?X-Amz-SignedHeaders=host&sort-key=x"},
+             {"-----END OF IT-----", "-----"},
              {"12:30", "C:/a=b", "auth://host/path", "token"},
          })
         EXPECT_EQ(shown(args), [&] {
@@ -129,6 +174,13 @@ TEST(SecretValues, OfArgumentsAreHiddenAndNothingElseIs) {
         {{"PASSWORD=\"a\\\"b\" c"}, "PASSWORD=\"***\" c"},
         {{"--sort-key", kKey}, "--sort-key | ***"},
         {{"key=" + kKey}, "key=***"},
+        {{"--token", "--x!y", "z"}, "--token | *** | z"},
+        {{"sh", "-c", "server -token a -v"}, "sh | -c | server -token *** -v"},
+        {{"--token=", "a", "b"}, "--token= | *** | b"},
+        {{"-H", "X-Api-Key:", "a"}, "-H | X-Api-Key: | ***"},
+        {{"--header=X-Api-Key:", "a"}, "--header=X-Api-Key: | ***"},
+        {{"--header", "x-api-key", "a"}, "--header | x-api-key | ***"},
+        {{"-H", "x-api-key", "a"}, "-H | x-api-key | ***"},
         // Members of JSON.
         {{R"({"token":"a","region":"eu"})"}, R"({"token":"***","region":"eu"})"},
         {{R"(--config={"a":{"apiKey" : "b\"c"},"d":1})"},
@@ -147,9 +199,20 @@ TEST(SecretValues, OfArgumentsAreHiddenAndNothingElseIs) {
         {{"https://h/mcp?key=a"}, "https://h/mcp?key=***"},
         {{"https://h/mcp?x=0123456789abcdef0123"}, "https://h/mcp?x=***"},
         {{"https://h/mcp#token=a&b=c"}, "https://h/mcp#token=***&b=c"},
+        {{"HTTPS://a@example.org/path"}, "HTTPS://***@example.org/path"},
+        {{"https://h/mcp?client%5Fsecret=a&x=1"}, "https://h/mcp?client%5Fsecret=***&x=1"},
+        {{"https://h/mcp?%74oken=a"}, "https://h/mcp?%74oken=***"},
+        {{"https://h/mcp?X-Amz-Signature=a&x=1"}, "https://h/mcp?X-Amz-Signature=***&x=1"},
         {{"http://a:b@h and http://c:d@h"}, "http://a:***@h and http://c:***@h"},
         // By the shape.
         {{"--opt=" + kKey}, "--opt=***"},
+        {{"--private-key", kPem, "x"}, "--private-key | *** | x"},
+        {{"--key", kPem}, "--key | ***"},
+        {{"--key=" + kPem}, "--key=***"},
+        {{"x=" + kPem + ",y=1"}, "x=***,y=1"},
+        {{"exec x -private-key " + kPem + " -y"}, "exec x -private-key *** -y"},
+        {{"exec x '" + kPem + "' -y"}, "exec x '***' -y"},
+        {{"a\\n-----BEGIN PRIVATE KEY-----\\nb"}, "a\\n***"},
         {{"a," + kKey + ",b"}, "a,***,b"},
         {{"eyJhbGciOiJub25lIn0.eyJhIjoxfQ.c2ln=="}, "***"},
         {{"Bearer a"}, "Bearer ***"},
@@ -157,6 +220,26 @@ TEST(SecretValues, OfArgumentsAreHiddenAndNothingElseIs) {
         {{"basic YTpi"}, "basic ***"},
     };
     for (const auto& c : cases) EXPECT_EQ(shown(c.args), c.expected);
+}
+
+// As errors and logs show what a program says of it, line by line and joined.
+TEST(SecretValues, OfAPrivateKeyEachLineIsMasked) {
+    core::Secrets secrets;
+    for (const auto& value : secret_values({{"args", {"--private-key", kPem}}})) secrets.add(value);
+    EXPECT_EQ(core::masked(kPem), "***");
+    EXPECT_EQ(core::masked("-----BEGIN PRIVATE KEY----- | MIIBVAIBADANBgkqhkiG9w0B | "
+                           "AQEFAASCAT4wggE6 | -----END PRIVATE KEY-----"),
+              "-----BEGIN PRIVATE KEY----- | *** | *** | -----END PRIVATE KEY-----");
+}
+
+TEST(SecretValues, OfAPrivateKeyInOneLineEachLineIsMaskedToo) {
+    core::Secrets secrets;
+    const char* settings =
+        R"({"env":{"PEM":"-----BEGIN X-----\\nMIIBVAIBADANBgkqhkiG9w0B\\n-----END X-----\\n"}})";
+    for (const auto& value : found_in(settings)) secrets.add(value);
+    EXPECT_EQ(core::masked("MIIBVAIBADANBgkqhkiG9w0B"), "***");
+    EXPECT_EQ(core::masked("-----BEGIN X-----\\nMIIBVAIBADANBgkqhkiG9w0B\\n-----END X-----"),
+              "***");
 }
 
 TEST(SecretValues, OfAddressesInTheEnvironmentAreTheirPasswords) {

@@ -131,7 +131,7 @@ TEST(CheckTransports, RefusesReferencesThatNothingCouldExpand) {
         const char* says;
     } cases[] = {
         {"args = ['${A']", "args[0]: a \"${\" that is never closed"},
-        {"args = ['x', '${a b}']", "args[1]: \"${a b}\" is no reference"},
+        {"args = ['x', '${a b}']", "args[1]: \"${a...}\" is no reference"},
         {"env = { K = '${keyring:x}' }", "env.K: ${keyring:...} is not supported"},
         {"args = ['${command:touch x}']", "${command:...} is not allowed in a project file"},
         {"args = ['${A}', '${B:-c}', '${file:/nowhere}', '$${', '${env:A}']", ""},
