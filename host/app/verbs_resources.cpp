@@ -274,7 +274,10 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
         print_table(rows);
     }
     for (const auto& error : listed.errors) say("error: " + error.message);
-    if (listed.things.empty() && listed.errors.empty()) say("no " + kind_name);
+    const bool none = listed.things.empty() && listed.errors.empty();
+    if (none && session.host().connections().ids().empty() && session.misconfigured())
+        return kConfigError;
+    if (none) say("no " + kind_name);
     return kOk;
 }
 

@@ -150,6 +150,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     else
         print_table(rows);
     for (const auto& error : asked.errors) say("error: " + error.message);
+    if (none && servers.empty() && session.misconfigured()) return kConfigError;
     if (none) say(pattern.empty() ? "no tools" : "no tool matches " + pattern);
     return kOk;
 }

@@ -2,6 +2,7 @@
 #include "app/session.hpp"
 #include "app/trust_file.hpp"
 #include "app/verbs.hpp"
+#include "config/approval.hpp"
 #include "core/text.hpp"
 
 #include <cstdio>
@@ -208,7 +209,7 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
                            std::none_of(picked->begin(), picked->end(), [&](const auto& other) {
                                return other.id == proposal.waits_for;
                            });
-        if (alone) say("it still waits for: patchbay trust " + proposal.waits_for);
+        if (alone) say("it still waits for: " + config::trust_command(proposal.waits_for));
     }
     return code;
 }

@@ -3,8 +3,10 @@
 #include "config/keys.hpp"
 #include "config/launch.hpp"
 #include "core/digest.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 namespace patchbay::config {
@@ -215,10 +217,22 @@ private:
 
 }  // namespace
 
+std::string trust_command(const std::string& id) {
+    const bool plain = std::all_of(id.begin(), id.end(), [](unsigned char c) {
+        return std::isalnum(c) || c == '-' || c == '_' || c == '.';
+    });
+    if (plain) return "patchbay trust " + id;
+    std::string quoted;
+    for (const char c : core::printable(id, 200))
+        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return "patchbay trust '" + quoted + "'";
+}
+
 std::string how_to_approve(const Proposal& proposal) {
-    std::string text = "; to see and approve it: patchbay trust ";
-    if (!proposal.waits_for.empty()) text += proposal.waits_for + (proposal.approved ? "" : " ");
-    return proposal.approved ? text : text + proposal.id;
+    const std::string text = "; to see and approve it: ";
+    if (proposal.waits_for.empty()) return text + trust_command(proposal.id);
+    return text + trust_command(proposal.waits_for) +
+           (proposal.approved ? "" : " " + proposal.id);  // a server's id is plain
 }
 
 std::string why_inert(const Proposal& proposal) {

@@ -28,6 +28,8 @@ bool from_project(Scope scope);
 void withhold(std::vector<Fragment>& fragments, const Approvals* approvals,
               const Environment& environment);
 
+// What shows and approves it, fit to be pasted: a checkout names its tables as it likes.
+std::string trust_command(const std::string& id);
 // Why the server of `proposal` cannot be used, and the command that ends that.
 std::string why_inert(const Proposal& proposal);
 // Its last part, from the semicolon: names only what is not approved yet.

@@ -1,5 +1,6 @@
 // `${...}` in settings: once, never nested, at connect time. What a variable holds is never looked
 // into again, so a value from outside cannot name another one.
+#include "config/approval.hpp"
 #include "config/launch.hpp"
 #include "config/load.hpp"
 #include "config/secret_values.hpp"
@@ -67,7 +68,7 @@ Result<json::object> still_approved(json::object settings, const Server& server,
     return Error{ErrorCode::Denied, to_string(server.place) + ": " + what +
                                         ": its command leads to " + named(now) +
                                         " now, approved was " + named(server.program) +
-                                        "; to see and approve it: patchbay trust " + id};
+                                        "; to see and approve it: " + trust_command(id)};
 }
 
 // Form looks at how references are written: it asks for no variable, reads and runs nothing.

@@ -133,7 +133,7 @@ private:
                      (in_force == origins_.end()
                           ? ""
                           : ", so that of " + to_string(in_force->second) + " stays in force") +
-                     "; to see and approve it: patchbay trust " + proposal.id);
+                     how_to_approve(proposal));
         }
     }
 

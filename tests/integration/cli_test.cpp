@@ -343,6 +343,9 @@ TEST(CommandLine, CallsNothingWhenThereIsNoFolderToSaveIn) {
 TEST(CommandLine, WhatIsNotFoundBesideABrokenFileIsAMatterOfTheConfiguration) {
     Home home;
     home.write(home.user_config() / "config.toml", "[servers.b");
+    for (const Words& list :
+         {Words{"tools"}, Words{"resources", "list"}, Words{"prompts", "list", "--json"}})
+        EXPECT_EQ(home.run(list).exit_code, 4) << testing::PrintToString(list);
     for (const Words& words : {Words{"call", "mcp__b__x"}, Words{"tools", "--server", "b"}}) {
         for (const bool others : {false, true}) {
             if (others) home.add_example("a");

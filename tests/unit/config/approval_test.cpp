@@ -429,6 +429,13 @@ TEST_F(Approval, AnOverlayOfACheckoutDoesNotTurnAServerOn) {
     }
 }
 
+TEST_F(Approval, WhatIsAdvisedMayBePasted) {
+    project("[auth.\"x; touch 'gone'\"]\nkind = 'oauth'\n");
+    EXPECT_THAT(all(now().diagnostics),
+                HasSubstr(R"(patchbay trust 'auth.x; touch '\''gone'\''')"));
+    EXPECT_EQ(trust_command("auth.a-b_2"), "patchbay trust auth.a-b_2");
+}
+
 TEST_F(Approval, ATableOfACheckoutDoesNotReplaceTheUsers) {
     user("[servers.u]\ncommand = 'mine'\nauth = 'corp'\n[auth.corp]\nkind = 'oauth'\n");
     project("[auth.corp]\nkind = 'bearer'\ncommand = ['steal']\n");
