@@ -1,17 +1,16 @@
 #include "app/host.hpp"
 
 #include "app/era_file.hpp"
+#include "app/expander.hpp"
 #include "app/server_auth.hpp"
 #include "app/server_log.hpp"
 #include "auth/consent.hpp"
 #include "auth/secret_store.hpp"
 #include "config/approval.hpp"
-#include "config/secret_values.hpp"
 #include "config/transport_settings.hpp"
 #include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
-#include "core/worker.hpp"
 #include "policy/unmatched_rules.hpp"
 #include "protocol/schema.hpp"
 #include "registry/server_spec.hpp"
@@ -97,9 +96,6 @@ plugin::SearchOptions search_options(const HostOptions& options, const config::C
     search.disabled = config.plugins.disabled;
     return search;
 }
-
-// Secrets fetched at once: as many servers as may wait for a slow one before it delays the next.
-constexpr unsigned kWaitingThreads = 4;
 
 class Judge final : public config::Approvals {
 public:
@@ -214,10 +210,11 @@ struct Host::Impl final : connection::ServerEvents {
                 }
                 return plugins.open(transport, std::move(channel), events);
             },
-            [this](const config::Server& server, Then<connection::Expanded> then) {
+            [this](const config::Server& server, Expander::Then then) {
                 const bool signs_in = server_auth.choice(server).has_value();
-                expand(server, signs_in ? server_auth.method_of(server) : connection::AuthMethod{},
-                       std::move(then));
+                expander.expand(server,
+                                signs_in ? server_auth.method_of(server) : connection::AuthMethod{},
+                                std::move(then));
             },
             [this](const std::string& transport) {
                 const auto known = plugins.transports();
@@ -275,83 +272,31 @@ struct Host::Impl final : connection::ServerEvents {
                                      core::did_you_mean(id, known)}] { done(error); });
     }
 
-    template <class What>
-    using Then = std::function<void(Result<What>)>;
-
-    // At once, or on a thread of `waiting` where a file or a program has to be waited for.
-    // `written`: how it is signed in to. A child may print what it is given, a server send back
-    // what it is sent: those values are masked from here to the next attempt.
-    void expand(const config::Server& server, const Result<connection::AuthMethod>& written,
-                Then<connection::Expanded> then) {
-        using connection::Expanded;
-        const bool waits = (server.expand && config::expansion_waits(server.settings)) ||
-                           (written && config::expansion_waits(written->settings));
-        const auto values = std::make_shared<core::Secrets>();
-        auto environment = options.environment;
-        environment.secrets = values.get();
-        auto work = [server, speaker = server_auth.spoken_by_its_table(server), written, values,
-                     environment](const std::stop_token& stop) {
-            auto settings = config::expand(server, environment, stop);
-            if (!settings) return Result<Expanded>(settings.error());
-            for (const auto& value : config::secret_values(*settings)) values->add(value);
-            mask_passed(*settings, environment, *values);
-            Expanded expanded{std::move(*settings), written};
-            if (!written) return Result<Expanded>(std::move(expanded));
-            auto own = config::expand_auth(speaker, written->settings, environment, stop);
-            if (own) {
-                for (const auto& value : config::secret_values(*own)) values->add(value);
-                expanded.auth->settings = std::move(*own);
-            } else {
-                expanded.auth = own.error();
-            }
-            return Result<Expanded>(std::move(expanded));
-        };
-        auto told = [this, id = server.id, values,
-                     then = std::move(then)](Result<Expanded> outcome) {
-            masked[id] = std::move(*values);
-            then(std::move(outcome));
-        };
-        if (!waits) return told(work({}));
-        waiting.run(std::move(work), std::move(told));
-    }
-
-    // Variables that a child inherits by name.
-    static void mask_passed(const json::object& settings, const config::Environment& environment,
-                            core::Secrets& values) {
-        const auto* names = settings.if_contains("pass_env");
-        if (!names || !names->is_array() || !environment.variable) return;
-        for (const auto& name : names->get_array()) {
-            if (!name.is_string()) continue;
-            const std::string text(name.get_string());
-            const auto value = environment.variable(text);
-            if (value && config::names_a_secret(text)) values.add(*value);
-        }
-    }
-
     // With everything expanded for `server`, signs in or out; or `done` hears why not.
     void with_method(const config::Server& server, OneSignIn::Done done,
                      std::function<void(OneSignIn::Make make, const std::string& url)> then) {
-        expand(server, server_auth.method_of(server),
-               [this, server, done = std::move(done),
-                then = std::move(then)](Result<connection::Expanded> expanded) {
-                   if (!expanded || !expanded->auth) {
-                       const auto error = expanded ? expanded->auth.error() : expanded.error();
-                       return loop.defer([done, error] { done(error); });
-                   }
-                   const auto* written = expanded->settings.if_contains("url");
-                   const auto url = written && written->is_string()
-                                        ? std::string(written->get_string())
-                                        : std::string();
-                   const auto method = *expanded->auth;
-                   const auto make = [this, server, method](plugin::AuthenticatorEvents& events) {
-                       return server_auth.authenticator(server, method, nullptr, events);
-                   };
-                   plugins.prepare_auth(
-                       method.name, [this, done, then, make, url](const Result<void>& ready) {
-                           if (ready) return then(make, url);
-                           loop.defer([done, error = ready.error()] { done(error); });
-                       });
-               });
+        expander.expand(
+            server, server_auth.method_of(server),
+            [this, server, done = std::move(done),
+             then = std::move(then)](Result<connection::Expanded> expanded) {
+                if (!expanded || !expanded->auth) {
+                    const auto error = expanded ? expanded->auth.error() : expanded.error();
+                    return loop.defer([done, error] { done(error); });
+                }
+                const auto* written = expanded->settings.if_contains("url");
+                const auto url = written && written->is_string()
+                                     ? std::string(written->get_string())
+                                     : std::string();
+                const auto method = *expanded->auth;
+                const auto make = [this, server, method](plugin::AuthenticatorEvents& events) {
+                    return server_auth.authenticator(server, method, nullptr, events);
+                };
+                plugins.prepare_auth(method.name,
+                                     [this, done, then, make, url](const Result<void>& ready) {
+                                         if (ready) return then(make, url);
+                                         loop.defer([done, error = ready.error()] { done(error); });
+                                     });
+            });
     }
 
     void check_transports(config::Config& config) const {
@@ -409,7 +354,6 @@ struct Host::Impl final : connection::ServerEvents {
     plugin::Catalogue plugins;
     ServerAuth server_auth;
     OneSignIn signing;
-    std::map<std::string, core::Secrets> masked;  // by server
     TrustFile trust;
     std::optional<ServerLog> logs;
     EraFile eras;
@@ -421,7 +365,7 @@ struct Host::Impl final : connection::ServerEvents {
     bool some_fall_back = false;
     std::atomic<bool> interrupted{false};
     bool closed = false;
-    core::Worker waiting{loop, kWaitingThreads};  // for secrets that are elsewhere
+    Expander expander{loop, options.environment, server_auth};
 };
 
 Host::Host(HostOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
