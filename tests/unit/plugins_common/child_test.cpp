@@ -77,6 +77,16 @@ protected:
         host_.child.exited(host_.child.ctx, code);
         host_.run_posted();
     }
+    // What it says of an exit with `code`, stopped before with that grace if there is one.
+    bool leaves_by_itself(std::int32_t code,
+                          std::optional<std::chrono::milliseconds> grace = std::nullopt) {
+        start(R"({"command":"x"})");
+        if (grace) stop(*grace);
+        host_.child.exited(host_.child.ctx, code);
+        const bool itself = child_->left_by_itself();
+        host_.run_posted();
+        return itself;
+    }
     static void write(int fd, const std::string& text) {
         ASSERT_EQ(::write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
     }
@@ -233,42 +243,23 @@ TEST_F(ChildTest, SaysHowItEnded) {
 
 // A program that gets TERM or KILL after its grace did not leave by itself.
 TEST_F(ChildTest, LeftByItselfUnlessItWasMadeTo) {
-    start(R"({"command":"x"})");
-    host_.child.exited(host_.child.ctx, 256 + SIGTERM);
-    EXPECT_TRUE(child_->left_by_itself()) << "nobody had stopped it";
-    host_.run_posted();
+    EXPECT_TRUE(leaves_by_itself(256 + SIGTERM)) << "nobody had stopped it";
 }
 
 TEST_F(ChildTest, DidNotLeaveByItselfWhenItsGraceWasOver) {
-    start(R"({"command":"x"})");
-    stop(0ms);
-    host_.child.exited(host_.child.ctx, 256 + SIGTERM);
-    EXPECT_FALSE(child_->left_by_itself());
-    host_.run_posted();
+    EXPECT_FALSE(leaves_by_itself(256 + SIGTERM, 0ms));
 }
 
 TEST_F(ChildTest, DidNotLeaveByItselfWhenItHadToBeKilled) {
-    start(R"({"command":"x"})");
-    stop(0ms);
-    host_.child.exited(host_.child.ctx, 256 + SIGKILL);
-    EXPECT_FALSE(child_->left_by_itself());
-    host_.run_posted();
+    EXPECT_FALSE(leaves_by_itself(256 + SIGKILL, 0ms));
 }
 
 TEST_F(ChildTest, LeftByItselfWithACodeOfItsOwnHoweverLate) {
-    start(R"({"command":"x"})");
-    stop(0ms);
-    host_.child.exited(host_.child.ctx, 1);
-    EXPECT_TRUE(child_->left_by_itself());
-    host_.run_posted();
+    EXPECT_TRUE(leaves_by_itself(1, 0ms));
 }
 
 TEST_F(ChildTest, LeftByItselfWithinItsGrace) {
-    start(R"({"command":"x"})");
-    stop(1h);
-    host_.child.exited(host_.child.ctx, 256 + SIGKILL);
-    EXPECT_TRUE(child_->left_by_itself());
-    host_.run_posted();
+    EXPECT_TRUE(leaves_by_itself(256 + SIGKILL, 1h));
 }
 
 }  // namespace
