@@ -2,6 +2,7 @@
 // given, how it is ended.
 #include "conformance/peers.hpp"
 #include "support/plugin_host.hpp"
+#include "support/scratch_folder.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
@@ -25,10 +26,7 @@ using ::testing::StartsWith;
 
 class Stdio : public testing::Test {
 protected:
-    void TearDown() override {
-        EXPECT_THAT(channel_.faults, IsEmpty());
-        std::filesystem::remove_all(folder_);
-    }
+    void TearDown() override { EXPECT_THAT(channel_.faults, IsEmpty()); }
     bool open(std::vector<std::string> mode, const std::string& more = {}) {
         return channel_.open(peer_settings("stdio", std::move(mode), more)) == PATCHBAY_OK;
     }
@@ -36,8 +34,7 @@ protected:
         return channel_.until([&] { return channel_.closed(); });
     }
     std::string write(const std::string& name, const std::string& text, mode_t mode) {
-        std::filesystem::create_directories(folder_);
-        const auto path = folder_ + "/" + name;
+        const auto path = folder_ / name;
         std::ofstream(path) << text;
         ::chmod(path.c_str(), mode);
         return path;
@@ -51,7 +48,7 @@ protected:
         return texts;
     }
 
-    const std::string folder_ = "/tmp/" + unique_token();
+    const ScratchFolder folder_;
     core::Loop loop_;
     PluginHost host_{loop_, "stdio"};
     PluginChannel channel_{loop_, host_};
@@ -72,11 +69,11 @@ TEST_F(Stdio, RefusesWhatIsNotExecutable) {
     const auto path = write("server", "#!/bin/sh\n", 0644);
     EXPECT_EQ(channel_.open(command_settings({path})), PATCHBAY_E_UNSUPPORTED);
     EXPECT_EQ(channel_.refusal, "command \"" + path + "\" is not executable (chmod +x?)");
-    EXPECT_EQ(
-        channel_.open(command_settings({"server"}, ",\"env\":{\"PATH\":\"" + folder_ + "\"}")),
-        PATCHBAY_E_UNSUPPORTED);
+    EXPECT_EQ(channel_.open(
+                  command_settings({"server"}, ",\"env\":{\"PATH\":\"" + folder_.path() + "\"}")),
+              PATCHBAY_E_UNSUPPORTED);
     EXPECT_THAT(channel_.refusal, HasSubstr(path + " is not executable"));
-    EXPECT_EQ(channel_.open(command_settings({folder_})), PATCHBAY_E_UNSUPPORTED);
+    EXPECT_EQ(channel_.open(command_settings({folder_.path()})), PATCHBAY_E_UNSUPPORTED);
     EXPECT_THAT(channel_.refusal, HasSubstr("is a directory"));
 }
 
@@ -105,13 +102,12 @@ TEST_F(Stdio, NeverAsksAShell) {
 }
 
 TEST_F(Stdio, FindsACommandRelativeToItsWorkingDirectory) {
-    write("link", "", 0644);
-    std::filesystem::remove(folder_ + "/link");
-    std::filesystem::create_symlink(peer_program(), folder_ + "/link");
-    ASSERT_EQ(channel_.open(command_settings({"./link", "self"}, ",\"cwd\":\"" + folder_ + "\"")),
-              PATCHBAY_OK);
+    std::filesystem::create_symlink(peer_program(), folder_ / "link");
+    ASSERT_EQ(
+        channel_.open(command_settings({"./link", "self"}, ",\"cwd\":\"" + folder_.path() + "\"")),
+        PATCHBAY_OK);
     ASSERT_TRUE(channel_.until([&] { return !channel_.messages.empty(); }));
-    EXPECT_THAT(channel_.messages[0], HasSubstr("\"cwd\":\"" + folder_ + "\""));
+    EXPECT_THAT(channel_.messages[0], HasSubstr("\"cwd\":\"" + folder_.path() + "\""));
 }
 
 TEST_F(Stdio, GivesAChildTheShortListAndWhatIsConfiguredAndNothingElse) {
@@ -217,7 +213,7 @@ TEST_P(StdioPids, EndsAChildThatIgnoresEverything) {
     EXPECT_THAT(processes_with(token), IsEmpty());
 }
 TEST_P(StdioPids, AsksAChildToLeaveBeforeItIsKilled) {
-    const auto asked = folder_ + "/asked";
+    const auto asked = folder_ / "asked";
     const auto script = write("server",
                               "#!/bin/sh\ntrap 'echo TERM > \"$1\"; exit 0' TERM\necho '{}'\n"
                               "while :; do sleep 60 & wait $!; done\n",

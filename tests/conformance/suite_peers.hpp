@@ -3,6 +3,7 @@
 #pragma once
 
 #include "conformance/peers.hpp"
+#include "support/scratch_folder.hpp"
 #include "support/scripted_http.hpp"
 #include "support/ws_server.hpp"
 
@@ -52,7 +53,7 @@ public:
                                                  "odd",  "cut",    "flood", "exit"};
         std::vector<std::string> words{kWords[static_cast<std::size_t>(mode)]};
         if (mode == Mode::Late) {
-            fifo_ = ::testing::TempDir() + unique_token();
+            fifo_ = folder_ / "say";
             if (::mkfifo(fifo_.c_str(), 0600) != 0) throw std::runtime_error(fifo_);
             words.push_back(fifo_);
         }
@@ -62,13 +63,13 @@ public:
     }
     ~LinePeer() override {
         if (opened_ >= 0) ::close(opened_);
-        if (!fifo_.empty()) ::unlink(fifo_.c_str());
     }
     std::string settings() const override { return settings_; }
     // For both directions: it waits for nobody.
     void hear() override { opened_ = ::open(fifo_.c_str(), O_RDWR | O_CLOEXEC); }
 
 private:
+    const ScratchFolder folder_;
     std::string settings_, fifo_;
     int opened_ = -1;
 };

@@ -2,6 +2,7 @@
 // and nobody else notices.
 #include "hostile/server.hpp"
 #include "integration/home.hpp"
+#include "support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -83,8 +84,8 @@ std::string program_that_notes(const std::string& file, const std::string& then)
 }
 
 TEST(RestartStorm, AServerThatNeverStartsIsNotStartedForEver) {
-    const std::string file = ::testing::TempDir() + "patchbay-storm-" + std::to_string(::getpid());
-    std::remove(file.c_str());
+    const test::ScratchFolder folder;
+    const auto file = folder / "starts";
     Storm storm(
         {{"command", "/bin/sh"}, {"args", json::array{"-c", program_that_notes(file, "exit 3")}}});
     const auto refused = storm.call("storm__do");
@@ -93,12 +94,11 @@ TEST(RestartStorm, AServerThatNeverStartsIsNotStartedForEver) {
     storm.until_given_up();
     // Each attempt asks it in both eras.
     EXPECT_EQ(starts_in(file).size(), 2 * (1 + kAttempts));
-    std::remove(file.c_str());
 }
 
 TEST(RestartStorm, AServerThatEndsAfterEachStartIsGivenUpAfterItsAttempts) {
-    const std::string file = ::testing::TempDir() + "patchbay-storm-" + std::to_string(::getpid());
-    std::remove(file.c_str());
+    const test::ScratchFolder folder;
+    const auto file = folder / "starts";
     const auto server = test::built("tests/peers/hostile_server");
     Storm storm({{"command", "/bin/sh"},
                  {"args", json::array{"-c", program_that_notes(file, "exec " + server +
@@ -111,7 +111,6 @@ TEST(RestartStorm, AServerThatEndsAfterEachStartIsGivenUpAfterItsAttempts) {
     ASSERT_EQ(starts.size(), 1 + kAttempts);
     // The last pause is 8 times the first; /proc/uptime counts in hundredths.
     EXPECT_GE(starts.back() - starts[starts.size() - 2], 8 * kFirstPauseMs / 1000.0 - 0.02);
-    std::remove(file.c_str());
 }
 
 TEST(RestartStorm, AServerThatHangsUpOnEachConnectionIsGivenUpAfterItsAttempts) {

@@ -1,5 +1,7 @@
 #include "app/call_arguments.hpp"
 
+#include "support/scratch_folder.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -80,7 +82,8 @@ TEST(ArgumentsOfACall, AreEmptyWhenNoneAreGiven) {
 }
 
 TEST(ArgumentsOfACall, ComeFromAFileToo) {
-    const std::string file = ::testing::TempDir() + "arguments.json";
+    const test::ScratchFolder folder;
+    const std::string file = folder / "arguments.json";
     std::ofstream(file) << "{\"path\": \"README.md\"}\n";
     const auto made = read_arguments("@" + file);
     ASSERT_TRUE(made) << message_of(made);

@@ -1,6 +1,7 @@
 #include "app/output.hpp"
 
 #include "app/verbs.hpp"
+#include "support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,16 +17,6 @@ namespace {
 
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
-
-// A folder of its own, gone with the object.
-struct Folder {
-    Folder() {
-        std::string name = ::testing::TempDir() + "patchbay-output-XXXXXX";
-        path = ::mkdtemp(name.data()) ? name : std::string();
-    }
-    ~Folder() { fs::remove_all(path); }
-    std::string path;
-};
 
 TEST(Table, AlignsColumnsByWhatIsSeen) {
     EXPECT_EQ(table_text({{{"ID"}, {"STATE"}, {"N"}},
@@ -103,30 +94,30 @@ TEST(Base64, ThatIsNoneIsRefused) {
 }
 
 TEST(SavedFiles, AreNamedByTheirTypeAndNeverReplaceAnother) {
-    const Folder folder;
-    std::ofstream(folder.path + "/image-1.png") << "mine";
-    const auto saved = save_new_file(folder.path, "image", "image/png", "new");
+    const test::ScratchFolder folder;
+    std::ofstream(folder / "image-1.png") << "mine";
+    const auto saved = save_new_file(folder.path(), "image", "image/png", "new");
     ASSERT_TRUE(saved) << saved.error().message;
-    EXPECT_EQ(*saved, folder.path + "/image-2.png");
+    EXPECT_EQ(*saved, folder / "image-2.png");
     std::string kept;
-    std::ifstream(folder.path + "/image-1.png") >> kept;
+    std::ifstream(folder / "image-1.png") >> kept;
     EXPECT_EQ(kept, "mine");
 }
 
 TEST(SavedFiles, TakeNoPathFromTheServer) {
-    const Folder folder;
-    const auto saved = save_new_file(folder.path, "audio", "audio/../../../etc/x", "y");
+    const test::ScratchFolder folder;
+    const auto saved = save_new_file(folder.path(), "audio", "audio/../../../etc/x", "y");
     ASSERT_TRUE(saved) << saved.error().message;
-    EXPECT_EQ(*saved, folder.path + "/audio-1.bin");
+    EXPECT_EQ(*saved, folder / "audio-1.bin");
 }
 
 TEST(SavedFiles, DoNotFollowALinkThatWaitsForThem) {
-    const Folder folder;
-    fs::create_symlink(folder.path + "/elsewhere", folder.path + "/image-1.png");
-    const auto saved = save_new_file(folder.path, "image", "image/png", "new");
+    const test::ScratchFolder folder;
+    fs::create_symlink(folder / "elsewhere", folder / "image-1.png");
+    const auto saved = save_new_file(folder.path(), "image", "image/png", "new");
     ASSERT_TRUE(saved) << saved.error().message;
-    EXPECT_EQ(*saved, folder.path + "/image-2.png");
-    EXPECT_FALSE(fs::exists(folder.path + "/elsewhere"));
+    EXPECT_EQ(*saved, folder / "image-2.png");
+    EXPECT_FALSE(fs::exists(folder / "elsewhere"));
 }
 
 TEST(SavedFiles, WithoutAFolderAreAnErrorThatNamesIt) {
@@ -136,19 +127,19 @@ TEST(SavedFiles, WithoutAFolderAreAnErrorThatNamesIt) {
 }
 
 TEST(SavedFiles, ThatDoNotFitAreAnErrorAndLeaveNothing) {
-    const Folder folder;
+    const test::ScratchFolder folder;
     rlimit usual{};
     ::getrlimit(RLIMIT_FSIZE, &usual);
     const rlimit small{10, usual.rlim_max};
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);
     ::setrlimit(RLIMIT_FSIZE, &small);
-    const auto saved = save_new_file(folder.path, "image", "image/png", "more than ten bytes");
+    const auto saved = save_new_file(folder.path(), "image", "image/png", "more than ten bytes");
     ::setrlimit(RLIMIT_FSIZE, &usual);
     std::signal(SIGXFSZ, handler);
     ASSERT_FALSE(saved);
     EXPECT_EQ(saved.error().code, ErrorCode::Io);
     EXPECT_THAT(saved.error().message, HasSubstr("image-1.png: File too large"));
-    EXPECT_TRUE(fs::is_empty(folder.path));
+    EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
 TEST(ExitCodes, SayTheKindOfTheTrouble) {

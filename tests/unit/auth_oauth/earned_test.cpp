@@ -1,6 +1,7 @@
 // Credentials without a person: for services, workloads and enterprises.
 #include "crypto.hpp"
 #include "fake_host.hpp"
+#include "support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
 
@@ -196,7 +197,8 @@ TEST_F(Earned, not_without_a_client) {
 }
 
 TEST_F(Earned, by_a_workloads_assertion_read_anew_each_time) {
-    const auto file = ::testing::TempDir() + "oauth_assertion";
+    const patchbay::test::ScratchFolder folder;
+    const auto file = folder / "assertion";
     std::ofstream(file) << "header.claims.signature\n";
     Method method(host,
                   R"({"grant":"jwt_bearer","client_id":"w","assertion_file":")" + file + "\"}");

@@ -1,6 +1,7 @@
 // What may be configured, and secrets that are read from files.
 #include "crypto.hpp"
 #include "fake_host.hpp"
+#include "support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
 
@@ -73,9 +74,9 @@ TEST(Settings, say_which_secrets_another_could_use) {
 // What a jwt_bearer login sends for `assertion_file`, or why it does not.
 struct SecretFile : ::testing::Test {
     FakeHost host;
-    const std::string path = ::testing::TempDir() + "oauth_secret_file";
+    const patchbay::test::ScratchFolder folder;
+    const std::string path = folder / "secret";
     SecretFile() { serve_usual(host); }
-    ~SecretFile() override { std::filesystem::remove_all(path); }
 
     std::string sent(const std::string& more = "") {
         Method method(host, R"({"grant":"jwt_bearer","client_id":"w","assertion_file":")" + path +

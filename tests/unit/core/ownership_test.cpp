@@ -1,11 +1,13 @@
 #include "core/ownership.hpp"
 
 #include "core/descriptor.hpp"
+#include "support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace patchbay::core {
@@ -60,8 +62,9 @@ TEST(Ownership, WhatIsGoneCannotBeReplacedAndIsNotBelieved) {
     const auto us = Writers::of_this_process(Groups::Refused);
     EXPECT_EQ(who_else_replaces("/nowhere/file", us), "");
     EXPECT_EQ(who_else_writes(-1, us), "Bad file descriptor");
-    auto name = ::testing::TempDir() + "patchbay-ownership-XXXXXX";
-    const Descriptor file(::mkstemp(name.data()));
+    const test::ScratchFolder folder;
+    const auto name = folder / "file";
+    const Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
     EXPECT_EQ(who_else_writes(file.get(), us), "");
     ::unlink(name.c_str());
     EXPECT_EQ(who_else_writes(file.get(), us), "it was moved while it was read");

@@ -1,6 +1,8 @@
 // What is believed of the state directory, and what is not.
 #include "core/private_file.hpp"
 
+#include "support/scratch_folder.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,14 +23,11 @@ namespace fs = std::filesystem;
 class PrivateFile : public ::testing::Test {
 protected:
     PrivateFile() {
-        auto pattern = (fs::temp_directory_path() / "patchbay-private-XXXXXX").string();
-        root = fs::canonical(::mkdtemp(pattern.data())).string();
         fs::create_directories(state());
         mode(root + "/home", 0755);
         mode(root + "/home/state", 0755);
         mode(state(), 0700);
     }
-    ~PrivateFile() override { fs::remove_all(root); }
 
     std::string state() const { return root + "/home/state/patchbay"; }
     static void mode(const std::string& path, mode_t mode) {
@@ -53,7 +52,8 @@ protected:
         mode(state() + "/f", with);
     }
 
-    std::string root;
+    const test::ScratchFolder scratch;
+    const std::string root = scratch.path();
 };
 
 TEST_F(PrivateFile, IsReadWhereOnlyItsOwnerCouldHaveWrittenIt) {

@@ -1,6 +1,8 @@
 // Where exec would find a program, and what is told when it finds none.
 #include "core/program.hpp"
 
+#include "support/scratch_folder.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,15 +21,12 @@ namespace fs = std::filesystem;
 class Program : public ::testing::Test {
 protected:
     Program() {
-        auto pattern = (fs::temp_directory_path() / "patchbay-program-XXXXXX").string();
-        root = fs::canonical(::mkdtemp(pattern.data())).string();
         for (const auto* folder : {"/a", "/b", "/b/tool-folder"})
             fs::create_directories(root + folder);
         put("/a/plain", fs::perms::owner_read);
         put("/b/plain", fs::perms::owner_all);
         put("/b/tool", fs::perms::owner_all);
     }
-    ~Program() override { fs::remove_all(root); }
 
     void put(const std::string& name, fs::perms mode) const {
         std::ofstream(root + name) << "#!/bin/sh\n";
@@ -39,7 +38,8 @@ protected:
         return program ? *program : program.error().message;
     }
 
-    std::string root;
+    const test::ScratchFolder scratch;
+    const std::string root = scratch.path();
 };
 
 TEST_F(Program, IsARegularFileThatMayBeExecuted) {

@@ -1,6 +1,8 @@
 // A file that is replaced whole, and what killed writers leave.
 #include "core/replace_file.hpp"
 
+#include "support/scratch_folder.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,22 +20,15 @@ using ::testing::UnorderedElementsAre;
 
 class ReplaceFile : public ::testing::Test {
 protected:
-    ReplaceFile() {
-        std::string name = ::testing::TempDir() + "patchbay-replace-XXXXXX";
-        folder_ = ::mkdtemp(name.data()) ? name : std::string();
-        path_ = folder_ + "/eras.json";
-    }
-    ~ReplaceFile() override { fs::remove_all(folder_); }
-
     std::vector<std::string> names() const {
         std::vector<std::string> out;
-        for (const auto& entry : fs::directory_iterator(folder_))
+        for (const auto& entry : fs::directory_iterator(folder_.path()))
             out.push_back(entry.path().filename());
         return out;
     }
     void leave(const std::string& name, std::chrono::seconds age) const {
-        std::ofstream(folder_ + "/" + name) << "draft";
-        fs::last_write_time(folder_ + "/" + name, fs::file_time_type::clock::now() - age);
+        std::ofstream(folder_ / name) << "draft";
+        fs::last_write_time(folder_ / name, fs::file_time_type::clock::now() - age);
     }
     static std::string content(const std::string& path) {
         std::string text;
@@ -48,7 +43,8 @@ protected:
         return std::to_string(pid);
     }
 
-    std::string folder_, path_;
+    const test::ScratchFolder folder_;
+    const std::string path_ = folder_ / "eras.json";
 };
 
 TEST_F(ReplaceFile, LeavesTheNewTextAndNothingElse) {
@@ -91,10 +87,10 @@ TEST_F(ReplaceFile, ThatIsDurableIsTheSameFile) {
 }
 
 TEST_F(ReplaceFile, DoesNotFollowALinkInTheDraftsPlace) {
-    fs::create_symlink(folder_ + "/elsewhere", path_ + "." + std::to_string(::getpid()));
+    fs::create_symlink(folder_ / "elsewhere", path_ + "." + std::to_string(::getpid()));
     ASSERT_TRUE(replace_file(path_, "text"));
     EXPECT_EQ(content(path_), "text");
-    EXPECT_FALSE(fs::exists(folder_ + "/elsewhere"));
+    EXPECT_FALSE(fs::exists(folder_ / "elsewhere"));
 }
 
 TEST_F(ReplaceFile, ThatFailsNamesTheFileAndLeavesNoDraft) {

@@ -1,5 +1,6 @@
 // What the supervisor tells the host, what it gives the program, and when it ends it.
 #include "conformance/peers.hpp"
+#include "support/scratch_folder.hpp"
 #include "unit/supervisor/supervised.hpp"
 
 #include <gmock/gmock.h>
@@ -21,14 +22,12 @@ using ::testing::IsEmpty;
 
 class Supervisor : public testing::TestWithParam<const char*> {
 protected:
-    void TearDown() override { std::filesystem::remove_all(folder_); }
     // `program` is text for sh.
     std::vector<std::string> sh(const std::string& program) const {
         return {GetParam(), "/bin/sh", "sh", "-c", program, token_};
     }
     std::string write(const std::string& name, const std::string& text) const {
-        std::filesystem::create_directories(folder_);
-        const auto path = folder_ + "/" + name;
+        const auto path = folder_ / name;
         std::ofstream(path) << text;
         ::chmod(path.c_str(), 0755);
         return path;
@@ -49,7 +48,8 @@ protected:
         }
         return true;
     }
-    const std::string token_ = unique_token(), folder_ = "/tmp/" + unique_token();
+    const std::string token_ = unique_token();
+    const ScratchFolder folder_;
 };
 
 INSTANTIATE_TEST_SUITE_P(All, Supervisor, testing::Values("namespace", "shared"),
@@ -94,7 +94,7 @@ TEST_P(Supervisor, SaysWhyAProgramCannotBeStarted) {
          "No such file or directory (the file is there, its interpreter is not)"},
         {write("text", "echo pwned\n"),
          "Exec format error (neither a binary for this machine nor a script with #!)"},
-        {folder_, "Permission denied"},
+        {folder_.path(), "Permission denied"},
     };
     for (const auto& [path, why] : cases) {
         Supervised one({GetParam(), path, path});
