@@ -1,5 +1,6 @@
 // The template as a third party builds it, in this host: found, loaded, and carrying messages.
 #include "plugin/catalogue.hpp"
+#include "support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,9 +50,7 @@ protected:
         options.config_directories = {place};
         options.built_in = false;
         catalogue_ = std::make_unique<Catalogue>(loop_, options);
-        std::snprintf(address_.sun_path, sizeof address_.sun_path, "/tmp/patchbay-template-%d.sock",
-                      ::getpid());
-        ::unlink(address_.sun_path);
+        (folder_ / "peer").copy(address_.sun_path, sizeof address_.sun_path - 1);
         listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address_), sizeof address_), 0);
         EXPECT_EQ(::listen(listener_, 1), 0);
@@ -59,7 +58,6 @@ protected:
     ~Template() override {
         ::close(peer_);
         ::close(listener_);
-        ::unlink(address_.sun_path);
     }
     void SetUp() override {
         if (!catalogue_)
@@ -92,6 +90,7 @@ protected:
     std::unique_ptr<Catalogue> catalogue_;
     Recorder events_;
     std::unique_ptr<Channel> channel_;
+    const test::ScratchFolder folder_;
     sockaddr_un address_{AF_UNIX, {}};
     int listener_ = -1, peer_ = -1;
 };
@@ -148,9 +147,9 @@ TEST_F(Template, TellsThatThePeerHasGone) {
 }
 
 TEST_F(Template, TellsThatNobodyListens) {
-    const auto opened = open("/tmp/patchbay-nobody-here.sock");
+    const auto opened = open(folder_ / "nobody");
     ASSERT_FALSE(opened);
-    EXPECT_THAT(opened.error().message, HasSubstr("/tmp/patchbay-nobody-here.sock: No such file"));
+    EXPECT_THAT(opened.error().message, HasSubstr(folder_ / "nobody: No such file"));
 }
 
 }  // namespace

@@ -5,27 +5,22 @@
 #include "auth/store_file.hpp"
 #include "core/loop.hpp"
 #include "fuzz/require.hpp"
+#include "support/scratch_folder.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
 #include <string>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace {
 
 using namespace patchbay;
 
-struct Folder {
-    std::string path = "/tmp/patchbay-state-fuzz-XXXXXX";
-    Folder() { FUZZ_REQUIRE(::mkdtemp(path.data()) != nullptr); }
-    ~Folder() { std::filesystem::remove_all(path); }
-
+struct Folder : test::ScratchFolder {
+    Folder() {}  // a const one may be made
     void put(const char* name, std::string_view text) const {
-        const auto file = path + "/" + name;
+        const auto file = *this / name;
         ::unlink(file.c_str());  // a file that is cut to nothing is flushed when it is closed
         const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
         FUZZ_REQUIRE(fd >= 0);
@@ -42,10 +37,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     for (const char* name : {"mcp-auth.json", "trust.json", "eras.json"}) folder.put(name, text);
 
-    const auto logins = auth::StoreFile(folder.path).read();
+    const auto logins = auth::StoreFile(folder.path()).read();
     if (logins) FUZZ_REQUIRE(logins->file.at("servers").is_object() && logins->warning.empty());
 
-    const app::TrustFile trust(folder.path);
+    const app::TrustFile trust(folder.path());
     const auto ids = trust.ids("/p");
     if (!trust.trouble()) FUZZ_REQUIRE(ids.empty());
     config::Proposal proposal;
@@ -56,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         FUZZ_REQUIRE(!trust.approved(proposal) || text.find("something else") != text.npos);
     }
 
-    app::EraFile eras(loop, folder.path + "/eras.json");
+    app::EraFile eras(loop, folder / "eras.json");
     const auto known = eras.find("key");
     FUZZ_REQUIRE(known.version.find(' ') == std::string::npos);
     FUZZ_REQUIRE(known.version.size() + known.transport.size() <= size);

@@ -4,11 +4,11 @@
 // the plugin keeps the contract of plugin.h.
 #include "fuzz/require.hpp"
 #include "support/plugin_host.hpp"
+#include "support/scratch_folder.hpp"
 #include "support/ws_handshake.hpp"
 #include "utf8.hpp"
 
 #include <cstdint>
-#include <cstdlib>
 #include <mutex>
 #include <poll.h>
 #include <sys/socket.h>
@@ -22,20 +22,18 @@ using namespace patchbay;
 // On a Unix socket, so that no port is used up; a thread that serves one connection after the other.
 class Server {
 public:
-    Server() {
-        FUZZ_REQUIRE(::mkdtemp(folder_) != nullptr);
-        path = std::string(folder_) + "/ws";
+    explicit Server(const std::string& where) : path(where) {
         listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
         path.copy(address.sun_path, sizeof address.sun_path - 1);
         FUZZ_REQUIRE(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
         FUZZ_REQUIRE(::listen(listener_, 8) == 0);
-        std::atexit([] { one().remove(); });
         std::thread([this] { serve(); }).detach();
     }
     static Server& one() {
-        static auto& server = *new Server;
+        static const test::ScratchFolder folder;
+        static auto& server = *new Server(folder / "ws");
         return server;
     }
     void say(std::string fields, std::string frames) {
@@ -44,13 +42,9 @@ public:
         frames_ = std::move(frames);
     }
 
-    std::string path;
+    const std::string path;
 
 private:
-    void remove() const {
-        ::unlink(path.c_str());
-        ::rmdir(folder_);
-    }
     [[noreturn]] void serve() {
         for (;;) {
             const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -71,7 +65,6 @@ private:
         return test::ws_answer(head, fields_) + frames_;
     }
 
-    char folder_[32] = "/tmp/patchbay-ws-fuzz-XXXXXX";
     int listener_ = -1;
     std::mutex mutex_;  // guards what follows
     std::string fields_, frames_;

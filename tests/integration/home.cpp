@@ -45,21 +45,10 @@ json::array words(const Words& list) {
 }  // namespace
 
 Home::Home() {
-    char name[] = "/tmp/patchbay-test.XXXXXX";
-    if (!::mkdtemp(name)) {
-        ADD_FAILURE() << "mkdtemp";
-        std::abort();
-    }
-    root_ = name;
     for (const char* folder : {"work/.git", "config/patchbay", "data", "state", "cache", "run"})
         fs::create_directories(root_ / folder);
     fs::permissions(root_ / "run", fs::perms::owner_all);
     environment = base_environment(root_);
-}
-
-Home::~Home() {
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
 }
 
 std::string Home::write(const fs::path& path, std::string_view text) {

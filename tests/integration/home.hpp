@@ -5,6 +5,7 @@
 #pragma once
 
 #include "support/run_program.hpp"
+#include "support/scratch_folder.hpp"
 
 #include <boost/json.hpp>
 
@@ -20,8 +21,6 @@ using Words = std::vector<std::string>;
 class Home {
 public:
     Home();
-    ~Home();
-    Home(const Home&) = delete;
 
     const std::filesystem::path& root() const { return root_; }
     std::filesystem::path work() const { return root_ / "work"; }  // where patchbay is run
@@ -47,7 +46,8 @@ public:
     std::map<std::string, std::string> environment;
 
 private:
-    std::filesystem::path root_;
+    const ScratchFolder scratch_;
+    const std::filesystem::path root_ = scratch_.path();
     boost::json::object servers_;
 };
 

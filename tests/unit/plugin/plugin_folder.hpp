@@ -2,39 +2,26 @@
 #pragma once
 
 #include "core/digest.hpp"
+#include "support/scratch_folder.hpp"
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace patchbay::test {
 
-class PluginFolder {
-public:
-    PluginFolder() {
-        char name[] = "/tmp/patchbay-plugins-XXXXXX";
-        if (!::mkdtemp(name)) throw std::runtime_error("mkdtemp");
-        path_ = name;
-    }
-    ~PluginFolder() { std::filesystem::remove_all(path_); }
-    PluginFolder(const PluginFolder&) = delete;
-
-    const std::string& path() const { return path_; }
-
+struct PluginFolder : ScratchFolder {
+    PluginFolder() {}  // a const one may be made
     std::string write(const std::string& name, const std::string& text) const {
-        const auto path = path_ + "/" + name;
+        const auto path = *this / name;
         std::filesystem::create_directories(std::filesystem::path(path).parent_path());
         std::ofstream(path, std::ios::binary) << text;
         return path;
     }
-
-private:
-    std::string path_;
 };
 
 inline std::string read_file(const std::string& path) {
