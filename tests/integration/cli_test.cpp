@@ -44,7 +44,12 @@ TEST(CommandLine, HintsAtWhatAnOptionMayHaveMeant) {
     const auto verbose = home.run({"-v", "tools"});
     EXPECT_EQ(verbose.exit_code, 3);
     EXPECT_THAT(verbose.err, HasSubstr("--log-level debug tells more"));
+    for (const char* word : {"-V", "--verbose", "--debug"})
+        EXPECT_THAT(home.run({"tools", word}).err, HasSubstr("--log-level debug tells more"));
     EXPECT_THAT(home.run({"tools", "--jsno"}).err, HasSubstr("did you mean \"--json\"?"));
+    EXPECT_THAT(home.run({"--jsno", "tools"}).err, HasSubstr("did you mean \"--json\"?"));
+    EXPECT_THAT(home.run({"tools", "--sever=x"}).err, HasSubstr("did you mean \"--server\"?"));
+    EXPECT_THAT(home.run({"tools", "-z"}).err, Not(HasSubstr("did you mean")));
     EXPECT_THAT(home.run({"tools", "--scema"}).err, HasSubstr("did you mean \"--schema\"?"));
 }
 
@@ -126,11 +131,22 @@ TEST(CommandLine, TakesGlobalOptionsBeforeAndAfterTheVerb) {
 }
 
 TEST(CommandLine, RefusesATimeOutThatIsNone) {
-    for (const char* text : {"-1", "0", "soon", "1e300", "nan"}) {
+    for (const char* text : {"-1", "0", "soon", "1e300", "nan", "0.0009", "31622401"}) {
         const auto done = Home().run({"call", "mcp__x__echo", "--timeout", text});
         EXPECT_EQ(done.exit_code, 3) << text;
         EXPECT_THAT(done.err, HasSubstr("is no number of seconds from 0.001 to 31622400")) << text;
     }
+}
+
+TEST(CommandLine, TakesATimeOutAndANumberOfLinesToTheirLimits) {
+    Home home;
+    home.add_example("x");
+    for (const char* seconds : {"0.001", "31622400"}) {
+        const auto done = home.run({"call", "mcp__nosuch__echo", "--timeout", seconds});
+        EXPECT_EQ(done.exit_code, 6) << seconds << done.err;
+    }
+    EXPECT_EQ(home.run({"mcp", "logs", "x", "-n", "1000000"}).exit_code, 0);
+    EXPECT_EQ(home.run({"mcp", "logs", "x", "-n", "1000001"}).exit_code, 3);
 }
 
 TEST(CommandLine, SaysWhatANumberOfLinesIs) {

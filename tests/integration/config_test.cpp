@@ -174,6 +174,21 @@ TEST(ConfigOnTheCommandLine, WhatIsNamedForARunMustBeThere) {
     EXPECT_THAT(as_json.out, HasSubstr("no such file (named by --config)"));
 }
 
+TEST(ConfigOnTheCommandLine, WhatStopsARunIsToldOnceAndQuietlyWithoutWarnings) {
+    Home home;
+    const auto file = home.write(home.user_config() / "config.toml", "[log]\nlevle = \"info\"\n");
+    for (const bool quiet : {false, true}) {
+        Words words{"--config", "typo.toml", "mcp", "list"};
+        if (quiet) words.push_back("-q");
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 4);
+        EXPECT_EQ(done.err.find(file) == std::string::npos, quiet) << done.err;
+        const auto at = done.err.find("no such file");
+        ASSERT_NE(at, std::string::npos) << done.err;
+        EXPECT_EQ(done.err.find("no such file", at + 1), std::string::npos) << done.err;
+    }
+}
+
 TEST(ConfigOnTheCommandLine, AFaultyServerDoesNotTakeTheOthersOfItsFileDown) {
     Home home;
     home.add_example("good");

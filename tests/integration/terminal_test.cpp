@@ -175,6 +175,65 @@ TEST(Terminal, InterruptEndsTheReadingOfArguments) {
     EXPECT_EQ(call.finish(), 130) << call.seen();
 }
 
+TEST(Terminal, ColoursSayWhatIsInOrder) {
+    Home home;
+    home.add_example("off", {}, {{"enabled", false}, {"tools", {{"echo", "deny"}}}});
+    home.add("dead", {{"command", "/bin/false"}});
+    home.write(".mcp.json", R"({"mcpServers": {"theirs": {"command": "x"}}})");
+    home.write(home.user_config() / "config.toml", "");
+    OnTerminal servers(home.patchbay({"mcp", "status"}));
+    EXPECT_EQ(servers.finish(), 5) << servers.seen();
+    EXPECT_THAT(servers.seen(),
+                AllOf(HasSubstr("\x1b[90mdisabled\x1b[0m"), HasSubstr("\x1b[31mfailed\x1b[0m"),
+                      HasSubstr("\x1b[33muntrusted\x1b[0m")));
+    OnTerminal places(home.patchbay({"config", "paths"}));
+    EXPECT_EQ(places.finish(), 0);
+    EXPECT_THAT(places.seen(),
+                AllOf(HasSubstr("\x1b[32mread\x1b[0m"), HasSubstr("\x1b[90mabsent\x1b[0m")));
+    OnTerminal plugins(home.patchbay({"plugin", "list"}));
+    EXPECT_EQ(plugins.finish(), 0);
+    EXPECT_THAT(plugins.seen(), HasSubstr("\x1b[32mavailable\x1b[0m"));
+}
+
+class Approving : public ::testing::Test {
+protected:
+    Approving() {
+        home.write(".mcp.json", R"({"mcpServers": {"a": {"command": "x"}, "b": {"url": "u"}}})");
+    }
+    Home home;
+};
+
+TEST_F(Approving, ShowsEachDefinitionAndTakesYesForIt) {
+    OnTerminal trust(home.patchbay({"trust", "a", "b"}));
+    ASSERT_TRUE(trust.wait_for("approve \"a\"? [y/N] ")) << trust.seen();
+    EXPECT_THAT(trust.seen(), HasSubstr("\"x\""));
+    trust.type("y\n");
+    ASSERT_TRUE(trust.wait_for("approve \"b\"? [y/N] ")) << trust.seen();
+    trust.type("n\n");
+    EXPECT_EQ(trust.finish(), 7) << trust.seen();
+    EXPECT_THAT(trust.seen(), AllOf(HasSubstr("not approved: b"), HasSubstr("\napproved: a"),
+                                    Not(HasSubstr("\napproved: b"))));
+    EXPECT_THAT(home.run({"trust"}).out,
+                AllOf(HasSubstr("\"b\"  not approved"), Not(HasSubstr("\"a\""))));
+}
+
+TEST_F(Approving, TakesAnythingElseForNo) {
+    for (const char* answer : {"\n", "yep\n", "\x04"}) {
+        OnTerminal trust(home.patchbay({"trust", "a"}));
+        ASSERT_TRUE(trust.wait_for("[y/N] ")) << trust.seen();
+        trust.type(answer);
+        EXPECT_EQ(trust.finish(), 7) << trust.seen();
+    }
+    EXPECT_FALSE(std::filesystem::exists(home.root() / "state/patchbay/trust.json"));
+    for (const char* answer : {"yes\n", "Y\n"}) {
+        OnTerminal trust(home.patchbay({"trust", "a"}));
+        ASSERT_TRUE(trust.wait_for("[y/N] ")) << trust.seen();
+        trust.type(answer);
+        EXPECT_EQ(trust.finish(), 0) << trust.seen();
+        EXPECT_EQ(home.run({"trust", "--revoke", "a"}).err, "revoked: a\n");
+    }
+}
+
 class Asked : public ::testing::TestWithParam<const char*> {
 protected:
     Asked() { home.add_example("x", {"--era", GetParam()}); }
