@@ -29,6 +29,7 @@ public:
 
     std::optional<Server> run(const Settled& settled, const MergeDefaults& defaults) {
         if (!settled.definition.entry) {
+            // Of no use without a definition, but a misspelt id or key must not pass in silence.
             for (const auto& overlay : settled.overlays) nothing_below(overlay);
             return {};
         }
@@ -40,9 +41,12 @@ public:
         // A plugin's own servers stay off until somebody stronger turns them on.
         if (settled.definition.source->scope == Scope::Plugin) server.enabled = false;
         for (const auto& overlay : settled.overlays) {
+            // What the enterprise wanted forbidden is unknown then: better no server than a freer
+            // one. Of everybody else the definition below stays good.
             if (!apply(server, overlay) && overlay.source->scope == Scope::Enterprise)
                 failed_ = true;
         }
+        // Last: no overlay may allow again what it forbids.
         if (settled.withheld.entry) restrict(server, settled.withheld);
         if (failed_) return {};
         server.rules = std::move(rules_);
@@ -67,6 +71,7 @@ private:
                     source.place(inner.mark);
             }
         }
+        // `config` nests settings that are shown one level up, so it has no place of its own.
         if (member.key != "config") origins_[key] = source.place(member.mark);
         if (member.key == "tools") {
             for (const auto& tool : member.value.members)
@@ -86,7 +91,7 @@ private:
         for (const auto& member : entry->body.members) {
             remember(*source, member);
             const auto* key = find_key(member.key);
-            if (!key) continue;
+            if (!key) continue;  // a setting: take_settings() has it
             if (const auto wrong = key->take(server, member.value); !wrong.empty()) {
                 fail(*source, member.value.mark, member.key + ": " + wrong);
             }
@@ -112,6 +117,7 @@ private:
         const bool command = settings.contains("command");
         const auto* url = settings.if_contains("url");
         const auto& [entry, source] = voice;
+        // A value that could not be taken would be called missing as well.
         if (failed_) return;
         if (server.transport.empty()) {
             if (command && url) {
@@ -220,6 +226,7 @@ private:
         if (const auto wrong = key->take(server, member.value); !wrong.empty()) {
             return note(Severity::Error, source, member.value.mark, member.key + ": " + wrong);
         }
+        // Levels add up tool by tool, where every other key replaces what was there.
         if (member.key == "tools") server.tools.insert(levels.begin(), levels.end());
     }
 
@@ -249,6 +256,7 @@ private:
             return "raise the trust in a server";
         for (const auto& [tool, level] : after.tools) {
             const auto it = before.tools.find(tool);
+            // A tool without a level is asked about: to allow it is to raise it.
             if (level > (it == before.tools.end() ? Level::RequireApproval : it->second))
                 return "raise the level of a tool";
         }
@@ -280,6 +288,7 @@ std::optional<Server> compile(const std::string& id, const Settled& settled,
                               const MergeDefaults& defaults,
                               const std::vector<std::string>& defined,
                               std::vector<Diagnostic>& diagnostics, Origins& origins) {
+    // Of a server that comes to nothing no origin is shown either.
     Origins own;
     auto server = Compiler(id, defined, diagnostics, own).run(settled, defaults);
     if (server) origins.merge(own);

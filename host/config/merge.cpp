@@ -172,6 +172,7 @@ private:
             return note(Severity::Error, source.place(member.mark),
                         name + ": not allowed in a project file; write it to your user config");
         }
+        // Permissions are not for the first who speaks: narrow() joins them.
         if (key.table != "permissions" && !speaks_first(name, source, member.mark)) return;
         if (const auto wrong = key.take(into, member.value); !wrong.empty()) {
             if (key.table == "permissions") broken_permissions_ = true;
@@ -260,6 +261,8 @@ private:
                         "permissions.allow: a project file may narrow an allow list, not grant "
                         "one; write it to your user config");
         }
+        // A user's stronger list replaces the weaker one, both are theirs; a checkout and an
+        // enterprise only narrow what is there.
         const bool ceiling = from_project(source.scope) || source.scope == Scope::Enterprise;
         now.allow = ceiling && now.allow ? intersection(*now.allow, *said.allow) : *said.allow;
     }
@@ -343,9 +346,11 @@ Config merge(std::vector<Fragment> fragments, const MergeDefaults& defaults) {
     std::vector<Fragment> enterprise(std::make_move_iterator(first),
                                      std::make_move_iterator(fragments.end()));
     fragments.erase(first, fragments.end());
+    // Half of what an administrator wrote could be looser than the whole.
     if (std::any_of(enterprise.begin(), enterprise.end(), [](const auto& f) { return f.broken; })) {
         return denied(std::move(enterprise));
     }
+    // Nobody else's file counts then, nor what is wrong in it.
     if (exclusive(enterprise)) fragments.clear();
     std::move(enterprise.begin(), enterprise.end(), std::back_inserter(fragments));
 

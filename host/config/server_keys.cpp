@@ -66,6 +66,7 @@ constexpr auto kNo = Overlay::No;
 const std::array kServerKeys = {
     ServerKey{"transport", kNo,
               [](S& s, N v) {
+                  // Empty would mean "guess it", which is what leaving the key out is for.
                   auto wrong = take_text(s.transport, v);
                   s.transport = canonical_transport(s.transport);
                   return wrong.empty() && s.transport.empty()
@@ -137,6 +138,7 @@ public:
         if (key == "env" || key == "headers") return text_map(key, value);
         if (key == "cwd" || key == "url" || key == "host") return text(key, value);
         if (key == "port") return port(value);
+        // Of some other transport, and judged by its schema once the plugin is known.
         server_.settings[key] = to_json(value);
     }
 
@@ -188,6 +190,7 @@ private:
             if (!to_scalar_text(member.value, member_text)) {
                 return complain(key + "." + core::printable(member.key, 80), member.value, "text");
             }
+            // A "=" would end the name early in the child's environment and set another variable.
             if (member.key.empty() || (key == "env" && member.key.find('=') != std::string::npos)) {
                 complaints_.push_back({member.mark, key + ": \"" + core::printable(member.key, 80) +
                                                         "\" cannot be a name"});
@@ -251,6 +254,7 @@ std::vector<Complaint> take_settings(const Node& body, Server& server) {
     if (const auto* nested = body.find("config")) {
         for (const auto& member : nested->members) taker.take(member);
     }
+    // After `config`, so that what stands beside it wins.
     for (const auto& member : body.members) {
         if (!is_server_key(member.key)) taker.take(member);
     }
@@ -317,6 +321,7 @@ std::string take_duration(std::chrono::milliseconds& target, const Node& value, 
         value.is(Node::Kind::Integer) ? static_cast<double>(value.integer) : value.real;
     const double ms = given * unit_ms;
     const bool number = value.is(Node::Kind::Integer) || value.is(Node::Kind::Real);
+    // Negated, since nan is within no bounds and outside of none.
     if (!number || !(ms >= 1) || !(ms <= kMostMs)) {
         return wrong_number(unit_ms == 1 ? "a number of milliseconds from 1 to 31622400000"
                                          : "a number of seconds from 0.001 to 31622400",

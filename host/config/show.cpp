@@ -13,6 +13,7 @@ namespace json = boost::json;
 
 constexpr const char* kHidden = "***";
 
+// Of a table whose values may all be secrets; the names tell a reader what is set.
 json::value hide_all(const json::value& value) {
     if (!value.is_object()) return kHidden;
     json::object hidden;
@@ -50,6 +51,7 @@ json::value hide(const json::value& value) {
         return json::string(hide_parts(text, secret_parts(text)));
     }
     if (value.is_array()) {
+        // Together, not one by one: the word after `--token` is a secret because of the one before.
         const auto parts = secret_parts(value.get_array());
         json::array list;
         for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -82,6 +84,7 @@ json::array texts(const List& list) {
 }
 
 json::value seconds(std::chrono::milliseconds time) {
+    // Written as it is mostly given: 30, not 30.0.
     if (time.count() % 1000 == 0) return time.count() / 1000;
     return static_cast<double>(time.count()) / 1000.0;
 }

@@ -15,6 +15,7 @@ constexpr auto kNotProject = May::NotProject;
 
 template <class Unsigned>
 std::string take_count(Unsigned& target, const Node& value) {
+    // As far as every target type reaches, so that the cast below keeps the value.
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     if (!value.is(Node::Kind::Integer) || value.integer < 1 || value.integer > most) {
         return wrong_number("a whole number from 1 to " + std::to_string(most), value);
@@ -44,60 +45,106 @@ std::string take_patterns(std::vector<std::string>& target, const Node& value) {
 
 const std::array kTableKeys = {
     TableKey{"client", "name", kAnyone, [](C& c, N v) { return take_text(c.client.name, v); }},
-    TableKey{"client", "version", kAnyone, [](C& c, N v) { return take_text(c.client.version, v); }},
+    TableKey{"client", "version", kAnyone,
+             [](C& c, N v) { return take_text(c.client.version, v); }},
     TableKey{"client", "title", kAnyone, [](C& c, N v) { return take_text(c.client.title, v); }},
-    TableKey{"client", "roots", kNotProject, [](C& c, N v) { return take_texts(c.client.roots, v); }},
-    TableKey{"client", "elicitation", kNotProject, [](C& c, N v) {
-        return take_one_of(c.client.elicitation, v, {"refuse", "defaults", "fixed", "ask"});
-    }},
-    TableKey{"client", "elicitation_content", kNotProject, [](C& c, N v) { return take_object(c.client.elicitation_content, v); }},
-    TableKey{"client", "sampling", kNotProject, [](C& c, N v) { return take_one_of(c.client.sampling, v, {"refuse", "fixed"}); }},
-    TableKey{"client", "sampling_text", kNotProject, [](C& c, N v) { return take_text(c.client.sampling_text, v); }},
-    TableKey{"client", "capabilities", kNotProject, [](C& c, N v) { return take_object(c.client.capabilities, v); }},
+    // What the host says and shows of its user is the user's to say: a checkout could make it
+    // answer questions in their name.
+    TableKey{"client", "roots", kNotProject,
+             [](C& c, N v) { return take_texts(c.client.roots, v); }},
+    TableKey{
+        "client", "elicitation", kNotProject,
+        [](C& c, N v) {
+            return take_one_of(c.client.elicitation, v, {"refuse", "defaults", "fixed", "ask"});
+        }},
+    TableKey{"client", "elicitation_content", kNotProject,
+             [](C& c, N v) { return take_object(c.client.elicitation_content, v); }},
+    TableKey{"client", "sampling", kNotProject,
+             [](C& c, N v) {
+                 return take_one_of(c.client.sampling, v, {"refuse", "fixed"});
+             }},
+    TableKey{"client", "sampling_text", kNotProject,
+             [](C& c, N v) { return take_text(c.client.sampling_text, v); }},
+    TableKey{"client", "capabilities", kNotProject,
+             [](C& c, N v) { return take_object(c.client.capabilities, v); }},
 
-    TableKey{"health", "ping_interval_sec", kAnyone, [](C& c, N v) { return take_duration(c.health.ping_interval, v, 1000); }},
-    TableKey{"health", "ping_timeout_sec", kAnyone, [](C& c, N v) { return take_duration(c.health.ping_timeout, v, 1000); }},
+    TableKey{"health", "ping_interval_sec", kAnyone,
+             [](C& c, N v) { return take_duration(c.health.ping_interval, v, 1000); }},
+    TableKey{"health", "ping_timeout_sec", kAnyone,
+             [](C& c, N v) { return take_duration(c.health.ping_timeout, v, 1000); }},
     TableKey{"health", "misses", kAnyone, [](C& c, N v) { return take_count(c.health.misses, v); }},
-    TableKey{"health", "reconnect_first_ms", kAnyone, [](C& c, N v) { return take_duration(c.health.reconnect_first, v, 1); }},
-    TableKey{"health", "reconnect_most_ms", kAnyone, [](C& c, N v) { return take_duration(c.health.reconnect_most, v, 1); }},
-    TableKey{"health", "reconnect_attempts", kAnyone, [](C& c, N v) { return take_count(c.health.reconnect_attempts, v); }},
-    TableKey{"health", "tool_cache_sec", kAnyone, [](C& c, N v) { return take_duration(c.health.tool_cache, v, 1000); }},
+    TableKey{"health", "reconnect_first_ms", kAnyone,
+             [](C& c, N v) { return take_duration(c.health.reconnect_first, v, 1); }},
+    TableKey{"health", "reconnect_most_ms", kAnyone,
+             [](C& c, N v) { return take_duration(c.health.reconnect_most, v, 1); }},
+    TableKey{"health", "reconnect_attempts", kAnyone,
+             [](C& c, N v) { return take_count(c.health.reconnect_attempts, v); }},
+    TableKey{"health", "tool_cache_sec", kAnyone,
+             [](C& c, N v) { return take_duration(c.health.tool_cache, v, 1000); }},
 
     // Merged by rules of their own, not by "the strongest wins": see merge.hpp.
-    TableKey{"permissions", "allow", kAnyone, [](C& c, N v) { return take_patterns(c.permissions.allow.emplace(), v); }},
-    TableKey{"permissions", "deny", kAnyone, [](C& c, N v) { return take_patterns(c.permissions.deny, v); }},
+    TableKey{"permissions", "allow", kAnyone,
+             [](C& c, N v) { return take_patterns(c.permissions.allow.emplace(), v); }},
+    TableKey{"permissions", "deny", kAnyone,
+             [](C& c, N v) { return take_patterns(c.permissions.deny, v); }},
 
-    TableKey{"limits", "message_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.message_bytes, v); }},
-    TableKey{"limits", "json_depth", kNotProject, [](C& c, N v) { return take_count(c.limits.json_depth, v); }},
-    TableKey{"limits", "queue_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.queue_bytes, v); }},
-    TableKey{"limits", "queue_messages", kNotProject, [](C& c, N v) { return take_count(c.limits.queue_messages, v); }},
-    TableKey{"limits", "tools_per_server", kNotProject, [](C& c, N v) { return take_count(c.limits.tools_per_server, v); }},
-    TableKey{"limits", "pages_per_list", kNotProject, [](C& c, N v) { return take_count(c.limits.pages_per_list, v); }},
-    TableKey{"limits", "items_per_list", kNotProject, [](C& c, N v) { return take_count(c.limits.items_per_list, v); }},
-    TableKey{"limits", "list_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.list_bytes, v); }},
-    TableKey{"limits", "schema_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.schema_bytes, v); }},
-    TableKey{"limits", "schema_depth", kNotProject, [](C& c, N v) { return take_count(c.limits.schema_depth, v); }},
-    TableKey{"limits", "description_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.description_bytes, v); }},
-    TableKey{"limits", "stderr_line_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.stderr_line_bytes, v); }},
-    TableKey{"limits", "input_rounds", kNotProject, [](C& c, N v) { return take_count(c.limits.input_rounds, v); }},
-    TableKey{"limits", "input_requests", kNotProject, [](C& c, N v) { return take_count(c.limits.input_requests, v); }},
-    TableKey{"limits", "server_requests", kNotProject, [](C& c, N v) { return take_count(c.limits.server_requests, v); }},
-    TableKey{"limits", "server_request_bytes", kNotProject, [](C& c, N v) { return take_count(c.limits.server_request_bytes, v); }},
-    TableKey{"limits", "local_starts", kNotProject, [](C& c, N v) { return take_count(c.limits.local_starts, v); }},
-    TableKey{"limits", "remote_starts", kNotProject, [](C& c, N v) { return take_count(c.limits.remote_starts, v); }},
+    // Limits protect this machine from servers, those of a checkout among them.
+    TableKey{"limits", "message_bytes", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.message_bytes, v); }},
+    TableKey{"limits", "json_depth", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.json_depth, v); }},
+    TableKey{"limits", "queue_bytes", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.queue_bytes, v); }},
+    TableKey{"limits", "queue_messages", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.queue_messages, v); }},
+    TableKey{"limits", "tools_per_server", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.tools_per_server, v); }},
+    TableKey{"limits", "pages_per_list", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.pages_per_list, v); }},
+    TableKey{"limits", "items_per_list", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.items_per_list, v); }},
+    TableKey{"limits", "list_bytes", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.list_bytes, v); }},
+    TableKey{"limits", "schema_bytes", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.schema_bytes, v); }},
+    TableKey{"limits", "schema_depth", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.schema_depth, v); }},
+    TableKey{"limits", "description_bytes", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.description_bytes, v); }},
+    TableKey{"limits", "stderr_line_bytes", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.stderr_line_bytes, v); }},
+    TableKey{"limits", "input_rounds", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.input_rounds, v); }},
+    TableKey{"limits", "input_requests", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.input_requests, v); }},
+    TableKey{"limits", "server_requests", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.server_requests, v); }},
+    TableKey{"limits", "server_request_bytes", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.server_request_bytes, v); }},
+    TableKey{"limits", "local_starts", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.local_starts, v); }},
+    TableKey{"limits", "remote_starts", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.remote_starts, v); }},
 
     // A plugin is code of the host: a cloned repository may not say where to find some.
-    TableKey{"plugins", "directories", kNotProject, [](C& c, N v) { return take_texts(c.plugins.directories, v); }},
-    TableKey{"plugins", "disabled", kNotProject, [](C& c, N v) { return take_texts(c.plugins.disabled, v); }},
-    TableKey{"plugins", "hang_limit", kNotProject, [](C& c, N v) { return take_duration(c.plugins.hang_limit, v, 1000); }},
+    TableKey{"plugins", "directories", kNotProject,
+             [](C& c, N v) { return take_texts(c.plugins.directories, v); }},
+    TableKey{"plugins", "disabled", kNotProject,
+             [](C& c, N v) { return take_texts(c.plugins.disabled, v); }},
+    TableKey{"plugins", "hang_limit", kNotProject,
+             [](C& c, N v) { return take_duration(c.plugins.hang_limit, v, 1000); }},
 
-    TableKey{"secrets", "store", kNotProject, [](C& c, N v) {
-        return take_one_of(c.secret_store, v, {"file", "secret-service"});
-    }},
+    // A checkout could choose where it finds them.
+    TableKey{"secrets", "store", kNotProject,
+             [](C& c, N v) {
+                 return take_one_of(c.secret_store, v, {"file", "secret-service"});
+             }},
 
-    TableKey{"log", "level", kAnyone, [](C& c, N v) {
-        return take_one_of(c.log_level, v, {"trace", "debug", "info", "warn", "error", "off"});
-    }},
+    TableKey{
+        "log", "level", kAnyone,
+        [](C& c, N v) {
+            return take_one_of(c.log_level, v, {"trace", "debug", "info", "warn", "error", "off"});
+        }},
 };
 
 }  // namespace
@@ -119,6 +166,7 @@ const std::vector<std::string>& top_level_keys() {
     return keys;
 }
 
+// Known so that a file written for a later version is told so, and not offered the nearest name.
 const std::vector<std::string>& keys_for_later() {
     static const std::vector<std::string> keys = {"bundles", "agents", "executors", "search"};
     return keys;

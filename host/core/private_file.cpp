@@ -59,12 +59,15 @@ Result<void> check_above(const Descriptor& directory, const std::string& path) {
 }  // namespace
 
 Result<Descriptor> open_private_directory(const std::string& path, Others others, Make make) {
+    // A state directory on another disk is reached by a link; secrets stay where they are put.
     const int link = others == Others::MayNothing ? O_NOFOLLOW : 0;
     const auto open = [&] {
         return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | link);
     };
     int fd = open();
     if (fd < 0 && errno == ENOENT) {
+        // A link that leads nowhere is there: made anew, its target would be where somebody else
+        // chose.
         struct stat info {};
         const bool dangling = ::lstat(path.c_str(), &info) == 0;
         if (dangling) return failed("open", path, ENOENT);
@@ -78,6 +81,7 @@ Result<Descriptor> open_private_directory(const std::string& path, Others others
                                                     "behind one"
                                                   : "")};
     if (fd < 0) return failed("open", path);
+    // Of what was opened, not of the path, which may lead elsewhere by now.
     Descriptor directory(fd);
     struct stat info {};
     if (::fstat(fd, &info) != 0) return failed("look at", path);
@@ -89,6 +93,7 @@ Result<Descriptor> open_private_directory(const std::string& path, Others others
 Result<Descriptor> open_private_file(const Descriptor& directory, const std::string& place,
                                      const std::string& name, Others others) {
     const auto path = place + "/" + name;
+    // O_NONBLOCK: a pipe in its place would be waited for before it could be refused.
     Descriptor file(
         ::openat(directory.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (file.get() < 0 && errno == ENOENT) return Descriptor();
@@ -127,6 +132,7 @@ Result<Descriptor> take_turn(const Descriptor& directory, const std::string& pla
         ::openat(directory.get(), name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (file.get() < 0) return failed("write", path);
     const auto deadline = std::chrono::steady_clock::now() + wait;
+    // Tried again and again: a flock that waits cannot be given a deadline.
     while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR) return failed("lock", path);
         if (std::chrono::steady_clock::now() > deadline)

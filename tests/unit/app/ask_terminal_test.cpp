@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace patchbay::app {
 namespace {
@@ -29,6 +30,7 @@ public:
     void type(const std::string& text) const {
         if (::write(typing_, text.data(), text.size()) < 0) ::_exit(9);
     }
+    void end_input() { ::close(std::exchange(typing_, -1)); }
     bool all_is_read() const {
         int left = 0;
         return ::ioctl(reading_, FIONREAD, &left) == 0 && left == 0;
@@ -100,6 +102,110 @@ TEST(AskTerminal, WhatIsTypedAheadAnswersNoOtherQuestion) {
 
 TEST(AskTerminal, AQuestionThatWaitsIsWithdrawnWithoutAWord) {
     EXPECT_EXIT(withdraw_one_that_waits(), ::testing::ExitedWithCode(0), "asks: one");
+}
+
+[[noreturn]] void ask_too_often() {
+    AskingChild child;
+    std::vector<std::string> answers(17);  // and 16 may wait
+    for (auto& answer : answers) child.ask("again", answer);
+    ::_exit(answers.back() == "declined" && answers.at(answers.size() - 2).empty() ? 0 : 1);
+}
+
+TEST(AskTerminal, DeclinesMoreQuestionsThanMayWait) {
+    EXPECT_EXIT(ask_too_often(), ::testing::ExitedWithCode(0), "asks: again");
+}
+
+[[noreturn]] void ask_without_a_schema() {
+    AskingChild child;
+    std::string answers;
+    const auto add = [&](std::optional<json::object> given) {
+        answers += given ? json::serialize(*given) : "declined";
+    };
+    const bool told = child.asker.ask("s", {{"message", "m"}}, add) == 0 &&
+                      child.asker.ask("s", {{"message", "m"}, {"requestedSchema", "x"}}, add) == 0;
+    child.asker.ask("s", {{"message", "m"}, {"requestedSchema", json::object()}}, add);
+    child.asker.ask("s", {{"message", "m"}, {"requestedSchema", {{"properties", 3}}}}, add);
+    ::_exit(told && answers == "declineddeclined{}{}" ? 0 : 1);
+}
+
+TEST(AskTerminal, DeclinesWhatIsNoQuestionAndAcceptsOneAboutNothing) {
+    EXPECT_EXIT(ask_without_a_schema(), ::testing::ExitedWithCode(0), "");
+}
+
+[[noreturn]] void answer_what_has_choices() {
+    AskingChild child;
+    std::string answer;
+    child.asker.ask(
+        "s",
+        {{"message", "m"},
+         {"requestedSchema",
+          {{"type", "object"},
+           {"required", {"colour", "shade"}},
+           {"properties",
+            {{"colour", {{"type", "string"}, {"description", "of it"}, {"enum", {"red", "green"}}}},
+             {"shade", {{"type", "string"}, {"default", "dark"}}},
+             {"amount", {{"type", "integer"}}},
+             {"note", {{"type", "string"}}},
+             {"odd", true}}}}}},
+        [&](std::optional<json::object> given) {
+            answer = given ? json::serialize(*given) : "declined";
+        });
+    child.type("\ngreen\n\nmany\n7\n\n\n");
+    if (!child.wait([&] { return !answer.empty(); })) ::_exit(1);
+    ::_exit(answer == R"({"colour":"green","shade":"dark","amount":7})" ? 0 : 2);
+}
+
+TEST(AskTerminal, AsksForEachValueUntilItFitsOrIsLeftOut) {
+    EXPECT_EXIT(answer_what_has_choices(), ::testing::ExitedWithCode(0),
+                "  colour \\(of it\\) \\[\"red\",\"green\"\\]:\n"
+                "  it is required\n"
+                "  shade \\[\"dark\"\\]:\n"
+                "  amount:\n"
+                "  [^\n]*\"many\" is not an integer[^\n]*\n"
+                "  note:\n"
+                "  odd:\n");
+}
+
+[[noreturn]] void ask_for_a_line() {
+    AskingChild child;
+    std::string heard;
+    const auto id = child.asker.ask_line("heading", "prompt", [&](std::optional<std::string> line) {
+        heard = line ? *line : "nothing";
+    });
+    if (id == 0 || !heard.empty()) ::_exit(1);
+    child.type("a line\n");
+    if (!child.wait([&] { return !heard.empty(); })) ::_exit(2);
+    if (heard != "a line") ::_exit(3);
+    heard.clear();
+    child.asker.ask_line(
+        "", "again", [&](std::optional<std::string> line) { heard = line ? *line : "nothing"; });
+    child.end_input();
+    if (!child.wait([&] { return !heard.empty(); })) ::_exit(4);
+    ::_exit(heard == "nothing" ? 0 : 5);
+}
+
+TEST(AskTerminal, TakesALineAsItIsAndTheEndForNone) {
+    EXPECT_EXIT(ask_for_a_line(), ::testing::ExitedWithCode(0), "^heading\nprompt\nagain\n$");
+}
+
+[[noreturn]] void withdraw_a_line() {
+    AskingChild child;
+    std::string heard, second;
+    bool begun = false;
+    const auto id = child.asker.ask_line("heading", "prompt",
+                                         [&](std::optional<std::string>) { heard = "heard"; });
+    child.ask("two", second);
+    child.loop.defer([&] { begun = true; });
+    if (!child.wait([&] { return begun; })) ::_exit(1);
+    child.asker.withdraw(id);
+    child.type("mine\n");
+    if (!child.wait([&] { return !second.empty(); })) ::_exit(2);
+    ::_exit(heard.empty() ? 0 : 3);
+}
+
+TEST(AskTerminal, SaysOfNoCallThatItHasEndedWhereNoneAsked) {
+    EXPECT_EXIT(withdraw_a_line(), ::testing::ExitedWithCode(0),
+                R"(^[^(]*\(Ctrl-D declines[^(]*$)");
 }
 
 }  // namespace

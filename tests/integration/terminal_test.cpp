@@ -1,0 +1,324 @@
+// What a person at a terminal relies on: progress, colours, questions, interrupts.
+#include "integration/home.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace patchbay::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A program whose three streams are one terminal of its own.
+class OnTerminal {
+public:
+    explicit OnTerminal(const Command& command) {
+        terminal_ = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+        if (terminal_ < 0 || ::grantpt(terminal_) != 0 || ::unlockpt(terminal_) != 0) {
+            ADD_FAILURE() << "no terminal: " << std::strerror(errno);
+            return;
+        }
+        const std::string name = ::ptsname(terminal_);
+        std::vector<std::string> variables;
+        for (const auto& [key, value] : command.environment) variables.push_back(key + "=" + value);
+        std::vector<char*> words, environment;
+        for (const auto& word : command.argv) words.push_back(const_cast<char*>(word.c_str()));
+        for (auto& variable : variables) environment.push_back(variable.data());
+        words.push_back(nullptr);
+        environment.push_back(nullptr);
+        int started[2];
+        if (::pipe2(started, O_CLOEXEC) != 0) {
+            ADD_FAILURE() << "pipe2: " << std::strerror(errno);
+            return;
+        }
+        pid_ = ::fork();
+        if (pid_ != 0) {
+            // Ends with its exec: what is typed then reaches somebody, Ctrl-C too.
+            ::close(started[1]);
+            char none;
+            EXPECT_EQ(::read(started[0], &none, 1), 0);
+            ::close(started[0]);
+            return;
+        }
+        sigset_t none_blocked;
+        sigemptyset(&none_blocked);
+        ::sigprocmask(SIG_SETMASK, &none_blocked, nullptr);
+        for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(number, SIG_DFL);
+        ::setsid();
+        const int tty = ::open(name.c_str(), O_RDWR);  // the first one opened becomes ours
+        for (int fd = 0; fd < 3; ++fd) ::dup2(tty, fd);
+        if (tty > 2) ::close(tty);
+        if (::chdir(command.directory.c_str()) == 0)
+            ::execve(words[0], words.data(), environment.data());
+        ::_exit(127);
+    }
+    ~OnTerminal() {
+        if (pid_ > 0) {
+            ::kill(pid_, SIGKILL);
+            ::waitpid(pid_, nullptr, 0);
+        }
+        ::close(terminal_);
+    }
+    OnTerminal(const OnTerminal&) = delete;
+
+    void type(std::string_view text) {
+        EXPECT_EQ(::write(terminal_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    }
+    // From where the last one was found; false when it ended, or the deadline passed, before.
+    bool wait_for(std::string_view text) {
+        auto at = seen_.find(text, searched_);
+        while (at == std::string::npos) {
+            if (!read_some()) return false;
+            at = seen_.find(text, searched_);
+        }
+        searched_ = at + text.size();
+        return true;
+    }
+    // Its exit code; -1 when it had to be killed.
+    int finish() {
+        while (read_some()) {
+        }
+        int status = 0;
+        if (late_ || ::waitpid(pid_, &status, 0) != pid_) return -1;
+        pid_ = -1;
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    }
+    const std::string& seen() const { return seen_; }
+
+private:
+    bool read_some() {
+        pollfd wanted{terminal_, POLLIN, 0};
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+            deadline_ - std::chrono::steady_clock::now());
+        if (left.count() <= 0 || ::poll(&wanted, 1, static_cast<int>(left.count())) <= 0) {
+            late_ = true;
+            return false;
+        }
+        char text[4096];
+        const auto got = ::read(terminal_, text, sizeof text);  // EIO once the last one has left
+        if (got > 0) seen_.append(text, static_cast<std::size_t>(got));
+        return got > 0;
+    }
+
+    int terminal_ = -1;
+    pid_t pid_ = -1;
+    std::string seen_;
+    std::size_t searched_ = 0;
+    bool late_ = false;
+    const std::chrono::steady_clock::time_point deadline_ =
+        std::chrono::steady_clock::now() + kDeadline;
+};
+
+TEST(Terminal, ShowsProgressAndTakesItBackBeforeTheResult) {
+    Home home;
+    home.add_example("x");
+    OnTerminal call(home.patchbay({"call", "mcp__x__progress", "steps=3"}));
+    EXPECT_EQ(call.finish(), 0) << call.seen();
+    EXPECT_THAT(call.seen(),
+                AllOf(HasSubstr("\r\x1b[K3 / 3  step 3"), HasSubstr("\r\x1b[K3 steps done\r\n")));
+}
+
+TEST(Terminal, ColoursStatesUnlessAskedNotTo) {
+    Home home;
+    home.add_example("x");
+    OnTerminal coloured(home.patchbay({"mcp", "status"}));
+    EXPECT_EQ(coloured.finish(), 0);
+    EXPECT_THAT(coloured.seen(), HasSubstr("\x1b[32mready\x1b[0m"));
+    home.environment["NO_COLOR"] = "1";
+    OnTerminal plain(home.patchbay({"mcp", "status"}));
+    EXPECT_EQ(plain.finish(), 0);
+    EXPECT_THAT(plain.seen(), AllOf(HasSubstr("ready"), Not(HasSubstr("\x1b[32m"))));
+}
+
+TEST(Terminal, IsNotMovedByWhatAToolSays) {
+    Home home;
+    home.add_example("x");
+    OnTerminal call(
+        home.patchbay({"call", "mcp__x__echo", "--args", R"({"message":"a\u001b[2Jb"})"}));
+    EXPECT_EQ(call.finish(), 0);
+    EXPECT_THAT(call.seen(), AllOf(HasSubstr("a\xef\xbf\xbd[2Jb"), Not(HasSubstr("\x1b[2J"))));
+    const auto piped = home.run({"call", "mcp__x__echo", "--args", R"({"message":"a\u001b[2Jb"})"});
+    EXPECT_EQ(piped.out, "a\x1b[2Jb\n");
+}
+
+TEST(Terminal, IsNotMovedByJsonThatStillSaysTheSame) {
+    Home home;
+    home.add_example("x");
+    const Words words{"call", "mcp__x__echo", "--json", "--args",
+                      R"({"message":"a\u009b2J\u202eb\udb40\udc41"})"};
+    OnTerminal call(home.patchbay(words));
+    EXPECT_EQ(call.finish(), 0);
+    EXPECT_THAT(call.seen(), AllOf(HasSubstr(R"(a\u009b2J\u202eb\udb40\udc41)"),
+                                   Not(HasSubstr("\u009b")), Not(HasSubstr("\u202e"))));
+    EXPECT_THAT(home.run(words).out, HasSubstr("a\u009b2J\u202eb\U000e0041")) << "into a pipe";
+}
+
+TEST(Terminal, InterruptEndsTheReadingOfArguments) {
+    Home home;
+    home.add_example("x");
+    OnTerminal call(home.patchbay({"call", "mcp__x__echo", "--args", "-"}));
+    call.type("\x03");
+    EXPECT_EQ(call.finish(), 130) << call.seen();
+}
+
+TEST(Terminal, ColoursSayWhatIsInOrder) {
+    Home home;
+    home.add_example("off", {}, {{"enabled", false}, {"tools", {{"echo", "deny"}}}});
+    home.add("dead", {{"command", "/bin/false"}});
+    home.write(".mcp.json", R"({"mcpServers": {"theirs": {"command": "x"}}})");
+    home.write(home.user_config() / "config.toml", "");
+    OnTerminal servers(home.patchbay({"mcp", "status"}));
+    EXPECT_EQ(servers.finish(), 5) << servers.seen();
+    EXPECT_THAT(servers.seen(),
+                AllOf(HasSubstr("\x1b[90mdisabled\x1b[0m"), HasSubstr("\x1b[31mfailed\x1b[0m"),
+                      HasSubstr("\x1b[33muntrusted\x1b[0m")));
+    OnTerminal places(home.patchbay({"config", "paths"}));
+    EXPECT_EQ(places.finish(), 0);
+    EXPECT_THAT(places.seen(),
+                AllOf(HasSubstr("\x1b[32mread\x1b[0m"), HasSubstr("\x1b[90mabsent\x1b[0m")));
+    OnTerminal plugins(home.patchbay({"plugin", "list"}));
+    EXPECT_EQ(plugins.finish(), 0);
+    EXPECT_THAT(plugins.seen(), HasSubstr("\x1b[32mavailable\x1b[0m"));
+}
+
+class Approving : public ::testing::Test {
+protected:
+    Approving() {
+        home.write(".mcp.json", R"({"mcpServers": {"a": {"command": "x"}, "b": {"url": "u"}}})");
+    }
+    Home home;
+};
+
+TEST_F(Approving, ShowsEachDefinitionAndTakesYesForIt) {
+    OnTerminal trust(home.patchbay({"trust", "a", "b"}));
+    ASSERT_TRUE(trust.wait_for("approve \"a\"? [y/N] ")) << trust.seen();
+    EXPECT_THAT(trust.seen(), HasSubstr("\"x\""));
+    trust.type("y\n");
+    ASSERT_TRUE(trust.wait_for("approve \"b\"? [y/N] ")) << trust.seen();
+    trust.type("n\n");
+    EXPECT_EQ(trust.finish(), 7) << trust.seen();
+    EXPECT_THAT(trust.seen(), AllOf(HasSubstr("not approved: b"), HasSubstr("\napproved: a"),
+                                    Not(HasSubstr("\napproved: b"))));
+    EXPECT_THAT(home.run({"trust"}).out,
+                AllOf(HasSubstr("\"b\"  not approved"), Not(HasSubstr("\"a\""))));
+}
+
+TEST_F(Approving, TakesAnythingElseForNo) {
+    for (const char* answer : {"\n", "yep\n", "\x04"}) {
+        OnTerminal trust(home.patchbay({"trust", "a"}));
+        ASSERT_TRUE(trust.wait_for("[y/N] ")) << trust.seen();
+        trust.type(answer);
+        EXPECT_EQ(trust.finish(), 7) << trust.seen();
+    }
+    EXPECT_FALSE(std::filesystem::exists(home.root() / "state/patchbay/trust.json"));
+    for (const char* answer : {"yes\n", "Y\n"}) {
+        OnTerminal trust(home.patchbay({"trust", "a"}));
+        ASSERT_TRUE(trust.wait_for("[y/N] ")) << trust.seen();
+        trust.type(answer);
+        EXPECT_EQ(trust.finish(), 0) << trust.seen();
+        EXPECT_EQ(home.run({"trust", "--revoke", "a"}).err, "revoked: a\n");
+    }
+}
+
+class Asked : public ::testing::TestWithParam<const char*> {
+protected:
+    Asked() { home.add_example("x", {"--era", GetParam()}); }
+    Command ask() const {
+        return home.patchbay({"--set", "client.elicitation=ask", "call", "mcp__x__ask"});
+    }
+    Home home;
+};
+
+TEST_P(Asked, APersonAnswersTheQuestionOfAServer) {
+    OnTerminal call(ask());
+    ASSERT_TRUE(call.wait_for("name [\"nobody\"]:")) << call.seen();
+    call.type("Ada\n");
+    ASSERT_TRUE(call.wait_for("age [30]:")) << call.seen();
+    call.type("old\n");
+    ASSERT_TRUE(call.wait_for("\"old\" is not an integer")) << call.seen();
+    call.type("36\n");
+    EXPECT_EQ(call.finish(), 0) << call.seen();
+    EXPECT_THAT(call.seen(), HasSubstr(R"({"action":"accept","content":{"name":"Ada","age":36}})"));
+}
+
+TEST_P(Asked, AnEmptyLineTakesTheDefault) {
+    OnTerminal call(ask());
+    ASSERT_TRUE(call.wait_for("name [\"nobody\"]:")) << call.seen();
+    call.type("\n\n");
+    EXPECT_EQ(call.finish(), 0) << call.seen();
+    EXPECT_THAT(call.seen(), HasSubstr(R"("content":{"name":"nobody","age":30})"));
+}
+
+TEST_P(Asked, CtrlDDeclinesAndCtrlCCancels) {
+    OnTerminal declined(ask());
+    ASSERT_TRUE(declined.wait_for("name [\"nobody\"]:")) << declined.seen();
+    declined.type("\x04");
+    EXPECT_EQ(declined.finish(), 0) << declined.seen();
+    EXPECT_THAT(declined.seen(), HasSubstr(R"({"action":"decline"})"));
+    OnTerminal cancelled(ask());
+    ASSERT_TRUE(cancelled.wait_for("name [\"nobody\"]:")) << cancelled.seen();
+    cancelled.type("\x03");
+    EXPECT_EQ(cancelled.finish(), 130) << cancelled.seen();
+}
+
+TEST_P(Asked, WithoutATerminalTheQuestionIsDeclined) {
+    auto command = ask();
+    command.argv.insert(command.argv.begin(), {"/usr/bin/setsid", "--wait"});
+    const auto done = run(command);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.out, HasSubstr(R"({"action":"decline"})"));
+}
+
+INSTANTIATE_TEST_SUITE_P(, Asked, ::testing::Values("legacy", "modern"),
+                         [](const auto& era) { return std::string(era.param); });
+
+// Whatever is in flight then has somebody to tell; sanitizers see when it has not.
+class InterruptedWhileConnecting : public ::testing::TestWithParam<Words> {};
+
+TEST_P(InterruptedWhileConnecting, EndsWith130AndLeavesNothing) {
+    Home home;
+    const auto input = home.add_recorded("x", {"--era", "legacy", "--slow-start", "3600000"});
+    Program program(home.patchbay(GetParam()));
+    ASSERT_TRUE(wait_for_file(input, "server/discover")) << program.err();
+    program.signal(SIGINT);
+    const auto done = program.finish();
+    EXPECT_EQ(done.exit_code, 130) << done.err;
+    EXPECT_THAT(done.err, Not(HasSubstr("Sanitizer")));
+    EXPECT_EQ(nothing_left(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(, InterruptedWhileConnecting,
+                         ::testing::Values(Words{"mcp", "status"}, Words{"mcp", "status", "x"},
+                                           Words{"tools"},
+                                           Words{"call", "mcp__x__echo", "message=hi"},
+                                           Words{"resources", "list"},
+                                           Words{"resources", "read", "a://b"},
+                                           Words{"resources", "read", "a://b", "--server", "x"},
+                                           Words{"prompts", "get", "greet"},
+                                           Words{"complete", "--prompt", "greet", "who=A"}),
+                         [](const auto& words) {
+                             std::string name = std::to_string(words.index);
+                             for (const auto& word : words.param) {
+                                 name += '_';
+                                 for (const char c : word)
+                                     if (std::isalnum(static_cast<unsigned char>(c))) name += c;
+                             }
+                             return name;
+                         });
+
+}  // namespace
+}  // namespace patchbay::test

@@ -1,0 +1,312 @@
+// What the verbs about servers, tools, resources and prompts find, count and say of what is not there.
+#include "integration/home.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace patchbay::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+namespace json = boost::json;
+
+TEST(CommandLine, ShowsALongNameToItsLimit) {
+    Home home;
+    home.add_example("x");
+    const std::string name(300, 'n');
+    struct Case {
+        Words words;
+        std::size_t shown;
+    };
+    const Case cases[] = {{{"resources", "read", name}, 200},
+                          {{"prompts", "get", name}, 200},
+                          {{"complete", "--prompt", name, "a=b"}, 200},
+                          {{"call", name}, 80},
+                          {{"tools", "--server", name}, 64},
+                          {{"mcp", "login", name}, 64}};
+    for (const auto& [words, shown] : cases) {
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 6) << done.err;
+        EXPECT_THAT(done.err, HasSubstr("\"" + std::string(shown, 'n')));
+        EXPECT_THAT(done.err, Not(HasSubstr(std::string(shown + 1, 'n'))));
+    }
+}
+
+TEST(CommandLine, WhatIsNotFoundBesideABrokenFileIsAMatterOfTheConfiguration) {
+    Home home;
+    home.write(home.user_config() / "config.toml", "[servers.b");
+    for (const Words& list :
+         {Words{"tools"}, Words{"resources", "list"}, Words{"prompts", "list", "--json"}})
+        EXPECT_EQ(home.run(list).exit_code, 4) << testing::PrintToString(list);
+    for (const Words& words : {Words{"call", "mcp__b__x"}, Words{"tools", "--server", "b"}}) {
+        for (const bool others : {false, true}) {
+            if (others) home.add_example("a");
+            auto all = words;
+            all.push_back("--json");
+            const auto done = home.run(all);
+            EXPECT_EQ(done.exit_code, 4) << testing::PrintToString(words) << done.err;
+            EXPECT_THAT(done.err, HasSubstr("it may be in what the configuration has wrong"));
+            EXPECT_EQ(json::parse(done.out).at_pointer("/error/kind"), "invalid");
+        }
+    }
+}
+
+TEST(CommandLine, AMisspeltRuleIsToldBesideTheToolThatItHides) {
+    Home home;
+    home.add_example("x", {}, {{"enabled_tools", {"ecko"}}});
+    const auto done = home.run({"call", "mcp__x__echo", "message=hi"});
+    EXPECT_NE(done.exit_code, 0);
+    EXPECT_THAT(done.err, HasSubstr("enabled_tools names \"ecko\", and the server has no such "
+                                    "tool; did you mean \"echo\"?"));
+}
+
+TEST(CommandLine, AServerWithoutToolsIsNoneItself) {
+    Home home;
+    home.add_example("x", {}, {{"enabled_tools", {"nothing"}}});
+    const auto done = home.run({"call", "mcp__x__tool"});
+    EXPECT_EQ(done.exit_code, 6);
+    EXPECT_THAT(done.err, Not(HasSubstr("did you mean")));
+}
+
+TEST(CommandLine, ToolsAreCountedAsTheyAreListed) {
+    Home home;
+    home.add_example("x", {}, {{"enabled_tools", {"echo", "add"}}});
+    EXPECT_EQ(json::parse(home.run({"mcp", "status", "x", "--json"}).out).at("tools"), 2);
+    EXPECT_EQ(json::parse(home.run({"mcp", "status", "--json"}).out).at(0).at("tools"), 2);
+}
+
+TEST(CommandLine, APromptIsNotAskedForWithoutWhatItRequires) {
+    Home home;
+    home.add_example("x");
+    const auto done = home.run({"prompts", "get", "greet", "style=formal"});
+    EXPECT_EQ(done.exit_code, 3);
+    EXPECT_EQ(done.err, "error: prompt \"greet\": required and not given: \"who\"\n");
+}
+
+TEST(CommandLine, ListsThatAreForbiddenAreDenied) {
+    Home home;
+    home.add_example("x");
+    home.add_example("y");
+    for (const char* list : {"resources", "prompts"}) {
+        for (const Words& more : {Words{}, Words{"--server", "x"}}) {
+            Words words{list, "list", "--set", "permissions.deny=['mcp__*']"};
+            words.insert(words.end(), more.begin(), more.end());
+            const auto done = home.run(words);
+            EXPECT_EQ(done.exit_code, 7) << testing::PrintToString(words);
+            EXPECT_THAT(done.err, HasSubstr("is denied by [permissions]"));
+        }
+        const auto one = home.run({list, "list", "--set", "permissions.deny=['mcp__y__*']"});
+        EXPECT_EQ(one.exit_code, 0) << "the other one is not";
+        EXPECT_THAT(one.err, HasSubstr("is denied by [permissions]"));
+    }
+}
+
+TEST(CommandLine, SaysHowAToolIsCalled) {
+    Home home;
+    home.add_example("everything");
+    for (const char* name : {"everything.echo", "everything/echo", "everything__echo"}) {
+        const auto done = home.run({"call", name});
+        EXPECT_EQ(done.exit_code, 6);
+        EXPECT_THAT(done.err, HasSubstr("did you mean \"mcp__everything__echo\"?")) << name;
+    }
+    const auto bare = home.run({"call", "echo"});
+    EXPECT_EQ(bare.exit_code, 6);
+    EXPECT_THAT(bare.err, HasSubstr("tools are called mcp__SERVER__TOOL; find it with: patchbay "
+                                    "tools 'echo'"));
+}
+
+TEST(CommandLine, NamesTheServersThatThereAre) {
+    Home home;
+    home.add_example("files");
+    home.add_example("off", {}, {{"disabled", true}});
+    for (const Words& words :
+         {Words{"mcp", "logs", "nope"}, Words{"mcp", "status", "nope"},
+          Words{"tools", "--server", "nope"}, Words{"resources", "list", "--server", "nope"}}) {
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 6);
+        EXPECT_THAT(done.err, HasSubstr("no server \"nope\" is configured; known: files, off"));
+    }
+    EXPECT_THAT(home.run({"tools", "--server", "off"}).err, HasSubstr("\"off\" is disabled"));
+}
+
+TEST(CommandLine, ListsWhatIsThereThoughAnotherServerIsNot) {
+    Home home;
+    home.add_example("good");
+    home.add("dead", {{"command", "/bin/false"}});
+    const auto tools = home.run({"tools"});
+    EXPECT_EQ(tools.exit_code, 0);
+    EXPECT_THAT(tools.out, HasSubstr("mcp__good__echo"));
+    EXPECT_THAT(tools.err, HasSubstr("error: server \"dead\": "));
+    const auto resources = home.run({"resources", "list"});
+    EXPECT_EQ(resources.exit_code, 0);
+    EXPECT_THAT(resources.err, HasSubstr("error: server \"dead\": "));
+    EXPECT_EQ(home.run({"tools", "--server", "dead"}).exit_code, 5);
+    EXPECT_EQ(home.run({"prompts", "list", "--server", "dead"}).exit_code, 5);
+}
+
+TEST(CommandLine, APatternIsAboutTheServersThatItNames) {
+    Home home;
+    home.add_example("good");
+    home.add("dead", {{"command", "/bin/false"}});
+    home.add_example("off", {}, {{"disabled", true}});
+    const auto dead = home.run({"tools", "mcp__dead__*"});
+    EXPECT_EQ(dead.exit_code, 5);
+    EXPECT_THAT(dead.err, StartsWith("error: server \"dead\": "));
+    const auto as_json = home.run({"tools", "mcp__dead__*", "--json"});
+    EXPECT_EQ(as_json.exit_code, 5);
+    EXPECT_EQ(json::parse(as_json.out).at_pointer("/error/kind"), "unavailable");
+    const auto word = home.run({"tools", "nosuchthing"});
+    EXPECT_EQ(word.exit_code, 0) << "of two servers one answered";
+    EXPECT_THAT(word.err, AllOf(HasSubstr("error: server \"dead\": "),
+                                HasSubstr("no tool matches nosuchthing")));
+    const auto good = home.run({"tools", "mcp__good__e*"});
+    EXPECT_EQ(good.exit_code, 0);
+    EXPECT_THAT(good.out, HasSubstr("mcp__good__echo"));
+    EXPECT_EQ(good.err, "") << "the dead one is not asked";
+    const auto none = home.run({"tools", "mcp__good__nosuch*"});
+    EXPECT_EQ(none.exit_code, 0);
+    EXPECT_EQ(none.err, "no tool matches mcp__good__nosuch*\n");
+    const auto off = home.run({"tools", "mcp__off__*"});
+    EXPECT_EQ(off.exit_code, 6);
+    EXPECT_THAT(off.err, HasSubstr("server \"off\" is disabled"));
+    EXPECT_EQ(home.run({"tools", "mcp__nosuch__*"}).err, "no tool matches mcp__nosuch__*\n");
+    const auto lists = home.run({"prompts", "list", "--server", "dead", "--json"});
+    EXPECT_EQ(lists.exit_code, 5);
+    EXPECT_EQ(json::parse(lists.out).at_pointer("/error/kind"), "unavailable");
+}
+
+TEST(CommandLine, MarksToolsThatAreDenied) {
+    Home home;
+    home.add_example("x", {}, {{"tools", {{"echo", "deny"}, {"fail", "disable"}}}});
+    const auto shown = home.run({"tools"});
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    EXPECT_THAT(shown.out, AllOf(HasSubstr("(denied) [x] "), Not(HasSubstr("mcp__x__fail"))));
+    EXPECT_EQ(shown.out.find("(denied)"), shown.out.rfind("(denied)"));
+    const auto batch = home.run({"batch"}, "{\"id\":1,\"op\":\"tools/list\",\"server\":\"x\"}\n");
+    const json::value listed = Lines(batch.out).answer(1);
+    for (const auto& tool : listed.at_pointer("/result/tools").as_array())
+        EXPECT_EQ(tool.at("level") == "deny", tool.at("tool") == "echo") << tool;
+}
+
+TEST(CommandLine, CountsNoToolsThatWereNotListed) {
+    Home home;
+    home.add_example("x");
+    home.add("dead", {{"command", "/bin/false"}});
+    const auto list = home.run({"mcp", "list"});
+    EXPECT_THAT(list.out, AllOf(HasSubstr("idle   -\n"), Not(HasSubstr("0"))));
+    const auto listed = json::parse(home.run({"mcp", "list", "--json"}).out);
+    for (const auto& server : listed.as_array())
+        EXPECT_TRUE(server.at("tools").is_null()) << server;
+    const auto statuses = json::parse(home.run({"mcp", "status", "--json"}).out);
+    EXPECT_TRUE(statuses.at_pointer("/0/tools").is_null()) << statuses;
+    EXPECT_TRUE(statuses.at_pointer("/1/tools").is_int64()) << statuses;
+    const auto batch = home.run({"batch"}, "{\"id\":1,\"op\":\"status\"}\n");
+    const json::value told = Lines(batch.out).answer(1);
+    EXPECT_TRUE(told.at_pointer("/result/servers/0/tools").is_null()) << batch.out;
+}
+
+TEST(CommandLine, NamesTheArgumentsOfAPromptThatThereAre) {
+    Home home;
+    home.add_example("x");
+    for (const Words& words :
+         {Words{"prompts", "get", "greet", "who=Ada", "stile=formal"},
+          Words{"complete", "--prompt", "greet", "stile=f"},
+          Words{"complete", "--prompt", "greet", "who=A", "--context", "stile=f"}}) {
+        for (const Words& more : {Words{}, Words{"--server", "x"}}) {
+            auto all = words;
+            all.insert(all.end(), more.begin(), more.end());
+            const auto done = home.run(all);
+            EXPECT_EQ(done.exit_code, 3) << done.out;
+            EXPECT_EQ(done.err,
+                      "error: prompt \"greet\": unknown argument \"stile\"; did you mean "
+                      "\"style\"?; known: who, style\n");
+        }
+    }
+    EXPECT_THAT(home.run({"prompts", "get", "simple", "a=b"}).err, HasSubstr("it takes none"));
+    EXPECT_THAT(home.run({"complete", "--resource", "example://item/{n}", "amount=1"}).err,
+                HasSubstr("unknown argument \"amount\"; known: n"));
+    EXPECT_EQ(home.run({"complete", "--resource", "example://item/{n}", "n=1"}).exit_code, 0);
+    EXPECT_THAT(home.run({"prompts", "get", "greet", "--server", "nowhere"}).err,
+                HasSubstr("no server \"nowhere\" is configured; known: x"));
+    EXPECT_THAT(home.run({"prompts", "get", "unlisted", "a=b", "--server", "x"}).err,
+                HasSubstr("Unknown prompt: unlisted"))
+        << "what is not listed is asked for as it is";
+}
+
+TEST(CommandLine, KnowsTheTemplateThatAUriMayHaveComeOf) {
+    Home home;
+    home.add_example("x");
+    const auto made = home.run({"resources", "read", "example://item/3"});
+    EXPECT_EQ(made.exit_code, 6);
+    EXPECT_THAT(made.err, HasSubstr("it fits the template \"example://item/{n}\" of server \"x\"; "
+                                    "to read it, add --server x"));
+    EXPECT_EQ(home.run({"resources", "read", "example://item/3", "--server", "x"}).exit_code, 0);
+    const auto itself = home.run({"resources", "read", "example://item/{n}"});
+    EXPECT_EQ(itself.exit_code, 3);
+    EXPECT_THAT(itself.err, HasSubstr("write a value in place of n"));
+}
+
+TEST(CommandLine, TellsOfABrokenEntryWhereItConcernsSomebody) {
+    Home home;
+    home.add_example("good");
+    home.add("bad", {{"command", "/bin/true"}, {"args", "no list"}});
+    const auto call = home.run({"call", "mcp__good__echo", "message=hi"});
+    EXPECT_EQ(call.exit_code, 0);
+    EXPECT_EQ(call.err, "");
+    EXPECT_EQ(home.run({"tools", "--server", "good"}).err, "");
+    EXPECT_THAT(home.run({"tools"}).err, HasSubstr("\"bad\""));
+    EXPECT_THAT(home.run({"tools", "-q"}).err, HasSubstr("\"bad\"")) << "an error is no warning";
+    EXPECT_THAT(home.run({"mcp", "status"}).err, HasSubstr("\"bad\""));
+    EXPECT_THAT(home.run({"config", "check"}).err, HasSubstr("\"bad\""));
+    const auto broken = home.run({"call", "mcp__bad__x", "-q"});
+    EXPECT_EQ(broken.exit_code, 4);
+    EXPECT_THAT(broken.err, AllOf(HasSubstr("\"bad\""), HasSubstr("args")));
+}
+
+TEST(CommandLine, DoesNotSayThatNothingIsConfiguredWhenAnEntryIsBroken) {
+    Home home;
+    home.add("bad", {{"command", "/bin/true"}, {"args", "no list"}});
+    for (const Words& words : {Words{"call", "mcp__other__x"}, Words{"mcp", "logs", "other"}})
+        EXPECT_THAT(home.run(words).err, Not(HasSubstr("servers are configured")));
+}
+
+TEST(CommandLine, ToolsAreFoundByTheirDescriptionToo) {
+    Home home;
+    home.add_example("x");
+    const auto done = home.run({"tools", "ADDS two"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.out, StartsWith("mcp__x__add  [x] Adds two numbers."));
+    EXPECT_THAT(done.out, Not(HasSubstr("mcp__x__echo")));
+}
+
+TEST(CommandLine, AThingThatIsNotListedNamesTheServersThatDidNotAnswerToo) {
+    Home home;
+    home.add_example("x");
+    home.add("gone", {{"command", "/nonexistent/server"}});
+    const auto done = home.run({"resources", "read", "example://txet"});
+    EXPECT_EQ(done.exit_code, 6);
+    EXPECT_THAT(done.err, AllOf(HasSubstr("did you mean \"example://text\""),
+                                HasSubstr("server \"gone\": command")));
+}
+
+class Completing : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Completing, AsksTheServerThatListsThePrompt) {
+    Home home;
+    home.add_example("x", {"--era", GetParam()});
+    const auto done = home.run({"complete", "--prompt", "greet", "who=A"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(done.out, "Ada\nAlan\n");
+    EXPECT_EQ(home.run({"complete", "who=A"}).exit_code, 3);
+    EXPECT_EQ(home.run({"complete", "--prompt", "greet", "who"}).exit_code, 3);
+    EXPECT_EQ(home.run({"complete", "--prompt", "great", "who=A"}).exit_code, 6);
+}
+
+INSTANTIATE_TEST_SUITE_P(, Completing, ::testing::Values("legacy", "modern"),
+                         [](const auto& era) { return std::string(era.param); });
+
+}  // namespace
+}  // namespace patchbay::test
