@@ -14,7 +14,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t kForms = 16;  // waiting at once; more are declined
+constexpr std::size_t kForms = 16;  // of one server waiting at once; more are declined
 
 bool is_required(const json::value& schema, const std::string& name) {
     const auto* required =
@@ -48,12 +48,15 @@ bool TerminalAsker::has_terminal() {
 std::uint64_t TerminalAsker::ask(const std::string& server, const json::object& params,
                                  Answer answer) {
     const auto* schema = params.if_contains("requestedSchema");
-    if (!schema || !schema->is_object() || forms_.size() >= kForms) {
+    const auto waiting = std::count_if(forms_.begin(), forms_.end(),
+                                       [&](const Form& form) { return form.server == server; });
+    if (!schema || !schema->is_object() || static_cast<std::size_t>(waiting) >= kForms) {
         answer(std::nullopt);
         return 0;
     }
     Form form;
     form.id = ++last_;
+    form.server = server;
     form.heading =
         "server \"" + server + "\" asks: " + text_of(params, "message") + "\n(Ctrl-D declines)";
     form.schema = *schema;
@@ -62,6 +65,7 @@ std::uint64_t TerminalAsker::ask(const std::string& server, const json::object& 
     if (properties && properties->is_object()) {
         for (const auto& each : properties->get_object()) form.properties.emplace_back(each.key());
     }
+    form.yes_or_no = form.properties.empty();
     const auto id = form.id;
     add(std::move(form));
     return id;
@@ -133,6 +137,7 @@ void TerminalAsker::readable() {
 void TerminalAsker::prompt() {
     auto& form = forms_.front();
     if (form.line) return say(form.line_prompt);
+    if (form.yes_or_no) return say("  accept? [y/N]:");
     if (form.properties.empty()) return end(true);
     const auto& name = form.properties.front();
     const auto& property = form.schema.get_object().at("properties").get_object().at(name);
@@ -151,6 +156,7 @@ void TerminalAsker::prompt() {
 void TerminalAsker::on_line(const std::string& line) {
     auto& form = forms_.front();
     if (form.line) return end(true, line);
+    if (form.yes_or_no) return end(line == "y" || line == "Y" || line == "yes");
     const std::string name = form.properties.front();
     if (line.empty()) {
         const auto& property = form.schema.get_object().at("properties").get_object().at(name);

@@ -1,5 +1,5 @@
-// Asks a person on the terminal: what a server's elicitation form wants, one line a property, or a
-// line of our own. Reads /dev/tty on the loop, so nothing else waits for the person. Without a
+// Asks a person on the terminal: what a server's elicitation form wants, one line a property (of a
+// form without any, yes or no), or a line of our own. Reads /dev/tty on the loop, so nothing else waits for the person. Without a
 // terminal everything is declined.
 //
 // Owns:    the terminal's descriptor while something is asked. Threads: [loop].
@@ -38,9 +38,11 @@ public:
 private:
     struct Form {
         std::uint64_t id = 0;
-        std::string heading;
+        std::string server{};  // that asks; empty: we do
+        std::string heading{};
         boost::json::value schema{};
         std::deque<std::string> properties{};  // still to be asked
+        bool yes_or_no = false;  // without properties: what it says is all there is to accept
         boost::json::object content{};
         Answer answer{};
         std::string line_prompt{};

@@ -83,8 +83,18 @@ Result<void> TrustFile::change(const Change& change) {
     auto now = read_projects(directory_, path());
     if (!now) return now.error();
     if (auto changed = change(*now); !changed) return changed;
-    const json::object file{{"version", kVersion}, {"projects", *now}};
-    auto written = core::replace_file(path(), json::serialize(file) + "\n", core::Durable::Yes);
+    const auto text =
+        json::serialize(json::object{{"version", kVersion}, {"projects", *now}}) + "\n";
+    // A folder may be called anything; a record that nobody can read again approves nothing at all.
+    if (!core::valid_utf8(text))
+        return Error{ErrorCode::Unsupported,
+                     "the path of this folder is not UTF-8, and approvals are kept by path; rename "
+                     "the folder, or put the definitions into your own configuration"};
+    if (text.size() > kFileBytes)
+        return Error{ErrorCode::Limit, path() + " would be over " +
+                                           std::to_string(kFileBytes >> 20) +
+                                           " MiB: revoke approvals that are not needed any more"};
+    auto written = core::replace_file(path(), text, core::Durable::Yes);
     if (written) projects_ = std::move(*now);
     return written;
 }

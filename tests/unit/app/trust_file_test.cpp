@@ -69,6 +69,22 @@ TEST_F(TrustFileTest, AnApprovalReplacesTheOneBefore) {
     EXPECT_TRUE(trust.approved(proposal("b", "2"))) << "what is not named stays";
 }
 
+TEST_F(TrustFileTest, WritesNothingThatItCouldNotReadAgain) {
+    TrustFile trust(state);
+    ASSERT_TRUE(trust.approve({proposal("a", "1")}));
+    const auto before = record();
+    const auto odd = trust.approve({proposal("a", "1", "/repo\xff")});
+    ASSERT_FALSE(odd);
+    EXPECT_THAT(odd.error().message, HasSubstr("is not UTF-8"));
+    const auto long_path = "/" + std::string(TrustFile::kFileBytes, 'p');
+    const auto large = trust.approve({proposal("a", "1", long_path)});
+    ASSERT_FALSE(large);
+    EXPECT_THAT(large.error().message, HasSubstr("would be over 4 MiB: revoke"));
+    EXPECT_EQ(record(), before);
+    EXPECT_TRUE(trust.approved(proposal("a", "1")));
+    EXPECT_TRUE(trust.approve({proposal("b", "2")}));
+}
+
 TEST_F(TrustFileTest, AddsToWhatAnotherProcessHasWritten) {
     TrustFile ours(state), theirs(state);
     EXPECT_FALSE(ours.approved(proposal("b", "2"))) << "read before theirs was written";
