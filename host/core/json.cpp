@@ -79,7 +79,8 @@ struct Builder {
         return values.push_uint64(number), true;
     }
     bool on_double(double number, string_view, error_code& error) {
-        // The library reads 1e999 as infinity and writes that as no JSON.
+        // The library reads 1e999 as infinity, 0e999 as no number, and writes both as no JSON.
+        if (std::isnan(number)) number = 0;
         if (!std::isfinite(number)) return refuse(Refused::Infinite, error);
         return values.push_double(number), true;
     }

@@ -5,6 +5,7 @@
 #include <boost/json/src.hpp>  // the library itself: its archive is not for shared objects
 
 #include <algorithm>
+#include <cmath>
 
 namespace patchbay::oauth {
 namespace {
@@ -22,6 +23,7 @@ sdk::ConfigValue kept(const boost::json::value& value) {
     } else if (value.is_number()) {
         out.kind = Kind::Number;
         out.number = value.to_number<double>();
+        if (std::isnan(out.number)) out.number = 0;  // the library's reading of 0e999
     } else if (const auto* list = value.if_array()) {
         const bool strings = std::all_of(list->begin(), list->end(),
                                          [](const auto& each) { return each.is_string(); });

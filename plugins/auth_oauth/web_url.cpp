@@ -61,10 +61,10 @@ WebUrl WebUrl::parse(std::string_view text, std::string_view whose) {
         return byte <= 0x20 || byte >= 0x7F || letter == '\\' || letter == '#';
     });
     if (odd) refuse(whose, "it holds a space, a fragment or an odd character");
-    const auto colon = text.find("://");
+    const auto colon = std::min(text.find(':'), text.size());
     WebUrl url;
-    url.scheme = lower(text.substr(0, text.find(':')));
-    if ((url.scheme != "https" && url.scheme != "http") || colon == text.npos)
+    url.scheme = lower(text.substr(0, colon));
+    if ((url.scheme != "https" && url.scheme != "http") || text.substr(colon, 3) != "://")
         refuse(whose, "it must begin with https://, not \"" + printable(url.scheme) + ":\"");
     text.remove_prefix(colon + 3);
     const auto authority = text.substr(0, text.find_first_of("/?"));

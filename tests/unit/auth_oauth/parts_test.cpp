@@ -71,6 +71,8 @@ TEST(WebUrl, is_refused_with_a_reason) {
           "https://a b/", "https://a/#f", "https://a:0/", "https://a:65536/", "https://u@a/",
           "https://a\\b/", "//a/b", "https://\xC3\xA4/"})
         EXPECT_THROW(WebUrl::parse(text, "x"), Trouble) << text;
+    for (const char* text : {"https:://as.example/", "https:x://as.example/", "https:/as.example/"})
+        EXPECT_THROW(WebUrl::parse(text, "x"), Trouble) << text;
     EXPECT_THROW(check_endpoint("http://example.com/", "x"), Trouble);
     EXPECT_THROW(check_endpoint("http://127.0.0.1.example.com/", "x"), Trouble);
     EXPECT_THROW(check_endpoint("http://notlocalhost/", "x"), Trouble);

@@ -96,6 +96,8 @@ TEST(Record, takes_no_time_that_is_none) {
     EXPECT_EQ(ends_at("1e300"), 253402300799);
     EXPECT_EQ(ends_at("\"1800000000\""), 0);
     EXPECT_EQ(ends_at("null"), 0);
+    EXPECT_EQ(Record::parse(R"({"expires_at":0e320})")->expires_at, 0);
+    EXPECT_EQ(Record::parse(R"({"expires_at":1e999})")->expires_at, 253402300799);
 }
 
 TEST(Record, is_none_when_it_is_broken_or_its_key_is_gone) {

@@ -96,6 +96,11 @@ TEST(JsonText, HoldsOnlyNumbersThatCanBeWrittenAgain) {
         ASSERT_TRUE(parsed) << text;
         EXPECT_TRUE(parse_json(boost::json::serialize(*parsed))) << text;
     }
+    for (const char* zero : {"0e320", "-0e999", "0.0e400"}) {
+        const auto parsed = parse_json(zero);
+        ASSERT_TRUE(parsed) << zero;
+        EXPECT_EQ(*parsed, 0.0) << zero;
+    }
 }
 
 TEST(JsonGetters, TakeAnyShape) {
