@@ -49,7 +49,8 @@ if(PATCHBAY_SANITIZE)
         endif()
     endif()
     if(PATCHBAY_SANITIZE MATCHES thread)
-        add_compile_options(-Wno-tsan)  # Asio's fences: unknown to the sanitizer, and no error
+        # Asio's fences: unknown to the sanitizer, and no error.
+        add_compile_options($<$<C_COMPILER_ID:GNU>:-Wno-tsan>)
     endif()
     add_compile_definitions(PATCHBAY_SANITIZED=1)
 else()
@@ -63,7 +64,8 @@ set(PATCHBAY_COMMON_HEADERS <algorithm> <array> <atomic> <cerrno> <charconv> <ch
     <unordered_map> <utility> <vector> <boost/json.hpp>)
 if(PATCHBAY_PRECOMPILED)
     # With it ccache can tell what a precompiled header was made of.
-    add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
+    add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>
+        "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -fno-pch-timestamp>")
     add_library(patchbay_room_headers OBJECT ${PROJECT_SOURCE_DIR}/scripts/cmake/precompiled.cpp)
     target_link_libraries(patchbay_room_headers PRIVATE patchbay::flags Boost::json)
     target_precompile_headers(patchbay_room_headers PRIVATE ${PATCHBAY_COMMON_HEADERS})

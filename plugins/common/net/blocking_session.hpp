@@ -29,7 +29,7 @@ public:
     int available() override;
     void close() override;
     void limit(Clock::time_point limit) { limit_ = limit; }
-    bool secure() const { return inner_.secure(); }
+    bool secure() const override { return inner_.secure(); }
 
     // Byte by byte, however many are asked for: nothing is read ahead of what is looked at.
     void read_singly(bool singly) { singly_ = singly; }
