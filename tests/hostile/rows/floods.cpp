@@ -101,7 +101,7 @@ std::vector<Misbehaviour> floods() {
         {"AsksWithoutReading",
          kAnswersAndIdle,
          [](const Asked&) {
-             return Steps{kDeaf, flood(long_ping), kSilence};
+             return Steps{kDeaf, flood(long_ping), kClose};
          },
          Fate::Fails,
          "(limit server_request",
