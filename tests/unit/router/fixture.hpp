@@ -1,9 +1,8 @@
 // A router before two servers, "git" and "github", and what tests ask of it.
 #pragma once
 
-#include "router/router.hpp"
-
 #include "protocol/qualified_name.hpp"
+#include "router/router.hpp"
 #include "support/fake_channel.hpp"
 
 #include <gmock/gmock.h>

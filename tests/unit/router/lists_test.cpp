@@ -123,8 +123,8 @@ TEST_F(RouterTest, AListThatFillsItsLimitsIsWhole) {
         return one;
     };
     std::size_t bytes = 0;
-    for (const json::object& params : {json::object(), json::object{{"cursor", "2"}},
-                                       json::object{{"cursor", "3"}}})
+    for (const json::object& params :
+         {json::object(), json::object{{"cursor", "2"}}, json::object{{"cursor", "3"}}})
         bytes += json::serialize(page(params)).size();
     be_endless("git");
     servers.at("git").results["resources/list"] = page;
@@ -158,8 +158,7 @@ TEST_F(RouterTest, AListThatDoesNotComeSaysWhy) {
         const auto listed = list("git", "resources/list");
         ASSERT_FALSE(listed);
         EXPECT_EQ(listed.error().code, ErrorCode::Protocol);
-        EXPECT_EQ(listed.error().message,
-                  "server \"git\": resources/list result has no such list");
+        EXPECT_EQ(listed.error().message, "server \"git\": resources/list result has no such list");
     }
     server.errors["resources/list"] = {-32603, "the database is down"};
     EXPECT_EQ(list("git", "resources/list").error().message,
