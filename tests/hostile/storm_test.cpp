@@ -144,7 +144,7 @@ TEST(RestartStorm, AServerThatHangsUpOnEachConnectionIsGivenUpAfterItsAttempts) 
 TEST(Crowd, AServerThatAnswersNothingHoldsNoMoreCallsThanItsQueue) {
     Storm storm({{"command", test::built("tests/peers/hostile_server")},
                  {"args", json::array{"NoAnswer", "call", "2025-11-25"}},
-                 {"tool_timeout_ms", 60'000}});
+                 {"tool_timeout_ms", 20'000}});
     const auto answer = storm.call_many(1 + kQueue, "storm__do");
     EXPECT_EQ(answer.at("ok"), false);
     EXPECT_THAT(json::serialize(answer), HasSubstr("limits queue_messages"));
