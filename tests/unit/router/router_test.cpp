@@ -223,5 +223,17 @@ TEST_F(RouterTest, ACallsTimeLimitCountsItsWaitForTheServer) {
     EXPECT_EQ(error->message, "server \"git\" is still connecting after 20 ms");
 }
 
+TEST_F(RouterTest, AToolThatIsKnownIsCalledWithoutAnotherList) {
+    auto& server = servers.at("git");
+    server.results["tools/list"] = [](const auto&) -> json::value {
+        return {{"resultType", "complete"}, {"tools", {tool_named("log")}}, {"ttlMs", 0}};
+    };
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_TRUE(call("mcp__git__log"));
+        EXPECT_TRUE(ask("git", "tools/call", R"("name":"log")"));
+    }
+    EXPECT_EQ(server.requests("tools/list").size(), 1u);
+}
+
 }  // namespace
 }  // namespace patchbay::router
