@@ -135,5 +135,17 @@ TEST_F(ConnectionTest, AnIdThatIsEchoedAsAStringIsTheSame) {
     ASSERT_LT(id, 10u) << "one digit, the shortest there is";
 }
 
+TEST_F(ConnectionTest, AnIdInQuotesIsReadByItsDigitsAlone) {
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    const auto reply = ask_and_hear([&](const std::string& id) {
+        // By its distance from '0' the first counts -10, and the second 10 more than the id.
+        const std::string odd{'/', static_cast<char>(id.at(0) + 10)};
+        return R"({"jsonrpc":"2.0","id":")" + odd + R"(","result":{}})";
+    });
+    ASSERT_FALSE(reply);
+    EXPECT_THAT(reply.error().message, HasSubstr("which nobody asked"));
+}
+
 }  // namespace
 }  // namespace patchbay::connection
