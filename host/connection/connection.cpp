@@ -37,12 +37,13 @@ Connection::Connection(const Context& context, registry::ServerSpec spec)
     : impl_(std::make_unique<Impl>(*this, context, std::move(spec))) {}
 
 Connection::~Connection() {
+    // First what is deferred or timed, so that no handler below is met by it half torn down.
     *impl_->alive = false;
     for (const auto timer : {impl_->startup_timer, impl_->silence_timer, impl_->reconnect_timer,
                              impl_->health_timer, impl_->listen_timer, impl_->relist_timer}) {
         if (timer) impl_->context.loop.cancel(timer);
     }
-    impl_->closing = true;
+    impl_->closing = true;  // a handler that asks again is refused, not connected
     impl_->fail_all(impl_->named({ErrorCode::Unavailable, "the host is closing"}));
 }
 
@@ -68,6 +69,7 @@ Status Connection::status() const {
     Status status = impl_->shown;
     status.id = impl_->spec.id();
     status.transport = impl_->spec.config.transport;
+    // A transport that is only being tried is not news yet.
     if (impl_->agreed && impl_->transport != status.transport)
         status.fallback_from = std::exchange(status.transport, impl_->transport);
     status.place = impl_->spec.config.place;
@@ -89,6 +91,7 @@ Status Connection::status() const {
         status.server_version = text("version");
         status.instructions =
             core::printable(session->instructions, impl_->context.limits.description_bytes, true);
+        // Servers also write `"tools": false` or null.
         for (const auto& member : session->capabilities) {
             if (session->can(member.key()))
                 status.capabilities.push_back(
@@ -134,11 +137,12 @@ void Connection::on_challenge(const plugin::Problem& problem) {
     impl_->challenged(problem);
 }
 void Connection::on_output(unsigned stream, std::string_view line) {
+    // A program that writes has started: its silence counts from now.
     if (!std::exchange(impl_->spoke, true) && impl_->silence_timer) impl_->await_probe();
     impl_->keep_line(stream != 1, line);
 }
 void Connection::on_fact(std::string_view name, std::string_view value) {
-    if (value.empty())
+    if (value.empty())  // it is over, like the trouble of a connection that has come about
         impl_->shown.facts.erase(std::string(name));
     else
         impl_->shown.facts[core::printable(name, 32)] = core::printable(value, 256);

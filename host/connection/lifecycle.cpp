@@ -113,14 +113,13 @@ void Connection::Impl::open() {
     stderr_tail.clear();
     shown.facts.clear();
     preparing = true;
-    context.expand(spec.config,
-                   [this, watch = alive, now = ++preparation](Result<Expanded> expanded) {
-                       if (!*watch || now != preparation) return;
-                       preparing = false;
-                       if (closing) return;
-                       if (!expanded) return attempt_failed(expanded.error(), false);
-                       open_expanded(std::move(*expanded));
-                   });
+    context.expand(spec.config, [this, watch = alive](Result<Expanded> expanded) {
+        if (!*watch) return;
+        preparing = false;
+        if (closing) return;
+        if (!expanded) return attempt_failed(expanded.error(), false);
+        open_expanded(std::move(*expanded));
+    });
 }
 
 void Connection::Impl::open_expanded(Expanded expanded) {

@@ -24,6 +24,7 @@ enum class Watched { None, Method, ResultType, IsError };
 
 // Notes top-level keys by their address in the input and the few scalars that routing reads.
 struct Scan {
+    // basic_parser asks its handler; the message's own size and depth are the bounds.
     static constexpr std::size_t max_object_size = std::size_t(-1);
     static constexpr std::size_t max_array_size = std::size_t(-1);
     static constexpr std::size_t max_key_size = std::size_t(-1);
@@ -62,6 +63,8 @@ struct Scan {
         return true;
     }
     bool on_key(string_view key, std::size_t, error_code&) {
+        // The parser hands on a key that has an escape from a buffer of its own, and perhaps in
+        // parts: no address in the input tells where its value begins.
         const bool whole = !std::exchange(key_in_parts, false) && key.data() >= input.data() &&
                            key.data() + key.size() <= input.data() + input.size();
         watched = Watched::None;
@@ -128,6 +131,7 @@ Error syntax_error(const json::error_code& error, std::size_t offset) {
 }
 
 Result<std::vector<Member>> scan_object(std::string_view text, std::size_t depth, Scan& scan) {
+    // Every message comes through here: the room for its keys is kept.
     static thread_local std::vector<std::string_view> keys;
     keys.clear();
     json::parse_options options;
@@ -197,6 +201,8 @@ Result<Envelope> parse_envelope(std::string_view message, std::size_t depth) {
         if (!once) return malformed("a top-level key is repeated");
     }
     if (version != "\"2.0\"") return malformed("\"jsonrpc\" is not \"2.0\"");
+    // A null id is an error about a request that could not be read: nobody's, and no reason to
+    // refuse what it says.
     if (!id.empty() && id != "null") {
         const char first = id.front();
         if (first == '{' || first == '[' || first == 't' || first == 'f') {
@@ -225,6 +231,7 @@ Result<Envelope> parse_envelope(std::string_view message, std::size_t depth) {
         envelope.kind = MessageKind::Error;
         return envelope;
     }
+    // Errors may come without one; a result that is nobody's has no meaning.
     if (envelope.id.empty()) return malformed("a result without an id");
     envelope.kind = MessageKind::Result;
     envelope.is_error = scan.is_error;

@@ -76,6 +76,8 @@ struct Router::Impl {
     Impl(connection::ConnectionManager& manager, const policy::Policy& rules)
         : connections(manager), policy(rules) {}
 
+    // All servers anew, though one has changed: how two names that clash are told apart depends on
+    // every other, and verdicts are judged here once so that a call does not.
     void build_index() {
         if (index_valid) return;
         index.clear();
@@ -127,6 +129,7 @@ struct Router::Impl {
                           core::did_you_mean(name, names_or_prefixes());
             return located(Error{ErrorCode::NotFound, std::move(message)});
         }
+        // A name that was shortened may be any one's of these: which, is known when all have told.
         auto missing = std::make_shared<std::size_t>(servers.size());
         for (const auto& id : servers) {
             connections.find(id).value().get().refresh_tools(
@@ -157,6 +160,8 @@ struct Router::Impl {
         return names;
     }
 
+    // A server that is not there hides what it has: that comes before "no such tool", which would
+    // send the reader to the spelling.
     Error why_missing(const std::string& name, const std::vector<std::string>& servers) {
         for (const auto& id : servers) {
             const auto status = connections.find(id).value().get().status();
@@ -217,6 +222,7 @@ struct Router::Impl {
         handler(std::move(outcome));
     }
 
+    // Handlers are never called from inside the call that registered them.
     void end_soon(CallId id, Error error) {
         connections.loop().defer([this, watch = alive, id, error = std::move(error)] {
             if (*watch) end(id, error);
@@ -237,6 +243,7 @@ struct Router::Impl {
     }
 
     void send_call(CallId id, Entry& entry, Call& call) {
+        // What is hidden is forbidden too: a name can be guessed.
         const auto& verdict = entry.verdict(call.principal);
         if (!verdict.listed || !verdict.allowed)
             return end_soon(id, {ErrorCode::Denied, verdict.reason});
@@ -306,7 +313,7 @@ struct Router::Impl {
             return Error{ErrorCode::Protocol,
                          "server \"" + server + "\": tools/list result " + result.error().message};
         auto* listed = result->if_contains("tools");
-        if (!listed || !listed->is_array()) return reply;
+        if (!listed || !listed->is_array()) return reply;  // no tool is in it that could be hidden
         auto& items = listed->get_array();
         build_index();
         const auto shown = std::stable_partition(items.begin(), items.end(), [&](auto& item) {
@@ -382,6 +389,7 @@ Router::Router(connection::ConnectionManager& connections, const policy::Policy&
 
 Router::~Router() {
     *impl_->alive = false;
+    // Taken out first: a handler may come back with another call.
     for (auto& [id, flight] : std::exchange(impl_->flights, {})) {
         flight.handler(Error{ErrorCode::Unavailable, "the host is closing"});
     }
@@ -417,6 +425,7 @@ CallId Router::request(ServerRequest request, ReplyHandler handler) {
         impl_->call_raw(id, target, std::move(request));
         return id;
     }
+    // The rules name tools; the server as a whole is denied by one that fits the bare prefix.
     const std::string prefix = "mcp__" + request.server + "__";
     const auto verdict = impl_->policy.judge({request.principal, target.spec().config, {}, prefix});
     if (!verdict.allowed) {

@@ -123,6 +123,9 @@ private:
         auto& session = *peer.session;
         if (request.is("GET") && request.path() != "/" + request.cell())
             return peer.write(wire::head("401 No", {}));  // what metadata there should be
+        if (request.is("GET") && session.cell.row->resumes &&
+            !request.field("Last-Event-ID").empty())
+            return peer.perform(session.resumed());
         if (request.is("GET")) {
             const auto steps = session.unasked(Phase::Idle, Session::Times::Always);
             if (steps.empty()) return peer.write(wire::head("405 No", {}));

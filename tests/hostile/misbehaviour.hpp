@@ -18,6 +18,17 @@ namespace patchbay::hostile {
 
 class Peer;
 
+// Limits that the host is given for a drill, small enough that a flood of seconds exceeds each.
+inline constexpr std::size_t kMessageBytes = 4u << 20;
+inline constexpr std::size_t kListBytes = 6u << 20;
+inline constexpr std::size_t kPagesPerList = 40;
+inline constexpr std::size_t kServerRequests = 500;
+inline constexpr std::size_t kToolsPerServer = 500;
+inline constexpr std::size_t kFlood = 1'000;        // messages of one flood
+inline constexpr std::size_t kDeepest = 1'000'000;  // levels of JSON
+// Times that a server misbehaves which would go on for ever, had nobody a bound: then it is good.
+inline constexpr std::size_t kTired = 3 * kPagesPerList;
+
 enum class Transport { Stdio, Tcp, Http, Sse, Ws };
 enum class Phase {
     Connect,  // in place of what sets the transport up: from the first byte on
@@ -68,6 +79,7 @@ struct Asked {
     std::string origin;       // of the server, for rows that redirect; empty: none
     std::string accept;       // ws: of the handshake
     std::string good_result;  // what a good server would say
+    std::size_t nth = 1;      // time that this cell misbehaves
     std::string good() const;
     std::string result(std::string_view json) const;  // an answer with this result
     std::string error(std::string_view json) const;
@@ -102,6 +114,9 @@ struct Misbehaviour {
     };
     std::vector<Exception> exceptions = {};
     std::size_t most_calls = 1;  // that one call may become
+    // Requests and connections that the cell may bring about: each of a flood once.
+    std::size_t most_visits = kFlood;
+    bool resumes = false;  // http: misbehaves at a GET that goes on after an event, too
 };
 
 struct Cell {
@@ -117,14 +132,5 @@ struct Cell {
 const std::vector<Misbehaviour>& misbehaviours();
 // What is tried over this transport in this phase and era.
 std::vector<Cell> cells_of(Transport transport, Phase phase, Era era);
-
-// Limits that the host is given for a drill, small enough that a flood of seconds exceeds each.
-inline constexpr std::size_t kMessageBytes = 4u << 20;
-inline constexpr std::size_t kListBytes = 6u << 20;
-inline constexpr std::size_t kPagesPerList = 40;
-inline constexpr std::size_t kServerRequests = 500;
-inline constexpr std::size_t kToolsPerServer = 500;
-inline constexpr std::size_t kFlood = 1'000;        // messages of one flood
-inline constexpr std::size_t kDeepest = 1'000'000;  // levels of JSON
 
 }  // namespace patchbay::hostile

@@ -35,37 +35,43 @@ std::string good_result(const std::string& method, Era era) {
 
 }  // namespace
 
+Asked Session::asked(const std::string& method, const std::string& id) {
+    return {method,
+            id,
+            cell.phase,
+            cell.era,
+            cell.transport,
+            cell.row->name,
+            origin,
+            accept,
+            good_result(method, cell.era),
+            ++misbehaved_};
+}
+
 Steps Session::answer(const std::string& method, const std::string& id) {
     ++visits;
     if (method == "tools/call") ++calls;
-    Asked asked{method,
-                id,
-                cell.phase,
-                cell.era,
-                cell.transport,
-                cell.row->name,
-                origin,
-                accept,
-                good_result(method, cell.era)};
     const bool of_the_other_era =
         method == (cell.era == Era::Legacy ? "server/discover" : "initialize");
     const auto phase = phase_of(method);
-    const Step unknown{Step::Kind::Message,
-                       asked.error("{\"code\":-32601,\"message\":\"Method not found\"}"),
-                       {},
-                       0};
-    if (of_the_other_era && cell.era == Era::Legacy) return {unknown};
-    if (phase && misbehaves_in(*phase)) return cell.row->act(asked);
-    if (of_the_other_era) return {unknown};
-    return {{Step::Kind::Message, asked.good(), {}, 0}};
+    const bool good = !phase || !misbehaves_in(*phase);
+    if (!good && !(of_the_other_era && cell.era == Era::Legacy))
+        return cell.row->act(asked(method, id));
+    Asked only;
+    only.id = id;
+    only.good_result = good_result(method, cell.era);
+    const auto text = of_the_other_era
+                          ? only.error("{\"code\":-32601,\"message\":\"Method not found\"}")
+                          : only.good();
+    return {{Step::Kind::Message, text, {}, 0}};
 }
 
 Steps Session::unasked(Phase phase, Times times) {
     if (!misbehaves_in(phase) || idle_done) return {};
     idle_done = phase == Phase::Idle && times == Times::Once;
-    return cell.row->act({phase == Phase::Idle ? "tools/call" : "", "1", phase, cell.era,
-                          cell.transport, cell.row->name, origin, accept,
-                          good_result("tools/call", cell.era)});
+    auto nobodys = asked(phase == Phase::Idle ? "tools/call" : "", "1");
+    nobodys.good_result = good_result("tools/call", cell.era);
+    return cell.row->act(nobodys);
 }
 
 Peer::Peer(int from, int to, std::unique_ptr<Framing> framing, Find find)

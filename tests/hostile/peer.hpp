@@ -27,6 +27,8 @@ struct Session {
     explicit Session(Cell of, std::string at = {}) : cell(of), origin(std::move(at)) {}
     // What is done about a request: what a good server does, but in the cell's phase.
     Steps answer(const std::string& method, const std::string& id);
+    // The same for the GET that takes the stream of an answer up again.
+    Steps resumed() { return cell.row->act(asked("GET", "1")); }
     // What is done unasked, in the phases Connect and Idle: there once, or on each stream anew.
     enum class Times { Once, Always };
     Steps unasked(Phase phase, Times times = Times::Once);
@@ -40,6 +42,10 @@ struct Session {
     // Requests and connections, and those of a tool. The drill reads what the server counts.
     std::atomic<std::size_t> visits{0}, calls{0};
     Peer* stream = nullptr;  // sse: the one that carries what the server says
+
+private:
+    Asked asked(const std::string& method, const std::string& id);
+    std::size_t misbehaved_ = 0;
 };
 
 class Framing {

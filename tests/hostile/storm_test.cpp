@@ -20,6 +20,7 @@ namespace json = boost::json;
 
 constexpr std::size_t kAttempts = 4;
 constexpr int kFirstPauseMs = 20;
+constexpr std::size_t kQueue = 20;
 
 // A batch with the server "storm", and the good one beside it.
 class Storm {
@@ -29,12 +30,16 @@ public:
         home.add("storm", std::move(server));
         const auto first = "health.reconnect_first_ms=" + std::to_string(kFirstPauseMs);
         const auto attempts = "health.reconnect_attempts=" + std::to_string(kAttempts);
-        host_.emplace(home.patchbay({"--set", first, "--set", attempts, "batch"}));
+        const auto queue = "limits.queue_messages=" + std::to_string(kQueue);
+        host_.emplace(home.patchbay({"--set", first, "--set", attempts, "--set", queue, "batch"}));
     }
     // Its answer, when it has come.
     json::object ask(const std::string& request) {
         const auto id = std::to_string(++asked_);
         host_->send("{\"id\":\"" + id + "\"," + request + "}\n");
+        return answer_to(id);
+    }
+    json::object answer_to(const std::string& id) {
         const auto begin = "{\"id\":\"" + id + "\",";
         std::string line;
         EXPECT_TRUE(host_->wait_until([&] {
@@ -51,16 +56,26 @@ public:
         return ask("\"op\":\"tools/call\",\"name\":\"mcp__" + name +
                    "\",\"arguments\":" + arguments);
     }
-    // Until nothing more is tried of it; the good server is called all the while.
-    json::object until_given_up() {
-        for (int turn = 0; turn < 5'000; ++turn) {
+    // The answer to the last of so many calls at once.
+    json::object call_many(std::size_t count, const std::string& name) {
+        std::string lines;
+        for (std::size_t i = 1; i <= count; ++i)
+            lines += "{\"id\":\"call " + std::to_string(i) +
+                     "\",\"op\":\"tools/call\",\"name\":\"mcp__" + name + "\"}\n";
+        host_->send(lines);
+        return answer_to("call " + std::to_string(count));
+    }
+    // Until nothing more is tried of it; the good server is called all the while. `tried` counts
+    // what is tried, and nobody waits for more than `most`.
+    json::object until_given_up(const std::function<std::size_t()>& tried, std::size_t most) {
+        while (tried() <= most) {
             EXPECT_EQ(call("good__sleep", "{\"ms\":5}").at("ok"), true);
             const auto status = ask("\"op\":\"status\"");
             for (const auto& each : status.at("result").at("servers").as_array())
                 if (each.at("id") == "storm" && each.at("state") == "failed")
                     return each.as_object();
         }
-        ADD_FAILURE() << "it is tried for ever";
+        ADD_FAILURE() << "it is tried more often than " << most << " times";
         return {};
     }
 
@@ -91,9 +106,9 @@ TEST(RestartStorm, AServerThatNeverStartsIsNotStartedForEver) {
     const auto refused = storm.call("storm__do");
     EXPECT_EQ(refused.at("ok"), false);
     EXPECT_THAT(json::serialize(refused), HasSubstr("exited with code 3"));
-    storm.until_given_up();
-    // Each attempt asks it in both eras.
-    EXPECT_EQ(starts_in(file).size(), 2 * (1 + kAttempts));
+    constexpr auto kStarts = 2 * (1 + kAttempts);  // each attempt asks it in both eras
+    storm.until_given_up([&] { return starts_in(file).size(); }, kStarts);
+    EXPECT_EQ(starts_in(file).size(), kStarts);
 }
 
 TEST(RestartStorm, AServerThatEndsAfterEachStartIsGivenUpAfterItsAttempts) {
@@ -105,7 +120,7 @@ TEST(RestartStorm, AServerThatEndsAfterEachStartIsGivenUpAfterItsAttempts) {
                                                                          " AnswerThenClose list "
                                                                          "2025-11-25")}}});
     storm.call("storm__do");
-    const auto status = storm.until_given_up();
+    const auto status = storm.until_given_up([&] { return starts_in(file).size(); }, 1 + kAttempts);
     EXPECT_THAT(json::serialize(status), HasSubstr("exited with code 0"));
     const auto starts = starts_in(file);
     ASSERT_EQ(starts.size(), 1 + kAttempts);
@@ -122,9 +137,17 @@ TEST(RestartStorm, AServerThatHangsUpOnEachConnectionIsGivenUpAfterItsAttempts) 
     const Server server({*cell});
     Storm storm({{"transport", "tcp"}, {"port", server.port_of(*cell)}});
     storm.call("storm__do");
-    storm.until_given_up();
     // Each connection is one visit, and so are the probe, initialize and tools/list over it.
-    EXPECT_LE(server.visits_of(*cell), 4 * (1 + kAttempts));
+    storm.until_given_up([&] { return server.visits_of(*cell); }, 4 * (1 + kAttempts));
+}
+
+TEST(Crowd, AServerThatAnswersNothingHoldsNoMoreCallsThanItsQueue) {
+    Storm storm({{"command", test::built("tests/peers/hostile_server")},
+                 {"args", json::array{"NoAnswer", "call", "2025-11-25"}},
+                 {"tool_timeout_ms", 20'000}});
+    const auto answer = storm.call_many(1 + kQueue, "storm__do");
+    EXPECT_EQ(answer.at("ok"), false);
+    EXPECT_THAT(json::serialize(answer), HasSubstr("limits queue_messages"));
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ public:
     std::function<void(const std::string& method)> on_request =
         {};  // came, and is not answered yet
     bool request_scoped = false, takes_headers = false;
+    bool holds_on = false;  // does not let go of a channel that is closed, until let_go()
 
     static plugin::Problem problem(ErrorCode code, const std::string& message,
                                    unsigned http_status = 0) {
@@ -126,6 +127,10 @@ public:
             if (auto* events = std::exchange(events_, nullptr)) events->on_closed(&problem);
         });
     }
+    void let_go() {
+        holds_on = false;
+        for (auto& end : std::exchange(held_, {})) loop_.defer(std::move(end));
+    }
     std::vector<boost::json::object> requests(const std::string& method) const {
         std::vector<boost::json::object> found;
         for (const auto& message : received) {
@@ -175,12 +180,13 @@ private:
         bool request_scoped() const override { return server_.request_scoped; }
         bool takes_headers() const override { return server_.takes_headers; }
         void close() override {
-            server_.loop_.defer([this, &server = server_, watch = std::weak_ptr<int>(alive_)] {
+            server_.held_.push_back([this, &server = server_, watch = std::weak_ptr<int>(alive_)] {
                 if (watch.expired()) return;
                 // Another one may have been opened meanwhile: that goes on.
                 if (nth_ == server.opened && !std::exchange(server.events_, nullptr)) return;
                 events_->on_closed(nullptr);
             });
+            if (!server_.holds_on) server_.let_go();
         }
 
     private:
@@ -234,6 +240,7 @@ private:
 
     core::Loop& loop_;
     plugin::ChannelEvents* events_ = nullptr;
+    std::vector<std::function<void()>> held_;  // ends of channels
 };
 
 inline void FakeServer::be_modern(boost::json::array tools) {

@@ -100,8 +100,11 @@ std::vector<Misbehaviour> floods() {
          kLines},
         {"AsksWithoutReading",
          kAnswersAndIdle,
-         [](const Asked&) {
-             return Steps{kDeaf, flood(long_ping), kSilence};
+         [](const Asked& asked) {
+             // More than sockets hold; then it reads, and whoever put up with all that is answered.
+             return Steps{kDeaf, flood(long_ping, 2 * kFlood),
+                          act([](Peer& peer) { peer.session->deaf = false; }),
+                          message(asked.good())};
          },
          Fate::Fails,
          "(limit server_request",

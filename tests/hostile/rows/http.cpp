@@ -35,6 +35,7 @@ std::vector<Misbehaviour> over_http() {
         row(
             "RedirectLoop",
             [](const Asked& asked) {
+                if (asked.nth > kTired) return Steps{message(asked.good())};
                 return Steps{raw(head("307 Again", {"Location: /" + asked.cell}))};
             },
             Fate::Fails, "more than 3 redirects", 4),
@@ -100,25 +101,36 @@ std::vector<Misbehaviour> over_http() {
         row(
             "Html", [](const Asked&) { return Steps{raw(whole("200 OK", "text/html", "<html>"))}; },
             Fate::Fails, "text/html"),
-        row("InformationForEver",
-            [](const Asked&) {
-                return Steps{raw_flood(
-                    [](std::size_t) { return std::string("HTTP/1.1 100 Continue\r\n\r\n"); },
-                    100'000)};
-            }),
-        row("HeadersForEver",
-            [ok](const Asked&) {
-                return Steps{raw(ok), raw_flood(
-                                          [](std::size_t i) {
-                                              return "X-" + std::to_string(i) + ": and more\r\n";
-                                          },
-                                          100'000)};
-            }),
-        row("HeaderWithoutEnd",
+        row(
+            "InformationForEver",
+            [](const Asked& asked) {
+                return Steps{
+                    raw_flood(
+                        [](std::size_t) { return std::string("HTTP/1.1 100 Continue\r\n\r\n"); },
+                        100'000),
+                    raw(whole("200 OK", "application/json", asked.good()))};
+            },
+            Fate::Fails, "interim answers without end"),
+        row(
+            "HeadersForEver",
+            [ok](const Asked& asked) {
+                return Steps{
+                    raw(ok),
+                    raw_flood(
+                        [](std::size_t i) { return "X-" + std::to_string(i) + ": and more\r\n"; },
+                        100'000),
+                    raw("Content-Length: " + std::to_string(asked.good().size()) + "\r\n\r\n" +
+                        asked.good())};
+            },
+            Fate::Fails, "more than 100 header fields"),
+        row(
+            "HeaderWithoutEnd",
             [ok](const Asked&) {
                 return Steps{raw(ok + "X-Long: "),
-                             raw_flood([](std::size_t) { return std::string(4096, 'x'); }, 10'000)};
-            }),
+                             raw_flood([](std::size_t) { return std::string(4096, 'x'); }, 10'000),
+                             kClose};
+            },
+            Fate::Fails, "a line of its header is too long"),
         row("LengthTwice",
             [ok](const Asked& asked) {
                 return Steps{
@@ -140,7 +152,8 @@ std::vector<Misbehaviour> over_http() {
         row("ChunkOfEndlessName",
             [ok](const Asked&) {
                 return Steps{raw(ok + "Transfer-Encoding: chunked\r\n\r\n1;x="),
-                             raw_flood([](std::size_t) { return std::string(4096, 'x'); }, 10'000)};
+                             raw_flood([](std::size_t) { return std::string(4096, 'x'); }, 10'000),
+                             kClose};
             }),
         row("ChunksOfOneByte",
             [ok](const Asked&) {
@@ -156,7 +169,8 @@ std::vector<Misbehaviour> over_http() {
                     raw(ok + "Transfer-Encoding: chunked\r\n\r\n" + chunk(asked.good()) + "0\r\n"),
                     raw_flood(
                         [](std::size_t i) { return "X-" + std::to_string(i) + ": and more\r\n"; },
-                        100'000)};
+                        100'000),
+                    raw("\r\n")};
             },
             Fate::Fails, "more than 100 trailers"),
         row(
@@ -194,7 +208,8 @@ std::vector<Misbehaviour> over_http() {
             "EventWithoutEnd",
             [events](const Asked&) {
                 return Steps{raw(events + "\r\ndata: "),
-                             raw_flood([](std::size_t) { return std::string(4096, 'x'); }, 10'000)};
+                             raw_flood([](std::size_t) { return std::string(4096, 'x'); }, 10'000),
+                             kClose};
             },
             Fate::Fails, "limit message_bytes"),
         row(
@@ -226,6 +241,20 @@ std::vector<Misbehaviour> over_http() {
                              kClose};
             }),
     };
+    rows.push_back(
+        {"StreamThatIsResumedInVain",
+         {Phase::Call},
+         [events](const Asked& asked) {
+             if (asked.nth == 1)
+                 return Steps{raw(events + "\r\nretry: 0\r\nid: 1\r\ndata:\r\n\r\n"), kClose};
+             // Where it would go on for ever, it is found out by what it says then.
+             return Steps{raw(head(asked.nth > 30 ? "405 No" : "503 Busy", {}))};
+         },
+         Fate::Fails,
+         "HTTP 503",
+         {Transport::Http},
+         {Era::Legacy}});
+    rows.back().resumes = true;
     // On the stream that the host listens to, beside its calls.
     const auto listening = [&rows](std::string name, std::string text) {
         rows.push_back({std::move(name),
@@ -240,6 +269,7 @@ std::vector<Misbehaviour> over_http() {
     listening("ListeningStreamOfOddIds",
               chunk("id: \x01\x7f\ndata:\n\nid:  " + std::string(9'000, 'i') + "\ndata:\n\n"));
     listening("ListeningStreamWithRetryZero", chunk("retry: 0\nid: 1\ndata:\n\n"));
+    rows.back().most_visits = 60;  // the pauses between its streams grow from 100 ms to 5 s
     listening("ListeningStreamOfABadChunk", "zz\r\nwhat\r\n");
     return rows;
 }

@@ -52,6 +52,11 @@ inline const Step kClose{Step::Kind::Close, {}, {}, 0};
 inline const Step kDeaf{Step::Kind::Deaf, {}, {}, 0};
 inline const Step kSilence{Step::Kind::Half, {}, {}, 0};  // not another byte
 
+inline Misbehaviour bringing_at_most(std::size_t visits, Misbehaviour row) {
+    row.most_visits = visits;
+    return row;
+}
+
 std::string nested(std::size_t levels);
 std::string notification(const std::string& method, const std::string& params);
 // What `each` gives for 0, 1, ..., between commas.

@@ -205,5 +205,73 @@ TEST_F(Input, WhatBreaksAfterTheAnswerMayHaveRun) {
               "server \"s\": reset; the request may have been carried out");
 }
 
+TEST_F(ConnectionTest, AnswersInputRequiredAndSendsTheCallAgain) {
+    server.be_modern({tool_named("a")});
+    server.results["tools/call"] = [](const json::object& params) -> json::value {
+        if (!params.contains("inputResponses")) {
+            return {
+                {"resultType", "input_required"},
+                {"requestState", "opaque"},
+                {"inputRequests",
+                 {{"who", {{"method", "elicitation/create"}, {"params", {{"mode", "form"}}}}}}}};
+        }
+        return {{"resultType", "complete"},
+                {"name", params.at("inputResponses").at("who").at("content").at("name")},
+                {"state", params.at("requestState")}};
+    };
+    const auto reply = ask(call("a"));
+    ASSERT_TRUE(reply) << reply.error().message;
+    EXPECT_THAT(*reply, HasSubstr(R"("name":"octocat","state":"opaque")"));
+    const auto sent = server.requests("tools/call");
+    ASSERT_EQ(sent.size(), 2u);
+    EXPECT_NE(sent[0].at("id"), sent[1].at("id"));
+}
+
+TEST_F(ConnectionTest, AnInputRequestOfAnyShapeEndsItsCallAndNothingElse) {
+    const auto nested = [](int depth) {
+        return std::string(static_cast<std::size_t>(depth), '[') +
+               std::string(static_cast<std::size_t>(depth), ']');
+    };
+    std::string crowd = "{\"k\":0";
+    for (int i = 0; i < 10'000; ++i) crowd += ",\"k" + std::to_string(i) + "\":0";
+    crowd += "}";
+    struct Case {
+        std::string members, message;
+    };
+    const Case cases[] = {
+        {"\"inputRequests\":" + nested(40), "asked for input without saying what"},
+        {"\"inputRequests\":{},\"x\":" + nested(120), "asked for input without saying what"},
+        {"\"inputRequests\":[]", "asked for input without saying what"},
+        {"\"inputRequests\":" + crowd, "limit json_crowding"},
+        {"\"inputRequests\":{\"a\":7}", "an input request has no method"},
+        {"\"inputRequests\":{\"a\":{\"method\":[]}}", "an input request has no method"},
+    };
+    server.be_modern({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.members.substr(0, 60));
+        const auto reply = ask_and_hear([&](const std::string& id) {
+            return R"({"jsonrpc":"2.0","id":)" + id +
+                   R"(,"result":{"resultType":"input_required",)" + c.members + "}}";
+        });
+        ASSERT_FALSE(reply);
+        EXPECT_THAT(reply.error().message, HasSubstr(c.message));
+        EXPECT_EQ(connection().state(), State::Ready);
+    }
+}
+
+TEST_F(ConnectionTest, InputIsNotAskedForWithoutEnd) {
+    server.be_modern({tool_named("a")});
+    server.results["tools/call"] = [](const auto&) -> json::value {
+        return {{"resultType", "input_required"}, {"requestState", "again"}};
+    };
+    const auto reply = ask(call("a"));
+    ASSERT_FALSE(reply);
+    EXPECT_THAT(reply.error().message, HasSubstr("limit input_rounds"));
+    const auto again = server.requests("tools/call").at(1).at("params").as_object();
+    EXPECT_EQ(again.at("requestState"), "again");
+    EXPECT_FALSE(again.contains("inputResponses"));
+}
+
 }  // namespace
 }  // namespace patchbay::connection

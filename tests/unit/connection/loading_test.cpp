@@ -75,5 +75,22 @@ TEST_F(LoadingPlugin, IsNotOpenedWhenTheConnectionHasClosedMeanwhile) {
     held.at(0)({});  // nor is it looked for
 }
 
+TEST_F(LoadingPlugin, IsAskedForOnceByAServerThatComesBack) {
+    long_lived = true;
+    server.be_legacy({});
+    slow();
+    connection().connect({});
+    ASSERT_TRUE(wait([&] { return !held.empty(); }));
+    held.at(0)({});
+    ASSERT_TRUE(wait([&] { return connection().state() == State::Ready; }));
+    server.crash("exited");
+    ASSERT_TRUE(wait([&] { return held.size() == 2; }));
+    connection().connect({});
+    EXPECT_EQ(held.size(), 2u);
+    held.at(1)({});
+    EXPECT_TRUE(wait([&] { return connection().state() == State::Ready; }));
+    EXPECT_EQ(server.opened, 2);
+}
+
 }  // namespace
 }  // namespace patchbay::connection

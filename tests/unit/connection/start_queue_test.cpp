@@ -269,5 +269,39 @@ TEST_F(StartQueues, TheManagerMayEndWhileServersQueue) {
     EXPECT_TRUE(wait([&] { return turned; }));
 }
 
+TEST_F(StartQueues, WhoseTurnHasComeAndIsGoneDoesNotStart) {
+    StartQueue line(loop, 1);
+    int turns = 0;
+    const auto turn = [&] { ++turns; };
+    auto first = line.enter(turn), second = line.enter(turn), third = line.enter(turn);
+    EXPECT_TRUE(first->taken());
+    first.reset();
+    EXPECT_TRUE(second->taken());
+    EXPECT_EQ(turns, 0) << "from inside the other's end";
+    second.reset();
+    EXPECT_TRUE(wait([&] { return turns > 0; }));
+    bool over = false;
+    loop.defer([&] { over = true; });
+    EXPECT_TRUE(wait([&] { return over; }));
+    EXPECT_EQ(turns, 1) << "of the third";
+    EXPECT_TRUE(third->taken());
+}
+
+TEST_F(StartQueues, TheManagerIsClosedWhenTheLastThatWasTakenAwayIs) {
+    auto& slow = add("a");
+    bool settled = false, closed = false;
+    manager().connect({}, [&] { settled = true; });
+    ASSERT_TRUE(wait([&] { return settled; }));
+    slow.holds_on = true;
+    manager().apply({});
+    manager().close([&] { closed = true; });
+    bool turned = false;
+    loop.after(1ms, [&] { turned = true; });
+    ASSERT_TRUE(wait([&] { return turned; }));
+    EXPECT_FALSE(closed);
+    slow.let_go();
+    EXPECT_TRUE(wait([&] { return closed; }));
+}
+
 }  // namespace
 }  // namespace patchbay::connection

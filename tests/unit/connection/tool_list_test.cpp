@@ -344,5 +344,26 @@ TEST_F(ToolList, NothingIsReadOfAServerThatWasLostMeanwhile) {
     EXPECT_EQ(lists(), 2u);
 }
 
+TEST_F(ConnectionTest, ACursorThatRepeatsIsNotFollowedForEver) {
+    server.be_legacy({});
+    server.results["tools/list"] = [](const auto&) -> json::value {
+        return {{"tools", {tool_named("a")}}, {"nextCursor", "again"}};
+    };
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_EQ(server.requests("tools/list").size(), 2u);
+    EXPECT_THAT(connection().status().last_error, HasSubstr("repeats the cursor \"again\""));
+    EXPECT_EQ(connection().tools().size(), 1u) << "what was listed is kept";
+}
+
+TEST_F(ConnectionTest, ListsToolsAgainWhenTheyChanged) {
+    long_lived = true;
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    server.be_legacy({tool_named("a"), tool_named("b")});
+    server.say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+    EXPECT_TRUE(wait([&] { return connection().tools().size() == 2; }));
+    EXPECT_EQ(events.notifications.at(0), "notifications/tools/list_changed");
+}
+
 }  // namespace
 }  // namespace patchbay::connection

@@ -218,5 +218,28 @@ TEST_F(TransportChoice, APinnedModernRevisionDoesNotFallBack) {
     EXPECT_TRUE(server.requests("initialize").empty());
 }
 
+TEST_F(TransportChoice, ALossAfterAFallbackIsALoss) {
+    spec.config.fallback = {"sse"};
+    refuse("server/discover", 503);
+    old_server.be_legacy({});
+    ASSERT_EQ(connect(), State::Ready);
+    old_server.crash("gone");
+    ASSERT_TRUE(wait([&] { return connection().state() == State::Failed; }));
+    EXPECT_EQ(failure(), "server \"s\": connection lost: gone");
+    EXPECT_EQ(old_server.opened, 1);
+}
+
+TEST_F(TransportChoice, ATransportThatDoesNotLetGoIsTheLastThatIsTried) {
+    spec.config.fallback = {"sse"};
+    spec.config.startup_timeout = 5ms;
+    server.request_scoped = false;
+    server.holds_on = true;
+    EXPECT_EQ(connect(), State::Error);
+    EXPECT_THAT(failure(), HasSubstr("no answer to the handshake within 5 ms"));
+    server.let_go();
+    ASSERT_TRUE(wait([&] { return connection().state() == State::Failed; }));
+    EXPECT_EQ(old_server.opened, 0);
+}
+
 }  // namespace
 }  // namespace patchbay::connection

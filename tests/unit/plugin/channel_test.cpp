@@ -1,6 +1,7 @@
 #include "plugin/channel.hpp"
 
 #include "plugin/catalogue.hpp"
+#include "unit/plugin/channel_user.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -16,39 +17,7 @@ using testing::HasSubstr;
 
 namespace {
 
-struct Recorder final : ChannelEvents {
-    std::vector<std::string> lines;
-    std::vector<Problem> problems;
-    bool closed = false;
-    std::size_t messages = 0;
-    std::function<void()> during_message;
-
-    void on_opened() override { lines.emplace_back("opened"); }
-    void on_message(ExchangeId exchange, core::Buffer body) override {
-        ++messages;
-        if (lines.size() < 2000)
-            lines.push_back("message " + std::to_string(exchange) + " " +
-                            std::string(body.view().substr(0, 40)));
-        if (during_message) during_message();
-    }
-    void on_done(ExchangeId exchange, const Problem* problem) override {
-        lines.push_back("done " + std::to_string(exchange));
-        if (problem) problems.push_back(*problem);
-    }
-    void on_writable() override { lines.emplace_back("writable"); }
-    void on_challenge(const Problem& problem) override { problems.push_back(problem); }
-    void on_output(unsigned, std::string_view) override {}
-    void on_fact(std::string_view name, std::string_view value) override {
-        lines.push_back(std::string(name) + "=" + std::string(value));
-    }
-    void on_closed(const Problem* problem) override {
-        lines.emplace_back("closed");
-        closed = true;
-        if (problem) problems.push_back(*problem);
-    }
-};
-
-class ChannelTest : public testing::Test {
+class ChannelTest : public ChannelUser {
 protected:
     explicit ChannelTest(const std::string& fixture_name = "fake") {
         install_fixture(folder_, fixture_name);
@@ -57,6 +26,7 @@ protected:
         options.built_in = false;
         catalogue_ = std::make_unique<Catalogue>(loop_, options);
     }
+    ~ChannelTest() override { channel_.reset(); }  // before the catalogue
 
     Result<std::unique_ptr<Channel>> try_open(const std::string& behave) {
         ChannelOptions options;
@@ -68,21 +38,6 @@ protected:
         auto opened = try_open(behave);
         ASSERT_TRUE(opened) << opened.error().message;
         channel_ = std::move(*opened);
-    }
-    Result<Flow> send(ExchangeId exchange, std::string body = "{}") {
-        OutgoingMessage message;
-        message.exchange = exchange;
-        message.body = core::Buffer::from(std::move(body));
-        message.method = "tools/call";
-        return channel_->send(std::move(message));
-    }
-    bool until(const std::function<bool()>& done) {
-        return loop_.run_until(done, core::Clock::now() + 20s);
-    }
-    void turn() {
-        bool turned = false;
-        loop_.post([&] { turned = true; });
-        ASSERT_TRUE(until([&] { return turned; }));
     }
     void close() {
         channel_->close();
@@ -98,11 +53,8 @@ protected:
         EXPECT_THAT(again.error().message, HasSubstr("is misbehaved"));
     }
 
-    core::Loop loop_;
     PluginFolder folder_;
     std::unique_ptr<Catalogue> catalogue_;
-    Recorder events_;
-    std::unique_ptr<Channel> channel_;  // gone before the catalogue
 };
 
 TEST_F(ChannelTest, CarriesAMessageThereAndBack) {

@@ -1,0 +1,157 @@
+// A router before two servers, "git" and "github", and what tests ask of it.
+#pragma once
+
+#include "protocol/qualified_name.hpp"
+#include "router/router.hpp"
+#include "support/fake_channel.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace patchbay::router {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+using connection::Reply;
+using test::tool_named;
+
+struct Eras final : connection::EraMemory {
+    connection::KnownEra find(const std::string&) override { return {}; }
+    void remember(const std::string&, const connection::KnownEra&) override {}
+};
+
+class RouterTest : public ::testing::Test, protected connection::ServerEvents {
+protected:
+    RouterTest() : responder(connection::make_responder({}, {})) {
+        for (const char* id : {"git", "github"}) {
+            servers.emplace(id, loop);
+            servers.at(id).be_modern({tool_named("log"), tool_named("odd name")});
+            servers.at(id).results["tools/call"] = [id](const json::object& params) -> json::value {
+                return {{"resultType", "complete"},
+                        {"server", id},
+                        {"tool", params.at("name")},
+                        {"arguments", params.at("arguments")}};
+            };
+            registry::ServerSpec spec;
+            spec.config.id = id;
+            spec.config.transport = "fake";
+            specs.push_back(spec);
+        }
+    }
+
+    Router& router() {
+        if (!router_) {
+            connection::Context context{
+                loop,
+                *responder,
+                *this,
+                eras,
+                {{{"name", "t"}}, {}},
+                {},
+                limits,
+                false,
+                [this](const std::string&, plugin::ChannelOptions options,
+                       plugin::ChannelEvents& on) { return servers.at(options.server).open(on); },
+                [](const config::Server& s,
+                   const std::function<void(Result<connection::Expanded>)>& then) {
+                    then(connection::Expanded{s.settings});
+                }};
+            connections.emplace(context);
+            connections->apply(specs);
+            policy.emplace(permissions);
+            router_.emplace(*connections, *policy);
+        }
+        return *router_;
+    }
+    Result<std::string> call(const std::string& name, const std::string& arguments = "{}") {
+        std::optional<Result<std::string>> outcome;
+        Call request;
+        request.name = name;
+        request.arguments = arguments;
+        router().call(std::move(request), [&](Result<Reply> reply) {
+            if (reply)
+                outcome.emplace(std::string(reply->result));
+            else
+                outcome.emplace(reply.error());
+        });
+        EXPECT_FALSE(outcome) << "answered from inside the call";
+        loop.run_until([&] { return outcome.has_value(); }, core::Clock::now() + 20s);
+        return outcome.value_or(Error{ErrorCode::Internal, "never answered"});
+    }
+
+    // Anything else that a server can be asked; `params` are the raw members.
+    Result<std::string> ask(const std::string& server, const std::string& method,
+                            const std::string& params = "",
+                            policy::Principal principal = policy::Principal::LocalUser) {
+        ServerRequest request;
+        request.server = server;
+        request.method = method;
+        request.params.members = params;
+        request.principal = principal;
+        std::optional<Result<std::string>> outcome;
+        router().request(std::move(request), [&](Result<Reply> reply) {
+            if (reply)
+                outcome.emplace(std::string(reply->error.empty() ? reply->result : reply->error));
+            else
+                outcome.emplace(reply.error());
+        });
+        EXPECT_FALSE(outcome) << "answered from inside the call";
+        loop.run_until([&] { return outcome.has_value(); }, core::Clock::now() + 20s);
+        return outcome.value_or(Error{ErrorCode::Internal, "never answered"});
+    }
+    Result<json::array> list(const std::string& server, const std::string& method) {
+        std::optional<Result<json::array>> listed;
+        router().list_all(server, method, [&](auto items) { listed.emplace(std::move(items)); });
+        loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s);
+        return listed.value_or(Error{ErrorCode::Internal, "never answered"});
+    }
+    // Pages of two items each, without end.
+    void be_endless(const std::string& id) {
+        auto& server = servers.at(id);
+        server.results["server/discover"] = [](const auto&) -> json::value {
+            return {{"supportedVersions", {"2026-07-28"}},
+                    {"capabilities", {{"resources", json::object()}}}};
+        };
+        server.results["resources/list"] = [page = 0](const auto&) mutable -> json::value {
+            return {{"resources", {{{"uri", "a:1"}}, {{"uri", "a:2"}}}},
+                    {"nextCursor", std::to_string(++page)}};
+        };
+    }
+    void add_server(const std::string& id) {
+        auto& server = servers.emplace(id, loop).first->second;
+        server.be_modern({tool_named("log")});
+        server.results["tools/call"] = [](const auto&) -> json::value {
+            return {{"resultType", "complete"}};
+        };
+        registry::ServerSpec spec;
+        spec.config.id = id;
+        spec.config.transport = "fake";
+        specs.push_back(spec);
+    }
+
+    void on_notification(const std::string&, const std::string&, std::string_view) override {}
+    void on_output(const std::string&, bool, std::string_view) override {}
+    void on_state(const std::string&, connection::State) override {}
+    void on_tools_changed(const std::string&) override {
+        if (router_) router_->forget_index();
+    }
+
+    core::Loop loop;
+    std::map<std::string, test::FakeServer> servers;
+    std::vector<registry::ServerSpec> specs;
+    std::unique_ptr<connection::Responder> responder;
+    Eras eras;
+    core::Limits limits;
+    config::Permissions permissions{{}, {"mcp__github__log"}};
+    std::optional<policy::Policy> policy;
+    std::optional<connection::ConnectionManager> connections;
+    std::optional<Router> router_;
+};
+
+}  // namespace patchbay::router
