@@ -43,15 +43,6 @@ static void be_init(int report) {
     }
 }
 
-static int give_up(long init, int report, int pidfd) {
-    close(report);
-    if (init < 0) return -1;
-    close(pidfd);
-    kill((pid_t)init, SIGKILL);
-    waitpid((pid_t)init, NULL, 0);
-    return -1;
-}
-
 /* The program is not a child of the init but put into the namespace from outside (setns): so its
  * parent is 0 to it, not 1, which many servers take for the sign that their host has died; and its
  * exit status comes to us directly. */
@@ -69,10 +60,16 @@ int open_namespace(void) {
     }
     close(report[1]);
     char fine = 0;
-    if (init < 0 || read(report[0], &fine, 1) != 1 || !fine || setns(pidfd, CLONE_NEWPID) != 0)
-        return give_up(init, report[0], pidfd);
+    const int whole =
+        init > 0 && read(report[0], &fine, 1) == 1 && fine && setns(pidfd, CLONE_NEWPID) == 0;
     close(report[0]);
-    return pidfd;
+    if (whole) return pidfd;
+    if (init < 0) return -1;
+    if (fine) umount2("/proc", MNT_DETACH); /* the init's: our descendants are not in there */
+    close(pidfd);
+    kill((pid_t)init, SIGKILL);
+    waitpid((pid_t)init, NULL, 0);
+    return -1;
 }
 
 void split_in_two(int kill_limit_ms) {
