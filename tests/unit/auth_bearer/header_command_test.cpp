@@ -126,9 +126,8 @@ TEST_F(HeaderCommandTest, HasTenSecondsAndNoMore) {
     EXPECT_THAT(outcomes_.told, IsEmpty()) << "it is not gone yet";
     EXPECT_TRUE(command_->running());
     exit(256 + 9);
-    EXPECT_THAT(outcomes_.told,
-                ElementsAre(std::to_string(PATCHBAY_E_TIMEOUT) +
-                            " command \"get-headers\" did not end within 10 s"));
+    EXPECT_THAT(outcomes_.told, ElementsAre(std::to_string(PATCHBAY_E_TIMEOUT) +
+                                            " command \"get-headers\" did not end within 10 s"));
 }
 
 TEST_F(HeaderCommandTest, IsTimedNoLongerThanItRuns) {
@@ -232,9 +231,8 @@ TEST_F(HeaderCommandTest, IsEndedWhenItPrintsTooMuch) {
     EXPECT_EQ(host_.stops.size(), 1u);
     EXPECT_FALSE(is_open(1)) << "no more is read";
     exit(256 + 15);
-    EXPECT_THAT(outcomes_.told,
-                ElementsAre(std::to_string(PATCHBAY_E_LIMIT) +
-                            " command \"get-headers\" printed more than 64 KiB"));
+    EXPECT_THAT(outcomes_.told, ElementsAre(std::to_string(PATCHBAY_E_LIMIT) +
+                                            " command \"get-headers\" printed more than 64 KiB"));
 }
 
 TEST_F(HeaderCommandTest, SaysWhyItIsNotStarted) {
