@@ -107,7 +107,7 @@ static void collect(void) {
 
 int signal_descendants(int signal) {
     collect();
-    for (int i = 0; i < found_count; ++i) kill(found[i], signal);
+    for (int i = 0; i != found_count; ++i) kill(found[i], signal);
     return found_count;
 }
 
