@@ -102,6 +102,8 @@ TEST_F(WriteQueueTest, FillsNoMoreVectorsThanThereAre) {
 }
 
 TEST_F(WriteQueueTest, CountsNewlinesAndWhatIsLeftOfAMessage) {
+    EXPECT_EQ(WriteQueue::kHighMark, 1u << 20);
+    EXPECT_EQ(WriteQueue::kLowMark, 256u << 10);
     EXPECT_FALSE(queue_.push(1, body(std::string(WriteQueue::kHighMark - 2, 'x'))));
     EXPECT_TRUE(queue_.push(2, body("")));
     write(WriteQueue::kHighMark - WriteQueue::kLowMark);
