@@ -115,7 +115,8 @@ TEST_P(BadRefresh, IsTold) {
 
 INSTANTIATE_TEST_SUITE_P(, BadRefresh,
                          ::testing::Values(Misbehaviour{"refresh-revoked", "patchbay mcp login"},
-                                           Misbehaviour{"refresh-500", "500"}), name_of);
+                                           Misbehaviour{"refresh-500", "500"}),
+                         name_of);
 
 }  // namespace
 }  // namespace patchbay::test
