@@ -55,10 +55,12 @@ std::uint64_t BrowserConsent::authorize(const std::string& server, Reserved rese
     visit.answer = std::move(answer);
     visit.listener = std::make_unique<RedirectListener>(
         loop_, reserved.socket, [this, id](const std::string& query) { return fits(id, query); },
-        [this, id](std::string query) { end(id, std::move(query)); });
-    visit.timer = loop_.after(kLimit, [this, id] {
+        [this, id](std::string query) { end(id, std::move(query)); }, limits_.connection);
+    visit.timer = loop_.after(limits_.person, [this, id] {
         visits_.at(id).timer = 0;
-        end(id, Error{ErrorCode::Timeout, "nobody signed in within 5 min"});
+        const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(limits_.person);
+        end(id, Error{ErrorCode::Timeout,
+                      "nobody signed in within " + std::to_string(minutes.count()) + " min"});
     });
     switch (person_.presence()) {
         // Later, as every answer: the caller does not know this visit's number yet.

@@ -4,7 +4,7 @@
 // Owns:    listeners and questions under way. Borrows loop and person.
 // Threads: reserve() is [any], the rest [loop].
 // Errors:  AuthRequired with the command to run when nobody is there, Denied when the person says
-//          no or kMostStrangers redirects had another state, Timeout after kLimit.
+//          no or kMostStrangers redirects had another state, Timeout when they take too long.
 // Source:  RFC 8252.
 #pragma once
 
@@ -21,11 +21,16 @@ namespace patchbay::auth {
 
 class BrowserConsent final : public plugin::Consent {
 public:
-    static constexpr std::chrono::minutes kLimit{5};
+    struct Limits {  // tests make them shorter
+        std::chrono::milliseconds person = std::chrono::minutes(5);
+        std::chrono::milliseconds connection = RedirectListener::kPatience;
+    };
     // So many redirects of strangers are turned away; then somebody is guessing.
     static constexpr int kMostStrangers = 64;
 
-    BrowserConsent(core::Loop& loop, Person& person) : loop_(loop), person_(person) {}
+    BrowserConsent(core::Loop& loop, Person& person) : BrowserConsent(loop, person, Limits()) {}
+    BrowserConsent(core::Loop& loop, Person& person, Limits limits)
+        : loop_(loop), person_(person), limits_(limits) {}
     ~BrowserConsent() override;
 
     Result<Reserved> reserve(unsigned port) override;
@@ -51,6 +56,7 @@ private:
 
     core::Loop& loop_;
     Person& person_;
+    const Limits limits_;
     std::map<std::uint64_t, Visit> visits_;
     std::uint64_t last_ = 0;
 };

@@ -18,7 +18,6 @@ namespace http = boost::beast::http;
 namespace {
 
 constexpr const char* kPath = "/callback";
-constexpr std::chrono::seconds kPatience{10};  // with a connection that has not asked yet
 
 // Without anything of the request in it, and without a referrer: the address holds the code.
 std::string page(unsigned status, const char* reason, const char* says) {
@@ -71,12 +70,14 @@ std::string redirect_uri_of(int socket) {
 }
 
 RedirectListener::RedirectListener(core::Loop& loop, int socket, Fits fits,
-                                   std::function<void(std::string)> came)
+                                   std::function<void(std::string)> came,
+                                   std::chrono::milliseconds patience)
     : loop_(loop),
       socket_(socket),
       authority_(redirect_uri_of(socket).substr(7, redirect_uri_of(socket).find(kPath) - 7)),
       fits_(std::move(fits)),
-      came_(std::move(came)) {
+      came_(std::move(came)),
+      patience_(patience) {
     if (auto watch = loop_.watch(socket_, core::Loop::kReadable, [this](unsigned) { accept(); }))
         watch_ = *watch;
 }
@@ -97,7 +98,7 @@ void RedirectListener::accept() {
     if (auto watch =
             loop_.watch(fd, core::Loop::kReadable, [this, &peer](unsigned) { readable(peer); }))
         peer.watch = *watch;
-    peer.timer = loop_.after(kPatience, [this, &peer] {
+    peer.timer = loop_.after(patience_, [this, &peer] {
         peer.timer = 0;
         drop(peer);
     });

@@ -4,13 +4,14 @@
 //
 // Owns:    the socket and its connections. Threads: [loop].
 // Errors:  none: what makes no sense gets a 4xx, and the listener goes on waiting.
-// Limits:  kMostConnections at once, kMostHeadBytes and 10 s for each.
+// Limits:  kMostConnections at once, kMostHeadBytes and kPatience for each.
 // Source:  RFC 8252 section 7.3. The door to Boost.Beast, which parses the request.
 #pragma once
 
 #include "core/loop.hpp"
 #include "core/result.hpp"
 
+#include <chrono>
 #include <functional>
 #include <list>
 #include <memory>
@@ -27,6 +28,9 @@ class RedirectListener {
 public:
     static constexpr std::size_t kMostConnections = 8;
 
+    // With a connection that has not asked yet.
+    static constexpr std::chrono::seconds kPatience{10};
+
     // An authorization server may put a long error_description into the redirect's address.
     static constexpr std::size_t kMostHeadBytes = 256u << 10;
 
@@ -35,7 +39,8 @@ public:
     // Takes `socket` over. `came` is called once, with a query string that fits, never from inside
     // here.
     RedirectListener(core::Loop& loop, int socket, Fits fits,
-                     std::function<void(std::string query)> came);
+                     std::function<void(std::string query)> came,
+                     std::chrono::milliseconds patience = kPatience);
     ~RedirectListener();
     RedirectListener(const RedirectListener&) = delete;
 
@@ -53,6 +58,7 @@ private:
     const std::string authority_;  // 127.0.0.1:PORT
     Fits fits_;
     std::function<void(std::string)> came_;
+    const std::chrono::milliseconds patience_;
     core::Loop::WatchId watch_ = 0;
     std::list<std::unique_ptr<Peer>> peers_;
 };

@@ -192,6 +192,10 @@ patchbay_status reserve(const patchbay_host* host, patchbay_str server, std::uin
             return refuse(error, status_of(reserved.error().code), reserved.error().message);
         const auto uri = reserved->redirect_uri;
         const int socket = reserved->socket;
+        if (uri.size() >= PATCHBAY_REDIRECT_BYTES) {  // cut short it would lead elsewhere
+            ::close(socket);
+            return refuse(error, PATCHBAY_E_LIMIT, "the redirect URI is too long: " + uri);
+        }
         Call call;
         call.reserved = std::move(*reserved);
         call.server = view(server);
@@ -201,7 +205,7 @@ patchbay_status reserve(const patchbay_host* host, patchbay_str server, std::uin
             ::close(socket);
             return refuse(error, PATCHBAY_E_LIMIT, "too many calls are under way");
         }
-        std::memcpy(redirect_uri, uri.c_str(), std::min<std::size_t>(uri.size() + 1, 256));
+        std::memcpy(redirect_uri, uri.c_str(), uri.size() + 1);
         return PATCHBAY_OK;
     });
 }

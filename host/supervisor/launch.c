@@ -43,16 +43,6 @@ static void be_init(int report) {
     }
 }
 
-static int give_up(pid_t init, int report, int pidfd) {
-    if (report >= 0) close(report);
-    if (pidfd >= 0) close(pidfd);
-    if (init > 0) {
-        kill(init, SIGKILL);
-        waitpid(init, NULL, 0);
-    }
-    return -1;
-}
-
 /* The program is not a child of the init but put into the namespace from outside (setns): so its
  * parent is 0 to it, not 1, which many servers take for the sign that their host has died; and its
  * exit status comes to us directly. */
@@ -70,10 +60,16 @@ int open_namespace(void) {
     }
     close(report[1]);
     char fine = 0;
-    if (init < 0 || read(report[0], &fine, 1) != 1 || !fine || setns(pidfd, CLONE_NEWPID) != 0)
-        return give_up((pid_t)init, report[0], pidfd);
+    const int whole =
+        init > 0 && read(report[0], &fine, 1) == 1 && fine && setns(pidfd, CLONE_NEWPID) == 0;
     close(report[0]);
-    return pidfd;
+    if (whole) return pidfd;
+    if (init < 0) return -1;
+    if (fine) umount2("/proc", MNT_DETACH); /* the init's: our descendants are not in there */
+    close(pidfd);
+    kill((pid_t)init, SIGKILL);
+    waitpid((pid_t)init, NULL, 0);
+    return -1;
 }
 
 void split_in_two(int kill_limit_ms) {
@@ -87,12 +83,11 @@ void split_in_two(int kill_limit_ms) {
         return;
     }
     forget_standard_streams();
-    for (;;) {
-        int status = 0;
-        const pid_t pid = waitpid(-1, &status, 0);
-        if (pid == inner && WIFEXITED(status)) _exit(0);
-        if (pid == inner || (pid < 0 && errno != EINTR)) break;
+    /* It stays our child until we reap it, and no signal interrupts us: no call of these fails. */
+    int status = 0;
+    while (waitpid(-1, &status, 0) != inner) {
     }
+    if (WIFEXITED(status)) _exit(0);
     end_descendants(kill_limit_ms);
     _exit(1);
 }
@@ -101,16 +96,14 @@ static void complain(const char* path, int error) {
     const char* hint = "";
     if (error == ENOENT) hint = " (the file is there, its interpreter is not)";
     if (error == ENOEXEC) hint = " (neither a binary for this machine nor a script with #!)";
-    char text[512];
-    const int size =
-        snprintf(text, sizeof text, "cannot run %.300s: %s%s\n", path, strerror(error), hint);
-    if (size > 0) (void)!write(2, text, (size_t)size);
+    char text[512] = "";
+    snprintf(text, sizeof text, "cannot run %.300s: %s%s\n", path, strerror(error), hint);
+    (void)!write(2, text, strlen(text));
 }
 
 int start_program(const char* path, char** argv, pid_t* pid) {
     sigset_t none;
     sigemptyset(&none);
-    exec_errno = 0;
     *pid = vfork();
     if (*pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -118,12 +111,9 @@ int start_program(const char* path, char** argv, pid_t* pid) {
         sigprocmask(SIG_SETMASK, &none, NULL);
         execv(path, argv);
         exec_errno = errno;
-        _exit(127);
+        _exit(1); /* and no word of it: exec_errno says more */
     }
-    int error = exec_errno;
-    if (*pid < 0) error = errno;
-    if (!error) return PROGRAM_STARTED;
-    complain(path, error);
-    if (*pid > 0) waitpid(*pid, NULL, 0);
+    const int error = *pid < 0 ? errno : exec_errno;
+    if (error) complain(path, error);
     return error;
 }

@@ -16,8 +16,8 @@
 #include "process_tree.h"
 #include "wire.h"
 
-#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,10 +27,10 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { KILL_LIMIT_MS = 5000 };
+static const long NEVER = LONG_MAX;
 
 struct family {
     pid_t program;
@@ -44,12 +44,6 @@ static void tell(int kind, int value) {
 
 static int exit_value(int status) {
     return WIFSIGNALED(status) ? 256 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-static long now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000L + now.tv_nsec / 1000000;
 }
 
 /* Nothing happens when it has ended already, whether we have reaped it or not. */
@@ -75,23 +69,28 @@ static int reap(const struct family* family, int* status) {
     return 0;
 }
 
+static long sooner(long one, long other) {
+    return one < other ? one : other;
+}
+
 /* Waits for the program to leave, for word from the host, or for the host's end. Returns the wait
  * status of the program, or that of a killed one if it must be killed. */
 static int watch_over(const struct family* family, int signals) {
-    long term_at = -1, kill_at = -1;
+    long term_at = NEVER, kill_at = NEVER;
+    int asked = 0;
     for (;;) {
         int status = 0;
         if (reap(family, &status)) return status;
         const long now = now_ms();
-        if (kill_at >= 0 && now >= kill_at) return SIGKILL;
-        if (term_at >= 0 && now >= term_at) {
+        if (now >= kill_at) return SIGKILL;
+        if (!asked && now >= term_at) {
             ask_to_end(family);
-            term_at = -1;
+            asked = 1;
         }
-        const long next = term_at >= 0 ? term_at : kill_at;
+        const long next = asked ? kill_at : term_at;
         struct pollfd waits[2] = {{PATCHBAY_SUPERVISOR_CONTROL_FD, POLLIN, 0},
                                   {signals, POLLIN, 0}};
-        if (poll(waits, 2, next < 0 ? -1 : (int)(next - now)) < 0 && errno != EINTR) return SIGKILL;
+        (void)!poll(waits, 2, next == NEVER ? -1 : (int)(next - now)); /* failed: looks again */
         if (waits[1].revents) {
             struct signalfd_siginfo info;
             if (read(signals, &info, sizeof info) == (ssize_t)sizeof info &&
@@ -100,14 +99,12 @@ static int watch_over(const struct family* family, int signals) {
         }
         if (!waits[0].revents) continue;
         struct patchbay_supervisor_packet packet;
-        const ssize_t got =
-            recv(PATCHBAY_SUPERVISOR_CONTROL_FD, &packet, sizeof packet, MSG_DONTWAIT);
-        if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+        const ssize_t got = recv(PATCHBAY_SUPERVISOR_CONTROL_FD, &packet, sizeof packet, 0);
         if (got != (ssize_t)sizeof packet) return SIGKILL; /* the host is gone */
         if (packet.kind == PATCHBAY_SUPERVISOR_STOP) {
-            const long asked = now_ms() + packet.value;
-            if (kill_at < 0 || asked < term_at) term_at = asked;
-            if (kill_at < 0 || asked + packet.value < kill_at) kill_at = asked + packet.value;
+            const long end = now_ms() + packet.value;
+            term_at = sooner(term_at, end);
+            kill_at = sooner(kill_at, end + packet.value);
         }
     }
 }
@@ -115,12 +112,7 @@ static int watch_over(const struct family* family, int signals) {
 static void end_all(const struct family* family) {
     if (family->init < 0) return end_descendants(KILL_LIMIT_MS);
     signal_init(family, SIGKILL); /* and the kernel does the rest */
-    const long until = now_ms() + KILL_LIMIT_MS;
-    while (now_ms() < until) {
-        const pid_t pid = waitpid(-1, NULL, WNOHANG);
-        if (pid < 0 && errno == ECHILD) return;
-        if (pid == 0) poll(NULL, 0, 1);
-    }
+    for (int naps = KILL_LIMIT_MS; naps && !reaped_all(); --naps) poll(NULL, 0, 1);
 }
 
 static int open_signals(void) {
@@ -138,7 +130,8 @@ static int open_signals(void) {
 static void allow_core_files(void) {
     const int fd = open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC);
     if (fd < 0) return;
-    (void)!write(fd, "0x33", 4); /* the kernel's default */
+    static const char usual[] = "0x33"; /* the kernel's default */
+    (void)!write(fd, usual, sizeof usual - 1);
     close(fd);
 }
 
@@ -158,7 +151,7 @@ int main(int argc, char** argv) {
 
     struct family family = {0, strcmp(argv[1], "namespace") == 0 ? open_namespace() : -1};
     if (family.init < 0) split_in_two(KILL_LIMIT_MS);
-    int status = 127 << 8;
+    int status = 127 << 8; /* what a shell says of a program that it cannot run */
     const int failed = start_program(argv[2], argv + 3, &family.program);
     forget_standard_streams();
     if (failed == PROGRAM_STARTED) {

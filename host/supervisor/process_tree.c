@@ -19,36 +19,31 @@ enum { MOST_FOUND = 65536, MOST_PIDS = 1 << 22, FILE_TEXT = 65536 };
  * pages cost nothing. */
 static pid_t found[MOST_FOUND];
 static int found_count;
-static unsigned char seen[MOST_PIDS / 8];
+static char seen[MOST_PIDS];
 static char text[FILE_TEXT];
 
-static int read_file(const char* path) {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return -1;
+/* Into `text`; nothing there when it cannot be read, the process may be gone. */
+static void read_file(const char* path) {
     size_t used = 0;
-    while (used + 1 < sizeof text) {
-        const ssize_t got = read(fd, text + used, sizeof text - 1 - used);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (ssize_t got; (got = read(fd, text + used, sizeof text - 1 - used)) > 0;)
         used += (size_t)got;
-    }
     close(fd);
     text[used] = 0;
-    return (int)used;
+}
+
+static int is_pid(long number) {
+    return number > 1 && number < MOST_PIDS;
 }
 
 static void add(long pid) {
-    if (pid <= 1 || pid >= MOST_PIDS || found_count == MOST_FOUND) return;
-    unsigned char* const byte = &seen[pid / 8];
-    const unsigned char bit = (unsigned char)(1u << (pid % 8));
-    if (*byte & bit) return;
-    *byte |= bit;
+    if (!is_pid(pid) || seen[pid] || found_count == MOST_FOUND) return;
+    seen[pid] = 1;
     found[found_count++] = (pid_t)pid;
 }
 
 static void forget_found(void) {
-    for (int i = 0; i < found_count; ++i) seen[found[i] / 8] = 0;
-    found_count = 0;
+    while (found_count) seen[found[--found_count]] = 0;
 }
 
 /* Children of every thread of `pid`. */
@@ -61,11 +56,12 @@ static void add_children(pid_t pid) {
         if (task->d_name[0] == '.') continue;
         char file[96];
         snprintf(file, sizeof file, "/proc/%d/task/%.20s/children", (int)pid, task->d_name);
-        if (read_file(file) < 0) continue;
+        read_file(file);
+        /* "PID PID ... ": a number without a space behind it was cut off, and is somebody else's. */
         char* end;
-        for (char* at = text;; at = end) {
+        for (char* at = text;; at = end + 1) {
             const long child = strtol(at, &end, 10);
-            if (end == at) break;
+            if (*end != ' ') break;
             add(child);
         }
     }
@@ -76,9 +72,11 @@ static void add_children(pid_t pid) {
 static long parent_of(const char* pid) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
-    if (read_file(path) < 0) return 0;
+    read_file(path);
+    long parent = 0;
     const char* const after = strrchr(text, ')');
-    return after && strlen(after) > 4 ? strtol(after + 4, NULL, 10) : 0;
+    if (after) sscanf(after, ") %*c %ld", &parent);
+    return parent;
 }
 
 /* For kernels without CONFIG_PROC_CHILDREN: look at every process until nobody new has a parent
@@ -91,10 +89,9 @@ static void collect_by_parent(long root) {
         if (!processes) return;
         for (struct dirent* entry; (entry = readdir(processes));) {
             const long pid = strtol(entry->d_name, NULL, 10);
-            const long parent = pid > 1 ? parent_of(entry->d_name) : 0;
-            const int ours =
-                parent > 1 && parent < MOST_PIDS && (seen[parent / 8] >> (parent % 8) & 1);
-            if (parent == root || ours) add(pid);
+            if (!is_pid(pid)) continue;
+            const long parent = parent_of(entry->d_name);
+            if (parent == root || (is_pid(parent) && seen[parent])) add(pid);
         }
         closedir(processes);
     } while (found_count != before);
@@ -105,22 +102,22 @@ static void collect(void) {
     const pid_t self = getpid();
     if (access("/proc/thread-self/children", R_OK) != 0) return collect_by_parent(self);
     add_children(self);
-    for (int i = 0; i < found_count; ++i) add_children(found[i]);
+    for (int i = 0; i != found_count; ++i) add_children(found[i]); /* each may add to them */
 }
 
 int signal_descendants(int signal) {
     collect();
-    for (int i = 0; i < found_count; ++i) kill(found[i], signal);
+    for (int i = 0; i != found_count; ++i) kill(found[i], signal);
     return found_count;
 }
 
-static long now_ms(void) {
+long now_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * 1000L + now.tv_nsec / 1000000;
 }
 
-static int reaped_all(void) {
+int reaped_all(void) {
     for (;;) {
         const pid_t pid = waitpid(-1, NULL, WNOHANG);
         if (pid < 0) return errno == ECHILD;
@@ -136,7 +133,6 @@ void end_descendants(int limit_ms) {
         for (int count; (count = signal_descendants(SIGSTOP)) != before && now_ms() < until;)
             before = count;
         signal_descendants(SIGKILL);
-        if (!reaped_all())
-            poll(NULL, 0, 1); /* a killed process takes a moment to become a zombie */
+        poll(NULL, 0, 1); /* a killed process takes a moment to become a zombie */
     }
 }

@@ -12,4 +12,10 @@ int signal_descendants(int signal);
  * away, then kills. Returns when none is left or `limit_ms` is over. */
 void end_descendants(int limit_ms);
 
+/* Reaps what has ended; true when this process has no child left. */
+int reaped_all(void);
+
+/* CLOCK_MONOTONIC. */
+long now_ms(void);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include <patchbay/cpp/json.hpp>
 
+#include <cctype>
 #include <cerrno>
 #include <unistd.h>
 #include <utility>
@@ -18,7 +19,7 @@ std::string last_line(std::string text) {
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
     text.erase(0, text.rfind('\n') + 1);
     for (auto& c : text)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+        if (std::iscntrl(static_cast<unsigned char>(c))) c = ' ';
     return text.substr(0, kShownBytes);
 }
 

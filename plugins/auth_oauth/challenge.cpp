@@ -8,11 +8,14 @@
 namespace patchbay::oauth {
 namespace {
 
+// RFC 9110 section 5.6.2.
 bool token_letter(char letter) {
     return std::isalnum(static_cast<unsigned char>(letter)) ||
            std::string_view("!#$%&'*+-.^_`|~").find(letter) != std::string_view::npos;
 }
 
+// Reads on from wherever it is, and never fails: what a foreign server writes may be cut off or
+// wrong anywhere, and the rest of it still counts.
 class Reader {
 public:
     explicit Reader(std::string_view text) : text_(text) {}
@@ -44,6 +47,7 @@ private:
     }
     std::string rest_of_quoted() {
         std::string out;
+        // Without its closing quote it ends with the field: better a cut value than none.
         while (!text_.empty() && !accept('"')) {
             if (accept('\\') && text_.empty()) break;
             out += text_.front();
@@ -55,7 +59,8 @@ private:
     std::string_view text_;
 };
 
-// name = value at the reader; otherwise the reader stays.
+// name = value at the reader; otherwise the reader stays: a comma parts parameters as well as
+// challenges, and only the "=" behind a name tells which of the two it is.
 bool read_parameter(Reader& reader, Challenge& challenge) {
     auto ahead = reader.copy();
     std::string name(ahead.token());
@@ -82,12 +87,13 @@ std::vector<Challenge> parse_challenges(std::string_view value) {
     for (reader.separators(); !reader.at_end(); reader.separators()) {
         if (!out.empty() && read_parameter(reader, out.back())) continue;
         const auto scheme = reader.token();
-        if (scheme.empty()) {
+        if (scheme.empty()) {  // no challenge begins so: on behind the next comma, or for ever here
             reader.skip_item();
             continue;
         }
         out.push_back({std::string(scheme), {}});
         reader.space();
+        // Instead of parameters there may be one token68, as of Negotiate: nothing for us.
         if (!read_parameter(reader, out.back())) reader.skip_item();
     }
     return out;
@@ -108,6 +114,7 @@ void Demand::add(const patchbay_kv* headers, std::size_t count) {
         if (!same_word(name, "WWW-Authenticate")) continue;
         for (const auto& challenge : parse_challenges(value)) {
             const bool is_dpop = same_word(challenge.scheme, "DPoP");
+            // What another scheme asks for is not meant for the token that we bring.
             if (!is_dpop && !same_word(challenge.scheme, "Bearer")) continue;
             (is_dpop ? dpop : bearer) = true;
             for (const auto& [key, content] : challenge.parameters) {

@@ -44,12 +44,16 @@ void read_authority(std::string_view authority, std::string_view whose, WebUrl& 
     if (authority.find('@') != authority.npos) refuse(whose, "it holds a user name or password");
     if (!std::all_of(authority.begin(), authority.end(), host_letter))
         refuse(whose, "its host holds an odd character");
-    const auto bracket = authority.rfind(']');
-    const auto colon = authority.find(':', bracket == authority.npos ? 0 : bracket);
-    url.host = lower(authority.substr(0, colon));
-    url.port = usual_port(url.scheme);
-    if (colon != authority.npos) url.port = port_of(authority.substr(colon + 1), whose);
-    if (url.host.empty()) refuse(whose, "it names no host");
+    // Brackets set the colons of an IPv6 address apart from that of the port.
+    const bool address = authority.starts_with('[');
+    const auto host = authority.substr(0, address ? authority.find(']') + 1 : authority.find(':'));
+    const auto rest = authority.substr(host.size());
+    const auto name = address && !host.empty() ? host.substr(1, host.size() - 2) : host;
+    if (name.empty()) refuse(whose, "it names no host");
+    if (name.find_first_of("[]") != name.npos || (!rest.empty() && rest.front() != ':'))
+        refuse(whose, "its host holds an odd bracket");
+    url.host = lower(host);
+    url.port = rest.empty() ? usual_port(url.scheme) : port_of(rest.substr(1), whose);
 }
 
 }  // namespace

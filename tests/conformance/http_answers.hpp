@@ -11,14 +11,14 @@
 
 namespace patchbay::test {
 
+using Answer = ScriptedHttp::Answer;
+using Request = ScriptedHttp::Request;
+using Then = ScriptedHttp::Answer::Then;
+
 inline const std::string kAnswer = R"({"jsonrpc":"2.0","id":1,"result":{}})";
 
 class HttpAnswers : public testing::Test {
 protected:
-    using Answer = ScriptedHttp::Answer;
-    using Request = ScriptedHttp::Request;
-    using Then = ScriptedHttp::Answer::Then;
-
     void TearDown() override {
         if (!channel_) return;
         if (!channel_->closed()) channel_->close();

@@ -11,9 +11,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-using Answer = ScriptedHttp::Answer;
-using Request = ScriptedHttp::Request;
-using Then = ScriptedHttp::Answer::Then;
 
 const std::string kLong(100u << 10, 'x');
 

@@ -11,9 +11,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
-using Answer = ScriptedHttp::Answer;
-using Request = ScriptedHttp::Request;
-using Then = ScriptedHttp::Answer::Then;
 
 constexpr int kHold = 500;  // for the first GET of a session
 

@@ -2,13 +2,16 @@
 #pragma once
 
 #include <arpa/inet.h>
+#include <chrono>
 #include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <string>
 #include <string_view>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
 
@@ -75,6 +78,23 @@ inline std::vector<pid_t> processes_with(const std::string& token) {
     }
     ::closedir(directory);
     return found;
+}
+
+// Waits for the end of all of them, also of those that they still start; false: `limit` is over.
+inline bool none_left(const std::string& token, std::chrono::milliseconds limit) {
+    using Clock = std::chrono::steady_clock;
+    const auto deadline = Clock::now() + limit;
+    for (auto pids = processes_with(token); !pids.empty(); pids = processes_with(token)) {
+        const int process = static_cast<int>(::syscall(SYS_pidfd_open, pids.front(), 0));
+        if (process < 0) continue;  // it has just ended
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+        pollfd wait{process, POLLIN, 0};
+        const bool ended = left >= 0 && ::poll(&wait, 1, static_cast<int>(left)) == 1;
+        ::close(process);
+        if (!ended) return false;
+    }
+    return true;
 }
 
 inline std::string unique_token() {

@@ -18,15 +18,6 @@ using namespace patchbay;
 using namespace patchbay::test;
 using ::testing::IsEmpty;
 
-bool none_left(const std::string& token, std::chrono::seconds limit) {
-    const auto deadline = core::Clock::now() + limit;
-    while (!processes_with(token).empty()) {
-        if (core::Clock::now() > deadline) return false;
-        std::this_thread::yield();  // /proc tells nobody: look again
-    }
-    return true;
-}
-
 std::string hostile(const std::string& token, std::vector<std::string> modes, bool own_pids) {
     modes.insert(modes.begin(), {hostile_program(), token});
     return command_settings(modes, std::string(",\"stop_grace_ms\":50,\"pid_namespace\":") +

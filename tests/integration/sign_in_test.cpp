@@ -1,7 +1,7 @@
 // Signing in as a person does it: the real program, a real authorization server (npm
-// oidc-provider), a scripted browser; and authorization servers that misbehave in every way we
-// know.
-#include "integration/npm.hpp"
+// oidc-provider), a scripted browser.
+#include "integration/sign_in.hpp"
+
 #include "support/killed_at.hpp"
 
 #include <gmock/gmock.h>
@@ -10,7 +10,6 @@
 #include <csignal>
 #include <fcntl.h>
 #include <fstream>
-#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,73 +35,6 @@ int exec(const Command& command) {
     if (::chdir(command.directory.c_str()) == 0) ::execve(argv[0], argv.data(), environment.data());
     return 127;
 }
-
-// A node program of tests/servers/oidc that prints its port.
-class Peer {
-public:
-    Peer(const NpmTest& test, const std::filesystem::path& node, const Words& arguments)
-        : program_(command(test, node, arguments)) {
-        EXPECT_TRUE(program_.wait_for_out("\n")) << program_.err();
-        origin_ = "http://127.0.0.1:" + program_.out().substr(0, program_.out().find('\n'));
-    }
-    const std::string& origin() const { return origin_; }
-
-private:
-    static Command command(const NpmTest&, const std::filesystem::path& node, Words arguments) {
-        Command made;
-        arguments.insert(arguments.begin(), node);
-        arguments[1] = std::string(PATCHBAY_SOURCE_DIR) + "/tests/servers/oidc/" + arguments[1];
-        made.argv = std::move(arguments);
-        made.deadline = 5 * kDeadline;
-        return made;
-    }
-
-    Program program_;
-    std::string origin_;
-};
-
-class SignIn : public NpmTest {
-protected:
-    void SetUp() override {
-        NpmTest::SetUp();
-        home.environment["BROWSER"] =
-            kNode.string() + " " + PATCHBAY_SOURCE_DIR + "/tests/servers/oidc/browser.mjs";
-    }
-    void start(const Words& flags = {}) {
-        Words arguments{"server.mjs", kModules};
-        arguments.insert(arguments.end(), flags.begin(), flags.end());
-        peer.emplace(*this, kNode, arguments);
-        home.add("guarded", {{"url", peer->origin() + "/mcp"}});
-    }
-    Outcome login(Words more = {}) {
-        Words words{"mcp", "login", "guarded"};
-        words.insert(words.end(), more.begin(), more.end());
-        return home.run(words);
-    }
-    Outcome call(const std::string& tool) { return home.run({"call", "mcp__guarded__" + tool}); }
-    std::string fetch(const std::string& path, const std::string& method = "GET") const {
-        Command get;
-        get.argv = {kNode, "-e",
-                    "fetch(process.argv[1], {method: process.argv[2]}).then(r => "
-                    "r.text()).then(t => console.log(t))",
-                    peer->origin() + path, method};
-        return test::run(get).out;
-    }
-    json::object stats() const { return json::parse(fetch("/stats")).as_object(); }
-    std::filesystem::path store() const { return home.root() / "state/patchbay/mcp-auth.json"; }
-    json::object record() const {
-        return json::parse(read_file(store())).at("servers").at("guarded").as_object();
-    }
-
-    // As if the token's life were over: nobody has to wait for that.
-    void expire() {
-        auto file = json::parse(read_file(store()));
-        file.at("servers").at("guarded").at("expires_at") = 1;
-        std::ofstream(store()) << json::serialize(file);
-    }
-
-    std::optional<Peer> peer;
-};
 
 TEST_F(SignIn, LastsUntilSomebodySignsOut) {
     start();
@@ -475,120 +407,6 @@ INSTANTIATE_TEST_SUITE_P(
                       Killing{"Refresh", {"call", "mcp__guarded__who"}, true, true},
                       Killing{"Logout", {"mcp", "logout", "guarded"}, true, false}),
     [](const auto& tested) { return tested.param.name; });
-
-// ---- servers that misbehave
-
-struct Misbehaviour {
-    const char* mode;
-    const char* told;
-    friend void PrintTo(const Misbehaviour& each, std::ostream* out) { *out << each.mode; }
-};
-
-class BadSignIn : public SignIn, public ::testing::WithParamInterface<Misbehaviour> {
-protected:
-    void SetUp() override {
-        SignIn::SetUp();
-        if (IsSkipped()) return;
-        peer.emplace(*this, kNode, Words{"bad.mjs"});
-        use("fine");
-    }
-    void use(const std::string& mode) {
-        home.add("guarded", {{"url", peer->origin() + "/" + mode + "/mcp"}});
-    }
-};
-
-TEST_P(BadSignIn, IsToldAndLeavesTheOldLogin) {
-    ASSERT_EQ(login().exit_code, 0);
-    const auto before = record();
-    use(GetParam().mode);
-    const auto outcome = login();
-    EXPECT_NE(outcome.exit_code, 0) << outcome.out;
-    EXPECT_THAT(outcome.err, HasSubstr(GetParam().told));
-    EXPECT_LT(outcome.took, std::chrono::seconds(30));
-    EXPECT_THAT(outcome.err, Not(HasSubstr("\x1b"))) << "what a server says is made printable";
-    EXPECT_THAT(outcome.err, Not(HasSubstr("\nforged")));
-    EXPECT_LT(outcome.err.size(), 2000u);
-    EXPECT_EQ(record(), before);
-    use("fine");
-    EXPECT_EQ(home.run({"call", "mcp__guarded__who"}).exit_code, 0) << "the old login is kept";
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    , BadSignIn,
-    ::testing::Values(
-        Misbehaviour{"prm-other", "elsewhere.example"}, Misbehaviour{"prm-huge", "65536 bytes"},
-        Misbehaviour{"as-missing", "metadata"}, Misbehaviour{"as-redirects", "redirect"},
-        Misbehaviour{"as-other-issuer", "attacker.example"},
-        Misbehaviour{"as-link-local", "169.254.169.254"},
-        Misbehaviour{"as-private", "10.255.255.1"}, Misbehaviour{"as-plain", "https"},
-        Misbehaviour{"as-javascript", "javascript"}, Misbehaviour{"as-file", "file"},
-        Misbehaviour{"as-no-s256", "S256"}, Misbehaviour{"as-no-registration", "client_id"},
-        Misbehaviour{"as-odd", "token_endpoint"}, Misbehaviour{"denied", "access_denied"},
-        Misbehaviour{"token-html", "/token"}, Misbehaviour{"token-empty", "access_token"},
-        Misbehaviour{"token-odd-type", "token_type"}, Misbehaviour{"token-negative", "expires_in"},
-        Misbehaviour{"token-huge", "65536 bytes"}, Misbehaviour{"token-control", "access_token"},
-        Misbehaviour{"prm-missing", "nothing says where to sign in"},
-        Misbehaviour{"prm-html", "JSON"}, Misbehaviour{"as-slow", "in time"},
-        Misbehaviour{"as-huge", "65536 bytes"},
-        Misbehaviour{"iss-wrong", "from another authorization server"},
-        Misbehaviour{"denied-loudly", "forged: line"}),
-    [](const auto& tested) {
-        std::string name = tested.param.mode;
-        std::replace(name.begin(), name.end(), '-', '_');
-        return name;
-    });
-
-class ForgedRedirect : public BadSignIn {};
-
-// Whoever sent it: the right one may still come, so the person decides when it is enough.
-TEST_P(ForgedRedirect, IsPassedOverAndLeavesTheOldLogin) {
-    ASSERT_EQ(BadSignIn::login().exit_code, 0);
-    const auto before = record();
-    use(GetParam().mode);
-    Program login(home.patchbay({"mcp", "login", "guarded"}));
-    ASSERT_TRUE(login.wait_until([&] {
-        return login.err().find(GetParam().told) != std::string::npos;
-    })) << login.err();
-    login.signal(SIGINT);
-    EXPECT_NE(login.finish().exit_code, 0);
-    EXPECT_EQ(record(), before);
-    use("fine");
-    EXPECT_EQ(home.run({"call", "mcp__guarded__who"}).exit_code, 0) << "the old login is kept";
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    , ForgedRedirect,
-    ::testing::Values(Misbehaviour{"state-wrong", "does not belong to this sign-in"},
-                      Misbehaviour{"state-missing", "does not belong to this sign-in"}),
-    [](const auto& tested) {
-        std::string name = tested.param.mode;
-        std::replace(name.begin(), name.end(), '-', '_');
-        return name;
-    });
-
-class BadRefresh : public BadSignIn {};
-
-TEST_P(BadRefresh, IsTold) {
-    use(GetParam().mode);
-    ASSERT_EQ(login().exit_code, 0);
-    const auto before = record();
-    expire();
-    const auto refused = call("who");
-    EXPECT_NE(refused.exit_code, 0);
-    EXPECT_THAT(refused.err, HasSubstr(GetParam().told));
-    const bool revoked = std::string_view(GetParam().mode) == "refresh-revoked";
-    const auto kept = read_file(store()).find(std::string(before.at("refresh_token").as_string()));
-    EXPECT_EQ(kept == std::string::npos, revoked) << "only the server's own word ends a login";
-}
-
-INSTANTIATE_TEST_SUITE_P(, BadRefresh,
-                         ::testing::Values(Misbehaviour{"refresh-revoked", "patchbay mcp login"},
-                                           Misbehaviour{"refresh-500", "500"}),
-                         [](const auto& tested) {
-                             std::string name = tested.param.mode;
-                             std::replace(name.begin(), name.end(), '-', '_');
-                             return name;
-                         });
 
 }  // namespace
 }  // namespace patchbay::test

@@ -128,6 +128,10 @@ Url taken_apart(const std::string& before_path, std::string_view path, std::stri
 }
 
 std::string text_of(std::string_view scheme, std::string_view authority) {
+    // The library passes over it, and over the port that may have been meant.
+    const auto behind = authority.substr(std::min(authority.size(), authority.find(']')));
+    if (behind.size() > 1 && behind[1] != ':')
+        refuse("has something between its address and its port");
     return std::string(scheme) + "://" + std::string(authority);
 }
 

@@ -45,6 +45,8 @@ private:
 
 class ConsentTest : public ::testing::Test {
 protected:
+    explicit ConsentTest(BrowserConsent::Limits limits = BrowserConsent::Limits())
+        : consent(loop, person, limits) {}
     void authorize(const std::string& url = "https://as.example/authorize?state=s") {
         auto reserved = consent.reserve(0);
         ASSERT_TRUE(reserved) << reserved.error().message;
@@ -96,7 +98,7 @@ protected:
 
     core::Loop loop;
     FakePerson person;
-    BrowserConsent consent{loop, person};
+    BrowserConsent consent;
     std::string redirect;
     std::uint64_t id = 0;
     std::optional<Result<std::string>> outcome;
@@ -377,6 +379,56 @@ TEST_F(ConsentTest, HearsEightAtOnceAndLetsTheOldestGoForANinth) {
     EXPECT_FALSE(closed(1));
     for (const int fd : waiting) ::close(fd);
     EXPECT_THAT(get("/callback?code=c&state=s"), HasSubstr("200"));
+}
+
+TEST_F(ConsentTest, GivesAPersonFiveMinutesAndAConnectionTenSeconds) {
+    EXPECT_EQ(BrowserConsent::Limits().person, 5min);
+    EXPECT_EQ(BrowserConsent::Limits().connection, 10s);
+}
+
+struct ImpatientConsentTest : ConsentTest {
+    ImpatientConsentTest() : ConsentTest({0ms, 1h}) {}
+};
+
+TEST_F(ImpatientConsentTest, EndsASignInThatNobodyGoesThrough) {
+    person.presence_ = Person::Presence::NoBrowser;
+    authorize();
+    EXPECT_FALSE(outcome) << "from inside the call";
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_EQ(outcome->error().code, ErrorCode::Timeout);
+    EXPECT_EQ(outcome->error().message, "nobody signed in within 0 min");
+    EXPECT_TRUE(person.withdrawn) << "nobody reads the answer any more";
+    const auto again = consent.reserve(port());
+    ASSERT_TRUE(again) << again.error().message;
+    ::close(again->socket);
+}
+
+TEST_F(ImpatientConsentTest, LeavesASignInAloneThatWasWithdrawnInTime) {
+    authorize();
+    consent.withdraw(id);
+    bool later = false;
+    loop.after(1ms, [&] { later = true; });
+    ASSERT_TRUE(until([&] { return later; }));
+    EXPECT_FALSE(outcome);
+}
+
+struct ImpatientListenerTest : ConsentTest {
+    ImpatientListenerTest() : ConsentTest({1h, 0ms}) {}
+};
+
+TEST_F(ImpatientListenerTest, TurnsAConnectionAwayThatAsksForNothing) {
+    authorize();
+    const int fd = connected();
+    bool ended = false;
+    const auto watch = loop.watch(fd, core::Loop::kReadable, [&](unsigned) {
+        char byte;
+        ended = ::recv(fd, &byte, 1, MSG_DONTWAIT) == 0;
+    });
+    ASSERT_TRUE(watch);
+    EXPECT_TRUE(until([&] { return ended; }));
+    loop.unwatch(*watch);
+    ::close(fd);
+    EXPECT_FALSE(outcome) << "the sign-in goes on";
 }
 
 }  // namespace

@@ -327,13 +327,15 @@ TEST_F(BearerTest, RunsTheProgramAnewAfterItFailed) {
 
 TEST_F(BearerTest, RunsTheProgramAnewAfterItWasCancelled) {
     const auto count = folder.path() + "/count";
-    use(program("echo x >> " + count + "\n[ $(wc -l < " + count +
+    // What it writes to stderr is what wakes the loop, which then finds the file.
+    use(program("echo x >> " + count + "\necho begun >&2\n[ $(wc -l < " + count +
                 ") = 1 ] && exec sleep 600\necho '{\"A\": \"second\"}'\n"));
     const auto begun = begin(false);
     ASSERT_TRUE(begun) << begun.error().message;
     ASSERT_TRUE(until([&] { return std::filesystem::exists(count); }));
     authenticator->cancel(last);
     ASSERT_TRUE(until([&] { return !events.acquired.empty(); }));
+    EXPECT_EQ(events.acquired[0].error().code, ErrorCode::Cancelled);
     EXPECT_EQ(granted(), "second") << "what ended the first is forgotten";
 }
 

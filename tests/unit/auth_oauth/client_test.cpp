@@ -54,11 +54,7 @@ TEST_F(SignIn, shows_nothing_of_one_issuer_to_another) {
 
 TEST_F(SignIn, registers_anew_once_when_the_server_forgot_the_client) {
     host.store["docs"] = record("");
-    host.pages[kToken] = [](const Asked& asked) {
-        if (asked.field("client_id") == "old-client")
-            return Answer{401, R"({"error":"invalid_client"})", {}, PATCHBAY_OK};
-        return Answer{200, token("access-2"), {}, PATCHBAY_OK};
-    };
+    refuse_where("client_id", "old-client", 401, "invalid_client", "access-2");
     Method method(host);
     EXPECT_EQ(method.acquire(kSignIn).authorization, "Bearer access-2");
     EXPECT_EQ(host.browsed.size(), 2u);

@@ -262,14 +262,18 @@ TEST_F(Earned, not_from_a_provider_that_answers_with_something_else) {
     EXPECT_EQ(host.count("POST", kToken), 0);
 }
 
+// The settings of a client that proves itself with a key, and one more of them.
+std::string with_a_key(const char* setting, const char* value) {
+    return ObjectWriter()
+        .text("grant", "client_credentials")
+        .text("client_id", "svc")
+        .text(setting, value)
+        .text("private_key", SigningKey::generate()->pem())
+        .str();
+}
+
 TEST_F(Earned, with_an_assertion_that_lasts_five_minutes) {
-    const auto config = ObjectWriter()
-                            .text("grant", "client_credentials")
-                            .text("client_id", "svc")
-                            .text("audience", "https://aud.example")
-                            .text("private_key", SigningKey::generate()->pem())
-                            .str();
-    Method method(host, config);
+    Method method(host, with_a_key("audience", "https://aud.example"));
     ASSERT_EQ(method.acquire(kQuiet).status, PATCHBAY_OK);
     const auto jwt = host.last(kToken).field("client_assertion");
     const auto claims = Document::parse(part(jwt, 1), "claims");
@@ -281,13 +285,7 @@ TEST_F(Earned, with_an_assertion_that_lasts_five_minutes) {
 }
 
 TEST_F(Earned, by_a_client_that_refreshes_with_its_key) {
-    const auto config = ObjectWriter()
-                            .text("grant", "client_credentials")
-                            .text("client_id", "svc")
-                            .text("key_id", "k1")
-                            .text("private_key", SigningKey::generate()->pem())
-                            .str();
-    Method method(host, config);
+    Method method(host, with_a_key("key_id", "k1"));
     ASSERT_EQ(method.acquire(kQuiet).status, PATCHBAY_OK);
     host.now_ms += 4'000'000;
     ASSERT_EQ(method.acquire(kQuiet).status, PATCHBAY_OK);

@@ -134,6 +134,16 @@ TEST(WebUrl, has_a_path_without_odd_characters_and_a_port_that_exists) {
         EXPECT_THROW(WebUrl::parse(text, "x"), Trouble) << text;
 }
 
+TEST(WebUrl, has_brackets_around_an_address_only) {
+    for (const char* text : {"https://[::1]x/", "https://[::1]443/", "https://[::1/",
+                             "https://::1]/", "https://[]/", "https://a[::1]/", "https://[[::1]]/",
+                             "https://[a[b]/", "https://a]/", "https://[::1]:/"})
+        EXPECT_THROW(WebUrl::parse(text, "x"), Trouble) << text;
+    EXPECT_EQ(WebUrl::parse("https://[::1]", "x").host, "[::1]");
+    EXPECT_EQ(WebUrl::parse("https://[::1]/", "x").port, 443);
+    EXPECT_EQ(WebUrl::parse("http://[::1]:81/", "x").port, 81);
+}
+
 TEST(WebUrl, is_at_most_8192_bytes_long) {
     const std::string start = "https://a/";
     EXPECT_NO_THROW(WebUrl::parse(start + std::string(8192 - start.size(), 'x'), "x"));

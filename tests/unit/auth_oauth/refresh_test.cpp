@@ -1,5 +1,5 @@
 // A stored login: used, renewed in time, shared among processes, and never thrown away lightly.
-#include "fake_host.hpp"
+#include "sign_in.hpp"
 
 #include <gmock/gmock.h>
 
@@ -9,14 +9,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr auto kQuiet = PATCHBAY_AUTH_QUIET;
-constexpr auto kToken = "https://as.example/token";
 constexpr auto kExpired = R"("expires_at":1799999999)";
 
-struct Refresh : ::testing::Test {
-    FakeHost host;
-    Refresh() { serve_usual(host); }
-
+struct Refresh : SignIn {
     void answer(Answer given) {
         host.pages[kToken] = [given](const Asked&) { return given; };
     }
@@ -203,11 +198,7 @@ TEST_F(Refresh, is_stored_before_it_is_given_out_and_serves_though_it_cannot_be)
 
 TEST_F(Refresh, leads_to_the_browser_when_the_login_has_ended) {
     host.store["docs"] = record(kExpired);
-    host.pages[kToken] = [](const Asked& asked) {
-        if (asked.field("grant_type") == "refresh_token")
-            return Answer{400, R"({"error":"invalid_grant"})", {}, PATCHBAY_OK};
-        return Answer{200, token("new"), {}, PATCHBAY_OK};
-    };
+    refuse_where("grant_type", "refresh_token", 400, "invalid_grant", "new");
     Method method(host);
     EXPECT_EQ(method.acquire(PATCHBAY_AUTH_MAY_ASK).authorization, "Bearer new");
     EXPECT_EQ(host.browsed.size(), 1u);
@@ -215,11 +206,7 @@ TEST_F(Refresh, leads_to_the_browser_when_the_login_has_ended) {
 
 TEST_F(Refresh, leads_to_another_client_when_this_one_is_not_known_any_more) {
     host.store["docs"] = record(kExpired);
-    host.pages[kToken] = [](const Asked& asked) {
-        if (asked.field("client_id") == "old-client")
-            return Answer{401, R"({"error":"invalid_client"})", {}, PATCHBAY_OK};
-        return Answer{200, token("new"), {}, PATCHBAY_OK};
-    };
+    refuse_where("client_id", "old-client", 401, "invalid_client", "new");
     Method method(host);
     EXPECT_EQ(method.acquire(kQuiet).status, PATCHBAY_E_AUTH);
     EXPECT_EQ(stored(host).needed_text("refresh_token"), "old-refresh");

@@ -31,6 +31,16 @@ struct SignIn : ::testing::Test {
             return Answer{200, usual_metadata(more), {}, PATCHBAY_OK};
         };
     }
+    // The token endpoint refuses whoever says that, and grants everybody else `granted`.
+    void refuse_where(const char* field, const char* value, unsigned status, const char* error,
+                      const char* granted) {
+        host.pages[kToken] = [=](const Asked& asked) {
+            if (asked.field(field) == value)
+                return Answer{
+                    status, R"({"error":")" + std::string(error) + "\"}", {}, PATCHBAY_OK};
+            return Answer{200, token(granted), {}, PATCHBAY_OK};
+        };
+    }
     void person_answers(Form answer) {
         host.person = [answer](const Form& query) {
             auto all = answer;

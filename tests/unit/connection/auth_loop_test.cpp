@@ -270,13 +270,6 @@ protected:
         };
     }
     ~SignIn() override { close(); }
-    void close() {
-        if (!connection_) return;
-        bool closed = false;
-        connection_->close([&] { closed = true; });
-        EXPECT_TRUE(wait([&] { return closed; }));
-        connection_.reset();
-    }
     void refuse(const char* method, unsigned status = 401, const char* text = "HTTP 401") {
         server.endings[method].push_back(
             FakeServer::problem(ErrorCode::AuthRequired, text, status));

@@ -13,13 +13,6 @@ class Authorization : public HttpConnectionTest {
 protected:
     Authorization() { server.be_modern({tool_named("a")}); }
     ~Authorization() override { close(); }
-    void close() {
-        if (!connection_) return;
-        bool closed = false;
-        connection_->close([&] { closed = true; });
-        EXPECT_TRUE(wait([&] { return closed; }));
-        connection_.reset();
-    }
     // [auth.main] of the fake method.
     void use_auth(const std::string& behave) {
         test::install_built(folder, "fake_auth");

@@ -200,6 +200,13 @@ protected:
             };
         }
     }
+    void close() {
+        if (!connection_) return;
+        bool closed = false;
+        connection_->close([&] { closed = true; });
+        EXPECT_TRUE(wait([&] { return closed; }));
+        connection_.reset();
+    }
     static json::object marked_tool(const char* name, const char* mark) {
         return {{"name", name},
                 {"inputSchema",

@@ -26,12 +26,13 @@ struct FakeConsent final : Consent {
     std::vector<std::uint64_t> withdrawn;
     Answer answer;
     std::optional<Error> refusal;
+    std::string path = "/callback";
     int last_socket = -1;
 
     Result<Reserved> reserve(unsigned port) override {
         if (refusal) return *refusal;
         last_socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        return Reserved{last_socket, "http://127.0.0.1:" + std::to_string(port) + "/callback"};
+        return Reserved{last_socket, "http://127.0.0.1:" + std::to_string(port) + path};
     }
     std::uint64_t authorize(const std::string& server, Reserved reserved, const std::string& url,
                             Answer its_answer) override {
@@ -197,6 +198,20 @@ TEST_F(SignInServicesTest, NoPortToListenOnIsSaid) {
     EXPECT_LT(consent->reserve(host(), str("s"), 7, uri, &op, &error), 0);
     EXPECT_THAT(error.message, HasSubstr("cannot listen"));
     EXPECT_EQ(consent->reserve(host(), str("s"), 65536, uri, &op, &error), PATCHBAY_E_INVALID);
+}
+
+TEST_F(SignInServicesTest, ARedirectIsGivenWholeOrNotAtAll) {
+    const std::string start = "http://127.0.0.1:7";
+    char uri[PATCHBAY_REDIRECT_BYTES];
+    patchbay_op op = 0;
+    patchbay_error error{};
+    consent_.path = std::string(sizeof uri - start.size() - 1, 'x');
+    ASSERT_EQ(consent->reserve(host(), str("s"), 7, uri, &op, &error), PATCHBAY_OK);
+    EXPECT_EQ(uri, start + consent_.path);
+    consent_.path += 'x';
+    EXPECT_EQ(consent->reserve(host(), str("s"), 7, uri, &op, &error), PATCHBAY_E_LIMIT);
+    EXPECT_THAT(error.message, HasSubstr("the redirect URI is too long"));
+    EXPECT_EQ(::fcntl(consent_.last_socket, F_GETFD), -1);
 }
 
 TEST_F(SignInServicesTest, ARecordIsReadAndWrittenInTheNameOfThePlugin) {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <optional>
+#include <sys/mman.h>
 #include <unistd.h>
 
 using namespace patchbay;
@@ -261,5 +262,73 @@ TEST_F(ChildTest, LeftByItselfWithACodeOfItsOwnHoweverLate) {
 TEST_F(ChildTest, LeftByItselfWithinItsGrace) {
     EXPECT_TRUE(leaves_by_itself(256 + SIGKILL, 1h));
 }
+
+// As much as the largest pipe holds: a file stands for a descendant that goes on writing.
+TEST_F(ChildTest, ReadsAMebibyteOfItsLastWordsAndNoMore) {
+    std::string said(64 * (16u << 10) - 5, '\n');
+    said += "last" + std::string(1000, 'x');
+    const int file = ::memfd_create("said", MFD_CLOEXEC);
+    write(file, said);
+    ASSERT_EQ(::lseek(file, 0, SEEK_SET), 0);
+    ASSERT_EQ(::dup3(file, host_.child_fds[2], O_CLOEXEC), host_.child_fds[2]);
+    start(R"({"command":"x"})");
+    exit(0);
+    EXPECT_EQ(::lseek(file, 0, SEEK_CUR), 1 << 20);
+    EXPECT_THAT(host_.told, ElementsAre("output 1 lastx"));
+    ::close(file);
+}
+
+TEST_F(ChildTest, GivesUpOutputThatCannotBeRead) {
+    const int folder = ::open("/", O_RDONLY | O_CLOEXEC);
+    ASSERT_EQ(::dup3(folder, host_.child_fds[2], O_CLOEXEC), host_.child_fds[2]);
+    ::close(folder);
+    start(R"({"command":"x"})");
+    ASSERT_TRUE(host_.ready(host_.child_fds[2], ChannelCore::kReadable));
+    EXPECT_EQ(host_.watch_of(host_.child_fds[2]), nullptr);
+    EXPECT_EQ(::fcntl(host_.child_fds[2], F_GETFD), -1);
+}
+
+// What a host gets whose own standard input is closed.
+class ChildWithZero : public ChildTest, public testing::WithParamInterface<int> {
+protected:
+    ChildWithZero() {
+        int& fd = host_.child_fds[GetParam()];
+        ::dup2(fd, 0);
+        ::close(std::exchange(fd, 0));
+    }
+    ~ChildWithZero() override {
+        if (child_ && child_->running()) exit(0);
+        child_.reset();
+        if (kept_ < 0) return;
+        ::dup2(kept_, 0);
+        ::close(kept_);
+    }
+    static bool zero_is_open() { return ::fcntl(0, F_GETFD) != -1; }
+
+private:
+    const int kept_ = ::fcntl(0, F_DUPFD_CLOEXEC, 3);
+};
+
+TEST_P(ChildWithZero, ClosesItWhenItHasLeft) {
+    start(R"({"command":"x"})", Child::Stdout::ForPeople);
+    EXPECT_TRUE(zero_is_open());
+    exit(0);
+    EXPECT_FALSE(zero_is_open());
+}
+
+TEST_P(ChildWithZero, ClosesItWhenItGoesItself) {
+    start(R"({"command":"x"})", Child::Stdout::ForPeople);
+    child_.reset();
+    EXPECT_FALSE(zero_is_open());
+}
+
+TEST_P(ChildWithZero, ClosesItsInputWhenItIsStopped) {
+    start(R"({"command":"x"})", Child::Stdout::ForPeople);
+    stop(1s);
+    EXPECT_EQ(zero_is_open(), GetParam() != 0);
+    EXPECT_TRUE(input_has_ended());
+}
+
+INSTANTIATE_TEST_SUITE_P(AsAnyOther, ChildWithZero, testing::Values(0, 1, 2));
 
 }  // namespace

@@ -102,4 +102,49 @@ TEST(LineReader, UsesItsChunkAgainWhenNobodyLooksIntoIt) {
     }
 }
 
+TEST(LineReader, MovesWhatIsLeftToAFreshChunkWhenThereIsLittleRoom) {
+    LineReader reader(kMost);
+    const std::size_t chunk = 64u << 10, least = 16u << 10;
+    const auto* const first = reader.room().data;
+    EXPECT_EQ(reader.room().size, chunk);
+    feed(reader, std::string(chunk - least - 1000, 'x') + "\n" + std::string(999, 'y'));
+    EXPECT_EQ(reader.room().data, first + chunk - least) << "just enough";
+    lines(reader);
+    feed(reader, "z");
+    EXPECT_NE(reader.room().data, first + chunk - least + 1);
+    EXPECT_EQ(reader.room().size, chunk - 1000);
+    EXPECT_EQ(reader.rest(), std::string(999, 'y') + "z");
+}
+
+TEST(LineReader, GrowsToTwiceALineAndNotBeyondItsLimit) {
+    const std::size_t chunk = 64u << 10;
+    LineReader reader(100'000);
+    feed(reader, std::string(chunk, 'x'));
+    EXPECT_EQ(reader.room().size, chunk);
+    feed(reader, std::string(100'000 - chunk, 'x'));
+    EXPECT_EQ(reader.room().size, 2 * chunk - 100'000);
+    feed(reader, std::string(20'000, 'x'));
+    EXPECT_EQ(reader.room().size, 100'000 + chunk - 120'000) << "the limit and a chunk";
+}
+
+TEST(LineReader, LetsNoReadTakeMoreThan256Kilobytes) {
+    LineReader reader(4u << 20);
+    feed(reader, std::string(600'000, 'x'));
+    EXPECT_EQ(reader.room().size, 256u << 10);
+}
+
+TEST(LineReader, GivesALargeChunkUpWhenTheLargeLineIsOver) {
+    LineReader reader(kMost);
+    feed(reader, std::string(200'000, 'x') + "\n" + std::string(100, 'y'));
+    lines(reader);
+    EXPECT_EQ(reader.room().size, (64u << 10) - 100);
+    EXPECT_EQ(reader.rest(), std::string(100, 'y'));
+}
+
+TEST(LineReader, HoldsNothingBeforeItsFirstRead) {
+    const LineReader reader(kMost);
+    EXPECT_EQ(reader.rest(), "");
+    EXPECT_FALSE(reader.too_long());
+}
+
 }  // namespace

@@ -1,4 +1,4 @@
-// What every transport of lines stands on, with a host that is turned by hand and real descriptors.
+// Lines over two descriptors, with a host that is turned by hand and real descriptors.
 #include "line_stream.hpp"
 
 #include "unit/plugins_common/scripted_host.hpp"
@@ -10,6 +10,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <optional>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,127 +23,6 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 namespace {
-
-// ---- the core
-
-class ChannelCoreTest : public testing::Test {
-protected:
-    ScriptedHost host_;
-    ChannelCore core_{host_.params()};
-    patchbay_op op_ = 0;
-    using Turn = ChannelCore::Turn;
-};
-
-TEST_F(ChannelCoreTest, NeedsAReactor) {
-    host_.has_reactor = false;
-    EXPECT_THROW(ChannelCore another(host_.params()), sdk::Failure);
-}
-
-TEST_F(ChannelCoreTest, TellsTheEndOnceWhenNothingIsOpenAnyMore) {
-    {
-        const Turn turn(core_);
-        ASSERT_TRUE(core_.watch(0, ChannelCore::kReadable, this, nullptr, op_));
-        core_.departed();
-        core_.finish(PATCHBAY_E_IO, "wire cut", PATCHBAY_ERR_RETRYABLE);
-        EXPECT_TRUE(core_.over());
-    }
-    EXPECT_THAT(host_.told, IsEmpty());
-    {
-        const Turn turn(core_);
-        core_.end(op_);
-        EXPECT_EQ(op_, 0u);
-        core_.end(op_);  // it is not open
-    }
-    EXPECT_THAT(host_.told, IsEmpty()) << "one is still open";
-    {
-        const Turn turn(core_);
-        core_.arrived();
-        core_.finish(PATCHBAY_E_LIMIT, "too late");
-    }
-    { const Turn turn(core_); }
-    EXPECT_THAT(host_.told, ElementsAre("closed -6 wire cut /1"));
-}
-
-TEST_F(ChannelCoreTest, TellsAnEndThatWasAskedForWithoutAReason) {
-    {
-        const Turn turn(core_);
-        core_.finish(PATCHBAY_OK, "");
-    }
-    EXPECT_THAT(host_.told, ElementsAre("closed"));
-}
-
-TEST_F(ChannelCoreTest, TellsABetterReasonThatCameLater) {
-    {
-        const Turn turn(core_);
-        core_.finish(PATCHBAY_E_IO, "gone");
-        core_.explain("gone with code 3");
-    }
-    EXPECT_THAT(host_.told, ElementsAre("closed -6 gone with code 3"));
-}
-
-TEST_F(ChannelCoreTest, LetsTheFirstReasonTellMoreThanText) {
-    int told = 0;
-    {
-        const Turn turn(core_);
-        core_.finish([&](const sdk::Sink&) { ++told; });
-        core_.finish([&](const sdk::Sink&) { told += 10; });
-        EXPECT_TRUE(core_.over());
-    }
-    EXPECT_EQ(told, 1);
-    EXPECT_THAT(host_.told, IsEmpty());
-}
-
-TEST_F(ChannelCoreTest, CountsNothingThatTheHostRefuses) {
-    host_.refuses = true;
-    {
-        const Turn turn(core_);
-        EXPECT_FALSE(core_.watch(0, ChannelCore::kReadable, this, nullptr, op_));
-        EXPECT_FALSE(core_.after({}, this, nullptr, op_));
-        EXPECT_FALSE(core_.post(this, nullptr));
-        core_.finish(PATCHBAY_OK, "");
-    }
-    EXPECT_THAT(host_.told, ElementsAre("closed"));
-}
-
-TEST_F(ChannelCoreTest, CountsWhatTheHostTakes) {
-    patchbay_op timer = 0;
-    {
-        const Turn turn(core_);
-        EXPECT_TRUE(core_.after(
-            std::chrono::nanoseconds(-5), this, [](void*, patchbay_status) noexcept {}, timer));
-        EXPECT_TRUE(core_.post(this, nullptr));
-        EXPECT_EQ(host_.operations.at(timer).delay_ns, 0u) << "what is past is due";
-        core_.finish(PATCHBAY_OK, "");
-    }
-    {
-        const Turn turn(core_);
-        core_.end(timer);
-    }
-    EXPECT_THAT(host_.told, IsEmpty()) << "what was posted is still to come";
-    {
-        const Turn turn(core_);
-        core_.arrived();
-    }
-    EXPECT_THAT(host_.told, ElementsAre("closed"));
-}
-
-TEST_F(ChannelCoreTest, WorksAfterATurnWithTheLockFree) {
-    std::vector<int> done;
-    {
-        const Turn turn(core_);
-        core_.departed();
-        core_.after_turn([&] {
-            const Turn inner(core_);
-            done.push_back(1);
-        });
-        core_.after_turn([&] { done.push_back(2); });
-        EXPECT_THAT(done, IsEmpty());
-    }
-    { const Turn turn(core_); }
-    EXPECT_THAT(done, ElementsAre(1, 2));
-}
-
-// ---- the stream
 
 struct Ends final : LineStream::Listener {
     std::vector<std::string> lines;
@@ -186,6 +66,18 @@ protected:
         writing_ = writing;
         const Turn turn(*core_);
         ASSERT_TRUE(stream_->start(reading, writing));
+    }
+    // Reads from a file that says `text`; the number of another descriptor of it.
+    int start_with(const std::string& text) {
+        const int file = ::memfd_create("said", MFD_CLOEXEC);
+        EXPECT_EQ(::write(file, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+        EXPECT_EQ(::lseek(file, 0, SEEK_SET), 0);
+        int from_us[2];
+        EXPECT_EQ(::pipe2(from_us, O_CLOEXEC | O_NONBLOCK), 0);
+        peer_in_ = from_us[0];
+        peer_out_ = ::dup(file);
+        start(file, from_us[1]);
+        return peer_out_;
     }
     void say(const std::string& text) {
         ASSERT_EQ(::write(peer_out_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
@@ -266,6 +158,27 @@ TEST_F(LineStreamTest, NeedsNoSecondRoundForExactly64Lines) {
     say("}\n");
     read();
     EXPECT_EQ(messages(), 65u) << "it reads on";
+}
+
+TEST_F(LineStreamTest, HandsOnNoMoreThan256KilobytesARound) {
+    for (const std::size_t size : {(256u << 10) - 1, 256u << 10}) {
+        host_.message_bytes = 1u << 20;
+        host_.told.clear();
+        // After the first line no read ends where the large one does.
+        start_with("{}\n{" + std::string(size - 1, 'x') + "\n{}\n");
+        while (messages() < 2) ASSERT_TRUE(read());
+        const bool full = size == 256u << 10;
+        EXPECT_EQ(messages(), full ? 2u : 3u) << size;
+        EXPECT_EQ(host_.timers(), full ? 1u : 0u) << size;
+        if (full) {
+            ASSERT_TRUE(host_.fire_timer());
+            EXPECT_EQ(messages(), 3u);
+            continue;
+        }
+        stream_.reset();
+        for (int* fd : {&peer_in_, &peer_out_}) ::close(std::exchange(*fd, -1));
+        host_.operations.clear();
+    }
 }
 
 TEST_F(LineStreamTest, SaysThatTheHostTakesNoTimerForTheNextRound) {
@@ -373,6 +286,56 @@ TEST_F(LineStreamTest, DrainsAsManyLinesAsThereAre) {
     }
     EXPECT_EQ(messages(), 600u);
     EXPECT_THAT(listener_.lines, ElementsAre("ended "));
+}
+
+// 64 KiB a read, of lines that are handed on to nobody.
+TEST_F(LineStreamTest, DrainsFourMebibytesAndGivesAPeerUpThatGoesOnWriting) {
+    std::string said;
+    for (int i = 0; i < 66 * 1024; ++i) said += std::string(63, ' ') + "\n";
+    const int file = start_with(said);
+    in_turn([](LineStream& stream) { stream.drain(); });
+    for (int i = 0; i < 2000 && host_.fire_timer(); ++i) {
+    }
+    EXPECT_EQ(::lseek(file, 0, SEEK_CUR), (4 << 20) + (64 << 10));
+    EXPECT_THAT(listener_.lines, ElementsAre("ended "));
+    EXPECT_FALSE(stream_->reading());
+}
+
+TEST_F(LineStreamTest, CountsOnlyWhatItDrains) {
+    const int file = start_with(std::string(5u << 20, '\n'));
+    for (int i = 0; i < 10; ++i) {
+        ASSERT_TRUE(read());
+        while (host_.fire_timer()) {
+        }
+    }
+    EXPECT_EQ(::lseek(file, 0, SEEK_CUR), 10 * (64 << 10));
+    EXPECT_THAT(listener_.lines, IsEmpty());
+}
+
+TEST_F(LineStreamTest, CutsTheRestThatItShows) {
+    host_.message_bytes = 20'000;
+    start();
+    say(std::string(8193, 'x'));
+    hang_up();
+    read_all();
+    EXPECT_THAT(listener_.lines, ElementsAre("ended " + std::string(8192, 'x')));
+}
+
+TEST_F(LineStreamTest, TakesAnErrorOfReadingForTheEnd) {
+    int from_us[2];
+    ASSERT_EQ(::pipe2(from_us, O_CLOEXEC | O_NONBLOCK), 0);
+    peer_in_ = from_us[0];
+    start(::open("/", O_RDONLY | O_CLOEXEC), from_us[1]);
+    ASSERT_TRUE(read());
+    EXPECT_THAT(listener_.lines, ElementsAre("ended "));
+}
+
+TEST_F(LineStreamTest, ClosesItsDescriptorsWhenItGoes) {
+    start();
+    stream_.reset();
+    EXPECT_EQ(::fcntl(reading_, F_GETFD), -1);
+    EXPECT_EQ(::fcntl(writing_, F_GETFD), -1);
+    stream_.emplace(*core_, listener_);
 }
 
 TEST_F(LineStreamTest, WritesWhatWasSentOnceTheHostCallsBack) {
@@ -486,6 +449,8 @@ TEST_F(LineStreamTest, TellsThatTheHostWatchesNoMore) {
     host_.refuses = true;
     host_.run_posted();
     EXPECT_THAT(listener_.lines, ElementsAre("output " + std::to_string(ENOMEM)));
+    EXPECT_THAT(host_.told, ElementsAre(HasSubstr("done 1 -7")));
+    EXPECT_EQ(send(2, "{}"), PATCHBAY_E_CLOSED);
 }
 
 TEST_F(LineStreamTest, KeepsASocketOpenForReadingWhenWritingHasEnded) {

@@ -203,6 +203,10 @@ private:
                void(PATCHBAY_CALL * exited)(void*, std::int32_t) PATCHBAY_NX, patchbay_process* out,
                patchbay_error* error) noexcept -> patchbay_status {
                 auto& self = *current();
+                if (params->struct_size != sizeof *params || out->struct_size != sizeof *out) {
+                    sdk::fill(*error, PATCHBAY_E_INVALID, "of no known size");
+                    return PATCHBAY_E_INVALID;
+                }
                 if (self.spawn_status < 0) {
                     sdk::fill(*error, self.spawn_status, "not here");
                     return self.spawn_status;

@@ -21,6 +21,7 @@ Body body(const std::string& text) {
 std::string next_bytes(const WriteQueue& queue) {
     iovec vectors[WriteQueue::kMostVectors];
     const int count = queue.vectors(vectors);
+    EXPECT_LE(count, WriteQueue::kMostVectors);
     std::string bytes;
     for (int i = 0; i < count; ++i)
         bytes.append(static_cast<const char*>(vectors[i].iov_base), vectors[i].iov_len);
@@ -90,6 +91,50 @@ TEST_F(WriteQueueTest, AsksForAPauseAtTheHighMarkAndEndsItOnceBelowTheLowMark) {
     write(half.size());
     EXPECT_TRUE(queue_.take_relief());
     EXPECT_FALSE(queue_.take_relief()) << "told once";
+}
+
+TEST_F(WriteQueueTest, FillsNoMoreVectorsThanThereAre) {
+    for (std::uint64_t i = 0; i < 100; ++i) queue_.push(i, body("{}"));
+    write(2);  // of the first only the newline is left, so no pair ends at the last vector
+    EXPECT_EQ(next_bytes(queue_).size(), 1u + 63 * 3 + 2);
+    EXPECT_THAT(write(1), ElementsAre(0));
+    EXPECT_EQ(next_bytes(queue_).size(), 64u * 3);
+}
+
+TEST_F(WriteQueueTest, CountsNewlinesAndWhatIsLeftOfAMessage) {
+    EXPECT_EQ(WriteQueue::kHighMark, 1u << 20);
+    EXPECT_EQ(WriteQueue::kLowMark, 256u << 10);
+    EXPECT_FALSE(queue_.push(1, body(std::string(WriteQueue::kHighMark - 2, 'x'))));
+    EXPECT_TRUE(queue_.push(2, body("")));
+    write(WriteQueue::kHighMark - WriteQueue::kLowMark);
+    EXPECT_FALSE(queue_.take_relief()) << "the low mark itself";
+    write(1);
+    EXPECT_TRUE(queue_.take_relief());
+    EXPECT_FALSE(
+        queue_.push(3, body(std::string(WriteQueue::kHighMark - WriteQueue::kLowMark - 1, 'x'))))
+        << "what has left of the first counts no more";
+    EXPECT_TRUE(queue_.push(4, body("")));
+}
+
+TEST_F(WriteQueueTest, CountsWhatIsCancelledNoMore) {
+    EXPECT_TRUE(queue_.push(1, body(std::string(WriteQueue::kHighMark, 'x'))));
+    queue_.push(2, body(std::string(WriteQueue::kLowMark - 1, 'x')));
+    EXPECT_TRUE(queue_.cancel(1));
+    EXPECT_FALSE(queue_.take_relief());
+    EXPECT_TRUE(queue_.cancel(2));
+    EXPECT_TRUE(queue_.take_relief());
+}
+
+TEST_F(WriteQueueTest, BeginsAnewWhenItIsCleared) {
+    EXPECT_TRUE(queue_.push(1, body(std::string(WriteQueue::kHighMark, 'x'))));
+    write(5);
+    queue_.clear([](std::uint64_t, bool) {});
+    EXPECT_FALSE(queue_.take_relief()) << "nobody is paused any more";
+    EXPECT_FALSE(queue_.push(2, body(std::string(WriteQueue::kHighMark - 2, 'x'))));
+    EXPECT_EQ(next_bytes(queue_).size(), WriteQueue::kHighMark - 1);
+    std::vector<bool> begun;
+    queue_.clear([&](std::uint64_t, bool its) { begun.push_back(its); });
+    EXPECT_THAT(begun, ElementsAre(false));
 }
 
 TEST_F(WriteQueueTest, TellsWhatHadBegunToLeaveWhenItIsCleared) {

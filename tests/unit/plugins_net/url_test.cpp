@@ -64,6 +64,9 @@ TEST(Url, RefusesWhatCouldMeanTwoThings) {
     EXPECT_THAT(refusal("javascript:alert(1)"), HasSubstr("must begin with http"));
     EXPECT_THAT(refusal("http:///path"), HasSubstr("names no host"));
     EXPECT_THAT(refusal("http://h:99999/"), HasSubstr("cannot be read"));
+    for (const char* host : {"[::1]x", "[::1]8080", "[::1", "a[::1]", "[]", "[[::1]]"})
+        EXPECT_THAT(refusal("http://" + std::string(host) + "/"), Not(HasSubstr("accepted")))
+            << host;
     for (const char* host : {"caf\xc3\xa9.example", "a%0d%0ab", "a,b", "a\"b", "<h>"})
         EXPECT_THAT(refusal("http://" + std::string(host) + "/"), HasSubstr("no host has")) << host;
     EXPECT_THAT(refusal("http://h/" + std::string(9000, 'x')), HasSubstr("longer than"));
@@ -81,6 +84,8 @@ TEST(Url, ResolvesReferencesOfAnAnswer) {
     EXPECT_EQ(url.resolve("//other:2/m").text(), "http://other:2/m");
     EXPECT_THROW(url.resolve("javascript:alert(1)"), sdk::Failure);
     EXPECT_THROW(url.resolve("//user@other/m"), sdk::Failure);
+    EXPECT_THROW(url.resolve("//[::1]x/m"), sdk::Failure);
+    EXPECT_EQ(url.resolve("//[::1]:2/m").text(), "http://[::1]:2/m");
     EXPECT_THROW(url.resolve("/m\r\nX: y"), sdk::Failure);
 }
 

@@ -10,4 +10,6 @@ static int refused(const char* path, int mode) {
 #define access refused
 #define signal_descendants signal_descendants_by_parent
 #define end_descendants end_descendants_by_parent
+#define reaped_all reaped_all_by_parent
+#define now_ms now_ms_by_parent
 #include "supervisor/process_tree.c"

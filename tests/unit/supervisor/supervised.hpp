@@ -22,7 +22,9 @@ namespace patchbay::test {
 class Supervised {
 public:
     // `arguments`: mode, path, argv0, ...
-    explicit Supervised(std::vector<std::string> arguments) {
+    // `before`: runs in the supervisor's process before it becomes that.
+    explicit Supervised(
+        std::vector<std::string> arguments, void (*before)() = [] {}) {
         int input[2], output[2], errors[2], sockets[2];
         EXPECT_EQ(::pipe2(input, O_CLOEXEC), 0);
         EXPECT_EQ(::pipe2(output, O_CLOEXEC), 0);
@@ -41,6 +43,7 @@ public:
             const int given[] = {::fcntl(input[0], F_DUPFD, 20), ::fcntl(output[1], F_DUPFD, 20),
                                  ::fcntl(errors[1], F_DUPFD, 20), ::fcntl(sockets[1], F_DUPFD, 20)};
             for (int fd = 0; fd < 4; ++fd) ::dup2(given[fd], fd);  // 20 and above leak, as planned
+            before();
             ::execv(argv[0], argv.data());
             ::_exit(99);
         }

@@ -5,12 +5,20 @@
 
 #include <gmock/gmock.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <sstream>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 namespace patchbay::test {
 namespace {
@@ -40,20 +48,27 @@ protected:
         ::waitpid(pid, &status, 0);
         return status == 0 && std::string(GetParam()) == "namespace";
     }
-    bool none_left() const {
-        const auto deadline = Clock::now() + 20s;
-        while (!processes_with(token_).empty()) {
-            if (Clock::now() > deadline) return false;
-            ::usleep(1000);  // /proc tells nobody: look again
-        }
-        return true;
-    }
     const std::string token_ = unique_token();
     const ScratchFolder folder_;
 };
 
 INSTANTIATE_TEST_SUITE_P(All, Supervisor, testing::Values("namespace", "shared"),
                          [](const auto& named) { return std::string(named.param); });
+
+// Of every thread of `pid`, which has one.
+std::vector<pid_t> children_of(pid_t pid) {
+    const auto number = std::to_string(pid);
+    std::ifstream file("/proc/" + number + "/task/" + number + "/children");
+    return {std::istream_iterator<pid_t>(file), {}};
+}
+
+std::size_t descriptors_of(pid_t pid) {
+    std::size_t count = 0;
+    for ([[maybe_unused]] const auto& each :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd"))
+        ++count;
+    return count;
+}
 
 // ---- what it tells
 
@@ -146,6 +161,78 @@ TEST_P(Supervisor, HoldsNoEndOfThePipes) {
     EXPECT_EQ(one.exited(), 3);
 }
 
+// The control socket and its signals; with a namespace its init too, which holds the same two.
+TEST_P(Supervisor, HoldsWhatItNeedsAndNothingElse) {
+    Supervised one(sh("exec 1>&- 2>&-; read word"));
+    const auto program = one.started();
+    ASSERT_TRUE(program);
+    EXPECT_EQ(one.errors(), "") << "ends when everybody has closed the program's pipes";
+    const bool alone = own_pids();
+    EXPECT_EQ(descriptors_of(one.pid()), alone ? 3u : 2u);
+    for (const pid_t child : children_of(one.pid())) {
+        if (child != *program) {
+            EXPECT_EQ(descriptors_of(child), 2u);
+        }
+    }
+    one.say("\n");
+    EXPECT_EQ(one.exited(), 0);
+}
+
+// ---- where the kernel permits no namespace, or only the half of one
+
+// From now on that system call of this process fails; of its first argument, or of its fourth, only
+// with these bits. No pointer, so 32 bits tell all.
+template <long Call, unsigned Argument, std::uint32_t Bits>
+void deny() {
+    const auto offset = static_cast<std::uint32_t>(offsetof(seccomp_data, args) + 8 * Argument);
+    sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(Call), 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, Bits, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{std::size(rules), rules};
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        ::_exit(98);
+}
+
+TEST(SupervisorWithoutNamespace, RunsTheProgramAllTheSameAndLeavesNoHalfBehind) {
+    const std::pair<const char*, void (*)()> cases[] = {
+        {"unshare", deny<SYS_unshare, 0, CLONE_NEWNS>},
+        {"mount slave", deny<SYS_mount, 3, MS_SLAVE>},
+        {"clone", deny<SYS_clone, 0, CLONE_NEWPID>},
+        {"mount proc", deny<SYS_mount, 3, MS_NOEXEC>},
+        {"setns", deny<SYS_setns, 1, CLONE_NEWPID>},
+    };
+    for (const auto& [what, before] : cases) {
+        SCOPED_TRACE(what);
+        const auto token = unique_token();
+        Supervised one({"namespace", "/bin/sh", "sh", "-c",
+                        "setsid sleep 600 >&- 2>&- & cut -d' ' -f4 /proc/$$/stat; exec 1>&- 2>&-; "
+                        "read word; exit 3",
+                        token},
+                       before);
+        const auto program = one.started();
+        ASSERT_TRUE(program);
+        const auto parent = one.line();
+        EXPECT_EQ(one.errors(), "");
+        const auto children = children_of(one.pid());
+        ASSERT_EQ(children.size(), 1u) << "the inner supervisor";
+        EXPECT_EQ(parent, std::to_string(children[0])) << "the host's numbers";
+        EXPECT_EQ(children_of(children[0]).size(), 1u) << "the program";
+        EXPECT_EQ(descriptors_of(one.pid()), 2u);
+        one.say("\n");
+        EXPECT_EQ(one.exited(), 3);
+        EXPECT_EQ(one.end(), 0);
+        EXPECT_THAT(processes_with(token), IsEmpty());
+    }
+}
+
+// ---- what it leaves alone
+
 TEST_P(Supervisor, LeavesTheHostsMountsAlone) {
     const auto mounts = [] {
         std::ifstream file("/proc/self/mounts");
@@ -182,7 +269,7 @@ TEST_P(Supervisor, KillsWhenTheGraceIsOverAgain) {
     one.stop(100ms);
     EXPECT_EQ(one.exited(), 256 + SIGKILL);
     EXPECT_GE(Clock::now() - begin, 199ms);
-    EXPECT_TRUE(none_left());
+    EXPECT_TRUE(none_left(token_, 20s));
 }
 
 TEST_P(Supervisor, AsksTheWholeTree) {
@@ -199,25 +286,23 @@ TEST_P(Supervisor, AsksTheWholeTree) {
 }
 
 TEST_P(Supervisor, HoldsToTheEarlierOfTwoEnds) {
-    for (const bool shorter_first : {true, false}) {
-        Supervised one(sh(kStubborn));
+    const auto told_twice = [this](const char* program, std::pair<int, int> graces,
+                                   const char* answer, int exit_value) {
+        SCOPED_TRACE(graces.first);
+        Supervised one(sh(program));
         ASSERT_TRUE(one.started());
         ASSERT_EQ(one.line(), "up");
-        one.stop(shorter_first ? 50ms : 60'000ms);
-        one.stop(shorter_first ? 60'000ms : 50ms);
-        EXPECT_EQ(one.exited(), 256 + SIGKILL) << shorter_first;
-    }
-}
-
-TEST_P(Supervisor, AsksAtTheEarlierOfTwoEnds) {
+        one.stop(std::chrono::milliseconds(graces.first));
+        one.stop(std::chrono::milliseconds(graces.second));
+        EXPECT_EQ(one.line(), answer);
+        EXPECT_EQ(one.exited(), exit_value);
+    };
     for (const bool shorter_first : {true, false}) {
-        Supervised one(sh(kPolite));
-        ASSERT_TRUE(one.started());
-        ASSERT_EQ(one.line(), "up");
-        one.stop(shorter_first ? 400ms : 60'000ms);
-        one.stop(shorter_first ? 60'000ms : 400ms);
-        EXPECT_EQ(one.line(), "asked") << shorter_first;
-        EXPECT_EQ(one.exited(), 5);
+        const auto graces = [&](int shorter) {
+            return shorter_first ? std::pair(shorter, 60'000) : std::pair(60'000, shorter);
+        };
+        told_twice(kPolite, graces(400), "asked", 5);
+        told_twice(kStubborn, graces(50), "", 256 + SIGKILL);
     }
 }
 
@@ -235,7 +320,7 @@ TEST_P(Supervisor, EndsAllWhenTheHostMakesNoSense) {
     ASSERT_TRUE(one.started());
     one.send("odd", 3);
     EXPECT_EQ(one.exited(), 256 + SIGKILL);
-    EXPECT_TRUE(none_left());
+    EXPECT_TRUE(none_left(token_, 20s));
 }
 
 TEST_P(Supervisor, EndsAllWhenTheHostIsGone) {
@@ -279,8 +364,30 @@ TEST_P(Supervisor, MayBeKilledItself) {
             EXPECT_EQ(one.exited(), 256 + SIGKILL);
         }
         EXPECT_EQ(one.end(), outer ? SIGKILL : 1 << 8);
-        EXPECT_TRUE(none_left());
+        EXPECT_TRUE(none_left(token_, 20s));
     }
+}
+
+// Both at once: the outer one is stopped, so that it can do nothing when the inner one is gone.
+TEST_P(Supervisor, TakesTheProgramAlongWhenNobodyIsLeftToEndIt) {
+    Supervised one(sh(kStubborn));
+    const auto program = one.started();
+    ASSERT_TRUE(program);
+    ASSERT_EQ(one.line(), "up");
+    const int ended = static_cast<int>(::syscall(SYS_pidfd_open, *program, 0));
+    ASSERT_GE(ended, 0);
+    pid_t last = one.pid();
+    if (!own_pids()) {
+        last = children_of(one.pid()).at(0);
+        ::kill(one.pid(), SIGSTOP);
+    }
+    ::kill(last, SIGKILL);
+    pollfd wait{ended, POLLIN, 0};
+    EXPECT_EQ(::poll(&wait, 1, 20'000), 1);
+    ::close(ended);
+    ::kill(one.pid(), SIGCONT);
+    one.end();
+    EXPECT_TRUE(none_left(token_, 20s));
 }
 
 }  // namespace
