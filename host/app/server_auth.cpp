@@ -23,13 +23,10 @@ bool brings_credentials(const config::Server& server) {
     if (!server.bearer_token_env_var.empty()) return true;
     const auto* headers = server.settings.if_contains("headers");
     if (!headers || !headers->is_object()) return false;
-    return std::any_of(
-        headers->get_object().begin(), headers->get_object().end(), [](const auto& header) {
-            std::string name(header.key());
-            std::transform(name.begin(), name.end(), name.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-            return name == "authorization";
-        });
+    return std::any_of(headers->get_object().begin(), headers->get_object().end(),
+                       [](const auto& header) {
+                           return core::lower(std::string_view(header.key())) == "authorization";
+                       });
 }
 
 // The transport's own rules of the network are those of its auth method, where that has them too.
