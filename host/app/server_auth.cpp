@@ -60,9 +60,12 @@ std::optional<connection::AuthChoice> ServerAuth::choice(const config::Server& s
     if (!server.auth.empty())
         return connection::AuthChoice{"auth \"" + core::printable(server.auth, 80) + "\"", true};
     if (!server.oauth.empty()) return connection::AuthChoice{kOAuth, true};
+    // Who sends credentials of their own has answered the question already: a refusal is then about
+    // those, and no browser should open for it.
     if (!has_url(server) || brings_credentials(server)) return {};
     const auto methods = plugins_.auth_methods();
     if (!std::binary_search(methods.begin(), methods.end(), kOAuth)) return {};
+    // Nobody said that it needs a sign-in: without a stored one it is first asked without.
     return connection::AuthChoice{kOAuth, is_stored(server.id)};
 }
 
@@ -94,6 +97,7 @@ Result<ServerAuth::Method> ServerAuth::method_of(const config::Config& config,
         const auto named = method_named_by(table->second);
         if (!named) return named.error();
         method = {*named, table->second};
+        // Ours, and unknown to the schema of the method.
         for (const char* key : {"kind", "type"}) method.settings.erase(key);
     } else if (server.auth.empty()) {
         method.name = kOAuth;
@@ -110,6 +114,7 @@ Result<ServerAuth::Method> ServerAuth::method_of(const config::Config& config,
         method.name = server.auth;
     }
     if (method.name == kOAuth) {
+        // Key by key over the table: one table serves many servers, each with its own scopes.
         for (const auto& own : server.oauth) method.settings[own.key()] = own.value();
         if (!has_url(server))
             return Error{ErrorCode::Invalid,
@@ -182,6 +187,8 @@ void ServerAuth::check(config::Config& config) const {
         if (judged) continue;
         const auto where = choice(server)->name;
         config.diagnostics.push_back(
+            // A name that is nowhere is a slip. The rest may be of use without a sign-in, or mended
+            // by the time that one is wanted.
             {method || method.error().code != ErrorCode::NotFound ? config::Severity::Warning
                                                                   : config::Severity::Error,
              server.place, "server \"" + server.id + "\": " + where + ": " + judged.error().message,
