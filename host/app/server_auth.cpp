@@ -97,7 +97,6 @@ Result<ServerAuth::Method> ServerAuth::method_of(const config::Config& config,
         const auto named = method_named_by(table->second);
         if (!named) return named.error();
         method = {*named, table->second};
-        // Ours, and unknown to the schema of the method.
         for (const char* key : {"kind", "type"}) method.settings.erase(key);
     } else if (server.auth.empty()) {
         method.name = kOAuth;
@@ -187,8 +186,6 @@ void ServerAuth::check(config::Config& config) const {
         if (judged) continue;
         const auto where = choice(server)->name;
         config.diagnostics.push_back(
-            // A name that is nowhere is a slip. The rest may be of use without a sign-in, or mended
-            // by the time that one is wanted.
             {method || method.error().code != ErrorCode::NotFound ? config::Severity::Warning
                                                                   : config::Severity::Error,
              server.place, "server \"" + server.id + "\": " + where + ": " + judged.error().message,

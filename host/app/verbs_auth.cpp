@@ -93,7 +93,6 @@ int logout_verb(const GlobalOptions& global, const std::string& server) {
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    // Asked first: afterwards the record is gone.
     const bool was_signed_in = signed_in(session.host().logins(), server);
     const auto outcome = outcome_of(
         session, [&](OneSignIn::Done done) { session.host().sign_out(server, std::move(done)); });

@@ -180,7 +180,6 @@ int show_statuses(Session& session, std::vector<Status> statuses) {
     bool failed = false;
     for (const auto& status : statuses)
         failed = failed || status.state == State::Error || status.state == State::Failed;
-    // Configuration first: a server that it took out cannot be waited for, only mended.
     if (session.misconfigured()) return kConfigError;
     return failed ? kUnavailable : kOk;
 }
@@ -227,7 +226,6 @@ int logs_verb(const GlobalOptions& global, const std::string& server, std::size_
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    // First what is kept: of a server that was taken out of the configuration the log is still there.
     const auto kept = session.host().log_tail(server, lines);
     const auto statuses = session.host().statuses();
     const bool known = std::any_of(statuses.begin(), statuses.end(),
