@@ -4,6 +4,7 @@
 #include "app/expander.hpp"
 #include "app/server_auth.hpp"
 #include "app/server_log.hpp"
+#include "app/statuses.hpp"
 #include "auth/consent.hpp"
 #include "auth/secret_store.hpp"
 #include "config/approval.hpp"
@@ -415,59 +416,9 @@ std::vector<config::Diagnostic> Host::rule_warnings() const {
 }
 
 std::vector<connection::Status> Host::statuses() const {
-    auto statuses = impl_->connections->statuses();
-    // What configuration hides is not counted: `tools` would not list it.
     std::map<std::string, std::size_t> tools;
     for (const auto& tool : impl_->router->tools()) ++tools[tool.server];
-    for (auto& status : statuses)
-        if (status.tools && status.state == connection::State::Ready)
-            status.tools = tools[status.id];
-    for (const auto& server : config().servers) {
-        if (server.enabled && !config().deny_all) continue;
-        connection::Status status;
-        status.id = server.id;
-        status.transport = server.transport;
-        status.place = server.place;
-        status.enabled = false;
-        status.state = connection::State::Disabled;
-        statuses.push_back(std::move(status));
-    }
-    for (auto& status : statuses) {
-        const auto* server = impl_->server(status.id);
-        if (server && !server->written.empty())
-            status.notes.push_back("its name in the configuration is \"" +
-                                   core::printable(server->written, 200) + "\"");
-    }
-    for (const auto& proposal : config().untrusted) {
-        const bool there = std::any_of(statuses.begin(), statuses.end(), [&](const auto& status) {
-            return status.id == proposal.id;
-        });
-        if (there || proposal.is_table()) continue;
-        connection::Status status;
-        status.id = proposal.id;
-        status.place = proposal.place;
-        status.enabled = false;
-        status.state = connection::State::Untrusted;
-        status.last_error = config::why_inert(proposal);
-        statuses.push_back(std::move(status));
-    }
-    // A server that a diagnostic took out is still one that the user asked for.
-    for (const auto& diagnostic : config().diagnostics) {
-        if (diagnostic.server.empty() || diagnostic.severity != config::Severity::Error) continue;
-        const bool there = std::any_of(statuses.begin(), statuses.end(), [&](const auto& status) {
-            return status.id == diagnostic.server;
-        });
-        if (there) continue;
-        connection::Status status;
-        status.id = diagnostic.server;
-        status.place = diagnostic.place;
-        status.state = connection::State::Error;
-        status.last_error = diagnostic.message;
-        statuses.push_back(std::move(status));
-    }
-    std::sort(statuses.begin(), statuses.end(),
-              [](const auto& a, const auto& b) { return a.id < b.id; });
-    return statuses;
+    return statuses_of_all(impl_->connections->statuses(), tools, config());
 }
 
 void Host::sign_in(const std::string& id, const std::string& scope, OneSignIn::Done done) {

@@ -168,10 +168,7 @@ void ProgressLine::show(const std::string& text) {
 bool fits_pattern(std::string_view pattern, std::string_view name, std::string_view description) {
     if (pattern.find_first_of("*?") == std::string_view::npos) {
         if (name.find(pattern) != std::string_view::npos) return true;
-        const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; };
-        return std::search(description.begin(), description.end(), pattern.begin(), pattern.end(),
-                           [&](char a, char b) { return small(a) == small(b); }) !=
-               description.end();
+        return core::lower(description).find(core::lower(pattern)) != std::string::npos;
     }
     std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
     while (n < name.size()) {

@@ -23,13 +23,10 @@ bool brings_credentials(const config::Server& server) {
     if (!server.bearer_token_env_var.empty()) return true;
     const auto* headers = server.settings.if_contains("headers");
     if (!headers || !headers->is_object()) return false;
-    return std::any_of(
-        headers->get_object().begin(), headers->get_object().end(), [](const auto& header) {
-            std::string name(header.key());
-            std::transform(name.begin(), name.end(), name.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-            return name == "authorization";
-        });
+    return std::any_of(headers->get_object().begin(), headers->get_object().end(),
+                       [](const auto& header) {
+                           return core::lower(std::string_view(header.key())) == "authorization";
+                       });
 }
 
 // The transport's own rules of the network are those of its auth method, where that has them too.
@@ -63,9 +60,12 @@ std::optional<connection::AuthChoice> ServerAuth::choice(const config::Server& s
     if (!server.auth.empty())
         return connection::AuthChoice{"auth \"" + core::printable(server.auth, 80) + "\"", true};
     if (!server.oauth.empty()) return connection::AuthChoice{kOAuth, true};
+    // Who sends credentials of their own has answered the question already: a refusal is then about
+    // those, and no browser should open for it.
     if (!has_url(server) || brings_credentials(server)) return {};
     const auto methods = plugins_.auth_methods();
     if (!std::binary_search(methods.begin(), methods.end(), kOAuth)) return {};
+    // Nobody said that it needs a sign-in: without a stored one it is first asked without.
     return connection::AuthChoice{kOAuth, is_stored(server.id)};
 }
 
@@ -113,6 +113,7 @@ Result<ServerAuth::Method> ServerAuth::method_of(const config::Config& config,
         method.name = server.auth;
     }
     if (method.name == kOAuth) {
+        // Key by key over the table: one table serves many servers, each with its own scopes.
         for (const auto& own : server.oauth) method.settings[own.key()] = own.value();
         if (!has_url(server))
             return Error{ErrorCode::Invalid,

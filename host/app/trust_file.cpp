@@ -78,8 +78,10 @@ Result<void> TrustFile::change(const Change& change) {
         return Error{ErrorCode::Unsupported, "there is no state directory to keep approvals in"};
     const auto folder = core::open_private_directory(directory_, kOthers, core::Make::Yes);
     if (!folder) return folder.error();
+    // A file of its own: trust.json is replaced as a whole, and a lock on it would go with it.
     const auto turn = core::take_turn(*folder, directory_, kWriters, kLockWait);
     if (!turn) return turn.error();
+    // Read again within our turn: what others have approved since must not be written over.
     auto now = read_projects(directory_, path());
     if (!now) return now.error();
     if (auto changed = change(*now); !changed) return changed;
@@ -118,6 +120,7 @@ Result<void> TrustFile::revoke(const std::string& project, const std::vector<std
             std::vector<std::string> known;
             if (found && found->is_object())
                 for (const auto& member : found->get_object()) known.emplace_back(member.key());
+            // The change fails as a whole and is not written: no half of a list is revoked.
             return Error{ErrorCode::NotFound,
                          "\"" + core::printable(id, 80) + "\" is not approved in " +
                              core::printable(project, 1000) + "; approved: " +

@@ -16,6 +16,7 @@ std::string expiry_of(const Login& login) {
     const auto left = std::chrono::duration_cast<std::chrono::seconds>(
         *login.expires - std::chrono::system_clock::now());
     if (left.count() <= 0) return login.renewable ? "expired, renewed when used" : "expired";
+    // Each unit from two of it on, so that what is rounded away is less than half.
     if (left.count() < 120) return "in " + std::to_string(left.count()) + " s";
     if (left.count() < 7200) return "in " + std::to_string(left.count() / 60) + " min";
     if (left.count() < 172800) return "in " + std::to_string(left.count() / 3600) + " h";
@@ -56,6 +57,8 @@ int report_failed(const Session& session, const std::string& server, const Error
 Result<void> outcome_of(Session& session, const std::function<void(OneSignIn::Done)>& begin) {
     std::optional<Result<void>> outcome;
     begin([&](Result<void> told) { outcome = std::move(told); });
+    // An interruption ends the sign-in and not the wait: a listening port and a browser's page are
+    // closed before we leave.
     session.wait([&] { return outcome.has_value(); }, [&] { session.host().cancel_sign_in(); });
     return outcome ? *outcome : Error{ErrorCode::Cancelled, "interrupted"};
 }

@@ -101,6 +101,7 @@ int config_check_verb(const GlobalOptions& global, const std::string& file) {
     const Host host(host_options(global));
     auto checked =
         file.empty() ? host.config() : config::check_file(file, scope_of(file, host.candidates()));
+    // The host has judged its own configuration when it was built.
     if (!file.empty()) host.check_transports(checked);
     for (auto& warning : policy::unmatched_rules(checked, {}))
         checked.diagnostics.push_back(std::move(warning));
@@ -108,6 +109,7 @@ int config_check_verb(const GlobalOptions& global, const std::string& file) {
 }
 
 int config_paths_verb(const GlobalOptions& global) {
+    // Without a host: where files belong must be told also when what they say stops a run.
     const auto loaded = config::load(environment_of(global));
     json::array list;
     std::vector<std::vector<Cell>> rows{{{"SCOPE"}, {"FOUND"}, {"PATH"}}};

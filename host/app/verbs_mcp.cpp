@@ -201,6 +201,7 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
     if (std::none_of(statuses.begin(), statuses.end(), named)) {
         return session.report_missing(session.no_such_server(server));
     }
+    // One that is disabled, broken or not approved is shown as well, and not connected.
     if (session.host().connections().find(server)) session.connect({server});
     if (session.was_interrupted()) return kInterrupted;
     statuses = session.host().statuses();

@@ -1,5 +1,7 @@
 #include "config/secret_values.hpp"
 
+#include "core/text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <span>
@@ -17,11 +19,8 @@ constexpr auto kNone = std::string_view::npos;
 constexpr std::string_view kPemBegins = "-----BEGIN";
 constexpr std::string_view kPemEnds = "-----END";
 
-char lower(char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-}
 bool is_letter(char letter) {
-    return lower(letter) >= 'a' && lower(letter) <= 'z';
+    return core::lower(letter) >= 'a' && core::lower(letter) <= 'z';
 }
 bool is_digit(char letter) {
     return letter >= '0' && letter <= '9';
@@ -32,12 +31,6 @@ bool is_of_a_name(char letter) {
 }
 bool is_of_a_key(char letter) {
     return is_of_a_name(letter) || letter == '=' || letter == '+' || letter == '~';
-}
-
-std::string folded(std::string_view text) {
-    std::string small(text);
-    std::transform(small.begin(), small.end(), small.begin(), lower);
-    return small;
 }
 
 template <std::size_t N>
@@ -73,7 +66,7 @@ bool is_known_key(std::string_view text) {
 // "max", "tokens" of --max-tokens; "api", "key" of apiKey2.
 std::vector<std::string> words_of(std::string_view name) {
     std::vector<std::string> words;
-    const auto is_capital = [](char c) { return is_letter(c) && c != lower(c); };
+    const auto is_capital = [](char c) { return is_letter(c) && c != core::lower(c); };
     char before = '-';
     for (std::size_t i = 0; i < name.size(); ++i) {
         const char letter = std::exchange(before, name[i]);
@@ -82,7 +75,7 @@ std::vector<std::string> words_of(std::string_view name) {
             i + 1 < name.size() && is_letter(name[i + 1]) && !is_capital(name[i + 1]);
         if (!is_letter(letter) || (is_capital(name[i]) && (!is_capital(letter) || next_is_small)))
             words.emplace_back();
-        words.back() += lower(name[i]);
+        words.back() += core::lower(name[i]);
     }
     return words;
 }
@@ -104,7 +97,7 @@ bool is_option(std::string_view text) {
 char percent_encoded(std::string_view text) {
     constexpr std::string_view kDigits = "0123456789abcdef";
     if (text.size() < 3 || text[0] != '%') return 0;
-    const auto high = kDigits.find(lower(text[1])), low = kDigits.find(lower(text[2]));
+    const auto high = kDigits.find(core::lower(text[1])), low = kDigits.find(core::lower(text[2]));
     return high == kNone || low == kNone ? '\0' : static_cast<char>(high * 16 + low);
 }
 
@@ -225,7 +218,7 @@ private:
     // `Bearer abc`, and nothing behind it: of a sentence it would be a word.
     void scheme(std::string_view word) {
         if (word.size() != 6 && word.size() != 5) return;
-        const auto small = folded(word);
+        const auto small = core::lower(word);
         if ((small != "bearer" && small != "basic") || text_.substr(at_, 1) != " ") return;
         const auto value = text_.find_first_not_of(' ', at_);
         const auto end = std::min(text_.find_first_of(" \"'", value), text_.size());
@@ -234,7 +227,7 @@ private:
 
     // The password of user:password@; without one the user where that is how keys are written.
     void authority(std::string_view written) {
-        const auto scheme = folded(written);
+        const auto scheme = core::lower(written);
         const auto begin = at_ + 3;
         at_ = std::min(text_.find_first_of("/?# \t\r\n\"'", begin), text_.size());
         const auto whole = text_.substr(begin, at_ - begin);

@@ -126,9 +126,7 @@ std::string trouble_with_url(const Server& server) {
     const bool web = server.transport == "http" || server.transport == "sse";
     if (!web && server.transport != "ws") return {};
     const auto end = url.find("://");
-    std::string scheme(url.substr(0, end == std::string_view::npos ? 0 : end));
-    std::transform(scheme.begin(), scheme.end(), scheme.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+    const auto scheme = core::lower(url.substr(0, end == std::string_view::npos ? 0 : end));
     const bool known =
         scheme == "http" || scheme == "https" || (!web && (scheme == "ws" || scheme == "wss"));
     // What it says may hold a password, so it is not repeated.

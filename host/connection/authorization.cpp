@@ -67,13 +67,8 @@ Result<void> Connection::Impl::read_bearer_token() {
 // What the auth method granted is stronger than the token from the environment.
 std::vector<plugin::Header> Connection::Impl::all_credentials() const {
     auto all = auth->credentials();
-    const auto lower = [](std::string text) {
-        std::transform(text.begin(), text.end(), text.begin(),
-                       [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-        return text;
-    };
     const bool granted = std::any_of(all.begin(), all.end(), [&](const auto& header) {
-        return lower(header.name) == "authorization";
+        return core::lower(header.name) == "authorization";
     });
     if (!granted) all.insert(all.end(), bearer.begin(), bearer.end());
     return all;

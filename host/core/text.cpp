@@ -180,6 +180,16 @@ std::string duration(std::chrono::milliseconds time) {
                                           : std::to_string(count) + " ms";
 }
 
+char lower(char letter) {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+
+std::string lower(std::string_view text) {
+    std::string out(text);
+    for (auto& letter : out) letter = lower(letter);
+    return out;
+}
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
     std::string text;
     for (std::size_t i = 0; i < parts.size(); ++i) {

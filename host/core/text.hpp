@@ -33,6 +33,10 @@ bool valid_utf8(std::string_view text);
 // `1500 ms`, `20 s`.
 std::string duration(std::chrono::milliseconds time);
 
+// ASCII letters alone, whatever the locale: names of headers, schemes and variables.
+char lower(char letter);
+std::string lower(std::string_view text);
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 }  // namespace patchbay::core

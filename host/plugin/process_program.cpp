@@ -1,6 +1,7 @@
 #include "plugin/process_program.hpp"
 
 #include "core/program.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -39,13 +40,6 @@ constexpr std::string_view kNpmPrefix = "npm_config_";
 constexpr std::string_view kCredentialWords[] = {"auth", "token", "passw", "secret", "key",
                                                  "cert", "otp",   "user",  "email"};
 
-std::string lower(std::string_view text) {
-    std::string out(text);
-    for (auto& c : out)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return out;
-}
-
 // http://user:password@proxy:3128 without what stands before the @: a child that needs it is given
 // the variable by name (pass_env).
 std::string without_password(std::string_view url) {
@@ -64,7 +58,7 @@ std::optional<std::string> inherited(std::string_view name, std::string_view val
     if (std::any_of(std::begin(kInherited), std::end(kInherited), is) ||
         std::any_of(std::begin(kInheritedPrefixes), std::end(kInheritedPrefixes), begins))
         return std::string(value);
-    const auto small = lower(name);
+    const auto small = core::lower(name);
     if (std::find(std::begin(kProxies), std::end(kProxies), small) != std::end(kProxies))
         return without_password(value);
     if (!small.starts_with(kNpmPrefix)) return {};

@@ -23,13 +23,6 @@ bool is_token(std::string_view text) {
     });
 }
 
-std::string lower(std::string_view text) {
-    std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-    return out;
-}
-
 // Values of these keywords are data, where a key of the mark's name means nothing.
 bool holds_data(std::string_view keyword) {
     return keyword == "default" || keyword == "const" || keyword == "enum" ||
@@ -107,7 +100,7 @@ private:
         if (!is_primitive(schema)) return fail("is on a type other than string, integer, boolean");
         const std::string header = "Mcp-Param-" + std::string(name);
         for (const auto& other : found) {
-            if (lower(other.header) == lower(header))
+            if (core::lower(other.header) == core::lower(header))
                 return fail("repeats the name \"" + core::printable(name, 64) + "\"");
         }
         found.push_back({header, path_});

@@ -21,8 +21,8 @@ std::string definition_key(const config::Server& server) {
 auto conduct(const config::Server& server) {
     return std::tie(server.startup_timeout, server.request_timeout, server.tool_timeout,
                     server.enabled_tools, server.disabled_tools, server.tools, server.restart,
-                    server.auth, server.bearer_token_env_var, server.expand, server.fallback,
-                    server.program);
+                    server.auth, server.oauth, server.bearer_token_env_var, server.expand,
+                    server.fallback, server.program);
 }
 
 }  // namespace

@@ -292,6 +292,87 @@ TEST(CommandLine, AThingThatIsNotListedNamesTheServersThatDidNotAnswerToo) {
                                 HasSubstr("server \"gone\": command")));
 }
 
+TEST(CommandLine, WhatTwoServersOfferIsAskedOfTheOneThatIsNamed) {
+    Home home;
+    home.add_example("b");
+    home.add_example("a");
+    const auto list = home.run({"resources", "list"});
+    EXPECT_EQ(list.out,
+              "a  example://text  A line of text.\na  example://blob  blob\n"
+              "b  example://text  A line of text.\nb  example://blob  blob\n");
+    const auto listed = json::parse(home.run({"resources", "list", "--json"}).out);
+    EXPECT_EQ(listed.at_pointer("/0/server"), "a");
+    EXPECT_EQ(listed.at_pointer("/0/uri"), "example://text");
+    EXPECT_EQ(listed.at_pointer("/3/server"), "b");
+    EXPECT_THAT(home.run({"resources", "list", "--server", "b"}).out,
+                AllOf(StartsWith("b  "), Not(HasSubstr("a  example"))));
+    const struct {
+        Words words;
+        const char* what;
+    } cases[] = {{{"resources", "read", "example://text"}, "resource \"example://text\""},
+                 {{"prompts", "get", "simple"}, "prompt \"simple\""},
+                 {{"complete", "--prompt", "greet", "who=A"}, "prompt \"greet\""},
+                 {{"complete", "--resource", "example://item/{n}", "n=1"},
+                  "template \"example://item/{n}\""}};
+    for (const auto& [words, what] : cases) {
+        const auto unclear = home.run(words);
+        EXPECT_EQ(unclear.exit_code, 3) << what;
+        EXPECT_EQ(unclear.err, "error: " + std::string(what) +
+                                   " is offered by \"a\" and \"b\"; say which with --server\n");
+        auto named = words;
+        named.insert(named.end(), {"--server", "b"});
+        EXPECT_EQ(home.run(named).exit_code, 0) << what;
+    }
+}
+
+TEST(CommandLine, WhatAServerAnswersIsPrintedAsItIsWithJson) {
+    Home home;
+    home.add_example("x");
+    const auto read = json::parse(home.run({"resources", "read", "example://text", "--json"}).out);
+    EXPECT_EQ(read.at_pointer("/contents/0/text"), "The text of a resource.\n");
+    const auto got = json::parse(home.run({"prompts", "get", "simple", "--json"}).out);
+    EXPECT_EQ(got.at_pointer("/messages/0/role"), "user");
+    EXPECT_THAT(home.run({"prompts", "get", "simple"}).out, StartsWith("user:\n"));
+    const auto missing = home.run({"resources", "read", "example://no", "--server", "x"});
+    EXPECT_EQ(missing.exit_code, 1);
+    EXPECT_THAT(missing.err, HasSubstr("Resource not found"));
+}
+
+TEST(CommandLine, ToolsAreShownWithTheirSchemasWhenAskedFor) {
+    Home home;
+    home.add_example("x", {}, {{"enabled_tools", {"add", "echo"}}, {"tools", {{"add", "deny"}}}});
+    const auto plain = json::parse(home.run({"tools", "--json"}).out).as_array();
+    ASSERT_EQ(plain.size(), 2u);
+    const auto& add = plain.at(0).as_object();
+    EXPECT_EQ(add.at("name"), "mcp__x__add");
+    EXPECT_EQ(add.at("server"), "x");
+    EXPECT_EQ(add.at("tool"), "add");
+    EXPECT_EQ(add.at("level"), "deny");
+    EXPECT_THAT(json::value_to<std::string>(add.at("description")),
+                StartsWith("[x] Adds two numbers."));
+    EXPECT_FALSE(add.contains("inputSchema"));
+    const auto whole = json::parse(home.run({"tools", "--json", "--schema"}).out);
+    EXPECT_EQ(whole.at_pointer("/0/inputSchema/type"), "object");
+    const auto shown = home.run({"tools", "mcp__x__add", "--schema"}).out;
+    EXPECT_THAT(shown, StartsWith("mcp__x__add  (denied) [x] Adds two numbers."));
+    EXPECT_THAT(shown, HasSubstr("\n  {\""));
+    EXPECT_EQ(home.run({"tools", "nosuch", "--json"}).out, "[]\n");
+    EXPECT_EQ(home.run({"tools", "--set", "servers.x.enabled_tools=[]"}).err, "no tools\n");
+}
+
+TEST(CommandLine, AnEmptyListSaysOfWhatThereIsNone) {
+    Home home;
+    home.add_example("off", {}, {{"enabled", false}});
+    for (const char* kind : {"resources", "prompts"}) {
+        const auto done = home.run({kind, "list"});
+        EXPECT_EQ(done.exit_code, 0);
+        EXPECT_EQ(done.out, "");
+        EXPECT_EQ(done.err, "no " + std::string(kind) + "\n");
+    }
+    EXPECT_EQ(home.run({"resources", "templates"}).err, "no templates\n");
+    EXPECT_EQ(home.run({"prompts", "list", "--json"}).out, "[]\n");
+}
+
 class Completing : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Completing, AsksTheServerThatListsThePrompt) {

@@ -249,12 +249,19 @@ TEST(ConfigMerge, ALocalFileMayLoosenWhatTheProjectDefines) {
 }
 
 TEST(ConfigMerge, ListsAreBounded) {
-    std::string many;
-    for (int i = 0; i < 5000; ++i) many += "'v" + std::to_string(i) + "',";
-    std::vector<Fragment> fragments;
-    fragments.push_back(toml(Scope::User, "[mcp_servers.x]\ncommand = 'x'\nenv_vars = [" + many +
-                                              "]\n[permissions]\ndeny = [" + many + "]\n"));
-    const auto config = merge(std::move(fragments));
+    const auto with = [](int count) {
+        std::string many;
+        for (int i = 0; i < count; ++i) many += "'v" + std::to_string(i) + "',";
+        std::vector<Fragment> fragments;
+        fragments.push_back(toml(Scope::User, "[mcp_servers.x]\ncommand = 'x'\nenv_vars = [" +
+                                                  many + "]\n[permissions]\ndeny = [" + many +
+                                                  "]\n"));
+        return merge(std::move(fragments));
+    };
+    const auto whole = with(4096);
+    EXPECT_EQ(whole.servers.size(), 1u) << all(whole.diagnostics);
+    EXPECT_EQ(whole.permissions.deny.size(), 4096u);
+    const auto config = with(4097);
     EXPECT_TRUE(config.servers.empty());
     EXPECT_THAT(all(config.diagnostics),
                 HasSubstr("server \"x\": more than 4096 values in one list or table, the limit"));

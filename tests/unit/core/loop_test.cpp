@@ -55,6 +55,18 @@ TEST_F(LoopTest, APausedWatchIsSilentUntilItIsModified) {
     EXPECT_TRUE(wait([&] { return calls == 1; }));
 }
 
+TEST_F(LoopTest, LetsGoOfWhatAWatchHeldOnceItIsUnwatched) {
+    auto held = std::make_shared<int>();
+    const auto id = loop.watch(ends[0], Loop::kReadable, [held](unsigned) {});
+    ASSERT_TRUE(id);
+    loop.unwatch(*id);
+    EXPECT_TRUE(wait([&] { return held.use_count() == 1; }));
+    loop.unwatch(*id);
+    loop.modify(*id, Loop::kReadable);
+    put("a");
+    EXPECT_EQ(take(), 'a') << "nobody else has read it";
+}
+
 TEST_F(LoopTest, AWatchMayEndItselfInsideItsCallback) {
     int calls = 0;
     Loop::WatchId id = 0;

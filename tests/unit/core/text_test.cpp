@@ -17,6 +17,11 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+TEST(Lower, TurnsAsciiLettersAndNothingElse) {
+    EXPECT_EQ(lower("AMZ amz @[`{ 09 \xc3\x84"), "amz amz @[`{ 09 \xc3\x84");
+    EXPECT_EQ(lower('Q'), 'q');
+}
+
 TEST(Nearest, LooksAtNoMoreNamesThanAPersonIsWorth) {
     std::vector<std::string> names(100'000, std::string(100, 'a'));
     names.push_back(std::string(100, 'b'));

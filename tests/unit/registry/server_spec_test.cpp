@@ -75,6 +75,7 @@ const Change kChanges[] = {
     {"tools", false, [](auto& s) { s.tools["a"] = config::Level::Deny; }},
     {"restart", false, [](auto& s) { s.restart = false; }},
     {"auth", false, [](auto& s) { s.auth = "main"; }},
+    {"oauth", false, [](auto& s) { s.oauth["client_id"] = "me"; }},
     {"bearer_token_env_var", false, [](auto& s) { s.bearer_token_env_var = "TOKEN"; }},
     {"expand", false, [](auto& s) { s.expand = false; }},
     {"fallback", false, [](auto& s) { s.fallback = {"sse"}; }},

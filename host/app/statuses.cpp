@@ -1,0 +1,72 @@
+#include "app/statuses.hpp"
+
+#include "config/approval.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+
+namespace patchbay::app {
+using connection::State;
+using connection::Status;
+
+namespace {
+
+bool has(const std::vector<Status>& statuses, const std::string& id) {
+    return std::any_of(statuses.begin(), statuses.end(),
+                       [&](const auto& status) { return status.id == id; });
+}
+
+Status kept_out(const std::string& id, const config::Place& place, State state) {
+    Status status;
+    status.id = id;
+    status.place = place;
+    status.state = state;
+    return status;
+}
+
+}  // namespace
+
+std::vector<Status> statuses_of_all(std::vector<Status> statuses,
+                                    const std::map<std::string, std::size_t>& listed,
+                                    const config::Config& config) {
+    // What configuration hides is not counted: `tools` would not list it.
+    for (auto& status : statuses) {
+        if (!status.tools || status.state != State::Ready) continue;
+        const auto found = listed.find(status.id);
+        status.tools = found == listed.end() ? 0 : found->second;
+    }
+    for (const auto& server : config.servers) {
+        if (server.enabled && !config.deny_all) continue;
+        auto& status = statuses.emplace_back(kept_out(server.id, server.place, State::Disabled));
+        status.transport = server.transport;
+        status.enabled = false;
+    }
+    for (const auto& server : config.servers) {
+        if (server.written.empty()) continue;
+        for (auto& status : statuses)
+            if (status.id == server.id)
+                status.notes.push_back("its name in the configuration is \"" +
+                                       core::printable(server.written, 200) + "\"");
+    }
+    for (const auto& proposal : config.untrusted) {
+        if (proposal.is_table() || has(statuses, proposal.id)) continue;
+        auto& status =
+            statuses.emplace_back(kept_out(proposal.id, proposal.place, State::Untrusted));
+        status.enabled = false;
+        status.last_error = config::why_inert(proposal);
+    }
+    // A server that a diagnostic took out is still one that the user asked for.
+    for (const auto& diagnostic : config.diagnostics) {
+        if (diagnostic.server.empty() || diagnostic.severity != config::Severity::Error ||
+            has(statuses, diagnostic.server))
+            continue;
+        auto& status =
+            statuses.emplace_back(kept_out(diagnostic.server, diagnostic.place, State::Error));
+        status.last_error = diagnostic.message;
+    }
+    std::sort(statuses.begin(), statuses.end(),
+              [](const auto& a, const auto& b) { return a.id < b.id; });
+    return statuses;
+}
+
+}  // namespace patchbay::app
