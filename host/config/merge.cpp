@@ -116,7 +116,8 @@ private:
         Origins unused;
         proposal.server = compile(id, {withheld, {}, {}}, defaults_, {}, told, unused);
         for (const auto& each : told)
-            if (each.severity == Severity::Error) proposal.faults.push_back(to_string(each));
+            if (each.severity == Severity::Error)
+                proposal.faults.push_back(to_string(each.place) + ": " + each.message);
     }
 
     void withhold_auth(const Fragment& fragment) {
