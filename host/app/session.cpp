@@ -74,7 +74,8 @@ auth::Person::Presence whoever_is_there() {
 std::unique_ptr<Session> Session::open(const GlobalOptions& global, Life life,
                                        auth::Person::Presence presence) {
     std::unique_ptr<Session> session(new Session(global, life, presence));
-    if (const auto& config = session->host().config(); !config.stop.empty()) {
+    const auto& config = session->host().config();
+    if (!config.stop.empty() && (life != Life::Offline || !config.deny_all)) {
         report_stop(config, global);
         return {};
     }
@@ -167,16 +168,22 @@ Error Session::no_such_server(const std::string& server) const {
             {ErrorCode::NotFound, config::to_string(status.place) + ": " + status.last_error},
             server);
     }
-    std::string message = "no " + name + " is configured" + core::did_you_mean(server, known);
+    const std::string message = "no " + name + " is configured" + core::did_you_mean(server, known);
     if (known.empty())
-        return missing(
-            {ErrorCode::NotFound, message + "; patchbay config paths tells where one can be"},
-            server);
+        return missing({ErrorCode::NotFound,
+                        message + "; patchbay config paths tells where one can be" + passed_over()},
+                       server);
     const auto left = known.size() > kNamedServers ? known.size() - kNamedServers : 0;
     known.resize(known.size() - left);
-    message += "; known: " + core::join(known, ", ");
-    if (left > 0) message += " and " + std::to_string(left) + " more";
-    return missing({ErrorCode::NotFound, message}, server);
+    const std::string more = left > 0 ? " and " + std::to_string(left) + " more" : "";
+    return missing({ErrorCode::NotFound,
+                    message + "; known: " + core::join(known, ", ") + more + passed_over()},
+                   server);
+}
+
+std::string Session::passed_over() const {
+    const auto& why = host_->config().closed_by;
+    return why.empty() ? std::string() : "; " + why + ", so no other file counts";
 }
 
 Error Session::missing(Error error, std::string_view server) const {

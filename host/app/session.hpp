@@ -21,7 +21,8 @@ int report(const Error& error, const GlobalOptions& global);
 
 class Session {
 public:
-    enum class Life { OneShot, Long };
+    // Offline: asks no server, and goes on where an enterprise file denies them all.
+    enum class Life { OneShot, Long, Offline };
     // Null when the configuration lets no verb go on: why was told, and the verb ends with
     // kConfigError. `presence`: who may be asked to sign in to a server.
     static std::unique_ptr<Session> open(
@@ -50,6 +51,8 @@ public:
     bool has(const std::string& server) const;
     // Why there is no such server: out of order, disabled, or not there; names the others.
     Error no_such_server(const std::string& server) const;
+    // `; FILE is exclusive, so no other file counts`, or nothing.
+    std::string passed_over() const;
     // `error`, or Invalid where what was not found may be in what the configuration has wrong.
     // `server`: whose it would be; empty: nobody knows.
     Error missing(Error error, std::string_view server) const;

@@ -44,7 +44,11 @@ Error unknown_tool(const Session& session, const std::string& name, Error error)
     const auto none = "no tool \"" + core::printable(name, 80) + "\"";
     const auto servers = protocol::servers_for(name, out_of_order(session.host().config()));
     if (!servers.empty()) return within(none, session.no_such_server(servers.front()));
-    if (name.starts_with("mcp__")) return session.missing(std::move(error), {});
+    if (name.starts_with("mcp__")) {
+        if (protocol::servers_for(name, session.host().connections().ids()).empty())
+            error.message += session.passed_over();
+        return session.missing(std::move(error), {});
+    }
     if (const auto better = qualified(session, name))
         error.message = none + "; did you mean \"" + core::printable(*better, 160) + "\"?";
     else

@@ -87,7 +87,7 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
 }
 
 int logout_verb(const GlobalOptions& global, const std::string& server) {
-    const auto opened = Session::open(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
     auto& session = *opened;
     const bool was_signed_in = signed_in(session.host().logins(), server);
@@ -104,7 +104,7 @@ int logout_verb(const GlobalOptions& global, const std::string& server) {
 }
 
 int auth_verb(const GlobalOptions& global) {
-    const auto opened = Session::open(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
     auto& session = *opened;
     const auto logins = session.host().logins();

@@ -157,6 +157,8 @@ void print_nothing_configured(const Host& host) {
         formats = format;
     }
     tell();
+    if (const auto& why = host.config().closed_by; !why.empty())
+        say("  " + why + ", so no other file counts");
 }
 
 int show_statuses(Session& session, std::vector<Status> statuses) {
@@ -222,7 +224,7 @@ int list_verb(const GlobalOptions& global) {
 }
 
 int logs_verb(const GlobalOptions& global, const std::string& server, std::size_t lines) {
-    const auto opened = Session::open(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
     auto& session = *opened;
     const auto kept = session.host().log_tail(server, lines);

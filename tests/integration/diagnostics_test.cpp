@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 namespace patchbay::test {
 namespace {
 
@@ -57,6 +59,70 @@ TEST(Trust, SaysWhatWouldNotWorkWithoutCallingItAnErrorOfToday) {
         EXPECT_TRUE(proposal.at("faults").at(0).as_string().starts_with("project config "))
             << json::serialize(proposal);
     }
+}
+
+// Patchbay where /etc is a folder of the test's own: in namespaces of its own, which not everybody
+// may have.
+class EnterpriseFile : public ::testing::Test {
+protected:
+    Outcome run(const std::string& text, Words arguments) {
+        home.write(etc / "patchbay/enterprise.toml", text);
+        auto command = home.patchbay(std::move(arguments));
+        const Words inside = {"/usr/bin/unshare",
+                              "-rm",
+                              "/bin/sh",
+                              "-c",
+                              "mount --bind \"$0\" /etc && exec \"$@\"",
+                              etc};
+        command.argv.insert(command.argv.begin(), inside.begin(), inside.end());
+        return test::run(command);
+    }
+    void SetUp() override {
+        if (run("", {"--version"}).exit_code != 0)
+            GTEST_SKIP() << "no namespaces for " << ::getuid();
+        home.add_example("ex");
+    }
+
+    Home home;
+    const std::filesystem::path etc = home.root() / "etc";
+};
+
+TEST_F(EnterpriseFile, ThatIsBrokenIsNamedByWhatItDenies) {
+    const std::string broken = "exclusive = false\n[permissions]\nallow = \"x\"\n";
+    const std::string why =
+        "enterprise config /etc/patchbay/enterprise.toml:3:9: the enterprise config is broken "
+        "(permissions.allow: expected a list of text, found text), so every server and tool is "
+        "denied; ask your administrator";
+    for (const Words& verb : {Words{"call", "mcp__ex__echo", "message=a"}, Words{"tools"},
+                              Words{"mcp", "status"}, Words{"resources", "list"}, Words{"batch"}}) {
+        auto words = verb;
+        words.insert(words.begin(), "--json");
+        const auto done = run(broken, words);
+        EXPECT_EQ(done.exit_code, 4) << verb[0];
+        EXPECT_EQ(done.out, "{\"error\":{\"kind\":\"invalid\",\"message\":" +
+                                json::serialize(json::value(why)) + "}}\n");
+        EXPECT_THAT(done.err, ::testing::EndsWith("error: " + why + "\n"));
+    }
+    const auto shown = run(broken, {"config", "show"});
+    EXPECT_EQ(shown.exit_code, 4);
+    EXPECT_THAT(shown.out, HasSubstr("\"deny_all\": true"));
+    EXPECT_EQ(run(broken, {"mcp", "auth"}).exit_code, 0) << "it asks no server";
+}
+
+TEST_F(EnterpriseFile, ThatIsExclusiveIsNamedWhereAServerIsMissing) {
+    const std::string exclusive = "[permissions]\ndeny = []\n";
+    const auto why =
+        HasSubstr("/etc/patchbay/enterprise.toml is exclusive, so no other file counts\n");
+    for (const Words& verb : {Words{"call", "mcp__ex__echo"}, Words{"mcp", "status", "ex"},
+                              Words{"tools", "--server", "ex"}}) {
+        const auto done = run(exclusive, verb);
+        EXPECT_EQ(done.exit_code, 6) << verb[0];
+        EXPECT_THAT(done.err, why);
+    }
+    EXPECT_THAT(run(exclusive, {"mcp", "list"}).err, why);
+    const auto other = "[servers.corp]\ncommand = \"" + example_server() + "\"\n";
+    EXPECT_THAT(run(other, {"mcp", "status", "ex"}).err, why);
+    EXPECT_THAT(run(other, {"call", "mcp__corp__no"}).err, Not(why)) << "the server is there";
 }
 
 }  // namespace
