@@ -99,10 +99,6 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
 }
 
 void Session::start() {
-    // A broken entry is the affair of who asks for that server, or for all of them.
-    auto general = host_->config().diagnostics;
-    std::erase_if(general, [](const auto& each) { return !each.server.empty(); });
-    print_diagnostics(general, global_.quiet);
     watchdog_.set_limit(host_->config().plugins.hang_limit);
     if (auto watch = host_->loop().watch(watchdog_.fd(), core::Loop::kReadable,
                                          [this](unsigned) { on_signal(); })) {
@@ -139,12 +135,27 @@ bool Session::wait(const std::function<bool()>& done, std::function<void()> inte
     return reached;
 }
 
-void Session::tell_troubles(std::string_view server) const {
-    auto concerned = host_->config().diagnostics;
-    std::erase_if(concerned, [&](const auto& each) {
-        return each.server.empty() || (!server.empty() && each.server != server);
+void Session::tell_troubles() {
+    tell(host_->config().diagnostics);
+}
+
+void Session::tell(std::vector<config::Diagnostic> diagnostics) {
+    std::erase_if(diagnostics, [&](const config::Diagnostic& each) {
+        return !told_.insert(config::to_string(each)).second;
     });
-    print_diagnostics(concerned, global_.quiet);
+    print_diagnostics(diagnostics, global_.quiet);
+}
+
+void Session::tell_troubles_of(const std::vector<std::string>& servers, Entries entries) {
+    auto told = host_->config().diagnostics;
+    std::erase_if(told, [&](const config::Diagnostic& each) {
+        if (each.server.empty())
+            return each.severity == config::Severity::Warning &&
+                   each.place.scope != config::Scope::Session;
+        return std::find(servers.begin(), servers.end(), each.server) == servers.end() ||
+               (entries == Entries::InForce && !has(each.server));
+    });
+    tell(std::move(told));
 }
 
 bool Session::has(const std::string& server) const {

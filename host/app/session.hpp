@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 
 namespace patchbay::app {
@@ -44,9 +45,14 @@ public:
 
     int report(const Error& error) const { return app::report(error, global_); }
 
-    // What is wrong with entries of servers, on stderr; only of `server` if it is not empty, no
-    // warnings when quiet. The rest of the configuration's diagnostics is told by the constructor.
-    void tell_troubles(std::string_view server = {}) const;
+    // All diagnostics of the configuration, on stderr and each once; no warnings when quiet.
+    void tell_troubles();
+    // Those that a verb which names `servers` has to do with: errors of whole files and tables, what
+    // was said for this run, and all about those servers; InForce: where a verb ends with an error
+    // about the others.
+    enum class Entries { All, InForce };
+    void tell_troubles_of(const std::vector<std::string>& servers,
+                          Entries entries = Entries::InForce);
     // Whether there is such a server to use; true of the empty name, which stands for all.
     bool has(const std::string& server) const;
     // Why there is no such server: out of order, disabled, or not there; names the others.
@@ -64,6 +70,7 @@ public:
 private:
     Session(const GlobalOptions& global, Life life, auth::Person::Presence presence);
     void start();
+    void tell(std::vector<config::Diagnostic> diagnostics);
     void on_signal();
 
     GlobalOptions global_;
@@ -72,6 +79,7 @@ private:
     core::Loop::WatchId signal_watch_ = 0;
     int interrupts_ = 0;
     std::function<void()> interrupted_;
+    std::set<std::string> told_;  // diagnostics
 };
 
 // Somebody at a terminal, who does something else: asked before a browser opens.

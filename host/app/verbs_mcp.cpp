@@ -192,12 +192,13 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    session.tell_troubles(server);
     if (server.empty()) {
+        session.tell_troubles();
         session.connect({});
         return session.was_interrupted() ? int(kInterrupted)
                                          : show_statuses(session, session.host().statuses());
     }
+    session.tell_troubles_of({server}, Session::Entries::All);
     auto statuses = session.host().statuses();
     const auto named = [&](const Status& status) { return status.id == server; };
     if (std::none_of(statuses.begin(), statuses.end(), named)) {
@@ -227,6 +228,7 @@ int logs_verb(const GlobalOptions& global, const std::string& server, std::size_
     const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
     auto& session = *opened;
+    session.tell_troubles_of({server});
     const auto kept = session.host().log_tail(server, lines);
     const auto statuses = session.host().statuses();
     const bool known = std::any_of(statuses.begin(), statuses.end(),

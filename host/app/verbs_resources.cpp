@@ -245,8 +245,11 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
+    if (server.empty())
+        session.tell_troubles();
+    else
+        session.tell_troubles_of({server});
     if (!session.has(server)) return session.report_missing(session.no_such_server(server));
-    session.tell_troubles(server);
     const auto kind = kind_of(kind_name);
     const auto listed = list_things(session, kind, server);
     if (session.was_interrupted()) return kInterrupted;
@@ -286,6 +289,7 @@ int read_resource_verb(const GlobalOptions& global, const std::string& uri,
     const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
     if (!opened) return kConfigError;
     auto& session = *opened;
+    session.tell_troubles_of({server});
     if (!session.has(server)) return session.report_missing(session.no_such_server(server));
     const auto thing = server.empty() ? find_thing(session, kind_of("resources"), uri, "resource")
                                       : Result<Thing>(Thing{server, {}});
@@ -313,6 +317,7 @@ int get_prompt_verb(const GlobalOptions& global, const std::string& name, const 
     const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
     if (!opened) return kConfigError;
     auto& session = *opened;
+    session.tell_troubles_of({server});
     if (!session.has(server)) return session.report_missing(session.no_such_server(server));
     const auto thing = thing_of(session, kind_of("prompts"), name, "prompt", server);
     if (!thing) return session.report(thing.error());
@@ -350,6 +355,7 @@ int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) 
     const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
     if (!opened) return kConfigError;
     auto& session = *opened;
+    session.tell_troubles_of({complete.server});
     const bool of_prompt = !complete.prompt.empty();
     const auto& name = of_prompt ? complete.prompt : complete.resource;
     const char* word = of_prompt ? "prompt" : "template";

@@ -96,16 +96,19 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
+    std::vector<std::string> all;  // also what is disabled, out of order, not approved
+    for (const auto& status : session.host().statuses()) all.push_back(status.id);
+    const auto meant = server.empty() ? concerned(pattern, all) : std::vector{server};
+    if (meant == all)
+        session.tell_troubles();
+    else
+        session.tell_troubles_of(meant);
     if (!session.has(server)) return session.report_missing(session.no_such_server(server));
-    session.tell_troubles(server);
     const auto servers = server.empty() ? concerned(pattern, session.host().connections().ids())
                                         : std::vector<std::string>{server};
     if (servers.empty()) {
-        std::vector<std::string> others;  // disabled, out of order, not approved
-        for (const auto& status : session.host().statuses()) others.push_back(status.id);
-        others = concerned(pattern, std::move(others));
-        if (!pattern.empty() && !others.empty())
-            return session.report_missing(session.no_such_server(others.front()));
+        if (!pattern.empty() && !meant.empty())
+            return session.report_missing(session.no_such_server(meant.front()));
     } else {
         session.connect(servers);
     }
@@ -160,6 +163,7 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
     if (!opened) return kConfigError;
     auto& session = *opened;
+    session.tell_troubles_of(protocol::servers_for(call.name, session.host().connections().ids()));
     if (!given) return session.report(denial(session, call.name).value_or(given.error()));
     auto& router = session.host().router();
     // The tool first: key=value needs the types of its schema. Both waits share one time-out.

@@ -29,6 +29,7 @@ struct Place {
 
     // Typed for this one run: a word that means nothing there is a mistake.
     bool is_flag() const { return scope == Scope::Session && file.starts_with("--"); }
+    bool operator==(const Place&) const = default;
 };
 // `project config .mcp.json:14:16`
 std::string to_string(const Place& place);

@@ -61,6 +61,69 @@ TEST(Trust, SaysWhatWouldNotWorkWithoutCallingItAnErrorOfToday) {
     }
 }
 
+// The user's `ex` in a checkout that brings another one, one more server and a table.
+class OddCheckout : public ::testing::Test {
+protected:
+    OddCheckout() {
+        home.add_example("ex");
+        home.write(".mcp.json",
+                   R"({"mcpServers": {"ex": {"command": "x"}, "theirs": {"command": "y"}}})");
+        home.write(".patchbay/config.toml", "[auth.corp]\nkind = \"bearer\"\n");
+        home.write(home.user_config() / "config.toml", "[limits]\nstrange = 1\n");
+    }
+
+    const std::string shadowed = "this definition is not approved, so the one of user config";
+    Home home;
+};
+
+TEST_F(OddCheckout, IsToldToWhoUsesTheServerItWouldReplaceAndNothingElse) {
+    for (const Words& verb :
+         {Words{"call", "mcp__ex__echo", "message=a"}, Words{"tools", "mcp__ex__*"},
+          Words{"tools", "--server", "ex"}, Words{"mcp", "status", "ex"},
+          Words{"mcp", "logs", "ex"}, Words{"resources", "list", "--server", "ex"},
+          Words{"resources", "read", "example://text", "--server", "ex"},
+          Words{"mcp", "logout", "ex"}}) {
+        const auto done = home.run(verb);
+        EXPECT_EQ(done.exit_code, 0) << verb[0] << ": " << done.err;
+        const auto first = done.err.find(shadowed);
+        EXPECT_NE(first, std::string::npos) << verb[0] << ": " << done.err;
+        EXPECT_EQ(done.err.find(shadowed, first + 1), std::string::npos) << verb[0] << ": twice";
+        EXPECT_THAT(done.err, AllOf(Not(HasSubstr("theirs")), Not(HasSubstr("corp")),
+                                    Not(HasSubstr("strange"))))
+            << verb[0];
+    }
+    EXPECT_EQ(home.run({"-q", "call", "mcp__ex__echo", "message=a"}).err, "");
+    const auto other = home.run({"call", "mcp__theirs__any"});
+    EXPECT_EQ(other.exit_code, 7);
+    EXPECT_THAT(other.err,
+                AllOf(HasSubstr("is not approved as it is now"), Not(HasSubstr("warning"))));
+}
+
+TEST_F(OddCheckout, IsToldWholeByLists) {
+    for (const Words& verb :
+         {Words{"tools"}, Words{"mcp", "list"}, Words{"mcp", "status"}, Words{"resources", "list"},
+          Words{"config", "check"}, Words{"config", "show"}, Words{"batch"}}) {
+        EXPECT_THAT(home.run(verb).err, AllOf(HasSubstr(shadowed), HasSubstr("theirs"),
+                                              HasSubstr("auth.corp"), HasSubstr("strange")))
+            << verb[0];
+    }
+}
+
+TEST_F(OddCheckout, IsListedByTrustWithoutWarningsOfWhatIsListed) {
+    const auto listed = home.run({"trust"});
+    EXPECT_THAT(listed.err, AllOf(Not(HasSubstr("not approved")), HasSubstr("strange")));
+    EXPECT_THAT(listed.out, AllOf(HasSubstr("theirs"), HasSubstr("auth.corp")));
+}
+
+TEST_F(OddCheckout, HidesNoErrorOfAWholeFileOrOfThisRun) {
+    home.write(home.user_config() / "config.yaml", "{");
+    home.environment["MCP_TOOL_TIMEOUT"] = "soon";
+    const auto done = home.run({"call", "mcp__ex__echo", "message=a"});
+    EXPECT_EQ(done.exit_code, 7) << "what it forbids is unknown";
+    EXPECT_THAT(done.err,
+                AllOf(HasSubstr("config.yaml:1:1: not YAML"), HasSubstr("MCP_TOOL_TIMEOUT")));
+}
+
 // Patchbay where /etc is a folder of the test's own: in namespaces of its own, which not everybody
 // may have.
 class EnterpriseFile : public ::testing::Test {
