@@ -222,24 +222,40 @@ bool Session::misconfigured(std::string_view server) const {
 }
 
 void Session::connect(const std::vector<std::string>& servers) {
-    bool settled = false;
+    // Told at the latest when the servers are closed, which is after this has returned.
+    const auto settled = std::make_shared<bool>(false);
     ProgressLine line;
     const auto count = servers.empty() ? host_->connections().ids().size() : servers.size();
     line.show("connecting to " + std::to_string(count) +
               (count == 1 ? " server ..." : " servers ..."));
-    host_->connections().connect(servers, [&] { settled = true; });
-    if (!wait([&] { return settled; })) return;
+    host_->connections().connect(servers, [settled] { *settled = true; });
+    wait([&] { return *settled || was_interrupted(); }, [] {});
     line.clear();
-    print_diagnostics(host_->rule_warnings(), global_.quiet);
+    if (!was_interrupted()) print_diagnostics(host_->rule_warnings(), global_.quiet);
+}
+
+bool Session::cut_short(const connection::Status& status) const {
+    using connection::State;
+    return was_interrupted() &&
+           (status.state == State::Connecting || status.state == State::Reconnecting ||
+            status.state == State::Idle);
 }
 
 Error nobody_answered(const std::vector<Error>& errors) {
     std::vector<std::string> messages;
     for (const auto& error : errors) messages.push_back(error.message);
-    const bool denied = std::all_of(errors.begin(), errors.end(), [](const Error& error) {
-        return error.code == ErrorCode::Denied;
-    });
-    return {denied ? ErrorCode::Denied : ErrorCode::Unavailable, core::join(messages, "\n       ")};
+    const auto is = [](ErrorCode code) {
+        return [code](const Error& error) { return error.code == code; };
+    };
+    const auto code =
+        std::any_of(errors.begin(), errors.end(), is(ErrorCode::Cancelled)) ? ErrorCode::Cancelled
+        : std::all_of(errors.begin(), errors.end(), is(ErrorCode::Denied))  ? ErrorCode::Denied
+                                                                           : ErrorCode::Unavailable;
+    return {code, core::join(messages, "\n       ")};
+}
+
+Error interrupted(const std::string& server) {
+    return {ErrorCode::Cancelled, "server \"" + server + "\": interrupted before it had answered"};
 }
 
 int report(const Error& error, const GlobalOptions& global) {

@@ -17,6 +17,8 @@ namespace patchbay::app {
 
 // That no server answered, as one error with a message a line; `errors` says it of each.
 Error nobody_answered(const std::vector<Error>& errors);
+// That it was not waited for any longer.
+Error interrupted(const std::string& server);
 // Prints `error: ...` to stderr, and as JSON to stdout with --json; returns its exit code.
 int report(const Error& error, const GlobalOptions& global);
 
@@ -39,8 +41,11 @@ public:
     // it is set), the second one ends the process.
     bool wait(const std::function<bool()>& done, std::function<void()> interrupted = {});
     bool was_interrupted() const { return interrupts_ > 0; }
+    // Whether the interruption came before it was known what becomes of such a server.
+    bool cut_short(const connection::Status& status) const;
 
-    // Connects these servers, all when empty, with a progress line on a terminal.
+    // Connects these servers, all when empty, with a progress line on a terminal. Ends early when
+    // interrupted, and leaves them as they are: what is known by then is worth telling.
     void connect(const std::vector<std::string>& servers);
 
     int report(const Error& error) const { return app::report(error, global_); }

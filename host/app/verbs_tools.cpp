@@ -80,6 +80,10 @@ Asked outcome_of(const Session& session, const std::vector<std::string>& servers
     Asked asked;
     for (const auto& status : session.host().connections().statuses()) {
         if (std::find(servers.begin(), servers.end(), status.id) == servers.end()) continue;
+        if (session.cut_short(status)) {
+            asked.errors.push_back(interrupted(status.id));
+            continue;
+        }
         const bool ready = status.state == connection::State::Ready;
         asked.answered = asked.answered || ready;
         if (ready && status.tools_error.empty()) continue;
@@ -112,7 +116,6 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     } else {
         session.connect(servers);
     }
-    if (session.was_interrupted()) return kInterrupted;
     json::array list;
     std::vector<std::vector<Cell>> rows;
     for (const auto& tool : session.host().router().tools()) {
@@ -153,6 +156,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     else
         print_table(rows);
     for (const auto& error : asked.errors) say("error: " + error.message);
+    if (session.was_interrupted()) return kInterrupted;
     if (none && servers.empty() && session.misconfigured()) return kConfigError;
     if (none) say(pattern.empty() ? "no tools" : "no tool matches " + pattern);
     return kOk;
@@ -171,7 +175,8 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const auto begun = core::Clock::now();
     const std::chrono::milliseconds timeout(static_cast<std::int64_t>(call.timeout_seconds * 1000));
     router.find_tool(call.name, timeout, [&](auto found) { tool.emplace(std::move(found)); });
-    if (!session.wait([&] { return tool.has_value(); })) return kInterrupted;
+    if (!session.wait([&] { return tool.has_value(); }))
+        return session.report({ErrorCode::Cancelled, "interrupted by the user"});
     print_diagnostics(session.host().rule_warnings(), global.quiet);
     if (!*tool) return session.report_missing(unknown_tool(session, call.name, tool->error()));
     const auto* schema = (*tool)->tool->input_schema();

@@ -1,0 +1,102 @@
+// Ctrl-C while some servers have answered and others have not: what is known is told.
+#include "integration/home.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+namespace patchbay::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace json = boost::json;
+
+// `quick` answers at once, `slow` never.
+class Interrupted : public ::testing::Test {
+protected:
+    Interrupted() {
+        home.add_example("quick");
+        home.add("slow", {{"command", "/bin/sh"}, {"args", {"-c", "cat >/dev/null"}}});
+    }
+    Outcome run(Words verb, const std::string& sign = "server \"quick\" is ready") {
+        verb.insert(verb.begin(), {"--log-level", "debug"});
+        Program program(home.patchbay(std::move(verb)));
+        EXPECT_TRUE(program.wait_until([&] {
+            return program.err().find(sign) != std::string::npos &&
+                   program.err().find("server \"slow\" is connecting") != std::string::npos;
+        })) << program.err();
+        program.signal(SIGINT);
+        auto done = program.finish();
+        EXPECT_EQ(done.exit_code, 130) << done.err;
+        EXPECT_EQ(nothing_left(), "");
+        return done;
+    }
+
+    Home home;
+};
+
+TEST_F(Interrupted, AStatusShowsWhoIsUpAndWhoWasNotWaitedFor) {
+    const auto done = run({"mcp", "status", "--json"});
+    const auto all = json::parse(done.out).as_array();
+    ASSERT_EQ(all.size(), 2u) << done.out;
+    EXPECT_EQ(all[0].at("state"), "ready");
+    EXPECT_GT(all[0].at("tools").to_number<int>(), 0);
+    EXPECT_EQ(all[1].at("state"), "interrupted");
+    EXPECT_THAT(run({"mcp", "status"}).out, AllOf(HasSubstr("ready"), HasSubstr("interrupted")));
+}
+
+TEST_F(Interrupted, AStatusOfOneServerIsItsOwn) {
+    const auto done = run({"mcp", "status", "slow", "--json"}, "");
+    EXPECT_EQ(json::parse(done.out).at("state"), "interrupted");
+}
+
+TEST_F(Interrupted, AListOfToolsHasThoseOfWhoAnswered) {
+    const auto done = run({"tools", "--json"});
+    const auto all = json::parse(done.out).as_array();
+    ASSERT_FALSE(all.empty()) << done.err;
+    for (const auto& tool : all) EXPECT_EQ(tool.at("server"), "quick");
+    EXPECT_THAT(done.err,
+                AllOf(HasSubstr("error: server \"slow\": interrupted before it had answered\n"),
+                      Not(HasSubstr("error: server \"quick\""))));
+}
+
+TEST_F(Interrupted, AListThatNobodyAnsweredIsAnError) {
+    const auto done = run({"tools", "--server", "slow", "--json"}, "");
+    EXPECT_EQ(done.out,
+              "{\"error\":{\"kind\":\"cancelled\",\"message\":\"server \\\"slow\\\": "
+              "interrupted before it had answered\"}}\n");
+}
+
+TEST_F(Interrupted, ACallThatFoundNoToolYetIsAnError) {
+    const auto done = run({"call", "mcp__slow__any", "--json"}, "");
+    EXPECT_EQ(done.out,
+              "{\"error\":{\"kind\":\"cancelled\",\"message\":\"interrupted by the "
+              "user\"}}\n");
+}
+
+TEST_F(Interrupted, AListOfOtherThingsNamesWhoWasNotAsked) {
+    const auto done = run({"resources", "list", "--json"});
+    EXPECT_THAT(done.out, AllOf(HasSubstr("\\\"quick\\\": interrupted"),
+                                HasSubstr("\\\"slow\\\": interrupted")));
+}
+
+// The list that it is asked for never reaches it.
+TEST(InterruptedWhileListing, WhoHasNotListedIsNamed) {
+    Home home;
+    const std::string input = home.root() / "input";
+    const std::string line =
+        "tee '" + input + "' | grep -v --line-buffered resources/list | '" + example_server() + "'";
+    home.add("deaf", {{"command", "/bin/sh"}, {"args", {"-c", line}}});
+    Program program(home.patchbay({"resources", "list"}));
+    ASSERT_TRUE(wait_for_file(input, "resources/list")) << program.err();
+    program.signal(SIGINT);
+    const auto done = program.finish();
+    EXPECT_EQ(done.exit_code, 130);
+    EXPECT_EQ(done.err, "error: server \"deaf\": interrupted before it had answered\n");
+}
+
+}  // namespace
+}  // namespace patchbay::test
