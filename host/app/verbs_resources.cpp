@@ -222,6 +222,7 @@ Result<json::object> string_arguments(const std::vector<std::string>& pairs) {
     for (const auto& pair : pairs) {
         const auto cut = key_and_value(pair);
         if (!cut) return cut.error();
+        if (arguments.contains(cut->first)) return given_twice(cut->first);
         arguments[cut->first] = cut->second;
     }
     return arguments;

@@ -72,6 +72,18 @@ std::vector<std::string> concerned(const std::string& pattern, std::vector<std::
     return protocol::servers_beginning(std::string_view(pattern).substr(0, wildcard), ids);
 }
 
+// No public name begins as the pattern does, up to its first wildcard.
+Error no_server_for(const Session& session, const std::string& pattern) {
+    constexpr std::string_view kPrefix = "mcp__";
+    const auto end = std::min(pattern.find("__", kPrefix.size()), pattern.size());
+    if (pattern.starts_with(kPrefix) && pattern.find_first_of("*?") > end)
+        return session.no_such_server(pattern.substr(kPrefix.size(), end - kPrefix.size()));
+    return session.missing(
+        {ErrorCode::NotFound, "no server's tools can match \"" + core::printable(pattern, 80) +
+                                  "\"; they are called mcp__SERVER__TOOL"},
+        {});
+}
+
 struct Asked {
     std::vector<Error> errors;  // of servers that listed nothing, or not all
     bool answered = false;      // some server did
@@ -108,6 +120,8 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     else
         session.tell_troubles_of(meant);
     if (!session.has(server)) return session.report_missing(session.no_such_server(server));
+    if (!pattern.empty() && meant.empty())
+        return session.report_missing(no_server_for(session, pattern));
     const auto servers = server.empty() ? concerned(pattern, session.host().connections().ids())
                                         : std::vector<std::string>{server};
     if (servers.empty()) {
