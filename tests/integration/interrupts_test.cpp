@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace patchbay::test {
 namespace {
@@ -81,6 +84,23 @@ TEST_F(Interrupted, AListOfOtherThingsNamesWhoWasNotAsked) {
     const auto done = run({"resources", "list", "--json"});
     EXPECT_THAT(done.out, AllOf(HasSubstr("\\\"quick\\\": interrupted"),
                                 HasSubstr("\\\"slow\\\": interrupted")));
+}
+
+TEST(BatchOfAFifo, WaitsForItsWriterInTheLoop) {
+    Home home;
+    home.add_example("ex");
+    const std::string fifo = home.root() / "fifo";
+    ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+    EXPECT_EQ(home.run({"--config", "/nonexistent", "batch", fifo}).exit_code, 4)
+        << "what is wrong is told without a writer";
+    const int writer = ::open(fifo.c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_GE(writer, 0);
+    Program batch(home.patchbay({"batch", fifo}));
+    constexpr std::string_view kLine = "{\"id\":1,\"op\":\"ping\",\"server\":\"ex\"}\n";
+    EXPECT_EQ(::write(writer, kLine.data(), kLine.size()), static_cast<ssize_t>(kLine.size()));
+    EXPECT_TRUE(batch.wait_for_out("{\"id\":1,\"ok\":true")) << batch.err();
+    ::close(writer);
+    EXPECT_EQ(batch.finish().exit_code, 0) << "the end of its writer is the end of the input";
 }
 
 // The list that it is asked for never reaches it.
