@@ -190,7 +190,8 @@ private:
         const auto name = std::string(key.table) + "." + std::string(key.name);
         if (key.may == May::NotProject && from_project(source.scope)) {
             return note(Severity::Error, source.place(member.mark),
-                        name + ": not allowed in a project file; write it to your user config");
+                        name + ": not allowed in a " + name_of(source.scope) +
+                            " file; write it to your user config");
         }
         if (key.table != "permissions" && !speaks_first(name, source, member.mark)) return;
         if (const auto wrong = key.take(into, member.value); !wrong.empty()) {
@@ -277,8 +278,9 @@ private:
         }
         if (from_project(source.scope) && !now.allow && !said.allow->empty()) {
             return note(Severity::Error, source.place(written->mark),
-                        "permissions.allow: a project file may narrow an allow list, not grant "
-                        "one; write it to your user config");
+                        std::string("permissions.allow: a ") + name_of(source.scope) +
+                            " file may narrow an allow list, not grant one; write it to your user "
+                            "config");
         }
         const bool ceiling = from_project(source.scope) || source.scope == Scope::Enterprise;
         now.allow = ceiling && now.allow ? intersection(*now.allow, *said.allow) : *said.allow;
