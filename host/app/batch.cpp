@@ -454,7 +454,9 @@ int unreadable(int input) {
 
 int batch_verb(const GlobalOptions& global, const std::string& file, bool sign_in) {
     const bool named = !file.empty() && file != "-";
-    const int input = named ? ::open(file.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    // Of a FIFO the open would wait for a writer, with nobody there to hear Ctrl-C.
+    const int input =
+        named ? ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK) : STDIN_FILENO;
     if (const int failed = input < 0 ? errno : unreadable(input); failed != 0)
         return report({ErrorCode::Invalid,
                        "cannot read " + (named ? file : "stdin") + ": " + std::strerror(failed)},

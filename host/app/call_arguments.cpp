@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <set>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -69,14 +70,20 @@ Result<std::pair<std::string, std::string>> key_and_value(const std::string& pai
     return std::pair(pair.substr(0, at), pair.substr(at + 1));
 }
 
+Error given_twice(const std::string& key) {
+    return {ErrorCode::Invalid, "argument \"" + core::printable(key, 80) + "\" is given twice"};
+}
+
 Result<json::object> with_pairs(json::object arguments, const std::vector<std::string>& pairs,
                                 const json::value& schema) {
+    std::set<std::string> given;
     for (const auto& pair : pairs) {
         auto cut = key_and_value(pair);
         if (!cut) return cut.error();
         auto& [key, text] = *cut;
         const bool as_json = key.size() > 1 && key.back() == ':';
         if (as_json) key.pop_back();
+        if (!given.insert(key).second) return given_twice(key);
         auto value = as_json ? parse_json(text, "argument \"" + key + "\": the value after :=")
                              : protocol::coerce_argument(schema, key, text);
         if (!value) return value.error();

@@ -32,6 +32,9 @@ Result<boost::json::object> with_pairs(boost::json::object arguments,
                                        const std::vector<std::string>& pairs,
                                        const boost::json::value& schema);
 
+// Which of the two was meant is not for us to guess.
+Error given_twice(const std::string& key);
+
 // `key=value` cut in two; the value is a string whatever it looks like.
 Result<std::pair<std::string, std::string>> key_and_value(const std::string& pair);
 

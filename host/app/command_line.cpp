@@ -126,6 +126,20 @@ bool asks_for_json(int argc, char** argv) {
                        [](const char* word) { return std::strcmp(word, "--json") == 0; });
 }
 
+// What may have been meant by a word that is no verb: one that it is near to or the beginning of, or
+// an option without its dashes.
+std::string hint_for_verb(const std::string& strange, const std::vector<std::string>& known,
+                          const CLI::App& app, const std::string& path) {
+    if (const auto near = core::did_you_mean(strange, known); !near.empty()) return near;
+    for (const auto& verb : known)
+        if (strange.size() > 2 && verb.starts_with(strange))
+            return core::did_you_mean(verb, {verb});
+    for (const auto* option : app.get_options())
+        for (const auto& name : option->get_lnames())
+            if (name == strange) return "; did you mean \"" + path + " --" + name + "\"?";
+    return {};
+}
+
 // CLI11 only says that a subcommand is missing; the word that it did not know says more.
 int refuse(const CLI::App& app, const CLI::ParseError& error, const GlobalOptions& global) {
     const auto* at = &app;
@@ -149,7 +163,8 @@ int refuse(const CLI::App& app, const CLI::ParseError& error, const GlobalOption
         told = path + " needs a verb: " + core::join(known, ", ");
     } else if (!known.empty() && !strange.empty() && !strange.front().starts_with('-')) {
         told = path + " has no \"" + strange.front() + "\"" +
-               core::did_you_mean(strange.front(), known) + "; known: " + core::join(known, ", ");
+               hint_for_verb(strange.front(), known, *at, path) +
+               "; known: " + core::join(known, ", ");
     } else {
         const auto hint = strange.empty() ? std::string() : hint_for(strange.front(), app, *at);
         told = error.what() + hint + "; `" + path + " --help` tells more";

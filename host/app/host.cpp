@@ -322,13 +322,11 @@ struct Host::Impl final : connection::ServerEvents {
                                           method.error().message);
         }
         config::check_transports(meant, known_transports(meant, plugins), compile_schema);
-        std::erase_if(meant.diagnostics,
-                      [](const auto& told) { return told.severity != config::Severity::Error; });
-        // Its warnings are of servers that are otherwise of use: here they say what would not work.
         server_auth.check(meant);
         for (const auto& told : meant.diagnostics)
             for (auto& proposal : config.untrusted)
-                if (proposal.id == told.server) proposal.faults.push_back(to_string(told));
+                if (proposal.id == told.server && told.severity == config::Severity::Error)
+                    proposal.faults.push_back(to_string(told.place) + ": " + told.message);
     }
 
     void on_notification(const std::string& server, const std::string& method,

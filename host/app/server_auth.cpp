@@ -89,15 +89,22 @@ Result<std::string> ServerAuth::method_named_by(const json::object& table) const
     return Error{ErrorCode::Invalid, "\"kind\" is missing: the name of an auth method"};
 }
 
+Result<ServerAuth::Method> ServerAuth::method_of_table(const json::object& table) const {
+    const auto named = method_named_by(table);
+    if (!named) return named.error();
+    Method method{*named, table};
+    for (const char* key : {"kind", "type"}) method.settings.erase(key);
+    return method;
+}
+
 Result<ServerAuth::Method> ServerAuth::method_of(const config::Config& config,
                                                  const config::Server& server) const {
     Method method;
     const auto table = config.auth.find(server.auth);
     if (table != config.auth.end()) {
-        const auto named = method_named_by(table->second);
-        if (!named) return named.error();
-        method = {*named, table->second};
-        for (const char* key : {"kind", "type"}) method.settings.erase(key);
+        auto of_table = method_of_table(table->second);
+        if (!of_table) return of_table;
+        method = std::move(*of_table);
     } else if (server.auth.empty()) {
         method.name = kOAuth;
     } else {
@@ -174,22 +181,41 @@ Result<void> ServerAuth::judge(const Method& method, const json::object& setting
                                          "\" refuses its settings: " + core::join(troubles, "; ")};
 }
 
+Result<void> ServerAuth::judge_as_written(const Result<Method>& method) const {
+    if (!method) return method.error();
+    const bool later = json::serialize(method->settings).find("${") != std::string::npos;
+    return later ? Result<void>() : judge(*method, method->settings);
+}
+
 void ServerAuth::check(config::Config& config) const {
-    for (const auto& server : config.servers) {
-        if ((server.auth.empty() && server.oauth.empty()) || server.auth == kNone) continue;
-        const auto method = method_of(config, server);
-        const bool later =
-            method && json::serialize(method->settings).find("${") != std::string::npos;
-        const auto judged = !method ? Result<void>(method.error())
-                            : later ? Result<void>()
-                                    : judge(*method, method->settings);
-        if (judged) continue;
-        const auto where = choice(server)->name;
-        config.diagnostics.push_back(
-            {method || method.error().code != ErrorCode::NotFound ? config::Severity::Warning
-                                                                  : config::Severity::Error,
-             server.place, "server \"" + server.id + "\": " + where + ": " + judged.error().message,
-             server.id});
+    const auto place_of = [&](const std::string& table, const config::Place& otherwise) {
+        const auto found =
+            std::find_if(config.origins.begin(), config.origins.end(),
+                         [&](const auto& origin) { return origin.first == "auth." + table; });
+        return found == config.origins.end() ? otherwise : found->second;
+    };
+    std::set<std::string> used;
+    std::erase_if(config.servers, [&](const config::Server& server) {
+        if ((server.auth.empty() && server.oauth.empty()) || server.auth == kNone) return false;
+        used.insert(server.auth);
+        const auto judged = judge_as_written(method_of(config, server));
+        if (judged) return false;
+        // What is wrong with a table is mended there.
+        const auto table = server.oauth.empty() ? server.auth : std::string();
+        config.diagnostics.push_back({config::Severity::Error, place_of(table, server.place),
+                                      "server \"" + server.id + "\": " + choice(server)->name +
+                                          ": " + judged.error().message,
+                                      server.id});
+        return true;
+    });
+    for (const auto& [name, table] : config.auth) {
+        if (used.contains(name)) continue;
+        if (const auto judged = judge_as_written(method_of_table(table)); !judged)
+            config.diagnostics.push_back({config::Severity::Warning,
+                                          place_of(name, {}),
+                                          "auth." + core::printable(name, 80) + ": " +
+                                              judged.error().message + "; no server uses it",
+                                          {}});
     }
 }
 

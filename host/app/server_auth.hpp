@@ -36,13 +36,16 @@ public:
         std::shared_ptr<plugin::Signer> signer, plugin::AuthenticatorEvents& events) const;
     // Invalid, NotFound: the method that such a table names.
     Result<std::string> method_named_by(const boost::json::object& table) const;
-    // A diagnostic for each server of `config` whose sign-in cannot work as it is written. What
-    // waits for `${...}` is judged when the server is connected.
+    // Servers of `config` whose sign-in cannot work as it is written are errors and leave it; such
+    // a table that no server uses is a warning. What waits for `${...}` is judged when the server is
+    // connected.
     void check(config::Config& config) const;
 
 private:
     using Method = connection::AuthMethod;
     Result<Method> method_of(const config::Config& config, const config::Server& server) const;
+    Result<Method> method_of_table(const boost::json::object& table) const;
+    Result<void> judge_as_written(const Result<Method>& method) const;
     // Judges settings by the method's schema.
     Result<void> judge(const Method& method, const boost::json::object& settings) const;
     Result<boost::json::value> schema_of(const std::string& method) const;

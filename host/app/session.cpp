@@ -74,7 +74,8 @@ auth::Person::Presence whoever_is_there() {
 std::unique_ptr<Session> Session::open(const GlobalOptions& global, Life life,
                                        auth::Person::Presence presence) {
     std::unique_ptr<Session> session(new Session(global, life, presence));
-    if (const auto& config = session->host().config(); !config.stop.empty()) {
+    const auto& config = session->host().config();
+    if (!config.stop.empty() && (life != Life::Offline || !config.deny_all)) {
         report_stop(config, global);
         return {};
     }
@@ -98,10 +99,6 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
 }
 
 void Session::start() {
-    // A broken entry is the affair of who asks for that server, or for all of them.
-    auto general = host_->config().diagnostics;
-    std::erase_if(general, [](const auto& each) { return !each.server.empty(); });
-    print_diagnostics(general, global_.quiet);
     watchdog_.set_limit(host_->config().plugins.hang_limit);
     if (auto watch = host_->loop().watch(watchdog_.fd(), core::Loop::kReadable,
                                          [this](unsigned) { on_signal(); })) {
@@ -138,12 +135,27 @@ bool Session::wait(const std::function<bool()>& done, std::function<void()> inte
     return reached;
 }
 
-void Session::tell_troubles(std::string_view server) const {
-    auto concerned = host_->config().diagnostics;
-    std::erase_if(concerned, [&](const auto& each) {
-        return each.server.empty() || (!server.empty() && each.server != server);
+void Session::tell_troubles() {
+    tell(host_->config().diagnostics);
+}
+
+void Session::tell(std::vector<config::Diagnostic> diagnostics) {
+    std::erase_if(diagnostics, [&](const config::Diagnostic& each) {
+        return !told_.insert(config::to_string(each)).second;
     });
-    print_diagnostics(concerned, global_.quiet);
+    print_diagnostics(diagnostics, global_.quiet);
+}
+
+void Session::tell_troubles_of(const std::vector<std::string>& servers, Entries entries) {
+    auto told = host_->config().diagnostics;
+    std::erase_if(told, [&](const config::Diagnostic& each) {
+        if (each.server.empty())
+            return each.severity == config::Severity::Warning &&
+                   each.place.scope != config::Scope::Session;
+        return std::find(servers.begin(), servers.end(), each.server) == servers.end() ||
+               (entries == Entries::InForce && !has(each.server));
+    });
+    tell(std::move(told));
 }
 
 bool Session::has(const std::string& server) const {
@@ -167,16 +179,22 @@ Error Session::no_such_server(const std::string& server) const {
             {ErrorCode::NotFound, config::to_string(status.place) + ": " + status.last_error},
             server);
     }
-    std::string message = "no " + name + " is configured" + core::did_you_mean(server, known);
+    const std::string message = "no " + name + " is configured" + core::did_you_mean(server, known);
     if (known.empty())
-        return missing(
-            {ErrorCode::NotFound, message + "; patchbay config paths tells where one can be"},
-            server);
+        return missing({ErrorCode::NotFound,
+                        message + "; patchbay config paths tells where one can be" + passed_over()},
+                       server);
     const auto left = known.size() > kNamedServers ? known.size() - kNamedServers : 0;
     known.resize(known.size() - left);
-    message += "; known: " + core::join(known, ", ");
-    if (left > 0) message += " and " + std::to_string(left) + " more";
-    return missing({ErrorCode::NotFound, message}, server);
+    const std::string more = left > 0 ? " and " + std::to_string(left) + " more" : "";
+    return missing({ErrorCode::NotFound,
+                    message + "; known: " + core::join(known, ", ") + more + passed_over()},
+                   server);
+}
+
+std::string Session::passed_over() const {
+    const auto& why = host_->config().closed_by;
+    return why.empty() ? std::string() : "; " + why + ", so no other file counts";
 }
 
 Error Session::missing(Error error, std::string_view server) const {
@@ -204,24 +222,40 @@ bool Session::misconfigured(std::string_view server) const {
 }
 
 void Session::connect(const std::vector<std::string>& servers) {
-    bool settled = false;
+    // Told at the latest when the servers are closed, which is after this has returned.
+    const auto settled = std::make_shared<bool>(false);
     ProgressLine line;
     const auto count = servers.empty() ? host_->connections().ids().size() : servers.size();
     line.show("connecting to " + std::to_string(count) +
               (count == 1 ? " server ..." : " servers ..."));
-    host_->connections().connect(servers, [&] { settled = true; });
-    if (!wait([&] { return settled; })) return;
+    host_->connections().connect(servers, [settled] { *settled = true; });
+    wait([&] { return *settled || was_interrupted(); }, [] {});
     line.clear();
-    print_diagnostics(host_->rule_warnings(), global_.quiet);
+    if (!was_interrupted()) print_diagnostics(host_->rule_warnings(), global_.quiet);
+}
+
+bool Session::cut_short(const connection::Status& status) const {
+    using connection::State;
+    return was_interrupted() &&
+           (status.state == State::Connecting || status.state == State::Reconnecting ||
+            status.state == State::Idle);
 }
 
 Error nobody_answered(const std::vector<Error>& errors) {
     std::vector<std::string> messages;
     for (const auto& error : errors) messages.push_back(error.message);
-    const bool denied = std::all_of(errors.begin(), errors.end(), [](const Error& error) {
-        return error.code == ErrorCode::Denied;
-    });
-    return {denied ? ErrorCode::Denied : ErrorCode::Unavailable, core::join(messages, "\n       ")};
+    const auto is = [](ErrorCode code) {
+        return [code](const Error& error) { return error.code == code; };
+    };
+    const auto code =
+        std::any_of(errors.begin(), errors.end(), is(ErrorCode::Cancelled)) ? ErrorCode::Cancelled
+        : std::all_of(errors.begin(), errors.end(), is(ErrorCode::Denied))  ? ErrorCode::Denied
+                                                                           : ErrorCode::Unavailable;
+    return {code, core::join(messages, "\n       ")};
+}
+
+Error interrupted(const std::string& server) {
+    return {ErrorCode::Cancelled, "server \"" + server + "\": interrupted before it had answered"};
 }
 
 int report(const Error& error, const GlobalOptions& global) {

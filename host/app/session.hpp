@@ -10,18 +10,22 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 
 namespace patchbay::app {
 
 // That no server answered, as one error with a message a line; `errors` says it of each.
 Error nobody_answered(const std::vector<Error>& errors);
+// That it was not waited for any longer.
+Error interrupted(const std::string& server);
 // Prints `error: ...` to stderr, and as JSON to stdout with --json; returns its exit code.
 int report(const Error& error, const GlobalOptions& global);
 
 class Session {
 public:
-    enum class Life { OneShot, Long };
+    // Offline: asks no server, and goes on where an enterprise file denies them all.
+    enum class Life { OneShot, Long, Offline };
     // Null when the configuration lets no verb go on: why was told, and the verb ends with
     // kConfigError. `presence`: who may be asked to sign in to a server.
     static std::unique_ptr<Session> open(
@@ -37,19 +41,29 @@ public:
     // it is set), the second one ends the process.
     bool wait(const std::function<bool()>& done, std::function<void()> interrupted = {});
     bool was_interrupted() const { return interrupts_ > 0; }
+    // Whether the interruption came before it was known what becomes of such a server.
+    bool cut_short(const connection::Status& status) const;
 
-    // Connects these servers, all when empty, with a progress line on a terminal.
+    // Connects these servers, all when empty, with a progress line on a terminal. Ends early when
+    // interrupted, and leaves them as they are: what is known by then is worth telling.
     void connect(const std::vector<std::string>& servers);
 
     int report(const Error& error) const { return app::report(error, global_); }
 
-    // What is wrong with entries of servers, on stderr; only of `server` if it is not empty, no
-    // warnings when quiet. The rest of the configuration's diagnostics is told by the constructor.
-    void tell_troubles(std::string_view server = {}) const;
+    // All diagnostics of the configuration, on stderr and each once; no warnings when quiet.
+    void tell_troubles();
+    // Those that a verb which names `servers` has to do with: errors of whole files and tables, what
+    // was said for this run, and all about those servers; InForce: where a verb ends with an error
+    // about the others.
+    enum class Entries { All, InForce };
+    void tell_troubles_of(const std::vector<std::string>& servers,
+                          Entries entries = Entries::InForce);
     // Whether there is such a server to use; true of the empty name, which stands for all.
     bool has(const std::string& server) const;
     // Why there is no such server: out of order, disabled, or not there; names the others.
     Error no_such_server(const std::string& server) const;
+    // `; FILE is exclusive, so no other file counts`, or nothing.
+    std::string passed_over() const;
     // `error`, or Invalid where what was not found may be in what the configuration has wrong.
     // `server`: whose it would be; empty: nobody knows.
     Error missing(Error error, std::string_view server) const;
@@ -61,6 +75,7 @@ public:
 private:
     Session(const GlobalOptions& global, Life life, auth::Person::Presence presence);
     void start();
+    void tell(std::vector<config::Diagnostic> diagnostics);
     void on_signal();
 
     GlobalOptions global_;
@@ -69,6 +84,7 @@ private:
     core::Loop::WatchId signal_watch_ = 0;
     int interrupts_ = 0;
     std::function<void()> interrupted_;
+    std::set<std::string> told_;  // diagnostics
 };
 
 // Somebody at a terminal, who does something else: asked before a browser opens.

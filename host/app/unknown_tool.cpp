@@ -24,6 +24,18 @@ std::optional<std::string> qualified(const Session& session, const std::string& 
     return {};
 }
 
+// "mcp__D__pid" where the server is "d": the name with the servers that may be meant.
+std::vector<std::string> with_near_servers(const Session& session, const std::string& name) {
+    constexpr std::string_view kPrefix = "mcp__";
+    const auto end = name.find("__", kPrefix.size());
+    if (!name.starts_with(kPrefix) || end == std::string::npos) return {};
+    std::vector<std::string> ids, names;
+    for (const auto& status : session.host().statuses()) ids.push_back(status.id);
+    for (const auto& id : core::nearest(name.substr(kPrefix.size(), end - kPrefix.size()), ids))
+        names.push_back("mcp__" + id + name.substr(end));
+    return names;
+}
+
 // Disabled, broken, not approved.
 std::vector<std::string> out_of_order(const config::Config& config) {
     std::vector<std::string> ids;
@@ -44,7 +56,15 @@ Error unknown_tool(const Session& session, const std::string& name, Error error)
     const auto none = "no tool \"" + core::printable(name, 80) + "\"";
     const auto servers = protocol::servers_for(name, out_of_order(session.host().config()));
     if (!servers.empty()) return within(none, session.no_such_server(servers.front()));
-    if (name.starts_with("mcp__")) return session.missing(std::move(error), {});
+    if (name.starts_with("mcp__")) {
+        if (protocol::servers_for(name, session.host().connections().ids()).empty()) {
+            if (const auto near = core::did_you_mean(name, with_near_servers(session, name));
+                !near.empty())
+                error.message = none + ": no enabled server has this prefix" + near;
+            error.message += session.passed_over();
+        }
+        return session.missing(std::move(error), {});
+    }
     if (const auto better = qualified(session, name))
         error.message = none + "; did you mean \"" + core::printable(*better, 160) + "\"?";
     else

@@ -72,6 +72,7 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
         no_browser ? auth::Person::Presence::NoBrowser : auth::Person::Presence::Ready);
     if (!opened) return kConfigError;
     auto& session = *opened;
+    session.tell_troubles_of({server});
     const auto outcome = outcome_of(session, [&](OneSignIn::Done done) {
         session.host().sign_in(server, scope, std::move(done));
     });
@@ -90,9 +91,10 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
 }
 
 int logout_verb(const GlobalOptions& global, const std::string& server) {
-    const auto opened = Session::open(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
     auto& session = *opened;
+    session.tell_troubles_of({server});
     const bool was_signed_in = signed_in(session.host().logins(), server);
     const auto outcome = outcome_of(
         session, [&](OneSignIn::Done done) { session.host().sign_out(server, std::move(done)); });
@@ -107,9 +109,10 @@ int logout_verb(const GlobalOptions& global, const std::string& server) {
 }
 
 int auth_verb(const GlobalOptions& global) {
-    const auto opened = Session::open(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
     auto& session = *opened;
+    session.tell_troubles();
     const auto logins = session.host().logins();
     if (!logins) return session.report(logins.error());
     if (global.json) {

@@ -82,7 +82,7 @@ config::Scope scope_of(const std::string& file, const std::vector<config::Candid
 }  // namespace
 
 int config_show_verb(const GlobalOptions& global, bool origins) {
-    const auto opened = Session::open(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.tell_troubles();

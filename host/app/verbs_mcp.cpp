@@ -69,13 +69,17 @@ std::string tool_count(const Status& status) {
     return status.tools ? std::to_string(*status.tools) : "-";
 }
 
-json::object json_of(const Status& status) {
+std::string state_of(const Session& session, const Status& status) {
+    return session.cut_short(status) ? "interrupted" : connection::name_of(status.state);
+}
+
+json::object json_of(const Session& session, const Status& status) {
     json::object object{{"id", status.id},
                         {"transport", status.transport},
                         {"scope", config::name_of(status.place.scope)},
                         {"source", config::to_string(status.place)},
                         {"enabled", status.enabled},
-                        {"state", connection::name_of(status.state)},
+                        {"state", state_of(session, status)},
                         {"tools", status.tools ? json::value(*status.tools) : json::value()},
                         {"restarts", status.restarts},
                         {"stray_lines", status.stray_lines},
@@ -96,7 +100,7 @@ json::object json_of(const Status& status) {
     return object;
 }
 
-void print_statuses(const std::vector<Status>& statuses) {
+void print_statuses(const Session& session, const std::vector<Status>& statuses) {
     std::vector<std::vector<Cell>> rows{
         {{"ID"}, {"TRANSPORT"}, {"SCOPE"}, {"ENABLED"}, {"STATE"}, {"TOOLS"}}};
     for (const auto& status : statuses) {
@@ -104,19 +108,19 @@ void print_statuses(const std::vector<Status>& statuses) {
                         {transport_of(status)},
                         {config::name_of(status.place.scope)},
                         {status.enabled ? "yes" : "no"},
-                        {connection::name_of(status.state), colour_of(status.state)},
+                        {state_of(session, status), colour_of(status.state)},
                         {tool_count(status)}});
     }
     print_table(rows);
 }
 
-void print_detail(const Status& status) {
+void print_detail(const Session& session, const Status& status) {
     std::vector<std::vector<Cell>> rows;
     const auto row = [&](const char* name, const std::string& value, const char* colour = "") {
         if (!value.empty()) rows.push_back({{name}, {value, colour}});
     };
     row("id", status.id);
-    row("state", connection::name_of(status.state), colour_of(status.state));
+    row("state", state_of(session, status), colour_of(status.state));
     row("enabled", status.enabled ? "yes" : "no");
     row("transport", transport_of(status));
     row("source", config::to_string(status.place));
@@ -157,17 +161,19 @@ void print_nothing_configured(const Host& host) {
         formats = format;
     }
     tell();
+    if (const auto& why = host.config().closed_by; !why.empty())
+        say("  " + why + ", so no other file counts");
 }
 
 int show_statuses(Session& session, std::vector<Status> statuses) {
     if (session.global().json) {
         json::array list;
-        for (const auto& status : statuses) list.push_back(json_of(status));
+        for (const auto& status : statuses) list.push_back(json_of(session, status));
         print_json(json::serialize(list));
     } else if (statuses.empty()) {
         print_nothing_configured(session.host());
     } else {
-        print_statuses(statuses);
+        print_statuses(session, statuses);
         for (const auto& status : statuses) {
             // What configuration took out was told with the diagnostics.
             const bool tried = !status.transport.empty();
@@ -180,6 +186,7 @@ int show_statuses(Session& session, std::vector<Status> statuses) {
     bool failed = false;
     for (const auto& status : statuses)
         failed = failed || status.state == State::Error || status.state == State::Failed;
+    if (session.was_interrupted()) return kInterrupted;
     if (session.misconfigured()) return kConfigError;
     return failed ? kUnavailable : kOk;
 }
@@ -190,12 +197,12 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    session.tell_troubles(server);
     if (server.empty()) {
+        session.tell_troubles();
         session.connect({});
-        return session.was_interrupted() ? int(kInterrupted)
-                                         : show_statuses(session, session.host().statuses());
+        return show_statuses(session, session.host().statuses());
     }
+    session.tell_troubles_of({server}, Session::Entries::All);
     auto statuses = session.host().statuses();
     const auto named = [&](const Status& status) { return status.id == server; };
     if (std::none_of(statuses.begin(), statuses.end(), named)) {
@@ -203,13 +210,13 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
     }
     // One that is disabled, broken or not approved is shown as well, and not connected.
     if (session.host().connections().find(server)) session.connect({server});
-    if (session.was_interrupted()) return kInterrupted;
     statuses = session.host().statuses();
     const auto& status = *std::find_if(statuses.begin(), statuses.end(), named);
     if (global.json)
-        print_json(json::serialize(json_of(status)));
+        print_json(json::serialize(json_of(session, status)));
     else
-        print_detail(status);
+        print_detail(session, status);
+    if (session.was_interrupted()) return kInterrupted;
     if (session.misconfigured(server)) return kConfigError;
     return status.state == State::Error || status.state == State::Failed ? kUnavailable : kOk;
 }
@@ -223,9 +230,10 @@ int list_verb(const GlobalOptions& global) {
 }
 
 int logs_verb(const GlobalOptions& global, const std::string& server, std::size_t lines) {
-    const auto opened = Session::open(global, Session::Life::OneShot);
+    const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
     auto& session = *opened;
+    session.tell_troubles_of({server});
     const auto kept = session.host().log_tail(server, lines);
     const auto statuses = session.host().statuses();
     const bool known = std::any_of(statuses.begin(), statuses.end(),

@@ -47,6 +47,7 @@ int plugin_list_verb(const GlobalOptions& global) {
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
+    session.tell_troubles();
     session.host().plugins().verify();
     const auto& plugins = session.host().plugins().list();
     if (global.json) {
@@ -79,6 +80,7 @@ int plugin_info_verb(const GlobalOptions& global, const std::string& name) {
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
+    session.tell_troubles_of({});
     session.host().plugins().verify();
     const auto info = session.host().plugins().info(name);
     if (!info) return session.report(info.error());
@@ -102,6 +104,7 @@ int plugin_doctor_verb(const GlobalOptions& global, bool load) {
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
+    session.tell_troubles();
     auto& plugins = session.host().plugins();
     plugins.verify();
     // First, for what is found here changes what was found by looking.

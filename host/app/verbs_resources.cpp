@@ -8,6 +8,9 @@
 #include "protocol/compose.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -34,29 +37,40 @@ struct Listed {
 // From every server that is connected and offers them, all at once.
 Listed list_connected(Session& session, const Kind& kind, const std::string& server) {
     Listed listed;
-    std::size_t missing = 0;
+    // Of servers. Whoever is not waited for any longer may still answer when we are gone.
+    const auto missing = std::make_shared<std::set<std::string>>();
     for (const auto& id : session.host().connections().ids()) {
         if (!server.empty() && id != server) continue;
         auto& connection = session.host().connections().find(id).value().get();
-        if (connection.state() != connection::State::Ready) {
-            listed.errors.push_back({ErrorCode::Unavailable, connection.status().last_error});
+        const auto status = connection.status();
+        const bool ready = status.state == connection::State::Ready;
+        if (!ready || session.was_interrupted()) {
+            listed.errors.push_back(ready || session.cut_short(status)
+                                        ? interrupted(id)
+                                        : Error{ErrorCode::Unavailable, status.last_error});
             continue;
         }
         if (server.empty() && !connection.session()->can(kind.capability)) {
             ++listed.answered;  // it is there and has none
             continue;
         }
-        ++missing;
-        session.host().router().list_all(id, kind.method, [&, id](Result<json::array> items) {
-            --missing;
-            if (!items) return listed.errors.push_back(items.error());
-            ++listed.answered;
-            for (auto& item : *items) {
-                if (item.is_object()) listed.things.emplace_back(id, std::move(item.get_object()));
-            }
-        });
+        missing->insert(id);
+        session.host().router().list_all(
+            id, kind.method, [&listed, missing, id](Result<json::array> items) {
+                if (missing->erase(id) == 0) return;
+                if (!items) return listed.errors.push_back(items.error());
+                ++listed.answered;
+                for (auto& item : *items) {
+                    if (item.is_object())
+                        listed.things.emplace_back(id, std::move(item.get_object()));
+                }
+            });
     }
-    session.wait([&] { return missing == 0; });
+    session.wait([&] { return missing->empty(); },
+                 [&] {
+                     for (const auto& id : std::exchange(*missing, {}))
+                         listed.errors.push_back(interrupted(id));
+                 });
     // Whoever answers first: the order is that of the servers, and each one's own.
     std::stable_sort(listed.things.begin(), listed.things.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -208,6 +222,7 @@ Result<json::object> string_arguments(const std::vector<std::string>& pairs) {
     for (const auto& pair : pairs) {
         const auto cut = key_and_value(pair);
         if (!cut) return cut.error();
+        if (arguments.contains(cut->first)) return given_twice(cut->first);
         arguments[cut->first] = cut->second;
     }
     return arguments;
@@ -245,11 +260,13 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
+    if (server.empty())
+        session.tell_troubles();
+    else
+        session.tell_troubles_of({server});
     if (!session.has(server)) return session.report_missing(session.no_such_server(server));
-    session.tell_troubles(server);
     const auto kind = kind_of(kind_name);
     const auto listed = list_things(session, kind, server);
-    if (session.was_interrupted()) return kInterrupted;
     // What is there is listed though another server is not: that one is named on stderr.
     if (!listed.errors.empty() && listed.answered == 0)
         return session.report(nobody_answered(listed.errors));
@@ -274,6 +291,7 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
         print_table(rows);
     }
     for (const auto& error : listed.errors) say("error: " + error.message);
+    if (session.was_interrupted()) return kInterrupted;
     const bool none = listed.things.empty() && listed.errors.empty();
     if (none && session.host().connections().ids().empty() && session.misconfigured())
         return kConfigError;
@@ -286,6 +304,7 @@ int read_resource_verb(const GlobalOptions& global, const std::string& uri,
     const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
     if (!opened) return kConfigError;
     auto& session = *opened;
+    session.tell_troubles_of({server});
     if (!session.has(server)) return session.report_missing(session.no_such_server(server));
     const auto thing = server.empty() ? find_thing(session, kind_of("resources"), uri, "resource")
                                       : Result<Thing>(Thing{server, {}});
@@ -313,6 +332,7 @@ int get_prompt_verb(const GlobalOptions& global, const std::string& name, const 
     const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
     if (!opened) return kConfigError;
     auto& session = *opened;
+    session.tell_troubles_of({server});
     if (!session.has(server)) return session.report_missing(session.no_such_server(server));
     const auto thing = thing_of(session, kind_of("prompts"), name, "prompt", server);
     if (!thing) return session.report(thing.error());
@@ -350,6 +370,7 @@ int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) 
     const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
     if (!opened) return kConfigError;
     auto& session = *opened;
+    session.tell_troubles_of({complete.server});
     const bool of_prompt = !complete.prompt.empty();
     const auto& name = of_prompt ? complete.prompt : complete.resource;
     const char* word = of_prompt ? "prompt" : "template";

@@ -72,6 +72,18 @@ std::vector<std::string> concerned(const std::string& pattern, std::vector<std::
     return protocol::servers_beginning(std::string_view(pattern).substr(0, wildcard), ids);
 }
 
+// No public name begins as the pattern does, up to its first wildcard.
+Error no_server_for(const Session& session, const std::string& pattern) {
+    constexpr std::string_view kPrefix = "mcp__";
+    const auto end = std::min(pattern.find("__", kPrefix.size()), pattern.size());
+    if (pattern.starts_with(kPrefix) && pattern.find_first_of("*?") > end)
+        return session.no_such_server(pattern.substr(kPrefix.size(), end - kPrefix.size()));
+    return session.missing(
+        {ErrorCode::NotFound, "no server's tools can match \"" + core::printable(pattern, 80) +
+                                  "\"; they are called mcp__SERVER__TOOL"},
+        {});
+}
+
 struct Asked {
     std::vector<Error> errors;  // of servers that listed nothing, or not all
     bool answered = false;      // some server did
@@ -80,6 +92,10 @@ Asked outcome_of(const Session& session, const std::vector<std::string>& servers
     Asked asked;
     for (const auto& status : session.host().connections().statuses()) {
         if (std::find(servers.begin(), servers.end(), status.id) == servers.end()) continue;
+        if (session.cut_short(status)) {
+            asked.errors.push_back(interrupted(status.id));
+            continue;
+        }
         const bool ready = status.state == connection::State::Ready;
         asked.answered = asked.answered || ready;
         if (ready && status.tools_error.empty()) continue;
@@ -96,20 +112,24 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
+    std::vector<std::string> all;  // also what is disabled, out of order, not approved
+    for (const auto& status : session.host().statuses()) all.push_back(status.id);
+    const auto meant = server.empty() ? concerned(pattern, all) : std::vector{server};
+    if (meant == all)
+        session.tell_troubles();
+    else
+        session.tell_troubles_of(meant);
     if (!session.has(server)) return session.report_missing(session.no_such_server(server));
-    session.tell_troubles(server);
+    if (!pattern.empty() && meant.empty())
+        return session.report_missing(no_server_for(session, pattern));
     const auto servers = server.empty() ? concerned(pattern, session.host().connections().ids())
                                         : std::vector<std::string>{server};
     if (servers.empty()) {
-        std::vector<std::string> others;  // disabled, out of order, not approved
-        for (const auto& status : session.host().statuses()) others.push_back(status.id);
-        others = concerned(pattern, std::move(others));
-        if (!pattern.empty() && !others.empty())
-            return session.report_missing(session.no_such_server(others.front()));
+        if (!pattern.empty() && !meant.empty())
+            return session.report_missing(session.no_such_server(meant.front()));
     } else {
         session.connect(servers);
     }
-    if (session.was_interrupted()) return kInterrupted;
     json::array list;
     std::vector<std::vector<Cell>> rows;
     for (const auto& tool : session.host().router().tools()) {
@@ -150,6 +170,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     else
         print_table(rows);
     for (const auto& error : asked.errors) say("error: " + error.message);
+    if (session.was_interrupted()) return kInterrupted;
     if (none && servers.empty() && session.misconfigured()) return kConfigError;
     if (none) say(pattern.empty() ? "no tools" : "no tool matches " + pattern);
     return kOk;
@@ -160,6 +181,7 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
     if (!opened) return kConfigError;
     auto& session = *opened;
+    session.tell_troubles_of(protocol::servers_for(call.name, session.host().connections().ids()));
     if (!given) return session.report(denial(session, call.name).value_or(given.error()));
     auto& router = session.host().router();
     // The tool first: key=value needs the types of its schema. Both waits share one time-out.
@@ -167,7 +189,8 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const auto begun = core::Clock::now();
     const std::chrono::milliseconds timeout(static_cast<std::int64_t>(call.timeout_seconds * 1000));
     router.find_tool(call.name, timeout, [&](auto found) { tool.emplace(std::move(found)); });
-    if (!session.wait([&] { return tool.has_value(); })) return kInterrupted;
+    if (!session.wait([&] { return tool.has_value(); }))
+        return session.report({ErrorCode::Cancelled, "interrupted by the user"});
     print_diagnostics(session.host().rule_warnings(), global.quiet);
     if (!*tool) return session.report_missing(unknown_tool(session, call.name, tool->error()));
     const auto* schema = (*tool)->tool->input_schema();

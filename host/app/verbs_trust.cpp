@@ -173,7 +173,14 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
                           global);
         // A file that cannot be used proposes nothing, which is not the same as nothing to approve.
         const auto& config = host.config();
-        print_diagnostics(config.diagnostics, global.quiet);
+        auto told = config.diagnostics;  // but for what the list says better
+        std::erase_if(told, [&](const config::Diagnostic& each) {
+            return each.severity == config::Severity::Warning &&
+                   std::any_of(waiting.begin(), waiting.end(), [&](const Proposal& proposal) {
+                       return proposal.place == each.place;
+                   });
+        });
+        print_diagnostics(told, global.quiet);
         const bool unusable = std::any_of(
             config.diagnostics.begin(), config.diagnostics.end(), [](const auto& diagnostic) {
                 return diagnostic.severity == config::Severity::Error && diagnostic.server.empty();

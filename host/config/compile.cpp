@@ -191,7 +191,7 @@ private:
         if (from_project(source->scope) && !from_project(server.place.scope)) {
             if (const auto* why = loosens(server, changed)) {
                 note(Severity::Error, *source, entry->mark,
-                     std::string("a project file may not ") + why +
+                     std::string("a ") + name_of(source->scope) + " file may not " + why +
                          "; write it to your user config");
                 return false;
             }

@@ -29,6 +29,7 @@ struct Place {
 
     // Typed for this one run: a word that means nothing there is a mistake.
     bool is_flag() const { return scope == Scope::Session && file.starts_with("--"); }
+    bool operator==(const Place&) const = default;
 };
 // `project config .mcp.json:14:16`
 std::string to_string(const Place& place);
@@ -171,7 +172,10 @@ struct Config {
     PluginSettings plugins;
     std::string secret_store = "file";  // [secrets] store: "file" or "secret-service"
     std::string log_level = "warn";     // [log] level
-    bool deny_all = false;              // broken enterprise file
+    bool deny_all = false;              // broken enterprise file; `stop` says why
+    // Why only enterprise files were read: "/etc/patchbay/enterprise.toml is exclusive"; empty: the
+    // others were too.
+    std::string closed_by;
     // Not empty: something that was named on the command line or in the environment is not there
     // or makes no sense; nothing may run without it.
     std::string stop;

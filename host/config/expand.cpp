@@ -192,9 +192,9 @@ private:
 
     Result<std::string> command(std::string_view line) {
         if (server_.place.scope == Scope::Project || server_.place.scope == Scope::Local) {
-            return Error{ErrorCode::Denied,
-                         "${command:...} is not allowed in a project file; write this server to "
-                         "your user config"};
+            return Error{ErrorCode::Denied, std::string("${command:...} is not allowed in a ") +
+                                                name_of(server_.place.scope) +
+                                                " file; write this server to your user config"};
         }
         if (look_ == Look::Form) return std::string();
         return secret(secret_from_command(std::string(line), stop_));

@@ -53,7 +53,7 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
             const Approvals* approvals) {
     auto sources = discover(environment, plugins);
     MergeDefaults defaults;
-    if (!sources.exclusive) take_tool_timeout(environment, defaults, sources.diagnostics);
+    if (sources.closed_by.empty()) take_tool_timeout(environment, defaults, sources.diagnostics);
     settle_ids(sources.fragments);
     withhold(sources.fragments, approvals, environment);
     Loaded loaded;
@@ -61,7 +61,8 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
         if (loaded.project.empty()) loaded.project = fragment.source.project;
     loaded.config = merge(std::move(sources.fragments), defaults);
     anchor_roots(loaded.config, environment);
-    loaded.config.stop = std::move(sources.stop);
+    loaded.config.closed_by = std::move(sources.closed_by);
+    if (!sources.stop.empty()) loaded.config.stop = std::move(sources.stop);
     if (loaded.config.stop.empty()) loaded.config.stop = wrong_source(loaded.config.diagnostics);
     loaded.candidates = std::move(sources.candidates);
     std::move(sources.diagnostics.begin(), sources.diagnostics.end(),

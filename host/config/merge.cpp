@@ -7,6 +7,7 @@
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 namespace patchbay::config {
@@ -19,6 +20,17 @@ bool same_strength(const Source& a, const Source& b) {
 
 std::string at(const Source& source, Mark mark) {
     return source.file + ":" + std::to_string(mark.line) + ":" + std::to_string(mark.column);
+}
+
+// Nothing is allowed, because of one diagnostic of an enterprise file.
+void deny_all(Config& config, std::size_t cause) {
+    config.deny_all = true;
+    config.servers.clear();
+    auto told = config.diagnostics.at(cause);
+    told.message = "the enterprise config is broken (" + told.message +
+                   "), so every server and tool is denied; ask your administrator";
+    config.stop = to_string(told.place) + ": " + told.message;
+    config.diagnostics.push_back(std::move(told));
 }
 
 class Merger {
@@ -48,6 +60,7 @@ public:
         std::sort(config_.untrusted.begin(), config_.untrusted.end(),
                   [](const auto& a, const auto& b) { return a.id < b.id; });
         if (!config_.permissions.closed.empty()) config_.permissions.allow.emplace();
+        if (denied_by_) deny_all(config_, *denied_by_);
         config_.origins.assign(std::make_move_iterator(origins_.begin()),
                                std::make_move_iterator(origins_.end()));
         return std::move(config_);
@@ -94,6 +107,12 @@ private:
         if (closed.empty()) closed = why + ", and what it forbids is unknown; mend it";
     }
 
+    // What is noted next is why.
+    void forbid_all_of(const Source& source) {
+        if (source.scope == Scope::Enterprise && !denied_by_)
+            denied_by_ = config_.diagnostics.size();
+    }
+
     void tell_withheld(const std::string& id, const Settled& settled) {
         const auto& [entry, source] = settled.withheld;
         const auto& proposal = *entry->withheld;
@@ -116,7 +135,8 @@ private:
         Origins unused;
         proposal.server = compile(id, {withheld, {}, {}}, defaults_, {}, told, unused);
         for (const auto& each : told)
-            if (each.severity == Severity::Error) proposal.faults.push_back(to_string(each));
+            if (each.severity == Severity::Error)
+                proposal.faults.push_back(to_string(each.place) + ": " + each.message);
     }
 
     void withhold_auth(const Fragment& fragment) {
@@ -170,13 +190,14 @@ private:
         const auto name = std::string(key.table) + "." + std::string(key.name);
         if (key.may == May::NotProject && from_project(source.scope)) {
             return note(Severity::Error, source.place(member.mark),
-                        name + ": not allowed in a project file; write it to your user config");
+                        name + ": not allowed in a " + name_of(source.scope) +
+                            " file; write it to your user config");
         }
         // Permissions are not for the first who speaks: narrow() joins them.
         if (key.table != "permissions" && !speaks_first(name, source, member.mark)) return;
         if (const auto wrong = key.take(into, member.value); !wrong.empty()) {
             if (key.table == "permissions") broken_permissions_ = true;
-            if (source.scope == Scope::Enterprise) config_.deny_all = true;
+            forbid_all_of(source);
             return note(Severity::Error, source.place(member.value.mark), name + ": " + wrong);
         }
         origins_[name] = source.place(member.mark);
@@ -205,7 +226,7 @@ private:
         const bool permissions = table.key == "permissions";
         const bool enterprise = source.scope == Scope::Enterprise;
         if (permissions) broken_permissions_ = true;
-        if (enterprise) config_.deny_all = true;
+        forbid_all_of(source);
         note(permissions || enterprise || source.is_flag() ? Severity::Error : Severity::Warning,
              source.place(member.mark),
              "unknown key \"" + core::printable(member.key, 80) + "\" in [" + table.key + "]" +
@@ -233,7 +254,7 @@ private:
     void narrow(const Permissions& said, const Member& table, const Source& source) {
         auto& now = config_.permissions;
         if (std::exchange(broken_permissions_, false)) {
-            if (source.scope == Scope::Enterprise) config_.deny_all = true;
+            forbid_all_of(source);
             close(to_string(source.place(table.mark)) + " has a rule that cannot be read");
             return note(Severity::Error, source.place(table.mark),
                         "permissions: no tool is allowed until this is mended");
@@ -258,8 +279,9 @@ private:
         }
         if (from_project(source.scope) && !now.allow && !said.allow->empty()) {
             return note(Severity::Error, source.place(written->mark),
-                        "permissions.allow: a project file may narrow an allow list, not grant "
-                        "one; write it to your user config");
+                        std::string("permissions.allow: a ") + name_of(source.scope) +
+                            " file may narrow an allow list, not grant one; write it to your user "
+                            "config");
         }
         // A user's stronger list replaces the weaker one, both are theirs; a checkout and an
         // enterprise only narrow what is there.
@@ -273,23 +295,26 @@ private:
     std::map<std::string, Settled> settled_;
     std::map<std::string, std::pair<const Source*, Mark>> said_;  // table keys and auth ids
     bool broken_permissions_ = false;                             // in the table being read
+    std::optional<std::size_t> denied_by_;  // the diagnostic of an enterprise file, if one is
 };
 
 Config denied(std::vector<Fragment> enterprise) {
     Config config;
-    config.deny_all = true;
     for (auto& fragment : enterprise) {
         std::move(fragment.diagnostics.begin(), fragment.diagnostics.end(),
                   std::back_inserter(config.diagnostics));
     }
-    Place place = config.diagnostics.empty()
-                      ? Place{Scope::Enterprise, enterprise.front().source.file, 0, 0}
-                      : config.diagnostics.front().place;
-    config.diagnostics.push_back({Severity::Error,
-                                  std::move(place),
-                                  "the enterprise config is broken, so every server and tool is "
-                                  "denied; ask your administrator",
-                                  {}});
+    if (config.diagnostics.empty())
+        config.diagnostics.push_back({Severity::Error,
+                                      {Scope::Enterprise, enterprise.front().source.file, 0, 0},
+                                      "nothing of it can be read",
+                                      {}});
+    const auto cause =
+        std::find_if(config.diagnostics.begin(), config.diagnostics.end(),
+                     [](const auto& each) { return each.severity == Severity::Error; });
+    deny_all(config, cause == config.diagnostics.end()
+                         ? 0
+                         : static_cast<std::size_t>(cause - config.diagnostics.begin()));
     return config;
 }
 
@@ -355,21 +380,7 @@ Config merge(std::vector<Fragment> fragments, const MergeDefaults& defaults) {
     std::move(enterprise.begin(), enterprise.end(), std::back_inserter(fragments));
 
     Merger merger(defaults);
-    auto config = merger.run(fragments);
-    if (config.deny_all) {
-        config.servers.clear();
-        const auto why =
-            std::find_if(config.diagnostics.begin(), config.diagnostics.end(), [](const auto& d) {
-                return d.place.scope == Scope::Enterprise && d.severity == Severity::Error;
-            });
-        Place place = why->place;
-        config.diagnostics.push_back({Severity::Error,
-                                      std::move(place),
-                                      "the enterprise config is broken, so every server and tool "
-                                      "is denied; ask your administrator",
-                                      {}});
-    }
-    return config;
+    return merger.run(fragments);
 }
 
 }  // namespace patchbay::config

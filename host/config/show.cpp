@@ -97,15 +97,15 @@ json::object place_json(const Place& place) {
 }
 
 json::object client_json(const ClientSettings& client) {
-    return {{"name", client.name},
-            {"version", client.version},
-            {"title", client.title},
-            {"roots", texts(client.roots)},
+    return {{"name", hide(json::value(client.name))},
+            {"version", hide(json::value(client.version))},
+            {"title", hide(json::value(client.title))},
+            {"roots", hide(texts(client.roots))},
             {"elicitation", client.elicitation},
             {"elicitation_content", hide(client.elicitation_content)},
             {"sampling", client.sampling},
-            {"sampling_text", client.sampling_text},
-            {"capabilities", client.capabilities}};
+            {"sampling_text", hide(json::value(client.sampling_text))},
+            {"capabilities", hide(client.capabilities)}};
 }
 
 json::object health_json(const HealthSettings& health) {

@@ -49,11 +49,10 @@ public:
             look(place, {Scope::Enterprise, 0, place.path}, enterprise);
         }
         for (const auto& fragment : enterprise) {
-            if (fragment.broken) closed_by_ = fragment.source.file + " is broken";
+            if (fragment.broken) out_.closed_by = fragment.source.file + " is broken";
         }
-        if (closed_by_.empty() && exclusive(enterprise))
-            closed_by_ = enterprise.front().source.file + " is exclusive";
-        out_.exclusive = !closed_by_.empty();
+        if (out_.closed_by.empty() && exclusive(enterprise))
+            out_.closed_by = enterprise.front().source.file + " is exclusive";
 
         for (const auto& plugin : plugins) plugin_servers(plugin);
         user();
@@ -73,9 +72,9 @@ private:
 
     // False when the enterprise file shuts this source out; the candidate says so.
     bool admitted(Candidate& place) {
-        if (!out_.exclusive) return true;
+        if (out_.closed_by.empty()) return true;
         place.found = Candidate::Found::Ignored;
-        place.note = closed_by_;
+        place.note = out_.closed_by;
         return false;
     }
 
@@ -282,7 +281,6 @@ private:
 
     const Environment& environment_;
     Sources out_;
-    std::string closed_by_;  // why only enterprise files count
 };
 
 }  // namespace

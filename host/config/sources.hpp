@@ -16,7 +16,7 @@ struct Sources {
     std::vector<Candidate> candidates;    // strongest last
     std::vector<Diagnostic> diagnostics;  // about sources that were passed over
     std::string stop;                     // Config::stop
-    bool exclusive = false;               // the enterprise files alone were read
+    std::string closed_by;                // Config::closed_by
 };
 
 Sources discover(const Environment& environment, const std::vector<PluginFragment>& plugins);

@@ -9,7 +9,8 @@
 
 namespace patchbay::core {
 
-// The candidates within a third of `wanted`'s length in edits, best first, at most `most`.
+// The candidates within a third of `wanted`'s length in edits, best first, at most `most`. Another
+// case of a letter is no edit.
 std::vector<std::string> nearest(std::string_view wanted,
                                  const std::vector<std::string>& candidates, std::size_t most = 3);
 

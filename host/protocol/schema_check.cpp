@@ -4,6 +4,7 @@
 #include "protocol/schema_node.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace patchbay::protocol::schema {
 namespace json = boost::json;
@@ -47,6 +48,8 @@ class Run {
 public:
     // The steps that a text of this many bytes costs a pattern.
     static constexpr std::size_t kBytesAStep = 256;
+    // So many alternatives of which none fits are told with what they need.
+    static constexpr std::size_t kAlternatives = 8;
 
     std::vector<SchemaError> errors;
 
@@ -333,29 +336,70 @@ private:
                               " alternatives, not exactly one (oneOf)");
     }
 
-    // None of the alternatives fits. Often the types alone tell why, or single out the one meant.
+    // None of the alternatives fits. Often the types alone tell why, or the types and the members
+    // that tell alternatives apart (a const or an enum) single out the one meant.
     bool explain(const std::vector<const Node*>& nodes, const json::value& value, const Path& path,
                  const char* keyword) {
         if (quiet_ > 0) return false;
         unsigned types = 0;
         bool all_typed = true;
-        const Node* meant = nullptr;
-        std::size_t possible = 0;
+        std::vector<const Node*> possible, meant;
         for (const auto* each : nodes) {
             types |= each->types;
             all_typed &= each->types != 0;
             if (each->types && !(each->types & types_of(value))) continue;
-            meant = each;
-            ++possible;
+            possible.push_back(each);
+            if (!contradiction(*each, value)) meant.push_back(each);
         }
-        if (possible == 0 && all_typed) {
+        if (possible.empty() && all_typed) {
             return fail(path,
                         "expected " + words_for(types) + ", got " + words_for(types_of(value)));
         }
+        if (meant.empty()) meant = possible;
         const std::size_t told = errors.size();
-        if (possible == 1 && !check(*meant, value, path) && errors.size() > told) return false;
+        if (meant.size() == 1 && !check(*meant.front(), value, path) && errors.size() > told)
+            return false;
         return fail(path, "fits none of " + std::to_string(nodes.size()) + " alternatives (" +
-                              keyword + ")");
+                              keyword + ")" + needs_of(meant.empty() ? nodes : meant, value, path));
+    }
+
+    using Property = std::pair<const std::string_view, const Node*>;
+
+    // The property of `node` that must be one value, or one of a few, and is another; null: none.
+    const Property* contradiction(const Node& node, const json::value& value) {
+        const auto* object = value.if_object();
+        if (!object) return nullptr;
+        for (const auto& property : node.properties) {
+            const auto& [key, schema] = property;
+            const auto* member = object->if_contains({key.data(), key.size()});
+            if (member && (schema->constant || schema->choices) && !fits(*schema, *member, {}))
+                return &property;
+        }
+        return nullptr;
+    }
+
+    // What each of `nodes` misses first: what tells it from the others before all else.
+    std::string needs_of(const std::vector<const Node*>& nodes, const json::value& value,
+                         const Path& path) {
+        std::string needs;
+        std::size_t told = 0;
+        const auto above = path.text().size();
+        auto kept = std::exchange(errors, {});
+        for (const auto* each : nodes) {
+            errors.clear();
+            if (const auto* property = contradiction(*each, value)) {
+                const auto& [key, schema] = *property;
+                check(*schema, value.get_object().at({key.data(), key.size()}), {&path, key});
+            } else {
+                check(*each, value, path);
+            }
+            if (errors.empty() || told == kAlternatives) continue;
+            const auto below = errors.front().pointer.substr(above);
+            needs += (told++ == 0 ? ": " : ", or ") + (below.empty() ? "" : below + " ") +
+                     errors.front().message;
+        }
+        errors = std::move(kept);
+        return needs;
     }
 
     bool unevaluated(const Node& node, const json::value& value, const Path& path, Seen& seen) {

@@ -75,6 +75,16 @@ TEST(PairsOfACall, ThatMakeNoSenseAreNamed) {
     }
 }
 
+TEST(PairsOfACall, GivenTwiceAreRefusedInWhicheverForm) {
+    for (const std::vector<std::string>& pairs :
+         {std::vector<std::string>{"path=a", "path=a"}, {"path=a", "path:=\"b\""}}) {
+        const auto made = with_pairs({}, pairs, schema());
+        ASSERT_FALSE(made);
+        EXPECT_EQ(made.error().code, ErrorCode::Invalid);
+        EXPECT_EQ(made.error().message, "argument \"path\" is given twice");
+    }
+}
+
 TEST(ArgumentsOfACall, AreEmptyWhenNoneAreGiven) {
     const auto made = read_arguments("");
     ASSERT_TRUE(made);

@@ -425,7 +425,9 @@ TEST_F(Approval, AnOverlayOfACheckoutDoesNotTurnAServerOn) {
         project(of_project ? "[servers.a]\nenabled = true\n" : "");
         local(of_project ? "" : "[servers.a]\nenabled = true\n");
         EXPECT_FALSE(find(now(), "a")->enabled);
-        EXPECT_THAT(all(now().diagnostics), HasSubstr("a project file may not turn on a server"));
+        EXPECT_THAT(all(now().diagnostics),
+                    HasSubstr(of_project ? "a project file may not turn on a server"
+                                         : "a local file may not turn on a server"));
     }
 }
 

@@ -182,7 +182,8 @@ TEST_F(Expand, ProjectFilesRunNoCommands) {
     for (const auto scope : {Scope::Project, Scope::Local}) {
         server_.place.scope = scope;
         EXPECT_THAT(one("${command:echo x}"),
-                    HasSubstr("${command:...} is not allowed in a project file"));
+                    HasSubstr(std::string("${command:...} is not allowed in a ") + name_of(scope) +
+                              " file"));
     }
 }
 

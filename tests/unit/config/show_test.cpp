@@ -51,6 +51,20 @@ nested = [{ password = "hunter2" }]
     EXPECT_THAT(text, HasSubstr(R"("nested":[{"password":"***"}])"));
 }
 
+TEST(Show, HidesSecretsInWhatIsSaidOfUs) {
+    const auto config = of(R"(
+[client]
+title = "Bearer hunter2"
+roots = ["https://me:hunter2@h/x", "/srv"]
+sampling_text = "--password=hunter2"
+capabilities = { experimental = { api_key = "hunter2", note = "plain" } }
+)");
+    const auto text = serialize(to_json(config, false));
+    EXPECT_THAT(text, Not(HasSubstr("hunter2")));
+    EXPECT_THAT(text, HasSubstr(R"("title":"Bearer ***","roots":["https://me:***@h/x","/srv"])"));
+    EXPECT_THAT(text, HasSubstr(R"("note":"plain")"));
+}
+
 TEST(Show, HidesSecretsInEveryText) {
     const auto config = of(R"(
 [servers.a]

@@ -59,6 +59,11 @@ TEST(Nearest, ReachesAThirdOfTheLengthAndNoFurther) {
         EXPECT_EQ(!nearest(c.wanted, {c.name}).empty(), c.near) << c.wanted << " " << c.name;
 }
 
+TEST(Nearest, TakesAnotherCaseForTheSameLetter) {
+    EXPECT_THAT(nearest("LIST_DIR", {"list_dri", "list_dir"}), ElementsAre("list_dir", "list_dri"));
+    EXPECT_THAT(nearest("d", {"e", "D"}), ElementsAre("D", "e"));
+}
+
 TEST(Nearest, OffersTheBestFirstAndThreeAtMost) {
     const std::vector<std::string> names{"twoeXXts", "oneedits", "twoYYits", "twoedit", "twoedits"};
     EXPECT_THAT(nearest("twoedits", names), ElementsAre("twoedits", "twoedit", "twoeXXts"));

@@ -1,0 +1,192 @@
+// What is told about a configuration: where it is wrong, to whom, and when.
+#include "integration/home.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+namespace patchbay::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace json = boost::json;
+
+TEST(AuthTables, RefusedSettingsAreAnErrorOfTheirFile) {
+    Home home;
+    const auto file = home.write(home.user_config() / "config.toml",
+                                 "[servers.web]\nurl = \"http://127.0.0.1:9/mcp\"\nauth = "
+                                 "\"corp\"\n[auth.corp]\nkind = \"bearer\"\nscheme = \"Token\"\n");
+    const auto why = file +
+                     ":4:7: server \"web\": auth \"corp\": auth method \"bearer\" refuses "
+                     "its settings: fits none of 4 alternatives (anyOf): lacks \"token\", or "
+                     "lacks \"bearer_token_env_var\", or lacks \"headers\", or lacks "
+                     "\"command\"";
+    const auto checked = home.run({"config", "check"});
+    EXPECT_EQ(checked.exit_code, 4);
+    EXPECT_EQ(checked.err, "error: user config " + why + "\n");
+    EXPECT_EQ(home.run({"config", "check", file}).exit_code, 4) << "alone as well";
+    const auto called = home.run({"call", "mcp__web__any"});
+    EXPECT_EQ(called.exit_code, 4);
+    EXPECT_THAT(called.err, HasSubstr(why));
+}
+
+TEST(AuthTables, ThatNoServerUsesAreJudgedAsWell) {
+    Home home;
+    const auto file =
+        home.write(home.user_config() / "config.toml",
+                   "[auth.corp]\nkind = \"bearer\"\n[auth.good]\nkind = \"bearer\"\ntoken = "
+                   "\"${env:T}\"\n[auth.nameless]\n");
+    const auto checked = home.run({"config", "check"});
+    EXPECT_EQ(checked.exit_code, 0);
+    EXPECT_THAT(
+        checked.err,
+        AllOf(HasSubstr("warning: user config " + file + ":1:7: auth.corp: auth method "),
+              HasSubstr("lacks \"token\""), HasSubstr("; no server uses it\n"),
+              HasSubstr(":6:7: auth.nameless: \"kind\" is missing"), Not(HasSubstr("good"))));
+}
+
+TEST(Trust, SaysWhatWouldNotWorkWithoutCallingItAnErrorOfToday) {
+    Home home;
+    home.write(".mcp.json", R"({"mcpServers": {"a": {"url": "ftp://h/"}, "b": {"type": "no"},
+        "c": {"url": "http://h/", "oauth": {"client_idd": "x"}}}})");
+    const auto listed = json::parse(home.run({"trust", "--json"}).out).as_array();
+    ASSERT_EQ(listed.size(), 3u);
+    for (const auto& proposal : listed) {
+        ASSERT_EQ(proposal.at("faults").as_array().size(), 1u) << json::serialize(proposal);
+        EXPECT_TRUE(proposal.at("faults").at(0).as_string().starts_with("project config "))
+            << json::serialize(proposal);
+    }
+}
+
+// The user's `ex` in a checkout that brings another one, one more server and a table.
+class OddCheckout : public ::testing::Test {
+protected:
+    OddCheckout() {
+        home.add_example("ex");
+        home.write(".mcp.json",
+                   R"({"mcpServers": {"ex": {"command": "x"}, "theirs": {"command": "y"}}})");
+        home.write(".patchbay/config.toml", "[auth.corp]\nkind = \"bearer\"\n");
+        home.write(home.user_config() / "config.toml", "[limits]\nstrange = 1\n");
+    }
+
+    const std::string shadowed = "this definition is not approved, so the one of user config";
+    Home home;
+};
+
+TEST_F(OddCheckout, IsToldToWhoUsesTheServerItWouldReplaceAndNothingElse) {
+    for (const Words& verb :
+         {Words{"call", "mcp__ex__echo", "message=a"}, Words{"tools", "mcp__ex__*"},
+          Words{"tools", "--server", "ex"}, Words{"mcp", "status", "ex"},
+          Words{"mcp", "logs", "ex"}, Words{"resources", "list", "--server", "ex"},
+          Words{"resources", "read", "example://text", "--server", "ex"},
+          Words{"mcp", "logout", "ex"}}) {
+        const auto done = home.run(verb);
+        EXPECT_EQ(done.exit_code, 0) << verb[0] << ": " << done.err;
+        const auto first = done.err.find(shadowed);
+        EXPECT_NE(first, std::string::npos) << verb[0] << ": " << done.err;
+        EXPECT_EQ(done.err.find(shadowed, first + 1), std::string::npos) << verb[0] << ": twice";
+        EXPECT_THAT(done.err, AllOf(Not(HasSubstr("theirs")), Not(HasSubstr("corp")),
+                                    Not(HasSubstr("strange"))))
+            << verb[0];
+    }
+    EXPECT_EQ(home.run({"-q", "call", "mcp__ex__echo", "message=a"}).err, "");
+    const auto other = home.run({"call", "mcp__theirs__any"});
+    EXPECT_EQ(other.exit_code, 7);
+    EXPECT_THAT(other.err,
+                AllOf(HasSubstr("is not approved as it is now"), Not(HasSubstr("warning"))));
+}
+
+TEST_F(OddCheckout, IsToldWholeByLists) {
+    for (const Words& verb :
+         {Words{"tools"}, Words{"mcp", "list"}, Words{"mcp", "status"}, Words{"resources", "list"},
+          Words{"config", "check"}, Words{"config", "show"}, Words{"batch"}}) {
+        EXPECT_THAT(home.run(verb).err, AllOf(HasSubstr(shadowed), HasSubstr("theirs"),
+                                              HasSubstr("auth.corp"), HasSubstr("strange")))
+            << verb[0];
+    }
+}
+
+TEST_F(OddCheckout, IsListedByTrustWithoutWarningsOfWhatIsListed) {
+    const auto listed = home.run({"trust"});
+    EXPECT_THAT(listed.err, AllOf(Not(HasSubstr("not approved")), HasSubstr("strange")));
+    EXPECT_THAT(listed.out, AllOf(HasSubstr("theirs"), HasSubstr("auth.corp")));
+}
+
+TEST_F(OddCheckout, HidesNoErrorOfAWholeFileOrOfThisRun) {
+    home.write(home.user_config() / "config.yaml", "{");
+    home.environment["MCP_TOOL_TIMEOUT"] = "soon";
+    const auto done = home.run({"call", "mcp__ex__echo", "message=a"});
+    EXPECT_EQ(done.exit_code, 7) << "what it forbids is unknown";
+    EXPECT_THAT(done.err,
+                AllOf(HasSubstr("config.yaml:1:1: not YAML"), HasSubstr("MCP_TOOL_TIMEOUT")));
+}
+
+// Patchbay where /etc is a folder of the test's own: in namespaces of its own, which not everybody
+// may have.
+class EnterpriseFile : public ::testing::Test {
+protected:
+    Outcome run(const std::string& text, Words arguments) {
+        home.write(etc / "patchbay/enterprise.toml", text);
+        auto command = home.patchbay(std::move(arguments));
+        const Words inside = {"/usr/bin/unshare",
+                              "-rm",
+                              "/bin/sh",
+                              "-c",
+                              "mount --bind \"$0\" /etc && exec \"$@\"",
+                              etc};
+        command.argv.insert(command.argv.begin(), inside.begin(), inside.end());
+        return test::run(command);
+    }
+    void SetUp() override {
+        if (run("", {"--version"}).exit_code != 0)
+            GTEST_SKIP() << "no namespaces for " << ::getuid();
+        home.add_example("ex");
+    }
+
+    Home home;
+    const std::filesystem::path etc = home.root() / "etc";
+};
+
+TEST_F(EnterpriseFile, ThatIsBrokenIsNamedByWhatItDenies) {
+    const std::string broken = "exclusive = false\n[permissions]\nallow = \"x\"\n";
+    const std::string why =
+        "enterprise config /etc/patchbay/enterprise.toml:3:9: the enterprise config is broken "
+        "(permissions.allow: expected a list of text, found text), so every server and tool is "
+        "denied; ask your administrator";
+    for (const Words& verb : {Words{"call", "mcp__ex__echo", "message=a"}, Words{"tools"},
+                              Words{"mcp", "status"}, Words{"resources", "list"}, Words{"batch"}}) {
+        auto words = verb;
+        words.insert(words.begin(), "--json");
+        const auto done = run(broken, words);
+        EXPECT_EQ(done.exit_code, 4) << verb[0];
+        EXPECT_EQ(done.out, "{\"error\":{\"kind\":\"invalid\",\"message\":" +
+                                json::serialize(json::value(why)) + "}}\n");
+        EXPECT_THAT(done.err, ::testing::EndsWith("error: " + why + "\n"));
+    }
+    const auto shown = run(broken, {"config", "show"});
+    EXPECT_EQ(shown.exit_code, 4);
+    EXPECT_THAT(shown.out, HasSubstr("\"deny_all\": true"));
+    EXPECT_EQ(run(broken, {"mcp", "auth"}).exit_code, 0) << "it asks no server";
+}
+
+TEST_F(EnterpriseFile, ThatIsExclusiveIsNamedWhereAServerIsMissing) {
+    const std::string exclusive = "[permissions]\ndeny = []\n";
+    const auto why =
+        HasSubstr("/etc/patchbay/enterprise.toml is exclusive, so no other file counts\n");
+    for (const Words& verb : {Words{"call", "mcp__ex__echo"}, Words{"mcp", "status", "ex"},
+                              Words{"tools", "--server", "ex"}}) {
+        const auto done = run(exclusive, verb);
+        EXPECT_EQ(done.exit_code, 6) << verb[0];
+        EXPECT_THAT(done.err, why);
+    }
+    EXPECT_THAT(run(exclusive, {"mcp", "list"}).err, why);
+    const auto other = "[servers.corp]\ncommand = \"" + example_server() + "\"\n";
+    EXPECT_THAT(run(other, {"mcp", "status", "ex"}).err, why);
+    EXPECT_THAT(run(other, {"call", "mcp__corp__no"}).err, Not(why)) << "the server is there";
+}
+
+}  // namespace
+}  // namespace patchbay::test
