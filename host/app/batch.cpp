@@ -19,7 +19,6 @@ namespace json = boost::json;
 namespace {
 
 const Error kInterruption{ErrorCode::Cancelled, "interrupted by the user"};
-constexpr std::size_t kUnseenKinds = 1000;  // of notifications, kept for a later `wait`
 
 // What some servers listed and why others did not.
 std::string with_errors(std::string_view member, std::string_view items,
@@ -329,14 +328,7 @@ void Batch::cancel(const std::string& id, const json::object& request) {
 void Batch::wait_for(const std::string& id, const json::object& request) {
     Waiting waiting{id, text_of(request, "server"), text_of(request, "method"), 0};
     if (waiting.method.empty()) return refuse(id, "wait needs the \"method\" of a notification");
-    // It may have come before anybody waited: a script cannot know which is first.
-    for (auto& [kind, count] : unseen_) {
-        if (count == 0 || kind.second != waiting.method ||
-            (!waiting.server.empty() && kind.first != waiting.server))
-            continue;
-        --count;
-        return succeed(id, "{}");
-    }
+    if (unseen_.take(waiting.server, waiting.method)) return succeed(id, "{}");
     if (const auto limit = timeout_of(request); limit.count() > 0) {
         waiting.timer =
             session_.host().loop().after(limit, [this, id, method = waiting.method, limit] {
@@ -359,7 +351,7 @@ void Batch::on_notification(const std::string& server, const std::string& method
         if (found.timer) session_.host().loop().cancel(found.timer);
         return succeed(found.id, "{}");
     }
-    if (unseen_.size() < kUnseenKinds) ++unseen_[{server, method}];
+    unseen_.keep(server, method);
 }
 
 void Batch::show_status(const std::string& id) {

@@ -11,6 +11,7 @@
 #include "app/batch_input.hpp"
 #include "app/batch_output.hpp"
 #include "app/session.hpp"
+#include "app/unseen_notifications.hpp"
 
 #include <boost/json.hpp>
 
@@ -76,8 +77,7 @@ private:
     std::map<std::string, Running> running_;  // by raw id
     std::string barrier_;                     // raw id of a barrier that waits; empty: none
     std::vector<Waiting> waiting_;
-    std::map<std::pair<std::string, std::string>, unsigned>
-        unseen_;  // (server, method): not waited for yet
+    UnseenNotifications unseen_;
 };
 
 }  // namespace patchbay::app

@@ -3,6 +3,7 @@
 #include "app/trust_file.hpp"
 #include "app/verbs.hpp"
 #include "config/approval.hpp"
+#include "core/json.hpp"
 #include "core/text.hpp"
 
 #include <cstdio>
@@ -59,8 +60,30 @@ Stage stage_of(const Proposal& proposal, const TrustFile& trust) {
                                                                        : Stage::Changed;
 }
 
+// Whole: with the [auth.*] table that a server would use, which may be the user's, unless that is
+// one of `shown` itself.
+json::object definition_of(const Proposal& proposal, const std::vector<Proposal>& shown,
+                           const config::Config& config) {
+    auto definition = proposal.definition;
+    const auto name = core::text_in(core::object_in(&definition, "server"), "auth");
+    if (!name || !definition.contains("auth_table")) return definition;
+    const auto waiting_in = [id = "auth." + std::string(*name)](const auto& proposals) {
+        return std::find_if(proposals.begin(), proposals.end(),
+                            [&](const Proposal& other) { return other.id == id; });
+    };
+    if (waiting_in(shown) != shown.end()) return definition;
+    const auto waiting = waiting_in(config.untrusted);
+    const auto in_force = config.auth.find(std::string(*name));
+    if (waiting != config.untrusted.end())
+        definition["auth_table"] = waiting->definition.at("auth");
+    else if (in_force != config.auth.end())
+        definition["auth_table"] = in_force->second;
+    return definition;
+}
+
 // One line for each thing that is approved, the members of the entry itself first.
-void show(const Proposal& proposal, const TrustFile& trust) {
+void show(const Proposal& proposal, const std::vector<Proposal>& shown, const TrustFile& trust,
+          const config::Config& config) {
     const auto stage = stage_of(proposal, trust);
     print_line(visible(json::value(proposal.id)) + (stage == Stage::New ? "  not approved"
                                                     : stage == Stage::Changed
@@ -68,7 +91,7 @@ void show(const Proposal& proposal, const TrustFile& trust) {
                                                         : "  approved"));
     print_line("  written in: " + visible(json::value(config::to_string(proposal.place))));
     print_line("  project: " + visible(json::value(proposal.directory)));
-    for (const auto& member : proposal.definition) {
+    for (const auto& member : definition_of(proposal, shown, config)) {
         const auto* table = member.value().if_object();
         if (!table || table->empty()) {
             print_line("  " + std::string(member.key()) + ": " + visible(member.value()));
@@ -85,7 +108,8 @@ void show(const Proposal& proposal, const TrustFile& trust) {
         print_line("  needs an approval of " + visible(json::value(proposal.waits_for)) + " too");
 }
 
-json::object json_of(const Proposal& proposal, const TrustFile& trust) {
+json::object json_of(const Proposal& proposal, const TrustFile& trust,
+                     const config::Config& config) {
     const auto stage = stage_of(proposal, trust);
     return {{"id", proposal.id},
             {"state", stage == Stage::New       ? "new"
@@ -97,18 +121,19 @@ json::object json_of(const Proposal& proposal, const TrustFile& trust) {
             {"source", config::to_string(proposal.place)},
             {"digest", proposal.digest},
             {"waits_for", proposal.waits_for},
-            {"definition", proposal.definition}};
+            {"definition", definition_of(proposal, config.untrusted, config)}};
 }
 
-int list(const std::vector<Proposal>& waiting, const TrustFile& trust, bool as_json) {
+int list(const config::Config& config, const TrustFile& trust, bool as_json) {
+    const auto& waiting = config.untrusted;
     if (as_json) {
         json::array all;
-        for (const auto& proposal : waiting) all.push_back(json_of(proposal, trust));
+        for (const auto& proposal : waiting) all.push_back(json_of(proposal, trust, config));
         print_line(visible(all));
         return kOk;
     }
     if (waiting.empty()) print_line("nothing waits for an approval");
-    for (const auto& proposal : waiting) show(proposal, trust);
+    for (const auto& proposal : waiting) show(proposal, waiting, trust, config);
     if (!waiting.empty()) say("to approve one: patchbay trust ID");
     return kOk;
 }
@@ -185,7 +210,7 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
             config.diagnostics.begin(), config.diagnostics.end(), [](const auto& diagnostic) {
                 return diagnostic.severity == config::Severity::Error && diagnostic.server.empty();
             });
-        const int code = list(waiting, trust, global.json);
+        const int code = list(config, trust, global.json);
         return unusable ? int(kConfigError) : code;
     }
     auto picked = chosen(waiting, host, options.ids);
@@ -196,8 +221,9 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
                       global);
     int code = kOk;
     if (!options.yes) {
+        const auto asked = *picked;
         std::erase_if(*picked, [&](const Proposal& proposal) {
-            show(proposal, trust);
+            show(proposal, asked, trust, host.config());
             if (agreed(proposal)) return false;
             say("not approved: " + core::printable(proposal.id, 80));
             code = kDenied;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 
 namespace patchbay::config {
 
@@ -31,7 +32,7 @@ json::value sorted(const json::value& value) {
     return copy;
 }
 
-std::string digest_of(const json::object& definition) {
+std::string digest_of(const json::value& definition) {
     return core::sha256_hex(json::serialize(sorted(definition)));
 }
 
@@ -50,10 +51,21 @@ public:
 
     void run() {
         find_auth_in_force();
+        find_adjustments();
         // Servers first: their digests cover the tables as they were written.
         for (auto& fragment : fragments_) {
             if (!from_project(fragment.source.scope)) continue;
-            for (auto& entry : fragment.servers) judge(entry, fragment.source);
+            std::set<std::string_view> judged;
+            for (auto& entry : fragment.servers) {
+                if (entry.refused.empty() && !defines_connection(entry.body))
+                    continue;  // an overlay
+                // Of one name the first of a file counts. The others are told, and no copy of what
+                // adjusts them is made.
+                if (judged.insert(entry.id).second)
+                    judge(entry, fragment.source);
+                else
+                    entry.withheld = proposal_for(entry, fragment.source);
+            }
         }
         for (auto& fragment : fragments_) {
             if (!from_project(fragment.source.scope)) continue;
@@ -63,9 +75,13 @@ public:
     }
 
 private:
+    // Of a checkout a thousand servers may name one table: it is looked at once, and they hold its
+    // digest in place of a copy.
     struct Table {
         const Member* member = nullptr;
         const Source* source = nullptr;
+        std::string digest = {};
+        std::string waits_for = {};  // its own approval; empty: it needs none, or has it
     };
 
     bool approved(const Proposal& proposal) const {
@@ -87,6 +103,31 @@ private:
                     if (!now.source || strength(fragment.source) > strength(*now.source))
                         now = {&member, &fragment.source};
                 }
+            }
+        }
+    }
+
+    const Table* table_of(const Node& body) {
+        const auto* name = body.find("auth");
+        const auto found =
+            name && name->is(Node::Kind::Text) ? auth_.find(name->text) : auth_.end();
+        if (found == auth_.end()) return nullptr;
+        auto& table = found->second;
+        if (!table.digest.empty()) return &table;
+        table.digest = digest_of(to_json(table.member->value));
+        if (!from_project(table.source->scope)) return &table;
+        auto needed = proposal_for_table(*table.member, *table.source);
+        if (!approved(needed)) table.waits_for = std::move(needed.id);
+        return &table;
+    }
+
+    // What files of the checkout say about a server without defining it.
+    void find_adjustments() {
+        for (const auto& fragment : fragments_) {
+            if (!from_project(fragment.source.scope)) continue;
+            for (const auto& entry : fragment.servers) {
+                if (entry.refused.empty() && !defines_connection(entry.body))
+                    adjusting_[entry.id].push_back({&entry.body, fragment.source.scope});
             }
         }
     }
@@ -116,31 +157,27 @@ private:
         });
     }
 
-    void judge(ServerEntry& entry, const Source& source) {
-        if (entry.refused.empty() && !defines_connection(entry.body)) return;  // an overlay
+    static Proposal proposal_for(const ServerEntry& entry, const Source& source) {
         Proposal proposal;
         proposal.id = entry.id;
         proposal.directory = source.project;
         proposal.place = source.place(entry.mark);
+        return proposal;
+    }
+
+    void judge(ServerEntry& entry, const Source& source) {
+        auto proposal = proposal_for(entry, source);
         entry.program = proposal.program =
             look_for_program(launch_of_server(entry.body, folder_of(source)), proposal);
         proposal.definition = definition_of(entry, source);
-        const auto table = table_of(entry.body);
-        if (table.source && from_project(table.source->scope)) {
+        if (const auto* table = table_of(entry.body)) {
             // With another table of that name it would not be what was approved.
-            auto needed = proposal_for_table(*table.member, *table.source);
-            if (!approved(needed)) proposal.waits_for = std::move(needed.id);
+            proposal.definition["auth_table"] = table->digest;
+            proposal.waits_for = table->waits_for;
         }
         proposal.digest = digest_of(proposal.definition);
         proposal.approved = approved(proposal);
         if (!proposal.waits_for.empty() || !proposal.approved) entry.withheld = std::move(proposal);
-    }
-
-    Table table_of(const Node& body) const {
-        const auto* name = body.find("auth");
-        const auto found =
-            name && name->is(Node::Kind::Text) ? auth_.find(name->text) : auth_.end();
-        return found == auth_.end() ? Table{} : found->second;
     }
 
     json::object definition_of(const ServerEntry& entry, const Source& source) const {
@@ -153,22 +190,16 @@ private:
             definition["adjusted_by"] = std::move(adjusted);
         if (entry.program) definition["program"] = shown(*entry.program);
         if (approvals_) definition["plugins"] = plugins_of(entry.body);
-        if (const auto table = table_of(entry.body); table.member)
-            definition["auth_table"] = to_json(table.member->value);
         return definition;
     }
 
-    // What the other files of the checkout say about the server without defining it.
+    // What the files that are as strong as `source`, or stronger, say about the server.
     json::array adjustments(const std::string& id, const Source& source) const {
         json::array list;
-        for (const auto& fragment : fragments_) {
-            if (!from_project(fragment.source.scope) || fragment.source.scope < source.scope)
-                continue;
-            for (const auto& entry : fragment.servers) {
-                if (entry.id == id && entry.refused.empty() && !defines_connection(entry.body))
-                    list.push_back(to_json(entry.body));
-            }
-        }
+        const auto found = adjusting_.find(id);
+        if (found == adjusting_.end()) return list;
+        for (const auto& [body, scope] : found->second)
+            if (scope >= source.scope) list.push_back(to_json(*body));
         return list;
     }
 
@@ -213,6 +244,7 @@ private:
     const Approvals* approvals_;
     const Environment& environment_;
     std::map<std::string, Table> auth_;
+    std::map<std::string, std::vector<std::pair<const Node*, Scope>>> adjusting_;  // by server
 };
 
 }  // namespace

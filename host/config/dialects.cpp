@@ -206,7 +206,9 @@ private:
     void servers(Member& member, Dialect dialect) {
         auto& value = member.value;
         if (value.is(Node::Kind::Null)) return;
-        if (value.is(Node::Kind::Map)) {
+        if (value.members.size() > kMostInOne || value.items.size() > kMostInOne) {
+            misshapen(value.mark, member.key + ": more than 4096 servers in one file, the limit");
+        } else if (value.is(Node::Kind::Map)) {
             for (auto& server : value.members)
                 entry(std::move(server.key), server.mark, std::move(server.value), dialect);
         } else if (value.is(Node::Kind::List)) {

@@ -131,6 +131,7 @@ json::object limits_json(const core::Limits& limits) {
             {"schema_depth", limits.schema_depth},
             {"description_bytes", limits.description_bytes},
             {"stderr_line_bytes", limits.stderr_line_bytes},
+            {"batch_items", limits.batch_items},
             {"input_rounds", limits.input_rounds},
             {"input_requests", limits.input_requests},
             {"server_requests", limits.server_requests},

@@ -113,6 +113,8 @@ const std::array kTableKeys = {
              [](C& c, N v) { return take_count(c.limits.description_bytes, v); }},
     TableKey{"limits", "stderr_line_bytes", kNotProject,
              [](C& c, N v) { return take_count(c.limits.stderr_line_bytes, v); }},
+    TableKey{"limits", "batch_items", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.batch_items, v); }},
     TableKey{"limits", "input_rounds", kNotProject,
              [](C& c, N v) { return take_count(c.limits.input_rounds, v); }},
     TableKey{"limits", "input_requests", kNotProject,

@@ -120,7 +120,7 @@ struct Connection::Impl {
 
     // inbound
     void message(plugin::ExchangeId exchange, core::Buffer body);
-    void batch(core::Buffer body);
+    void batch(std::string_view text);
     void malformed(std::string_view body, const Error& error, plugin::ExchangeId exchange);
     void answer(const protocol::Envelope& envelope, plugin::ExchangeId exchange, core::Buffer body);
     void input_required(RequestId id, std::string_view result);

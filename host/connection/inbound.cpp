@@ -50,7 +50,7 @@ std::optional<RequestId> guessed_id(std::string_view text) {
 void Connection::Impl::message(plugin::ExchangeId exchange, core::Buffer body) {
     const auto text = body.view();
     if (auto* entry = exchange ? pending.find_wire(exchange) : nullptr) entry->heard = true;
-    if (!text.empty() && text.front() == '[') return batch(std::move(body));
+    if (!text.empty() && text.front() == '[') return batch(text);
     const auto envelope = protocol::parse_envelope(text, context.limits.json_depth);
     if (!envelope) return malformed(text, envelope.error(), exchange);
     switch (envelope->kind) {
@@ -64,23 +64,22 @@ void Connection::Impl::message(plugin::ExchangeId exchange, core::Buffer body) {
     }
 }
 
-// JSON-RPC batches exist in 2025-03-26 and older; each element is a message of its own.
-void Connection::Impl::batch(core::Buffer body) {
-    const Error refused{ErrorCode::Protocol,
-                        "a batch of messages, which this revision does not have"};
+// JSON-RPC batches exist in 2025-03-26 and older; each element is a message of its own, which the
+// channel brings when its turn comes. One that is none spoils the whole: of a million of them each
+// would cost a line of the log.
+void Connection::Impl::batch(std::string_view text) {
     if (session && session->version != "2025-03-26" && session->version != "2024-11-05") {
-        return malformed(body.view(), refused, 0);
+        return malformed(
+            text, {ErrorCode::Protocol, "a batch of messages, which this revision does not have"},
+            0);
     }
-    const auto value = core::parse_json(body.view(), {.depth = context.limits.json_depth});
-    const auto* items = value ? value->if_array() : nullptr;
-    if (!items) {
-        return malformed(body.view(), {ErrorCode::Protocol, "message is not valid JSON"}, 0);
-    }
-    const auto watch = alive;  // what a message leads to may end the connection
-    for (const auto& item : *items) {
-        if (!*watch || lost_because || !channel) return;
-        if (item.is_object()) message(0, core::Buffer::from(json::serialize(item)));
-    }
+    const auto items =
+        protocol::split_batch(text, context.limits.batch_items, context.limits.json_depth);
+    if (!items) return malformed(text, items.error(), 0);
+    std::vector<core::Buffer> messages;
+    messages.reserve(items->size());
+    for (const auto item : *items) messages.push_back(core::Buffer::from(std::string(item)));
+    channel->unfold(std::move(messages));
 }
 
 // A line that is no MCP message is either a stray log line, which is kept for `logs` and harms

@@ -15,6 +15,8 @@
 #include <cassert>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <iterator>
 #include <mutex>
 
 namespace patchbay::plugin {
@@ -30,6 +32,9 @@ constexpr std::size_t kMostQueuedBytes = 64u << 20;
 constexpr std::size_t kMostQueuedEvents = 100'000;
 constexpr std::size_t kMostQueuedOutputs = 10'000;  // lines for people beyond are dropped
 constexpr std::size_t kOutputBytes = 8u << 10, kFactBytes = 1u << 10;
+// Delivered in one turn of the loop; then the other servers have theirs.
+constexpr std::size_t kEventsPerRound = 64;
+constexpr std::size_t kBytesPerRound = 256u << 10;
 
 enum class Kind {
     Opened,
@@ -56,6 +61,8 @@ struct Event {
     ExchangeId exchange = 0;
     core::Buffer body{};
     std::unique_ptr<Detail> detail{};
+
+    std::size_t bytes() const { return body.size() + (detail ? detail->text.size() : 0); }
 };
 
 core::Buffer copy_of(const patchbay_buf& body) {
@@ -96,22 +103,23 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
         const std::scoped_lock lock(mutex);
         if (dropping) return PATCHBAY_OK;
         const auto bytes = event.body.size();
-        if (event.kind == Kind::Output && queue.size() >= kMostQueuedOutputs) return PATCHBAY_OK;
+        if (event.kind == Kind::Output && waiting >= kMostQueuedOutputs) return PATCHBAY_OK;
         if (event.kind != Kind::Closed &&
-            (queued_bytes + bytes > most_queued_bytes || queue.size() >= kMostQueuedEvents)) {
+            (queued_bytes + bytes > most_queued_bytes || waiting >= kMostQueuedEvents)) {
             if (overflowed) return PATCHBAY_PAUSE;
             overflowed = true;
-            const bool many = queue.size() >= kMostQueuedEvents;
+            const bool many = waiting >= kMostQueuedEvents;
             event = special_event(Kind::Spent, std::to_string(queued_bytes) + " bytes in " +
-                                                   std::to_string(queue.size()) +
+                                                   std::to_string(waiting) +
                                                    " events of the server were waiting (limit " +
                                                    (many ? "channel_events)" : "channel_bytes)"));
         }
         queued_bytes += event.body.size();
+        ++waiting;
         const bool is_message = event.kind == Kind::Message;
         queue.push_back(std::move(event));
         schedule();
-        if (!is_message || (!paused && queued_bytes <= kPauseBytes && queue.size() <= kPauseEvents))
+        if (!is_message || (!paused && queued_bytes <= kPauseBytes && waiting <= kPauseEvents))
             return PATCHBAY_OK;
         answered_pause = true;
         return PATCHBAY_PAUSE;
@@ -126,40 +134,57 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
 
     // ---- [loop]
 
+    // One round. When an event pumps the loop, the next goes on where the outer one is.
     void deliver() {
         const auto keep = shared_from_this();
-        drain_batch();  // what an outer delivery has left, when an event pumped the loop
         {
             const std::scoped_lock lock(mutex);
             self = nullptr;
-            batch.swap(queue);
-            queued_bytes = 0;
             scheduled = false;
-        }
-        drain_batch();
-        resume_if_drained();
-    }
-
-    void drain_batch() {
-        while (next < batch.size()) {
-            Event event = std::move(batch[next++]);
-            try {
-                dispatch(event);
-            } catch (const std::exception& error) {
-                failed_at(event.kind, error.what());
-            } catch (...) {
-                failed_at(event.kind, "no std::exception");
+            if (!left()) {
+                batch.clear();
+                next = 0;
+                batch.swap(queue);
             }
         }
-        batch.clear();
-        next = 0;
+        std::size_t bytes = 0;
+        for (std::size_t i = 0; i < kEventsPerRound && bytes < kBytesPerRound && left(); ++i)
+            bytes += deliver_next();
+        resume_if_drained();
+        const std::scoped_lock lock(mutex);
+        if (left() || !queue.empty()) schedule();
     }
+
+    std::size_t deliver_next() {
+        Event event{Kind::Message};
+        if (!parts.empty()) {
+            event.body = std::move(parts.front());
+            parts.pop_front();
+        } else {
+            event = std::move(batch[next++]);
+            const std::scoped_lock lock(mutex);
+            queued_bytes -= event.body.size();
+            --waiting;
+        }
+        const auto bytes = event.bytes();
+        try {
+            dispatch(event);
+        } catch (const std::exception& error) {
+            failed_at(event.kind, error.what());
+        } catch (...) {
+            failed_at(event.kind, "no std::exception");
+        }
+        return bytes;
+    }
+
+    // Taken from the queue, and not delivered yet.
+    bool left() const { return !parts.empty() || next < batch.size(); }
 
     void resume_if_drained() {
         bool resume = false;
         {
             const std::scoped_lock lock(mutex);
-            resume = answered_pause && !paused;
+            resume = answered_pause && !paused && !left();
             if (resume) answered_pause = false;
         }
         if (resume && channel && !ended) call("resume", [&] { table.resume(channel); });
@@ -300,8 +325,9 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
     ChannelEvents* events;  // null: nobody listens
     patchbay_channel* channel = nullptr;
     ExchangeSet exchanges;
-    std::vector<Event> batch;
+    std::vector<Event> batch;  // from `next` on: to be delivered
     std::size_t next = 0;
+    std::deque<core::Buffer> parts;  // messages that come before those
     std::vector<patchbay_kv> headers;
     bool opened = false, closing = false, closed = false, ended = false, faulted = false;
 
@@ -309,7 +335,7 @@ struct patchbay_link : std::enable_shared_from_this<patchbay_link> {
 
     std::mutex mutex;  // guards what follows
     std::vector<Event> queue;
-    std::size_t queued_bytes = 0;
+    std::size_t queued_bytes = 0, waiting = 0;  // bytes and events, those in `batch` too
     bool scheduled = false, answered_pause = false, overflowed = false, dropping = false;
     std::shared_ptr<patchbay_link> self;  // while a delivery is scheduled
 
@@ -320,7 +346,8 @@ private:
         if (std::exchange(scheduled, true)) return;
         if (!self) self = shared_from_this();
         auto run = [this] { deliver(); };  // small enough for std::function to hold in place
-        if (loop.on_loop_thread())
+        // What is left of a round waits for the others' turn as well, which post() gives them.
+        if (loop.on_loop_thread() && !left())
             loop.defer(run);
         else
             loop.post(run);
@@ -512,6 +539,10 @@ public:
     void resume() override {
         link_->paused = false;
         link_->resume_if_drained();
+    }
+
+    void unfold(std::vector<core::Buffer> messages) override {
+        std::move(messages.begin(), messages.end(), std::back_inserter(link_->parts));
     }
 
     void settle(ExchangeId exchange) override {

@@ -5,7 +5,7 @@
 //          events go nowhere).
 // Threads: [loop]. Plugin events may come on any thread; they are queued and delivered on the loop
 //          after the plugin's call has returned, in the order they came, never from inside one of
-//          the calls below.
+//          the calls below; a few in each turn, so that no server keeps the loop from the others.
 // Errors:  open() fails with the plugin's text. A contract broken by the plugin (done twice, event
 //          after closed) ends the channel with ErrorCode::Internal and marks the plugin as bad.
 #pragma once
@@ -84,6 +84,8 @@ public:
     virtual void cancel(ExchangeId exchange) = 0;
     virtual void pause() = 0;  // answer PAUSE to further messages, until resume()
     virtual void resume() = 0;
+    // From within on_message(): these were in it, and come next, each as a message of exchange 0.
+    virtual void unfold(std::vector<core::Buffer> messages) = 0;
     virtual void settle(ExchangeId exchange) = 0;
     virtual void set_credentials(const std::vector<Header>& credentials) = 0;
     virtual void close() = 0;  // on_closed follows; twice is harmless

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <vector>
 
 namespace patchbay::protocol {
 namespace json = boost::json;
@@ -158,6 +157,26 @@ Result<std::vector<Member>> scan_object(std::string_view text, std::size_t depth
     return members;
 }
 
+// From a string's opening quote to after the closing one; beyond the end when there is none.
+std::size_t past_string(std::string_view text, std::size_t at) {
+    for (++at; at < text.size() && text[at] != '"'; ++at)
+        if (text[at] == '\\') ++at;
+    return at + 1;
+}
+
+// To the comma or bracket that follows a value, or the end of the text.
+std::size_t past_value(std::string_view text, std::size_t at) {
+    for (std::size_t depth = 0; at < text.size();) {
+        const char c = text[at];
+        const bool closes = c == '}' || c == ']';
+        if (depth == 0 && (c == ',' || closes)) break;
+        if (c == '{' || c == '[') ++depth;
+        if (closes) --depth;
+        at = c == '"' ? past_string(text, at) : at + 1;
+    }
+    return std::min(at, text.size());
+}
+
 // Of a valid JSON value. Digits are the common case; 7.0 and 7e0 are the same number to JSON.
 std::optional<std::int64_t> integer(std::string_view raw) {
     std::int64_t value = 0;
@@ -242,6 +261,29 @@ Result<Envelope> parse_envelope(std::string_view message, std::size_t depth) {
     return envelope;
 }
 
+Result<std::vector<std::string_view>> split_batch(std::string_view batch, std::size_t most,
+                                                  std::size_t depth) {
+    const auto text = trim(batch);
+    if (text.size() < 2 || text.front() != '[' || text.back() != ']')
+        return malformed("not a batch of messages");
+    const auto inside = text.substr(1, text.size() - 2);
+    std::vector<std::string_view> items;
+    for (std::size_t at = 0;; ++at) {
+        if (items.size() == most)
+            return Error{ErrorCode::Limit, "a batch of more than " + std::to_string(most) +
+                                               " messages (limit batch_items)"};
+        const auto begin = at;
+        at = past_value(inside, at);
+        const auto item = trim(inside.substr(begin, at - begin));
+        if (const auto message = parse_envelope(item, depth); !message)
+            return within("message " + std::to_string(items.size() + 1) + " of a batch",
+                          message.error());
+        items.push_back(item);
+        if (at == inside.size()) return items;
+        if (inside[at] != ',') return malformed("a batch with a bracket too many");
+    }
+}
+
 Result<Params> split_params(std::string_view object, std::size_t depth) {
     Scan scan;
     const auto members = scan_object(object, depth, scan);
@@ -265,33 +307,17 @@ Result<Params> split_params(std::string_view object, std::size_t depth) {
 
 std::string_view raw_member(std::string_view members, std::string_view key) {
     std::size_t at = 0;
-    const auto past_string = [&] {  // from its opening quote to after the closing one
-        for (++at; at < members.size() && members[at] != '"'; ++at)
-            if (members[at] == '\\') ++at;
-        ++at;
-    };
     while (at < members.size()) {
         at = members.find('"', at);
         if (at == std::string_view::npos) return {};
         const auto key_begin = at + 1;
-        past_string();
+        at = past_string(members, at);
         if (at > members.size()) return {};
         const auto found = members.substr(key_begin, at - 1 - key_begin);
         at = members.find(':', at);
         if (at == std::string_view::npos) return {};
         const auto begin = ++at;
-        int depth = 0;
-        while (at < members.size() && (depth > 0 || members[at] != ',')) {
-            const char c = members[at];
-            if (c == '"') {
-                past_string();
-                continue;
-            }
-            if (c == '{' || c == '[') ++depth;
-            if (c == '}' || c == ']') --depth;
-            ++at;
-        }
-        at = std::min(at, members.size());
+        at = past_value(members, at);
         if (found == key) return trim(members.substr(begin, at - begin));
     }
     return {};

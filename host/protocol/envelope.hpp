@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace patchbay::protocol {
 
@@ -34,6 +35,11 @@ struct Envelope {
 };
 
 Result<Envelope> parse_envelope(std::string_view message, std::size_t depth = 128);
+
+// The messages of a JSON-RPC batch, as raw bytes; stops at the first that is none. Limit for more
+// than `most`.
+Result<std::vector<std::string_view>> split_batch(std::string_view batch, std::size_t most,
+                                                  std::size_t depth = 128);
 
 // The members of one JSON object, as raw bytes, in order: for splicing params. `meta` is the inside
 // of `_meta` without its braces, `members` all the others joined by commas.

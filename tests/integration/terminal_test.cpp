@@ -217,6 +217,25 @@ TEST_F(Approving, ShowsEachDefinitionAndTakesYesForIt) {
                 AllOf(HasSubstr("\"b\"  not approved"), Not(HasSubstr("\"a\""))));
 }
 
+TEST_F(Approving, ShowsTheTableThatAServerWouldUseUnlessItIsAskedAboutToo) {
+    home.write(".patchbay.local.toml", "[auth.corp]\nkind = \"bearer\"\n");
+    home.write(".mcp.json",
+               R"({"mcpServers": {"v": {"url": "http://127.0.0.1:9", "auth": "corp"}}})");
+    const auto shown = HasSubstr("auth_table:\r\n    \"kind\": \"bearer\"");
+    OnTerminal alone(home.patchbay({"trust", "v"}));
+    ASSERT_TRUE(alone.wait_for("approve \"v\"? [y/N] ")) << alone.seen();
+    EXPECT_THAT(alone.seen(), shown);
+    alone.type("n\n");
+    EXPECT_EQ(alone.finish(), 7);
+    OnTerminal both(home.patchbay({"trust", "v", "auth.corp"}));
+    ASSERT_TRUE(both.wait_for("approve \"v\"? [y/N] ")) << both.seen();
+    EXPECT_THAT(both.seen(), Not(shown));
+    both.type("n\n");
+    ASSERT_TRUE(both.wait_for("approve \"auth.corp\"? [y/N] ")) << both.seen();
+    both.type("n\n");
+    EXPECT_EQ(both.finish(), 7);
+}
+
 TEST_F(Approving, TakesAnythingElseForNo) {
     for (const char* answer : {"\n", "yep\n", "\x04"}) {
         OnTerminal trust(home.patchbay({"trust", "a"}));

@@ -118,6 +118,23 @@ TEST(Trust, OfAnApprovedServerOnlyTheTableThatIsMissingIsAskedFor) {
     EXPECT_THAT(home.run({"trust"}).out, HasSubstr("nothing waits"));
 }
 
+// Many servers may name one table: it is shown once, but it is shown.
+TEST(Trust, TheTableThatAServerWouldUseIsShownWhole) {
+    Home home;
+    home.write(home.user_config() / "config.toml",
+               "[auth.mine]\nkind = \"bearer\"\ntoken = \"t1\"\n");
+    home.write(".mcp.json", R"({"mcpServers": {"u": {"url": "http://127.0.0.1:9", "auth": "mine"},
+                                               "v": {"url": "http://127.0.0.1:9", "auth": "corp"}}})");
+    home.write(".patchbay.local.toml", "[auth.corp]\nkind = \"bearer\"\ntoken = \"t2\"\n");
+    const auto shown = home.run({"trust"}).out;
+    EXPECT_THAT(shown,
+                HasSubstr("  auth_table:\n    \"kind\": \"bearer\"\n    \"token\": \"t1\"\n"));
+    EXPECT_EQ(shown.find("\"t2\""), shown.rfind("\"t2\"")) << shown;
+    EXPECT_THAT(shown, HasSubstr("  auth:\n    \"kind\": \"bearer\"\n    \"token\": \"t2\"\n"));
+    EXPECT_THAT(home.run({"trust", "--json"}).out,
+                HasSubstr(R"("auth_table":{"kind":"bearer","token":"t1"})"));
+}
+
 TEST(Trust, AnApprovalLetsItRunAndARevocationDoesNot) {
     Home home;
     home.write(".mcp.json", R"({"mcpServers": {"a": {"command": ")" + example_server() + "\"}}}");

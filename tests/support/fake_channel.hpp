@@ -173,6 +173,11 @@ private:
         }
         void pause() override {}
         void resume() override {}
+        // In order, but all at once: rounds are the true channel's.
+        void unfold(std::vector<core::Buffer> messages) override {
+            for (auto& server = server_; auto& message : messages)
+                if (server.events_) server.events_->on_message(0, std::move(message));
+        }
         void settle(plugin::ExchangeId exchange) override { server_.settled.push_back(exchange); }
         void set_credentials(const std::vector<plugin::Header>& given) override {
             server_.credentials = given;

@@ -473,6 +473,43 @@ TEST_F(Approval, AChangeOfTheUsersTableWithdrawsItToo) {
     EXPECT_FALSE(find(now(), "a"));
 }
 
+// A table as large as a file may be, and as many servers that use it.
+TEST_F(Approval, AServerHoldsTheDigestOfItsTableAndNoCopy) {
+    const auto table = [](char filling) {
+        return "[auth.corp]\nkind = 'bearer'\nx = '" + std::string(100'000, filling) + "'\n";
+    };
+    const std::string servers =
+        "[servers.a]\ncommand = 'run'\nauth = 'corp'\n[servers.b]\ncommand = 'run'\nauth = "
+        "'corp'\n";
+    project(servers + table('x'));
+    const auto config = now();
+    ASSERT_EQ(config.untrusted.size(), 3u);
+    for (const auto& proposal : config.untrusted) {
+        if (proposal.is_table()) continue;
+        EXPECT_LT(boost::json::serialize(proposal.definition).size(), 1'000u) << proposal.id;
+        EXPECT_EQ(proposal.waits_for, "auth.corp");
+    }
+    approve({"a", "b", "auth.corp"});
+    EXPECT_TRUE(find(now(), "a"));
+    EXPECT_TRUE(find(now(), "b"));
+    project(servers + table('y'));
+    EXPECT_EQ(waiting().size(), 3u) << "another table is another definition of all";
+}
+
+TEST_F(Approval, OfOneNameInOneFileTheFirstIsJudged) {
+    world.folder.write("home/me/work/app/.patchbay/config.yaml",
+                       "servers:\n- {name: a, command: run}\n- {name: a, command: other}\n");
+    local("[servers.a]\nenabled = false\n");
+    const auto config = now();
+    ASSERT_EQ(config.untrusted.size(), 1u) << all(config.diagnostics);
+    EXPECT_EQ(config.untrusted[0].definition.at("server").at("command"), "run");
+    EXPECT_EQ(config.untrusted[0].definition.at("adjusted_by"),
+              boost::json::parse(R"([{"enabled":false}])"));
+    approve({"a"});
+    EXPECT_TRUE(waiting().empty());
+    EXPECT_EQ(find(now(), "a")->settings.at("command"), "run");
+}
+
 TEST_F(Approval, AStrongerDefinitionNeedsNoneOfAWeakerOne) {
     project("[servers.a]\ncommand = 'run'\n[auth.x]\nkind = 'bearer'\n");
     world.environment.sets = {"servers.a.command=mine", "auth.x.kind=oauth"};

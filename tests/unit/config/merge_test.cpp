@@ -268,6 +268,21 @@ TEST(ConfigMerge, ListsAreBounded) {
     EXPECT_THAT(all(config.diagnostics), HasSubstr("permissions: more than 4096 values"));
 }
 
+TEST(ConfigMerge, SoIsTheNumberOfServersOfAFile) {
+    for (const int count : {4096, 4097}) {
+        std::string many;
+        for (int i = 0; i < count; ++i) many += "s" + std::to_string(i) + " = { command = 'x' }\n";
+        std::vector<Fragment> fragments;
+        fragments.push_back(toml(Scope::Project, "[servers]\n" + many));
+        const bool fits = fragments[0].servers.size() == 4096u;
+        EXPECT_EQ(fits, count == 4096);
+        EXPECT_EQ(fragments[0].diagnostics.empty(), fits);
+        if (!fits)
+            EXPECT_THAT(all(fragments[0].diagnostics),
+                        HasSubstr("servers: more than 4096 servers in one file, the limit"));
+    }
+}
+
 TEST(ConfigMerge, PermissionsThatCannotBeReadAllowNothing) {
     for (const auto* text : {"permissions = 'none'", "policy = 3", "permissions.deny = 'x'",
                              "[policy]\ndeny = ['a']\n[permissions]\ndeny = ['b']\n"}) {

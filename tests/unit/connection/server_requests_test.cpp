@@ -4,6 +4,7 @@
 namespace patchbay::connection {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class ServerAsks : public ConnectionTest {
@@ -129,6 +130,34 @@ TEST_F(ServerAsks, ThousandsInOneMessageAreAnsweredOneByOne) {
     server.say(batch + "]");
     ASSERT_TRUE(wait([&] { return connection().state() != State::Ready; }));
     EXPECT_EQ(answers(), 1'000u);
+}
+
+TEST_F(ServerAsks, ABatchWithAnItemThatIsNoMessageIsOneLineForPeopleAndNothingElse) {
+    server.be_legacy({}, "2025-03-26");
+    ASSERT_EQ(connect(), State::Ready);
+    server.say("[{},{},{},{}]");
+    server.say(R"({"jsonrpc":"2.0","method":"ping","id":1})");
+    ASSERT_TRUE(wait([&] { return answers() == 1; }));
+    EXPECT_THAT(events.output, ElementsAre("[{},{},{},{}]"));
+    server.say(R"([{"jsonrpc":"2.0","method":"ping","id":2},5])");
+    server.say(R"({"jsonrpc":"2.0","method":"ping","id":3})");
+    ASSERT_TRUE(wait([&] { return answers() == 2; }));
+    EXPECT_EQ(server.received.back().at("id"), 3) << "the batch is refused whole";
+    EXPECT_EQ(connection().state(), State::Ready);
+}
+
+TEST_F(ServerAsks, ABatchHasNoMoreItemsThanItsLimit) {
+    limits.batch_items = 2;
+    server.be_legacy({}, "2025-03-26");
+    ASSERT_EQ(connect(), State::Ready);
+    const std::string note = R"({"jsonrpc":"2.0","method":"n"})";
+    server.say("[" + note + "," + note + "]");
+    ASSERT_TRUE(wait([&] { return events.notifications.size() == 2; }));
+    server.say("[" + note + "," + note + "," + note + "]");
+    server.say(note);
+    ASSERT_TRUE(wait([&] { return events.notifications.size() == 3; }));
+    EXPECT_THAT(connection().status().last_error, HasSubstr("limit batch_items"));
+    EXPECT_EQ(connection().state(), State::Ready);
 }
 
 TEST_F(ServerAsks, AnAnswerThatComesTooLateIsNotForTheNextSession) {

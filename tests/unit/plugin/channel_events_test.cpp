@@ -94,12 +94,12 @@ TEST_F(ChannelAlone, AsksForAPauseWhenMoreThanAMegabyteOrAThousandEventsWait) {
     open();
     EXPECT_EQ(say(0, std::string(1u << 20, 'x')), PATCHBAY_OK);
     EXPECT_EQ(say(0, "x"), PATCHBAY_PAUSE);
-    turn();
+    hear(2);
     EXPECT_THAT(transport_.calls, ElementsAre("resume"));
     transport_.calls.clear();
     for (int i = 0; i < 1000; ++i) ASSERT_EQ(say(0, "x"), PATCHBAY_OK) << i;
     EXPECT_EQ(say(0, "x"), PATCHBAY_PAUSE);
-    turn();
+    hear(1003);
     EXPECT_THAT(transport_.calls, ElementsAre("resume"));
     EXPECT_EQ(events_.lines.size(), 1003u);
 }
@@ -109,7 +109,7 @@ TEST_F(ChannelAlone, DropsLinesForPeopleBeyondTenThousandAndNothingElse) {
     for (int i = 0; i < 10'001; ++i)
         transport_.sink->output(transport_.link, PATCHBAY_OUTPUT_STRAY, str("line"));
     say(0, "{}");
-    turn();
+    hear(10'001);
     EXPECT_EQ(events_.lines.size(), 10'001u);
     EXPECT_EQ(events_.lines.back(), "message 0 {}");
     EXPECT_THAT(events_.problems, IsEmpty());
@@ -119,7 +119,7 @@ TEST_F(ChannelAlone, TakesAHundredThousandEventsAndEndsWithOneMore) {
     open();
     const auto wait = [&](int count) {
         for (int i = 0; i < count; ++i) transport_.sink->writable(transport_.link);
-        turn();
+        hear(events_.lines.size() + 100'000);
     };
     wait(100'000);
     EXPECT_THAT(events_.problems, IsEmpty());
@@ -131,6 +131,63 @@ TEST_F(ChannelAlone, TakesAHundredThousandEventsAndEndsWithOneMore) {
     EXPECT_THAT(events_.problems[0].error.message, HasSubstr("limit channel_events"));
     EXPECT_THAT(transport_.calls, ElementsAre("close"));
     EXPECT_EQ(services_.misbehaviour(), "") << "the peer has done it, not the plugin";
+}
+
+// A turn of the loop: what was posted meanwhile comes between two rounds.
+TEST_F(ChannelAlone, ALongQueueIsDeliveredInRoundsAndOthersHaveTheirTurn) {
+    open();
+    for (int i = 0; i < 130; ++i) transport_.sink->writable(transport_.link);
+    std::vector<std::size_t> heard;
+    for (int i = 0; i < 3; ++i)
+        loop_.post([&] {
+            heard.push_back(events_.lines.size());
+            loop_.post([&] { heard.push_back(events_.lines.size()); });
+        });
+    hear(130);
+    EXPECT_THAT(heard, ElementsAre(64, 64, 64, 128, 128, 128));
+    EXPECT_THAT(transport_.calls, IsEmpty());
+}
+
+TEST_F(ChannelAlone, ARoundEndsAfterAQuarterOfAMegabyteToo) {
+    open();
+    for (int i = 0; i < 4; ++i) say(0, std::string(128u << 10, 'x'));
+    turn();
+    EXPECT_EQ(events_.lines.size(), 2u);
+    say(0, "late");
+    hear(5);
+    EXPECT_EQ(events_.lines.back(), "message 0 late");
+}
+
+TEST_F(ChannelAlone, IsNotResumedWhileARoundIsLeft) {
+    open();
+    for (int i = 0; i < 1001; ++i) say(0, "x");
+    turn();
+    EXPECT_EQ(events_.lines.size(), 64u);
+    EXPECT_THAT(transport_.calls, IsEmpty());
+    EXPECT_EQ(say(0, "x"), PATCHBAY_OK) << "of the thousand some are delivered";
+    hear(1002);
+    EXPECT_THAT(transport_.calls, ElementsAre("resume"));
+}
+
+TEST_F(ChannelAlone, WhatWasInAMessageComesBeforeTheNextAndInRounds) {
+    open();
+    ASSERT_TRUE(send(1));
+    bool first = true;
+    events_.during_message = [&] {
+        if (!std::exchange(first, false)) return;
+        std::vector<core::Buffer> parts;
+        for (int i = 0; i < 100; ++i) parts.push_back(core::Buffer::from(std::to_string(i)));
+        channel_->unfold(std::move(parts));
+    };
+    say(1, "[]");
+    transport_.sink->done(transport_.link, 1, PATCHBAY_OK, nullptr);
+    turn();
+    EXPECT_EQ(events_.lines.size(), 64u);
+    hear(102);
+    EXPECT_EQ(events_.lines[0], "message 1 []");
+    EXPECT_EQ(events_.lines[1], "message 0 0");
+    EXPECT_EQ(events_.lines[100], "message 0 99");
+    EXPECT_EQ(events_.lines[101], "done 1");
 }
 
 TEST_F(ChannelAlone, AFullQueueStillTakesTheEnd) {

@@ -65,6 +65,12 @@ protected:
     bool until(const std::function<bool()>& done) {
         return loop_.run_until(done, core::Clock::now() + std::chrono::seconds(20));
     }
+    // Until `count` events were told, and a turn more.
+    void hear(std::size_t count) {
+        ASSERT_TRUE(until([&] { return events_.lines.size() >= count; }))
+            << events_.lines.size() << " of " << count;
+        turn();
+    }
     void turn() {
         bool turned = false;
         loop_.post([&] { turned = true; });

@@ -8,6 +8,7 @@
 namespace patchbay::protocol {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(Envelope, CutsARequestIntoItsRawParts) {
@@ -208,6 +209,37 @@ TEST(RpcErrors, AreReadWithTheirData) {
     EXPECT_EQ(parse_rpc_error(R"({"code":-32000.0})")->code, -32000);
     EXPECT_EQ(parse_rpc_error(R"({"code":-9223372036854775808})")->code,
               std::numeric_limits<std::int64_t>::min());
+}
+
+TEST(SplitBatch, GivesEveryMessageAsItsBytes) {
+    const auto items = split_batch(
+        " [ {\"jsonrpc\":\"2.0\",\"method\":\"a]},\\\"\"} ,{\"jsonrpc\":\"2.0\",\"id\":1,"
+        "\"result\":{\"a\":[{},[]]}}]\n",
+        2);
+    ASSERT_TRUE(items) << items.error().message;
+    EXPECT_THAT(*items, ElementsAre("{\"jsonrpc\":\"2.0\",\"method\":\"a]},\\\"\"}",
+                                    "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":[{},[]]}}"));
+}
+
+TEST(SplitBatch, RefusesTheWholeAtTheFirstItemThatIsNoMessage) {
+    const std::string ping = R"({"jsonrpc":"2.0","method":"ping"})";
+    for (const auto& batch :
+         {std::string("[]"), std::string("["), std::string("{}"), "[" + ping + ",]", "[" + ping,
+          "[" + ping + " " + ping + "]", "[" + ping + "}," + ping + "]", "[" + ping + "]]",
+          "[[" + ping + "]]", "[" + ping + ",5]", "[\"" + ping + "]",
+          "[" + ping + "],[" + ping + "]"})
+        EXPECT_FALSE(split_batch(batch, 10)) << batch;
+    EXPECT_THAT(split_batch("[" + ping + ",{}," + ping + "]", 10).error().message,
+                HasSubstr("message 2 of a batch: not a JSON-RPC 2.0 message"));
+}
+
+TEST(SplitBatch, CountsNoFurtherThanItsLimit) {
+    const std::string ping = R"({"jsonrpc":"2.0","method":"ping"})";
+    EXPECT_TRUE(split_batch("[" + ping + "," + ping + "]", 2));
+    const auto refused = split_batch("[" + ping + "," + ping + ",no message]", 2);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::Limit);
+    EXPECT_EQ(refused.error().message, "a batch of more than 2 messages (limit batch_items)");
 }
 
 }  // namespace
