@@ -3,7 +3,6 @@
 #include "app/output.hpp"
 #include "core/log.hpp"
 #include "protocol/compose.hpp"
-#include "protocol/envelope.hpp"
 
 #include <boost/json.hpp>
 
@@ -50,13 +49,7 @@ void BatchOutput::put_error(const std::string& id, const Error& error, const std
 
 void BatchOutput::rpc_error(const std::string& id, std::string_view raw_error) {
     told_errors_ = true;
-    const auto error = protocol::parse_rpc_error(raw_error);
-    const auto message = error ? error->message : error.error().message;
-    std::string line = "{\"id\":" + id +
-                       ",\"ok\":false,\"error\":{\"kind\":\"server\",\"message\":" +
-                       protocol::quoted(core::log::masked(message)) +
-                       ",\"rpc\":" + core::log::masked(raw_error) + "}}";
-    put(std::move(line));
+    put("{\"id\":" + id + ",\"ok\":false,\"error\":" + rpc_error_json(raw_error) + "}");
 }
 
 void BatchOutput::progress(const std::string& id, const connection::Progress& progress) {

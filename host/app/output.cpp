@@ -1,5 +1,6 @@
 #include "app/output.hpp"
 
+#include "core/json.hpp"
 #include "core/secrets.hpp"
 #include "core/text.hpp"
 #include "protocol/envelope.hpp"
@@ -140,14 +141,21 @@ void print_foreign(std::string_view text) {
         print_line(text);
 }
 
+std::string rpc_error_json(std::string_view raw_error) {
+    const auto error = protocol::parse_rpc_error(raw_error);
+    auto rpc = core::masked(raw_error);
+    // A secret may be a number there, or more than a string.
+    if (rpc != raw_error && !core::parse_json(rpc, {})) rpc = json::serialize(json::value(rpc));
+    return "{\"kind\":\"server\",\"message\":" +
+           json::serialize(
+               json::value(core::masked(error ? error->message : error.error().message))) +
+           ",\"rpc\":" + rpc + "}";
+}
+
 void print_rpc_error(std::string_view raw_error, bool json) {
     const auto error = protocol::parse_rpc_error(raw_error);
     const std::string message = error ? error->message : error.error().message;
-    if (json) {
-        print_json("{\"error\":{\"kind\":\"server\",\"message\":" +
-                   json::serialize(json::value(core::masked(message))) +
-                   ",\"rpc\":" + core::masked(raw_error) + "}}");
-    }
+    if (json) print_json("{\"error\":" + rpc_error_json(raw_error) + "}");
     say("error: " +
         (error ? "the server answered " + std::to_string(error->code) + ": " + message : message));
 }

@@ -31,8 +31,9 @@ int stdout_error();
 // Foreign text to stdout: made printable on a terminal, untouched into a pipe; its last line ends
 // with one newline, whether the text has it or not.
 void print_foreign(std::string_view text);
-// An error object as a server answered it: `{"error":{"kind":"server",...,"rpc":{...}}}` to stdout
-// when `json`, in words to stderr always.
+// An error object as a server answered it, secrets masked: `{"kind":"server",...,"rpc":{...}}`.
+std::string rpc_error_json(std::string_view raw_error);
+// The same: `{"error":{"kind":"server",...,"rpc":{...}}}` to stdout when `json`, in words to stderr always.
 void print_rpc_error(std::string_view raw_error, bool json);
 
 // A line on stderr that replaces itself; only on a terminal, gone with the object.

@@ -260,6 +260,11 @@ private:
             if (level > (it == before.tools.end() ? Level::RequireApproval : it->second))
                 return "raise the level of a tool";
         }
+        // One of a millisecond ends each call, whatever the server has done by then.
+        if (after.startup_timeout < before.startup_timeout ||
+            after.request_timeout < before.request_timeout ||
+            after.tool_timeout < before.tool_timeout)
+            return "shorten a time-out of a server";
         const auto has = [](const auto& list, const auto& name) {
             return std::find(list.begin(), list.end(), name) != list.end();
         };

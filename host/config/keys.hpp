@@ -72,7 +72,8 @@ std::string wrong_number(std::string_view expected, const Node& value);
 std::string take_text(std::string& target, const Node& value);
 std::string take_flag(bool& target, const Node& value);
 std::string take_texts(std::vector<std::string>& target, const Node& value);
-std::string take_duration(std::chrono::milliseconds& target, const Node& value, double unit_ms);
+std::string take_duration(std::chrono::milliseconds& target, const Node& value, double unit_ms,
+                          double least_ms = 1);
 std::string take_one_of(std::string& target, const Node& value,
                         const std::vector<std::string>& words);
 

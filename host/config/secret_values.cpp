@@ -18,6 +18,7 @@ constexpr std::size_t kEnoughToTell = 64;  // of a value: a longer look would be
 constexpr auto kNone = std::string_view::npos;
 constexpr std::string_view kPemBegins = "-----BEGIN";
 constexpr std::string_view kPemEnds = "-----END";
+constexpr std::string_view kAddressEnds = "?# \t\r\n\"'";  // its path, or all of it
 
 bool is_letter(char letter) {
     return core::lower(letter) >= 'a' && core::lower(letter) <= 'z';
@@ -80,8 +81,10 @@ std::vector<std::string> words_of(std::string_view name) {
     return words;
 }
 
-// Names that may be those of secrets, which the value has to tell: --key, --tokens, --sort-key.
+// Names that may be those of secrets, which the value has to tell: --key, --tokens, --sort-key, and
+// the -p of a password or a port.
 bool may_name_a_secret(std::string_view name) {
+    if (name == "-p") return true;
     const auto words = words_of(name);
     return !words.empty() && is_one_of(words.back(), std::array{"key", "keys", "tokens"});
 }
@@ -121,10 +124,12 @@ public:
 
     std::vector<Part> run() {
         while (at_ < text_.size()) {
-            if (name_letter())
+            if (name_letter()) {
                 word();
-            else
+            } else {
+                in_path_ = in_path_ && kAddressEnds.find(text_[at_]) == kNone;
                 ++at_;
+            }
         }
         return std::move(parts_);
     }
@@ -138,6 +143,13 @@ private:
 
     void word() {
         const auto begin = at_;
+        if (in_path_ && text_[begin - 1] == '/') {
+            const auto end = end_of_key();
+            const bool whole = text_.substr(end, 1).find_first_not_of(kAddressEnds) == kNone ||
+                               text_.substr(end, 1) == "/";
+            if (whole && looks_like_a_key(text_.substr(begin, end - begin)))
+                return keep(begin, end);
+        }
         std::string word;
         while (at_ < text_.size()) {
             const char letter = name_letter();
@@ -225,10 +237,12 @@ private:
         if (value != kNone && text_.find_first_not_of("\"'", end) == kNone) keep(value, end);
     }
 
-    // The password of user:password@; without one the user where that is how keys are written.
+    // The password of user:password@; without one the user where that is how keys are written. Then
+    // the path begins, whose segments may be keys: hosted servers give such addresses.
     void authority(std::string_view written) {
         const auto scheme = core::lower(written);
         const auto begin = at_ + 3;
+        in_path_ = true;
         at_ = std::min(text_.find_first_of("/?# \t\r\n\"'", begin), text_.size());
         const auto whole = text_.substr(begin, at_ - begin);
         const auto user = whole.substr(0, std::min(whole.rfind('@'), whole.size()));
@@ -258,6 +272,7 @@ private:
 
     const std::string_view text_;
     std::size_t at_ = 0;
+    bool in_path_ = false;  // of an address
     std::vector<Part> parts_;
 };
 

@@ -32,7 +32,7 @@ struct Part {
 };
 
 // What is secret in a text, in its order: behind NAME=, NAME: and --NAME, as a member of JSON, in an
-// address (password, parameters, fragment), behind Bearer, a known key.
+// address (password, a key in its path, parameters, fragment), behind Bearer, a known key.
 std::vector<Part> secret_parts(std::string_view text);
 
 // The same of each of `args`; and all of what follows an option that names a secret.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 
 namespace patchbay::config {
@@ -316,16 +317,21 @@ std::string take_texts(std::vector<std::string>& target, const Node& value) {
     return {};
 }
 
-std::string take_duration(std::chrono::milliseconds& target, const Node& value, double unit_ms) {
+std::string take_duration(std::chrono::milliseconds& target, const Node& value, double unit_ms,
+                          double least_ms) {
     const double given =
         value.is(Node::Kind::Integer) ? static_cast<double>(value.integer) : value.real;
     const double ms = given * unit_ms;
     const bool number = value.is(Node::Kind::Integer) || value.is(Node::Kind::Real);
     // Negated, since nan is within no bounds and outside of none.
-    if (!number || !(ms >= 1) || !(ms <= kMostMs)) {
-        return wrong_number(unit_ms == 1 ? "a number of milliseconds from 1 to 31622400000"
-                                         : "a number of seconds from 0.001 to 31622400",
-                            value);
+    if (!number || !(ms >= least_ms) || !(ms <= kMostMs)) {
+        char least[32];
+        auto* const end = std::to_chars(least, least + sizeof least, least_ms / unit_ms).ptr;
+        return wrong_number(
+            (unit_ms == 1 ? "a number of milliseconds from " : "a number of seconds from ") +
+                std::string(least, static_cast<std::size_t>(end - least)) +
+                (unit_ms == 1 ? " to 31622400000" : " to 31622400"),
+            value);
     }
     target = std::chrono::milliseconds(std::llround(ms));
     return {};

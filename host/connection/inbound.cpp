@@ -2,6 +2,7 @@
 #include "connection/connection_impl.hpp"
 #include "core/json.hpp"
 #include "core/log.hpp"
+#include "core/secrets.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 
@@ -88,7 +89,7 @@ void Connection::Impl::malformed(std::string_view text, const Error& error,
                                  plugin::ExchangeId exchange) {
     const bool meant = text.substr(0, 4096).find("\"jsonrpc\"") != std::string_view::npos;
     if (exchange == 0 && !meant)
-        return keep_line(true, text.substr(0, context.limits.stderr_line_bytes));
+        return keep_line(true, core::clipped(text, context.limits.stderr_line_bytes));
     ++shown.malformed;
     shown.last_error = "server \"" + spec.id() + "\": " + error.message;
     core::log::debug(shown.last_error);

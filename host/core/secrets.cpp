@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -22,6 +24,9 @@ Prefix prefix_of(const char* text) {
     std::memcpy(&prefix, text, sizeof prefix);
     return prefix;
 }
+
+constexpr std::string_view kCutMark = "...";         // what ends a text that was cut
+constexpr std::string_view kEscapes = "\"/uxnrtbf";  // what a backslash makes another letter of
 
 constexpr std::string_view kAlphabets[] = {
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
@@ -68,21 +73,142 @@ std::string in_url(std::string_view secret, const UrlEncoding& how, std::string_
     return out;
 }
 
+// Reads what JSON, and programs that print as it does, make of a text: `\/`, `\"`, `\n`, `\u00e9`,
+// `\xe9`. JSON within JSON has a backslash more at each depth, so a run of them counts as one; and
+// since secrets are kept as this reads them, one that has backslashes of its own is found as well.
+class PlainReader {
+public:
+    explicit PlainReader(std::string_view text) : text_(text) {}
+
+    // The next byte. False: there is none.
+    bool next(char& byte) {
+        if (left_.empty()) read();
+        if (left_.empty()) return false;
+        byte = left_.front();
+        left_.remove_prefix(1);
+        return true;
+    }
+    // No byte of an escape is left to be read: at() is where the next one begins.
+    bool between() const { return left_.empty(); }
+    std::size_t at() const { return at_; }
+
+private:
+    void read() {
+        if (at_ == text_.size()) return;
+        auto letter = at_;
+        if (text_[at_] == '\\') letter = text_.find_first_not_of('\\', at_);
+        if (letter == text_.npos) return;
+        const bool escaped = letter != at_;
+        at_ = letter + 1;
+        left_ = text_.substr(letter, 1);
+        if (!escaped) return;
+        constexpr std::string_view kLetters = "nrtbf", kMeanings = "\n\r\t\b\f";
+        if (const auto known = kLetters.find(left_.front()); known != kLetters.npos)
+            left_ = kMeanings.substr(known, 1);
+        else if (left_.front() == 'x')
+            read_byte();
+        else if (left_.front() == 'u')
+            read_code_point();
+    }
+    void read_byte() {
+        const auto value = hex(at_, 2);
+        if (!value) return;
+        bytes_[0] = static_cast<char>(*value);
+        left_ = {bytes_, 1};
+        at_ += 2;
+    }
+    void read_code_point() {
+        auto value = hex(at_, 4);
+        if (!value) return;
+        at_ += 4;
+        if (*value >= 0xD800 && *value < 0xDC00) {
+            const auto letter = text_.find_first_not_of('\\', at_);
+            const bool pair = letter != text_.npos && letter > at_ && text_[letter] == 'u';
+            const auto low = pair ? hex(letter + 1, 4) : std::nullopt;
+            if (low && *low >= 0xDC00 && *low < 0xE000) {
+                value = 0x10000 + ((*value - 0xD800) << 10) + (*low - 0xDC00);
+                at_ = letter + 5;
+            }
+        }
+        std::size_t size = 0;
+        const auto put = [&](unsigned byte) { bytes_[size++] = static_cast<char>(byte); };
+        if (*value < 0x80) {
+            put(*value);
+        } else {
+            const int more = *value < 0x800 ? 1 : *value < 0x10000 ? 2 : 3;
+            put((0xF0u << (3 - more) & 0xFF) | *value >> 6 * more);
+            for (int i = more - 1; i >= 0; --i) put(0x80 | (*value >> 6 * i & 0x3F));
+        }
+        left_ = {bytes_, size};
+    }
+    std::optional<unsigned> hex(std::size_t from, std::size_t digits) const {
+        unsigned value = 0;
+        const auto text = text_.substr(from, digits);
+        const auto* const end = text.data() + text.size();
+        const auto [stopped, error] = std::from_chars(text.data(), end, value, 16);
+        if (text.size() != digits || error != std::errc() || stopped != end) return std::nullopt;
+        return value;
+    }
+
+    std::string_view text_, left_;
+    std::size_t at_ = 0;
+    char bytes_[4] = {};
+};
+
+std::string in_plain(std::string_view text) {
+    std::string out;
+    PlainReader reader(text);
+    for (char byte = 0; reader.next(byte);) out += byte;
+    return out;
+}
+
 // The secret itself, then what others make of it, each once.
 std::vector<std::string> forms_of(const std::string& secret) {
-    std::vector<std::string> forms{secret};
-    if (secret.size() > Secrets::kLongestDerived) return forms;
-    const auto add = [&](std::string form) {
-        if (form.size() >= Secrets::kShortest && forms.size() <= Secrets::kMostForms &&
+    std::vector<std::string> forms;
+    const auto add = [&](std::string_view made) {
+        auto form = in_plain(made);
+        const auto least = forms.empty() ? sizeof(Prefix) : Secrets::kShortest;
+        if (form.size() >= least && forms.size() <= Secrets::kMostForms &&
             std::find(forms.begin(), forms.end(), form) == forms.end())
             forms.push_back(std::move(form));
     };
+    add(secret);
+    if (secret.size() > Secrets::kLongestDerived) return forms;
     for (const auto alphabet : kAlphabets)
         for (std::size_t before = 0; before < 3; ++before) add(in_base64(secret, before, alphabet));
     for (const auto& how : kUrlEncodings)
         for (const auto digits : {"0123456789ABCDEF", "0123456789abcdef"})
             add(in_url(secret, how, digits));
     return forms;
+}
+
+// `text` goes on with the mark of what was cut, or is over if it is `cut` itself; an escape may have
+// been cut in two.
+bool ends_cut(std::string_view text, bool cut) {
+    if (text.starts_with('\\')) {
+        text.remove_prefix(std::min(text.find_first_not_of('\\'), text.size()));
+        if (text.starts_with('u') || text.starts_with('x'))
+            text.remove_prefix(std::min({text.find('.'), text.size(), std::size_t{4}}));
+    }
+    return text.empty() ? cut : text.starts_with(kCutMark);
+}
+
+// How much of `text` is `secret`, or its beginning where the text was cut; 0: nothing.
+std::size_t length_of(std::string_view secret, std::string_view text, bool cut) {
+    const auto differs = std::mismatch(secret.begin(), secret.end(), text.begin(), text.end());
+    const auto same = static_cast<std::size_t>(differs.first - secret.begin());
+    if (same == secret.size()) return same;
+    // A mark of a cut may look like the secret to its last dot.
+    const auto from = same - std::min(same, kCutMark.size());
+    PlainReader reader(text.substr(from));
+    std::size_t begun = 0;
+    for (auto i = from; i < secret.size(); ++i) {
+        const auto at = from + reader.at();
+        if (i >= sizeof(Prefix) && reader.between() && ends_cut(text.substr(at), cut)) begun = at;
+        char byte = 0;
+        if (!reader.next(byte) || byte != secret[i]) return begun;
+    }
+    return from + reader.at();
 }
 
 // All secrets of the process, each form once, with the number of its owners.
@@ -96,16 +222,27 @@ public:
     }
     bool empty() const { return owners_.empty(); }
 
-    // The length of the longest secret that `text` begins with.
-    std::size_t length_at(std::string_view text) const {
-        if (text.size() < Secrets::kShortest ||
-            first_bytes_[static_cast<unsigned char>(text.front())] == 0)
+    // How much of `text`, from `at` on, is a secret: the longest that begins there; 0: none.
+    std::size_t length_at(std::string_view text, std::size_t at, bool cut) const {
+        const auto here = text.substr(at);
+        if (here.front() == '\\') {
+            // Not each backslash of a run anew, and none that only stands before a secret.
+            if (at > 0 && text[at - 1] == '\\') return 0;
+            const auto letter = here.find_first_not_of('\\');
+            if (letter == here.npos || kEscapes.find(here[letter]) == kEscapes.npos) return 0;
+        } else if (first_bytes_[static_cast<unsigned char>(here.front())] == 0) {
             return 0;
-        const auto same = by_prefix_.find(prefix_of(text.data()));
+        }
+        char first[sizeof(Prefix)];
+        PlainReader reader(here);
+        for (auto& byte : first)
+            if (!reader.next(byte)) return 0;
+        const auto same = by_prefix_.find(prefix_of(first));
         if (same == by_prefix_.end()) return 0;
+        std::size_t longest = 0;
         for (const auto& secret : same->second)
-            if (text.starts_with(secret)) return secret.size();
-        return 0;
+            longest = std::max(longest, length_of(secret, here, cut));
+        return longest;
     }
 
     std::mutex mutex;
@@ -114,11 +251,7 @@ private:
     void add_form(const std::string& secret) {
         auto& owners = owners_[secret];
         if (++owners > 1) return;
-        auto& same = by_prefix_[prefix_of(secret.data())];
-        // Longest first: the first that fits hides most.
-        same.insert(std::find_if(same.begin(), same.end(),
-                                 [&](const auto& each) { return each.size() < secret.size(); }),
-                    secret);
+        by_prefix_[prefix_of(secret.data())].push_back(secret);
         ++first_bytes_[static_cast<unsigned char>(secret.front())];
     }
     void remove_form(const std::string& secret) {
@@ -203,7 +336,9 @@ std::size_t Secrets::size() const {
     return values_.size();
 }
 
-std::string masked(std::string_view text) {
+namespace {
+
+std::string masked(std::string_view text, bool cut) {
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
     if (all.empty()) return std::string(text);
@@ -211,13 +346,23 @@ std::string masked(std::string_view text) {
     std::size_t shown = 0;   // what stands before is in `out`
     std::size_t hidden = 0;  // where the secret that was found last ends: another may begin in it
     for (std::size_t at = 0; at < text.size(); ++at) {
-        const auto length = all.length_at(text.substr(at));
+        const auto length = all.length_at(text, at, cut);
         if (length == 0) continue;
         if (at >= hidden) out.append(text.substr(shown, at - shown)).append("***");
         hidden = std::max(hidden, at + length);
         shown = hidden;
     }
     return out.append(text.substr(shown));
+}
+
+}  // namespace
+
+std::string masked(std::string_view text) {
+    return masked(text, false);
+}
+
+std::string clipped(std::string_view text, std::size_t most_bytes) {
+    return text.size() < most_bytes ? std::string(text) : masked(text.substr(0, most_bytes), true);
 }
 
 }  // namespace patchbay::core

@@ -1,6 +1,10 @@
 // Values that nobody may read in a log, an error or what a server prints: while a Secrets lives,
 // each occurrence of what it holds becomes "***" there. So does what is left of it in base64,
-// wherever in a longer text it stood (`Basic` credentials), and as a part of a URL.
+// wherever in a longer text it stood (`Basic` credentials), and as a part of a URL or of JSON.
+//
+// Of a secret that was cut nobody can tell later that it was one. So the host masks before it cuts
+// (clipped(), printable()), and who cuts before the host sees it ends the text with "...": before
+// that mark the beginning of a secret, four bytes or more, is masked as well.
 //
 // Owns:    its values, at most kMost; the oldest is forgotten first, adding one again makes it new.
 // Threads: [any].
@@ -42,5 +46,9 @@ private:
 
 // `text` with every secret that is known masked; in one pass over it.
 std::string masked(std::string_view text);
+
+// `text` if it is shorter than `most_bytes`, else so much of it, masked as what was cut there: who
+// handed it over may have done so to the same limit.
+std::string clipped(std::string_view text, std::size_t most_bytes);
 
 }  // namespace patchbay::core

@@ -1,5 +1,7 @@
 #include "core/text.hpp"
 
+#include "core/secrets.hpp"
+
 #include <algorithm>
 
 namespace patchbay::core {
@@ -125,15 +127,20 @@ std::string did_you_mean(std::string_view wanted, const std::vector<std::string>
 std::string printable(std::string_view text, std::size_t most_bytes, bool lines) {
     std::string out;
     out.reserve(std::min(text.size(), most_bytes));
-    while (!text.empty()) {
+    for (std::size_t at = 0; at < text.size();) {
+        const auto rest = text.substr(at);
         char32_t value = 0;
-        const std::size_t length = code_point(text, value);
+        const std::size_t length = code_point(rest, value);
         const bool keep =
             length > 0 && (!is_unsafe(value) || (lines && (value == '\n' || value == '\t')));
-        const std::string_view piece = keep ? text.substr(0, length) : kReplacement;
-        if (out.size() + piece.size() > most_bytes) break;
+        const std::string_view piece = keep ? rest.substr(0, length) : kReplacement;
+        // Cut here; once more without what is secret in it, which is no longer than it was.
+        if (out.size() + piece.size() > most_bytes) {
+            const auto safe = clipped(text, at);
+            return safe == text.substr(0, at) ? out : printable(safe, most_bytes, lines);
+        }
         out += piece;
-        text.remove_prefix(std::max<std::size_t>(1, length));
+        at += std::max<std::size_t>(1, length);
     }
     return out;
 }

@@ -1,6 +1,7 @@
 #include "plugin/abi.hpp"
 
 #include "core/log.hpp"
+#include "core/secrets.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -57,7 +58,9 @@ std::string name_of_status(patchbay_status status) {
 
 std::string text_of(const patchbay_error& error, patchbay_status status) {
     const std::string_view text(error.message, ::strnlen(error.message, sizeof error.message));
-    return text.empty() ? name_of_status(status) : core::printable(text, sizeof error.message);
+    if (text.empty()) return name_of_status(status);
+    // Up to three bytes short of full it may have been cut, at a code point.
+    return core::printable(core::clipped(text, sizeof error.message - 4), sizeof error.message);
 }
 
 Problem problem_of(patchbay_status status, const patchbay_problem* problem) {
@@ -73,7 +76,7 @@ Problem problem_of(patchbay_status status, const patchbay_problem* problem) {
     made.retryable = problem->error.flags & PATCHBAY_ERR_RETRYABLE;
     made.not_sent = problem->error.flags & PATCHBAY_ERR_NOT_SENT;
     made.retry_after_ms = problem->error.retry_after_ms;
-    made.url = core::printable(view(problem->url).substr(0, kUrlBytes), kUrlBytes);
+    made.url = core::printable(view(problem->url), kUrlBytes);
     const auto count = problem->headers ? std::min(problem->header_count, kMostHeaders) : 0;
     for (std::size_t i = 0; i < count; ++i) {
         const auto& kv = problem->headers[i];
@@ -99,7 +102,8 @@ void fill(patchbay_error* error, patchbay_status code, std::string_view text, in
     *error = {};
     error->code = code;
     error->native_code = native_code;
-    const auto cut = core::utf8_prefix(text, sizeof error->message - 1);
+    const auto safe = core::clipped(text, sizeof error->message);
+    const auto cut = core::utf8_prefix(safe, sizeof error->message - 1);
     std::memcpy(error->message, cut.data(), cut.size());
 }
 

@@ -458,7 +458,7 @@ void sink_output(patchbay_link* link, std::uint32_t stream, patchbay_str line) n
         Event event{Kind::Output};
         event.detail = std::make_unique<Detail>();
         event.detail->stream = stream;
-        event.detail->text = view(line).substr(0, kOutputBytes);
+        event.detail->text = core::clipped(view(line), kOutputBytes);
         link->push(event);
         return PATCHBAY_OK;
     });

@@ -1,6 +1,7 @@
 #include "plugin/host_services.hpp"
 
 #include "core/log.hpp"
+#include "core/secrets.hpp"
 #include "core/text.hpp"
 #include "plugin/buffers.hpp"
 #include "plugin/http_service.hpp"
@@ -159,14 +160,14 @@ void HostServices::log(int level, std::string_view text, const patchbay_kv* fiel
     const auto wanted = level_of(level);
     if (!core::log::enabled(wanted)) return;
     std::string line = "plugin \"" + plugin_ + "\": ";
-    line += text.substr(0, kLogLineBytes);
+    line += core::clipped(text, kLogLineBytes);
     for (std::size_t i = 0; fields && i < std::min(count, kMostLogFields); ++i) {
         line += ' ';
-        line += view(fields[i].name).substr(0, kLogLineBytes);
+        line += core::clipped(view(fields[i].name), kLogLineBytes);
         line += '=';
         line += fields[i].flags & PATCHBAY_KV_SECRET
                     ? "***"
-                    : view(fields[i].value).substr(0, kLogLineBytes);
+                    : core::clipped(view(fields[i].value), kLogLineBytes);
     }
     core::log::write(wanted, line);
 }

@@ -15,12 +15,10 @@ constexpr std::size_t kShownBytes = 200;
 
 using Turn = transport::ChannelCore::Turn;
 
-std::string last_line(std::string text) {
-    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-    text.erase(0, text.rfind('\n') + 1);
-    for (auto& c : text)
+std::string shown(std::string line) {
+    for (auto& c : line)
         if (std::iscntrl(static_cast<unsigned char>(c))) c = ' ';
-    return text.substr(0, kShownBytes);
+    return sdk::excerpt(line, kShownBytes);
 }
 
 }  // namespace
@@ -61,7 +59,6 @@ void HeaderCommand::start(const std::vector<std::string>& argv) {
     stdout_.fd = static_cast<int>(process.stdout_fd);
     stderr_.fd = static_cast<int>(process.stderr_fd);
     for (auto* output : {&stdout_, &stderr_}) {
-        output->text.clear();
         if (!core_.watch(output->fd, transport::ChannelCore::kReadable, output, on_output,
                          output->watch))
             close(*output);
@@ -103,13 +100,15 @@ void HeaderCommand::read(Output& output) {
         const auto got = ::read(output.fd, block, sizeof block);
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
         if (got <= 0) return close(output);
-        output.text.append(block, static_cast<std::size_t>(got));
-        if (output.text.size() <= kMostBytes) continue;
-        if (&output == &stdout_) {
-            kill(PATCHBAY_E_LIMIT, "printed more than 64 KiB");
-            return close(output);
+        const std::string_view text(block, static_cast<std::size_t>(got));
+        if (&output == &stderr_) {
+            stderr_lines_.take(text, [this](std::string_view line) { last_line_ = line; });
+            continue;
         }
-        output.text.erase(0, output.text.size() - kShownBytes);
+        printed_ += text;
+        if (printed_.size() <= kMostBytes) continue;
+        kill(PATCHBAY_E_LIMIT, "printed more than 64 KiB");
+        return close(output);
     }
 }
 
@@ -143,8 +142,9 @@ void HeaderCommand::finish() {
     close(stderr_);
     core_.end(timer_);
     ended_ = false;
-    const auto text = std::exchange(stdout_.text, {});
-    const auto said = last_line(std::exchange(stderr_.text, {}));
+    stderr_lines_.end([this](std::string_view line) { last_line_ = line; });
+    const auto text = std::exchange(printed_, {});
+    const auto said = shown(std::exchange(last_line_, {}));
     const auto fail = [&](patchbay_status code, const std::string& why) {
         listener_.command_failed(code, "command \"" + program_ + "\" " + why +
                                            (said.empty() ? "" : "; stderr: " + said));

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "channel_core.hpp"
+#include "text_lines.hpp"
 
 #include <chrono>
 #include <map>
@@ -45,7 +46,6 @@ private:
         HeaderCommand* command = nullptr;
         int fd = -1;
         patchbay_op watch = 0;
-        std::string text{};
     };
 
     static void on_output(void* output, std::uint32_t events) noexcept;
@@ -65,6 +65,9 @@ private:
     patchbay_op op_ = 0, timer_ = 0;
     bool ended_ = false;  // the program is gone, finish() follows
     Output stdout_, stderr_;
+    std::string printed_;
+    transport::TextLines stderr_lines_;
+    std::string last_line_;  // of stderr
     std::int32_t code_ = 0;
     patchbay_status why_code_ = PATCHBAY_OK;  // why it was killed
     std::string why_;

@@ -120,11 +120,12 @@ net::Task::Take Exchange::head(const net::Head& head) {
     if (head.status == 202 || head.status == 204 || head.value("content-length") == "0")
         return Take::Nothing;
     if (type.empty() && method_.rfind("notifications/", 0) == 0) return Take::Nothing;
-    trouble_.emplace(PATCHBAY_E_PROTOCOL,
-                     "the server answered with " +
-                         (type.empty() ? "no Content-Type" : "Content-Type " + type.substr(0, 64)) +
-                         "; expected application/json or text/event-stream" +
-                         (type == "text/html" ? " (is this the URL of an MCP server?)" : ""));
+    trouble_.emplace(
+        PATCHBAY_E_PROTOCOL,
+        "the server answered with " +
+            (type.empty() ? "no Content-Type" : "Content-Type " + sdk::excerpt(type, 64)) +
+            "; expected application/json or text/event-stream" +
+            (type == "text/html" ? " (is this the URL of an MCP server?)" : ""));
     return Take::Nothing;
 }
 

@@ -46,7 +46,7 @@ constexpr auto kTokenBytes = [] {
 
 // Safe to show: a token, or nothing.
 std::string shown(std::string_view name) {
-    return is_token(name) ? "header \"" + std::string(name.substr(0, 64)) + "\"" : "a header";
+    return is_token(name) ? "header \"" + sdk::excerpt(name, 64) + "\"" : "a header";
 }
 
 }  // namespace

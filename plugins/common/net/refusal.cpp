@@ -53,11 +53,11 @@ patchbay_status code_of_status(int status) {
 
 std::string Refusal::text() const {
     std::string text = "HTTP " + std::to_string(head.status);
-    if (!head.reason.empty()) text += " " + head.reason.substr(0, 64);
+    if (!head.reason.empty()) text += " " + sdk::excerpt(head.reason, 64);
     text += " from " + url.substr(0, url.find('?'));
     const auto type = head.media_type();
     if (type == "text/html") return text + " (an HTML page: is this the URL of an MCP server?)";
-    std::string excerpt = body.substr(0, kExcerpt);
+    auto excerpt = sdk::excerpt(body, kExcerpt);
     std::replace_if(
         excerpt.begin(), excerpt.end(), [](unsigned char c) { return c < 0x20; }, ' ');
     return excerpt.empty() ? text : text + ": " + excerpt;

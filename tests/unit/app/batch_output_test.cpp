@@ -1,5 +1,8 @@
 #include "app/batch_output.hpp"
 
+#include "app/output.hpp"
+#include "core/secrets.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,6 +26,18 @@ TEST(BatchOutput, WhatAServerSaysIsNeverALineOfItsOwn) {
                   "}\n{\"id\":3,\"ok\":false,\"error\":{\"kind\":\"server\",\"message\":\"no\","
                   "\"rpc\":{\"code\":1, \"message\":\"no\"}}}\n");
     EXPECT_FALSE(output.lost());
+}
+
+TEST(RpcErrorJson, HidesSecretsHoweverTheyAreEscapedAndStaysJson) {
+    core::Secrets secrets;
+    secrets.add("k9/Zq\"A7");
+    secrets.add("8675309");
+    EXPECT_EQ(rpc_error_json(R"({"code":1,"message":"with k9\/Zq\u0022A7","data":"k9/Zq\"A7"})"),
+              R"({"kind":"server","message":"with ***",)"
+              R"("rpc":{"code":1,"message":"with ***","data":"***"}})");
+    EXPECT_EQ(rpc_error_json(R"({"code":1,"message":"no","data":8675309})"),
+              R"({"kind":"server","message":"no",)"
+              R"("rpc":"{\"code\":1,\"message\":\"no\",\"data\":***}"})");
 }
 
 }  // namespace

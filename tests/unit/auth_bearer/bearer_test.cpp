@@ -264,7 +264,12 @@ TEST_F(BearerTest, SaysWhichSignalEndedTheProgram) {
 TEST_F(BearerTest, QuotesTheLastLineOfItsComplaintShortAndPlain) {
     use(program("printf 'first\\n\\033[31mred\\177%0300d\\r\\n\\n' 0 >&2\nexit 255\n"));
     EXPECT_THAT(refusal(), ::testing::EndsWith("ended with exit code 255; stderr:  [31mred " +
-                                               std::string(200 - 9, '0')));
+                                               std::string(200 - 9, '0') + "..."));
+}
+
+TEST_F(BearerTest, QuotesNoEndOfALineWhoseBeginningIsLost) {
+    use(program("head -c 70000 /dev/zero | tr '\\0' x >&2\necho of-a-secret >&2\nexit 1\n"));
+    EXPECT_THAT(refusal(), ::testing::EndsWith("stderr: " + std::string(200, 'x') + "..."));
 }
 
 TEST_F(BearerTest, KeepsTheEndOfALongComplaint) {

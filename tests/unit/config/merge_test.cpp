@@ -8,7 +8,9 @@
 namespace patchbay::config {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -227,6 +229,72 @@ TEST(ConfigMerge, OriginsNameThePlaceOfEachValue) {
                                    "servers.x.enabled session config session.toml:2:1",
                                    "servers.x.env user config user.toml:3:1",
                                    "servers.x.env.A user config user.toml:3:9"));
+}
+
+TEST(ConfigMerge, ACheckoutMayNotSayWhenAServerIsTakenForDead) {
+    for (const auto scope : {Scope::Project, Scope::Local}) {
+        for (const std::string key :
+             {"ping_interval_sec", "ping_timeout_sec", "misses", "reconnect_first_ms",
+              "reconnect_most_ms", "reconnect_attempts", "tool_cache_sec"}) {
+            std::vector<Fragment> fragments;
+            fragments.push_back(toml(scope, "[health]\n" + key + " = 1\n"));
+            const auto config = merge(std::move(fragments));
+            EXPECT_THAT(config.diagnostics,
+                        ElementsAre(Field(&Diagnostic::message,
+                                          "health." + key +
+                                              ": not allowed in a project file; write it to your "
+                                              "user config")));
+            EXPECT_EQ(config.origins.size(), 0u) << key;
+        }
+    }
+}
+
+TEST(ConfigMerge, PingsAreNoMoreFrequentThanAServerCanAnswer) {
+    const auto health = [](const std::string& text) {
+        std::vector<Fragment> fragments;
+        fragments.push_back(toml(Scope::User, "[health]\n" + text));
+        return merge(std::move(fragments));
+    };
+    const auto least = health("ping_interval_sec = 1\nping_timeout_sec = 0.1\n");
+    EXPECT_THAT(least.diagnostics, IsEmpty());
+    EXPECT_EQ(least.health.ping_interval, 1s);
+    EXPECT_EQ(least.health.ping_timeout, 100ms);
+    EXPECT_THAT(health("ping_interval_sec = 0.999\nping_timeout_sec = 0.099\n").diagnostics,
+                ElementsAre(Field(&Diagnostic::message, HasSubstr("seconds from 1 to 31622400")),
+                            Field(&Diagnostic::message, HasSubstr("from 0.1 to 31622400"))));
+}
+
+TEST(ConfigMerge, ACheckoutMayOnlyLengthenTheTimeoutsOfAServerOfTheUser) {
+    struct Case {
+        const char *theirs, *ours;
+        bool fits;
+    };
+    const Case cases[] = {
+        {"startup_timeout_sec = 5", "startup_timeout_ms = 4999", false},
+        {"startup_timeout_sec = 5", "startup_timeout_sec = 5", true},
+        {"request_timeout_ms = 700", "request_timeout_ms = 699", false},
+        {"request_timeout_ms = 700", "request_timeout_sec = 0.7", true},
+        {"tool_timeout_sec = 60", "tool_timeout_ms = 59999", false},
+        {"tool_timeout_sec = 60", "tool_timeout_sec = 61", true},
+        {"", "tool_timeout_ms = 200", false},
+    };
+    for (const auto& c : cases) {
+        for (const auto scope : {Scope::Project, Scope::Local, Scope::Session}) {
+            SCOPED_TRACE(std::string(c.ours) + " " + name_of(scope));
+            std::vector<Fragment> fragments;
+            fragments.push_back(
+                toml(Scope::User, "[servers.x]\ncommand = 'x'\n" + std::string(c.theirs)));
+            fragments.push_back(toml(scope, "[servers.x]\n" + std::string(c.ours)));
+            const auto config = merge(std::move(fragments));
+            if (c.fits || scope == Scope::Session)
+                EXPECT_THAT(config.diagnostics, IsEmpty());
+            else
+                EXPECT_THAT(config.diagnostics,
+                            ElementsAre(Field(&Diagnostic::message,
+                                              HasSubstr("may not shorten a time-out of a "
+                                                        "server; write it to your user"))));
+        }
+    }
 }
 
 TEST(ConfigMerge, AuthTablesAreReplacedWholeById) {

@@ -111,6 +111,7 @@ std::string shown(const std::vector<std::string>& args) {
 }
 
 const std::string kKey = "sk-proj-abcdef0123456789";
+const std::string kNameless = "NjQzYmM1OWYxMjM0NTY3";  // of no service that is known
 const std::string kPem =
     "-----BEGIN PRIVATE KEY-----\nMIIBVAIBADANBgkqhkiG9w0B\nAQEFAASCAT4wggE6\n-----END PRIVATE "
     "KEY-----";
@@ -140,6 +141,8 @@ TEST(SecretValues, OrdinaryArgumentsAreNone) {
              {"--password=", "--next=x", "plain"},
              {"exec server --password --next plain"},
              {"exec server -v x -p y"},
+             {"-p", "8080", "-p", "package-of-somebody"},
+             {"https://h/a-long-name-of-a-page/2024/x"},
              {"-H", "Accept:", "text/html"},
              {"-H", "accept", "text/html"},
              {"token", "x"},
@@ -198,6 +201,13 @@ TEST(SecretValues, OfArgumentsAreHiddenAndNothingElseIs) {
         {{"https://h/mcp?x=1&token=a&y=2#z"}, "https://h/mcp?x=1&token=***&y=2#z"},
         {{"https://h/mcp?key=a"}, "https://h/mcp?key=***"},
         {{"https://h/mcp?x=0123456789abcdef0123"}, "https://h/mcp?x=***"},
+        {{"https://h/mcp/s/" + kNameless + "/mcp"}, "https://h/mcp/s/***/mcp"},
+        {{"--url=wss://h:1/NjQzYmM1Li9+4dk2Zz09==?a=b"}, "--url=wss://h:1/***?a=b"},
+        {{"see https://a:b@h/" + kNameless + " or /" + kNameless},
+         "see https://a:***@h/*** or /" + kNameless},
+        {{"https://h/" + kNameless + "%20/" + kNameless}, "https://h/" + kNameless + "%20/***"},
+        {{"-p", kNameless}, "-p | ***"},
+        {{"exec server -p " + kNameless + " -v"}, "exec server -p *** -v"},
         {{"https://h/mcp#token=a&b=c"}, "https://h/mcp#token=***&b=c"},
         {{"HTTPS://a@example.org/path"}, "HTTPS://***@example.org/path"},
         {{"https://h/mcp?client%5Fsecret=a&x=1"}, "https://h/mcp?client%5Fsecret=***&x=1"},

@@ -385,7 +385,7 @@ TEST(Sources, ANumberThatDoesNotDoIsShown) {
                               "health.ping_timeout_sec=0"};
     EXPECT_THAT(all(load(world.environment).config.diagnostics),
                 AllOf(HasSubstr("from 1 to 2147483647, found -5\n"), HasSubstr(", found 2.5E0\n"),
-                      HasSubstr("ping_timeout_sec: expected a number of seconds from 0.001 to "
+                      HasSubstr("ping_timeout_sec: expected a number of seconds from 0.1 to "
                                 "31622400, found 0\n")));
 }
 

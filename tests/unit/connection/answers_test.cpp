@@ -1,4 +1,5 @@
 // Answers, broken ones, and what only looks like one.
+#include "core/secrets.hpp"
 #include "unit/connection/fixture.hpp"
 
 namespace patchbay::connection {
@@ -76,6 +77,34 @@ TEST_F(ConnectionTest, JsonLogLinesOnStdoutHarmNobody) {
     EXPECT_TRUE(wait([&] { return connection().status().stray_lines == 2; }));
     EXPECT_EQ(connection().state(), State::Ready);
     EXPECT_EQ(events.output.size(), 2u);
+}
+
+// One byte short of whole it would not be found any more where errors and logs are masked.
+TEST_F(ConnectionTest, WhatIsQuotedOfAServerIsMaskedBeforeItIsCut) {
+    const std::string secret = "k9ZqA7Lw2pXv4Tn8";
+    core::Secrets secrets;
+    secrets.add(secret);
+    const auto cut_at = [&](std::size_t most, const std::string& head) {
+        return head + std::string(most - head.size() - secret.size() + 1, 'x') + secret;
+    };
+    server.be_legacy({tool_named("a")});
+    limits.stderr_line_bytes = 1000;
+    ASSERT_EQ(connect(), State::Ready);
+    server.say(cut_at(1000, "{") + "}");
+    ASSERT_TRUE(wait([&] { return connection().status().stray_lines == 1; }));
+    EXPECT_THAT(events.output, ::testing::ElementsAre(::testing::EndsWith("xx***")));
+    Outcome wrong, lost;
+    const auto id = begin(call("a"), wrong);
+    server.say(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"error":)" +
+               cut_at(300, R"({"code":"none","message":")") + R"("}})");
+    ASSERT_TRUE(wait([&] { return wrong.has_value(); }));
+    EXPECT_THAT(wrong->error().message, ::testing::EndsWith("xx***"));
+    begin(call("a"), lost);
+    server.say(R"({"jsonrpc":"2.0","error":)" + cut_at(300, R"({"code":-1,"message":")") +
+               R"("}})");
+    ASSERT_TRUE(wait([&] { return lost.has_value(); }));
+    EXPECT_THAT(lost->error().message,
+                ::testing::AllOf(HasSubstr("xx***"), ::testing::Not(HasSubstr("k9Zq"))));
 }
 
 TEST_F(ConnectionTest, AnIdMayComeBackInQuotesOrAsAFloat) {

@@ -1,6 +1,8 @@
 // What others make of a secret is as secret as itself.
 #include "core/secrets.hpp"
 
+#include "core/text.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -87,6 +89,67 @@ TEST(SecretForms, OfALongSecretOnlyItselfIsKnown) {
     EXPECT_EQ(masked(base64(longer, "+/")), base64(longer, "+/"));
     mine.add(longest);
     EXPECT_THAT(masked(base64(longest, "+/")), HasSubstr("***"));
+}
+
+TEST(SecretForms, InJsonASecretIsMaskedHoweverItIsEscaped) {
+    Secrets mine;
+    mine.add("k/9\"<q\\w\xc3\xa4\xf0\x9f\x98\x80\nz");
+    for (const auto* form : {
+             R"(k/9\"<q\\wä😀\nz)",                               // no more than must be
+             R"(k\/9\"<q\\w\u00e4\ud83d\ude00\nz)",              // PHP
+             R"(k/9\u0022\u003Cq\\w\u00E4\uD83D\uDE00\u000az)",  // .NET
+             R"(\u006b/9\"<q\\w\u00e4\ud83d\ude00\nz)",          // an escape at its beginning
+             R"(k\\/9\\\"<q\\\\w\\u00e4\\ud83d\\ude00\\nz)",     // JSON in JSON
+             R"(k/9"<q\\w\xc3\xa4\xf0\x9f\x98\x80\nz)",          // Python, of bytes
+         }) {
+        EXPECT_EQ(masked("{\"token\":\"" + std::string(form) + "\"}"), R"({"token":"***"})");
+    }
+    EXPECT_EQ(masked(R"(k\/9\"<q\\w\ud83d\ude00\nz)"), R"(k\/9\"<q\\w\ud83d\ude00\nz)");
+}
+
+TEST(SecretForms, ABackslashThatBelongsToTheTextAroundStays) {
+    Secrets mine;
+    mine.add("hunter2");
+    EXPECT_EQ(masked(R"(C:\hunter2\x)"), R"(C:\***\x)");
+    EXPECT_EQ(masked(R"("a\nhunter2\")"), R"("a\n***\")");
+    mine.add(R"(C:\new\table)");
+    EXPECT_EQ(masked(R"(at C:\new\table!)"), "at ***!") << "itself, and no line end";
+}
+
+TEST(CutSecrets, TheBeginningOfASecretIsMaskedBeforeTheMarkOfACut) {
+    Secrets mine;
+    mine.add("ab/d.ef\xc3\xa4-and-more");
+    for (const auto* begun : {"ab/d", "ab/d.", "ab/d.ef\xc3\xa4-and-mor", R"(ab\/d.ef\u00e4-an)",
+                              "ab%2Fd.ef%C3%A", "YWIvZC5lZ"}) {
+        EXPECT_EQ(masked("it was " + std::string(begun) + "...!"), "it was ***...!") << begun;
+        EXPECT_EQ(clipped("it was " + std::string(begun), 7 + std::string(begun).size()),
+                  "it was ***")
+            << begun;
+        EXPECT_EQ(masked("it was " + std::string(begun)), "it was " + std::string(begun))
+            << "it is whole";
+    }
+    EXPECT_EQ(masked("ab/...") + clipped("ab/", 3), "ab/...ab/") << "too little to tell";
+    EXPECT_THAT(masked(R"(ab/d.ef\u00...)"), Not(HasSubstr("ab"))) << "cut in an escape";
+    EXPECT_THAT(clipped(R"(ab/d.ef\u00)", 11), Not(HasSubstr("ab")));
+    EXPECT_EQ(masked("ab/d.. and.."), "ab/d.. and..") << "no mark";
+}
+
+TEST(CutSecrets, ATextIsMaskedBeforeItIsCutWhereverThatIs) {
+    Secrets mine;
+    const std::string secret = "k9ZqA7Lw2+pXv4";
+    mine.add(secret);
+    const std::string text = "xx" + secret + "yy";
+    for (std::size_t most = 0; most <= text.size() + 1; ++most) {
+        SCOPED_TRACE(most);
+        for (const auto& cut : {clipped(text, most), printable(text, most)}) {
+            EXPECT_LE(cut.size(), most);
+            EXPECT_THAT(masked(cut), Not(HasSubstr(secret.substr(0, 4))));
+        }
+    }
+    EXPECT_EQ(clipped(text, text.size() + 1), text) << "who shows it masks it";
+    EXPECT_EQ(printable(text, text.size()), text);
+    EXPECT_EQ(printable(text, 10), "xx***");
+    EXPECT_EQ(printable("\x01" + text, 10), "\xEF\xBF\xBDxx***");
 }
 
 }  // namespace

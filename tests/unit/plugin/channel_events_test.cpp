@@ -1,4 +1,5 @@
 // What the host makes of every event that a transport tells, and of too many.
+#include "core/secrets.hpp"
 #include "unit/plugin/channel_alone.hpp"
 
 #include <gmock/gmock.h>
@@ -51,6 +52,24 @@ TEST_F(ChannelAlone, CutsWhatIsForPeople) {
     turn();
     EXPECT_LT(events_.lines.at(3).size(), name.size() + value.size() + 32);
     EXPECT_NE(events_.lines.at(3), name + "n=" + value + "w");
+}
+
+TEST_F(ChannelAlone, ShowsNoBeginningOfASecretThatWasCut) {
+    core::Secrets secrets;
+    secrets.add("k9ZqA7Lw2pXv4Tn8");
+    open();
+    const std::string half = "k9ZqA7Lw2pXv4Tn", line = std::string(8192 - half.size(), 'x');
+    transport_.sink->output(transport_.link, 2, str(line + half));  // cut by the plugin
+    transport_.sink->output(transport_.link, 2, str(line + half + "8, cut by the host"));
+    turn();
+    EXPECT_THAT(events_.lines, ElementsAre("output 2 " + line + "***", "output 2 " + line + "***"));
+    for (const std::size_t missing : {0u, 3u}) {
+        const std::string said(495 - missing - half.size(), 'x');
+        const auto reason = problem(PATCHBAY_E_PROTOCOL, (said + half).c_str());
+        transport_.sink->challenge(transport_.link, &reason);
+        turn();
+        EXPECT_EQ(events_.problems.back().error.message, said + "***");
+    }
 }
 
 TEST_F(ChannelAlone, EndsWithTheReasonThatIsGiven) {

@@ -57,13 +57,15 @@ TEST(Refusal, ItsTextIsShortAndHoldsNoQuery) {
               "HTTP 404 Why from https://mcp.example/mcp: no  room !");
     EXPECT_THAT(refusal(404, {{"Content-Type", "text/html"}}, "<p>").text(),
                 testing::AllOf(HasSubstr("an HTML page"), Not(HasSubstr("<p>"))));
-    EXPECT_THAT(refusal(404, {}, std::string(200, 'x') + "z").text(), Not(HasSubstr("z")));
+    EXPECT_THAT(refusal(404, {}, std::string(200, 'x') + "z").text(), testing::EndsWith("xx..."))
+        << "marked as cut, so that the host looks for the beginning of a secret";
+    EXPECT_THAT(refusal(404, {}, std::string(200, 'x')).text(), testing::EndsWith("xx"));
     auto wordless = refusal(404, {});
     wordless.head.reason.clear();
     EXPECT_EQ(wordless.text(), "HTTP 404 from https://mcp.example/mcp");
     wordless.head.reason = std::string(64, 'x') + "y";
     EXPECT_EQ(wordless.text(),
-              "HTTP 404 " + std::string(64, 'x') + " from https://mcp.example/mcp");
+              "HTTP 404 " + std::string(64, 'x') + "... from https://mcp.example/mcp");
 }
 
 TEST(Refusal, ABodyThatIsHandedOnIsWhatItWas) {

@@ -33,6 +33,20 @@ inline patchbay_str str(std::string_view text) {
     return {text.data(), text.size()};
 }
 
+// The longest prefix of at most `most` bytes that does not cut a code point.
+inline std::string_view utf8_prefix(std::string_view text, std::size_t most) {
+    if (text.size() <= most) return text;
+    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+    return text.substr(0, most);
+}
+
+// What others said, for a message: at most `most` bytes of it, then the mark of a cut, before which
+// the host masks the beginning of a secret.
+inline std::string excerpt(std::string_view text, std::size_t most) {
+    std::string out(utf8_prefix(text, most));
+    return out.size() < text.size() ? out + "..." : out;
+}
+
 // Fills all 512 bytes; text is cut at a code point.
 inline void fill(patchbay_error& error, patchbay_status code, std::string_view text,
                  std::uint32_t flags = 0, std::int32_t native_code = 0) {
@@ -40,12 +54,8 @@ inline void fill(patchbay_error& error, patchbay_status code, std::string_view t
     error.code = code;
     error.flags = flags;
     error.native_code = native_code;
-    std::size_t size = text.size();
-    if (size >= sizeof error.message) {
-        size = sizeof error.message - 1;
-        while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
-    }
-    std::memcpy(error.message, text.data(), size);
+    text = utf8_prefix(text, sizeof error.message - 1);
+    std::memcpy(error.message, text.data(), text.size());
 }
 
 // Thrown by open(): the status and the text for people.
