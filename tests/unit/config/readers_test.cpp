@@ -319,6 +319,7 @@ TEST(Readers, RefuseDuplicateKeysAndNameBothPlaces) {
 TEST(FormatOf, GoesByTheSuffix) {
     EXPECT_EQ(format_of("/a.b/x.TOML"), Format::Toml);
     EXPECT_EQ(format_of("x.yml"), Format::Yaml);
+    EXPECT_EQ(format_of("x.jsonc"), Format::Json);
     EXPECT_EQ(format_of("x.mcp.json"), Format::Json);
     EXPECT_EQ(format_of("config"), std::nullopt);
     EXPECT_EQ(format_of("config.ini"), std::nullopt);
