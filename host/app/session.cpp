@@ -55,6 +55,13 @@ bool print_diagnostics(const std::vector<config::Diagnostic>& diagnostics, bool 
     return errors;
 }
 
+// A broken entry is the affair of who asks for that server, or for all of them.
+void print_general_diagnostics(const config::Config& config, const GlobalOptions& global) {
+    auto general = config.diagnostics;
+    std::erase_if(general, [](const auto& each) { return !each.server.empty(); });
+    print_diagnostics(general, global.quiet);
+}
+
 // What led to it was a diagnostic too, so that one is not told twice.
 int report_stop(const config::Config& config, const GlobalOptions& global) {
     for (const auto& diagnostic : config.diagnostics) {
@@ -98,10 +105,7 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
 }
 
 void Session::start() {
-    // A broken entry is the affair of who asks for that server, or for all of them.
-    auto general = host_->config().diagnostics;
-    std::erase_if(general, [](const auto& each) { return !each.server.empty(); });
-    print_diagnostics(general, global_.quiet);
+    print_general_diagnostics(host_->config(), global_);
     watchdog_.set_limit(host_->config().plugins.hang_limit);
     if (auto watch = host_->loop().watch(watchdog_.fd(), core::Loop::kReadable,
                                          [this](unsigned) { on_signal(); })) {

@@ -80,5 +80,7 @@ HostOptions host_options(const GlobalOptions& global);
 int report_stop(const config::Config& config, const GlobalOptions& global);
 // Diagnostics to stderr, warnings unless quiet. True when one is an error.
 bool print_diagnostics(const std::vector<config::Diagnostic>& diagnostics, bool quiet);
+// Those that are not of one server's entry.
+void print_general_diagnostics(const config::Config& config, const GlobalOptions& global);
 
 }  // namespace patchbay::app

@@ -225,5 +225,32 @@ TEST_F(BadPlugin, ThatEndsTheProcessIsNamed) {
                                     "\"patchbay.test.fake\" in send for server \"bad\""));
 }
 
+TEST_F(Plugins, OneThatDiesIsAFindingOfTheDoctorLikeAnyOther) {
+    const Words doctor{"--plugin-dir", built("tests/plugins/dies"), "plugin", "doctor", "--load"};
+    for (const auto& [how, finding] :
+         std::map<std::string, std::string>{{"", "loads"},
+                                            {"mapped", "ends the process with SIGABRT"},
+                                            {"shut down", "ends the process with SIGABRT"},
+                                            {"exits", "ends the process with exit code 0"}}) {
+        SCOPED_TRACE(how);
+        home.environment["FAKE_DIES"] = how;
+        auto words = doctor;
+        words.push_back("--json");
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, how.empty() ? 0 : 1) << done.err;
+        std::map<std::string, std::string> found;
+        const auto told = boost::json::parse(done.out);
+        for (const auto& each : told.as_array())
+            found[boost::json::value_to<std::string>(each.at("path"))] =
+                boost::json::value_to<std::string>(each.at("finding"));
+        EXPECT_EQ(found["patchbay.test.fake"], finding);
+        EXPECT_EQ(found["dev.patchbay.stdio"], "loads") << "the others are tried all the same";
+    }
+    home.environment["FAKE_DIES"] = "mapped";
+    EXPECT_THAT(home.run(doctor).out,
+                AllOf(HasSubstr("load  patchbay.test.fake  ends the process with SIGABRT\n"),
+                      HasSubstr("load  dev.patchbay.stdio  loads\n")));
+}
+
 }  // namespace
 }  // namespace patchbay::test
