@@ -115,7 +115,10 @@ TEST(CommandLine, SaysHowAToolIsCalled) {
     const auto bare = home.run({"call", "echo"});
     EXPECT_EQ(bare.exit_code, 6);
     EXPECT_THAT(bare.err, HasSubstr("tools are called mcp__SERVER__TOOL; find it with: patchbay "
-                                    "tools 'echo'"));
+                                    "tools echo\n"));
+    EXPECT_THAT(home.run({"call", "a'; echo INJECTED; '"}).err,
+                HasSubstr(R"(find it with: patchbay tools 'a'\''; echo INJECTED; '\''')"))
+        << "what is advised may be pasted";
 }
 
 TEST(CommandLine, NamesTheServersThatThereAre) {
