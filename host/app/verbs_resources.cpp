@@ -28,7 +28,8 @@ Kind kind_of(const std::string& kind) {
 struct Listed {
     std::vector<std::pair<std::string, json::object>> things;  // server, definition
     std::vector<Error> errors;
-    std::size_t answered = 0;  // servers
+    std::vector<Error> denied;  // no error beside others that are not
+    std::size_t answered = 0;   // servers
 };
 
 // From every server that is connected and offers them, all at once.
@@ -49,7 +50,11 @@ Listed list_connected(Session& session, const Kind& kind, const std::string& ser
         ++missing;
         session.host().router().list_all(id, kind.method, [&, id](Result<json::array> items) {
             --missing;
-            if (!items) return listed.errors.push_back(items.error());
+            if (!items) {
+                // Where all are asked, one that the rules forbid is as if it had none.
+                const bool skipped = server.empty() && items.error().code == ErrorCode::Denied;
+                return (skipped ? listed.denied : listed.errors).push_back(items.error());
+            }
             ++listed.answered;
             for (auto& item : *items) {
                 if (item.is_object()) listed.things.emplace_back(id, std::move(item.get_object()));
@@ -57,6 +62,8 @@ Listed list_connected(Session& session, const Kind& kind, const std::string& ser
         });
     }
     session.wait([&] { return missing == 0; });
+    if (listed.answered == 0)
+        listed.errors.insert(listed.errors.end(), listed.denied.begin(), listed.denied.end());
     // Whoever answers first: the order is that of the servers, and each one's own.
     std::stable_sort(listed.things.begin(), listed.things.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -250,7 +257,8 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     const auto kind = kind_of(kind_name);
     const auto listed = list_things(session, kind, server);
     if (session.was_interrupted()) return kInterrupted;
-    // What is there is listed though another server is not: that one is named on stderr.
+    // What is there is listed though another server is not: that one is named on stderr, and the
+    // exit code says that the list is not whole.
     if (!listed.errors.empty() && listed.answered == 0)
         return session.report(nobody_answered(listed.errors));
     if (global.json) {
@@ -278,7 +286,7 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     if (none && session.host().connections().ids().empty() && session.misconfigured())
         return kConfigError;
     if (none) say("no " + kind_name);
-    return kOk;
+    return listed.errors.empty() ? kOk : kFailure;
 }
 
 int read_resource_verb(const GlobalOptions& global, const std::string& uri,
