@@ -474,6 +474,10 @@ void Host::sign_in(const std::string& id, const std::string& scope, OneSignIn::D
     const auto* server = impl_->server(id);
     if (!server) return impl_->tell_unknown(id, done);
     done = naming(id, std::move(done));
+    if (auto why = impl_->server_auth.why_no_sign_in(*server); !why.empty()) {
+        return impl_->loop.defer(
+            [done, error = Error{ErrorCode::Invalid, std::move(why)}] { done(error); });
+    }
     impl_->with_method(*server, done,
                        [this, scope, done](const OneSignIn::Make& make, const std::string& url) {
                            impl_->signing.sign_in(make, url, scope, done);
