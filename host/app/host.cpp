@@ -2,6 +2,7 @@
 
 #include "app/era_file.hpp"
 #include "app/expander.hpp"
+#include "app/plugin_settings.hpp"
 #include "app/server_auth.hpp"
 #include "app/server_log.hpp"
 #include "auth/consent.hpp"
@@ -184,6 +185,7 @@ struct Host::Impl final : connection::ServerEvents {
         const auto level = core::log::level_from(config.log_level);
         core::log::set_level(options.quiet ? std::max(level, core::log::Level::Error) : level);
         check_transports(config);
+        check_directories(config, options.plugin_directories);
         auto health = config.health;
         if (!options.long_lived) health.reconnect_attempts = 0;
 
@@ -302,6 +304,7 @@ struct Host::Impl final : connection::ServerEvents {
     void check_transports(config::Config& config) const {
         config::check_transports(config, known_transports(config, plugins), compile_schema);
         server_auth.check(config);
+        check_disabled(config, plugins);
         check_proposals(config);
     }
 

@@ -143,6 +143,38 @@ TEST_F(Plugins, OneThatOthersMayWriteIsRefused) {
     EXPECT_THAT(doctor.out, HasSubstr("writ"));
 }
 
+TEST_F(Plugins, AFolderThatIsNamedForARunMustBeThere) {
+    const auto file = home.write("a-file", "");
+    for (const auto& [folder, why] : std::map<std::string, std::string>{
+             {"nowhere", "no such directory"}, {file, "not a directory"}}) {
+        for (const Words& verb : {Words{"mcp", "list"}, Words{"plugin", "doctor"}}) {
+            Words words{"--plugin-dir", folder};
+            words.insert(words.end(), verb.begin(), verb.end());
+            const auto done = home.run(words);
+            EXPECT_EQ(done.exit_code, 4);
+            EXPECT_EQ(done.out, "");
+            EXPECT_THAT(done.err, HasSubstr(folder + ": " + why + " (named by --plugin-dir)"));
+        }
+    }
+}
+
+TEST_F(Plugins, OnesThatAreTurnedOffByAWrongIdAreWarnedOf) {
+    for (const auto& [id, hint] : std::map<std::string, std::string>{
+             {"stdio", "; did you mean \"dev.patchbay.stdio\"?"},
+             {"dev.patchbay.stdoi", "; did you mean \"dev.patchbay.stdio\""},
+             {"entirely.unlike", "\n"}}) {
+        const auto done =
+            home.run({"--set", "plugins.disabled=[\"" + id + "\"]", "config", "check"});
+        EXPECT_EQ(done.exit_code, 0) << done.err;
+        EXPECT_THAT(done.err, HasSubstr("warning: session config --set: plugins.disabled: no "
+                                        "plugin has the id \"" +
+                                        id + "\"" + hint));
+    }
+    const auto right =
+        home.run({"--set", "plugins.disabled=[\"dev.patchbay.tcp\"]", "config", "check"});
+    EXPECT_THAT(right.err, Not(HasSubstr("plugins.disabled")));
+}
+
 TEST_F(Plugins, AFolderOfTheCommandLineComesBeforeAllOthers) {
     drop();
     const auto mine = home.work() / "plugins";
