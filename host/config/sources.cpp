@@ -152,7 +152,9 @@ private:
             Candidate place{Scope::Local, std::move(path), Candidate::Found::Ignored,
                             "not read: no project file beside it"};
             if (!exists(place.path)) continue;
-            admitted(place);
+            if (admitted(place))
+                out_.diagnostics.push_back(
+                    {Severity::Warning, {Scope::Local, place.path, 0, 0}, place.note, {}});
             out_.candidates.push_back(std::move(place));
         }
     }
@@ -240,9 +242,15 @@ private:
             return "\"" + core::printable(key, 80) + "\": expected key=value, like health.misses=3";
         }
         const auto written = set.substr(equals + 1);
+        const bool begins_like_toml = written.find_first_of("[{\"'") == 0;
         Parsed parsed;
         if (written.find('\n') == std::string::npos)
             parsed = parse(key + " = " + written, Format::Toml);
+        if (begins_like_toml && parsed.problem)
+            return core::printable(key, 80) +
+                   ": what begins with a bracket or a quote must be a whole TOML value, and this "
+                   "is " +
+                   parsed.problem->message;
         if (written.find('\n') != std::string::npos || parsed.problem) {
             parsed = parse(key + " = \"\"", Format::Toml);
             if (parsed.problem)

@@ -259,6 +259,31 @@ TEST(Sources, AFileThatCannotBeReadIsNamed) {
         text, HasSubstr("x.ini: unknown kind of file; expected one of .toml, .yaml, .yml, .json"));
 }
 
+TEST(Sources, ALocalFileWithoutAProjectIsWarnedOf) {
+    World world;
+    world.folder.write("home/me/work/app/.patchbay.local.toml", saying("alone"));
+    EXPECT_EQ(all(load(world.environment).config.diagnostics),
+              "warning: local config " + (world.folder / "home/me/work/app/.patchbay.local.toml") +
+                  ": not read: no project file beside it\n");
+    world.folder.write("home/me/work/app/.mcp.toml", "");
+    EXPECT_EQ(command_of(approved(world), "a"), "alone");
+    EXPECT_EQ(all(approved(world).diagnostics), "");
+}
+
+TEST(Sources, ASetThatIsBrokenTomlIsNotTakenAsText) {
+    for (const auto* value : {"['x'", "{a = 1", "\"open", "'open", "[1] trailing"}) {
+        SCOPED_TRACE(value);
+        World world;
+        world.environment.sets = {std::string("client.name=") + value};
+        EXPECT_THAT(load(world.environment).config.stop,
+                    HasSubstr("--set: client.name: what begins with a bracket or a quote must be a "
+                              "whole TOML value, and this is not TOML: "));
+    }
+    World world;
+    world.environment.sets = {"client.name=it's [text]"};
+    EXPECT_EQ(load(world.environment).config.client.name, "it's [text]");
+}
+
 // A file that is passed over in silence may be the one that forbids something.
 TEST(Sources, EverySuffixThatNamesAFormatIsReadInEveryScope) {
     const struct {
