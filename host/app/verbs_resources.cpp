@@ -62,8 +62,10 @@ Listed list_connected(Session& session, const Kind& kind, const std::string& ser
         });
     }
     session.wait([&] { return missing == 0; });
-    if (listed.answered == 0)
+    if (listed.answered == 0) {
         listed.errors.insert(listed.errors.end(), listed.denied.begin(), listed.denied.end());
+        listed.denied.clear();
+    }
     // Whoever answers first: the order is that of the servers, and each one's own.
     std::stable_sort(listed.things.begin(), listed.things.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -129,8 +131,9 @@ Result<Thing> find_thing(Session& session, const Kind& kind, const std::string& 
     }
     if (only) return *only;
     if (session.was_interrupted()) return Error{ErrorCode::Cancelled, "interrupted"};
-    // It may be a server that is not there which has it.
-    for (const auto& error : listed.errors) say("error: " + error.message);
+    // It may be a server that is not there which has it, or one that may not be asked.
+    for (const auto* errors : {&listed.errors, &listed.denied})
+        for (const auto& error : *errors) say("error: " + error.message);
     session.tell_troubles();
     if (std::string_view(kind.name_key) == "uri")
         if (auto explained = explained_by_template(session, name)) return *explained;

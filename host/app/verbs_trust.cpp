@@ -24,7 +24,7 @@ std::string visible(const json::value& value) {
     const std::string text = json::serialize(value);
     std::string out;
     const auto unit = [&](unsigned code) {
-        char escaped[8];
+        char escaped[16];  // wider than any: compilers do not know that it is one unit
         std::snprintf(escaped, sizeof escaped, "\\u%04x", code);
         out += escaped;
     };

@@ -103,6 +103,14 @@ TEST(CommandLine, ListsThatAreForbiddenAreDenied) {
         EXPECT_EQ(one.exit_code, 0) << "the other one is not";
         EXPECT_EQ(one.err, "");
     }
+    for (const auto* what : {"resource", "prompt"}) {
+        const auto verb = std::string(what) == "prompt" ? "get" : "read";
+        const auto missed = home.run({what + std::string("s"), verb, "none:such", "--set",
+                                      "permissions.deny=['mcp__y__*']"});
+        EXPECT_EQ(missed.exit_code, 6);
+        EXPECT_THAT(missed.err, HasSubstr(what + std::string("s of server \"y\" are denied by")))
+            << "that one may have it";
+    }
 }
 
 TEST(CommandLine, SaysHowAToolIsCalled) {
