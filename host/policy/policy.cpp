@@ -77,7 +77,8 @@ Verdict Policy::judge(const Question& question) const {
                           rule("tools." + std::string(question.tool)) + ")");
         }
     }
-    const bool of_a_tool = !question.tool.empty();
+    // Also where only its public name is known yet.
+    const bool of_a_tool = question.public_name != "mcp__" + server.id + "__";
     const std::string asked_for =
         of_a_tool ? name : std::string(question.what) + " of server \"" + server.id + "\"";
     const std::string is_denied = asked_for + (of_a_tool ? " is denied" : " are denied");
@@ -93,20 +94,21 @@ Verdict Policy::judge(const Question& question) const {
                       "\"; add that to it");
     }
     if (server.trust == "untrusted" && !allowed_by && !named_by_server) {
-        return denied(
-            "server \"" + server.id + "\" is untrusted (" + rule("trust") + ") and no rule names " +
-            asked_for + "; to allow " +
-            (of_a_tool ? "it: " + level_that_allows(question) : "them: trust = \"trusted\""));
+        return denied("server \"" + server.id + "\" is untrusted (" + rule("trust") +
+                      ") and no rule names " + asked_for + "; to allow " +
+                      (!question.tool.empty() ? "it: " + level_that_allows(question)
+                                              : "them: trust = \"trusted\""));
     }
     const bool approved =
         allowed_by || level > Level::RequireApproval || question.principal == Principal::LocalUser;
     if (!approved) {
-        Verdict verdict = denied(asked_for + (of_a_tool ? " needs" : " need") +
-                                 " approval and nobody is there to give it; to allow " +
-                                 (of_a_tool ? "it: " + level_that_allows(question)
-                                            : "them: \"" + name +
-                                                  "\" in [permissions] allow, beside all else "
-                                                  "that is allowed"));
+        Verdict verdict =
+            denied(asked_for + (of_a_tool ? " needs" : " need") +
+                   " approval and nobody is there to give it; to allow " +
+                   (!question.tool.empty() ? "it: " + level_that_allows(question)
+                                           : "them: \"" + name +
+                                                 "\" in [permissions] allow, beside all else "
+                                                 "that is allowed"));
         verdict.level = level;
         return verdict;
     }

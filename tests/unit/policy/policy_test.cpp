@@ -97,6 +97,10 @@ TEST(Policy, AReasonSaysWhatOfTheServerWasAskedFor) {
               "\"mcp__s__\"; add that to it");
     EXPECT_THAT(reason({}, Principal::Agent),
                 HasSubstr("\"mcp__s__\" in [permissions] allow, beside all else"));
+    EXPECT_EQ(
+        Policy({{}, {"mcp__s__*"}}).judge({Principal::LocalUser, server, "", "mcp__s__a"}).reason,
+        "mcp__s__a is denied by [permissions] deny = \"mcp__s__*\"")
+        << "whoever's tool it turns out to be";
     server.trust = "untrusted";
     EXPECT_THAT(reason({}), HasSubstr("no rule names resources of server \"s\"; to allow them: "
                                       "trust = \"trusted\""));
