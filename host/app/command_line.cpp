@@ -33,7 +33,7 @@ constexpr const char* kFooter =
   patchbay call mcp__files__read_text_file path=README.md
   patchbay batch < requests.jsonl
 
-Exit codes: 0 ok, 1 failure or not offered by the server, 2 the tool answered an error, 3 wrong usage or
+Exit codes: 0 ok, 1 failure, a list that misses a server's part, or not offered by the server, 2 the tool answered an error, 3 wrong usage or
   arguments, 4 the configuration is wrong, 5 no server available (or none that lists such things), 6 not found
   or disabled, 7 denied by policy, hidden by it or not approved, 8 timed out, 130 interrupted)";
 

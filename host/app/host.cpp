@@ -2,6 +2,7 @@
 
 #include "app/era_file.hpp"
 #include "app/expander.hpp"
+#include "app/plugin_settings.hpp"
 #include "app/server_auth.hpp"
 #include "app/server_log.hpp"
 #include "app/statuses.hpp"
@@ -185,6 +186,7 @@ struct Host::Impl final : connection::ServerEvents {
         const auto level = core::log::level_from(config.log_level);
         core::log::set_level(options.quiet ? std::max(level, core::log::Level::Error) : level);
         check_transports(config);
+        check_directories(config, options.plugin_directories);
         auto health = config.health;
         if (!options.long_lived) health.reconnect_attempts = 0;
 
@@ -303,6 +305,7 @@ struct Host::Impl final : connection::ServerEvents {
     void check_transports(config::Config& config) const {
         config::check_transports(config, known_transports(config, plugins), compile_schema);
         server_auth.check(config);
+        check_disabled(config, plugins);
         check_proposals(config);
     }
 
@@ -423,6 +426,10 @@ void Host::sign_in(const std::string& id, const std::string& scope, OneSignIn::D
     const auto* server = impl_->server(id);
     if (!server) return impl_->tell_unknown(id, done);
     done = naming(id, std::move(done));
+    if (auto why = impl_->server_auth.why_no_sign_in(*server); !why.empty()) {
+        return impl_->loop.defer(
+            [done, error = Error{ErrorCode::Invalid, std::move(why)}] { done(error); });
+    }
     impl_->with_method(*server, done,
                        [this, scope, done](const OneSignIn::Make& make, const std::string& url) {
                            impl_->signing.sign_in(make, url, scope, done);

@@ -13,14 +13,18 @@ namespace json = boost::json;
 namespace {
 
 constexpr const char* kOAuth = "oauth";  // the method for servers that say none
-constexpr const char* kNone = "none";    // auth = "none": never ask
+constexpr const char* kBearer = "bearer";
+constexpr const char* kNone = "none";  // auth = "none": never ask
 
 bool has_url(const config::Server& server) {
     return server.settings.contains("url");
 }
 
-bool brings_credentials(const config::Server& server) {
-    if (!server.bearer_token_env_var.empty()) return true;
+bool names_a_variable(const config::Server& server) {
+    return !server.bearer_token_env_var.empty();
+}
+
+bool has_authorization_header(const config::Server& server) {
     const auto* headers = server.settings.if_contains("headers");
     if (!headers || !headers->is_object()) return false;
     return std::any_of(headers->get_object().begin(), headers->get_object().end(),
@@ -62,7 +66,7 @@ std::optional<connection::AuthChoice> ServerAuth::choice(const config::Server& s
     if (!server.oauth.empty()) return connection::AuthChoice{kOAuth, true};
     // Who sends credentials of their own has answered the question already: a refusal is then about
     // those, and no browser should open for it.
-    if (!has_url(server) || brings_credentials(server)) return {};
+    if (!has_url(server) || names_a_variable(server) || has_authorization_header(server)) return {};
     const auto methods = plugins_.auth_methods();
     if (!std::binary_search(methods.begin(), methods.end(), kOAuth)) return {};
     // Nobody said that it needs a sign-in: without a stored one it is first asked without.
@@ -128,6 +132,27 @@ Result<ServerAuth::Method> ServerAuth::method_of(const config::Config& config,
                          "environment: kind = \"bearer\" with env = \"NAME\""};
     }
     return method;
+}
+
+std::string ServerAuth::why_no_sign_in(const config::Server& server) const {
+    const auto at = [](const config::Place& place) {
+        return " (" + config::to_string(place) + ")";
+    };
+    const std::string none = "there is nothing to sign in to: ";
+    if (server.auth == kNone) return none + "auth = \"none\"" + at(server.place);
+    if (server.auth.empty() && server.oauth.empty()) {
+        if (names_a_variable(server))
+            return none + "its token is the variable " +
+                   core::printable(server.bearer_token_env_var, 80) + ", by bearer_token_env_var" +
+                   at(server.place);
+        if (has_authorization_header(server))
+            return none + "its headers say Authorization" + at(server.place);
+        return {};
+    }
+    const auto method = method_of(config_, server);
+    if (!method || method->name != kBearer) return {};
+    return none + "its token is set where it has auth \"" + core::printable(server.auth, 80) +
+           "\", a bearer token" + at(spoken_by_its_table(server).place);
 }
 
 // What a table may refer to, and where its relative paths lead, is a matter of the file it is

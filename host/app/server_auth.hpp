@@ -27,6 +27,9 @@ public:
     std::optional<connection::AuthChoice> choice(const config::Server& server) const;
     // Its method with the settings as they are written, of the transport's too.
     Result<connection::AuthMethod> method_of(const config::Server& server) const;
+    // Of a server that is given its credentials: where they are set, since nobody can sign in to it.
+    // Empty: somebody may.
+    std::string why_no_sign_in(const config::Server& server) const;
     // `server` as the file sees it that its [auth.*] table is written in: what may be expanded there,
     // and the program that was approved with it.
     config::Server spoken_by_its_table(const config::Server& server) const;

@@ -1,6 +1,7 @@
 #include "app/unknown_tool.hpp"
 
 #include "app/session.hpp"
+#include "core/shell_word.hpp"
 #include "core/text.hpp"
 #include "protocol/qualified_name.hpp"
 
@@ -69,8 +70,8 @@ Error unknown_tool(const Session& session, const std::string& name, Error error)
         error.message = none + "; did you mean \"" + core::printable(*better, 160) + "\"?";
     else
         error.message = none +
-                        ": tools are called mcp__SERVER__TOOL; find it with: patchbay tools '" +
-                        core::printable(name, 80) + "'";
+                        ": tools are called mcp__SERVER__TOOL; find it with: patchbay tools " +
+                        core::shell_word(name, 80);
     return error;
 }
 

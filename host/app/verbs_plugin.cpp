@@ -1,7 +1,11 @@
+#include "app/in_a_child.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/verbs.hpp"
 #include "core/text.hpp"
+
+#include <csignal>
+#include <cstdio>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -9,6 +13,8 @@ using plugin::PluginInfo;
 using plugin::PluginState;
 
 namespace {
+
+constexpr std::chrono::seconds kLoadLimit{60};  // of loading and shutting down, for the doctor
 
 bool usable(PluginState state) {
     return state == PluginState::Available || state == PluginState::Loaded;
@@ -39,6 +45,23 @@ json::object json_of(const PluginInfo& info) {
         {"requires", json::array(info.requires_extensions.begin(), info.requires_extensions.end())},
         {"wants", json::array(info.wants_extensions.begin(), info.wants_extensions.end())},
         {"grants", std::move(grants)}};
+}
+
+// In a child process, since a plugin that is out of order may take the whole process with it. Empty:
+// it was loaded and shut down again.
+std::string why_it_does_not_load(const std::string& id, const GlobalOptions& global) {
+    const auto ended = in_a_child(
+        [&] {
+            const auto tried = Host(host_options(global)).plugins().load(id);
+            return tried ? std::string() : tried.error().message;
+        },
+        kLoadLimit);
+    if (!ended) return ended.error().message;
+    if (ended->signal == SIGALRM)
+        return "is not loaded and shut down after " + core::duration(kLoadLimit);
+    if (ended->signal) return "ends the process with " + name_of_signal(ended->signal);
+    return ended->returned ? *ended->returned
+                           : "ends the process with exit code " + std::to_string(ended->exit_code);
 }
 
 }  // namespace
@@ -101,43 +124,42 @@ int plugin_info_verb(const GlobalOptions& global, const std::string& name) {
 }
 
 int plugin_doctor_verb(const GlobalOptions& global, bool load) {
-    const auto opened = Session::open(global, Session::Life::OneShot);
-    if (!opened) return kConfigError;
-    auto& session = *opened;
-    session.tell_troubles();
-    auto& plugins = session.host().plugins();
-    plugins.verify();
-    // First, for what is found here changes what was found by looking.
-    std::vector<std::pair<std::string, std::string>>
-        loaded;  // id and why it does not; empty: loads
-    if (load) {
-        for (const auto& info : plugins.list())
-            if (info.state == PluginState::Available) loaded.emplace_back(info.id, "");
-        for (auto& [id, why] : loaded)
-            if (const auto tried = plugins.load(id); !tried) why = tried.error().message;
+    std::vector<plugin::Looked> looked;
+    std::vector<std::string> loadable;
+    {
+        // No Session: its watchdog is a thread, and the children below come from a process that
+        // has only one.
+        Host host(host_options(global));
+        if (!host.config().stop.empty()) return report_stop(host.config(), global);
+        print_diagnostics(host.config().diagnostics, global.quiet);
+        host.plugins().verify();
+        looked = host.plugins().looked();
+        for (const auto& info : host.plugins().list())
+            if (info.state == PluginState::Available) loadable.push_back(info.id);
     }
     bool trouble = false;
     json::array list;
     std::vector<std::vector<Cell>> rows{{{"FROM"}, {"PATH"}, {"FINDING"}}};
-    for (const auto& looked : plugins.looked()) {
-        trouble = trouble || !looked.ok;
-        list.push_back({{"from", looked.place.kind},
-                        {"path", looked.path},
-                        {"finding", looked.finding},
-                        {"ok", looked.ok}});
-        rows.push_back(
-            {{looked.place.kind}, {looked.path}, {looked.finding, looked.ok ? "" : "red"}});
+    for (const auto& each : looked) {
+        trouble = trouble || !each.ok;
+        list.push_back({{"from", each.place.kind},
+                        {"path", each.path},
+                        {"finding", each.finding},
+                        {"ok", each.ok}});
+        rows.push_back({{each.place.kind}, {each.path}, {each.finding, each.ok ? "" : "red"}});
     }
-    for (const auto& [id, why] : loaded) {
+    if (!global.json) print_table(rows);
+    for (const auto& id : load ? loadable : std::vector<std::string>()) {
+        const auto why = why_it_does_not_load(id, global);
         trouble = trouble || !why.empty();
         const std::string finding = why.empty() ? "loads" : why;
         list.push_back({{"from", "load"}, {"path", id}, {"finding", finding}, {"ok", why.empty()}});
-        rows.push_back({{"load"}, {id}, {finding, why.empty() ? "green" : "red"}});
+        if (global.json) continue;
+        // Each as it comes: the next one may take its time.
+        print_table({{{"load"}, {id}, {finding, why.empty() ? "green" : "red"}}});
+        std::fflush(stdout);
     }
-    if (global.json)
-        print_json(json::serialize(list));
-    else
-        print_table(rows);
+    if (global.json) print_json(json::serialize(list));
     return trouble ? kFailure : kOk;
 }
 

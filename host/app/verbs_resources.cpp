@@ -31,7 +31,8 @@ Kind kind_of(const std::string& kind) {
 struct Listed {
     std::vector<std::pair<std::string, json::object>> things;  // server, definition
     std::vector<Error> errors;
-    std::size_t answered = 0;  // servers
+    std::vector<Error> denied;  // no error beside others that are not
+    std::size_t answered = 0;   // servers
 };
 
 // From every server that is connected and offers them, all at once.
@@ -55,10 +56,15 @@ Listed list_connected(Session& session, const Kind& kind, const std::string& ser
             continue;
         }
         missing->insert(id);
+        const bool of_all = server.empty();
         session.host().router().list_all(
-            id, kind.method, [&listed, missing, id](Result<json::array> items) {
+            id, kind.method, [&listed, missing, id, of_all](Result<json::array> items) {
                 if (missing->erase(id) == 0) return;
-                if (!items) return listed.errors.push_back(items.error());
+                if (!items) {
+                    // Where all are asked, one that the rules forbid is as if it had none.
+                    const bool skipped = of_all && items.error().code == ErrorCode::Denied;
+                    return (skipped ? listed.denied : listed.errors).push_back(items.error());
+                }
                 ++listed.answered;
                 for (auto& item : *items) {
                     if (item.is_object())
@@ -71,6 +77,10 @@ Listed list_connected(Session& session, const Kind& kind, const std::string& ser
                      for (const auto& id : std::exchange(*missing, {}))
                          listed.errors.push_back(interrupted(id));
                  });
+    if (listed.answered == 0) {
+        listed.errors.insert(listed.errors.end(), listed.denied.begin(), listed.denied.end());
+        listed.denied.clear();
+    }
     // Whoever answers first: the order is that of the servers, and each one's own.
     std::stable_sort(listed.things.begin(), listed.things.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -136,8 +146,9 @@ Result<Thing> find_thing(Session& session, const Kind& kind, const std::string& 
     }
     if (only) return *only;
     if (session.was_interrupted()) return Error{ErrorCode::Cancelled, "interrupted"};
-    // It may be a server that is not there which has it.
-    for (const auto& error : listed.errors) say("error: " + error.message);
+    // It may be a server that is not there which has it, or one that may not be asked.
+    for (const auto* errors : {&listed.errors, &listed.denied})
+        for (const auto& error : *errors) say("error: " + error.message);
     session.tell_troubles();
     if (std::string_view(kind.name_key) == "uri")
         if (auto explained = explained_by_template(session, name)) return *explained;
@@ -267,7 +278,8 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     if (!session.has(server)) return session.report_missing(session.no_such_server(server));
     const auto kind = kind_of(kind_name);
     const auto listed = list_things(session, kind, server);
-    // What is there is listed though another server is not: that one is named on stderr.
+    // What is there is listed though another server is not: that one is named on stderr, and the
+    // exit code says that the list is not whole.
     if (!listed.errors.empty() && listed.answered == 0)
         return session.report(nobody_answered(listed.errors));
     if (global.json) {
@@ -296,7 +308,7 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     if (none && session.host().connections().ids().empty() && session.misconfigured())
         return kConfigError;
     if (none) say("no " + kind_name);
-    return kOk;
+    return listed.errors.empty() ? kOk : kFailure;
 }
 
 int read_resource_verb(const GlobalOptions& global, const std::string& uri,

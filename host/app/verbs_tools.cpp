@@ -157,7 +157,8 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
         if (schema)
             rows.push_back({{"  " + core::printable(json::serialize(*input), kSchemaShown)}});
     }
-    // What is there is listed though another server is not: that one is named on stderr.
+    // What is there is listed though another server is not: that one is named on stderr, and the
+    // exit code says that the list is not whole.
     const auto asked = outcome_of(session, servers);
     const bool none = list.empty() && rows.empty();
     if (!asked.errors.empty() && !asked.answered)
@@ -173,7 +174,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     if (session.was_interrupted()) return kInterrupted;
     if (none && servers.empty() && session.misconfigured()) return kConfigError;
     if (none) say(pattern.empty() ? "no tools" : "no tool matches " + pattern);
-    return kOk;
+    return asked.errors.empty() ? kOk : kFailure;
 }
 
 int call_verb(const GlobalOptions& global, const CallOptions& call) {

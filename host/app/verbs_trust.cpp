@@ -25,7 +25,7 @@ std::string visible(const json::value& value) {
     const std::string text = json::serialize(value);
     std::string out;
     const auto unit = [&](unsigned code) {
-        char escaped[8];
+        char escaped[16];  // wider than any: compilers do not know that it is one unit
         std::snprintf(escaped, sizeof escaped, "\\u%04x", code);
         out += escaped;
     };
@@ -151,6 +151,22 @@ bool agreed(const Proposal& proposal) {
     return line == "y" || line == "Y" || line == "yes";
 }
 
+// Of this project and approved as it stands now: what was changed since waits again.
+bool is_approved(Host& host, const std::string& id) {
+    const auto ids = host.trust().ids(host.project());
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) return false;
+    const auto of_checkout = [](const config::Place& place) {
+        return place.scope == config::Scope::Project || place.scope == config::Scope::Local;
+    };
+    const auto& config = host.config();
+    return std::any_of(
+               config.servers.begin(), config.servers.end(),
+               [&](const auto& server) { return server.id == id && of_checkout(server.place); }) ||
+           std::any_of(config.origins.begin(), config.origins.end(), [&](const auto& origin) {
+               return origin.first == id && of_checkout(origin.second);
+           });
+}
+
 // Names no other id as the one that may be meant: what is approved must have been looked at.
 Result<std::vector<Proposal>> chosen(const std::vector<Proposal>& waiting, const Host& host,
                                      const std::vector<std::string>& ids) {
@@ -186,7 +202,12 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
             return report({ErrorCode::Invalid, "--revoke needs the ids to revoke"}, global);
         const auto done = trust.revoke(host.project(), options.ids);
         if (!done) return report(done.error(), global);
-        for (const auto& id : options.ids) say("revoked: " + core::printable(id, 80));
+        json::array revoked;
+        for (const auto& id : options.ids) {
+            say("revoked: " + core::printable(id, 80));
+            revoked.push_back({{"id", id}, {"state", "revoked"}});
+        }
+        if (global.json) print_line(visible(revoked));
         return kOk;
     }
     if (const auto trouble = trust.trouble(); !trouble) return report(trouble.error(), global);
@@ -213,9 +234,23 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
         const int code = list(config, trust, global.json);
         return unusable ? int(kConfigError) : code;
     }
-    auto picked = chosen(waiting, host, options.ids);
+    json::array told;  // an entry for each id, for --json
+    std::vector<std::string> wanted;
+    for (const auto& id : options.ids) {
+        if (is_approved(host, id)) {
+            say("already approved: " + core::printable(id, 80));
+            told.push_back({{"id", id}, {"state", "approved"}});
+        } else {
+            wanted.push_back(id);
+        }
+    }
+    auto picked = chosen(waiting, host, wanted);
     if (!picked) return report(picked.error(), global);
-    if (!options.yes && !somebody_is_there())
+    if (!options.yes && global.json && !picked->empty())
+        return report(
+            {ErrorCode::Invalid, "--json asks nobody; look at `patchbay trust`, then say --yes"},
+            global);
+    if (!options.yes && !somebody_is_there() && !picked->empty())
         return report({ErrorCode::Invalid,
                        "there is no terminal to ask on; look at `patchbay trust`, then say --yes"},
                       global);
@@ -230,11 +265,13 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
             return true;
         });
     }
-    if (picked->empty()) return code;
-    const auto done = trust.approve(*picked);
+    const auto done = picked->empty() ? Result<void>() : trust.approve(*picked);
     if (!done) return report(done.error(), global);
     for (const auto& proposal : *picked) {
         say("approved: " + core::printable(proposal.id, 80));
+        auto approved = json_of(proposal, trust);
+        approved["state"] = "approved";
+        told.push_back(std::move(approved));
         if (proposal.unbound) say(kUnbound);
         for (const auto& fault : proposal.faults)
             say("it would not work: " + core::printable(fault, 1000));
@@ -244,6 +281,7 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
                            });
         if (alone) say("it still waits for: " + config::trust_command(proposal.waits_for));
     }
+    if (global.json) print_line(visible(told));
     return code;
 }
 

@@ -3,10 +3,9 @@
 #include "config/keys.hpp"
 #include "config/launch.hpp"
 #include "core/digest.hpp"
-#include "core/text.hpp"
+#include "core/shell_word.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 
@@ -250,14 +249,7 @@ private:
 }  // namespace
 
 std::string trust_command(const std::string& id) {
-    const bool plain = std::all_of(id.begin(), id.end(), [](unsigned char c) {
-        return std::isalnum(c) || c == '-' || c == '_' || c == '.';
-    });
-    if (plain) return "patchbay trust " + id;
-    std::string quoted;
-    for (const char c : core::printable(id, 200))
-        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return "patchbay trust '" + quoted + "'";
+    return "patchbay trust " + core::shell_word(id, 200);
 }
 
 std::string how_to_approve(const Proposal& proposal) {

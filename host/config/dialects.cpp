@@ -135,8 +135,7 @@ private:
         if (!root_.find("servers") && of_another_program()) return;
         if (!member.value.is(Node::Kind::Flag)) {
             return misshapen(member.value.mark,
-                             std::string("enabled: expected true or false, found ") +
-                                 name_of(member.value.kind));
+                             "enabled: " + mismatch("true or false", member.value));
         }
         if (!root_.find("servers")) {
             note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark,
@@ -159,8 +158,7 @@ private:
         }
         if (!member.value.is(Node::Kind::Flag)) {
             return misshapen(member.value.mark,
-                             std::string("exclusive: expected true or false, found ") +
-                                 name_of(member.value.kind));
+                             "exclusive: " + mismatch("true or false", member.value));
         }
         out_.exclusive = member.value.flag;
     }

@@ -48,12 +48,11 @@ std::optional<Problem> check_encoding(std::string_view text) {
 std::optional<Format> format_of(std::string_view path) {
     const auto dot = path.rfind('.');
     if (dot == std::string_view::npos) return {};
-    std::string suffix(path.substr(dot + 1));
-    std::transform(suffix.begin(), suffix.end(), suffix.begin(),
+    std::string written(path.substr(dot));
+    std::transform(written.begin(), written.end(), written.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (suffix == "toml") return Format::Toml;
-    if (suffix == "yaml" || suffix == "yml") return Format::Yaml;
-    if (suffix == "json" || suffix == "jsonc") return Format::Json;
+    for (const auto& [suffix, format] : kSuffixes)
+        if (written == suffix) return format;
     return {};
 }
 

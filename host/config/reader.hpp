@@ -6,9 +6,11 @@
 
 #include "config/node.hpp"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace patchbay::config {
 
@@ -17,6 +19,14 @@ inline constexpr std::size_t kFileDepth = 64;       // of tables and lists; the 
 inline constexpr std::size_t kFileNodes = 100'000;  // values after YAML aliases are expanded
 
 enum class Format { Toml, Yaml, Json };
+// Every suffix that is looked for where files have a given name, and read wherever one is named.
+inline constexpr std::array<std::pair<std::string_view, Format>, 5> kSuffixes = {{
+    {".toml", Format::Toml},
+    {".yaml", Format::Yaml},
+    {".yml", Format::Yaml},
+    {".json", Format::Json},
+    {".jsonc", Format::Json},
+}};
 // By the suffix of the file name, in any case; nothing for other suffixes.
 std::optional<Format> format_of(std::string_view path);
 

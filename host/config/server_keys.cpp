@@ -10,6 +10,12 @@ namespace patchbay::config {
 
 namespace {
 
+constexpr std::string_view kFlag = "true or false";
+constexpr std::string_view kTexts = "a list of text";
+// What people write for a flag, above all where YAML 1.1 read it as one.
+constexpr std::pair<const char*, std::array<std::string_view, 4>> kWordsForFlags[] = {
+    {"true", {"yes", "on", "y", "true"}}, {"false", {"no", "off", "n", "false"}}};
+
 constexpr double kMostMs = 366.0 * 24 * 3600 * 1000;  // a year: far from any overflow
 
 std::string take_level(Level& target, const Node& value) {
@@ -175,9 +181,9 @@ private:
     void texts(const std::string& key, const Node& value) {
         boost::json::array list;
         std::string item_text;
-        if (!value.is(Node::Kind::List)) return complain(key, value, "a list of text");
+        if (!value.is(Node::Kind::List)) return complain(key, value, kTexts);
         for (const auto& item : value.items) {
-            if (!to_scalar_text(item, item_text)) return complain(key, item, "a list of text");
+            if (!to_scalar_text(item, item_text)) return complain(key, item, kTexts);
             list.push_back(boost::json::string(item_text));
         }
         server_.settings[key] = std::move(list);
@@ -283,7 +289,18 @@ bool defines_connection(const Node& body) {
 }
 
 std::string mismatch(std::string_view expected, const Node& value) {
-    return "expected " + std::string(expected) + ", found " + name_of(value.kind);
+    const auto told = "expected " + std::string(expected) + ", found ";
+    if (value.is(Node::Kind::Text) && expected == kFlag) {
+        // No other text is shown: it may be a secret that landed in the wrong place.
+        auto small = value.text;
+        std::transform(small.begin(), small.end(), small.begin(),
+                       [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+        for (const auto& [meant, words] : kWordsForFlags)
+            if (std::find(words.begin(), words.end(), small) != words.end())
+                return told + "\"" + value.text + "\"; write " + meant;
+    }
+    const bool one_text = value.is(Node::Kind::Text) && expected == kTexts;
+    return told + name_of(value.kind) + (one_text ? "; write [...] around it" : "");
 }
 
 std::string wrong_number(std::string_view expected, const Node& value) {
@@ -300,17 +317,17 @@ std::string take_text(std::string& target, const Node& value) {
 }
 
 std::string take_flag(bool& target, const Node& value) {
-    if (!value.is(Node::Kind::Flag)) return mismatch("true or false", value);
+    if (!value.is(Node::Kind::Flag)) return mismatch(kFlag, value);
     target = value.flag;
     return {};
 }
 
 std::string take_texts(std::vector<std::string>& target, const Node& value) {
-    if (!value.is(Node::Kind::List)) return mismatch("a list of text", value);
+    if (!value.is(Node::Kind::List)) return mismatch(kTexts, value);
     std::vector<std::string> texts;
     texts.reserve(value.items.size());
     for (const auto& item : value.items) {
-        if (!item.is(Node::Kind::Text)) return mismatch("a list of text", value);
+        if (!item.is(Node::Kind::Text)) return mismatch(kTexts, value);
         texts.push_back(item.text);
     }
     target = std::move(texts);

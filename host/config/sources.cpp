@@ -4,7 +4,6 @@
 #include "core/ownership.hpp"
 #include "core/text.hpp"
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -17,7 +16,6 @@ namespace patchbay::config {
 
 namespace {
 
-constexpr std::array kSuffixes = {".toml", ".yaml", ".json"};
 constexpr std::size_t kMostLevels = 256;  // of the search upwards
 
 bool exists(const std::string& path) {
@@ -32,6 +30,19 @@ std::string parent_of(const std::string& directory) {
                                                           : directory.substr(0, slash);
 }
 
+// The files of one name, in every format.
+std::vector<std::string> named(const std::string& stem) {
+    std::vector<std::string> paths;
+    for (const auto& [suffix, format] : kSuffixes) paths.push_back(stem + std::string(suffix));
+    return paths;
+}
+
+std::string known_suffixes() {
+    std::vector<std::string> known;
+    for (const auto& [suffix, format] : kSuffixes) known.emplace_back(suffix);
+    return core::join(known, ", ");
+}
+
 class Discovery {
 public:
     explicit Discovery(const Environment& environment) : environment_(environment) {}
@@ -40,12 +51,9 @@ public:
         // First, since it decides whether the others are read at all; listed last.
         std::vector<Candidate> enterprise_places;
         std::vector<Fragment> enterprise;
-        for (const auto* suffix : kSuffixes) {
-            auto& place = enterprise_places.emplace_back(
-                Candidate{Scope::Enterprise,
-                          environment_.enterprise_directory + "/enterprise" + suffix,
-                          {},
-                          {}});
+        for (const auto& path : named(environment_.enterprise_directory + "/enterprise")) {
+            auto& place =
+                enterprise_places.emplace_back(Candidate{Scope::Enterprise, path, {}, {}});
             look(place, {Scope::Enterprise, 0, place.path}, enterprise);
         }
         for (const auto& fragment : enterprise) {
@@ -104,29 +112,22 @@ private:
     void user() {
         if (environment_.config_home.empty()) return;
         for (const auto* stem : {"/patchbay/config", "/patchbay/mcp"}) {
-            for (const auto* suffix : kSuffixes)
-                file(Scope::User, environment_.config_home + stem + suffix);
+            for (auto& path : named(environment_.config_home + stem))
+                file(Scope::User, std::move(path));
         }
-    }
-
-    static std::vector<std::string> project_names() {
-        std::vector<std::string> names;
-        for (const auto* suffix : kSuffixes)
-            names.push_back(std::string("/.patchbay/config") + suffix);
-        for (const auto* suffix : kSuffixes) names.push_back(std::string("/.mcp") + suffix);
-        return names;
     }
 
     // Upwards to the first folder with a project file; the repository's root and home are the last
     // ones that are searched.
     void project() {
-        const auto names = project_names();
         auto directory = environment_.working_directory;
         while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
         for (std::size_t level = 0; !directory.empty() && level < kMostLevels; ++level) {
             const auto base = directory == "/" ? std::string() : directory;
             const auto before = out_.candidates.size();
-            for (const auto& name : names) file(Scope::Project, base + name, directory);
+            for (const auto* stem : {"/.patchbay/config", "/.mcp"})
+                for (auto& path : named(base + stem))
+                    file(Scope::Project, std::move(path), directory);
             bool found = false;
             for (auto i = before; i < out_.candidates.size(); ++i) {
                 const auto& place = out_.candidates[i];
@@ -134,8 +135,8 @@ private:
                                   place.found != Candidate::Found::Ignored);
             }
             if (found) {
-                for (const auto* suffix : kSuffixes)
-                    file(Scope::Local, base + "/.patchbay.local" + suffix, directory);
+                for (auto& path : named(base + "/.patchbay.local"))
+                    file(Scope::Local, std::move(path), directory);
                 return;
             }
             lonely(base);
@@ -146,11 +147,13 @@ private:
 
     // Local files adjust a project's: alone they are not read, which nobody would guess.
     void lonely(const std::string& base) {
-        for (const auto* suffix : kSuffixes) {
-            Candidate place{Scope::Local, base + "/.patchbay.local" + suffix,
-                            Candidate::Found::Ignored, "not read: no project file beside it"};
+        for (auto& path : named(base + "/.patchbay.local")) {
+            Candidate place{Scope::Local, std::move(path), Candidate::Found::Ignored,
+                            "not read: no project file beside it"};
             if (!exists(place.path)) continue;
-            admitted(place);
+            if (admitted(place))
+                out_.diagnostics.push_back(
+                    {Severity::Warning, {Scope::Local, place.path, 0, 0}, place.note, {}});
             out_.candidates.push_back(std::move(place));
         }
     }
@@ -238,9 +241,15 @@ private:
             return "\"" + core::printable(key, 80) + "\": expected key=value, like health.misses=3";
         }
         const auto written = set.substr(equals + 1);
+        const bool begins_like_toml = written.find_first_of("[{\"'") == 0;
         Parsed parsed;
         if (written.find('\n') == std::string::npos)
             parsed = parse(key + " = " + written, Format::Toml);
+        if (begins_like_toml && parsed.problem)
+            return core::printable(key, 80) +
+                   ": what begins with a bracket or a quote must be a whole TOML value, and this "
+                   "is " +
+                   parsed.problem->message;
         if (written.find('\n') != std::string::npos || parsed.problem) {
             parsed = parse(key + " = \"\"", Format::Toml);
             if (parsed.problem)
@@ -290,34 +299,33 @@ Sources discover(const Environment& environment, const std::vector<PluginFragmen
 }
 
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes, Writable writable) {
-    // Asked before it is opened, since what is not ours may be a pipe or closed to us, and again
-    // of what was opened.
-    std::optional<core::Writers> writers;
-    std::string others;
-    const auto ask_who_replaces = [&] {
-        writers = core::Writers::of_this_process(
-            writable == Writable::ByAdministrators ? core::Groups::Trusted : core::Groups::Refused);
-        others = core::who_else_replaces(path, *writers);
-    };
-    if (writable != Writable::ByAnybody && exists(path)) ask_who_replaces();
-    if (!others.empty()) return Error{ErrorCode::Denied, std::move(others)};
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0) {
-        // A link to nowhere is there, and means something else was expected.
-        const bool absent = (errno == ENOENT || errno == ENOTDIR) && !exists(path);
+    // One system call for each of the many places where nothing is. A link to nowhere is there, and
+    // means something else was expected.
+    struct stat status;
+    if (::lstat(path.c_str(), &status) != 0) {
+        const bool absent = errno == ENOENT || errno == ENOTDIR;
         return Error{absent ? ErrorCode::NotFound : ErrorCode::Io,
                      std::string("cannot read it: ") + std::strerror(errno)};
     }
+    // Asked before it is opened, since what is not ours may be a pipe or closed to us, and again
+    // of what was opened.
+    std::optional<core::Writers> writers;
+    if (writable != Writable::ByAnybody) {
+        writers = core::Writers::of_this_process(
+            writable == Writable::ByAdministrators ? core::Groups::Trusted : core::Groups::Refused);
+        auto others = core::who_else_replaces(path, *writers);
+        if (!others.empty()) return Error{ErrorCode::Denied, std::move(others)};
+    }
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) return Error{ErrorCode::Io, std::string("cannot read it: ") + std::strerror(errno)};
     struct Closer {
         int fd;
         ~Closer() { ::close(fd); }
     } closer{fd};
-    struct stat status;
     if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
         return Error{ErrorCode::Io, "cannot read it: not a regular file"};
-    if (writable != Writable::ByAnybody) {
-        if (!writers) ask_who_replaces();  // it has only just appeared
-        if (others.empty()) others = core::who_else_writes(fd, *writers);
+    if (writers) {
+        auto others = core::who_else_writes(fd, *writers);
         if (!others.empty()) return Error{ErrorCode::Denied, std::move(others)};
     }
     std::string text(
@@ -361,7 +369,7 @@ Fragment read_source(const std::string& path, Source source, Candidate& candidat
     }
     candidate.found = Candidate::Found::Unreadable;
     candidate.note =
-        text ? "unknown kind of file; expected .toml, .yaml or .json" : text.error().message;
+        text ? "unknown kind of file; expected one of " + known_suffixes() : text.error().message;
     fragment.broken = true;
     fragment.diagnostics.push_back(
         {Severity::Error, fragment.source.place({}), candidate.note, {}});

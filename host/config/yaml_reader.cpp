@@ -67,6 +67,18 @@ std::optional<Mark> lone_return(std::string_view text) {
     return {};
 }
 
+// The tab that this line is indented by, which its parser refuses in words about something else.
+std::optional<Mark> tab_before(std::string_view text, unsigned line) {
+    for (unsigned above = 1; above < line; ++above) {
+        const auto end = text.find('\n');
+        if (end == std::string_view::npos) return {};
+        text.remove_prefix(end + 1);
+    }
+    const auto tab = text.find_first_not_of(' ');
+    if (tab == std::string_view::npos || text[tab] != '\t') return {};
+    return Mark{line, static_cast<unsigned>(tab + 1)};
+}
+
 // [-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?
 bool looks_like_number(std::string_view text) {
     bool digits = false;
@@ -438,8 +450,10 @@ Parsed parse_yaml(std::string_view text) {
     } catch (const Refused& refused) {
         parsed.problem = refused.problem;
     } catch (const YAML::Exception& error) {
+        const auto tab = tab_before(text, mark_of(error.mark).line);
         parsed.problem =
-            Problem{mark_of(error.mark), "not YAML: " + core::printable(error.msg, 200)};
+            tab ? Problem{*tab, "not YAML: a tab in the indentation; write spaces"}
+                : Problem{mark_of(error.mark), "not YAML: " + core::printable(error.msg, 200)};
     } catch (const std::exception& error) {
         parsed.problem =
             Problem{{}, std::string("not YAML: ") + core::printable(error.what(), 200)};

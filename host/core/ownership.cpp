@@ -1,6 +1,7 @@
 #include "core/ownership.hpp"
 
 #include "core/program.hpp"
+#include "core/shell_word.hpp"
 #include "core/text.hpp"
 
 #include <climits>
@@ -28,7 +29,7 @@ std::string trouble_above(std::string directory, const Writers& writers) {
         struct stat status {};
         const auto trouble = ::stat(directory.c_str(), &status) != 0
                                  ? std::string(std::strerror(errno))
-                                 : who_else_writes(status, writers);
+                                 : who_else_writes(status, writers, directory);
         if (!trouble.empty())
             return "the directory \"" + printable(directory, PATH_MAX) + "\": " + trouble;
     }
@@ -58,34 +59,37 @@ Writers Writers::of_this_process(Groups groups) {
     return {::geteuid(), own_group, groups};
 }
 
-std::string who_else_writes(const struct stat& status, const Writers& writers) {
+std::string who_else_writes(const struct stat& status, const Writers& writers,
+                            const std::string& path) {
     if (status.st_uid != 0 && status.st_uid != writers.user)
         return "it belongs to user " + std::to_string(status.st_uid) + ", not to you (" +
                std::to_string(writers.user) + ") or root";
     if (S_ISLNK(status.st_mode)) return {};  // its mode says nothing
     if (S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0) return {};
-    if ((status.st_mode & S_IWOTH) != 0) return "everybody may write it; run: chmod o-w";
+    if ((status.st_mode & S_IWOTH) != 0)
+        return "everybody may write it; run: chmod o-w " + shell_word(path);
     const bool group_writes =
         (status.st_mode & S_IWGRP) != 0 && status.st_gid != 0 && status.st_gid != writers.own_group;
     if (group_writes && writers.groups == Groups::Refused)
-        return "its group (" + std::to_string(status.st_gid) + ") may write it; run: chmod g-w";
+        return "its group (" + std::to_string(status.st_gid) + ") may write it; run: chmod g-w " +
+               shell_word(path);
     return {};
 }
 
 std::string who_else_replaces(const std::string& path, const Writers& writers) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0) return {};  // there is nothing
-    auto trouble = who_else_writes(status, writers);
+    auto trouble = who_else_writes(status, writers, path);
     return trouble.empty() ? trouble_above(parent_of(path), writers) : trouble;
 }
 
 std::string who_else_writes(int fd, const Writers& writers) {
     struct stat status {};
     if (::fstat(fd, &status) != 0) return std::strerror(errno);
-    if (auto trouble = who_else_writes(status, writers); !trouble.empty()) return trouble;
     const auto target = behind_links("/proc/self/fd/" + std::to_string(fd));
-    return target.empty() ? "it was moved while it was read"
-                          : trouble_above(parent_of(target), writers);
+    if (target.empty()) return "it was moved while it was read";
+    auto trouble = who_else_writes(status, writers, target);
+    return trouble.empty() ? trouble_above(parent_of(target), writers) : trouble;
 }
 
 }  // namespace patchbay::core

@@ -22,8 +22,10 @@ struct Writers {
 };
 
 // "it belongs to user 1001", "its group (100) may write it"; empty: nobody else can. A directory
-// with the sticky bit may be written by all: nobody there can replace what is another's.
-std::string who_else_writes(const struct stat& status, const Writers& writers);
+// with the sticky bit may be written by all: nobody there can replace what is another's. `path`: what
+// a command that mends it is about.
+std::string who_else_writes(const struct stat& status, const Writers& writers,
+                            const std::string& path);
 
 // Whether somebody else could have put what is at `path` there, a link included: its owner, and
 // every directory above it, with the name of the one that is the trouble.

@@ -2,6 +2,7 @@
 
 #include "core/ownership.hpp"
 #include "core/private_directory.hpp"
+#include "core/shell_word.hpp"
 #include "core/text.hpp"
 
 #include <cerrno>
@@ -38,10 +39,11 @@ Result<void> check(const struct stat& info, const std::string& path, Others othe
     if (others == Others::MayNothing && (info.st_mode & 07777 & ~wanted) != 0)
         return Error{ErrorCode::Denied, path + " has mode 0" + octal(info.st_mode) +
                                             ", others must not reach it; run: chmod " +
-                                            octal(wanted) + " " + path};
+                                            octal(wanted) + " " + shell_word(path)};
     if ((info.st_mode & 0022) != 0)
         return Error{ErrorCode::Denied,
-                     path + " can be written by others; look at it, then run: chmod go-w " + path};
+                     path + " can be written by others; look at it, then run: chmod go-w " +
+                         shell_word(path)};
     return {};
 }
 

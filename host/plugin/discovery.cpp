@@ -53,7 +53,7 @@ Result<std::string> read_trusted(const std::string& path, std::size_t most_bytes
     struct stat status {};
     if (::fstat(fd, &status) != 0) return failed(std::strerror(errno));
     if (!S_ISREG(status.st_mode)) return failed("not a regular file");
-    if (auto why = why_untrusted(status); !why.empty())
+    if (auto why = why_untrusted(status, path); !why.empty())
         return Error{ErrorCode::Denied, path + ": " + why};
     std::string text;
     while (text.size() <= most_bytes) {
@@ -148,7 +148,7 @@ private:
         struct stat status {};
         if (::stat(folder.c_str(), &status) != 0) return note(folder, std::strerror(errno), false);
         if (!S_ISDIR(status.st_mode)) return note(folder, "not a directory", false);
-        if (auto why = why_untrusted(status); !why.empty())
+        if (auto why = why_untrusted(status, folder); !why.empty())
             return note(folder, "refused: " + why, false);
         std::string trouble;
         const auto names = names_in(folder, trouble);
@@ -257,7 +257,7 @@ private:
         struct stat status {};
         if (::stat(real.c_str(), &status) != 0) return real + ": " + std::strerror(errno);
         if (!S_ISREG(status.st_mode)) return real + ": not a regular file";
-        if (auto why = why_untrusted(status); !why.empty()) return real + ": " + why;
+        if (auto why = why_untrusted(status, real); !why.empty()) return real + ": " + why;
         info.library_path = real;
         return {};
     }

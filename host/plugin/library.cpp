@@ -98,7 +98,7 @@ Result<Descriptor> open_checked(const std::string& path, const std::string& sha2
     if (::fstat(descriptor.get(), &status) != 0)
         return refused(path, ErrorCode::Io, std::strerror(errno));
     if (!S_ISREG(status.st_mode)) return refused(path, ErrorCode::Invalid, "not a regular file");
-    if (auto why = why_untrusted(status); !why.empty())
+    if (auto why = why_untrusted(status, path); !why.empty())
         return refused(path, ErrorCode::Denied, why);
     const auto size = static_cast<std::uint64_t>(status.st_size);
     if (private_copy) {

@@ -11,7 +11,7 @@ namespace patchbay::plugin {
 
 // Empty: trusted. Else why not: owned by a stranger, or writable by others. A group that carries
 // its owner's number is the owner's own (Debian's user private groups).
-std::string why_untrusted(const struct stat& status);
+std::string why_untrusted(const struct stat& status, const std::string& path);
 
 // Raised privileges (set-user-id, file capabilities): the environment is the caller's, not ours.
 bool raised_privileges();

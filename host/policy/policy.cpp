@@ -1,8 +1,11 @@
 #include "policy/policy.hpp"
 
+#include "core/text.hpp"
+#include "protocol/compose.hpp"
 #include "protocol/qualified_name.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace patchbay::policy {
 using config::Level;
@@ -18,6 +21,17 @@ const std::string* matching(const std::vector<std::string>& patterns, std::strin
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The advice that allows this tool and locks out no other, as the first entry of an allow list would.
+std::string level_that_allows(const Question& question) {
+    const bool plain = std::all_of(question.tool.begin(), question.tool.end(), [](unsigned char c) {
+        return std::isalnum(c) || c == '-' || c == '_';
+    });
+    return "[servers." + question.server.id + ".tools] " +
+           (plain ? std::string(question.tool)
+                  : protocol::quoted(core::printable(question.tool, 200))) +
+           " = \"allow-always\"";
 }
 
 Verdict hidden(std::string reason) {
@@ -63,29 +77,38 @@ Verdict Policy::judge(const Question& question) const {
                           rule("tools." + std::string(question.tool)) + ")");
         }
     }
-    if (!permissions_.closed.empty()) return denied(name + " is denied: " + permissions_.closed);
+    // Also where only its public name is known yet.
+    const bool of_a_tool = question.public_name != "mcp__" + server.id + "__";
+    const std::string asked_for =
+        of_a_tool ? name : std::string(question.what) + " of server \"" + server.id + "\"";
+    const std::string is_denied = asked_for + (of_a_tool ? " is denied" : " are denied");
+    if (!permissions_.closed.empty()) return denied(is_denied + ": " + permissions_.closed);
     // Allow first, then deny; deny wins.
     const auto* allowed_by =
         permissions_.allow ? matching(*permissions_.allow, question.public_name) : nullptr;
     if (const auto* pattern = matching(permissions_.deny, question.public_name)) {
-        return denied(name + " is denied by [permissions] deny = \"" + *pattern + "\"");
+        return denied(is_denied + " by [permissions] deny = \"" + *pattern + "\"");
     }
     if (permissions_.allow && !allowed_by) {
-        return denied(name + " matches no pattern of [permissions] allow; add \"" + name +
-                      "\" to allow it");
+        return denied(is_denied + ", as no pattern of [permissions] allow matches \"" + name +
+                      "\"; add that to it");
     }
     if (server.trust == "untrusted" && !allowed_by && !named_by_server) {
         return denied("server \"" + server.id + "\" is untrusted (" + rule("trust") +
-                      ") and no rule names " + name +
-                      "; add it to [permissions] allow or enabled_tools");
+                      ") and no rule names " + asked_for + "; to allow " +
+                      (!question.tool.empty() ? "it: " + level_that_allows(question)
+                                              : "them: trust = \"trusted\""));
     }
     const bool approved =
         allowed_by || level > Level::RequireApproval || question.principal == Principal::LocalUser;
     if (!approved) {
-        Verdict verdict = denied(name +
-                                 " needs approval and nobody is there to give it; to allow it, "
-                                 "add \"" +
-                                 name + "\" to [permissions] allow");
+        Verdict verdict =
+            denied(asked_for + (of_a_tool ? " needs" : " need") +
+                   " approval and nobody is there to give it; to allow " +
+                   (!question.tool.empty() ? "it: " + level_that_allows(question)
+                                           : "them: \"" + name +
+                                                 "\" in [permissions] allow, beside all else "
+                                                 "that is allowed"));
         verdict.level = level;
         return verdict;
     }

@@ -19,8 +19,9 @@ enum class Principal { LocalUser, Agent };
 struct Question {
     Principal principal = Principal::LocalUser;
     const config::Server& server;
-    std::string_view tool;         // raw name; empty: the server itself (resources, prompts)
-    std::string_view public_name;  // mcp__server__tool
+    std::string_view tool;               // raw name; empty: the server itself (resources, prompts)
+    std::string_view public_name;        // mcp__server__tool
+    std::string_view what = "requests";  // of the server itself, for the reason: "resources"
 };
 
 struct Verdict {

@@ -32,6 +32,12 @@ std::string_view capability_for(std::string_view method) {
     return {};
 }
 
+// In words, for a reason why not.
+std::string_view what_is_asked_for(std::string_view method) {
+    const auto capability = capability_for(method);
+    return capability.empty() || capability == "logging" ? "requests" : capability;
+}
+
 // The array that a list method's result carries.
 std::string_view list_member(std::string_view method) {
     if (method == "resources/templates/list") return "resourceTemplates";
@@ -427,7 +433,8 @@ CallId Router::request(ServerRequest request, ReplyHandler handler) {
     }
     // The rules name tools; the server as a whole is denied by one that fits the bare prefix.
     const std::string prefix = "mcp__" + request.server + "__";
-    const auto verdict = impl_->policy.judge({request.principal, target.spec().config, {}, prefix});
+    const auto verdict = impl_->policy.judge(
+        {request.principal, target.spec().config, {}, prefix, what_is_asked_for(request.method)});
     if (!verdict.allowed) {
         impl_->end_soon(id, {ErrorCode::Denied, verdict.reason});
         return id;

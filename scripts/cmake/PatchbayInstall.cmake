@@ -37,6 +37,7 @@ function(patchbay_document source name)
     # What they link to is installed elsewhere than it stands here.
     file(READ ${PROJECT_SOURCE_DIR}/${source} text)
     string(REGEX REPLACE "\\]\\(\\.\\./plugins/([a-z_]+)/README\\.md" "](plugins/\\1.md" text "${text}")
+    string(REGEX REPLACE "\\]\\((examples|defaults|schema)" "](../../patchbay/config/\\1" text "${text}")
     string(REPLACE "](include/" "](../../../include/" text "${text}")
     string(REPLACE "](template" "](../../patchbay/template" text "${text}")
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${documents}/${name} CONTENT "${text}" @ONLY)

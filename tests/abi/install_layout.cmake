@@ -15,7 +15,7 @@ foreach(part bin/patchbay libexec/patchbay/patchbay-supervisor include/patchbay/
     endif()
 endforeach()
 # Links of what is installed lead to what is installed.
-file(GLOB_RECURSE documents ${WORK}/share/doc/patchbay/*.md)
+file(GLOB_RECURSE documents ${WORK}/share/*.md)
 foreach(document ${documents})
     get_filename_component(folder ${document} DIRECTORY)
     file(READ ${document} text)

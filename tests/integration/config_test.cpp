@@ -349,7 +349,8 @@ TEST(ConfigOnTheCommandLine, WithoutServersItSaysSo) {
     EXPECT_THAT(done.out + done.err, HasSubstr("no MCP servers configured"));
     for (const auto& each : {home.user_config() / "config", home.user_config() / "mcp",
                              home.work() / ".patchbay/config", home.work() / ".mcp"})
-        EXPECT_THAT(done.err, HasSubstr("looked for " + each.string() + ".{toml,yaml,json}\n"));
+        EXPECT_THAT(done.err,
+                    HasSubstr("looked for " + each.string() + ".{toml,yaml,yml,json,jsonc}\n"));
 }
 
 TEST(ConfigOnTheCommandLine, AFileThatNamesNoServerIsToldAsWell) {

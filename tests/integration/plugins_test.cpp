@@ -143,6 +143,38 @@ TEST_F(Plugins, OneThatOthersMayWriteIsRefused) {
     EXPECT_THAT(doctor.out, HasSubstr("writ"));
 }
 
+TEST_F(Plugins, AFolderThatIsNamedForARunMustBeThere) {
+    const auto file = home.write("a-file", "");
+    for (const auto& [folder, why] : std::map<std::string, std::string>{
+             {"nowhere", "no such directory"}, {file, "not a directory"}}) {
+        for (const Words& verb : {Words{"mcp", "list"}, Words{"plugin", "doctor"}}) {
+            Words words{"--plugin-dir", folder};
+            words.insert(words.end(), verb.begin(), verb.end());
+            const auto done = home.run(words);
+            EXPECT_EQ(done.exit_code, 4);
+            EXPECT_EQ(done.out, "");
+            EXPECT_THAT(done.err, HasSubstr(folder + ": " + why + " (named by --plugin-dir)"));
+        }
+    }
+}
+
+TEST_F(Plugins, OnesThatAreTurnedOffByAWrongIdAreWarnedOf) {
+    for (const auto& [id, hint] : std::map<std::string, std::string>{
+             {"stdio", "; did you mean \"dev.patchbay.stdio\"?"},
+             {"dev.patchbay.stdoi", "; did you mean \"dev.patchbay.stdio\""},
+             {"entirely.unlike", "\n"}}) {
+        const auto done =
+            home.run({"--set", "plugins.disabled=[\"" + id + "\"]", "config", "check"});
+        EXPECT_EQ(done.exit_code, 0) << done.err;
+        EXPECT_THAT(done.err, HasSubstr("warning: session config --set: plugins.disabled: no "
+                                        "plugin has the id \"" +
+                                        id + "\"" + hint));
+    }
+    const auto right =
+        home.run({"--set", "plugins.disabled=[\"dev.patchbay.tcp\"]", "config", "check"});
+    EXPECT_THAT(right.err, Not(HasSubstr("plugins.disabled")));
+}
+
 TEST_F(Plugins, AFolderOfTheCommandLineComesBeforeAllOthers) {
     drop();
     const auto mine = home.work() / "plugins";
@@ -223,6 +255,33 @@ TEST_F(BadPlugin, ThatEndsTheProcessIsNamed) {
     const auto done = run(call_of("exit"));
     EXPECT_THAT(done.err, HasSubstr("the process is ended from within plugin "
                                     "\"patchbay.test.fake\" in send for server \"bad\""));
+}
+
+TEST_F(Plugins, OneThatDiesIsAFindingOfTheDoctorLikeAnyOther) {
+    const Words doctor{"--plugin-dir", built("tests/plugins/dies"), "plugin", "doctor", "--load"};
+    for (const auto& [how, finding] :
+         std::map<std::string, std::string>{{"", "loads"},
+                                            {"mapped", "ends the process with SIGABRT"},
+                                            {"shut down", "ends the process with SIGABRT"},
+                                            {"exits", "ends the process with exit code 0"}}) {
+        SCOPED_TRACE(how);
+        home.environment["FAKE_DIES"] = how;
+        auto words = doctor;
+        words.push_back("--json");
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, how.empty() ? 0 : 1) << done.err;
+        std::map<std::string, std::string> found;
+        const auto told = boost::json::parse(done.out);
+        for (const auto& each : told.as_array())
+            found[boost::json::value_to<std::string>(each.at("path"))] =
+                boost::json::value_to<std::string>(each.at("finding"));
+        EXPECT_EQ(found["patchbay.test.fake"], finding);
+        EXPECT_EQ(found["dev.patchbay.stdio"], "loads") << "the others are tried all the same";
+    }
+    home.environment["FAKE_DIES"] = "mapped";
+    EXPECT_THAT(home.run(doctor).out,
+                AllOf(HasSubstr("load  patchbay.test.fake  ends the process with SIGABRT\n"),
+                      HasSubstr("load  dev.patchbay.stdio  loads\n")));
 }
 
 }  // namespace

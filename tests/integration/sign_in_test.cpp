@@ -285,6 +285,48 @@ auth = "mine"
     EXPECT_THAT(told.out + told.err, Not(HasSubstr("t0ken-for-a-program")));
 }
 
+TEST(ConfiguredCredentials, NeedNoSignIn) {
+    Home home;
+    const auto file = home.write(home.user_config() / "config.toml", R"(
+[auth.mine]
+kind = "bearer"
+token = "x"
+[servers.table]
+url = "http://127.0.0.1:1/mcp"
+auth = "mine"
+[servers.variable]
+url = "http://127.0.0.1:1/mcp"
+bearer_token_env_var = "MY_TOKEN"
+[servers.header]
+url = "http://127.0.0.1:1/mcp"
+headers = { authorization = "Bearer x" }
+[servers.none]
+url = "http://127.0.0.1:1/mcp"
+auth = "none"
+[servers.both]
+url = "http://127.0.0.1:1/mcp"
+auth = "oauth"
+bearer_token_env_var = "MY_TOKEN"
+)");
+    home.environment["MY_TOKEN"] = "x";
+    for (const auto& [server, where] : std::map<std::string, std::string>{
+             {"table", "its token is set where it has auth \"mine\", a bearer token (user config " +
+                           file + ":2:7)"},
+             {"variable",
+              "its token is the variable MY_TOKEN, by bearer_token_env_var (user "
+              "config " +
+                  file + ":8:10)"},
+             {"header", "its headers say Authorization (user config " + file + ":11:10)"},
+             {"none", "auth = \"none\" (user config " + file + ":14:10)"}}) {
+        const auto told = home.run({"mcp", "login", server});
+        EXPECT_EQ(told.exit_code, 3) << server;
+        EXPECT_EQ(told.out, "");
+        EXPECT_EQ(told.err, "error: server \"" + server +
+                                "\": there is nothing to sign in to: " + where + "\n");
+    }
+    EXPECT_EQ(home.run({"mcp", "login", "both"}).exit_code, 5) << "it says that it signs in";
+}
+
 TEST(ConfiguredCredentials, AreJudgedBeforeAServerIsConnected) {
     Home home;
     home.write(home.user_config() / "config.toml", R"(

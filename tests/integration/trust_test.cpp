@@ -162,6 +162,43 @@ TEST(Trust, AnApprovalLetsItRunAndARevocationDoesNot) {
     EXPECT_EQ(home.run({"trust", "--revoke", "a"}).exit_code, 6);
 }
 
+TEST(Trust, WhatIsApprovedAlreadyIsNoMistake) {
+    Home home;
+    home.write(".mcp.toml",
+               "[servers.a]\ncommand = \"a\"\nauth = \"t\"\n[servers.b]\ncommand = \"b\"\n"
+               "[auth.t]\nkind = \"bearer\"\ntoken = \"x\"\nenv = \"T\"\n");
+    home.add("mine", {{"command", "x"}});
+    ASSERT_EQ(home.run({"trust", "a", "auth.t", "--yes"}).exit_code, 0);
+    for (const auto* id : {"a", "auth.t"}) {
+        for (const Words& words : {Words{"trust", id, "--yes"}, Words{"trust", id}}) {
+            const auto again = home.run(words);
+            EXPECT_EQ(again.exit_code, 0) << again.err;
+            EXPECT_THAT(again.err, HasSubstr("already approved: " + std::string(id) + "\n"));
+        }
+    }
+    const auto both = home.run({"trust", "a", "b", "--yes"});
+    EXPECT_EQ(both.exit_code, 0);
+    EXPECT_THAT(both.err, AllOf(HasSubstr("already approved: a\n"), HasSubstr("\napproved: b\n")));
+    EXPECT_EQ(home.run({"trust", "mine", "--yes"}).exit_code, 6) << "it never waited";
+}
+
+TEST(Trust, WhatWasApprovedOrRevokedIsToldInJsonToo) {
+    namespace json = boost::json;
+    Home home;
+    home.write(".mcp.toml", "[servers.a]\ncommand = \"/nowhere\"\n");
+    const auto state_of_a = [&](const Words& words) {
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 0) << done.err;
+        const auto told = json::parse(done.out);
+        EXPECT_EQ(told.at(0).at("id"), "a");
+        return json::value_to<std::string>(told.at(0).at("state"));
+    };
+    EXPECT_EQ(home.run({"trust", "a", "--json"}).exit_code, 3) << "nobody is asked";
+    EXPECT_EQ(state_of_a({"trust", "a", "--yes", "--json"}), "approved");
+    EXPECT_EQ(state_of_a({"trust", "a", "--yes", "--json"}), "approved");
+    EXPECT_EQ(state_of_a({"trust", "--revoke", "a", "--json"}), "revoked");
+}
+
 TEST(Trust, ATableOfACheckoutRunsNoCommandEvenWhenItIsApproved) {
     Home home;
     const auto ran = home.root() / "ran";

@@ -96,11 +96,20 @@ TEST(CommandLine, ListsThatAreForbiddenAreDenied) {
             words.insert(words.end(), more.begin(), more.end());
             const auto done = home.run(words);
             EXPECT_EQ(done.exit_code, 7) << testing::PrintToString(words);
-            EXPECT_THAT(done.err, HasSubstr("is denied by [permissions]"));
+            EXPECT_THAT(done.err, StartsWith("error: " + std::string(list) +
+                                             " of server \"x\" are denied by [permissions] deny"));
         }
         const auto one = home.run({list, "list", "--set", "permissions.deny=['mcp__y__*']"});
         EXPECT_EQ(one.exit_code, 0) << "the other one is not";
-        EXPECT_THAT(one.err, HasSubstr("is denied by [permissions]"));
+        EXPECT_EQ(one.err, "");
+    }
+    for (const auto* what : {"resource", "prompt"}) {
+        const auto verb = std::string(what) == "prompt" ? "get" : "read";
+        const auto missed = home.run({what + std::string("s"), verb, "none:such", "--set",
+                                      "permissions.deny=['mcp__y__*']"});
+        EXPECT_EQ(missed.exit_code, 6);
+        EXPECT_THAT(missed.err, HasSubstr(what + std::string("s of server \"y\" are denied by")))
+            << "that one may have it";
     }
 }
 
@@ -115,7 +124,10 @@ TEST(CommandLine, SaysHowAToolIsCalled) {
     const auto bare = home.run({"call", "echo"});
     EXPECT_EQ(bare.exit_code, 6);
     EXPECT_THAT(bare.err, HasSubstr("tools are called mcp__SERVER__TOOL; find it with: patchbay "
-                                    "tools 'echo'"));
+                                    "tools echo\n"));
+    EXPECT_THAT(home.run({"call", "a'; echo INJECTED; '"}).err,
+                HasSubstr(R"(find it with: patchbay tools 'a'\''; echo INJECTED; '\''')"))
+        << "what is advised may be pasted";
 }
 
 TEST(CommandLine, NamesTheServersThatThereAre) {
@@ -137,11 +149,12 @@ TEST(CommandLine, ListsWhatIsThereThoughAnotherServerIsNot) {
     home.add_example("good");
     home.add("dead", {{"command", "/bin/false"}});
     const auto tools = home.run({"tools"});
-    EXPECT_EQ(tools.exit_code, 0);
+    EXPECT_EQ(tools.exit_code, 1) << "a script sees that something is missing";
     EXPECT_THAT(tools.out, HasSubstr("mcp__good__echo"));
     EXPECT_THAT(tools.err, HasSubstr("error: server \"dead\": "));
+    EXPECT_EQ(home.run({"tools", "--json"}).exit_code, 1);
     const auto resources = home.run({"resources", "list"});
-    EXPECT_EQ(resources.exit_code, 0);
+    EXPECT_EQ(resources.exit_code, 1);
     EXPECT_THAT(resources.err, HasSubstr("error: server \"dead\": "));
     EXPECT_EQ(home.run({"tools", "--server", "dead"}).exit_code, 5);
     EXPECT_EQ(home.run({"prompts", "list", "--server", "dead"}).exit_code, 5);
@@ -159,7 +172,7 @@ TEST(CommandLine, APatternIsAboutTheServersThatItNames) {
     EXPECT_EQ(as_json.exit_code, 5);
     EXPECT_EQ(json::parse(as_json.out).at_pointer("/error/kind"), "unavailable");
     const auto word = home.run({"tools", "nosuchthing"});
-    EXPECT_EQ(word.exit_code, 0) << "of two servers one answered";
+    EXPECT_EQ(word.exit_code, 1) << "the one that did not answer may have it";
     EXPECT_THAT(word.err, AllOf(HasSubstr("error: server \"dead\": "),
                                 HasSubstr("no tool matches nosuchthing")));
     const auto good = home.run({"tools", "mcp__good__e*"});

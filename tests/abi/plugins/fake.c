@@ -221,7 +221,23 @@ static const patchbay_transport fake_transport = {
 static const patchbay_transport *const fake_transports[] = {&fake_transport};
 static int running = 0;
 
+#if defined(FAKE_DIES)
+/* When the variable says so, as soon as it is mapped or when it is to go. */
+static void die_if(const char *when) {
+    const char *asked = getenv("FAKE_DIES");
+    if (!asked || strcmp(asked, when) != 0) return;
+    if (strcmp(when, "exits") == 0) exit(0);
+    abort();
+}
+__attribute__((constructor)) static void fake_mapped(void) {
+    printf("mapped\n");
+    die_if("mapped");
+    die_if("exits");
+}
+static void fake_shutdown(void) { die_if("shut down"); }
+#else
 static void fake_shutdown(void) { running = 0; }
+#endif
 
 static const patchbay_plugin fake_plugin = {sizeof(patchbay_plugin),
 #if defined(FAKE_NEWER_MINOR)

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 namespace patchbay::config {
 namespace {
 
@@ -87,6 +89,19 @@ TEST(Keys, ACommandIsAProgramOrAListThatBeginsWithOne) {
                 HasSubstr("args: expected a list of text"));
     EXPECT_THAT(settings_of("command = 'x'\nargs = [[]]"),
                 HasSubstr("args: expected a list of text"));
+}
+
+TEST(Keys, WhatIsWrittenForAnotherTypeIsToldWithWhatToWrite) {
+    EXPECT_THAT(settings_of("command = 'x'\nargs = '--tools'"),
+                HasSubstr("args: expected a list of text, found text; write [...] around it"));
+    for (const auto& [written, meant] : std::map<std::string, std::string>{
+             {"yes", "true"}, {"On", "true"}, {"true", "true"}, {"NO", "false"}, {"off", "false"}})
+        EXPECT_THAT(settings_of("command = 'x'\nenabled = '" + written + "'"),
+                    HasSubstr("enabled: expected true or false, found \"" + written + "\"; write " +
+                              meant));
+    EXPECT_THAT(settings_of("command = 'x'\nenabled = 'a-secret'"),
+                ::testing::AllOf(HasSubstr("enabled: expected true or false, found text"),
+                                 ::testing::Not(HasSubstr("a-secret"))));
 }
 
 TEST(Keys, VariablesAndHeadersAreTextByName) {

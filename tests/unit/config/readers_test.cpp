@@ -316,9 +316,20 @@ TEST(Readers, RefuseDuplicateKeysAndNameBothPlaces) {
     EXPECT_THAT(problem("a = 1\na = 2", Format::Toml), HasSubstr("2:"));
 }
 
+TEST(Yaml, ATabInTheIndentationIsCalledSo) {
+    const std::string said = " not YAML: a tab in the indentation; write spaces";
+    EXPECT_EQ(problem("servers:\n\ta:\n\t\tcommand: x\n", Format::Yaml), "2:1" + said);
+    EXPECT_EQ(problem("servers:\n  a:\n\tcommand: x\n", Format::Yaml), "3:1" + said);
+    EXPECT_EQ(problem("servers:\n  a:\n  \tcommand: x\n", Format::Yaml), "3:3" + said);
+    EXPECT_EQ(problem("a:\n    b: x\n\tc: [y]\n", Format::Yaml), "3:1" + said);
+    EXPECT_EQ(problem("a: {\n\tb: 1}\n", Format::Yaml), "none") << "there it is no indentation";
+    EXPECT_THAT(problem("a: [1\nb: 2\n", Format::Yaml), testing::Not(HasSubstr("tab")));
+}
+
 TEST(FormatOf, GoesByTheSuffix) {
     EXPECT_EQ(format_of("/a.b/x.TOML"), Format::Toml);
     EXPECT_EQ(format_of("x.yml"), Format::Yaml);
+    EXPECT_EQ(format_of("x.jsonc"), Format::Json);
     EXPECT_EQ(format_of("x.mcp.json"), Format::Json);
     EXPECT_EQ(format_of("config"), std::nullopt);
     EXPECT_EQ(format_of("config.ini"), std::nullopt);

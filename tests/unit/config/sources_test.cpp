@@ -1,3 +1,4 @@
+#include "config/reader.hpp"
 #include "support.hpp"
 
 #include <gmock/gmock.h>
@@ -254,7 +255,76 @@ TEST(Sources, AFileThatCannotBeReadIsNamed) {
     EXPECT_THAT(text, HasSubstr("config.toml: cannot read it: not a regular file"));
     EXPECT_THAT(text, HasSubstr("mcp.toml: cannot read it: not a regular file"));
     EXPECT_THAT(text, HasSubstr("config.json: cannot read it: No such file"));
-    EXPECT_THAT(text, HasSubstr("x.ini: unknown kind of file; expected .toml, .yaml or .json"));
+    EXPECT_THAT(
+        text, HasSubstr("x.ini: unknown kind of file; expected one of .toml, .yaml, .yml, .json"));
+}
+
+TEST(Sources, ALocalFileWithoutAProjectIsWarnedOf) {
+    World world;
+    world.folder.write("home/me/work/app/.patchbay.local.toml", saying("alone"));
+    EXPECT_EQ(all(load(world.environment).config.diagnostics),
+              "warning: local config " + (world.folder / "home/me/work/app/.patchbay.local.toml") +
+                  ": not read: no project file beside it\n");
+    world.folder.write("home/me/work/app/.mcp.toml", "");
+    EXPECT_EQ(command_of(approved(world), "a"), "alone");
+    EXPECT_EQ(all(approved(world).diagnostics), "");
+}
+
+TEST(Sources, ASetThatIsBrokenTomlIsNotTakenAsText) {
+    for (const auto* value : {"['x'", "{a = 1", "\"open", "'open", "[1] trailing"}) {
+        SCOPED_TRACE(value);
+        World world;
+        world.environment.sets = {std::string("client.name=") + value};
+        EXPECT_THAT(load(world.environment).config.stop,
+                    HasSubstr("--set: client.name: what begins with a bracket or a quote must be a "
+                              "whole TOML value, and this is not TOML: "));
+    }
+    World world;
+    world.environment.sets = {"client.name=it's [text]"};
+    EXPECT_EQ(load(world.environment).config.client.name, "it's [text]");
+}
+
+// A file that is passed over in silence may be the one that forbids something.
+TEST(Sources, EverySuffixThatNamesAFormatIsReadInEveryScope) {
+    const struct {
+        const char* stem;
+        Scope scope;
+    } places[] = {{"etc/enterprise", Scope::Enterprise},
+                  {"home/me/.config/patchbay/config", Scope::User},
+                  {"home/me/.config/patchbay/mcp", Scope::User},
+                  {"home/me/work/app/.patchbay/config", Scope::Project},
+                  {"home/me/work/app/.mcp", Scope::Project},
+                  {"home/me/work/app/.patchbay.local", Scope::Local}};
+    for (const auto& [stem, scope] : places) {
+        for (const auto& [suffix, format] : kSuffixes) {
+            const auto name = stem + std::string(suffix);
+            SCOPED_TRACE(name);
+            World world;
+            if (scope == Scope::Local) world.folder.write("home/me/work/app/.mcp.toml", "");
+            world.folder.write(name, format == Format::Toml
+                                         ? "permissions.deny = ['*']"
+                                         : "{\"permissions\": {\"deny\": [\"*\"]}}");
+            const auto loaded = load(world.environment);
+            EXPECT_THAT(loaded.config.permissions.deny, ElementsAre("*"));
+            const auto place =
+                std::find_if(loaded.candidates.begin(), loaded.candidates.end(),
+                             [&](const auto& each) { return each.path == world.folder / name; });
+            ASSERT_NE(place, loaded.candidates.end());
+            EXPECT_EQ(place->found, Candidate::Found::Read);
+            EXPECT_EQ(place->scope, scope);
+        }
+    }
+}
+
+TEST(Sources, TwoFilesOfOneNameInYamlAreTwoFilesOfOneScope) {
+    World world;
+    world.folder.write("home/me/work/app/.mcp.yaml", "servers: {a: {command: first}}");
+    world.folder.write("home/me/work/app/.mcp.yml",
+                       "servers: {a: {command: second}, b: {command: b}}");
+    const auto config = approved(world);
+    EXPECT_EQ(command_of(config, "a"), "first");
+    EXPECT_EQ(command_of(config, "b"), "b");
+    EXPECT_THAT(all(config.diagnostics), HasSubstr(".mcp.yml:1:11: server \"a\": already defined"));
 }
 
 TEST(Sources, CandidatesListEveryPlaceStrongestLast) {
@@ -263,7 +333,7 @@ TEST(Sources, CandidatesListEveryPlaceStrongestLast) {
     const auto candidates = load(world.environment).candidates;
     ASSERT_FALSE(candidates.empty());
     EXPECT_EQ(candidates.front().path, world.folder / "home/me/.config/patchbay/config.toml");
-    EXPECT_EQ(candidates.back().path, world.folder / "etc/enterprise.json");
+    EXPECT_EQ(candidates.back().path, world.folder / "etc/enterprise.jsonc");
     const auto it = std::find_if(candidates.begin(), candidates.end(),
                                  [](const auto& c) { return c.found == Candidate::Found::Broken; });
     ASSERT_NE(it, candidates.end());

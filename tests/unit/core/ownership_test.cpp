@@ -23,7 +23,7 @@ std::string judged(uid_t owner, gid_t group, mode_t mode, Groups groups = Groups
     status.st_uid = owner;
     status.st_gid = group;
     status.st_mode = mode;
-    return who_else_writes(status, {kMe, kMine, groups});
+    return who_else_writes(status, {kMe, kMine, groups}, "/it's");
 }
 
 TEST(Ownership, OnlyTheUserAndRootMayWrite) {
@@ -32,9 +32,9 @@ TEST(Ownership, OnlyTheUserAndRootMayWrite) {
     EXPECT_EQ(judged(kMe, kMine, S_IFREG | 0664), "") << "nobody else is in that group";
     EXPECT_EQ(judged(kRoot, 0, S_IFDIR | 0775), "");
     EXPECT_THAT(judged(kOther, kMine, S_IFREG | 0600), HasSubstr("it belongs to user 1001"));
-    EXPECT_THAT(judged(kMe, kMine, S_IFREG | 0646), HasSubstr("chmod o-w"));
+    EXPECT_THAT(judged(kMe, kMine, S_IFREG | 0646), HasSubstr(R"(run: chmod o-w '/it'\''s')"));
     EXPECT_THAT(judged(kMe, kShared, S_IFREG | 0664), HasSubstr("its group (50) may write it"));
-    EXPECT_THAT(judged(kMe, kShared, S_IFDIR | 0775), HasSubstr("chmod g-w"));
+    EXPECT_THAT(judged(kMe, kShared, S_IFDIR | 0775), HasSubstr(R"(run: chmod g-w '/it'\''s')"));
     EXPECT_THAT(judged(kMe, kMine, S_IFDIR | 0777), HasSubstr("everybody"));
 }
 

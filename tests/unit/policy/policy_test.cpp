@@ -28,7 +28,7 @@ TEST(Policy, ALocalUserApprovesByCallingAndAnAgentNeedsARule) {
     const auto refused = judge({}, server, "a", Principal::Agent);
     EXPECT_TRUE(refused.listed);
     EXPECT_FALSE(refused.allowed);
-    EXPECT_THAT(refused.reason, HasSubstr("add \"mcp__s__a\" to [permissions] allow"));
+    EXPECT_THAT(refused.reason, HasSubstr("to allow it: [servers.s.tools] a = \"allow-always\""));
     EXPECT_TRUE(judge({{{"mcp__s__*"}}, {}}, server, "a", Principal::Agent).allowed);
 }
 
@@ -65,6 +65,45 @@ TEST(Policy, AnUntrustedServerNeedsItsToolsNamed) {
     EXPECT_TRUE(judge({{{"mcp__s__a"}}, {}}, server, "a").allowed);
     server.enabled_tools = {"a"};
     EXPECT_TRUE(judge({}, server, "a").allowed);
+}
+
+// An allow list, or enabled_tools, that begins with one tool denies every other.
+TEST(Policy, WhatARefusalAdvisesAllowsThatToolAndLocksOutNoOther) {
+    auto server = server_named("s");
+    server.trust = "untrusted";
+    const auto refused = judge({}, server, "a");
+    EXPECT_EQ(
+        refused.reason,
+        "server \"s\" is untrusted (project config .mcp.json:4:5) and no rule names mcp__s__a; "
+        "to allow it: [servers.s.tools] a = \"allow-always\"");
+    EXPECT_THAT(judge({}, server, "a.b\" = 1").reason,
+                HasSubstr(R"([servers.s.tools] "a.b\" = 1" = "allow-always")"));
+    server.tools = {{"a", Level::AllowAlways}};
+    EXPECT_TRUE(judge({}, server, "a").allowed);
+    server.trust.clear();
+    EXPECT_TRUE(judge({}, server, "b").allowed);
+}
+
+TEST(Policy, AReasonSaysWhatOfTheServerWasAskedFor) {
+    auto server = server_named("s");
+    const auto reason = [&](const config::Permissions& permissions,
+                            Principal principal = Principal::LocalUser) {
+        return Policy(permissions).judge({principal, server, "", "mcp__s__", "resources"}).reason;
+    };
+    EXPECT_EQ(reason({{}, {"mcp__s__*"}}),
+              "resources of server \"s\" are denied by [permissions] deny = \"mcp__s__*\"");
+    EXPECT_EQ(reason({{{"mcp__s__a"}}, {}}),
+              "resources of server \"s\" are denied, as no pattern of [permissions] allow matches "
+              "\"mcp__s__\"; add that to it");
+    EXPECT_THAT(reason({}, Principal::Agent),
+                HasSubstr("\"mcp__s__\" in [permissions] allow, beside all else"));
+    EXPECT_EQ(
+        Policy({{}, {"mcp__s__*"}}).judge({Principal::LocalUser, server, "", "mcp__s__a"}).reason,
+        "mcp__s__a is denied by [permissions] deny = \"mcp__s__*\"")
+        << "whoever's tool it turns out to be";
+    server.trust = "untrusted";
+    EXPECT_THAT(reason({}), HasSubstr("no rule names resources of server \"s\"; to allow them: "
+                                      "trust = \"trusted\""));
 }
 
 // ---- the server itself: its resources, prompts and completion
