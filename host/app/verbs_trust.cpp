@@ -269,7 +269,7 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
     if (!done) return report(done.error(), global);
     for (const auto& proposal : *picked) {
         say("approved: " + core::printable(proposal.id, 80));
-        auto approved = json_of(proposal, trust);
+        auto approved = json_of(proposal, trust, host.config());
         approved["state"] = "approved";
         told.push_back(std::move(approved));
         if (proposal.unbound) say(kUnbound);
