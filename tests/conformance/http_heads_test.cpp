@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
              ScriptedHttp::whole("200 OK", "text/html", "<p>"), PATCHBAY_E_PROTOCOL,
              "Content-Type text/html; expected application/json or text/event-stream (is this"},
         Head{"ALongType", "a", ScriptedHttp::whole("200 OK", std::string(64, 't') + "uu", "<p>"),
-             PATCHBAY_E_PROTOCOL, "Content-Type " + std::string(64, 't') + "; expected"},
+             PATCHBAY_E_PROTOCOL, "Content-Type " + std::string(64, 't') + "...; expected"},
         Head{"TooMany", "a", ScriptedHttp::empty("429 Later"), PATCHBAY_E_PROTOCOL, "HTTP 429", 0,
              PATCHBAY_ERR_RETRYABLE},
         Head{"Busy", "a", ScriptedHttp::empty("503 Busy"), PATCHBAY_E_IO, "HTTP 503", 0,

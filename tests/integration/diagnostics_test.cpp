@@ -154,7 +154,8 @@ TEST_F(EnterpriseFile, ThatIsBrokenIsNamedByWhatItDenies) {
     const std::string broken = "exclusive = false\n[permissions]\nallow = \"x\"\n";
     const std::string why =
         "enterprise config /etc/patchbay/enterprise.toml:3:9: the enterprise config is broken "
-        "(permissions.allow: expected a list of text, found text), so every server and tool is "
+        "(permissions.allow: expected a list of text, found text; write [...] around it), so every "
+        "server and tool is "
         "denied; ask your administrator";
     for (const Words& verb : {Words{"call", "mcp__ex__echo", "message=a"}, Words{"tools"},
                               Words{"mcp", "status"}, Words{"resources", "list"}, Words{"batch"}}) {

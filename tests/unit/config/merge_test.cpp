@@ -241,9 +241,8 @@ TEST(ConfigMerge, ACheckoutMayNotSayWhenAServerIsTakenForDead) {
             const auto config = merge(std::move(fragments));
             EXPECT_THAT(config.diagnostics,
                         ElementsAre(Field(&Diagnostic::message,
-                                          "health." + key +
-                                              ": not allowed in a project file; write it to your "
-                                              "user config")));
+                                          "health." + key + ": not allowed in a " + name_of(scope) +
+                                              " file; write it to your user config")));
             EXPECT_EQ(config.origins.size(), 0u) << key;
         }
     }
