@@ -3,7 +3,6 @@
 #include "core/text.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace patchbay::config {
 
@@ -48,9 +47,7 @@ std::optional<Problem> check_encoding(std::string_view text) {
 std::optional<Format> format_of(std::string_view path) {
     const auto dot = path.rfind('.');
     if (dot == std::string_view::npos) return {};
-    std::string written(path.substr(dot));
-    std::transform(written.begin(), written.end(), written.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const auto written = core::lower(path.substr(dot));
     for (const auto& [suffix, format] : kSuffixes)
         if (written == suffix) return format;
     return {};

@@ -78,13 +78,6 @@ void append_escape(std::string& out, unsigned unit) {
     for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[unit >> shift & 15];
 }
 
-std::string folded(std::string_view text) {
-    std::string small(text);
-    std::transform(small.begin(), small.end(), small.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-    return small;
-}
-
 }  // namespace
 
 std::vector<std::string> nearest(std::string_view wanted,
@@ -92,7 +85,7 @@ std::vector<std::string> nearest(std::string_view wanted,
     std::vector<std::pair<std::size_t, std::string>> near;
     const std::size_t reach = std::max<std::size_t>(1, wanted.size() / 3);
     if (wanted.size() > 512) return {};
-    const auto small = folded(wanted);
+    const auto small = lower(wanted);
     std::size_t work = 0;
     for (const auto& candidate : candidates) {
         const auto gap = candidate.size() > wanted.size() ? candidate.size() - wanted.size()
@@ -100,7 +93,7 @@ std::vector<std::string> nearest(std::string_view wanted,
         if (gap > reach) continue;
         work += (wanted.size() + 1) * (candidate.size() + 1);
         if (work > kMostHintWork) break;
-        const auto distance = edits(small, folded(candidate));
+        const auto distance = edits(small, lower(candidate));
         if (distance <= reach) near.emplace_back(distance, candidate);
     }
     std::stable_sort(near.begin(), near.end(),

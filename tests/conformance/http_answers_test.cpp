@@ -30,8 +30,7 @@ TEST_F(HttpAnswers, AnIdThatCannotBeSentBackIsPassedOver) {
     });
     for (; round < 5; ++round) {
         EXPECT_EQ(call().status, PATCHBAY_OK);
-        const auto asked = server_->requests().back();
-        EXPECT_TRUE(asked.is("GET"));
+        const auto asked = server_->last("GET");
         EXPECT_TRUE(asked.has("Last-Event-ID: one\r\n")) << asked.head;
     }
 }
@@ -46,7 +45,7 @@ TEST_F(HttpAnswers, AnIdThatCannotBeSentBackIsPassedOverOnTheStreamOfTheSession)
     begin_session();
     EXPECT_EQ(call("notifications/initialized").status, PATCHBAY_OK);
     ASSERT_TRUE(channel_->until([&] { return server_->count("GET") >= 2; }));
-    EXPECT_TRUE(server_->requests().back().has("Last-Event-ID: one\r\n"));
+    EXPECT_TRUE(server_->last("GET").has("Last-Event-ID: one\r\n"));
 }
 
 TEST_F(HttpAnswers, AnIdThatCannotBeSentBackDoesNotEndAnOldStream) {
@@ -254,7 +253,7 @@ TEST_F(HttpAnswers, ARedirectWithinTheOriginIsFollowed) {
         return {ScriptedHttp::json(kAnswer)};
     });
     EXPECT_EQ(call().status, PATCHBAY_OK);
-    EXPECT_THAT(server_->requests().back().head, HasSubstr("POST /a%2Fb?c=%2e HTTP/1.1"));
+    EXPECT_THAT(server_->last("POST").head, HasSubstr("POST /a%2Fb?c=%2e HTTP/1.1"));
 }
 
 // ---- too many, too fast

@@ -196,7 +196,7 @@ TEST_F(Sse, AnEndpointMayMove) {
               "event: endpoint\ndata: /other\n\nevent: message\ndata: {}\n\n");
     ASSERT_TRUE(channel_->until([&] { return channel_->message_count() == 1; }));
     EXPECT_EQ(call().status, PATCHBAY_OK);
-    EXPECT_THAT(server_->requests().back().head, StartsWith("POST /other "));
+    EXPECT_THAT(server_->last("POST").head, StartsWith("POST /other "));
 }
 
 TEST_F(Sse, AnEndpointOfAnotherOriginIsNotUsed) {

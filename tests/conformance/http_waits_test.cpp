@@ -265,9 +265,9 @@ TEST_F(HttpWaits, AStreamIsAskedForWhenTheServerSays) {
          4);
     // Where nothing was heard, its word of before does not count.
     EXPECT_THAT(waits(), ElementsAre(kHold, 9000, 3000, 2000));
-    EXPECT_TRUE(server_->requests().back().has("Last-Event-ID: 5\r\n"));
-    EXPECT_TRUE(server_->requests().back().has("Accept: text/event-stream\r\n"));
-    EXPECT_TRUE(server_->requests().back().has("MCP-Session-Id: one\r\n"));
+    EXPECT_TRUE(server_->last("GET").has("Last-Event-ID: 5\r\n"));
+    EXPECT_TRUE(server_->last("GET").has("Accept: text/event-stream\r\n"));
+    EXPECT_TRUE(server_->last("GET").has("MCP-Session-Id: one\r\n"));
 }
 
 TEST_F(HttpWaits, AStreamThatThereIsNotIsAskedForOnce) {
@@ -342,7 +342,7 @@ TEST_F(HttpWaits, TheEndOfASessionIsToldToItsServer) {
     ASSERT_TRUE(channel_->until([&] { return server_->count("GET") == 1; }));
     channel_->close();
     ASSERT_TRUE(channel_->until([&] { return channel_->closed(); }));
-    const auto last = server_->requests().back();
+    const auto last = server_->last("DELETE");
     EXPECT_THAT(last.head, StartsWith("DELETE /mcp "));
     EXPECT_TRUE(last.has("MCP-Session-Id: one\r\n"));
     EXPECT_TRUE(last.has("MCP-Protocol-Version: 2025-11-25\r\n"));

@@ -75,6 +75,13 @@ public:
         const std::scoped_lock lock(mutex_);
         return requests_;
     }
+    // Of one method: a stream may be asked for again at any time.
+    Request last(const std::string& method) const {
+        Request found;
+        for (auto& each : requests())
+            if (each.is(method)) found = std::move(each);
+        return found;
+    }
     std::size_t count(const std::string& method) const {
         std::size_t found = 0;
         for (const auto& each : requests()) found += each.is(method);
