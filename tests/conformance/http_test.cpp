@@ -188,8 +188,9 @@ protected:
         answer.status = status;
         if (response) answer.http_status = response->status;
         answer.body = response ? std::string(plugin::view(response->body)) : error->message;
-        ++answer.times;
-        answer.loop->post([] {});
+        auto* const loop = answer.loop;
+        ++answer.times;  // whoever waited for it may be gone now
+        loop->post([] {});
     }
 
     core::Loop loop_;

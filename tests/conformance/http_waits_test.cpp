@@ -334,6 +334,7 @@ TEST_F(HttpWaits, ANewSessionBeginsItsStreamAnew) {
 // ---- the end of a session
 
 TEST_F(HttpWaits, TheEndOfASessionIsToldToItsServer) {
+    divisor_ = TurnedTimers::kNever;
     serve(with_session([](const Request&) { return accepted(); }));
     channel_->protocol = "2025-11-25";
     begin_session();

@@ -337,7 +337,7 @@ TEST_F(BearerTest, RunsTheProgramAnewAfterItWasCancelled) {
                 ") = 1 ] && exec sleep 600\necho '{\"A\": \"second\"}'\n"));
     const auto begun = begin(false);
     ASSERT_TRUE(begun) << begun.error().message;
-    ASSERT_TRUE(until([&] { return std::filesystem::exists(count); }));
+    ASSERT_TRUE(until([&] { return test::read_file(count) == "x\n"; }));
     authenticator->cancel(last);
     ASSERT_TRUE(until([&] { return !events.acquired.empty(); }));
     EXPECT_EQ(events.acquired[0].error().code, ErrorCode::Cancelled);
