@@ -1,11 +1,13 @@
 // toml++ as both of its users must see it: the configuration reader and the plugin manifests.
-// Heavy; include it in those two sources and nowhere else.
+// Heavy; include it in those two sources and nowhere else. The library itself is compiled in toml.cpp.
 #pragma once
+
+#include <cstdint>
 
 // clang-format off
 #define TOML_ASSERT(condition) static_assert(true)
 #define TOML_EXCEPTIONS 0
-#define TOML_HEADER_ONLY 1
+#define TOML_HEADER_ONLY 0
 // toml++ 3.3 calls most non-ASCII letters "unreachable" when it asks whether they are blanks, which
 // is undefined behaviour on a file as plain as `[café]`. In its tables the answer is no.
 #include <toml++/impl/preprocessor.h>

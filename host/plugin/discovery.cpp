@@ -39,6 +39,8 @@ bool ends_with(std::string_view text, std::string_view end) {
     return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
 }
 
+constexpr std::size_t kReadBytes = 4096;  // most manifests and schemas, in one read
+
 // The whole of a small regular file that nobody else may write to.
 Result<std::string> read_trusted(const std::string& path, std::size_t most_bytes) {
     const auto failed = [&](const std::string& why) {
@@ -58,7 +60,7 @@ Result<std::string> read_trusted(const std::string& path, std::size_t most_bytes
     std::string text;
     while (text.size() <= most_bytes) {
         const auto used = text.size();
-        text.resize(std::min<std::size_t>(most_bytes + 1, used + 16384));
+        text.resize(std::min(most_bytes + 1, used + kReadBytes));
         const auto got = ::read(fd, text.data() + used, text.size() - used);
         if (got < 0 && errno == EINTR) {
             text.resize(used);
