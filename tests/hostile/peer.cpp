@@ -157,8 +157,12 @@ void Peer::then(std::function<void()> act) {
 }
 
 void Peer::shut(int how) {
-    // Of a pipe there are two ends to close, and of a socket one end to shut.
-    if (const int end = how == SHUT_RD ? in : out; ::shutdown(end, how) != 0) ::close(end);
+    // Of a pipe there are two ends to close, and of a socket one end to shut: a reset one as well,
+    // whose number would be closed a second time when it is another's.
+    if (in == out)
+        ::shutdown(in, how);
+    else
+        ::close(how == SHUT_RD ? in : out);
     (how == SHUT_RD ? shut_ : muted_) = true;
 }
 

@@ -94,9 +94,10 @@ int GuardedSocketImpl::available() {
     return inner_.available();
 }
 
+// A fuse and a watch may name the descriptor still: its number becomes nobody else's before this
+// is destroyed.
 void GuardedSocketImpl::close() {
-    inner_.close();
-    reset();
+    ::shutdown(sockfd(), SHUT_RDWR);
 }
 
 // ---- BlockingSession

@@ -1,6 +1,8 @@
 // Whom we connect to: what is judged, and what is left behind when it fails.
 #include "net/dial.hpp"
 
+#include "net/blocking_session.hpp"
+
 #include <patchbay/cpp/plugin.hpp>
 
 #include <Poco/Net/ServerSocket.h>
@@ -30,6 +32,16 @@ protected:
             EXPECT_FALSE(trouble.sent);
             return trouble.text;
         }
+    }
+    // The next descriptors have the numbers of those that were closed.
+    static void blows_for_nobody_else(Fuse& fuse) {
+        int pair[2];
+        ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+        fuse.blow();
+        EXPECT_EQ(::send(pair[0], "x", 1, MSG_NOSIGNAL), 1);
+        EXPECT_EQ(::send(pair[1], "x", 1, MSG_NOSIGNAL), 1);
+        ::close(pair[0]);
+        ::close(pair[1]);
     }
     std::string port() const { return std::to_string(server_.address().port()); }
     // The system's names are not asked.
@@ -90,14 +102,15 @@ TEST_F(Dial, ASettingThatCannotBeUsedIsTroubleAndLeavesNoFuseArmed) {
         EXPECT_THAT(trouble.text,
                     HasSubstr("ca_file \"" PATCHBAY_SOURCE_DIR "/README.md\" holds no"));
     }
-    // The next descriptors have the numbers of those that were closed.
-    int pair[2];
-    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-    fuse.blow();
-    EXPECT_EQ(::send(pair[0], "x", 1, MSG_NOSIGNAL), 1);
-    EXPECT_EQ(::send(pair[1], "x", 1, MSG_NOSIGNAL), 1);
-    ::close(pair[0]);
-    ::close(pair[1]);
+    blows_for_nobody_else(fuse);
+}
+
+// As the library does with a handshake that failed.
+TEST_F(Dial, AFuseBlowsForNobodyElseAfterTheSessionWasClosed) {
+    Fuse fuse;
+    BlockingSession session(dial(endpoint_, Url::parse("http://127.0.0.1:" + port() + "/"), fuse));
+    session.reset();
+    blows_for_nobody_else(fuse);
 }
 
 }  // namespace
