@@ -33,6 +33,39 @@ std::string text_of(const json::object& object, const char* key) {
                : std::string();
 }
 
+// What may be chosen, each with the title that a form may give it; empty: anything.
+std::string choices_of(const json::object& property) {
+    const auto* items = property.if_contains("items");
+    const auto& schema = items && items->is_object() ? items->get_object() : property;
+    json::array choices;
+    std::string titles;
+    if (const auto* plain = schema.if_contains("enum"); plain && plain->is_array())
+        choices = plain->get_array();
+    for (const char* key : {"oneOf", "anyOf"}) {
+        const auto* titled = schema.if_contains(key);
+        if (!titled || !titled->is_array()) continue;
+        for (const auto& each : titled->get_array()) {
+            const auto* choice = each.if_object();
+            const auto* value = choice ? choice->if_contains("const") : nullptr;
+            if (!value) continue;
+            choices.push_back(*value);
+            const auto title = text_of(*choice, "title");
+            if (!title.empty()) titles += "\n    " + json::serialize(*value) + ": " + title;
+        }
+    }
+    if (choices.empty()) return {};
+    return std::string(items ? " a list out of " : " ") +
+           core::printable(json::serialize(choices), 200) + core::printable(titles, 2'000, true);
+}
+
+// What the form says against this value, for people; empty: nothing.
+std::string trouble_with(const std::string& name, const json::value& property,
+                         const json::value& value) {
+    const auto troubles = protocol::check_arguments(
+        json::object{{"properties", json::object{{name, property}}}}, json::object{{name, value}});
+    return troubles.empty() ? "" : troubles.front();
+}
+
 }  // namespace
 
 TerminalAsker::~TerminalAsker() {
@@ -145,8 +178,7 @@ void TerminalAsker::prompt() {
     if (const auto* object = property.if_object()) {
         const auto description = text_of(*object, "description");
         if (!description.empty()) text += " (" + description + ")";
-        if (const auto* choices = object->if_contains("enum"))
-            text += " " + core::printable(json::serialize(*choices), 200);
+        text += choices_of(*object);
         if (const auto* given = object->if_contains("default"))
             text += " [" + core::printable(json::serialize(*given), 100) + "]";
     }
@@ -158,8 +190,8 @@ void TerminalAsker::on_line(const std::string& line) {
     if (form.line) return end(true, line);
     if (form.yes_or_no) return end(line == "y" || line == "Y" || line == "yes");
     const std::string name = form.properties.front();
+    const auto& property = form.schema.get_object().at("properties").get_object().at(name);
     if (line.empty()) {
-        const auto& property = form.schema.get_object().at("properties").get_object().at(name);
         const auto* given =
             property.is_object() ? property.get_object().if_contains("default") : nullptr;
         if (given)
@@ -169,6 +201,8 @@ void TerminalAsker::on_line(const std::string& line) {
     } else {
         auto value = protocol::coerce_argument(form.schema, name, line);
         if (!value) return say("  " + value.error().message);
+        if (const auto trouble = trouble_with(name, property, *value); !trouble.empty())
+            return say("  " + trouble);
         json::object with = form.content;
         with[name] = *value;
         form.content = std::move(with);

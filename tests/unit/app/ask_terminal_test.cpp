@@ -197,6 +197,41 @@ TEST(AskTerminal, AsksForEachValueUntilItFitsOrIsLeftOut) {
                 "  odd:\n");
 }
 
+[[noreturn]] void answer_what_is_none_of_the_choices() {
+    AskingChild child;
+    std::string answer;
+    const json::array titled{{{"const", "r"}, {"title", "Red"}}, {{"const", "g"}}};
+    child.asker.ask(
+        "s",
+        {{"message", "m"},
+         {"requestedSchema",
+          {{"type", "object"},
+           {"properties",
+            {{"plain", {{"type", "string"}, {"enum", {"red", "green"}}}},
+             {"titled", {{"type", "string"}, {"oneOf", titled}}},
+             {"several", {{"type", "array"}, {"maxItems", 1}, {"items", {{"anyOf", titled}}}}},
+             {"amount", {{"type", "integer"}, {"maximum", 9}}}}}}}},
+        [&](std::optional<json::object> given) {
+            answer = given ? json::serialize(*given) : "declined";
+        });
+    child.type("blue\ngreen\nb\nr\n[\"b\"]\n[\"r\",\"g\"]\n[\"g\"]\n10\n9\n");
+    if (!child.wait([&] { return !answer.empty(); })) ::_exit(1);
+    ::_exit(answer == R"({"plain":"green","titled":"r","several":["g"],"amount":9})" ? 0 : 2);
+}
+
+TEST(AskTerminal, ShowsTheChoicesAndTakesNothingElse) {
+    EXPECT_EXIT(answer_what_is_none_of_the_choices(), ::testing::ExitedWithCode(0),
+                "  plain \\[\"red\",\"green\"\\]:\n"
+                "  argument \"plain\": [^\n]*\n"
+                "  titled \\[\"r\",\"g\"\\]\n    \"r\": Red:\n"
+                "  argument \"titled\"[^\n]*\n"
+                "  several a list out of \\[\"r\",\"g\"\\]\n    \"r\": Red:\n"
+                "  argument \"several/0\"[^\n]*\n"
+                "  argument \"several\"[^\n]*\n"
+                "  amount:\n"
+                "  argument \"amount\"[^\n]*\n");
+}
+
 [[noreturn]] void ask_for_a_line() {
     AskingChild child;
     std::string heard;
