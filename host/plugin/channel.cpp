@@ -57,7 +57,7 @@ public:
     void pause() override { link_->paused = true; }
     void resume() override {
         link_->paused = false;
-        link_->resume_if_drained();
+        link_->go_on();
     }
 
     void unfold(std::vector<core::Buffer> messages) override {

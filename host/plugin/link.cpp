@@ -87,9 +87,7 @@ void Link::deliver() {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < kEventsPerRound && bytes < kBytesPerRound && left(); ++i)
         bytes += deliver_next();
-    resume_if_drained();
-    const std::scoped_lock lock(mutex);
-    if (left() || !queue.empty()) schedule();
+    go_on();
 }
 
 std::size_t Link::deliver_next() {
@@ -99,9 +97,8 @@ std::size_t Link::deliver_next() {
         parts.pop_front();
     } else {
         event = std::move(batch[next++]);
-        const std::scoped_lock lock(mutex);
-        queued_bytes -= event.body.size();
-        --waiting;
+        delivered_bytes += event.body.size();
+        ++delivered;
     }
     const auto bytes = event.bytes();
     try {
@@ -114,12 +111,15 @@ std::size_t Link::deliver_next() {
     return bytes;
 }
 
-void Link::resume_if_drained() {
+void Link::go_on() {
     bool resume = false;
     {
         const std::scoped_lock lock(mutex);
+        queued_bytes -= std::exchange(delivered_bytes, 0);
+        waiting -= std::exchange(delivered, 0);
         resume = answered_pause && !paused && !left();
         if (resume) answered_pause = false;
+        if (left() || !queue.empty()) schedule();
     }
     if (resume && channel && !ended) call("resume", [&] { table.resume(channel); });
 }

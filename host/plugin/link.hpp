@@ -72,7 +72,9 @@ struct Link : std::enable_shared_from_this<Link> {
     std::size_t deliver_next();
     // Taken from the queue, and not delivered yet.
     bool left() const { return !parts.empty() || next < batch.size(); }
-    void resume_if_drained();
+    // Counts what was delivered, sees to the next round, and lets a plugin that was told to pause
+    // send again when nothing is left.
+    void go_on();
     void dispatch(LinkEvent& event);
     void finish(LinkEvent& event);
 
@@ -120,7 +122,8 @@ struct Link : std::enable_shared_from_this<Link> {
     ExchangeSet exchanges;
     std::vector<LinkEvent> batch;  // from `next` on: to be delivered
     std::size_t next = 0;
-    std::deque<core::Buffer> parts;  // messages that come before those
+    std::size_t delivered = 0, delivered_bytes = 0;  // of `batch` in this round
+    std::deque<core::Buffer> parts;                  // messages that come before those
     std::vector<patchbay_kv> headers;
     bool opened = false, closing = false, closed = false, ended = false, faulted = false;
 
