@@ -120,7 +120,16 @@ std::string did_you_mean(std::string_view wanted, const std::vector<std::string>
 std::string printable(std::string_view text, std::size_t most_bytes, bool lines) {
     std::string out;
     out.reserve(std::min(text.size(), most_bytes));
+    const auto is_plain = [](char c) { return c >= ' ' && c <= '~'; };
     for (std::size_t at = 0; at < text.size();) {
+        // Nearly all of nearly every text.
+        const auto fits = text.substr(at, most_bytes - out.size());
+        const auto end = std::find_if_not(fits.begin(), fits.end(), is_plain);
+        if (const auto run = static_cast<std::size_t>(end - fits.begin()); run > 0) {
+            out.append(fits, 0, run);
+            at += run;
+            continue;
+        }
         const auto rest = text.substr(at);
         char32_t value = 0;
         const std::size_t length = code_point(rest, value);
