@@ -226,6 +226,7 @@ void SseTransport::close() {
 void SseTransport::give_up(patchbay_status code, std::string text, std::uint32_t flags,
                            std::optional<net::Refusal> refusal) {
     if (core_.over()) return;
+    const auto why = text.empty() ? std::string("the connection closed") : text;
     // On the reactor's thread, where watches and timers end. Refused only by a host that is closing
     // itself: it ends what is open.
     static_cast<void>(core_.post(this, on_posted));
@@ -236,7 +237,7 @@ void SseTransport::give_up(patchbay_status code, std::string text, std::uint32_t
         core_.finish(code, std::move(text), flags);
     std::vector<std::shared_ptr<Post>> left;
     for (const auto& [id, post] : posts_) left.push_back(post);
-    for (const auto& post : left) post->end_early(PATCHBAY_E_CLOSED, "the connection closed");
+    for (const auto& post : left) post->end_early(PATCHBAY_E_CLOSED, why);
 }
 
 void SseTransport::on_posted(void* self) noexcept {

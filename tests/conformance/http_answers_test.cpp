@@ -62,6 +62,19 @@ TEST_F(HttpAnswers, AnIdThatCannotBeSentBackDoesNotEndAnOldStream) {
     EXPECT_EQ(call().status, PATCHBAY_OK);
 }
 
+TEST_F(HttpAnswers, WhatEndsAnOldStreamIsToldOfTheMessageThatWasOnItsWay) {
+    serve(
+        [](const Request& request) -> Answer {
+            if (request.is("GET"))
+                return {ScriptedHttp::events("event: endpoint\ndata: /messages\n\n")};
+            return {.bytes = {},
+                    .on_stream = "event: endpoint\ndata: http://127.0.0.2:1/messages\n\n"};
+        },
+        "sse");
+    ASSERT_TRUE(channel_->until([&] { return channel_->opened(); }));
+    EXPECT_THAT(call().text, HasSubstr("an endpoint of another origin (http://127.0.0.2:1)"));
+}
+
 // ---- exactly once
 
 struct AfterTheBreak {

@@ -83,7 +83,7 @@ std::vector<Misbehaviour> floods() {
                            0}};
          },
          Fate::Fails,
-         {},
+         "(limit message_bytes",
          {},
          {},
          one_stream},
