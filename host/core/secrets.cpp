@@ -188,7 +188,8 @@ bool ends_cut(std::string_view text, bool cut) {
     if (text.starts_with('\\')) {
         text.remove_prefix(std::min(text.find_first_not_of('\\'), text.size()));
         if (text.starts_with('u') || text.starts_with('x'))
-            text.remove_prefix(std::min({text.find('.'), text.size(), std::size_t{4}}));
+            text.remove_prefix(
+                std::min(text.substr(0, 4).find('.'), std::min(text.size(), std::size_t{4})));
     }
     return text.empty() ? cut : text.starts_with(kCutMark);
 }

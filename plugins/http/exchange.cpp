@@ -1,6 +1,7 @@
 #include "exchange.hpp"
 
 #include "listener.hpp"
+#include "net/methods.hpp"
 #include "rpc_body.hpp"
 
 #include <algorithm>
@@ -85,7 +86,7 @@ Exchange::Exchange(HttpTransport& transport, const patchbay_message& message, sd
     request.headers.set("Accept-Encoding", "gzip");
     request.headers.set_all(message.headers, message.header_count);
     if (method_ != "initialize") transport.add_session(request.headers, protocol_);
-    repeatable = method_ != "tools/call";
+    repeatable = net::is_repeatable(method_);
 }
 
 void Exchange::prepare() {

@@ -1,5 +1,6 @@
 #include "sse_transport.hpp"
 
+#include "net/methods.hpp"
 #include "net/sse_parser.hpp"
 
 #include <utility>
@@ -91,7 +92,7 @@ public:
         request.headers.set_all(message.headers, message.header_count);
         if (message.protocol.size > 0)
             request.headers.set("MCP-Protocol-Version", sdk::view(message.protocol));
-        repeatable = sdk::view(message.method) != "tools/call";
+        repeatable = net::is_repeatable(sdk::view(message.method));
     }
 
     void prepare() override { secrets = transport_.secrets(request.method, url); }

@@ -114,6 +114,41 @@ INSTANTIATE_TEST_SUITE_P(
                     AfterTheBreak{"WhenTheGetEndsWithoutAnAnswer", {{}, Then::Close}}),
     [](const auto& each) { return each.param.name; });
 
+// Over a connection that was kept, and is closed without an answer: nobody can tell whether it was
+// read.
+class LeftAlone : public HttpAnswers, public testing::WithParamInterface<const char*> {
+protected:
+    std::size_t times_sent(const std::string& method) {
+        serve(
+            [](const Request& request) -> Answer {
+                if (request.is("GET"))
+                    return {ScriptedHttp::events("event: endpoint\ndata: /messages\n\n")};
+                if (request.body == "{}") return {ScriptedHttp::empty("202 Accepted")};
+                return {{}, Then::Close};
+            },
+            GetParam());
+        EXPECT_TRUE(channel_->until([&] { return channel_->opened(); }));
+        EXPECT_EQ(call("ping", "{}").status, PATCHBAY_OK);
+        EXPECT_LT(call(method, R"({"id":2})").status, 0);
+        std::size_t times = 0;
+        for (const auto& each : server_->requests()) times += each.body == R"({"id":2})";
+        return times;
+    }
+};
+
+TEST_P(LeftAlone, AMethodThatMayDoAnythingIsSentOnce) {
+    EXPECT_EQ(times_sent("orders/create"), 1u);
+}
+TEST_P(LeftAlone, SoIsANotificationThatNobodyKnows) {
+    EXPECT_EQ(times_sent("notifications/paid"), 1u);
+}
+TEST_P(LeftAlone, WhatOnlyReadsIsSentOnceMore) {
+    EXPECT_EQ(times_sent("tools/list"), 2u);
+}
+
+INSTANTIATE_TEST_SUITE_P(, LeftAlone, testing::Values("http", "sse"),
+                         [](const auto& each) { return std::string(each.param); });
+
 struct Refused {
     const char* name;
     std::string answer;

@@ -10,9 +10,12 @@
 #include <Poco/Timespan.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <map>
 #include <sys/socket.h>
+#include <unistd.h>
 #include <vector>
 
 namespace patchbay::net {
@@ -29,7 +32,8 @@ pn::StreamSocket connect_to(const Endpoint::Addresses& addresses, const std::str
     std::string why = "the name has no address";
     for (const auto& address : addresses) {
         pn::StreamSocket socket(address.family());
-        if (!fuse.arm(socket.impl()->sockfd()))
+        // Whatever fails from here on closes the socket before anyone here hears of it.
+        if (!fuse.arm_copy(socket.impl()->sockfd()))
             throw Trouble(PATCHBAY_E_CANCELLED, "cancelled", false);
         try {
             socket.connect(address, span(limit));
@@ -246,7 +250,9 @@ std::string words_of(const Poco::Exception& error) {
 
 Dialed dial(const Endpoint& endpoint, const Url& url, Fuse& fuse) {
     try {
-        return connect(endpoint, url, fuse);
+        auto dialed = connect(endpoint, url, fuse);
+        if (!fuse.arm(dialed.fd())) throw Trouble(PATCHBAY_E_CANCELLED, "cancelled", false);
+        return dialed;
     } catch (const Trouble&) {
         fuse.disarm();
         throw;
@@ -267,13 +273,30 @@ Dialed dial(const Endpoint& endpoint, const Url& url, Fuse& fuse) {
 
 bool Fuse::arm(int fd) {
     const std::scoped_lock lock(mutex_);
-    if (!blown_) fd_ = fd;
+    if (!blown_) hold(fd, false);
     return !blown_;
+}
+
+bool Fuse::arm_copy(int fd) {
+    const std::scoped_lock lock(mutex_);
+    if (blown_) return false;
+    const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (copy < 0)
+        throw Trouble(PATCHBAY_E_IO,
+                      std::string("cannot open a connection: ") + std::strerror(errno), false);
+    hold(copy, true);
+    return true;
 }
 
 void Fuse::disarm() {
     const std::scoped_lock lock(mutex_);
-    fd_ = -1;
+    hold(-1, false);
+}
+
+void Fuse::hold(int fd, bool owned) {
+    if (owned_) ::close(fd_);
+    fd_ = fd;
+    owned_ = owned;
 }
 
 void Fuse::blow() {

@@ -27,14 +27,23 @@ namespace patchbay::net {
 // watch of it notices.
 class Fuse {
 public:
-    bool arm(int fd);  // false: it has blown
+    Fuse() = default;
+    ~Fuse() { disarm(); }
+    Fuse(const Fuse&) = delete;
+
+    // Both: false: it has blown.
+    bool arm(int fd);       // which stays open until disarm()
+    bool arm_copy(int fd);  // which may be closed before; throws Trouble where none can be made
     void disarm();
     void blow();
     bool blown() const { return blown_; }
 
 private:
+    void hold(int fd, bool owned);
+
     std::mutex mutex_;
     int fd_ = -1;
+    bool owned_ = false;
     std::atomic<bool> blown_{false};
 };
 
@@ -47,7 +56,7 @@ struct Dialed {
     bool secure() const { return socket.secure(); }
 };
 
-// The fuse stays armed with the socket.
+// The fuse stays armed with the socket, which the caller closes after disarm().
 Dialed dial(const Endpoint& endpoint, const Url& url, Fuse& fuse);
 
 // What the library threw, in words for people.

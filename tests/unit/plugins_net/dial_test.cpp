@@ -8,6 +8,7 @@
 #include <Poco/Net/ServerSocket.h>
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <map>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -43,7 +44,7 @@ protected:
         ::close(pair[0]);
         ::close(pair[1]);
     }
-    std::string port() const { return std::to_string(server_.address().port()); }
+    const std::string& port() const { return port_; }
     // The system's names are not asked.
     void answer_with(std::map<std::string, std::vector<std::string>> names) {
         endpoint_.resolve = [this, names](const std::string& host, std::uint16_t at) {
@@ -55,6 +56,7 @@ protected:
     }
 
     Poco::Net::ServerSocket server_;
+    const std::string port_ = std::to_string(server_.address().port());
     Endpoint endpoint_{Url{}};
     std::map<std::string, int> asked_;
 };
@@ -103,6 +105,33 @@ TEST_F(Dial, ASettingThatCannotBeUsedIsTroubleAndLeavesNoFuseArmed) {
                     HasSubstr("ca_file \"" PATCHBAY_SOURCE_DIR "/README.md\" holds no"));
     }
     blows_for_nobody_else(fuse);
+}
+
+// As the library closes a socket, unseen by who armed the fuse with it.
+TEST_F(Dial, AFuseWithACopyBlowsForItsOwnSocketAfterThatWasClosed) {
+    int pair[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    Fuse fuse;
+    ASSERT_TRUE(fuse.arm_copy(pair[0]));
+    ::close(pair[0]);
+    blows_for_nobody_else(fuse);
+    char byte = 0;
+    EXPECT_EQ(::recv(pair[1], &byte, 1, MSG_DONTWAIT), 0) << "the end";
+    EXPECT_FALSE(fuse.arm_copy(pair[1]));
+    ::close(pair[1]);
+}
+
+TEST_F(Dial, WhatFailsLeavesNoDescriptorOpen) {
+    const auto open_now = [] {
+        return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                             std::filesystem::directory_iterator());
+    };
+    EXPECT_EQ(dialed("http://127.0.0.1:" + port() + "/"), "");
+    const auto before = open_now();
+    EXPECT_EQ(dialed("http://127.0.0.1:" + port() + "/"), "");
+    server_.close();
+    EXPECT_THAT(dialed("http://127.0.0.1:" + port_ + "/"), HasSubstr("cannot connect to"));
+    EXPECT_EQ(open_now(), before - 1) << "the listener";
 }
 
 // As the library does with a handshake that failed.
