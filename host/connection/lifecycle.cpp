@@ -123,8 +123,8 @@ void Connection::Impl::open_expanded(Expanded expanded) {
     if (!auth_choice || !auth_choice->ahead || !auth->credentials().empty())
         return prepare_channel(std::move(expanded.settings));
     asking_ahead = true;
-    const auto* url = expanded.settings.if_contains("url");
-    auth->ask_ahead(url && url->is_string() ? std::string(url->get_string()) : std::string(),
+    const std::string url(core::text_in(&expanded.settings, "url").value_or(""));
+    auth->ask_ahead(url,
                     [this, settings = std::move(expanded.settings)](const Result<void>& outcome) {
                         asking_ahead = false;
                         if (closing) return;

@@ -18,8 +18,7 @@ protected:
         const auto before = connection().status().restarts;
         server.crash("exited");
         ASSERT_TRUE(wait([&] {
-            return connection().status().restarts > before &&
-                   connection().state() == State::Ready;
+            return connection().status().restarts > before && connection().state() == State::Ready;
         }));
         pass(1ms);
     }
