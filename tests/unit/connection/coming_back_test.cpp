@@ -174,10 +174,9 @@ protected:
 
 TEST_F(Listening, IsForWhatTheServerSaysThatItTells) {
     const json::object tells{{"listChanged", true}};
-    const std::pair<const char*, const char*> each[] = {
-        {"tools", "toolsListChanged"},
-        {"prompts", "promptsListChanged"},
-        {"resources", "resourcesListChanged"}};
+    const std::pair<const char*, const char*> each[] = {{"tools", "toolsListChanged"},
+                                                        {"prompts", "promptsListChanged"},
+                                                        {"resources", "resourcesListChanged"}};
     for (const auto& [capability, member] : each) {
         connection_.reset();
         server.received.clear();
