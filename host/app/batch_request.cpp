@@ -1,5 +1,7 @@
 #include "app/batch_request.hpp"
 
+#include "core/json.hpp"
+
 #include <algorithm>
 #include <iterator>
 
@@ -33,8 +35,7 @@ constexpr struct {
 }  // namespace
 
 std::string text_of(const json::object& object, const char* key) {
-    const auto* value = object.if_contains(key);
-    return value && value->is_string() ? std::string(value->get_string()) : std::string();
+    return std::string(core::text_in(&object, key).value_or(""));
 }
 
 std::chrono::milliseconds timeout_of(const json::object& request) {

@@ -286,10 +286,7 @@ struct Host::Impl final : connection::ServerEvents {
                     const auto error = expanded ? expanded->auth.error() : expanded.error();
                     return loop.defer([done, error] { done(error); });
                 }
-                const auto* written = expanded->settings.if_contains("url");
-                const auto url = written && written->is_string()
-                                     ? std::string(written->get_string())
-                                     : std::string();
+                const std::string url(core::text_in(&expanded->settings, "url").value_or(""));
                 const auto method = *expanded->auth;
                 const auto make = [this, server, method](plugin::AuthenticatorEvents& events) {
                     return server_auth.authenticator(server, method, nullptr, events);

@@ -1,5 +1,7 @@
 #include "app/login.hpp"
 
+#include "core/json.hpp"
+
 #include <utility>
 
 namespace patchbay::app {
@@ -8,8 +10,7 @@ namespace json = boost::json;
 namespace {
 
 std::string text_in(const json::object& record, const char* name) {
-    const auto* value = record.if_contains(name);
-    return value && value->is_string() ? std::string(value->get_string()) : std::string();
+    return std::string(core::text_in(&record, name).value_or(""));
 }
 
 }  // namespace

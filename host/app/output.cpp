@@ -52,9 +52,7 @@ std::string extension_of(std::string_view mime_type) {
 }
 
 std::string_view text_member(const json::object& object, std::string_view key) {
-    const auto* value = object.if_contains(key);
-    if (!value || !value->is_string()) return {};
-    return {value->get_string().data(), value->get_string().size()};
+    return core::text_in(&object, key).value_or("");
 }
 
 // False: not saved.
@@ -189,8 +187,7 @@ bool fits_pattern(std::string_view pattern, std::string_view name, std::string_v
         else
             return false;
     }
-    while (p < pattern.size() && pattern[p] == '*') ++p;
-    return p == pattern.size();
+    return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
 std::string table_text(const std::vector<std::vector<Cell>>& rows, Look look) {

@@ -125,7 +125,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     const auto servers = server.empty() ? concerned(pattern, session.host().connections().ids())
                                         : std::vector<std::string>{server};
     if (servers.empty()) {
-        if (!pattern.empty() && !meant.empty())
+        if (!pattern.empty())  // then something is meant
             return session.report_missing(session.no_such_server(meant.front()));
     } else {
         session.connect(servers);

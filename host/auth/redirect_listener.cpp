@@ -144,7 +144,6 @@ void RedirectListener::answer(Peer& peer) {
 // A page of this size fits into any socket's buffer.
 void RedirectListener::reply(Peer& peer, const std::string& text) {
     [[maybe_unused]] const auto sent = ::send(peer.fd, text.data(), text.size(), MSG_NOSIGNAL);
-    ::shutdown(peer.fd, SHUT_WR);
     drop(peer);
 }
 

@@ -33,11 +33,6 @@ const json::object* record_of(const json::object& file, const std::string& serve
     return record ? record->if_object() : nullptr;
 }
 
-std::string text_in(const json::object& record, const char* name) {
-    const auto* value = record.if_contains(name);
-    return value && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
 bool in_keyring(const json::object& record) {
     const auto* said = record.if_contains(kKeyring);
     return said && said->is_bool() && said->get_bool();
@@ -65,7 +60,7 @@ Result<std::string> SecretStore::read_record(const std::string& plugin,
     if (!contents->warning.empty()) core::log::warn(contents->warning);
     const auto* found = record_of(contents->file, server);
     // What another method has kept there is not handed out: this one would send it somewhere else.
-    if (!found || text_in(*found, kPlugin) != plugin) return std::string();
+    if (!found || core::text_in(found, kPlugin).value_or("") != plugin) return std::string();
     auto record = *found;
     const bool elsewhere = in_keyring(record);
     record.erase(kPlugin);

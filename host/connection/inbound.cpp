@@ -313,7 +313,6 @@ void Connection::Impl::answer_server(RequestId exchange, std::string body) {
     const auto wanted = server_requests.answer(exchange, body.size() + kServerRequestBytes);
     if (!wanted) return lose(wanted.error());
     if (!*wanted || lost_because) return;  // who asked is gone: its successor has not asked
-    protocol::flatten(body);
     send_message({plugin::MessageKind::Response, exchange, std::move(body), {}, {}});
 }
 

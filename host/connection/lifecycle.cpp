@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kStartSilence{2'000};
 // One that was a modern server the last time is likely to be one that starts slowly.
 constexpr std::chrono::milliseconds kKnownSilence{10'000};
 constexpr std::chrono::seconds kSteady{30};  // ready for this long: past failures are forgiven
-constexpr std::size_t kStderrTail = 20;      // lines kept for error messages
+constexpr std::size_t kStderrTail = 5;       // lines kept for error messages
 constexpr std::chrono::seconds kMostRetryAfter{300};  // a server may ask for this much patience
 
 }  // namespace
@@ -50,13 +50,8 @@ std::string Connection::Impl::without_name(const std::string& message) const {
 
 std::string Connection::Impl::with_stderr(std::string text) const {
     if (stderr_tail.empty()) return text;
-    std::string tail;
-    const std::size_t from = stderr_tail.size() > 5 ? stderr_tail.size() - 5 : 0;
-    for (std::size_t i = from; i < stderr_tail.size(); ++i) {
-        if (!tail.empty()) tail += " | ";
-        tail += stderr_tail[i];
-    }
-    return text + "; stderr: " + core::log::masked(tail);
+    const std::vector<std::string> tail(stderr_tail.begin(), stderr_tail.end());
+    return text + "; stderr: " + core::log::masked(core::join(tail, " | "));
 }
 
 void Connection::Impl::keep_line(bool stray, std::string_view line) {
@@ -128,8 +123,8 @@ void Connection::Impl::open_expanded(Expanded expanded) {
     if (!auth_choice || !auth_choice->ahead || !auth->credentials().empty())
         return prepare_channel(std::move(expanded.settings));
     asking_ahead = true;
-    const auto* url = expanded.settings.if_contains("url");
-    auth->ask_ahead(url && url->is_string() ? std::string(url->get_string()) : std::string(),
+    const std::string url(core::text_in(&expanded.settings, "url").value_or(""));
+    auth->ask_ahead(url,
                     [this, settings = std::move(expanded.settings)](const Result<void>& outcome) {
                         asking_ahead = false;
                         if (closing) return;

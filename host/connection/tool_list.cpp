@@ -137,7 +137,7 @@ void Connection::Impl::publish_tools() {
 void Connection::Impl::tools_done(Result<void> outcome) {
     const bool was_running = std::exchange(list_running, false);
     if (was_running && channel && !closing) {
-        listed_at = core::Clock::now();
+        listed_at = context.now();
         tools_error.reset();
         if (outcome || listed_generation != generation) publish_tools();
         listing.clear();
@@ -170,7 +170,7 @@ void Connection::Impl::tools_changed() {
         return;
     }
     if (state != State::Ready || !context.long_lived || relist_timer) return;
-    if (core::Clock::now() - listed_at >= context.relist_most) relists = 0;
+    if (context.now() - listed_at >= context.relist_most) relists = 0;
     std::chrono::milliseconds pause{0};
     if (relists > 0) {
         const auto doubled = context.relist_first * (1u << std::min(relists - 1, 16u));
@@ -186,7 +186,7 @@ void Connection::Impl::tools_changed() {
 void Connection::refresh_tools(std::function<void(Result<void>)> fresh) {
     auto& impl = *impl_;
     const bool none = impl.session && !impl.session->can("tools");
-    const bool valid = impl.tools_until && core::Clock::now() < *impl.tools_until;
+    const bool valid = impl.tools_until && impl.context.now() < *impl.tools_until;
     const auto outcome = [this] {
         return impl_->tools_error ? Result<void>(*impl_->tools_error) : Result<void>();
     };

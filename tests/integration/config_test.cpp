@@ -390,6 +390,17 @@ TEST(ConfigOnTheCommandLine, ADisabledServerIsNotCalled) {
     EXPECT_THAT(home.run({"call", "mcp__x__echo"}).err, HasSubstr(file + ":4:1")) << "where it is";
 }
 
+TEST(ConfigOnTheCommandLine, ADisabledServerHasNoToolsAndIsNamedToWhoMeansIt) {
+    Home home;
+    home.add_example("x", {}, {{"enabled", false}});
+    const auto all = home.run({"tools"});
+    EXPECT_EQ(all.exit_code, 0) << all.err;
+    EXPECT_THAT(all.out, Not(HasSubstr("mcp__")));
+    const auto meant = home.run({"tools", "mcp__x__*"});
+    EXPECT_EQ(meant.exit_code, 6) << meant.err;
+    EXPECT_THAT(meant.err, HasSubstr("\"x\" is disabled"));
+}
+
 TEST(ConfigOnTheCommandLine, AToolThatPolicyHidesIsDeniedToo) {
     Home home;
     home.add_example("x", {}, {{"disabled_tools", {"fail"}}});

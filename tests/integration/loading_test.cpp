@@ -72,4 +72,14 @@ TEST_F(SlowDisk, HoldsUpTheServerOfThatPluginAlone) {
     EXPECT_TRUE(until([&] { return state_of_slow() == plugin::PluginState::Loaded; }));
 }
 
+TEST_F(SlowDisk, AHostThatGoesClosesItsServersFirst) {
+    begin("mcp__near__echo", meanwhile);
+    ASSERT_TRUE(until([&] { return meanwhile.has_value(); }));
+    ASSERT_NE(meanwhile->find("hello"), std::string::npos) << *meanwhile;
+    testing::internal::CaptureStderr();
+    host.reset();
+    const auto told = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(told.find("left behind"), std::string::npos) << told;
+}
+
 }  // namespace

@@ -75,6 +75,7 @@ public:
     int opened = 0;
     bool refuse_open = false;
     bool leave_on_discover = false;  // some legacy servers exit on an unknown first request
+    ErrorCode open_code = ErrorCode::NotFound;  // of a channel that is refused
     std::string open_error = "no such program";
 
     // A modern server with these tools.
@@ -280,7 +281,7 @@ inline void FakeServer::be_legacy(boost::json::array tools, const char* version)
 inline patchbay::Result<std::unique_ptr<plugin::Channel>> FakeServer::open(
     plugin::ChannelEvents& events) {
     ++opened;
-    if (refuse_open) return Error{ErrorCode::NotFound, open_error};
+    if (refuse_open) return Error{open_code, open_error};
     events_ = &events;
     loop_.defer([this] {
         if (events_) events_->on_opened();

@@ -28,6 +28,61 @@ TEST(BatchOutput, WhatAServerSaysIsNeverALineOfItsOwn) {
     EXPECT_FALSE(output.lost());
 }
 
+TEST(BatchOutput, WritesProgressAsAPersonWould) {
+    core::Loop loop;
+    BatchOutput output(loop);
+    testing::internal::CaptureStdout();
+    output.progress("1", {3, {}, ""});
+    output.progress("1", {0.5, 2, "half"});
+    output.progress("1", {-9007199254740992.0, 9007199254740994.0, ""});
+    output.flush();
+    EXPECT_EQ(testing::internal::GetCapturedStdout(),
+              "{\"event\":\"progress\",\"id\":1,\"progress\":3}\n"
+              "{\"event\":\"progress\",\"id\":1,\"progress\":5E-1,\"total\":2,"
+              "\"message\":\"half\"}\n"
+              "{\"event\":\"progress\",\"id\":1,\"progress\":-9007199254740992,"
+              "\"total\":9.007199254740994E15}\n");
+    EXPECT_FALSE(output.told_errors());
+}
+
+TEST(BatchOutput, RemembersThatItToldAnError) {
+    core::Loop loop;
+    const Error error{ErrorCode::NotFound, "no \"x\""};
+    testing::internal::CaptureStdout();
+    BatchOutput one(loop), two(loop), three(loop);
+    one.error("1", error);
+    two.line_error("2", error, 7);
+    three.rpc_error("3", R"({"code":1,"message":"m"})");
+    for (auto* output : {&one, &two, &three}) {
+        EXPECT_TRUE(output->told_errors());
+        output->flush();
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStdout(),
+              "{\"id\":1,\"ok\":false,\"error\":{\"kind\":\"not_found\",\"message\":\"no "
+              "\\\"x\\\"\"}}\n"
+              "{\"id\":2,\"ok\":false,\"error\":{\"kind\":\"not_found\",\"line\":7,"
+              "\"message\":\"no \\\"x\\\"\"}}\n"
+              "{\"id\":3,\"ok\":false,\"error\":{\"kind\":\"server\",\"message\":\"m\","
+              "\"rpc\":{\"code\":1,\"message\":\"m\"}}}\n");
+}
+
+TEST(BatchOutput, WaitsForTheEndOfTheTurnUnlessItIsMuch) {
+    core::Loop loop;
+    BatchOutput output(loop);
+    testing::internal::CaptureStdout();
+    output.notification("s", "n", "");
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+    testing::internal::CaptureStdout();
+    bool turned = false;
+    loop.defer([&] { turned = true; });
+    loop.run_until([&] { return turned; });
+    EXPECT_EQ(testing::internal::GetCapturedStdout(),
+              "{\"event\":\"notification\",\"server\":\"s\",\"method\":\"n\"}\n");
+    testing::internal::CaptureStdout();
+    output.result("1", "\"" + std::string(1u << 20, 'x') + "\"");
+    EXPECT_GT(testing::internal::GetCapturedStdout().size(), 1u << 20);
+}
+
 TEST(RpcErrorJson, HidesSecretsHoweverTheyAreEscapedAndStaysJson) {
     core::Secrets secrets;
     secrets.add("k9/Zq\"A7");

@@ -46,6 +46,16 @@ TEST(BatchRequest, OfTheRightTypesIsTaken) {
     EXPECT_EQ(text_of({}, "server"), "");
 }
 
+TEST(BatchRequest, MayTakeAYearAndADayAtMost) {
+    for (const auto* most : {"1", "31622400000"}) {
+        const auto taken = request((R"({"timeout_ms":)" + std::string(most) + "}").c_str());
+        EXPECT_EQ(trouble_with(taken), "");
+        EXPECT_EQ(std::to_string(timeout_of(taken).count()), most);
+    }
+    EXPECT_EQ(trouble_with(request(R"({"timeout_ms":31622400001})")),
+              "\"timeout_ms\" must be a whole number from 1 to 31622400000");
+}
+
 TEST(BatchRequest, NamesWhatItsOpCannotDoWithout) {
     struct Case {
         const char *text, *trouble;

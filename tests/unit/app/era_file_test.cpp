@@ -88,5 +88,33 @@ TEST(EraFile, WritesWhatChangedMeanwhileAsSoonAsItCan) {
     EXPECT_TRUE(loop.run_until([&] { return texts == 2; }, until));
 }
 
+TEST(EraFile, HoldsOnlySoManyAndAlwaysTheLastOne) {
+    const auto name = [](std::size_t i) { return "k" + std::to_string(10'000 + i); };
+    EraFile file(loop, "");
+    for (std::size_t i = 0; i < EraFile::kEntries; ++i) file.remember(name(i), {"v", ""});
+    EXPECT_EQ(file.find(name(0)).version, "v");
+    EXPECT_EQ(file.find(name(EraFile::kEntries - 1)).version, "v");
+    file.remember("z", {"v", ""});
+    EXPECT_EQ(file.find("z").version, "v");
+    EXPECT_EQ(file.find(name(0)).version, "") << "the first made room";
+    EXPECT_EQ(file.find(name(1)).version, "v");
+    file.remember("a", {"v", ""});
+    EXPECT_EQ(file.find("a").version, "v") << "though it is the first by its name";
+    EXPECT_EQ(file.find(name(1)).version, "");
+    EXPECT_EQ(file.find(name(2)).version, "v");
+}
+
+TEST(EraFile, WritesNothingThatItKnowsAlready) {
+    const test::PluginFolder folder;
+    const auto path = folder.write("eras.json", R"({"a":"2024-11-05 sse","n":7})");
+    int texts = 0;
+    {
+        EraFile file(loop, path, [&](const std::string&, const std::string&) { ++texts; });
+        EXPECT_EQ(file.find("n").version, "");
+        file.remember("a", {"2024-11-05", "sse"});
+    }
+    EXPECT_EQ(texts, 0);
+}
+
 }  // namespace
 }  // namespace patchbay::app

@@ -202,6 +202,17 @@ TEST_F(ConsentTest, AsksBeforeItOpensABrowserForSomebodyWhoDoesSomethingElse) {
     EXPECT_EQ(person.opened.size(), 1u);
 }
 
+TEST_F(ConsentTest, NamesTheHostThatTheBrowserWouldGoToAndCutsALongOne) {
+    person.presence_ = Person::Presence::AskFirst;
+    const std::string longest(200, 'h');
+    for (const auto& host : {longest, longest + "h"}) authorize("https://" + host + "/a?state=s");
+    ASSERT_EQ(person.asked.size(), 2u);
+    for (const auto& asked : person.asked) {
+        EXPECT_THAT(asked, HasSubstr("sign in at " + longest));
+        EXPECT_THAT(asked, ::testing::Not(HasSubstr(longest + "h")));
+    }
+}
+
 TEST_F(ConsentTest, TakesNoForAnAnswer) {
     person.presence_ = Person::Presence::AskFirst;
     authorize();

@@ -63,6 +63,8 @@ TEST_F(Discovery, learns_the_challenge_by_asking_the_server_once) {
         R"({"resource":"https://mcp.example/mcp","authorization_servers":["https://as.example"]})");
     EXPECT_EQ(sign_in().status, PATCHBAY_OK);
     EXPECT_EQ(host.count("POST", "https://mcp.example/mcp"), 1);
+    EXPECT_EQ(host.count("GET", "https://mcp.example/custom.json"), 1);
+    EXPECT_EQ(host.count("GET", kResource), 0);
 }
 
 TEST_F(Discovery, looks_at_the_path_and_then_at_the_root) {

@@ -48,6 +48,7 @@ TEST_F(Earned, by_a_client_with_a_secret) {
     EXPECT_EQ(asked.field("scope"), "jobs");
     EXPECT_EQ(asked.field("resource"), "https://mcp.example/mcp");
     EXPECT_EQ(asked.header("Authorization"), "Basic " + base64("svc:pw"));
+    EXPECT_THAT(host.masked, HasSubstr(base64("svc:pw") + "\n"));
     EXPECT_TRUE(host.browsed.empty());
 }
 

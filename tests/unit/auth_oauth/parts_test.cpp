@@ -2,6 +2,7 @@
 #include "challenge.hpp"
 #include "crypto.hpp"
 #include "encoding.hpp"
+#include "json.hpp"
 #include "trouble.hpp"
 #include "web_url.hpp"
 
@@ -174,6 +175,52 @@ TEST(WebUrl, lies_within_another_on_a_path_boundary) {
     EXPECT_FALSE(lies("https://a/mcp?t=2", "https://a/mcp?t=1"));
     EXPECT_FALSE(lies("https://a/x?t=1", "https://a/mcp?t=1"));
     EXPECT_FALSE(lies("https://a/mcp/x?t=1", "https://a/mcp?t=1"));
+}
+
+TEST(Document, takes_each_member_for_what_it_is) {
+    const auto document = Document::parse(
+        R"({"t":"x","n":null,"yes":true,"no":false,"l":["a","b"],"none":[],"mixed":["a",1],
+            "o":{}})",
+        "here");
+    EXPECT_EQ(document.text("t"), "x");
+    EXPECT_FALSE(document.text("n")) << "null is nothing";
+    EXPECT_FALSE(document.has("n"));
+    EXPECT_TRUE(document.has("o"));
+    EXPECT_EQ(document.text_or("absent", "otherwise"), "otherwise");
+    EXPECT_TRUE(document.flag("yes"));
+    EXPECT_FALSE(document.flag("no"));
+    EXPECT_FALSE(document.flag("absent"));
+    EXPECT_THAT(*document.texts("l"), ::testing::ElementsAre("a", "b"));
+    EXPECT_TRUE(document.texts("none")->empty());
+    EXPECT_FALSE(document.texts("absent"));
+    const auto trouble = [](const auto& read) -> std::string {
+        try {
+            read();
+            return "none";
+        } catch (const Trouble& told) {
+            return told.what();
+        }
+    };
+    EXPECT_EQ(trouble([&] { document.text("yes"); }), "here: \"yes\" must be a string");
+    EXPECT_EQ(trouble([&] { document.flag("t"); }), "here: \"t\" must be true or false");
+    for (const char* name : {"t", "mixed", "o"})
+        EXPECT_EQ(trouble([&] { document.texts(name); }),
+                  "here: \"" + std::string(name) + "\" must be an array of strings");
+    EXPECT_EQ(trouble([&] { document.needed_text("absent"); }), "here: \"absent\" is missing");
+}
+
+TEST(Object, is_written_member_by_member) {
+    EXPECT_EQ(ObjectWriter().str(), "{}");
+    EXPECT_EQ(ObjectWriter()
+                  .text("t", "a\"b")
+                  .number("n", -1)
+                  .flag("yes", true)
+                  .flag("no", false)
+                  .texts("none", {})
+                  .texts("l", {"a", "b"})
+                  .object("o", "{}")
+                  .str(),
+              R"({"t":"a\"b","n":-1,"yes":true,"no":false,"none":[],"l":["a","b"],"o":{}})");
 }
 
 TEST(Secret, is_compared_as_a_whole) {

@@ -95,6 +95,12 @@ TEST_F(TokenAnswer, never_puts_a_secret_into_a_message) {
     EXPECT_THAT(outcome.error, Not(HasSubstr("topsecret")));
 }
 
+TEST_F(TokenAnswer, has_its_secrets_masked_before_it_is_judged) {
+    given(token("odd token", R"("refresh_token":"r-1","id_token":"i-1")"));
+    for (const char* secret : {"odd token\n", "r-1\n", "i-1\n"})
+        EXPECT_THAT(host.masked, HasSubstr(secret));
+}
+
 TEST_F(TokenAnswer, fits_into_a_header) {
     const std::string most(16 * 1024, 'x');
     EXPECT_EQ(given(token(most)).authorization, "Bearer " + most);

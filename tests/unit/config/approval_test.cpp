@@ -436,6 +436,9 @@ TEST_F(Approval, WhatIsAdvisedMayBePasted) {
     EXPECT_THAT(all(now().diagnostics),
                 HasSubstr(R"(patchbay trust 'auth.x; touch '\''gone'\''')"));
     EXPECT_EQ(trust_command("auth.a-b_2"), "patchbay trust auth.a-b_2");
+    const std::string longest(200, 'a');
+    EXPECT_EQ(trust_command(longest), "patchbay trust " + longest);
+    EXPECT_THAT(trust_command(longest + "b"), ::testing::Not(HasSubstr(longest + "b")));
 }
 
 TEST_F(Approval, ATableOfACheckoutDoesNotReplaceTheUsers) {

@@ -108,6 +108,31 @@ TEST(Show, WhatIsShownCanBeReadAgain) {
     EXPECT_EQ(to_json(second, false), shown);
 }
 
+TEST(Show, AServerSaysWhatItIsAndWhatDiffersFromTheUsual) {
+    const auto shown = [](const std::string& keys) {
+        const auto config = of("[servers.a]\ncommand = 'x'\n" + keys);
+        EXPECT_EQ(all(config.diagnostics), "");
+        return serialize(to_json(config.servers.at(0)));
+    };
+    const std::string times =
+        R"("startup_timeout_sec":60,"request_timeout_ms":30000,"tool_timeout_sec":97200)";
+    EXPECT_EQ(shown(""), R"({"transport":"stdio","enabled":true,"command":"x",)" + times + "}");
+    EXPECT_EQ(shown("enabled = true\nexpand = true\nlazy = false\nprotocol = 'auto'\n"
+                    "required = false\nrestart = true\n"),
+              shown(""));
+    EXPECT_EQ(
+        shown("enabled = false\nexpand = false\nauth = 'none'\nlazy = true\n"
+              "startup_timeout_sec = 0.25\nrequest_timeout_ms = 7\ntool_timeout_sec = 8\n"
+              "enabled_tools = ['b', 'c']\ndisabled_tools = ['c']\n"
+              "tools = { b = 'require-approval', d = 'disable' }\nprotocol = '2025-11-25'\n"
+              "fallback = ['tcp']\nrequired = true\nrestart = false\n"),
+        R"({"transport":"stdio","enabled":false,"command":"x","expand":false,"auth":"none",)"
+        R"("startup_timeout_sec":2.5E-1,"request_timeout_ms":7,"tool_timeout_sec":8,)"
+        R"("enabled_tools":["b","c"],"disabled_tools":["c"],)"
+        R"("tools":{"b":"require-approval","d":"disable"},"lazy":true,"protocol":"2025-11-25",)"
+        R"("fallback":["tcp"],"required":true,"restart":false})");
+}
+
 TEST(Show, ADiagnosticIsAnObject) {
     const Diagnostic diagnostic{Severity::Warning, {Scope::Local, "f", 1, 2}, "text", "a"};
     EXPECT_EQ(

@@ -469,7 +469,13 @@ TEST(Sources, ToolTimeoutVariableChangesTheDefaultOnly) {
     EXPECT_EQ(find(config, "b")->tool_timeout, std::chrono::seconds(7));
     EXPECT_STREQ(find(config, "a")->tool_timeout_from, "MCP_TOOL_TIMEOUT");
     EXPECT_STREQ(find(config, "b")->tool_timeout_from, "tool_timeout_sec");
-    for (const auto* wrong : {"soon", "-1", "0", "5s", "99999999999999999999"}) {
+    for (const auto& [text, ms] : {std::pair{"1", 1ll}, {"31622400000", 31'622'400'000ll}}) {
+        world.variables["MCP_TOOL_TIMEOUT"] = text;
+        config = load(world.environment).config;
+        EXPECT_EQ(find(config, "a")->tool_timeout, std::chrono::milliseconds(ms));
+        EXPECT_EQ(all(config.diagnostics), "");
+    }
+    for (const auto* wrong : {"soon", "-1", "0", "5s", "31622400001", "99999999999999999999"}) {
         world.variables["MCP_TOOL_TIMEOUT"] = wrong;
         config = load(world.environment).config;
         EXPECT_EQ(find(config, "a")->tool_timeout, std::chrono::hours(27));

@@ -166,6 +166,19 @@ TEST_F(Authorization, AChannelThatWasRefusedIsOpenedAgainWithCredentials) {
     EXPECT_EQ(old_server.arrival("initialize", 1).credentials.at(0).value, "Bearer t0ken-1");
 }
 
+TEST_F(Authorization, AChannelThatWasRefusedIsGivenUpWhenTheMethodRefusesToo) {
+    use_auth("deny");
+    spec.config.transport = "sse";
+    bool settled = false;
+    connection().connect([&] { settled = true; });
+    old_server.crash_with(FakeServer::problem(ErrorCode::AuthRequired, "HTTP 401", 401));
+    ASSERT_TRUE(wait([&] { return settled; }));
+    EXPECT_EQ(connection().state(), State::AuthRequired);
+    EXPECT_EQ(connection().status().last_error,
+              "server \"s\": HTTP 401 (https://example.com/mcp); the account is closed");
+    EXPECT_EQ(old_server.opened, 1);
+}
+
 TEST_F(Authorization, ChannelsThatWereRefusedAreForgivenWithEachSession) {
     use_auth("well");
     long_lived = true;

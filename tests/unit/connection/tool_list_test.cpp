@@ -306,6 +306,45 @@ TEST_F(ToolList, IsFreshForAsLongAsItsPagesSay) {
     EXPECT_EQ(lists(), 3u) << "this one says nothing, and no page of another list counts";
 }
 
+TEST_F(ToolList, IsFreshToItsLastMillisecondAndForADayAtMost) {
+    frozen = core::Clock::now();
+    for (const auto& [ttl_ms, fresh] :
+         {std::pair<std::int64_t, core::Clock::duration>{60'000, 60s}, {100'000'000'000, 24h}}) {
+        connection_.reset();
+        server.received.clear();
+        server.be_legacy({});
+        server.results["tools/list"] = [ttl = ttl_ms](const auto&) -> json::value {
+            return {{"tools", json::array()}, {"ttlMs", ttl}};
+        };
+        ASSERT_EQ(connect(), State::Ready);
+        *frozen += fresh - 1ms;
+        EXPECT_TRUE(refresh());
+        EXPECT_EQ(lists(), 1u);
+        *frozen += 1ms;
+        EXPECT_TRUE(refresh());
+        EXPECT_EQ(lists(), 2u);
+    }
+}
+
+TEST_F(ToolList, AServerThatWasQuietForTheLongestPauseIsReadAtOnce) {
+    long_lived = true;
+    relist_first = relist_most = 1h;
+    frozen = core::Clock::now();
+    for (const std::chrono::milliseconds quiet : {1h - 1ms, 1h + 0ms}) {
+        connection_.reset();
+        server.received.clear();
+        server.be_legacy({});
+        ASSERT_EQ(connect(), State::Ready);
+        server.say(kChanged);
+        ASSERT_TRUE(wait([&] { return lists() == 2; }));
+        pass(1ms);
+        *frozen += quiet;
+        server.say(kChanged);
+        pass(20ms);
+        EXPECT_EQ(lists(), quiet < 1h ? 2u : 3u);
+    }
+}
+
 TEST_F(ToolList, AServerThatComesBackWithoutToolsHasNoErrorOfThem) {
     long_lived = true;
     server.be_legacy({});

@@ -146,6 +146,17 @@ TEST_F(TransportChoice, FailuresOfEachTransportAreTold) {
     EXPECT_EQ(connection().status().transport, "http");
 }
 
+TEST_F(TransportChoice, FailuresOfAnEarlierAttemptAreNotToldAgain) {
+    spec.config.fallback = {"sse"};
+    server.refuse_open = old_server.refuse_open = true;
+    for (int attempt = 1; attempt <= 2; ++attempt) {
+        ASSERT_EQ(connect(), State::Error);
+        EXPECT_EQ(server.opened, attempt);
+        EXPECT_EQ(old_server.opened, attempt);
+        EXPECT_EQ(failure(), "server \"s\": http: no such program; sse: no such program");
+    }
+}
+
 TEST_F(TransportChoice, AConfiguredFallbackServesForOtherTroubleToo) {
     spec.config.fallback = {"sse"};
     refuse("server/discover", 503);

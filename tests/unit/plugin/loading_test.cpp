@@ -61,10 +61,10 @@ protected:
             if (!outcome) code_ = outcome.error().code;
         });
     }
-    std::unique_ptr<Channel> open_fake() {
+    std::unique_ptr<Channel> open_fake(const char* behave = "well") {
         ChannelOptions options;
         options.server = "demo";
-        options.settings["behave"] = "well";
+        options.settings["behave"] = behave;
         auto opened = catalogue_->open("fake", std::move(options), events_);
         EXPECT_TRUE(opened) << opened.error().message;
         return opened ? std::move(*opened) : nullptr;
@@ -174,6 +174,32 @@ TEST_F(LoadingTest, ThatNobodyWaitsForAnyMoreLeavesTheLibraryToTheNext) {
     const auto beside = claim_resident(info);
     ASSERT_TRUE(beside) << beside.error().message;
     EXPECT_NE(beside->get(), first) << "two have the same statics";
+}
+
+TEST_F(LoadingTest, ALibraryServesTheNextUnlessItMisbehavedOrSomethingIsLeftOfIt) {
+    for (const auto& [behave, serves] :
+         {std::pair{"well", true}, {"closed_twice", false}, {"never_close", false}}) {
+        SCOPED_TRACE(behave);
+        const Resident* used = nullptr;
+        catalogue_.emplace(loop_, options_, SignIn{}, [&used](const PluginInfo& info) {
+            auto claim = claim_resident(info);
+            if (claim) used = claim->get();
+            return claim;
+        });
+        ASSERT_TRUE(catalogue_->load("patchbay.test.fake"));
+        events_.closed = false;
+        auto channel = open_fake(behave);
+        ASSERT_TRUE(channel);
+        channel->close();
+        const bool closes = std::string_view(behave) != "never_close";
+        ASSERT_TRUE(until([&] { return events_.closed || !closes; }));
+        channel.reset();
+        const auto info = *catalogue_->info("patchbay.test.fake");
+        catalogue_.reset();
+        const auto next = claim_resident(info);
+        ASSERT_TRUE(next) << next.error().message;
+        EXPECT_EQ(next->get() == used, serves);
+    }
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+#include "app/login.hpp"
+
+#include <gtest/gtest.h>
+
+namespace patchbay::app {
+namespace {
+
+Login login(const char* record) {
+    return login_of("s", boost::json::parse(record).as_object());
+}
+
+TEST(LoginOfARecord, SaysWhoSignedInWhereAndForWhat) {
+    const auto full = login(R"({"issuer":"https://as.example","scope":"a b","principal":"ann",
+        "access_token":"x","refresh_token":"y","expires_at":1800000000})");
+    EXPECT_EQ(full.server, "s");
+    EXPECT_EQ(full.issuer, "https://as.example");
+    EXPECT_EQ(full.scope, "a b");
+    EXPECT_EQ(full.principal, "ann");
+    EXPECT_EQ(full.expires, std::chrono::system_clock::from_time_t(1'800'000'000));
+    EXPECT_TRUE(full.renewable);
+    EXPECT_FALSE(full.in_keyring);
+}
+
+TEST(LoginOfARecord, HasNoEndThatIsNone) {
+    for (const char* none : {"{}", R"({"expires_at":0})", R"({"expires_at":-1})",
+                             R"({"expires_at":"1800000000"})", R"({"expires_at":1.5})"})
+        EXPECT_FALSE(login(none).expires) << none;
+    EXPECT_TRUE(login(R"({"expires_at":1})").expires);
+}
+
+TEST(LoginOfARecord, IsRenewableWithATokenForThatWhereverItIsKept) {
+    EXPECT_FALSE(login("{}").renewable);
+    EXPECT_FALSE(login(R"({"refresh_token":""})").renewable);
+    EXPECT_FALSE(login(R"({"refresh_token":7,"issuer":[]})").renewable);
+    EXPECT_TRUE(login(R"({"keyring":true})").renewable);
+    EXPECT_TRUE(login(R"({"keyring":true})").in_keyring);
+}
+
+}  // namespace
+}  // namespace patchbay::app

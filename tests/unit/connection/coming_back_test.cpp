@@ -1,0 +1,228 @@
+// Whether, when and how often a server that was lost is started again.
+#include "unit/connection/fixture.hpp"
+
+namespace patchbay::connection {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ComingBack : public ConnectionTest {
+protected:
+    ComingBack() {
+        long_lived = true;
+        server.be_legacy({tool_named("a")});
+    }
+    bool reach(State state) {
+        return wait([&] { return connection().state() == state; });
+    }
+    // Starts and is refused.
+    void break_it() {
+        server.results.erase("initialize");
+        server.errors["initialize"] = {-32000, "broken"};
+    }
+};
+
+TEST_F(ComingBack, IsNotTriedForAServerThatMustNotBeRestarted) {
+    spec.config.restart = false;
+    ASSERT_EQ(connect(), State::Ready);
+    server.crash("exited");
+    ASSERT_TRUE(reach(State::Failed));
+    pass(20ms);
+    EXPECT_EQ(server.opened, 1);
+}
+
+TEST_F(ComingBack, IsTriedAsOftenAsItMayBeAndAsOftenAgainForWhoAsks) {
+    health.reconnect_attempts = 2;
+    break_it();
+    connection().connect({});
+    ASSERT_TRUE(reach(State::Failed));
+    EXPECT_EQ(server.opened, 3) << "once, and twice again";
+    connection().connect({});
+    ASSERT_TRUE(wait([&] { return server.opened > 3; }));
+    ASSERT_TRUE(reach(State::Failed));
+    EXPECT_EQ(server.opened, 6);
+}
+
+TEST_F(ComingBack, OfWhoDoesNotWaitForThePauseHappensOnce) {
+    health.reconnect_first = health.reconnect_most = 30ms;
+    ASSERT_EQ(connect(), State::Ready);
+    server.crash("exited");
+    ASSERT_TRUE(reach(State::Reconnecting));
+    ASSERT_EQ(connect(), State::Ready);
+    pass(60ms);
+    EXPECT_EQ(server.opened, 2) << "the pause has no end of its own";
+    EXPECT_EQ(connection().state(), State::Ready);
+}
+
+TEST_F(ComingBack, EndsWithTheConnection) {
+    health.reconnect_first = health.reconnect_most = 50ms;
+    ASSERT_EQ(connect(), State::Ready);
+    server.crash("exited");
+    ASSERT_TRUE(reach(State::Reconnecting));
+    bool closed = false;
+    connection().close([&] { closed = true; });
+    ASSERT_TRUE(wait([&] { return closed; }));
+    pass(80ms);
+    EXPECT_EQ(connection().state(), State::Stopped);
+    EXPECT_EQ(server.opened, 1);
+}
+
+TEST_F(ComingBack, IsPutOffAsLongAsTheServerAsks) {
+    spec.config.transport = "http";
+    server.be_http();
+    auto busy = FakeServer::problem(ErrorCode::Io, "HTTP 503", 503);
+    busy.retry_after_ms = 60;
+    server.endings["server/discover"].push_back(busy);
+    const auto begun = core::Clock::now();
+    connection().connect({});
+    ASSERT_TRUE(reach(State::Ready));
+    EXPECT_GE(core::Clock::now() - begun, 60ms);
+    EXPECT_EQ(server.opened, 2);
+}
+
+TEST_F(ComingBack, IsForgivenAfterHalfAMinuteAndNotBefore) {
+    for (const auto& [steady, state] :
+         {std::pair<core::Clock::duration, State>{30s - 1ms, State::Failed}, {30s, State::Ready}}) {
+        connection_.reset();
+        health.reconnect_attempts = 1;
+        frozen = core::Clock::now();
+        ASSERT_EQ(connect(), State::Ready);
+        for (unsigned i = 1; i <= 2; ++i) {
+            *frozen += steady;
+            server.crash("exited");
+            ASSERT_TRUE(wait([&] { return connection().status().restarts == i; }));
+            ASSERT_TRUE(wait([&] {
+                return connection().state() == State::Ready ||
+                       connection().state() == State::Failed;
+            }));
+        }
+        EXPECT_EQ(connection().state(), state);
+    }
+}
+
+TEST_F(ComingBack, DependsOnWhyItsChannelDidNotOpen) {
+    health.reconnect_attempts = 1;
+    for (const auto& [code, times] : {std::pair{ErrorCode::Io, 2},
+                                      {ErrorCode::Timeout, 2},
+                                      {ErrorCode::Unavailable, 2},
+                                      {ErrorCode::NotFound, 1},
+                                      {ErrorCode::Invalid, 1},
+                                      {ErrorCode::Denied, 1}}) {
+        SCOPED_TRACE(name_of(code));
+        connection_.reset();
+        server.opened = 0;
+        server.refuse_open = true;
+        server.open_code = code;
+        connection().connect({});
+        ASSERT_TRUE(reach(times == 2 ? State::Failed : State::Error));
+        EXPECT_EQ(server.opened, times);
+        EXPECT_THAT(connection().status().last_error, HasSubstr("no such program"));
+    }
+}
+
+TEST_F(ComingBack, AModernServerIsAskedWhetherItIsThereByItsOwnRequest) {
+    health.ping_interval = 5ms;
+    server.errors.clear();
+    server.be_modern({});
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_TRUE(wait([&] { return server.requests("server/discover").size() >= 3; }));
+    EXPECT_TRUE(server.requests("ping").empty());
+    EXPECT_EQ(connection().state(), State::Ready);
+}
+
+TEST_F(ComingBack, MissesAreCountedInOneSession) {
+    health.ping_interval = 5ms;
+    health.ping_timeout = 2ms;
+    health.misses = 2;
+    ASSERT_EQ(connect(), State::Ready);
+    ASSERT_TRUE(wait([&] { return connection().status().restarts == 2; }));
+    EXPECT_GE(server.requests("ping").size(), 4u) << "two in each of two sessions";
+    EXPECT_THAT(connection().status().last_error,
+                HasSubstr("no answer to 2 health checks in a row (health.misses)"));
+}
+
+TEST_F(ComingBack, AFactThatIsOverIsForgotten) {
+    ASSERT_EQ(connect(), State::Ready);
+    server.fact("trouble", "no route");
+    server.fact("peer", "::1");
+    EXPECT_EQ(connection().status().facts.at("trouble"), "no route");
+    server.fact("trouble", "");
+    EXPECT_EQ(connection().status().facts, (std::map<std::string, std::string>{{"peer", "::1"}}));
+    server.fact("pid", "7");
+    health.reconnect_first = 1h;
+    server.crash("exited");
+    ASSERT_TRUE(wait([&] { return connection().state() != State::Ready; }));
+    EXPECT_FALSE(connection().status().facts.contains("pid")) << "the process is gone";
+}
+
+// ---- what a modern server is listened to for
+
+class Listening : public ComingBack {
+protected:
+    void offer(json::object capabilities) {
+        server.errors.clear();
+        server.be_modern({});
+        server.results["server/discover"] = [capabilities](const auto&) -> json::value {
+            return {{"supportedVersions", {"2026-07-28"}}, {"capabilities", capabilities}};
+        };
+    }
+    json::value wanted() {
+        EXPECT_TRUE(wait([&] { return !server.requests("subscriptions/listen").empty(); }));
+        return server.requests("subscriptions/listen").back().at("params").at("notifications");
+    }
+};
+
+TEST_F(Listening, IsForWhatTheServerSaysThatItTells) {
+    const json::object tells{{"listChanged", true}};
+    const std::pair<const char*, const char*> each[] = {{"tools", "toolsListChanged"},
+                                                        {"prompts", "promptsListChanged"},
+                                                        {"resources", "resourcesListChanged"}};
+    for (const auto& [capability, member] : each) {
+        connection_.reset();
+        server.received.clear();
+        offer({{capability, tells}});
+        ASSERT_EQ(connect(), State::Ready);
+        EXPECT_EQ(wanted(), (json::object{{member, true}}));
+    }
+    connection_.reset();
+    server.received.clear();
+    offer({{"tools", json::object()}, {"prompts", {{"listChanged", false}}}});
+    ASSERT_EQ(connect(), State::Ready);
+    pass(10ms);
+    EXPECT_TRUE(server.requests("subscriptions/listen").empty());
+}
+
+TEST_F(Listening, IsNotTriedAgainWhereItIsRefused) {
+    offer({{"prompts", {{"listChanged", true}}}});
+    server.errors["subscriptions/listen"] = {-32601, "Method not found"};
+    ASSERT_EQ(connect(), State::Ready);
+    wanted();
+    pass(30ms);
+    EXPECT_EQ(server.requests("subscriptions/listen").size(), 1u);
+    EXPECT_EQ(connection().state(), State::Ready);
+}
+
+TEST_F(Listening, IsNotForAOneShotHost) {
+    long_lived = false;
+    offer({{"prompts", {{"listChanged", true}}}});
+    ASSERT_EQ(connect(), State::Ready);
+    pass(10ms);
+    EXPECT_TRUE(server.requests("subscriptions/listen").empty());
+}
+
+TEST_F(Listening, HasNoLimitOfTime) {
+    offer({{"prompts", {{"listChanged", true}}}});
+    frozen = core::Clock::now();
+    ASSERT_EQ(connect(), State::Ready);
+    wanted();
+    *frozen += 24h * 300;
+    Outcome outcome;
+    begin({"x", {}, 1ms, {}}, outcome);  // its timer makes all of them look at the clock
+    *frozen += 1h;
+    ASSERT_TRUE(wait([&] { return outcome.has_value(); }));
+    EXPECT_EQ(server.requests("subscriptions/listen").size(), 1u);
+    EXPECT_EQ(connection().status().pending, 1u);
+}
+
+}  // namespace
+}  // namespace patchbay::connection
