@@ -22,6 +22,12 @@ TEST(Lower, TurnsAsciiLettersAndNothingElse) {
     EXPECT_EQ(lower('Q'), 'q');
 }
 
+TEST(Join, PutsTheSeparatorBetweenThePartsOnly) {
+    EXPECT_EQ(join({}, ", "), "");
+    EXPECT_EQ(join({"a"}, ", "), "a");
+    EXPECT_EQ(join({"a", "", "b"}, ", "), "a, , b");
+}
+
 TEST(Nearest, LooksAtNoMoreNamesThanAPersonIsWorth) {
     std::vector<std::string> names(100'000, std::string(100, 'a'));
     names.push_back(std::string(100, 'b'));
