@@ -103,7 +103,7 @@ TEST(Arguments, AreChosenFromWhatTheirSchemaLists) {
 TEST(Arguments, AreReadBySoManyPlacesOfTheirSchemaAndNoMore) {
     const auto integer_at = [](std::size_t place) {  // the property itself is the first
         json::array places(place - 2, json::object());
-        places.push_back({{"type", "integer"}});
+        places.push_back(json::object{{"type", "integer"}});
         return json::value{{"properties", {{"x", {{"anyOf", std::move(places)}}}}}};
     };
     EXPECT_FALSE(coerce_argument(integer_at(256), "x", "text"));

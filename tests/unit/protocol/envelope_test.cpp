@@ -131,6 +131,18 @@ TEST(Envelope, RefusesWhatTwoReadersCouldReadDifferently) {
     }
 }
 
+TEST(Envelope, RefusesAnEscapedKeyHoweverLongItIs) {
+    for (const std::size_t length : {0, 1, 1'000, 5'000, 20'000}) {
+        const std::string rest(length, 'x');
+        for (const auto& key : {"\\u0069" + rest, rest + "\\u0069", rest + "\\u0069" + rest}) {
+            const auto envelope =
+                parse_envelope(R"({"jsonrpc":"2.0",")" + key + R"(":1,"id":1,"method":"a"})");
+            ASSERT_FALSE(envelope);
+            EXPECT_THAT(envelope.error().message, HasSubstr("escaped")) << length;
+        }
+    }
+}
+
 TEST(Envelope, StopsAtTheDepthLimit) {
     const auto nested = [](int depth) {
         return R"({"jsonrpc":"2.0","id":1,"result":)" + std::string(depth, '[') +

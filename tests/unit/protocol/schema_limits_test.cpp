@@ -110,7 +110,7 @@ TEST(SchemaLimits, CountsTheBytesThatAPatternReads) {
 TEST(SchemaLimits, CountsTheItemsThatAreKeptAccountOf) {
     const json::array instance(256 * 100, 1);
     const auto alternatives = [](std::size_t many) {
-        json::array each(many, {{"type", "string"}});
+        json::array each(many, json::object{{"type", "string"}});
         each.push_back(json::object());
         return json::value{{"anyOf", std::move(each)}, {"unevaluatedItems", true}};
     };
@@ -121,7 +121,8 @@ TEST(SchemaLimits, CountsTheItemsThatAreKeptAccountOf) {
 TEST(SchemaLimits, TellsTheNeedsOfTheFirstAlternativesOnly) {
     const auto needs = [](int many) {
         json::array each;
-        for (int i = 0; i < many; ++i) each.push_back({{"required", {"p" + std::to_string(i)}}});
+        for (int i = 0; i < many; ++i)
+            each.push_back(json::object{{"required", json::array{"p" + std::to_string(i)}}});
         return told({{"anyOf", std::move(each)}}, json::object()).at(0);
     };
     EXPECT_THAT(needs(8), HasSubstr(", or lacks \"p7\""));
