@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <fstream>
 #include <future>
 #include <stdexcept>
 #include <thread>
@@ -169,24 +170,43 @@ TEST_F(ReactorTest, IsUsableFromOtherThreads) {
     other.join();
 }
 
+// Waits until a thread of this process sleeps in the kernel.
+bool sleeps(pid_t thread) {
+    const auto path = "/proc/self/task/" + std::to_string(thread) + "/stat";
+    for (const auto end = core::Clock::now() + 20s; core::Clock::now() < end;) {
+        std::string stat;
+        std::getline(std::ifstream(path), stat);
+        const auto name_end = stat.rfind(')');
+        if (name_end != stat.npos && stat.compare(name_end, 3, ") S") == 0) return true;
+        std::this_thread::yield();
+    }
+    return false;
+}
+
 TEST_F(ReactorTest, MakesAnotherThreadsCancelWaitForARunningCallback) {
-    std::promise<void> inside, cancelling;
+    std::promise<void> inside, cancelled;
+    std::promise<pid_t> cancelling;
     std::atomic<bool> over{false};
     patchbay_op op = 0;
     calls_.during = [&] {
         inside.set_value();
-        cancelling.get_future().wait();
+        EXPECT_TRUE(sleeps(cancelling.get_future().get())) << "it waits, and does not spin";
         over = true;
     };
     ASSERT_EQ(reactor_.after(0, &calls_, on_fired, &op), PATCHBAY_OK);
     bool waited = false;
     std::thread other([&] {
         inside.get_future().wait();
-        cancelling.set_value();
+        cancelling.set_value(::gettid());
         reactor_.cancel(op);
         waited = over;
+        cancelled.set_value();
     });
     EXPECT_TRUE(until([&] { return calls_.fired == 1 && over; }));
+    if (cancelled.get_future().wait_for(20s) != std::future_status::ready) {
+        other.detach();
+        FAIL() << "cancel was never told of the callback's end";
+    }
     other.join();
     EXPECT_TRUE(waited);
 }
