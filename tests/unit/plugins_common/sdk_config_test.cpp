@@ -133,6 +133,7 @@ TEST(SdkText, IsCutBetweenCodePointsAndSaysSo) {
     EXPECT_EQ(excerpt("a\xc3\xa9", 2), "a...");
     EXPECT_EQ(excerpt("ab", 1), "a...");
     EXPECT_EQ(excerpt("\xf0\x9f\x98\x80", 3), "...");
+    EXPECT_EQ(excerpt("\xbc\xbc\xbc", 2), "...") << "of no code point";
     EXPECT_EQ(excerpt("", 0), "");
 }
 
