@@ -124,6 +124,19 @@ TEST(Discovery, LetsTheFirstOfAnIdWinAndNamesIt) {
     EXPECT_THAT(found.plugins[1].reason, HasSubstr(first.path() + " (user) comes first"));
 }
 
+TEST(Discovery, LetsNothingComeFirstThatIsAnotherOrIsRefused) {
+    const PluginFolder first, second;
+    put(first, "one", {.id = "test.one"});
+    put(first, "refused", {.id = "test.two", .abi = "generation = 99\n"});
+    put(second, "two", {.id = "test.two"});
+    put(second, "three", {.id = "test.three"});
+    const auto found = look({{"config", first.path()}, {"config", second.path()}});
+    std::vector<std::string> available;
+    for (const auto& plugin : found.plugins)
+        if (plugin.state == PluginState::Available) available.push_back(plugin.id);
+    EXPECT_THAT(available, testing::UnorderedElementsAre("test.one", "test.two", "test.three"));
+}
+
 TEST(Discovery, RefusesAnIdThatIsTwiceInOnePlace) {
     const PluginFolder folder;
     put(folder, "a");
