@@ -126,10 +126,15 @@ TEST(Discovery, LetsTheFirstOfAnIdWinAndNamesIt) {
 
 TEST(Discovery, LetsNothingComeFirstThatIsAnotherOrIsRefused) {
     const PluginFolder first, second;
-    put(first, "one", {.id = "test.one"});
-    put(first, "refused", {.id = "test.two", .abi = "generation = 99\n"});
-    put(second, "two", {.id = "test.two"});
-    put(second, "three", {.id = "test.three"});
+    FakeManifest one, refused, two, three;
+    one.id = "test.one";
+    refused.id = two.id = "test.two";
+    refused.abi = "generation = 99\n";
+    three.id = "test.three";
+    put(first, "one", one);
+    put(first, "refused", refused);
+    put(second, "two", two);
+    put(second, "three", three);
     const auto found = look({{"config", first.path()}, {"config", second.path()}});
     std::vector<std::string> available;
     for (const auto& plugin : found.plugins)
