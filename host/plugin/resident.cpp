@@ -118,8 +118,6 @@ Result<Resident*> enter_resident(Claim claim, core::Loop& loop, const PluginInfo
                                  const Lent& lent) {
     if (auto why = enter(*claim, loop, info, lent); !why.empty()) {
         claim->services.detach();
-        const std::scoped_lock lock(residents_mutex);
-        claim->usable = false;
         static_cast<void>(claim.release());  // it stays taken: nobody is to have it again
         return Error{ErrorCode::Unsupported, info.library_path + ": " + why};
     }

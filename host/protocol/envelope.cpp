@@ -293,8 +293,7 @@ Result<Params> split_params(std::string_view object, std::size_t depth) {
     for (const auto& [key, value] : *members) {
         if (key == "_meta") {
             if (has_meta) return malformed("_meta is repeated");
-            if (value.size() < 2 || value.front() != '{')
-                return malformed("_meta is not an object");
+            if (value.front() != '{') return malformed("_meta is not an object");
             has_meta = true;
             params.meta = trim(value.substr(1, value.size() - 2));
             continue;

@@ -112,7 +112,6 @@ private:
 std::string base64(std::string_view bytes) {
     constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string out;
-    out.reserve((bytes.size() + 2) / 3 * 4);
     for (std::size_t i = 0; i < bytes.size(); i += 3) {
         const auto byte = [&](std::size_t n) {
             return i + n < bytes.size() ? static_cast<unsigned char>(bytes[i + n]) : 0u;

@@ -22,6 +22,12 @@ TEST(Lower, TurnsAsciiLettersAndNothingElse) {
     EXPECT_EQ(lower('Q'), 'q');
 }
 
+TEST(Join, PutsTheSeparatorBetweenThePartsOnly) {
+    EXPECT_EQ(join({}, ", "), "");
+    EXPECT_EQ(join({"a"}, ", "), "a");
+    EXPECT_EQ(join({"a", "", "b"}, ", "), "a, , b");
+}
+
 TEST(Nearest, LooksAtNoMoreNamesThanAPersonIsWorth) {
     std::vector<std::string> names(100'000, std::string(100, 'a'));
     names.push_back(std::string(100, 'b'));
@@ -78,6 +84,9 @@ TEST(Printable, TakesForeignTextItsPower) {
     EXPECT_EQ(printable("a\nb\tc", 100, true), "a\nb\tc");
     EXPECT_EQ(printable("x\xE2\x80\xAEy", 100), "x\xEF\xBF\xBDy") << "right-to-left override";
     EXPECT_EQ(printable("\xC3\xBC\xFF", 100), "\xC3\xBC\xEF\xBF\xBD");
+    const std::string replaced = "\xEF\xBF\xBD";
+    EXPECT_EQ(printable("\xED\xA0\x80", 100), replaced + replaced + replaced) << "a surrogate";
+    EXPECT_EQ(printable("\xE2\x82(", 100), replaced + replaced + "(") << "one cut short";
     EXPECT_EQ(printable("\xC3\xBC\xC3\xBC", 3), "\xC3\xBC") << "cut at a code point";
     EXPECT_EQ(printable("\xC3\xBC\xC3\xBC", 4), "\xC3\xBC\xC3\xBC");
 }
@@ -102,6 +111,7 @@ TEST(Utf8, IsCutBetweenCodePoints) {
     EXPECT_EQ(utf8_prefix("a\xC3\xBC", 2), "a");
     EXPECT_EQ(utf8_prefix("a\xC3\xBC", 1), "a");
     EXPECT_EQ(utf8_prefix("\xC3\xBC", 1), "");
+    EXPECT_EQ(utf8_prefix("\xBC\xBC\xBC", 2), "") << "of no code point";
 }
 
 TEST(Duration, IsToldInWholeSecondsWhereItIsSome) {

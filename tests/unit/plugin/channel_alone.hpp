@@ -60,6 +60,7 @@ struct Transport {
     static patchbay_status on_open(const patchbay_open_params* params, patchbay_channel** out,
                                    patchbay_error* error) {
         auto& self = *opening();
+        EXPECT_EQ(params->struct_size, sizeof *params);
         self.sink = params->sink;
         self.link = params->link;
         self.message_bytes = params->message_bytes;
@@ -73,6 +74,7 @@ struct Transport {
     }
     static patchbay_status on_send(patchbay_channel* channel, const patchbay_message* message) {
         auto& self = of(channel);
+        EXPECT_EQ(message->struct_size, sizeof *message);
         const std::string body(reinterpret_cast<const char*>(message->body.data),
                                message->body.size);
         if (message->body.release) message->body.release(message->body.owner);

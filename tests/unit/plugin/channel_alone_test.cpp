@@ -122,6 +122,17 @@ TEST_F(ChannelAlone, IsClosedOnceWhoeverThrowsWhenTheEndIsTold) {
     EXPECT_THAT(events_.lines, ElementsAre("closed"));
 }
 
+TEST_F(ChannelAlone, IsEndedByAListenerThatThrowsAnything) {
+    open();
+    events_.during_message = [] { throw 7; };
+    say(0, "{}");
+    ASSERT_TRUE(until([&] { return events_.closed; }));
+    ASSERT_EQ(events_.problems.size(), 1u);
+    EXPECT_EQ(events_.problems[0].error.message,
+              "server \"demo\": internal error at message: no std::exception");
+    EXPECT_THAT(transport_.calls, ElementsAre("close"));
+}
+
 TEST_F(ChannelAlone, NamesTheSlotThatThrows) {
     open();
     ASSERT_TRUE(send(1));

@@ -1,10 +1,13 @@
 #include "plugin/discovery.hpp"
 
+#include "plugin/trust.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <optional>
 #include <sys/stat.h>
 
 using namespace patchbay::plugin;
@@ -73,6 +76,43 @@ TEST(Discovery, SearchesInTheDocumentedOrder) {
                                      "system /usr/lib/patchbay/plugins"));
 }
 
+// What a variable was before, again when the test is over.
+class Variable {
+public:
+    explicit Variable(const char* name) : name_(name) {
+        if (const char* given = ::getenv(name)) former_ = given;
+    }
+    ~Variable() { former_ ? set(former_->c_str()) : set(nullptr); }
+    Variable(const Variable&) = delete;
+    void set(const char* value) { value ? ::setenv(name_, value, 1) : ::unsetenv(name_); }
+
+private:
+    const char* name_;
+    std::optional<std::string> former_;
+};
+
+TEST(Discovery, ReadsTheEnvironmentOfThisProcess) {
+    if (raised_privileges()) GTEST_SKIP() << "then it counts for nothing";
+    Variable plugins("PATCHBAY_PLUGIN_PATH"), data("XDG_DATA_HOME"), home("HOME");
+    plugins.set("/one:/two");
+    data.set("/data");
+    home.set("/home/u");
+    const auto environment = SearchEnvironment::of_this_process();
+    EXPECT_EQ(environment.plugin_path, "/one:/two");
+    EXPECT_EQ(environment.data_home, "/data");
+    EXPECT_FALSE(environment.raised_privileges);
+    EXPECT_EQ(environment.binary_directory,
+              std::filesystem::read_symlink("/proc/self/exe").parent_path());
+    for (const char* unusable : {"relative", "", static_cast<const char*>(nullptr)}) {
+        data.set(unusable);
+        EXPECT_EQ(SearchEnvironment::of_this_process().data_home, "/home/u/.local/share");
+    }
+    home.set(nullptr);
+    plugins.set(nullptr);
+    EXPECT_EQ(SearchEnvironment::of_this_process().data_home, "");
+    EXPECT_EQ(SearchEnvironment::of_this_process().plugin_path, "");
+}
+
 TEST(Discovery, LetsTheFirstOfAnIdWinAndNamesIt) {
     const PluginFolder first, second;
     put(first, "fake");
@@ -82,6 +122,24 @@ TEST(Discovery, LetsTheFirstOfAnIdWinAndNamesIt) {
     EXPECT_EQ(found.plugins[0].state, PluginState::Available);
     EXPECT_EQ(found.plugins[1].state, PluginState::Shadowed);
     EXPECT_THAT(found.plugins[1].reason, HasSubstr(first.path() + " (user) comes first"));
+}
+
+TEST(Discovery, LetsNothingComeFirstThatIsAnotherOrIsRefused) {
+    const PluginFolder first, second;
+    FakeManifest one, refused, two, three;
+    one.id = "test.one";
+    refused.id = two.id = "test.two";
+    refused.abi = "generation = 99\n";
+    three.id = "test.three";
+    put(first, "one", one);
+    put(first, "refused", refused);
+    put(second, "two", two);
+    put(second, "three", three);
+    const auto found = look({{"config", first.path()}, {"config", second.path()}});
+    std::vector<std::string> available;
+    for (const auto& plugin : found.plugins)
+        if (plugin.state == PluginState::Available) available.push_back(plugin.id);
+    EXPECT_THAT(available, testing::UnorderedElementsAre("test.one", "test.two", "test.three"));
 }
 
 TEST(Discovery, RefusesAnIdThatIsTwiceInOnePlace) {
@@ -118,6 +176,7 @@ TEST(Discovery, ShowsALibraryWithoutManifest) {
     ASSERT_EQ(found.plugins.size(), 1u);
     EXPECT_EQ(found.plugins[0].id, "libghost");
     EXPECT_EQ(found.plugins[0].library_path, folder.path() + "/ghost/libghost.so");
+    EXPECT_EQ(found.plugins[0].manifest_path, "");
     EXPECT_EQ(found.plugins[0].state, PluginState::Refused);
     EXPECT_THAT(found.plugins[0].reason, HasSubstr("without a manifest"));
 }
@@ -129,6 +188,8 @@ TEST(Discovery, ShowsABrokenManifestAndGoesOn) {
     const auto found = look(folder);
     ASSERT_EQ(found.plugins.size(), 2u);
     EXPECT_EQ(found.plugins[0].id, "broken");
+    EXPECT_EQ(found.plugins[0].manifest_path, folder / "broken/plugin.toml");
+    EXPECT_EQ(found.plugins[0].library_path, "");
     EXPECT_THAT(found.plugins[0].reason, HasSubstr("not TOML"));
     EXPECT_EQ(found.plugins[1].state, PluginState::Available);
 }

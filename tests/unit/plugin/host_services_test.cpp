@@ -32,6 +32,24 @@ TEST(HostServices, AnswerOnlyWhatWasAskedForAndGranted) {
     services.detach();
 }
 
+TEST(HostServices, LendTheReactorWhileTheyAreAttached) {
+    core::Loop loop;
+    HostServices services("test", {PATCHBAY_HOST_REACTOR});
+    const auto* reactor =
+        static_cast<const patchbay_host_reactor*>(ask(services, PATCHBAY_HOST_REACTOR));
+    int ran = 0;
+    const auto post = [&] {
+        return reactor->post(services.host(), &ran, [](void* ctx) { ++*static_cast<int*>(ctx); });
+    };
+    EXPECT_EQ(post(), PATCHBAY_E_CLOSED);
+    services.attach(loop);
+    EXPECT_EQ(post(), PATCHBAY_OK);
+    EXPECT_TRUE(
+        loop.run_until([&] { return ran == 1; }, core::Clock::now() + std::chrono::seconds(20)));
+    services.detach();
+    EXPECT_EQ(post(), PATCHBAY_E_CLOSED);
+}
+
 TEST(HostServices, OfferTheClockThatDeadlinesUse) {
     core::Loop loop;
     HostServices services("test", {PATCHBAY_HOST_CLOCK});

@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
+#include <elf.h>
 #include <fcntl.h>
 
 using namespace patchbay;
@@ -88,6 +91,38 @@ TEST(Library, OfAnotherMachineIsRefused) {
     EXPECT_THAT(refused_with(foreign), HasSubstr("not a shared library"));
     EXPECT_THAT(refused_with(bytes.substr(0, 40)), HasSubstr("cut off"));
     EXPECT_THAT(refused_with(bytes.substr(0, 2000)), HasSubstr("cut off: a segment"));
+}
+
+TEST(Library, MayEndWithItsLastSegment) {
+    const auto bytes = read_file(fixture("fake"));
+    Elf64_Ehdr header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    std::size_t end = 0;
+    for (unsigned i = 0; i < header.e_phnum; ++i) {
+        Elf64_Phdr segment;
+        std::memcpy(&segment, bytes.data() + header.e_phoff + i * sizeof segment, sizeof segment);
+        end = std::max<std::size_t>(end, segment.p_offset + segment.p_filesz);
+    }
+    ASSERT_LT(end, bytes.size()) << "section headers follow, which no loader reads";
+    for (const std::size_t missing : {0u, 1u}) {
+        const PluginFolder folder;
+        install(folder, "fake", bytes.substr(0, end - missing));
+        EXPECT_THAT(refusal(folder), HasSubstr(missing == 0 ? "loaded" : "cut off: a segment"));
+    }
+}
+
+TEST(Library, IsMappedFromItsFileWhereNobodyElseHasItsBytes) {
+    const PluginFolder first, second;
+    const auto bytes = read_file(fixture("fake")) + "of this test alone";
+    install(first, "fake", bytes);
+    install(second, "fake", bytes);
+    core::Loop loop;
+    Catalogue one(loop, only(first)), other(loop, only(second));
+    ASSERT_TRUE(one.load("fake"));
+    EXPECT_THAT(read_file("/proc/self/maps"), HasSubstr(first / "fake/lib.so"));
+    ASSERT_TRUE(other.load("fake"));
+    EXPECT_THAT(read_file("/proc/self/maps"), testing::Not(HasSubstr(second / "fake/lib.so")))
+        << "two copies share nothing";
 }
 
 TEST(Library, WithoutTheEntryPointIsRefused) {

@@ -20,6 +20,7 @@
 #include <stdexcept>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace patchbay;
@@ -157,6 +158,15 @@ TEST_F(ProcessServiceTest, TellsThatAProgramHasStartedAndHowItEnded) {
     EXPECT_THAT(told_.lines, ElementsAre("started", "exited 5"));
     EXPECT_EQ(Ends::read_all(ends->out), std::to_string(told_.pid) + "\n");
     EXPECT_THAT(blamed_, IsEmpty());
+}
+
+TEST_F(ProcessServiceTest, StartsAProgramFromAnyThread) {
+    supervise(std::string(kSaysStarted) + kSaysExited5);
+    std::unique_ptr<Ends> ends;
+    std::thread([&] { ends = spawn(); }).join();
+    ASSERT_TRUE(ends);
+    ASSERT_TRUE(told(2));
+    EXPECT_THAT(told_.lines, ElementsAre("started", "exited 5"));
 }
 
 // Its supervisor was killed: nobody else would end it.

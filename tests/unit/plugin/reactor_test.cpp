@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <fstream>
 #include <future>
 #include <stdexcept>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 using namespace patchbay;
 using namespace patchbay::plugin;
@@ -169,24 +171,43 @@ TEST_F(ReactorTest, IsUsableFromOtherThreads) {
     other.join();
 }
 
+// Waits until a thread of this process sleeps in the kernel.
+bool sleeps(pid_t thread) {
+    const auto path = "/proc/self/task/" + std::to_string(thread) + "/stat";
+    for (const auto end = core::Clock::now() + 20s; core::Clock::now() < end;) {
+        std::string stat;
+        std::getline(std::ifstream(path), stat);
+        const auto name_end = stat.rfind(')');
+        if (name_end != stat.npos && stat.compare(name_end, 3, ") S") == 0) return true;
+        std::this_thread::yield();
+    }
+    return false;
+}
+
 TEST_F(ReactorTest, MakesAnotherThreadsCancelWaitForARunningCallback) {
-    std::promise<void> inside, cancelling;
+    std::promise<void> inside, cancelled;
+    std::promise<pid_t> cancelling;
     std::atomic<bool> over{false};
     patchbay_op op = 0;
     calls_.during = [&] {
         inside.set_value();
-        cancelling.get_future().wait();
+        EXPECT_TRUE(sleeps(cancelling.get_future().get())) << "it waits, and does not spin";
         over = true;
     };
     ASSERT_EQ(reactor_.after(0, &calls_, on_fired, &op), PATCHBAY_OK);
     bool waited = false;
     std::thread other([&] {
         inside.get_future().wait();
-        cancelling.set_value();
+        cancelling.set_value(::gettid());
         reactor_.cancel(op);
         waited = over;
+        cancelled.set_value();
     });
     EXPECT_TRUE(until([&] { return calls_.fired == 1 && over; }));
+    if (cancelled.get_future().wait_for(20s) != std::future_status::ready) {
+        other.detach();
+        FAIL() << "cancel was never told of the callback's end";
+    }
     other.join();
     EXPECT_TRUE(waited);
 }
@@ -208,6 +229,64 @@ TEST_F(ReactorTest, EndsAWatchWhoseCallbackThrows) {
     ASSERT_EQ(reactor_.watch(pipe_[1], 2, nullptr, on_throwing, &op), PATCHBAY_OK);
     EXPECT_TRUE(until([&] { return !misbehaviour_.empty(); }));
     EXPECT_EQ(misbehaviour_, "a reactor callback threw: oh");
+    EXPECT_EQ(reactor_.detach(), 0u) << "nothing is left of it";
+}
+
+TEST_F(ReactorTest, BlamesThePluginForWhateverItsCallbacksThrow) {
+    calls_.during = [] { throw std::runtime_error("oh"); };
+    patchbay_op op = 0;
+    ASSERT_EQ(reactor_.after(0, &calls_, on_fired, &op), PATCHBAY_OK);
+    ASSERT_TRUE(until([&] { return !misbehaviour_.empty(); }));
+    EXPECT_EQ(std::exchange(misbehaviour_, {}), "a timer callback threw: oh");
+    ASSERT_EQ(reactor_.after(60'000'000'000, &calls_, on_fired, &op), PATCHBAY_OK);
+    reactor_.cancel(op);
+    EXPECT_EQ(std::exchange(misbehaviour_, {}), "a timer callback threw: oh");
+    ASSERT_EQ(reactor_.post(nullptr, [](void*) { throw std::runtime_error("oh"); }), PATCHBAY_OK);
+    ASSERT_EQ(reactor_.post(&calls_, on_posted), PATCHBAY_OK);
+    ASSERT_TRUE(until([&] { return calls_.posted == 1; })) << "others go on";
+    EXPECT_EQ(misbehaviour_, "posted work threw: oh");
+}
+
+TEST_F(ReactorTest, HoldsAHundredThousandOperationsAndNoMore) {
+    constexpr std::uint64_t kNever = ~std::uint64_t{0};
+    patchbay_op op = 0, refused = 7;
+    for (int i = 0; i < 100'000; ++i)
+        ASSERT_EQ(reactor_.after(kNever, &calls_, on_fired, &op), PATCHBAY_OK);
+    EXPECT_EQ(reactor_.after(kNever, &calls_, on_fired, &refused), PATCHBAY_E_LIMIT);
+    EXPECT_EQ(refused, 0u);
+    EXPECT_EQ(reactor_.watch(pipe_[0], 1, &calls_, on_ready, &refused), PATCHBAY_E_LIMIT);
+    reactor_.cancel(op);
+    EXPECT_EQ(calls_.fired, 1) << "the one that was cancelled";
+    EXPECT_EQ(reactor_.watch(pipe_[0], 1, &calls_, on_ready, &op), PATCHBAY_OK);
+    turn();
+    EXPECT_EQ(reactor_.detach(), 100'000u);
+    EXPECT_EQ(calls_.fired, 1);
+}
+
+TEST_F(ReactorTest, ForgetsWhatIsOver) {
+    patchbay_op op = 0;
+    ASSERT_EQ(reactor_.after(0, &calls_, on_fired, &op), PATCHBAY_OK);
+    ASSERT_TRUE(until([&] { return calls_.fired == 1; }));
+    EXPECT_EQ(calls_.status, PATCHBAY_OK);
+    reactor_.cancel(op);
+    EXPECT_EQ(calls_.fired, 1);
+    EXPECT_EQ(reactor_.modify(op, 1), PATCHBAY_E_INVALID);
+    ASSERT_EQ(reactor_.post(&calls_, on_posted), PATCHBAY_OK);
+    EXPECT_EQ(reactor_.detach(), 0u);
+    turn();
+    EXPECT_EQ(calls_.posted, 0) << "what was not yet run";
+}
+
+TEST_F(ReactorTest, ChangesOnlyAWatchAndOnlyToWhatItKnows) {
+    const auto watched = watch(calls_);
+    patchbay_op timer = 0;
+    ASSERT_EQ(reactor_.after(60'000'000'000, &calls_, on_fired, &timer), PATCHBAY_OK);
+    EXPECT_EQ(reactor_.modify(watched, 3), PATCHBAY_OK);
+    EXPECT_EQ(reactor_.modify(watched, 4), PATCHBAY_E_INVALID);
+    EXPECT_EQ(reactor_.modify(timer, 1), PATCHBAY_E_INVALID);
+    EXPECT_EQ(reactor_.modify(999, 1), PATCHBAY_E_INVALID);
+    EXPECT_EQ(reactor_.after(0, &calls_, nullptr, &timer), PATCHBAY_E_INVALID);
+    EXPECT_EQ(reactor_.after(0, &calls_, on_fired, nullptr), PATCHBAY_E_INVALID);
 }
 
 TEST_F(ReactorTest, HoldsAHundredThousandPostsAndNoMore) {

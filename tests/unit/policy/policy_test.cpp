@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace patchbay::policy {
 namespace {
 
@@ -30,6 +32,13 @@ TEST(Policy, ALocalUserApprovesByCallingAndAnAgentNeedsARule) {
     EXPECT_FALSE(refused.allowed);
     EXPECT_THAT(refused.reason, HasSubstr("to allow it: [servers.s.tools] a = \"allow-always\""));
     EXPECT_TRUE(judge({{{"mcp__s__*"}}, {}}, server, "a", Principal::Agent).allowed);
+}
+
+TEST(Policy, OfALongToolNameItsAdviceTellsSoMuchAndNoMore) {
+    const auto server = server_named("s");
+    const std::string tool = "." + std::string(1'000, 'Q');
+    const auto verdict = Policy({}).judge({Principal::Agent, server, tool, "mcp__s__hashed"});
+    EXPECT_EQ(std::count(verdict.reason.begin(), verdict.reason.end(), 'Q'), 199);
 }
 
 TEST(Policy, DenyWinsOverAllow) {

@@ -100,6 +100,16 @@ TEST(Arguments, AreChosenFromWhatTheirSchemaLists) {
     EXPECT_EQ(*coerce_argument("no schema", "x", "1"), 1);
 }
 
+TEST(Arguments, AreReadBySoManyPlacesOfTheirSchemaAndNoMore) {
+    const auto integer_at = [](std::size_t place) {  // the property itself is the first
+        json::array places(place - 2, json::object());
+        places.push_back(json::object{{"type", "integer"}});
+        return json::value{{"properties", {{"x", {{"anyOf", std::move(places)}}}}}};
+    };
+    EXPECT_FALSE(coerce_argument(integer_at(256), "x", "text"));
+    EXPECT_EQ(*coerce_argument(integer_at(257), "x", "text"), "text");
+}
+
 TEST(Arguments, AreCheckedBeforeTheyAreSent) {
     const auto schema = json::parse(
         R"({"properties":{"path":{"type":"string"},"head":{"type":"number"}},"required":["path"]})");

@@ -23,6 +23,23 @@ TEST(Envelope, CutsARequestIntoItsRawParts) {
     EXPECT_EQ(envelope->params, R"({"name":"a","x":[1,{"id":9}]})");
 }
 
+TEST(Envelope, TakesAnySpaceOfJsonAroundItsParts) {
+    const std::string space = " \t\r\n";
+    std::string text;
+    for (const char* part : {"{", "\"jsonrpc\"", ":", "\"2.0\"", ",", "\"id\"", ":", "\"a b\"", ",",
+                             "\"method\"", ":", "\"x\"", ",", "\"params\"", ":", "[ 1\t]", "}"})
+        text += space + part + space;
+    const auto envelope = parse_envelope(text);
+    ASSERT_TRUE(envelope) << envelope.error().message;
+    EXPECT_EQ(envelope->id, "\"a b\"");
+    EXPECT_EQ(envelope->method, "x");
+    EXPECT_EQ(envelope->params, "[ 1\t]");
+    const auto batch = "\r\n[" + text + "\t,\n" + text + "]\n";
+    const auto items = split_batch(batch, 2);
+    ASSERT_TRUE(items) << items.error().message;
+    EXPECT_EQ(items->size(), 2u);
+}
+
 TEST(Envelope, TellsTheFourKindsApart) {
     struct Case {
         const char* text;
@@ -114,6 +131,18 @@ TEST(Envelope, RefusesWhatTwoReadersCouldReadDifferently) {
     }
 }
 
+TEST(Envelope, RefusesAnEscapedKeyHoweverLongItIs) {
+    for (const std::size_t length : {0, 1, 1'000, 5'000, 20'000}) {
+        const std::string rest(length, 'x');
+        for (const auto& key : {"\\u0069" + rest, rest + "\\u0069", rest + "\\u0069" + rest}) {
+            const auto envelope =
+                parse_envelope(R"({"jsonrpc":"2.0",")" + key + R"(":1,"id":1,"method":"a"})");
+            ASSERT_FALSE(envelope);
+            EXPECT_THAT(envelope.error().message, HasSubstr("escaped")) << length;
+        }
+    }
+}
+
 TEST(Envelope, StopsAtTheDepthLimit) {
     const auto nested = [](int depth) {
         return R"({"jsonrpc":"2.0","id":1,"result":)" + std::string(depth, '[') +
@@ -202,6 +231,11 @@ TEST(RpcErrors, AreReadWithTheirData) {
     ASSERT_TRUE(error);
     EXPECT_EQ(error->code, -32022);
     EXPECT_EQ(error->data, R"({"supported":["x"]})");
+    EXPECT_EQ(error->message, "no");
+    const auto bare = parse_rpc_error(R"({"code":1,"message":7})");
+    ASSERT_TRUE(bare);
+    EXPECT_EQ(bare->message, "");
+    EXPECT_EQ(bare->data, "");
     EXPECT_FALSE(parse_rpc_error(R"({"code":"x"})"));
     EXPECT_FALSE(parse_rpc_error("7"));
     for (const char* code : {"1e308", "-1e308", "1.5", "9223372036854775808", "true", "null"})
@@ -231,6 +265,22 @@ TEST(SplitBatch, RefusesTheWholeAtTheFirstItemThatIsNoMessage) {
         EXPECT_FALSE(split_batch(batch, 10)) << batch;
     EXPECT_THAT(split_batch("[" + ping + ",{}," + ping + "]", 10).error().message,
                 HasSubstr("message 2 of a batch: not a JSON-RPC 2.0 message"));
+}
+
+TEST(SplitBatch, SaysWhatIsNoBatchAndWhatIsNoMessageInOne) {
+    const std::string ping = R"({"jsonrpc":"2.0","method":"ping"})";
+    const std::pair<std::string, const char*> cases[] = {
+        {"", "not a batch of messages"},
+        {"[", "not a batch of messages"},
+        {"]", "not a batch of messages"},
+        {"{}", "not a batch of messages"},
+        {"[" + ping, "not a batch of messages"},
+        {"[]", "message 1 of a batch: "},
+        {"[" + ping + ",]", "message 2 of a batch: "},
+        {"[" + ping + "],[" + ping + "]", "a batch with a bracket too many"},
+        {"[" + ping + "}," + ping + "]", "a batch with a bracket too many"}};
+    for (const auto& [batch, told] : cases)
+        EXPECT_THAT(split_batch(batch, 10).error().message, HasSubstr(told)) << batch;
 }
 
 TEST(SplitBatch, CountsNoFurtherThanItsLimit) {

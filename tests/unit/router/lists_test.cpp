@@ -149,6 +149,17 @@ TEST_F(RouterTest, AListOfTemplatesIsUnderItsOwnName) {
     EXPECT_EQ(listed->size(), 1u);
 }
 
+TEST_F(RouterTest, OnlyAListOfToolsIsReadForWhatIsHidden) {
+    be_endless("git");
+    specs[0].config.disabled_tools = {"log"};
+    servers.at("git").results["resources/read"] = [](const auto&) -> json::value {
+        return {{"contents", json::array()}, {"tools", {{{"name", "log"}}}}};
+    };
+    const auto reply = ask("git", "resources/read", R"("uri":"a:1")");
+    ASSERT_TRUE(reply) << reply.error().message;
+    EXPECT_EQ(*reply, R"({"contents":[],"tools":[{"name":"log"}]})");
+}
+
 TEST_F(RouterTest, AListThatDoesNotComeSaysWhy) {
     EXPECT_EQ(list("nobody", "resources/list").error().code, ErrorCode::NotFound);
     be_endless("git");

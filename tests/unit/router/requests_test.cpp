@@ -209,6 +209,9 @@ TEST_F(RouterEras, ARequestWithoutWhatItIsAboutIsNotSent) {
     EXPECT_EQ(ask("git", "logging/setLevel", R"("level":"debgu")").error().message,
               "unknown log level \"debgu\"; did you mean \"debug\"?; known: debug, info, notice, "
               "warning, error, critical, alert, emergency");
+    const auto longest = std::string(1'000, 'Q');
+    EXPECT_THAT(ask("git", "logging/setLevel", R"("level":")" + longest + "\"").error().message,
+                HasSubstr("unknown log level \"" + longest.substr(0, 80) + "\""));
     for (const char* method : {"resources/subscribe", "logging/setLevel"})
         EXPECT_TRUE(servers.at("git").requests(method).empty());
 }

@@ -1,6 +1,8 @@
 // Calls of tools by their public names: where they go, and how they end.
 #include "unit/router/fixture.hpp"
 
+#include <algorithm>
+
 namespace patchbay::router {
 namespace {
 
@@ -27,6 +29,31 @@ TEST_F(RouterTest, NamesTheNearestWhenThereIsNoSuchTool) {
     EXPECT_THAT(missing.error().message, HasSubstr(R"(did you mean "mcp__git__log")"));
     EXPECT_THAT(call("mcp__gti__log").error().message,
                 HasSubstr("no enabled server has this prefix"));
+}
+
+TEST_F(RouterTest, NamesTheNearestOfAllToolsWhereNoServerHasThePrefix) {
+    ASSERT_TRUE(call("mcp__git__log"));
+    router().forget_index();
+    EXPECT_THAT(call("mcp__gti__log").error().message,
+                HasSubstr(R"(has this prefix; did you mean "mcp__git__log"?)"));
+}
+
+TEST_F(RouterTest, OfForeignTextTellsSoMuchAndNoMore) {
+    const std::string longest(1'000, 'Q');
+    const auto told = [](const auto& refused) {
+        const auto& message = refused.error().message;
+        return std::count(message.begin(), message.end(), 'Q');
+    };
+    EXPECT_EQ(told(call(longest)), 80);
+    EXPECT_EQ(told(call("mcp__git__" + longest)), 70) << "80 with its prefix";
+    be_endless("git");
+    servers.at("git").results["resources/list"] = [&](const auto&) -> json::value {
+        return {{"resources", json::array()}, {"nextCursor", longest}};
+    };
+    router_.reset();
+    EXPECT_EQ(told(list("git", "resources/list")), 64);
+    servers.at("git").errors["resources/list"] = {-32603, longest};
+    EXPECT_EQ(told(list("git", "resources/list")), 500);
 }
 
 TEST_F(RouterTest, AsksThePolicyBeforeTheServer) {
