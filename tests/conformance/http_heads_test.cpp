@@ -1,5 +1,8 @@
 // What the requests of the http and sse plugins say, and what the head of an answer means to them.
 #include "conformance/http_answers.hpp"
+#include "conformance/peers.hpp"
+
+#include <filesystem>
 
 namespace {
 
@@ -307,6 +310,31 @@ TEST_F(Sse, OnlyHttpIsItsProtocol) {
 }
 
 // ---- both of them
+
+TEST_F(HttpHeads, ThreadsAreGoneWhenThePluginIsShutDown) {
+    const auto threads = [] {
+        const std::filesystem::directory_iterator tasks("/proc/self/task");
+        return std::distance(begin(tasks), end(tasks));
+    };
+    const auto before = threads();
+    const std::string url = "http://127.0.0.1:" + std::to_string(free_port());
+    for (const char* plugin : {"http", "sse", "ws"}) {
+        {
+            PluginHost host(loop_, plugin);
+            host.turn_timers(100);
+            PluginChannel channel(loop_, host);
+            ASSERT_EQ(channel.open("{\"url\":\"" + url + "\"}"), PATCHBAY_OK);
+            if (channel.opened()) {
+                EXPECT_EQ(channel.send("{}"), PATCHBAY_OK);
+            }
+            EXPECT_TRUE(channel.until([&] { return channel.ended() == 1 || channel.closed(); }));
+        }
+        // Sooner than idle ones leave; the kernel takes its time to forget one that is joined.
+        const auto limit = core::Clock::now() + std::chrono::seconds(1);
+        while (threads() > before && core::Clock::now() < limit) std::this_thread::yield();
+        EXPECT_EQ(threads(), before) << plugin;
+    }
+}
 
 TEST_F(HttpHeads, OnlyWhatDoesNoHarmIsSentAgainWhereAKeptConnectionWasLost) {
     for (const std::string plugin : {"http", "sse"}) {

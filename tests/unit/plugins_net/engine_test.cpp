@@ -460,6 +460,15 @@ TEST_F(EngineTest, SecretsStayWithTheOriginThatWasAsked) {
     EXPECT_EQ(other.connections(), 1);
 }
 
+TEST_F(EngineTest, WhatWasRedirectedWasSentWhoeverIsNotReachedThen) {
+    const auto nobody = ScriptedHttp([](const auto&) -> ScriptedHttp::Answer { return {}; }).url();
+    ScriptedHttp server([&](const auto&) -> ScriptedHttp::Answer { return {moved(307, nobody)}; });
+    const auto task = ran(server.url(), [](Told& told) { told.leaves_origin = true; });
+    ASSERT_TRUE(task->trouble);
+    EXPECT_TRUE(task->trouble->refused);
+    EXPECT_TRUE(task->trouble->sent) << "who redirects has read it";
+}
+
 // ---- many, and the end
 
 TEST_F(EngineTest, SixtyFourAreUnderWayAndTheNextWhenOneOfThemEnds) {
