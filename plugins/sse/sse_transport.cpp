@@ -25,7 +25,6 @@ public:
         request.method = "GET";
         request.headers.set("Accept", "text/event-stream");
         request.headers.set("Cache-Control", "no-store");
-        repeatable = true;
     }
 
     void prepare() override { secrets = transport_.secrets(request.method, url); }

@@ -108,6 +108,10 @@ bool WsTransport::work(void (WsTransport::*job)()) {
     }
 }
 
+void WsTransport::work_or_give_up(void (WsTransport::*job)()) {
+    if (!work(job)) give_up(PATCHBAY_E_LIMIT, "no thread can be started", kGoingAway);
+}
+
 void WsTransport::connect() {
     try {
         upgrade();
@@ -117,8 +121,7 @@ void WsTransport::connect() {
         core_.sink().fact("trouble", {});
         core_.sink().fact("peer", peer_);
         core_.sink().opened();
-        reading_ = true;
-        if (!work(&WsTransport::read_frames)) watch();  // what came with the handshake
+        read_on();  // what came with the handshake
     } catch (const net::Trouble& trouble) {
         fail(trouble);
     } catch (const net::Refusal& refusal) {
@@ -170,6 +173,11 @@ void WsTransport::upgrade() {
 }
 
 // ---- reading
+
+void WsTransport::read_on() {
+    reading_ = true;
+    work_or_give_up(&WsTransport::read_frames);
+}
 
 void WsTransport::read_frames() {
     try {
@@ -311,9 +319,7 @@ void WsTransport::on_readable(void* self, std::uint32_t) noexcept {
     if (!transport.watch_) return;
     transport.core_.end(transport.watch_);
     if (transport.core_.over() || transport.reading_) return;
-    transport.reading_ = true;
-    if (!transport.work(&WsTransport::read_frames))
-        transport.give_up(PATCHBAY_E_LIMIT, "no thread can be started", kGoingAway);
+    transport.read_on();
 }
 
 // ---- writing
@@ -406,9 +412,7 @@ void WsTransport::cancel(std::uint64_t exchange) {
 void WsTransport::resume() {
     const Turn turn(core_);
     if (!std::exchange(paused_, false) || core_.over() || reading_) return;
-    reading_ = true;
-    if (!work(&WsTransport::read_frames))
-        give_up(PATCHBAY_E_LIMIT, "no thread can be started", kGoingAway);
+    read_on();
 }
 
 // ---- the end
@@ -431,8 +435,7 @@ void WsTransport::on_retry(void* self, patchbay_status status) noexcept {
     transport.retry_ = 0;
     transport.core_.arrived();
     if (transport.core_.over()) return;
-    if (!transport.work(&WsTransport::connect))
-        transport.give_up(PATCHBAY_E_LIMIT, "no thread can be started", 0);
+    transport.work_or_give_up(&WsTransport::connect);
 }
 
 void WsTransport::close() {

@@ -53,10 +53,12 @@ private:
     static constexpr std::size_t kQueued = 1000, kQueuedBytes = 16u << 20;
 
     bool work(void (WsTransport::*job)());  // on a worker; inside a turn
+    void work_or_give_up(void (WsTransport::*job)());
     void connect();
     void upgrade();
     bool crowd_is_over(std::size_t part) const;
     void relieve();
+    void read_on();
     void read_frames();
     void write_frames();
     bool read_frame();  // false: nothing more for now

@@ -1,5 +1,8 @@
 // What the requests of the http and sse plugins say, and what the head of an answer means to them.
 #include "conformance/http_answers.hpp"
+#include "conformance/peers.hpp"
+
+#include <filesystem>
 
 namespace {
 
@@ -253,6 +256,7 @@ TEST_F(Sse, AMessageThatIsRefusedSaysHowAndTheChannelGoesOn) {
     EXPECT_EQ(end.status, PATCHBAY_E_PROTOCOL);
     EXPECT_THAT(end.text, AllOf(HasSubstr("HTTP 400"), HasSubstr("no room")));
     EXPECT_FALSE(channel_->closed());
+    EXPECT_TRUE(channel_->until([&] { return channel_->released == 1; })) << "nothing is kept";
 }
 
 TEST_F(Sse, AMessageWhoseAnswerBreaksOffWasSent) {
@@ -262,6 +266,100 @@ TEST_F(Sse, AMessageWhoseAnswerBreaksOffWasSent) {
     EXPECT_EQ(end.status, PATCHBAY_E_CLOSED);
     EXPECT_EQ(end.flags, 0u);
     EXPECT_EQ(server_->count("POST"), 1u) << "a call is not sent twice";
+    EXPECT_TRUE(channel_->until([&] { return channel_->released == 1; })) << "nothing is kept";
+}
+
+TEST_F(Sse, AMessageThatIsCancelledIsNotKeptAndTheChannelGoesOn) {
+    serve(
+        [](const Request& request) -> Answer {
+            if (request.body == "never") return {};
+            if (request.is("POST")) return {ScriptedHttp::empty("202 Accepted")};
+            return {ScriptedHttp::events(kEndpoint)};
+        },
+        "sse");
+    ASSERT_TRUE(opened());
+    EXPECT_EQ(channel_->send("never"), PATCHBAY_OK);
+    ASSERT_TRUE(channel_->until([&] { return server_->count("POST") == 1; }));
+    channel_->cancel(1);
+    channel_->cancel(1);
+    EXPECT_EQ(channel_->last_end().status, PATCHBAY_E_CANCELLED);
+    EXPECT_EQ(channel_->last_end().flags, 0u) << "the server has it";
+    EXPECT_TRUE(channel_->until([&] { return channel_->released == 1; })) << "nothing is kept";
+    EXPECT_EQ(call().status, PATCHBAY_OK);
+    EXPECT_TRUE(channel_->until([&] { return channel_->released == 2; }));
+}
+
+TEST_F(Sse, AnEventThatIsTooLargeEndsTheChannelForGood) {
+    std::string events = kEndpoint;
+    for (int i = 0; i < 17; ++i) events += "data: " + std::string(1u << 20, 'x') + "\n";
+    listen_to(events);
+    ASSERT_TRUE(channel_->until([&] { return channel_->closed(); }));
+    EXPECT_EQ(channel_->end.status, PATCHBAY_E_LIMIT);
+    EXPECT_EQ(channel_->end.flags, 0u);
+    EXPECT_THAT(channel_->end.text, HasSubstr("(limit message_bytes)"));
+}
+
+TEST_F(Sse, OnlyHttpIsItsProtocol) {
+    for (const char* plugin : {"sse", "http"}) {
+        PluginHost host(loop_, plugin);
+        PluginChannel channel(loop_, host);
+        EXPECT_EQ(channel.open(R"({"url":"ws://127.0.0.1/"})"), PATCHBAY_E_INVALID);
+        EXPECT_THAT(channel.refusal, HasSubstr("url must begin with http:// or https://"));
+        EXPECT_EQ(channel.open(R"({"url":"https://127.0.0.1:1/"})"), PATCHBAY_OK);
+    }
+}
+
+// ---- both of them
+
+TEST_F(HttpHeads, ThreadsAreGoneWhenThePluginIsShutDown) {
+    const auto threads = [] {
+        const std::filesystem::directory_iterator tasks("/proc/self/task");
+        return std::distance(begin(tasks), end(tasks));
+    };
+    const auto before = threads();
+    const std::string url = "http://127.0.0.1:" + std::to_string(free_port());
+    for (const char* plugin : {"http", "sse", "ws"}) {
+        {
+            PluginHost host(loop_, plugin);
+            host.turn_timers(100);
+            PluginChannel channel(loop_, host);
+            ASSERT_EQ(channel.open("{\"url\":\"" + url + "\"}"), PATCHBAY_OK);
+            if (channel.opened()) {
+                EXPECT_EQ(channel.send("{}"), PATCHBAY_OK);
+            }
+            EXPECT_TRUE(channel.until([&] { return channel.ended() == 1 || channel.closed(); }));
+        }
+        // Sooner than idle ones leave; the kernel takes its time to forget one that is joined.
+        const auto limit = core::Clock::now() + std::chrono::seconds(1);
+        while (threads() > before && core::Clock::now() < limit) std::this_thread::yield();
+        EXPECT_EQ(threads(), before) << plugin;
+    }
+}
+
+TEST_F(HttpHeads, OnlyWhatDoesNoHarmIsSentAgainWhereAKeptConnectionWasLost) {
+    for (const std::string plugin : {"http", "sse"}) {
+        for (const std::string method : {"tools/list", "tools/call"}) {
+            const auto posts = std::make_shared<std::atomic<int>>(0);
+            serve(
+                [posts](const Request& request) -> Answer {
+                    if (request.is("GET"))
+                        return {ScriptedHttp::events("event: endpoint\ndata: /mcp\n\n")};
+                    if (++*posts == 2) return {{}, Then::Close};
+                    return {ScriptedHttp::empty("202 Accepted")};
+                },
+                plugin);
+            ASSERT_TRUE(channel_->until([&] { return channel_->opened_or_closed(); }));
+            EXPECT_EQ(call("tools/call").status, PATCHBAY_OK);
+            const bool harmless = method == "tools/list";
+            const auto end = call(method);
+            EXPECT_EQ(end.status, harmless ? PATCHBAY_OK : PATCHBAY_E_CLOSED)
+                << plugin << " " << method;
+            EXPECT_EQ(end.flags, 0u);
+            EXPECT_EQ(*posts, harmless ? 3 : 2);
+            TearDown();
+            channel_.reset();
+        }
+    }
 }
 
 }  // namespace

@@ -129,6 +129,11 @@ pn::StreamSocket shake_hands(const pn::StreamSocket& plain, const Endpoint& endp
 // What the certificate was issued for; the library is content with the common name.
 void check_name(pn::StreamSocket& socket, const Url& url) {
     pn::SecureStreamSocket secure(socket);
+    // The library takes a handshake that came to nothing in time for one that is under way.
+    if (!secure.havePeerCertificate())
+        throw Trouble(
+            PATCHBAY_E_IO,
+            "TLS with " + url.authority() + " failed: no answer within connect_timeout_ms", false);
     if (is_certified_for(secure, url.host)) return;
     throw Trouble(PATCHBAY_E_IO,
                   "TLS with " + url.authority() +

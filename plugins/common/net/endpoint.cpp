@@ -174,6 +174,11 @@ Poco::Net::Context::Ptr tls_context(const TlsSettings& settings) {
         settings.client_key.empty() ? settings.client_certificate : settings.client_key;
     try {
         Context::Ptr context(new Context(Context::TLS_CLIENT_USE, params));
+        // OpenSSL drops the key then, and the server would miss a certificate.
+        const bool fits =
+            params.certificateFile.empty() || SSL_CTX_check_private_key(context->sslContext()) == 1;
+        clear_tls_errors();
+        if (!fits) throw Poco::Net::SSLContextException("the key is not that of the certificate");
         context->requireMinimumProtocol(Context::PROTO_TLSV1_2);
         context->enableExtendedCertificateVerification();  // the name
         SSL_CTX_set_verify(context->sslContext(), SSL_VERIFY_PEER, note_refusal);

@@ -132,14 +132,59 @@ TEST(BodyDecoder, HandsOverWhatUnpacksToMuchInParts) {
     EXPECT_EQ(all.size(), text.size());
 }
 
+TEST(BodyDecoder, StopsWhereThereIsEnough) {
+    BodyDecoder decoder(kChunked);
+    std::string body;
+    // What is read of a chunk is handed over; the next one is not begun.
+    const std::string_view bytes = "5\r\nhello\r\n5\r\nworld\r\n0\r\n\r\n";
+    EXPECT_EQ(decoder.feed(bytes, body, kMost, 5), 8u);
+    EXPECT_EQ(body, "hello");
+    EXPECT_EQ(decoder.feed(bytes.substr(8), body, kMost, 5), 0u) << "there is enough still";
+    EXPECT_EQ(decoder.feed(bytes.substr(8), body, kMost, 6), 10u);
+    EXPECT_EQ(body, "helloworld");
+    EXPECT_EQ(decoder.feed(bytes.substr(18), body, kMost), bytes.size() - 18);
+    EXPECT_TRUE(decoder.over());
+    EXPECT_EQ(decoder.feed("more", body, kMost, 0), 4u) << "surplus is always taken";
+    EXPECT_EQ(decoder.surplus(), 4u);
+}
+
+TEST(BodyDecoder, TakesWhatReachesItsLimitAndNoByteMore) {
+    const auto feed = [](const Head& head, const std::string& bytes, std::size_t most) {
+        BodyDecoder decoder(head);
+        std::string body;
+        decoder.feed(bytes, body, most);
+        return body.size();
+    };
+    for (const auto& encoding : {"identity", "x-gzip"}) {
+        const auto head = head_with({{"Content-Encoding", encoding}});
+        const bool packed = encoding == std::string("x-gzip");
+        EXPECT_EQ(feed(head, packed ? zipped("12345") : "12345", 5), 5u);
+        EXPECT_THROW(feed(head, packed ? zipped("12345") : "12345", 4), Trouble);
+    }
+    const std::string longest(4095, ';');
+    EXPECT_EQ(decoded(kChunked, "1" + longest + "\nx\r\n0\r\n\r\n", false), "x");
+    EXPECT_THAT(decoded(kChunked, "1" + longest + ";\nx", false), HasSubstr("longer than 4096"));
+    std::string trailers = "0\r\n";
+    for (int i = 0; i < 100; ++i) trailers += "a: b\r\n";
+    EXPECT_EQ(decoded(kChunked, trailers + "\r\n", false), "");
+    EXPECT_THAT(decoded(kChunked, trailers + "a: b\r\n", false), HasSubstr("100 trailers"));
+    EXPECT_EQ(decoded(kChunked, "00000000000001 \t\r\nx\r\n0\r\n\r\n", false), "x");
+    EXPECT_THAT(decoded(kChunked, "0000000000000001\r\nx", false), HasSubstr("without a size"));
+}
+
 TEST(BodyDecoder, TellsThatAHeaderMakesItUnreadableBeforeTheFirstByte) {
     EXPECT_THROW(BodyDecoder(head_with({{"Content-Encoding", "br"}})).check(), Trouble);
     EXPECT_NO_THROW(BodyDecoder(head_with({})).check());
 }
 
 TEST(BodyDecoder, ANoContentAnswerHasNoBody) {
-    BodyDecoder decoder({204, "", {{"Content-Length", "5"}}});
-    EXPECT_TRUE(decoder.over());
+    for (const int status : {101, 199, 204, 304}) {
+        const BodyDecoder decoder({status, "", {{"Content-Length", "5"}}});
+        EXPECT_TRUE(decoder.over()) << status;
+        EXPECT_TRUE(decoder.delimited()) << status;
+    }
+    EXPECT_FALSE(BodyDecoder({200, "", {{"Content-Length", "5"}}}).over());
+    EXPECT_TRUE(BodyDecoder({200, "", {{"Content-Length", "0"}}}).over());
 }
 
 }  // namespace

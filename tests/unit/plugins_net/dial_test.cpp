@@ -2,6 +2,7 @@
 #include "net/dial.hpp"
 
 #include "net/blocking_session.hpp"
+#include "support/scratch_folder.hpp"
 
 #include <patchbay/cpp/plugin.hpp>
 
@@ -10,7 +11,9 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
 
 namespace patchbay::net {
@@ -45,6 +48,7 @@ protected:
         ::close(pair[1]);
     }
     const std::string& port() const { return port_; }
+    static bool sends_at_once(Poco::Net::StreamSocket socket) { return socket.getNoDelay(); }
     // The system's names are not asked.
     void answer_with(std::map<std::string, std::vector<std::string>> names) {
         endpoint_.resolve = [this, names](const std::string& host, std::uint16_t at) {
@@ -132,6 +136,113 @@ TEST_F(Dial, WhatFailsLeavesNoDescriptorOpen) {
     server_.close();
     EXPECT_THAT(dialed("http://127.0.0.1:" + port_ + "/"), HasSubstr("cannot connect to"));
     EXPECT_EQ(open_now(), before - 1) << "the listener";
+}
+
+TEST_F(Dial, AFuseThatHasBlownConnectsToNobody) {
+    Fuse fuse;
+    EXPECT_TRUE(fuse.arm(-1));
+    fuse.blow();
+    EXPECT_FALSE(fuse.arm(-1));
+    try {
+        dial(endpoint_, Url::parse("http://127.0.0.1:" + port() + "/"), fuse);
+        FAIL();
+    } catch (const Trouble& trouble) {
+        EXPECT_EQ(trouble.code, PATCHBAY_E_CANCELLED);
+        EXPECT_FALSE(trouble.sent);
+        EXPECT_FALSE(trouble.refused);
+    }
+    EXPECT_FALSE(server_.poll({0, 1}, Poco::Net::Socket::SELECT_READ));
+}
+
+TEST_F(Dial, AFuseThatBlowsEndsTheConnection) {
+    Fuse fuse;
+    const auto dialed = dial(endpoint_, Url::parse("http://127.0.0.1:" + port() + "/"), fuse);
+    fuse.blow();
+    char byte = 0;
+    EXPECT_EQ(server_.acceptConnection().receiveBytes(&byte, 1), 0);
+    EXPECT_EQ(::recv(dialed.fd(), &byte, 1, 0), 0);
+}
+
+TEST_F(Dial, TriesEveryAddressAndSaysWhetherSomebodyRefused) {
+    const auto trouble = [&](const std::string& url) -> std::optional<Trouble> {
+        try {
+            Fuse fuse;
+            const auto dialed = dial(endpoint_, Url::parse(url), fuse);
+            EXPECT_EQ(dialed.peer, "127.0.0.1:" + port());
+            EXPECT_FALSE(dialed.secure());
+            EXPECT_FALSE(dialed.proxy);
+            EXPECT_TRUE(sends_at_once(dialed.plain));
+            return std::nullopt;
+        } catch (const Trouble& caught) {
+            return caught;
+        }
+    };
+    answer_with({{"many.example", {"127.0.0.2", "127.0.0.1"}},
+                 {"few.example", {"127.0.0.3", "127.0.0.2"}},
+                 {"none.example", {}}});
+    EXPECT_FALSE(trouble("http://many.example:" + port() + "/"));
+    const auto refused = trouble("http://few.example:" + port() + "/");
+    ASSERT_TRUE(refused);
+    EXPECT_TRUE(refused->refused);
+    EXPECT_EQ(refused->code, PATCHBAY_E_IO);
+    EXPECT_EQ(refused->text, "cannot connect to few.example:" + port() + " (127.0.0.2:" + port() +
+                                 "): Connection refused");
+    const auto nobody = trouble("http://none.example:" + port() + "/");
+    ASSERT_TRUE(nobody);
+    EXPECT_FALSE(nobody->refused);
+    EXPECT_EQ(nobody->text,
+              "cannot connect to none.example:" + port() + ": the name has no address");
+}
+
+TEST_F(Dial, AProxyIsAskedForATunnelOnlyWhereTheServerSpeaksTls) {
+    endpoint_.proxy = "http://ada:secret@127.0.0.1:" + port();
+    Fuse fuse;
+    const auto plain = dial(endpoint_, Url::parse("http://mcp.example/"), fuse);
+    ASSERT_TRUE(plain.proxy);
+    EXPECT_EQ(plain.proxy->authorization, "Basic YWRhOnNlY3JldA==");
+    server_.acceptConnection();
+    const struct {
+        std::string url, answer, target, says;
+    } tunnels[] = {
+        {"https://mcp.example/", "HTTP/1.1 407 Login\r\n\r\n", "mcp.example:443",
+         "(status 407: it wants a login)"},
+        {"https://[2001:db8::1]:8443/", "HTTP/1.1 502 No\r\n\r\n", "[2001:db8::1]:8443",
+         "(status 502)"},
+        {"https://mcp.example/", "SMTP 200\r\n\r\n", "mcp.example:443", "(status ?)"},
+        {"https://mcp.example/", "HTTP/1.1\r\n\r\n", "mcp.example:443", "(status ?)"},
+        {"https://mcp.example/", std::string(8192, 'x'), "mcp.example:443", "did not answer"},
+        {"https://mcp.example/", "HTTP/1.1 200 OK\r\n", "mcp.example:443", "did not answer"},
+        {"https://mcp.example/", "HTTP/1.1 200 OK\r\n\r\nwords", "mcp.example:443",
+         "TLS with mcp.example failed: "}};
+    for (const auto& tunnel : tunnels) {
+        std::string asked;
+        std::thread proxy([&] {
+            auto socket = server_.acceptConnection();
+            for (char byte; !asked.ends_with("\r\n\r\n") && socket.receiveBytes(&byte, 1) == 1;)
+                asked += byte;
+            socket.sendBytes(tunnel.answer.data(), static_cast<int>(tunnel.answer.size()));
+            socket.shutdownSend();
+            char rest[4096];
+            while (::recv(socket.impl()->sockfd(), rest, sizeof rest, 0) > 0) {
+            }
+        });
+        EXPECT_THAT(dialed(tunnel.url), HasSubstr(tunnel.says));
+        proxy.join();
+        EXPECT_EQ(asked, "CONNECT " + tunnel.target + " HTTP/1.1\r\nHost: " + tunnel.target +
+                             "\r\nProxy-Authorization: Basic YWRhOnNlY3JldA==\r\n\r\n");
+    }
+}
+
+TEST_F(Dial, ASocketOfThisMachineNeedsNoAddress) {
+    const test::ScratchFolder folder;
+    endpoint_.unix_socket = folder / "s";
+    endpoint_.proxy = "http://127.0.0.1:1";  // which is not asked
+    Poco::Net::ServerSocket local;
+    local.bind(Poco::Net::SocketAddress(Poco::Net::SocketAddress::UNIX_LOCAL, folder / "s"));
+    local.listen();
+    EXPECT_EQ(dialed("http://mcp.example/"), "");
+    endpoint_.unix_socket = folder / "t";
+    EXPECT_THAT(dialed("http://mcp.example/"), HasSubstr("No such file"));
 }
 
 // As the library does with a handshake that failed.

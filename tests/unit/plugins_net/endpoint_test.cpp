@@ -62,6 +62,74 @@ TEST_F(ProxyOfTheEnvironment, SendsItsLoginAndKeepsItOutOfMessages) {
     }
 }
 
+TEST_F(ProxyOfTheEnvironment, IsReadInLowerCaseFirst) {
+    ::setenv("http_proxy", "http://lower", 1);
+    ::setenv("HTTP_PROXY", "http://upper", 1);
+    EXPECT_EQ(proxy("http://example.com/"), "lower:80");
+    ::setenv("http_proxy", "", 1);
+    EXPECT_EQ(proxy("http://example.com/"), "upper:80");
+    EXPECT_EQ(proxy("https://example.com/"), "none");
+    ::setenv("no_proxy", "example.com", 1);
+    EXPECT_EQ(proxy("http://example.com/"), "none");
+}
+
+TEST_F(ProxyOfTheEnvironment, IsNotForThisMachine) {
+    ::setenv("HTTP_PROXY", "http://plain:3128", 1);
+    for (const char* here :
+         {"http://localhost/", "http://a.localhost/", "http://127.9.9.9/", "http://[::1]/"})
+        EXPECT_EQ(proxy(here), "none") << here;
+    for (const char* elsewhere : {"http://notlocalhost/", "http://10.0.0.1/", "http://[::2]/"})
+        EXPECT_EQ(proxy(elsewhere), "plain:3128") << elsewhere;
+}
+
+TEST_F(ProxyOfTheEnvironment, ExceptsOneOfTheAddressesWithColons) {
+    ::setenv("HTTP_PROXY", "http://plain:3128", 1);
+    ::setenv("NO_PROXY", ",  ,\t2001:db8::1 ,other:8080,:81,.", 1);
+    EXPECT_EQ(proxy("http://[2001:db8::1]/"), "none");
+    EXPECT_EQ(proxy("http://[2001:db8::2]/"), "plain:3128");
+    EXPECT_EQ(proxy("http://sub.other:8080/"), "none");
+    EXPECT_EQ(proxy("http://other:8081/"), "plain:3128");
+    EXPECT_EQ(proxy("http://example.com/"), "plain:3128");
+}
+
+TEST_F(ProxyOfTheEnvironment, SaysWhatIsWrongWithItAndWhereItIsSaid) {
+    const auto trouble = [](const char* url, const std::string& configured) -> std::string {
+        try {
+            proxy_for(Url::parse(url), configured);
+            return {};
+        } catch (const sdk::Failure& failure) {
+            EXPECT_EQ(failure.code(), PATCHBAY_E_INVALID);
+            return failure.what();
+        }
+    };
+    const std::string expected = "; expected http://[user:password@]host[:port]";
+    EXPECT_EQ(trouble("http://h/", "https://p"), "proxy is not an http proxy" + expected);
+    EXPECT_EQ(trouble("http://h/", "http://:80"), "proxy names no host" + expected);
+    EXPECT_EQ(trouble("http://h/", "http://p:port"), "proxy cannot be read" + expected);
+    ::setenv("HTTP_PROXY", "socks5://p", 1);
+    ::setenv("HTTPS_PROXY", "socks5://p", 1);
+    EXPECT_EQ(trouble("http://h/", {}), "HTTP_PROXY is not an http proxy" + expected);
+    EXPECT_EQ(trouble("https://h/", {}), "HTTPS_PROXY is not an http proxy" + expected);
+    const auto open = proxy_for(Url::parse("http://h/"), "http://p:1");
+    ASSERT_TRUE(open);
+    EXPECT_EQ(open->authorization, "");
+}
+
+TEST(Endpoint, HoldsWhatIsConfigured) {
+    const auto plain = Endpoint::from(sdk::Config(R"({"url":"http://h/"})"));
+    EXPECT_EQ(plain.connect_timeout, std::chrono::seconds(10));
+    EXPECT_EQ(plain.proxy + plain.unix_socket + plain.tls.ca_file + plain.beside, "");
+    const auto full = Endpoint::from(
+        sdk::Config(R"({"url":"https://h/mcp","headers":{"X-A":"b"},"proxy":"http://p:1",
+                        "unix_socket":"/run/s","connect_timeout_ms":600000,"ca_file":"/"})"));
+    EXPECT_EQ(full.url.text(), "https://h/mcp");
+    EXPECT_TRUE(full.headers.has("x-a"));
+    EXPECT_EQ(full.proxy, "http://p:1");
+    EXPECT_EQ(full.unix_socket, "/run/s");
+    EXPECT_EQ(full.connect_timeout, std::chrono::minutes(10));
+    EXPECT_EQ(full.tls.ca_file, "/") << "a folder of authorities";
+}
+
 TEST(Endpoint, NamesTheSettingThatIsWrong) {
     const auto trouble = [](const char* settings) -> std::string {
         try {
@@ -82,6 +150,10 @@ TEST(Endpoint, NamesTheSettingThatIsWrong) {
             trouble((R"({"url":"https://h/",")" + std::string(setting) + R"(":")" + here + "\"}")
                         .c_str()),
             HasSubstr(setting + (" \"" + here) + "\" holds no certificate in PEM"));
+    EXPECT_EQ(trouble(R"({"url":"http://h/","connect_timeout_ms":1})"), "");
+    EXPECT_THAT(trouble(R"({"url":"http://h/","connect_timeout_ms":600001})"),
+                HasSubstr("connect_timeout_ms"));
+    EXPECT_THAT(trouble(R"({"url":"http://h/","proxy":"socks5://p"})"), HasSubstr("proxy"));
     EXPECT_THAT(trouble(R"({"url":"http://h/","connect_timeout_ms":0})"),
                 HasSubstr("connect_timeout_ms"));
 }

@@ -7,6 +7,7 @@
 #include "plugin/abi.hpp"
 #include "plugin/host_services.hpp"
 #include "support/scripted_http.hpp"
+#include "support/tls_server.hpp"
 
 #include <Poco/DeflatingStream.h>
 #include <gmock/gmock.h>
@@ -85,6 +86,7 @@ protected:
         services_.detach();
     }
     void engine_failed(const Trouble& trouble) noexcept override { failed_ = trouble.text; }
+    void engine_has_room() noexcept override { ++rooms_; }
 
     std::shared_ptr<Told> start(const std::string& url) {
         auto task = std::make_shared<Told>(url);
@@ -116,6 +118,11 @@ protected:
         return std::all_of(tasks_.begin(), tasks_.end(),
                            [](const auto& task) { return task->ended > 0; });
     }
+    // Long enough for what is looked at all the time; too short only lets a fault pass.
+    void let_time_pass() {
+        for (int i = 0; i < 3; ++i)
+            EXPECT_FALSE(loop_.run_until([] { return false; }, core::Clock::now() + 60ms));
+    }
     // What other threads do wakes no loop.
     void look() {
         loop_.after(5ms, [this] { look(); });
@@ -123,11 +130,12 @@ protected:
 
     core::Loop loop_;
     plugin::HostServices services_;
-    const Endpoint endpoint_{Url{}};
+    Endpoint endpoint_{Url{}};
     std::optional<transport::ChannelCore> core_;
     std::optional<Engine> engine_;
     std::vector<std::shared_ptr<Told>> tasks_;
     std::string failed_;
+    int rooms_ = 0;
 };
 
 TEST_F(EngineTest, WhatATaskThrowsIsItsOwnTroubleAndTheOthersGoOn) {
@@ -213,10 +221,42 @@ TEST_F(EngineTest, WhatEndsInTimeOrNeverBeginsIsNotLate) {
     quiet->take = Task::Take::Stream;
     begin(quiet);
     begin(silent);
-    for (int i = 0; i < 3; ++i)  // so much time passes for those
-        EXPECT_FALSE(loop_.run_until([] { return false; }, core::Clock::now() + 60ms));
+    let_time_pass();
     EXPECT_EQ(quiet->ended, 0);
     EXPECT_EQ(silent->ended, 0);
+}
+
+TEST_F(EngineTest, WhatComesGivesMoreTime) {
+    ScriptedHttp server([](const auto&) -> ScriptedHttp::Answer {
+        return {"HTTP/1.1 200 OK\r\nContent-Length: 50000\r\n\r\n" + std::string(40'000, 'x')};
+    });
+    const auto task = start(server.url());
+    begin(task);
+    ASSERT_TRUE(until([&] { return task->status == 200; }));
+    let_time_pass();
+    EXPECT_EQ(task->ended, 0) << "16 KiB are worth a second";
+}
+
+TEST_F(EngineTest, TheTimeOfAPauseIsNotTheServers) {
+    ScriptedHttp server([](const auto&) -> ScriptedHttp::Answer {
+        return {"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome"};
+    });
+    const auto task = start(server.url());
+    begin(task);
+    {
+        const Turn turn(*core_);
+        engine_->pause();
+    }
+    let_time_pass();
+    EXPECT_EQ(task->ended, 0);
+    EXPECT_EQ(task->status, 0) << "nothing is read";
+    {
+        const Turn turn(*core_);
+        engine_->resume();
+        EXPECT_FALSE(engine_->paused());
+    }
+    ASSERT_TRUE(until([&] { return task->ended == 1; }));
+    EXPECT_THAT(task->trouble->text, HasSubstr("no answer in time"));
 }
 
 TEST_F(EngineTest, AHeadThatStallsIsEndedAndARefusalThatStallsIsCut) {
@@ -359,6 +399,42 @@ TEST_F(EngineTest, ThreeRedirectsAreFollowedAndNoFourth) {
     EXPECT_TRUE(task->trouble->sent) << "who redirects has read it";
 }
 
+TEST_F(EngineTest, ARedirectLeadsToNothingButHttp) {
+    const struct {
+        std::string to;
+        patchbay_status code;
+        std::string says;
+    } redirects[] = {
+        {"/%zz", PATCHBAY_E_PROTOCOL, "redirects to where nobody can follow: the URL holds a %"},
+        {"ftp://h/", PATCHBAY_E_PROTOCOL, "redirects to where nobody can follow: the URL must"},
+        {"ws://127.0.0.1/", PATCHBAY_E_PROTOCOL, "a redirect to another protocol than http"},
+        {"https://127.0.0.2/", PATCHBAY_E_DENIED,
+         "the server answered 307, a redirect to another origin, https://127.0.0.2/, which was not "
+         "asked"}};
+    for (const auto& redirect : redirects) {
+        ScriptedHttp server(
+            [to = redirect.to](const auto&) -> ScriptedHttp::Answer { return {moved(307, to)}; });
+        const auto task = ran(server.url());
+        ASSERT_TRUE(task->trouble) << redirect.to;
+        EXPECT_EQ(task->trouble->code, redirect.code) << redirect.to;
+        EXPECT_THAT(task->trouble->text, HasSubstr(redirect.says));
+        EXPECT_TRUE(task->trouble->sent);
+    }
+}
+
+TEST_F(EngineTest, ARedirectFromTlsToNoneIsNotFollowedWhoeverMayLeave) {
+    ScriptedHttp open([](const auto&) -> ScriptedHttp::Answer { return {ScriptedHttp::json("")}; });
+    const test::TlsServer server(
+        {}, [&](const std::string&) { return moved(307, open.url() + "?secret=1"); });
+    endpoint_.tls.ca_file = server.ca_file();
+    const auto task = ran(server.url(), [](Told& told) { told.leaves_origin = true; });
+    ASSERT_TRUE(task->trouble);
+    EXPECT_EQ(task->trouble->code, PATCHBAY_E_DENIED);
+    EXPECT_EQ(task->trouble->text,
+              "a redirect from https to http is not followed (" + open.url() + ")");
+    EXPECT_EQ(open.connections(), 0);
+}
+
 TEST_F(EngineTest, SecretsStayWithTheOriginThatWasAsked) {
     ScriptedHttp other(
         [](const auto&) -> ScriptedHttp::Answer { return {ScriptedHttp::json("")}; });
@@ -384,6 +460,15 @@ TEST_F(EngineTest, SecretsStayWithTheOriginThatWasAsked) {
     EXPECT_EQ(other.connections(), 1);
 }
 
+TEST_F(EngineTest, WhatWasRedirectedWasSentWhoeverIsNotReachedThen) {
+    const auto nobody = ScriptedHttp([](const auto&) -> ScriptedHttp::Answer { return {}; }).url();
+    ScriptedHttp server([&](const auto&) -> ScriptedHttp::Answer { return {moved(307, nobody)}; });
+    const auto task = ran(server.url(), [](Told& told) { told.leaves_origin = true; });
+    ASSERT_TRUE(task->trouble);
+    EXPECT_TRUE(task->trouble->refused);
+    EXPECT_TRUE(task->trouble->sent) << "who redirects has read it";
+}
+
 // ---- many, and the end
 
 TEST_F(EngineTest, SixtyFourAreUnderWayAndTheNextWhenOneOfThemEnds) {
@@ -396,6 +481,55 @@ TEST_F(EngineTest, SixtyFourAreUnderWayAndTheNextWhenOneOfThemEnds) {
     EXPECT_EQ(tasks_[0]->trouble->code, PATCHBAY_E_CANCELLED);
     EXPECT_EQ(server.connections(), 65);
     EXPECT_FALSE(tasks_.back()->sent());
+}
+
+TEST_F(EngineTest, SaysThatAThousandWaitAndWhenHalfOfThemAreGone) {
+    ScriptedHttp server([](const auto&) -> ScriptedHttp::Answer { return {}; });
+    const Turn turn(*core_);
+    const auto more = [&] { engine_->start(start(server.url())); };
+    for (std::size_t i = 0; i < Engine::kConnections + Engine::kQueued; ++i) more();
+    EXPECT_FALSE(engine_->crowded());
+    more();
+    EXPECT_TRUE(engine_->crowded());
+    auto next = Engine::kConnections;
+    const auto blow = [&](std::size_t count) {
+        for (; count > 0; --count) tasks_[next++]->blow();
+    };
+    blow(501);
+    more();  // whoever comes looks at those before it: 501 wait
+    EXPECT_EQ(rooms_, 0);
+    EXPECT_TRUE(engine_->crowded()) << "until it is said";
+    blow(2);
+    more();
+    EXPECT_EQ(rooms_, 1);
+    EXPECT_FALSE(engine_->crowded());
+    blow(2);
+    more();
+    EXPECT_EQ(rooms_, 1) << "once";
+}
+
+TEST_F(EngineTest, SaysThatTooManyBytesWaitAndWhenHalfOfThemAreGone) {
+    ScriptedHttp server([](const auto&) -> ScriptedHttp::Answer { return {}; });
+    const std::string half(Engine::kQueuedBytes / 2, 'x');
+    const Turn turn(*core_);
+    const auto more = [&](std::string_view body) {
+        const auto task = start(server.url());
+        task->request.body = body;
+        engine_->start(task);
+    };
+    for (std::size_t i = 0; i < Engine::kConnections; ++i) more({});
+    more(half);
+    more(half);
+    EXPECT_FALSE(engine_->crowded());
+    more("x");
+    EXPECT_TRUE(engine_->crowded());
+    tasks_[Engine::kConnections]->blow();
+    more({});
+    EXPECT_EQ(rooms_, 0) << "one byte more than half of them";
+    tasks_[Engine::kConnections + 1]->blow();
+    more({});
+    EXPECT_EQ(rooms_, 1);
+    EXPECT_FALSE(engine_->crowded());
 }
 
 TEST_F(EngineTest, WhatIsToBeginLaterEndsWithTheEngineAndWhatBeginsAfterItAtOnce) {

@@ -68,6 +68,63 @@ TEST(Refusal, ItsTextIsShortAndHoldsNoQuery) {
               "HTTP 404 " + std::string(64, 'x') + "... from https://mcp.example/mcp");
 }
 
+// What a sink is told, field by field.
+std::string shown(const patchbay_problem& problem) {
+    const auto& error = problem.error;
+    std::string all = std::to_string(problem.http_status) + " " + std::to_string(error.code) + " " +
+                      std::to_string(error.native_code) + " /" + std::to_string(error.flags) + " " +
+                      std::to_string(error.retry_after_ms) + "ms " +
+                      std::string(sdk::view(problem.url)) + "|" + error.message;
+    if (problem.struct_size != sizeof problem) all += "|of no known size";
+    for (std::size_t i = 0; i < problem.header_count; ++i)
+        all += "|" + std::string(sdk::view(problem.headers[i].name)) + "=" +
+               std::string(sdk::view(problem.headers[i].value));
+    return all;
+}
+
+TEST(Refusal, IsToldWithAllThatTheServerSaid) {
+    static std::vector<std::string> told;
+    static constexpr patchbay_sink kSink = {
+        sizeof(patchbay_sink),
+        0,
+        nullptr,
+        nullptr,
+        [](patchbay_link*, std::uint64_t exchange, patchbay_status status,
+           const patchbay_problem* problem) noexcept {
+            told.push_back("done " + std::to_string(exchange) + " " + std::to_string(status) + " " +
+                           shown(*problem));
+        },
+        nullptr,
+        [](patchbay_link*, const patchbay_problem* problem) noexcept {
+            told.push_back("challenge " + shown(*problem));
+        },
+        [](patchbay_link*, const patchbay_problem* problem) noexcept {
+            told.push_back("closed " + shown(*problem));
+        },
+        nullptr,
+        nullptr};
+    patchbay_open_params params{};
+    params.sink = &kSink;
+    const sdk::Sink sink(params);
+    auto made = refusal(503, {{"Retry-After", "7"}, {"X-A", "b"}});
+    made.code = PATCHBAY_E_IO;
+    tell_done(sink, 3, made);
+    tell_challenge(sink, made);
+    made = refusal(401, {{"WWW-Authenticate", "Bearer"}});
+    made.flags = PATCHBAY_ERR_NOT_SENT;
+    tell_closed(sink, made);
+    const std::string io = std::to_string(PATCHBAY_E_IO);
+    const auto busy = "503 " + io + " 503 /" + std::to_string(PATCHBAY_ERR_RETRYABLE) +
+                      " 7000ms https://mcp.example/mcp?key=secret|HTTP 503 Why from "
+                      "https://mcp.example/mcp|Retry-After=7|X-A=b";
+    EXPECT_THAT(
+        told, testing::ElementsAre("done 3 " + io + " " + busy, "challenge " + busy,
+                                   "closed 401 " + std::to_string(PATCHBAY_E_PROTOCOL) + " 401 /" +
+                                       std::to_string(PATCHBAY_ERR_NOT_SENT) +
+                                       " 0ms https://mcp.example/mcp?key=secret|HTTP 401 Why from "
+                                       "https://mcp.example/mcp|WWW-Authenticate=Bearer"));
+}
+
 TEST(Refusal, ABodyThatIsHandedOnIsWhatItWas) {
     const auto buffer = buffer_of("message");
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(buffer.data), buffer.size), "message");

@@ -76,6 +76,21 @@ TEST(SseParser, KeepsTheLastIdAcrossStreams) {
     EXPECT_EQ(parser.last_id(), "") << "an empty id takes it back";
 }
 
+TEST(SseParser, KeepsNothingElseOfAStreamThatWasCutOff) {
+    for (const char* cut : {"data: cut off", "data: cut off\n", "event: other\n", "id: 2\n",
+                            "\xEF\xBB", "data: cut off\r"})
+        for (const char* mark : {"", "\xEF\xBB\xBF"}) {
+            SseParser parser(kMost);
+            events(parser, "id: 1\n\n");
+            events(parser, cut);
+            parser.restart();
+            EXPECT_FALSE(parser.in_event()) << cut;
+            EXPECT_THAT(events(parser, std::string(mark) + "data: b\n\n"), ElementsAre("message|b"))
+                << cut;
+            EXPECT_EQ(parser.last_id(), "1");
+        }
+}
+
 TEST(SseParser, IgnoresAnIdWithANul) {
     SseParser parser(kMost);
     events(parser, "id: 1\n\nid: 2\0\n\n"s);

@@ -26,6 +26,13 @@ TEST(Url, IsTakenApart) {
     EXPECT_EQ(url.authority(), "example.com");
     EXPECT_EQ(url.without_query(), "https://example.com/mcp");
     EXPECT_EQ(Url::parse("http://[::1]:8080").text(), "http://[::1]:8080/");
+    EXPECT_EQ(Url::parse("wss://h:443/x").authority(), "h");
+    EXPECT_EQ(Url::parse("wss://h:80/x").authority(), "h:80");
+    EXPECT_EQ(Url::parse("https://h:80/x").authority(), "h:80");
+    EXPECT_EQ(Url::parse("http://h:443/x").authority(), "h:443");
+    EXPECT_TRUE(Url::parse("wss://h/").secure());
+    EXPECT_TRUE(Url::parse("https://h/").secure());
+    EXPECT_FALSE(Url::parse("ws://h/").secure());
     EXPECT_EQ(Url::parse("ws://h:80/x").authority(), "h") << "its scheme's own port";
 }
 
@@ -69,7 +76,14 @@ TEST(Url, RefusesWhatCouldMeanTwoThings) {
             << host;
     for (const char* host : {"caf\xc3\xa9.example", "a%0d%0ab", "a,b", "a\"b", "<h>"})
         EXPECT_THAT(refusal("http://" + std::string(host) + "/"), HasSubstr("no host has")) << host;
-    EXPECT_THAT(refusal("http://h/" + std::string(9000, 'x')), HasSubstr("longer than"));
+    EXPECT_THAT(refusal("http://h/" + std::string(8192 - 9, 'x')), HasSubstr("accepted"));
+    EXPECT_THAT(refusal("http://h/" + std::string(8192 - 8, 'x')), HasSubstr("longer than"));
+    EXPECT_THAT(refusal("http://h/\x7f"), HasSubstr("control character"));
+    for (const char* host : {"h@evil", "[h]", "a;b"})
+        EXPECT_THAT(refusal("http://" + std::string(host) + ":x/"), Not(HasSubstr("accepted")));
+    for (const char* fine : {"http://azAZ09-._/", "http://[fe80::1%25eth0]/", "wss://h:443/",
+                             "https://h:80/", "http://h:65535/"})
+        EXPECT_THAT(refusal(fine), HasSubstr("accepted")) << fine;
 }
 
 TEST(Url, ResolvesReferencesOfAnAnswer) {
