@@ -44,6 +44,7 @@ Connection::~Connection() {
         if (timer) impl_->context.loop.cancel(timer);
     }
     impl_->closing = true;  // a handler that asks again is refused, not connected
+    impl_->state = State::Stopped;  // and what goes on while a server is ready ends
     impl_->fail_all(impl_->named({ErrorCode::Unavailable, "the host is closing"}));
 }
 

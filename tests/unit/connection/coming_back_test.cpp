@@ -192,6 +192,15 @@ TEST_F(Listening, IsForWhatTheServerSaysThatItTells) {
     EXPECT_TRUE(server.requests("subscriptions/listen").empty());
 }
 
+TEST_F(Listening, EndsForGoodWithItsConnection) {
+    offer({{"prompts", {{"listChanged", true}}}});
+    ASSERT_EQ(connect(), State::Ready);
+    wanted();
+    connection_.reset();
+    pass(20ms);
+    EXPECT_EQ(server.requests("subscriptions/listen").size(), 1u);
+}
+
 TEST_F(Listening, IsNotTriedAgainWhereItIsRefused) {
     offer({{"prompts", {{"listChanged", true}}}});
     server.errors["subscriptions/listen"] = {-32601, "Method not found"};
