@@ -205,16 +205,23 @@ private:
         auto& value = member.value;
         if (value.is(Node::Kind::Null)) return;
         if (value.members.size() > kMostInOne || value.items.size() > kMostInOne) {
-            misshapen(value.mark, member.key + ": more than 4096 servers in one file, the limit");
+            misshapen_servers(value.mark,
+                              member.key + ": more than 4096 servers in one file, the limit");
         } else if (value.is(Node::Kind::Map)) {
             for (auto& server : value.members)
                 entry(std::move(server.key), server.mark, std::move(server.value), dialect);
         } else if (value.is(Node::Kind::List)) {
             for (auto& server : value.items) listed(std::move(server), dialect);
         } else {
-            misshapen(value.mark,
-                      member.key + ": expected a table of servers, found " + name_of(value.kind));
+            misshapen_servers(value.mark, member.key + ": expected a table of servers, found " +
+                                              name_of(value.kind));
         }
+    }
+
+    // Whatever it would have adjusted is unknown.
+    void misshapen_servers(Mark mark, std::string text) {
+        misshapen(mark, std::move(text));
+        out_.broken = true;
     }
 
     // `servers: [{name: github, ...}]`
@@ -227,7 +234,9 @@ private:
             std::erase_if(body.members, [&](const Member& m) { return m.key == key; });
             return entry(std::move(name), mark, std::move(body), dialect);
         }
-        note(Severity::Error, mark, "a server in a list needs an \"id\" or \"name\"");
+        const std::string text = "a server in a list needs an \"id\" or \"name\"";
+        if (defines_connection(body)) return note(Severity::Error, mark, text);
+        misshapen_servers(mark, text);
     }
 
     void entry(std::string id, Mark mark, Node body, Dialect dialect) {
