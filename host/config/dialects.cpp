@@ -35,6 +35,29 @@ constexpr std::array kAliases = {
     Alias{"excludeTools", "disabled_tools", kDesktop},
     Alias{"enabledTools", "enabled_tools", kDesktop},
     Alias{"includeTools", "enabled_tools", kDesktop},
+    Alias{"timeout", "tool_timeout_ms", kDesktop},  // Gemini's
+};
+
+// Keys of other programs that mean nothing here. `instead`: of those without which the server is
+// another one, what does the same.
+struct Foreign {
+    std::string_view written;
+    unsigned dialects;
+    std::string_view instead = {};
+};
+constexpr std::array kForeign = {
+    Foreign{"default_tools_approval_mode", kCodex},
+    Foreign{"supports_parallel_tool_calls", kCodex},
+    Foreign{"oauth_resource", kCodex, "the server is asked for it"},
+    Foreign{"scopes", kCodex, "write oauth.scope"},
+    Foreign{"autoApprove", kDesktop},
+    Foreign{"alwaysAllow", kDesktop},
+    Foreign{"description", kDesktop | kVsCode},
+    Foreign{"gallery", kVsCode},
+    Foreign{"dev", kVsCode},
+    Foreign{"envFile", kDesktop | kVsCode, "write its variables to env"},
+    Foreign{"headersHelper", kDesktop,
+            "write auth = \"ID\" and a table [auth.ID] with kind = \"bearer\" and command = [...]"},
 };
 
 void refuse(ServerEntry& entry, Mark mark, std::string why) {
@@ -250,11 +273,28 @@ private:
             if (dialect == kCodex) codex(entry);
             if (dialect == kDesktop) desktop(entry);
             if (dialect == kVsCode) vs_code(entry);
+            pass_over_foreign(entry, dialect);
             hoist_transport(entry);
             rename(entry, dialect);
             if (off_ && (dialect == kOurs || dialect == kVsCode)) turn_off(entry);
         }
         out_.servers.push_back(std::move(entry));
+    }
+
+    // Told to who looks at the file, not at every call of the server.
+    void pass_over_foreign(ServerEntry& entry, Dialect dialect) {
+        std::erase_if(entry.body.members, [&](const Member& member) {
+            const auto found =
+                std::find_if(kForeign.begin(), kForeign.end(), [&](const auto& each) {
+                    return (each.dialects & dialect) && each.written == member.key;
+                });
+            if (found == kForeign.end()) return false;
+            if (!found->instead.empty())
+                note(Severity::Warning, member.mark,
+                     "server \"" + core::printable(entry.id, 80) + "\": \"" + member.key +
+                         "\" is not read; " + std::string(found->instead));
+            return true;
+        });
     }
 
     static void turn_off(ServerEntry& entry) {
@@ -348,8 +388,12 @@ private:
         }
     }
 
-    // disabled = true, and `tools` as a list of those wanted.
+    // disabled = true, and `tools` as a list of those wanted. Gemini's `trust` of true or false says
+    // whether it asks before each call.
     static void desktop(ServerEntry& entry) {
+        std::erase_if(entry.body.members, [](const Member& member) {
+            return member.key == "trust" && member.value.is(Node::Kind::Flag);
+        });
         for (auto& member : entry.body.members) {
             if (member.key == "disabled" && member.value.is(Node::Kind::Flag) &&
                 !entry.body.find("enabled")) {
