@@ -146,7 +146,10 @@ private:
             return close_permissions(member);
         }
         if (of_another_program()) return;
-        note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark, text);
+        const auto& value = member.value;
+        const bool server = value.is(Node::Kind::Map) && defines_connection(value);
+        note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark,
+             text + (server ? "; a server stands below \"servers\" or \"mcpServers\"" : ""));
     }
 
     bool of_another_program() const {

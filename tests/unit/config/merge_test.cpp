@@ -389,6 +389,23 @@ TEST(ConfigMerge, ALocalFileMayLoosenWhatTheProjectDefines) {
     EXPECT_EQ(config.servers[0].tools.at("a"), Level::AllowAlways) << all(config.diagnostics);
 }
 
+TEST(ConfigMerge, AMistakeSaysWhatWasFound) {
+    EXPECT_THAT(
+        all(of_user("[servers.x]\ncommand = ''\n").diagnostics),
+        HasSubstr("expected a program, or a list that begins with one, found an empty text"));
+    const auto json = [](const char* text) {
+        std::vector<Fragment> one;
+        one.push_back(read_fragment(text, Format::Json, {Scope::User, 0, "mcp.json"}));
+        return all(merge(std::move(one)).diagnostics);
+    };
+    EXPECT_THAT(json(R"({"servers":{"x":{"command":"x","env":{"Z":null}}}})"),
+                HasSubstr("env.Z: expected text, found no value (null)"));
+    EXPECT_THAT(json(R"({"x":{"command":"x"}})"),
+                HasSubstr("unknown table or key \"x\"; a server stands below \"servers\" or "
+                          "\"mcpServers\""));
+    EXPECT_THAT(json(R"({"x":{"colour":"x"}})"), ::testing::Not(HasSubstr("a server stands")));
+}
+
 TEST(ConfigMerge, ListsAreBounded) {
     const auto with = [](int count) {
         std::string many;
