@@ -335,6 +335,28 @@ TEST(ConfigOnTheCommandLine, AProgramStandsBesideItsFile) {
     EXPECT_EQ(home.run({"call", "mcp__x__echo", "message=hi"}).out, "hi\n");
 }
 
+TEST(ConfigOnTheCommandLine, AnArgumentBesideTheFileIsLookedUpInTheWorkingDirectory) {
+    Home home;
+    const auto file = [&](const std::string& more) {
+        home.write(home.root() / "conf/c.json",
+                   R"({"servers":{"x":{"command":"cat","args":["-e","script.txt"])" + more + "}}}");
+    };
+    const auto status = [&] {
+        return home.run({"--config", home.root() / "conf/c.json", "mcp", "status", "x"}).out;
+    };
+    home.write(home.root() / "conf/script.txt", "");
+    const std::string folder = home.root() / "conf/";
+    file("");
+    EXPECT_THAT(status(), HasSubstr("\"script.txt\" is in " + folder +
+                                    " and not in the working directory: set cwd, for which "
+                                    "\".\" is the folder of that file"));
+    file(R"(,"cwd":".")");
+    EXPECT_THAT(status(), Not(HasSubstr("set cwd")));
+    file("");
+    home.write("script.txt", "");
+    EXPECT_THAT(status(), Not(HasSubstr("set cwd")));
+}
+
 TEST(ConfigOnTheCommandLine, AFileThatIsNotThereIsAnError) {
     Home home;
     const auto done = home.run({"config", "check", "nothing.toml"});
@@ -449,8 +471,7 @@ TEST(ConfigOnTheCommandLine, AServerWithAnOverlayThatCannotBeUsedIsNotReached) {
         EXPECT_EQ(done.exit_code, 4) << testing::PrintToString(words) << done.out;
         EXPECT_THAT(done.err, HasSubstr("config.toml:3:1: server \"x\": \"disabeld_tools\""));
     }
-    const auto batch =
-        home.run({"batch"}, R"({"id":1,"op":"tools/call","name":"mcp__x__echo"})");
+    const auto batch = home.run({"batch"}, R"({"id":1,"op":"tools/call","name":"mcp__x__echo"})");
     EXPECT_THAT(Lines(batch.out).message(1), HasSubstr("config.toml:3:1: server \"x\""));
     EXPECT_NE(batch.exit_code, 0);
 }
