@@ -406,6 +406,18 @@ TEST(ConfigMerge, AMistakeSaysWhatWasFound) {
     EXPECT_THAT(json(R"({"x":{"colour":"x"}})"), ::testing::Not(HasSubstr("a server stands")));
 }
 
+TEST(ConfigMerge, ServersThatCannotBeReadMayHaveForbiddenSomething) {
+    for (const auto* text :
+         {"servers = 'x'\n", "servers = [{ nmae = 'x', disabled_tools = ['a'] }]\n",
+          "mcpServers = 4\n"}) {
+        const auto config = of_user(text);
+        EXPECT_NE(config.permissions.closed, "") << text;
+        EXPECT_THAT(config.diagnostics, ElementsAre(Field(&Diagnostic::severity, Severity::Error)));
+    }
+    EXPECT_EQ(of_user("servers = [{ nmae = 'x', command = 'x' }]\n").permissions.closed, "")
+        << "it could only have been itself";
+}
+
 TEST(ConfigMerge, ListsAreBounded) {
     const auto with = [](int count) {
         std::string many;
