@@ -228,10 +228,11 @@ TEST_F(Discovery, needs_no_sign_in_where_the_server_answers_as_it_is_and_offers_
         const auto outcome = sign_in();
         EXPECT_EQ(outcome.status, c.free ? PATCHBAY_OK : PATCHBAY_E_IO) << outcome.error;
         EXPECT_EQ(outcome.authorization, "");
-        if (!c.free)
+        if (!c.free) {
             EXPECT_EQ(outcome.error, "it answers " + std::to_string(c.status) +
                                          " to an MCP request and offers no sign-in; is this the "
                                          "URL of an MCP server?");
+        }
     }
     EXPECT_TRUE(host.browsed.empty());
     EXPECT_EQ(host.store["docs"], "");
