@@ -460,6 +460,10 @@ void Host::cancel_sign_in() {
     impl_->signing.cancel();
 }
 
+bool Host::sign_in_was_needless() const {
+    return impl_->signing.was_needless();
+}
+
 Result<std::vector<Login>> Host::logins() const {
     const auto stored = impl_->secrets.stored();
     if (!stored) return stored.error();

@@ -67,6 +67,7 @@ public:
     void sign_in(const std::string& server, const std::string& scope, OneSignIn::Done done);
     void sign_out(const std::string& server, OneSignIn::Done done);
     void cancel_sign_in();
+    bool sign_in_was_needless() const;
     // What is stored, sorted by server; also of servers that are not configured any more.
     Result<std::vector<Login>> logins() const;
 

@@ -67,6 +67,7 @@ bool OneSignIn::begin(const Make& make, Done done) {
 
 void OneSignIn::on_acquired(plugin::OperationId, Result<plugin::Grant> grant) {
     if (!grant) outcome_ = grant.error();
+    needless_ = grant && grant->credentials.empty();
     if (authenticator_) authenticator_->close();
 }
 

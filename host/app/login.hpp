@@ -39,6 +39,8 @@ public:
     void sign_in(const Make& make, const std::string& url, const std::string& scope, Done done);
     void sign_out(const Make& make, Done done);
     void cancel();
+    // Of the sign-in that went well last: the server answers without credentials.
+    bool was_needless() const { return needless_; }
 
 private:
     bool begin(const Make& make, Done done);
@@ -48,6 +50,7 @@ private:
     core::Loop& loop_;
     std::unique_ptr<plugin::Authenticator> authenticator_;
     Result<void> outcome_;
+    bool needless_ = false;
     Done done_;
 };
 

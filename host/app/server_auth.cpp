@@ -127,9 +127,12 @@ Result<ServerAuth::Method> ServerAuth::method_of(const config::Config& config,
         // Key by key over the table: one table serves many servers, each with its own scopes.
         for (const auto& own : server.oauth) method.settings[own.key()] = own.value();
         if (!has_url(server))
-            return Error{ErrorCode::Invalid,
-                         "oauth is for servers behind a URL; a program gets its token in the "
-                         "environment: kind = \"bearer\" with env = \"NAME\""};
+            return Error{
+                ErrorCode::Invalid,
+                "oauth is for servers behind a URL; a program gets its token in a variable "
+                "of its environment: auth = \"NAME\" in the server, and a table "
+                "[auth.NAME] with kind = \"bearer\", token = \"${TOKEN}\" and env = "
+                "\"VARIABLE\""};
     }
     return method;
 }

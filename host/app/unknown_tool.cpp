@@ -37,8 +37,9 @@ std::vector<std::string> with_near_servers(const Session& session, const std::st
     return names;
 }
 
-// Disabled, broken, not approved.
-std::vector<std::string> out_of_order(const config::Config& config) {
+// Disabled, broken, not approved: and no definition of that name is in force.
+std::vector<std::string> out_of_order(const Session& session) {
+    const auto& config = session.host().config();
     std::vector<std::string> ids;
     for (const auto& server : config.servers)
         if (!server.enabled) ids.push_back(server.id);
@@ -47,6 +48,7 @@ std::vector<std::string> out_of_order(const config::Config& config) {
             ids.push_back(diagnostic.server);
     for (const auto& proposal : config.untrusted)
         if (!proposal.is_table()) ids.push_back(proposal.id);
+    std::erase_if(ids, [&](const auto& id) { return session.has(id); });
     return ids;
 }
 
@@ -55,7 +57,7 @@ std::vector<std::string> out_of_order(const config::Config& config) {
 Error unknown_tool(const Session& session, const std::string& name, Error error) {
     if (error.code != ErrorCode::NotFound) return error;
     const auto none = "no tool \"" + core::printable(name, 80) + "\"";
-    const auto servers = protocol::servers_for(name, out_of_order(session.host().config()));
+    const auto servers = protocol::servers_for(name, out_of_order(session));
     if (!servers.empty()) return within(none, session.no_such_server(servers.front()));
     if (name.starts_with("mcp__")) {
         if (protocol::servers_for(name, session.host().connections().ids()).empty()) {

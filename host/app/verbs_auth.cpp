@@ -77,6 +77,14 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
         session.host().sign_in(server, scope, std::move(done));
     });
     if (!outcome) return report_failed(session, server, outcome.error());
+    if (session.host().sign_in_was_needless()) {
+        if (global.json)
+            print_json(json::serialize(json::object{{"server", server}, {"signed_in", false}}));
+        else
+            print_line("server \"" + server +
+                       "\" answers without a sign-in; there is nothing to do");
+        return kOk;
+    }
     Login login{server, {}, {}, {}, {}, false, false};
     if (const auto logins = session.host().logins())
         for (const auto& each : *logins)

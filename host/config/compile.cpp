@@ -41,11 +41,10 @@ public:
         // A plugin's own servers stay off until somebody stronger turns them on.
         if (settled.definition.source->scope == Scope::Plugin) server.enabled = false;
         for (const auto& overlay : settled.overlays) {
-            // What the enterprise wanted forbidden is unknown then: better no server than a freer
-            // one. Of everybody else the definition below stays good.
-            if (!apply(server, overlay) && overlay.source->scope == Scope::Enterprise)
-                failed_ = true;
+            // What it would have forbidden is unknown then: better no server than a freer one.
+            if (!apply(server, overlay)) failed_ = true;
         }
+        if (settled.contested) failed_ = true;
         // Last: no overlay may allow again what it forbids.
         if (settled.withheld.entry) restrict(server, settled.withheld);
         if (failed_) return {};
@@ -189,11 +188,10 @@ private:
         for (const auto& member : entry->body.members) overlay_key(changed, *source, member);
         if (diagnostics_.size() != errors) return false;
         if (from_project(source->scope) && !from_project(server.place.scope)) {
-            if (const auto* why = loosens(server, changed)) {
+            if (const auto* why = hold_back(server, changed)) {
                 note(Severity::Error, *source, entry->mark,
                      std::string("a ") + name_of(source->scope) + " file may not " + why +
                          "; write it to your user config");
-                return false;
             }
         }
         for (const auto& member : entry->body.members) remember(*source, member);
@@ -230,12 +228,15 @@ private:
         if (member.key == "tools") server.tools.insert(levels.begin(), levels.end());
     }
 
-    // A definition that nobody approved may forbid, and nothing else.
+    // A definition that nobody approved may forbid, and nothing else. What it forbids has to be
+    // readable, as in an overlay.
     void restrict(Server& server, const Voice& withheld) {
         Server wanted;
         for (const auto& member : withheld.entry->body.members) {
-            const auto* key = find_key(member.key);
-            if (key && key->overlay == Overlay::Yes) key->take(wanted, member.value);
+            if (member.key != "enabled" && member.key != "disabled_tools" && member.key != "tools")
+                continue;
+            if (const auto wrong = find_key(member.key)->take(wanted, member.value); !wrong.empty())
+                fail(*withheld.source, member.value.mark, member.key + ": " + wrong);
         }
         if (server.enabled && !wanted.enabled)
             rules_["enabled"] = withheld.source->place(withheld.entry->mark);
@@ -250,33 +251,58 @@ private:
         }
     }
 
-    static const char* loosens(const Server& before, const Server& after) {
-        if (after.enabled && !before.enabled) return "turn on a server";
-        if (after.trust == "trusted" && before.trust != "trusted")
-            return "raise the trust in a server";
-        for (const auto& [tool, level] : after.tools) {
-            const auto it = before.tools.find(tool);
-            // A tool without a level is asked about: to allow it is to raise it.
-            if (level > (it == before.tools.end() ? Level::RequireApproval : it->second))
-                return "raise the level of a tool";
+    // Takes back what loosens, and says what that was: what an overlay forbids counts all the same.
+    static const char* hold_back(const Server& before, Server& after) {
+        const char* why = nullptr;
+        const auto refuse = [&](const char* what) { why = why ? why : what; };
+        if (after.enabled && !before.enabled) {
+            refuse("turn on a server");
+            after.enabled = false;
+        }
+        if (after.trust == "trusted" && before.trust != "trusted") {
+            refuse("raise the trust in a server");
+            after.trust = before.trust;
+        }
+        // A tool without a level is asked about: to allow it is to raise it. Of an untrusted server
+        // only what a rule names can be called, so there a new name allows too.
+        const bool naming_allows = before.trust == "untrusted";
+        const auto named = [&](const auto& tool) { return before.tools.count(tool) != 0; };
+        const auto most_for = [&](const auto& tool) {
+            if (named(tool)) return before.tools.at(tool);
+            return naming_allows ? Level::Deny : Level::RequireApproval;
+        };
+        for (auto it = after.tools.begin(); it != after.tools.end();) {
+            auto& [tool, level] = *it;
+            const auto most = most_for(tool);
+            const bool raised = level > most;
+            if (raised) {
+                refuse("raise the level of a tool");
+                level = most;
+            }
+            it = raised && !named(tool) ? after.tools.erase(it) : std::next(it);
         }
         // One of a millisecond ends each call, whatever the server has done by then.
-        if (after.startup_timeout < before.startup_timeout ||
-            after.request_timeout < before.request_timeout ||
-            after.tool_timeout < before.tool_timeout)
-            return "shorten a time-out of a server";
+        for (const auto limit :
+             {&Server::startup_timeout, &Server::request_timeout, &Server::tool_timeout}) {
+            if (after.*limit >= before.*limit) continue;
+            refuse("shorten a time-out of a server");
+            after.*limit = before.*limit;
+        }
         const auto has = [](const auto& list, const auto& name) {
             return std::find(list.begin(), list.end(), name) != list.end();
         };
         for (const auto& tool : before.disabled_tools) {
-            if (!has(after.disabled_tools, tool)) return "bring back a disabled tool";
+            if (has(after.disabled_tools, tool)) continue;
+            refuse("bring back a disabled tool");
+            after.disabled_tools.push_back(tool);
         }
-        if (before.enabled_tools) {
-            for (const auto& tool : *after.enabled_tools) {
-                if (!has(*before.enabled_tools, tool)) return "add to enabled_tools";
-            }
-        }
-        return nullptr;
+        const auto added = [&](const auto& tool) {
+            return before.enabled_tools ? !has(*before.enabled_tools, tool)
+                                        : naming_allows && !named(tool);
+        };
+        if (after.enabled_tools && std::erase_if(*after.enabled_tools, added) > 0)
+            refuse("add to enabled_tools");
+        return why;
     }
 
     const std::string& id_;

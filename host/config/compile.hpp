@@ -20,6 +20,7 @@ struct Settled {
     Voice definition;             // entry is null: overlays only
     std::vector<Voice> overlays;  // weakest first
     Voice withheld;               // a stronger definition that waits for an approval
+    bool contested = false;       // an overlay as strong as another was left out
 };
 
 using Origins = std::map<std::string, Place>;

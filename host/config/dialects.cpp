@@ -35,6 +35,29 @@ constexpr std::array kAliases = {
     Alias{"excludeTools", "disabled_tools", kDesktop},
     Alias{"enabledTools", "enabled_tools", kDesktop},
     Alias{"includeTools", "enabled_tools", kDesktop},
+    Alias{"timeout", "tool_timeout_ms", kDesktop},  // Gemini's
+};
+
+// Keys of other programs that mean nothing here. `instead`: of those without which the server is
+// another one, what does the same.
+struct Foreign {
+    std::string_view written;
+    unsigned dialects;
+    std::string_view instead = {};
+};
+constexpr std::array kForeign = {
+    Foreign{"default_tools_approval_mode", kCodex},
+    Foreign{"supports_parallel_tool_calls", kCodex},
+    Foreign{"oauth_resource", kCodex, "the server is asked for it"},
+    Foreign{"scopes", kCodex, "write oauth.scope"},
+    Foreign{"autoApprove", kDesktop},
+    Foreign{"alwaysAllow", kDesktop},
+    Foreign{"description", kDesktop | kVsCode},
+    Foreign{"gallery", kVsCode},
+    Foreign{"dev", kVsCode},
+    Foreign{"envFile", kDesktop | kVsCode, "write its variables to env"},
+    Foreign{"headersHelper", kDesktop,
+            "write auth = \"ID\" and a table [auth.ID] with kind = \"bearer\" and command = [...]"},
 };
 
 void refuse(ServerEntry& entry, Mark mark, std::string why) {
@@ -123,7 +146,10 @@ private:
             return close_permissions(member);
         }
         if (of_another_program()) return;
-        note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark, text);
+        const auto& value = member.value;
+        const bool server = value.is(Node::Kind::Map) && defines_connection(value);
+        note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark,
+             text + (server ? "; a server stands below \"servers\" or \"mcpServers\"" : ""));
     }
 
     bool of_another_program() const {
@@ -205,16 +231,23 @@ private:
         auto& value = member.value;
         if (value.is(Node::Kind::Null)) return;
         if (value.members.size() > kMostInOne || value.items.size() > kMostInOne) {
-            misshapen(value.mark, member.key + ": more than 4096 servers in one file, the limit");
+            misshapen_servers(value.mark,
+                              member.key + ": more than 4096 servers in one file, the limit");
         } else if (value.is(Node::Kind::Map)) {
             for (auto& server : value.members)
                 entry(std::move(server.key), server.mark, std::move(server.value), dialect);
         } else if (value.is(Node::Kind::List)) {
             for (auto& server : value.items) listed(std::move(server), dialect);
         } else {
-            misshapen(value.mark,
-                      member.key + ": expected a table of servers, found " + name_of(value.kind));
+            misshapen_servers(value.mark, member.key + ": expected a table of servers, found " +
+                                              name_of(value.kind));
         }
+    }
+
+    // Whatever it would have adjusted is unknown.
+    void misshapen_servers(Mark mark, std::string text) {
+        misshapen(mark, std::move(text));
+        out_.broken = true;
     }
 
     // `servers: [{name: github, ...}]`
@@ -227,7 +260,9 @@ private:
             std::erase_if(body.members, [&](const Member& m) { return m.key == key; });
             return entry(std::move(name), mark, std::move(body), dialect);
         }
-        note(Severity::Error, mark, "a server in a list needs an \"id\" or \"name\"");
+        const std::string text = "a server in a list needs an \"id\" or \"name\"";
+        if (defines_connection(body)) return note(Severity::Error, mark, text);
+        misshapen_servers(mark, text);
     }
 
     void entry(std::string id, Mark mark, Node body, Dialect dialect) {
@@ -241,11 +276,28 @@ private:
             if (dialect == kCodex) codex(entry);
             if (dialect == kDesktop) desktop(entry);
             if (dialect == kVsCode) vs_code(entry);
+            pass_over_foreign(entry, dialect);
             hoist_transport(entry);
             rename(entry, dialect);
             if (off_ && (dialect == kOurs || dialect == kVsCode)) turn_off(entry);
         }
         out_.servers.push_back(std::move(entry));
+    }
+
+    // Told to who looks at the file, not at every call of the server.
+    void pass_over_foreign(ServerEntry& entry, Dialect dialect) {
+        std::erase_if(entry.body.members, [&](const Member& member) {
+            const auto found =
+                std::find_if(kForeign.begin(), kForeign.end(), [&](const auto& each) {
+                    return (each.dialects & dialect) && each.written == member.key;
+                });
+            if (found == kForeign.end()) return false;
+            if (!found->instead.empty())
+                note(Severity::Warning, member.mark,
+                     "server \"" + core::printable(entry.id, 80) + "\": \"" + member.key +
+                         "\" is not read; " + std::string(found->instead));
+            return true;
+        });
     }
 
     static void turn_off(ServerEntry& entry) {
@@ -339,8 +391,12 @@ private:
         }
     }
 
-    // disabled = true, and `tools` as a list of those wanted.
+    // disabled = true, and `tools` as a list of those wanted. Gemini's `trust` of true or false says
+    // whether it asks before each call.
     static void desktop(ServerEntry& entry) {
+        std::erase_if(entry.body.members, [](const Member& member) {
+            return member.key == "trust" && member.value.is(Node::Kind::Flag);
+        });
         for (auto& member : entry.body.members) {
             if (member.key == "disabled" && member.value.is(Node::Kind::Flag) &&
                 !entry.body.find("enabled")) {

@@ -2,6 +2,9 @@
 
 #include "core/json.hpp"
 #include "core/program.hpp"
+#include "core/text.hpp"
+
+#include <unistd.h>
 
 namespace patchbay::config {
 
@@ -99,6 +102,26 @@ std::string fault_of_program(const Launch& launch, const Environment& environmen
     if (!*found) return found->error().message;
     const auto trouble = core::trouble_with_program(**found);
     return trouble.empty() ? std::string() : "command \"" + launch.command + "\": " + trouble;
+}
+
+std::string hint_of_cwd(const Server& server) {
+    const auto& file = server.place.file;
+    const auto* args = server.settings.if_contains("args");
+    if (server.transport != "stdio" || server.settings.contains("cwd") || !file.starts_with('/') ||
+        !args || !args->is_array())
+        return {};
+    const auto folder = file.substr(0, file.rfind('/') + 1);
+    for (const auto& arg : args->get_array()) {
+        if (!arg.is_string()) continue;
+        const std::string path(arg.get_string());
+        if (path.empty() || path.front() == '/' || path.front() == '-') continue;
+        if (::access((folder + path).c_str(), F_OK) != 0 || ::access(path.c_str(), F_OK) == 0)
+            continue;
+        return "; \"" + core::printable(path, 200) + "\" is in " + folder +
+               " and not in the working directory: set cwd, for which \".\" is the folder of that "
+               "file";
+    }
+    return {};
 }
 
 }  // namespace patchbay::config

@@ -33,4 +33,8 @@ std::optional<std::string> program_of(const Launch& launch, const Environment& e
 // Why it cannot be started; empty: it can, or a `${...}` decides.
 std::string fault_of_program(const Launch& launch, const Environment& environment);
 
+// Of a program that ended at once: an argument that is a file beside the configuration, while the
+// program was started somewhere else. Empty: there is none.
+std::string hint_of_cwd(const Server& server);
+
 }  // namespace patchbay::config

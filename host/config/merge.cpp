@@ -81,7 +81,13 @@ private:
         if (!defines) {
             if (!settled.overlays.empty() &&
                 same_strength(*settled.overlays.back().source, source)) {
-                return given_before(entry, source, settled.overlays.back());
+                settled.contested = true;
+                return note(
+                    Severity::Error, source.place(entry.mark),
+                    "server \"" + entry.id + "\": already adjusted at " +
+                        at(*settled.overlays.back().source, settled.overlays.back().entry->mark) +
+                        "; make one entry of the two",
+                    entry.id);
             }
             settled.overlays.push_back({&entry, &source});
             return;
@@ -97,6 +103,8 @@ private:
         settled.definition = {&entry, &source};
         settled.withheld = {};
         // Overlays were said about the definition that is gone, but for those of equal strength.
+        settled.contested =
+            settled.contested && same_strength(*settled.overlays.back().source, source);
         std::erase_if(settled.overlays,
                       [&](const Voice& voice) { return !same_strength(*voice.source, source); });
     }

@@ -46,7 +46,7 @@ Node Node::of_list(Mark mark) {
 const char* name_of(Node::Kind kind) {
     switch (kind) {
         case Node::Kind::Null:
-            return "nothing";
+            return "no value (null)";
         case Node::Kind::Flag:
             return "true or false";
         case Node::Kind::Integer:

@@ -299,6 +299,7 @@ std::string mismatch(std::string_view expected, const Node& value) {
             if (std::find(words.begin(), words.end(), small) != words.end())
                 return told + "\"" + value.text + "\"; write " + meant;
     }
+    if (value.is(Node::Kind::Text) && value.text.empty()) return told + "an empty text";
     const bool one_text = value.is(Node::Kind::Text) && expected == kTexts;
     return told + name_of(value.kind) + (one_text ? "; write [...] around it" : "");
 }

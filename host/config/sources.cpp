@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -378,13 +379,20 @@ Fragment read_source(const std::string& path, Source source, Candidate& candidat
 
 Environment Environment::of_this_process() {
     Environment environment;
-    environment.variable = [](const std::string& name) -> std::optional<std::string> {
+    // Service managers start programs without a HOME; the person has one all the same.
+    std::optional<std::string> home;
+    if (const char* said = std::getenv("HOME"); said && *said)
+        home = said;
+    else if (const auto* person = ::getpwuid(::getuid()); person && *person->pw_dir)
+        home = person->pw_dir;
+    environment.variable = [home](const std::string& name) -> std::optional<std::string> {
+        if (name == "HOME") return home;
         const char* value = std::getenv(name.c_str());
         return value ? std::optional<std::string>(value) : std::nullopt;
     };
     std::error_code ignored;  // without a working directory there is no project
     environment.working_directory = std::filesystem::current_path(ignored).string();
-    environment.home = environment.variable("HOME").value_or("");
+    environment.home = home.value_or("");
     const auto config_home = environment.variable("XDG_CONFIG_HOME").value_or("");
     // The base directory specification: relative paths there are to be ignored.
     if (config_home.starts_with('/'))

@@ -6,6 +6,7 @@
 #include "core/toml.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <sstream>
 
@@ -191,6 +192,21 @@ private:
     std::size_t nodes_ = 0;
 };
 
+// `command = node`: what the library expected there helps nobody.
+bool is_bare_text(std::string_view text, Mark mark) {
+    for (unsigned line = 1; line < mark.line && !text.empty(); ++line)
+        text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    text = text.substr(0, text.find('\n'));
+    const auto equals = text.find('=');
+    if (equals == text.npos || mark.column <= equals + 1) return false;
+    const auto start = text.find_first_not_of(" \t", equals + 1);
+    if (start == text.npos) return false;
+    const auto value = text.substr(start);
+    const auto first = static_cast<unsigned char>(value.front());
+    if (value.starts_with("true") || value.starts_with("false")) return false;
+    return std::isalpha(first) || std::string_view("/.~@$").find(value.front()) != text.npos;
+}
+
 }  // namespace
 
 Parsed parse_toml(std::string_view text) {
@@ -202,8 +218,11 @@ Parsed parse_toml(std::string_view text) {
     const auto result = toml::parse(text);
     if (!result) {
         const auto& error = result.error();
-        parsed.problem = Problem{mark_of(error.source().begin),
-                                 "not TOML: " + core::printable(error.description(), 200)};
+        const auto mark = mark_of(error.source().begin);
+        parsed.problem =
+            Problem{mark, "not TOML: " + (is_bare_text(text, mark)
+                                              ? "text needs quotes around it"
+                                              : core::printable(error.description(), 200))};
         return parsed;
     }
     Converter converter;

@@ -66,10 +66,11 @@ public:
                                        "server \"" + server.id + "\": " + text, server.id});
     }
 
-    // Warns of settings outside of `names`; answers which.
-    std::vector<std::string> strangers(const Server& server,
-                                       const std::vector<std::string>& names) {
+    // Warns of settings outside of `names` and takes them out. False: one of them may be a rule, and
+    // by a wrong name it would forbid nothing.
+    bool take_out_strangers(Server& server, const std::vector<std::string>& names) {
         std::vector<std::string> found;
+        bool harmless = true;
         for (const auto& setting : server.settings) {
             if (std::find(names.begin(), names.end(), setting.key()) == names.end())
                 found.emplace_back(setting.key());
@@ -78,15 +79,21 @@ public:
             auto legal = names;
             for (const auto& key : server_keys()) legal.emplace_back(key.name);
             const auto& place = place_of(server, name);
-            const bool wrong = server.place.scope == Scope::Enterprise || place.is_flag();
+            const bool rule = server.place.scope == Scope::Enterprise ||
+                              !core::nearest(name, {"enabled", "disabled", "enabled_tools",
+                                                    "disabled_tools", "tools", "trust"})
+                                   .empty();
+            const bool wrong = rule || place.is_flag();
+            if (rule) harmless = false;
             config_.diagnostics.push_back({wrong ? Severity::Error : Severity::Warning, place,
                                            "server \"" + server.id + "\": unknown key \"" +
                                                core::printable(name, 80) + "\" for transport \"" +
                                                server.transport + "\"" +
                                                core::did_you_mean(name, legal),
                                            server.id});
+            server.settings.erase(name);
         }
-        return found;
+        return harmless;
     }
 
 private:
@@ -200,12 +207,9 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
                              core::did_you_mean(name, names));
             return true;
         });
-        if (const auto closed = names_of_all(server, known)) {
-            const auto strangers = checker.strangers(server, *closed);
-            // A rule of an enterprise file by a wrong name must not just be missing.
-            if (!strangers.empty() && server.place.scope == Scope::Enterprise) return false;
-            for (const auto& name : strangers) server.settings.erase(name);
-        }
+        if (const auto closed = names_of_all(server, known);
+            closed && !checker.take_out_strangers(server, *closed))
+            return false;
         if (is_command_line(server)) {
             checker.warn(server, "command",
                          "command: there are spaces in it, and no shell splits it; write the "

@@ -52,9 +52,12 @@ Result<void> Connection::Impl::read_bearer_token() {
     const auto& name = spec.config.bearer_token_env_var;
     if (name.empty()) return {};
     const auto token = context.variable ? context.variable(name) : std::nullopt;
+    const auto& written = spec.config.place;
     if (!token)
-        return Error{ErrorCode::Invalid, "the variable " + core::printable(name, 80) +
-                                             " (bearer_token_env_var) is not set"};
+        return Error{ErrorCode::Invalid,
+                     "the variable " + core::printable(name, 80) + " (bearer_token_env_var" +
+                         (written.file.empty() ? "" : " of " + config::to_string(written)) +
+                         ") is not set"};
     if (!fits_a_header(*token))
         return Error{ErrorCode::Invalid, "the variable " + core::printable(name, 80) +
                                              " (bearer_token_env_var) holds no token: it is empty "

@@ -1,4 +1,5 @@
 // How a connection comes to life, is found dead, comes back, and ends.
+#include "config/launch.hpp"
 #include "connection/connection_impl.hpp"
 #include "core/json.hpp"
 #include "core/log.hpp"
@@ -419,10 +420,13 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
         return close_auth();
     }
     const bool refused = !lost_because && problem && problem->error.code == ErrorCode::AuthRequired;
-    Error error = lost_because ? *lost_because
-                  : refused    ? auth_error(*problem, {})
-                  : problem    ? Error{problem->error.code, with_stderr(problem->error.message)}
-                               : Error{ErrorCode::Unavailable, "the connection was closed"};
+    Error error =
+        lost_because ? *lost_because
+        : refused    ? auth_error(*problem, {})
+        : problem    ? Error{problem->error.code,
+                          with_stderr(problem->error.message) +
+                              (generation == 0 ? config::hint_of_cwd(spec.config) : std::string())}
+                     : Error{ErrorCode::Unavailable, "the connection was closed"};
     if (std::exchange(moving_on, false)) return take_place([this] { open(); });
     if (refused && reopen_authorized(*problem)) return fail_all(named(error), Which::Started);
     // Some legacy servers cannot stand the probe and leave: once more, without it.

@@ -41,6 +41,12 @@ Verdict denied(std::string reason) {
     return {true, false, Level::Deny, std::move(reason)};
 }
 
+// Behind what it is the place of; empty: nobody knows it.
+std::string at(const std::map<std::string, config::Place>& places, const std::string& pattern) {
+    const auto found = places.find(pattern);
+    return found == places.end() ? "" : " (" + config::to_string(found->second) + ")";
+}
+
 }  // namespace
 
 Policy::Policy(config::Permissions permissions) : permissions_(std::move(permissions)) {}
@@ -87,11 +93,14 @@ Verdict Policy::judge(const Question& question) const {
     const auto* allowed_by =
         permissions_.allow ? matching(*permissions_.allow, question.public_name) : nullptr;
     if (const auto* pattern = matching(permissions_.deny, question.public_name)) {
-        return denied(is_denied + " by [permissions] deny = \"" + *pattern + "\"");
+        return denied(is_denied + " by [permissions] deny = \"" + *pattern + "\"" +
+                      at(permissions_.deny_places, *pattern));
     }
     if (permissions_.allow && !allowed_by) {
-        return denied(is_denied + ", as no pattern of [permissions] allow matches \"" + name +
-                      "\"; add that to it");
+        const auto& allow = *permissions_.allow;
+        return denied(is_denied + ", as no pattern of [permissions] allow" +
+                      (allow.empty() ? "" : at(permissions_.allow_places, allow.front())) +
+                      " matches \"" + name + "\"; add that to it");
     }
     if (server.trust == "untrusted" && !allowed_by && !named_by_server) {
         return denied("server \"" + server.id + "\" is untrusted (" + rule("trust") +

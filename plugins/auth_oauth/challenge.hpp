@@ -28,6 +28,7 @@ struct Demand {
     std::string resource_metadata, scope, error;
     std::string dpop_nonce;
     bool bearer = false, dpop = false;
+    bool speaks_json_rpc = false;  // of an answer to probe(), by its type
 
     static Demand of(const patchbay_problem& problem);
     void add(const patchbay_kv* headers, std::size_t count);

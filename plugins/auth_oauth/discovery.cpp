@@ -158,6 +158,10 @@ Task<Demand> probe(Services& services, const WebUrl& server) {
                        {"Accept", "application/json, text/event-stream"}};
     const auto reply = co_await services.fetch(std::move(request));
     Demand demand;
+    demand.http_status = reply.status;
+    const auto type = reply.header("Content-Type");
+    demand.speaks_json_rpc =
+        type.starts_with("application/json") || type.starts_with("text/event-stream");
     if (reply.status != 401) co_return demand;
     std::vector<patchbay_kv> fields;
     for (const auto& [name, value] : reply.headers)

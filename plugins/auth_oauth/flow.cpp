@@ -33,9 +33,14 @@ Task<Granted> Flow::acquire(const Wish& wish) {
     }
     const auto known = record.value_or(Record());
     if (settings_.asks_a_person()) {
-        const auto fresh = co_await signed_in(wish, server, known);
-        co_await keep_locked(fresh);
-        co_return granted(fresh);
+        std::optional<Record> fresh;
+        try {
+            fresh = co_await signed_in(wish, server, known);
+        } catch (const NoNeed&) {
+            co_return Granted();
+        }
+        co_await keep_locked(*fresh);
+        co_return granted(*fresh);
     }
     // Machine credentials may be had at any time: quiet or not makes no difference.
     const auto fresh = co_await earned(wish, server, known);

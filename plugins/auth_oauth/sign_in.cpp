@@ -37,6 +37,20 @@ void check_kind(const Tokens& tokens, const std::shared_ptr<const SigningKey>& k
     }
 }
 
+// Nothing offers a sign-in. Whether there is need of one is in how the server has answered a
+// request without credentials.
+void check_need(const Demand& demand) {
+    const auto status = demand.http_status;
+    if (status == 0 || status == 401 || status == 403 || status >= 500) return;
+    const bool success = status >= 200 && status < 300;
+    // 400: it wants a session first, as its transport may.
+    if (status == 202 || ((success || status == 400) && demand.speaks_json_rpc)) throw NoNeed();
+    throw Trouble(
+        PATCHBAY_E_IO,
+        "it answers " + std::to_string(status) +
+            " to an MCP request and offers no sign-in; is this the URL of an MCP server?");
+}
+
 }  // namespace
 
 std::string Flow::invitation() const {
@@ -231,8 +245,14 @@ Task<Client> Flow::client_for(const Scene& scene, const Record& known,
     if (remembered) co_return registered_->client;
     client = remembered_client(known, server, redirect_uri);
     if (!client.id.empty()) co_return client;
-    client = co_await register_client(services_, settings_, server, redirect_uri, scene.scope,
-                                      scene.dpop_key ? Bound::kDpop : Bound::kBearer);
+    try {
+        client = co_await register_client(services_, settings_, server, redirect_uri, scene.scope,
+                                          scene.dpop_key ? Bound::kDpop : Bound::kBearer);
+    } catch (const Trouble& trouble) {
+        if (trouble.code() != PATCHBAY_E_CANCELLED && !server.looked_at.empty())
+            check_need(scene.demand);
+        throw;
+    }
     registered_ = Registered{server.issuer, server.token_endpoint, client};
     co_return client;
 }

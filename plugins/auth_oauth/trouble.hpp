@@ -24,4 +24,7 @@ private:
     std::string error_;
 };
 
+// Nobody has to sign in: the server answers as it is, and offers no sign-in.
+struct NoNeed {};
+
 }  // namespace patchbay::oauth

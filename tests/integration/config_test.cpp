@@ -335,6 +335,28 @@ TEST(ConfigOnTheCommandLine, AProgramStandsBesideItsFile) {
     EXPECT_EQ(home.run({"call", "mcp__x__echo", "message=hi"}).out, "hi\n");
 }
 
+TEST(ConfigOnTheCommandLine, AnArgumentBesideTheFileIsLookedUpInTheWorkingDirectory) {
+    Home home;
+    const auto file = [&](const std::string& more) {
+        home.write(home.root() / "conf/c.json",
+                   R"({"servers":{"x":{"command":"cat","args":["-e","script.txt"])" + more + "}}}");
+    };
+    const auto status = [&] {
+        return home.run({"--config", home.root() / "conf/c.json", "mcp", "status", "x"}).out;
+    };
+    home.write(home.root() / "conf/script.txt", "");
+    const std::string folder = home.root() / "conf/";
+    file("");
+    EXPECT_THAT(status(), HasSubstr("\"script.txt\" is in " + folder +
+                                    " and not in the working directory: set cwd, for which "
+                                    "\".\" is the folder of that file"));
+    file(R"(,"cwd":".")");
+    EXPECT_THAT(status(), Not(HasSubstr("set cwd")));
+    file("");
+    home.write("script.txt", "");
+    EXPECT_THAT(status(), Not(HasSubstr("set cwd")));
+}
+
 TEST(ConfigOnTheCommandLine, AFileThatIsNotThereIsAnError) {
     Home home;
     const auto done = home.run({"config", "check", "nothing.toml"});
@@ -443,6 +465,37 @@ TEST(ConfigOnTheCommandLine, WhatIsWrongWithTheConfigurationIsExitCode4) {
     EXPECT_EQ(broken.run({"mcp", "list"}).exit_code, 4);
     EXPECT_EQ(broken.run({"mcp", "status"}).exit_code, 4);
     EXPECT_EQ(broken.run({"mcp", "status", "good"}).exit_code, 0);
+}
+
+TEST(ConfigOnTheCommandLine, AServerWithAnOverlayThatCannotBeUsedIsNotReached) {
+    Home home;
+    home.add_example("x");
+    home.write(home.user_config() / "config.toml",
+               "[servers.x]\nenabled_tools = ['echo']\ndisabeld_tools = ['add']\n");
+    for (const Words& words :
+         {Words{"call", "mcp__x__echo", "message=hi"}, Words{"tools"}, Words{"tools", "mcp__x__*"},
+          Words{"resources", "list"}, Words{"resources", "read", "x://y", "--server", "x"},
+          Words{"prompts", "get", "p", "--server", "x"}, Words{"prompts", "list"},
+          Words{"mcp", "status", "x"},
+          Words{"complete", "--prompt", "p", "a=b", "--server", "x"}}) {
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 4) << testing::PrintToString(words) << done.out;
+        EXPECT_THAT(done.err, HasSubstr("config.toml:3:1: server \"x\": \"disabeld_tools\""));
+    }
+    const auto batch = home.run({"batch"}, R"({"id":1,"op":"tools/call","name":"mcp__x__echo"})");
+    EXPECT_THAT(Lines(batch.out).message(1), HasSubstr("config.toml:3:1: server \"x\""));
+    EXPECT_NE(batch.exit_code, 0);
+}
+
+TEST(ConfigOnTheCommandLine, WhatACheckoutForbidsCountsThoughItsLooseningDoesNot) {
+    Home home;
+    home.add_example("x");
+    home.write(".mcp.json",
+               R"({"servers":{"x":{"disabled_tools":["echo"],"tool_timeout_sec":1}}})");
+    const auto denied = home.run({"call", "mcp__x__echo", "message=hi"});
+    EXPECT_EQ(denied.exit_code, 7) << denied.out;
+    EXPECT_THAT(denied.err, HasSubstr("may not shorten a time-out"));
+    EXPECT_EQ(home.run({"call", "mcp__x__add", "a=1", "b=2"}).out, "3\n");
 }
 
 TEST(ConfigOnTheCommandLine, RulesThatMatchNoToolAreToldOnceTheToolsAreKnown) {

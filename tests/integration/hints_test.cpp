@@ -47,6 +47,20 @@ TEST(Hints, ForNamesOfTools) {
     EXPECT_THAT(far.err, HasSubstr("no enabled server has this prefix\n"));
 }
 
+TEST(Hints, ForNamesOfToolsOfAServerThatSomethingElseIsSaidAbout) {
+    Home home;
+    home.add_example("files");
+    for (const auto* checkout :
+         {R"({"mcpServers":{"files":{"command":"other"}}})",
+          R"({"mcpServers":{"files":{"disabled_tools":["x"],"tool_timeout_sec":1}}})"}) {
+        home.write(".mcp.json", checkout);
+        const auto done = home.run({"call", "mcp__files__ecoh"});
+        EXPECT_EQ(done.exit_code, 6) << checkout;
+        EXPECT_THAT(done.err, HasSubstr("error: server \"files\" has no tool \"mcp__files__ecoh\""));
+        EXPECT_THAT(done.err, HasSubstr("did you mean \"mcp__files__echo\""));
+    }
+}
+
 TEST(Hints, ForPatternsThatNoServersToolsCanMatch) {
     Home home;
     home.add_example("example");

@@ -3,6 +3,7 @@
 #include "integration/sign_in.hpp"
 
 #include "support/killed_at.hpp"
+#include "support/scripted_http.hpp"
 
 #include <gmock/gmock.h>
 
@@ -171,8 +172,44 @@ TEST_F(SignIn, SaysWhatIsWrongWithAWrongName) {
     const auto wrong = home.run({"mcp", "login", "gaurded"});
     EXPECT_EQ(wrong.exit_code, 6);
     EXPECT_THAT(wrong.err, HasSubstr("did you mean \"guarded\""));
+}
+
+TEST(SigningIn, IsNotNeededWhereTheServerAnswersWithoutIt) {
+    const ScriptedHttp open([](const ScriptedHttp::Request& request) {
+        const bool found = request.is("POST") && request.has(" /mcp ");
+        return ScriptedHttp::Answer{
+            found ? ScriptedHttp::json(R"({"jsonrpc":"2.0","id":1,"result":{}})")
+                  : ScriptedHttp::empty("404 Not Found")};
+    });
+    Home home;
+    const auto origin = open.origin();
+    home.add("free", {{"url", origin + "/mcp"}});
+    home.add("elsewhere", {{"url", origin + "/mpc"}});
+    const auto told = home.run({"mcp", "login", "free"});
+    EXPECT_EQ(told.exit_code, 0) << told.err;
+    EXPECT_EQ(told.out, "server \"free\" answers without a sign-in; there is nothing to do\n");
+    EXPECT_EQ(home.run({"mcp", "login", "free", "--json"}).out,
+              "{\"server\":\"free\",\"signed_in\":false}\n");
+    const auto wrong = home.run({"mcp", "login", "elsewhere"});
+    EXPECT_NE(wrong.exit_code, 0);
+    EXPECT_THAT(wrong.err, HasSubstr("it answers 404 to an MCP request and offers no sign-in; is "
+                                     "this the URL of an MCP server?"));
+}
+
+TEST(SigningIn, OfAProgramAdvisesWhatWorks) {
+    Home home;
     home.add_example("program");
-    EXPECT_THAT(home.run({"mcp", "login", "program"}).err, HasSubstr("behind a URL"));
+    EXPECT_THAT(
+        home.run({"mcp", "login", "program"}).err,
+        HasSubstr("oauth is for servers behind a URL; a program gets its token in a variable "
+                  "of its environment: auth = \"NAME\" in the server, and a table "
+                  "[auth.NAME] with kind = \"bearer\", token = \"${TOKEN}\" and env = "
+                  "\"VARIABLE\""));
+    home.add_example("program", {}, {{"auth", "NAME"}});
+    home.write(home.user_config() / "config.toml",
+               "[auth.NAME]\nkind = \"bearer\"\ntoken = \"${TOKEN}\"\nenv = \"VARIABLE\"\n");
+    const auto checked = home.run({"config", "check"});
+    EXPECT_EQ(checked.exit_code, 0) << checked.err;
 }
 
 TEST(SigningIn, SaysOnceWhichServerThereIsNot) {

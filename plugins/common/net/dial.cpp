@@ -66,13 +66,14 @@ std::optional<pn::IPAddress> literal_of(const std::string& host) {
 Addresses addresses_of(const Endpoint& endpoint, const std::string& host, std::uint16_t port) {
     Addresses all;
     if (const auto literal = literal_of(host)) return {{*literal, port}};
-    if (endpoint.resolve) return endpoint.resolve(host, port);
     try {
+        if (endpoint.resolve) return endpoint.resolve(host, port);
         const auto entry = pn::DNS::hostByName(host);
         for (const auto& address : entry.addresses()) all.emplace_back(address, port);
     } catch (const Poco::Exception& error) {
-        throw Trouble(PATCHBAY_E_IO, "cannot resolve host \"" + host + "\": " + words_of(error),
-                      false);
+        // What the library throws says no more than the name; the kind of exception does.
+        const auto why = error.message() == host ? std::string(error.name()) : words_of(error);
+        throw Trouble(PATCHBAY_E_IO, "cannot resolve host \"" + host + "\": " + why, false);
     }
     // The library sorts nothing: IPv4 first, as a server of this machine rarely has both.
     std::stable_sort(all.begin(), all.end(), [](const auto& left, const auto& right) {

@@ -209,8 +209,40 @@ TEST_F(Discovery, takes_the_default_endpoints_for_servers_without_any_metadata) 
     EXPECT_THAT(host.browsed.back(), HasSubstr("code_challenge_method=S256"));
 }
 
+TEST_F(Discovery, needs_no_sign_in_where_the_server_answers_as_it_is_and_offers_none) {
+    host.pages.erase(kResource);
+    const struct {
+        std::uint32_t status;
+        const char* type;
+        bool free;
+    } cases[] = {{200, "application/json; charset=utf-8", true},
+                 {200, "text/event-stream", true},
+                 {202, "", true},
+                 {400, "application/json", true},
+                 {200, "text/html", false},
+                 {400, "text/plain", false},
+                 {404, "application/json", false}};
+    for (const auto& c : cases) {
+        SCOPED_TRACE(std::to_string(c.status) + " " + c.type);
+        host.pages["https://mcp.example/mcp"] = [c](const Asked&) {
+            return Answer{c.status, "{}", {{"Content-Type", c.type}}, PATCHBAY_OK};
+        };
+        const auto outcome = sign_in();
+        EXPECT_EQ(outcome.status, c.free ? PATCHBAY_OK : PATCHBAY_E_IO) << outcome.error;
+        EXPECT_EQ(outcome.authorization, "");
+        if (!c.free) {
+            EXPECT_EQ(outcome.error, "it answers " + std::to_string(c.status) +
+                                         " to an MCP request and offers no sign-in; is this the "
+                                         "URL of an MCP server?");
+        }
+    }
+    EXPECT_TRUE(host.browsed.empty());
+    EXPECT_EQ(host.store["docs"], "");
+}
+
 TEST_F(Discovery, says_where_it_looked_when_nothing_is_there_and_asks_nobody) {
     host.pages.erase(kResource);
+    serve("https://mcp.example/mcp", "", 401);
     const auto outcome = sign_in();
     EXPECT_EQ(outcome.status, PATCHBAY_E_AUTH);
     EXPECT_THAT(outcome.error, HasSubstr("nothing says where to sign in"));

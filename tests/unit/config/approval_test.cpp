@@ -419,6 +419,19 @@ TEST_F(Approval, AnUnapprovedDefinitionMayForbidAndNothingElse) {
     EXPECT_FALSE(find(now(), "a")->enabled);
 }
 
+TEST_F(Approval, WhatAnUnapprovedDefinitionForbidsHasToBeReadable) {
+    user("[servers.a]\ncommand = 'mine'\n");
+    for (const auto* text :
+         {"disabled_tools = 'wipe'", "tools = { wipe = 'denny' }", "enabled = 'no'"}) {
+        SCOPED_TRACE(text);
+        project("[servers.a]\ncommand = 'theirs'\n" + std::string(text) + "\n");
+        EXPECT_FALSE(find(now(), "a"));
+        EXPECT_THAT(all(now().diagnostics), HasSubstr(":3:"));
+    }
+    project("[servers.a]\ncommand = 'theirs'\ntool_timeout_sec = 'x'\n");
+    EXPECT_TRUE(find(now(), "a"));
+}
+
 TEST_F(Approval, AnOverlayOfACheckoutDoesNotTurnAServerOn) {
     for (const bool of_project : {true, false}) {
         user("[servers.a]\ncommand = 'mine'\nenabled = false\n");

@@ -164,12 +164,86 @@ TEST(ConfigMerge, ABrokenEntryIsNotReplacedByAWeakerOne) {
     EXPECT_THAT(merge(std::move(fragments)).servers, IsEmpty());
 }
 
-TEST(ConfigMerge, AnEnterpriseOverlayThatMakesNoSenseTakesTheServerDown) {
+TEST(ConfigMerge, AnOverlayThatMakesNoSenseTakesTheServerDownWhoeverWroteIt) {
+    for (const auto* overlay :
+         {"disabled_tools = 'wipe'", "disabeld_tools = ['x']", "tools = { wipe = 'denny' }",
+          "disabled_tools = ['wipe']\nheaders = { A = 'b' }",
+          "disabled_tools = ['wipe']\ntool_timeout_sec = 'x'"}) {
+        for (const auto scope :
+             {Scope::User, Scope::Project, Scope::Local, Scope::Session, Scope::Enterprise}) {
+            SCOPED_TRACE(std::string(overlay) + " " + name_of(scope));
+            std::vector<Fragment> fragments;
+            fragments.push_back(
+                toml(Scope::User, "[servers.x]\ncommand = 'x'\n[servers.y]\ncommand = 'y'\n"));
+            fragments.push_back(
+                toml(scope, std::string(scope == Scope::Enterprise ? "exclusive = false\n" : "") +
+                                "[servers.x]\n" + overlay));
+            const auto config = merge(std::move(fragments));
+            EXPECT_THAT(config.servers, ElementsAre(Field(&Server::id, "y")));
+            EXPECT_THAT(config.diagnostics, ElementsAre(Field(&Diagnostic::server, "x")));
+        }
+    }
+}
+
+TEST(ConfigMerge, TwoOverlaysOfOneStrengthTakeTheServerDownAsNeitherMayBeLost) {
     std::vector<Fragment> fragments;
-    fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'user'\n"));
+    fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'x'\n"));
+    for (const auto* file : {"a.toml", "b.toml"})
+        fragments.push_back(read_fragment("[servers.x]\ndisabled_tools = ['wipe']\n", Format::Toml,
+                                          {Scope::Project, 0, file}));
+    auto with_a_definition = fragments;
+    const auto config = merge(std::move(fragments));
+    EXPECT_THAT(config.servers, IsEmpty());
+    EXPECT_THAT(
+        all(config.diagnostics),
+        HasSubstr("project config b.toml:1:10: server \"x\": already adjusted at a.toml:1:10; "
+                  "make one entry of the two"));
+    with_a_definition.push_back(toml(Scope::Session, "[servers.x]\ncommand = 'other'\n"));
+    EXPECT_EQ(merge(std::move(with_a_definition)).servers.size(), 1u);
+}
+
+TEST(ConfigMerge, OfACheckoutsOverlayThatLoosensWhatItForbidsCounts) {
+    std::vector<Fragment> fragments;
     fragments.push_back(
-        toml(Scope::Enterprise, "exclusive = false\n[servers.x]\ndisabled_tools = 'wipe'\n"));
-    EXPECT_THAT(merge(std::move(fragments)).servers, IsEmpty());
+        toml(Scope::User,
+             "[servers.x]\ncommand = 'x'\ndisabled_tools = ['wipe']\nenabled_tools = ['a', 'b']\n"
+             "tool_timeout_sec = 60\ntools = { a = 'deny', b = 'allow-once' }\n"));
+    fragments.push_back(
+        toml(Scope::Project,
+             "[servers.x]\ndisabled_tools = ['echo']\nenabled_tools = ['a', 'c']\n"
+             "trust = 'trusted'\ntool_timeout_sec = 1\nstartup_timeout_sec = 90\n"
+             "tools = { a = 'allow-always', b = 'deny', c = 'allow-once', d = 'disable' }\n"));
+    const auto config = merge(std::move(fragments));
+    ASSERT_EQ(config.servers.size(), 1u) << all(config.diagnostics);
+    const auto& x = config.servers[0];
+    EXPECT_THAT(x.disabled_tools, ElementsAre("echo", "wipe"));
+    EXPECT_THAT(*x.enabled_tools, ElementsAre("a"));
+    EXPECT_EQ(x.trust, "");
+    EXPECT_EQ(x.tool_timeout, 60s);
+    EXPECT_EQ(x.startup_timeout, 90s);
+    EXPECT_EQ(x.tools, (std::map<std::string, Level>{
+                           {"a", Level::Deny}, {"b", Level::Deny}, {"d", Level::Disable}}));
+    EXPECT_THAT(config.diagnostics,
+                ElementsAre(Field(&Diagnostic::message, HasSubstr("a project file may not "))));
+}
+
+TEST(ConfigMerge, OfAnUntrustedServerACheckoutNamesNoToolThatItsUserDidNot) {
+    const auto with = [](const std::string& overlay) {
+        std::vector<Fragment> fragments;
+        fragments.push_back(toml(Scope::User,
+                                 "[servers.x]\ncommand = 'x'\ntrust = 'untrusted'\n"
+                                 "tools = { known = 'require-approval' }\n"));
+        fragments.push_back(toml(Scope::Project, "[servers.x]\n" + overlay));
+        return merge(std::move(fragments));
+    };
+    const auto raised = with("tools = { wipe = 'require-approval', format = 'deny' }\n");
+    EXPECT_EQ(
+        raised.servers.at(0).tools,
+        (std::map<std::string, Level>{{"known", Level::RequireApproval}, {"format", Level::Deny}}));
+    EXPECT_THAT(all(raised.diagnostics), HasSubstr("may not raise the level of a tool"));
+    const auto listed = with("enabled_tools = ['wipe', 'known']\n");
+    EXPECT_THAT(*listed.servers.at(0).enabled_tools, ElementsAre("known"));
+    EXPECT_THAT(all(listed.diagnostics), HasSubstr("may not add to enabled_tools"));
 }
 
 TEST(ConfigMerge, AnEnterpriseOverlayAdjustsAServerOfTheUser) {
@@ -313,6 +387,35 @@ TEST(ConfigMerge, ALocalFileMayLoosenWhatTheProjectDefines) {
     const auto config = merge(std::move(fragments));
     ASSERT_EQ(config.servers.size(), 1u);
     EXPECT_EQ(config.servers[0].tools.at("a"), Level::AllowAlways) << all(config.diagnostics);
+}
+
+TEST(ConfigMerge, AMistakeSaysWhatWasFound) {
+    EXPECT_THAT(
+        all(of_user("[servers.x]\ncommand = ''\n").diagnostics),
+        HasSubstr("expected a program, or a list that begins with one, found an empty text"));
+    const auto json = [](const char* text) {
+        std::vector<Fragment> one;
+        one.push_back(read_fragment(text, Format::Json, {Scope::User, 0, "mcp.json"}));
+        return all(merge(std::move(one)).diagnostics);
+    };
+    EXPECT_THAT(json(R"({"servers":{"x":{"command":"x","env":{"Z":null}}}})"),
+                HasSubstr("env.Z: expected text, found no value (null)"));
+    EXPECT_THAT(json(R"({"x":{"command":"x"}})"),
+                HasSubstr("unknown table or key \"x\"; a server stands below \"servers\" or "
+                          "\"mcpServers\""));
+    EXPECT_THAT(json(R"({"x":{"colour":"x"}})"), ::testing::Not(HasSubstr("a server stands")));
+}
+
+TEST(ConfigMerge, ServersThatCannotBeReadMayHaveForbiddenSomething) {
+    for (const auto* text :
+         {"servers = 'x'\n", "servers = [{ nmae = 'x', disabled_tools = ['a'] }]\n",
+          "mcpServers = 4\n"}) {
+        const auto config = of_user(text);
+        EXPECT_NE(config.permissions.closed, "") << text;
+        EXPECT_THAT(config.diagnostics, ElementsAre(Field(&Diagnostic::severity, Severity::Error)));
+    }
+    EXPECT_EQ(of_user("servers = [{ nmae = 'x', command = 'x' }]\n").permissions.closed, "")
+        << "it could only have been itself";
 }
 
 TEST(ConfigMerge, ListsAreBounded) {

@@ -7,6 +7,7 @@ namespace patchbay::config {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string problem(std::string_view text, Format format) {
     const auto parsed = parse(text, format);
@@ -148,6 +149,17 @@ TEST(TomlReader, RefusesForeignLettersOutsideOfQuotes) {
     EXPECT_THAT(problem("a\u03d8 = 1\n", Format::Toml), HasSubstr("1:2 not TOML"));
     EXPECT_EQ(as_json("'\u00e9' = \"\"\"x \\\n  \u00e9\"\"\"", Format::Toml),
               boost::json::parse("{\"\u00e9\": \"x \u00e9\"}"));
+}
+
+TEST(TomlReader, AsksForTheQuotesAroundText) {
+    for (const auto* value :
+         {"node", "npx -y x", "/bin/x", "./x", "~/x", "$HOME/x", "info", "nano"})
+        EXPECT_THAT(problem("a = 1\ncommand = " + std::string(value) + "\n", Format::Toml),
+                    HasSubstr("not TOML: text needs quotes around it"))
+            << value;
+    for (const auto* other :
+         {"a = \n", "a = 1 2\n", "a = true x\n", "[a\n", "a = 'x' y\n", "a b = c\n"})
+        EXPECT_THAT(problem(other, Format::Toml), Not(HasSubstr("quotes around"))) << other;
 }
 
 TEST(YamlReader, StopsAliasesThatMultiply) {

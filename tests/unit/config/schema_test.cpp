@@ -1,4 +1,6 @@
 // config/ is data: its schema, defaults and examples say what the reader does, and nothing else.
+#include "protocol/schema.hpp"
+
 #include "config/compile.hpp"
 #include "config/keys.hpp"
 #include "config/show.hpp"
@@ -39,6 +41,22 @@ protected:
 TEST_F(Schema, HasExactlyTheTopLevelKeysOfTheReader) {
     const auto& keys = top_level_keys();
     EXPECT_EQ(names(properties_), std::set<std::string>(keys.begin(), keys.end()));
+    std::set<std::string> ours;
+    for (const auto& name : schema_.at("anyOf").at(0).at("propertyNames").at("enum").as_array())
+        ours.emplace(name.as_string());
+    EXPECT_EQ(ours, names(properties_));
+}
+
+TEST_F(Schema, TakesEveryExampleAndNoStrangerInAFileOfOurs) {
+    const auto schema = protocol::Schema::compile(schema_);
+    ASSERT_TRUE(schema) << schema.error().message;
+    for (const auto& entry : fs::directory_iterator(data("examples"))) {
+        const auto parsed = parse(slurp(entry.path()), *format_of(entry.path().string()));
+        ASSERT_FALSE(parsed.problem) << entry.path();
+        const auto wrong = schema->validate(to_json(parsed.root));
+        EXPECT_TRUE(wrong.empty()) << entry.path() << wrong.front().message;
+    }
+    EXPECT_FALSE(schema->validate({{"servers", boost::json::object()}, {"model", "x"}}).empty());
 }
 
 TEST_F(Schema, HasExactlyTheServerKeysOfTheReader) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <pwd.h>
 #include <sys/stat.h>
 
 namespace patchbay::config {
@@ -30,6 +31,24 @@ TEST(Sources, AnEmptyWorldIsAnEmptyConfig) {
     EXPECT_TRUE(loaded.config.servers.empty());
     EXPECT_EQ(all(loaded.config.diagnostics), "");
     EXPECT_FALSE(loaded.config.deny_all);
+}
+
+TEST(Sources, WithoutAHomeInTheEnvironmentItIsThatOfThePerson) {
+    const auto* person = ::getpwuid(::getuid());
+    if (!person) GTEST_SKIP() << "nobody of this number is known";
+    const std::string home = person->pw_dir;
+    const char* was = std::getenv("HOME");
+    const auto kept = was ? std::optional<std::string>(was) : std::nullopt;
+    for (const char* none : {static_cast<const char*>(nullptr), ""}) {
+        if (none)
+            ::setenv("HOME", none, 1);
+        else
+            ::unsetenv("HOME");
+        const auto environment = Environment::of_this_process();
+        EXPECT_EQ(environment.home, home);
+        EXPECT_EQ(environment.variable("HOME"), home);
+    }
+    if (kept) ::setenv("HOME", kept->c_str(), 1);
 }
 
 TEST(Sources, EachStrongerScopeWins) {

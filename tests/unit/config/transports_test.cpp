@@ -159,6 +159,16 @@ TEST(CheckTransports, DropsUnknownSettingsWithAHint) {
                           "\"stdio\"; did you mean \"args\"?"));
 }
 
+TEST(CheckTransports, ARuleByAWrongNameTakesTheServerDown) {
+    for (const auto* rule : {"disabeld_tools = ['x']", "enabledtools = ['x']", "disabled = true",
+                             "tool = { x = 'deny' }", "trsut = 'untrusted'"}) {
+        auto config = of("[servers.a]\ncommand = 'x'\n" + std::string(rule) + "\n");
+        check_transports(config, known());
+        EXPECT_TRUE(config.servers.empty()) << rule;
+        EXPECT_THAT(all(config.diagnostics), HasSubstr("error: project config .mcp.toml:3:1: "));
+    }
+}
+
 TEST(CheckTransports, LeavesOpenSchemasAlone) {
     auto config =
         of("[servers.a]\nurl = 'https://x'\nown = 1\n[servers.b]\ntransport = 'sse'\nurl = "

@@ -283,6 +283,17 @@ TEST_F(Authorization, AMissingVariableIsAClearError) {
     EXPECT_EQ(server.opened, 0);
 }
 
+TEST_F(Authorization, AMissingVariableIsNamedWithItsPlace) {
+    spec.config.bearer_token_env_var = "TOKEN";
+    spec.config.place = {config::Scope::User, "c.toml", 3, 5};
+    ASSERT_EQ(connect(), State::Error);
+    EXPECT_EQ(
+        connection().status().last_error,
+        "server \"s\": the variable TOKEN (bearer_token_env_var of user config c.toml:3:5) is "
+        "not set");
+    EXPECT_EQ(server.opened, 0);
+}
+
 TEST_F(Authorization, ATokenThatNoHeaderCarriesIsNotSent) {
     spec.config.bearer_token_env_var = "TOKEN";
     variables["TOKEN"] = "a\r\nX-Evil: 1";

@@ -1,15 +1,18 @@
 // What is believed of the state directory, and what is not.
 #include "core/private_file.hpp"
 
+#include "core/private_directory.hpp"
 #include "support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -152,6 +155,17 @@ TEST_F(PrivateFile, ADirectoryIsMadeOnlyWhenItIsWanted) {
     const auto nowhere = open_private_directory("/proc/none/x", Others::MayNothing, Make::Yes);
     ASSERT_FALSE(nowhere);
     EXPECT_THAT(nowhere.error().message, HasSubstr("cannot make /proc/none/x: No such file"));
+}
+
+TEST_F(PrivateFile, ADirectoryThatCannotBeMadeSaysWhatStoppedThoseAboveIt) {
+    fs::permissions(root, fs::perms(0755));
+    fs::permissions(root + "/home", fs::perms(0555));
+    const auto was = ::setfsuid(::geteuid() == 0 ? 65534 : ::geteuid());  // root may write anywhere
+    const bool made = make_private_directory(root + "/home/.local/state/patchbay");
+    const int why = errno;
+    ::setfsuid(static_cast<uid_t>(was));
+    EXPECT_FALSE(made);
+    EXPECT_EQ(why, EACCES);
 }
 
 TEST_F(PrivateFile, WritersTakeTurns) {

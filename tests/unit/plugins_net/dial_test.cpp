@@ -6,6 +6,7 @@
 
 #include <patchbay/cpp/plugin.hpp>
 
+#include <Poco/Net/NetException.h>
 #include <Poco/Net/ServerSocket.h>
 #include <gmock/gmock.h>
 
@@ -70,6 +71,19 @@ TEST_F(Dial, ConnectsToTheAddressesThatWereJudgedAndAsksForThemOnce) {
     endpoint_.beside = "http://mcp.example:1/mcp";
     EXPECT_EQ(dialed("http://as.example:" + port() + "/"), "");
     EXPECT_EQ(asked_["as.example"], 1);
+}
+
+TEST_F(Dial, SaysWhyANameHasNoAddressInPlaceOfTheNameAgain) {
+    endpoint_.resolve = [](const std::string& host, std::uint16_t) -> Endpoint::Addresses {
+        throw Poco::Net::HostNotFoundException(host);
+    };
+    EXPECT_EQ(dialed("http://mcp.example/"), "cannot resolve host \"mcp.example\": Host not found");
+    endpoint_.resolve = [](const std::string& host, std::uint16_t) -> Endpoint::Addresses {
+        throw Poco::Net::DNSException("Temporary DNS error while resolving", host);
+    };
+    EXPECT_EQ(dialed("http://mcp.example/"),
+              "cannot resolve host \"mcp.example\": Temporary DNS error while resolving: "
+              "mcp.example");
 }
 
 TEST_F(Dial, ASecondRecordOfTheServerOpensNothing) {

@@ -93,6 +93,21 @@ TEST(Policy, WhatARefusalAdvisesAllowsThatToolAndLocksOutNoOther) {
     EXPECT_TRUE(judge({}, server, "b").allowed);
 }
 
+TEST(Policy, AReasonNamesThePlaceOfThePattern) {
+    config::Permissions permissions;
+    permissions.deny = {"mcp__s__wipe"};
+    permissions.deny_places = {{"mcp__s__wipe", {config::Scope::User, "c.toml", 2, 9}}};
+    permissions.allow = {"mcp__s__read"};
+    permissions.allow_places = {{"mcp__s__read", {config::Scope::User, "c.toml", 3, 10}}};
+    const auto server = server_named("s");
+    EXPECT_EQ(judge(permissions, server, "wipe").reason,
+              "mcp__s__wipe is denied by [permissions] deny = \"mcp__s__wipe\" (user config "
+              "c.toml:2:9)");
+    EXPECT_EQ(judge(permissions, server, "list").reason,
+              "mcp__s__list is denied, as no pattern of [permissions] allow (user config "
+              "c.toml:3:10) matches \"mcp__s__list\"; add that to it");
+}
+
 TEST(Policy, AReasonSaysWhatOfTheServerWasAskedFor) {
     auto server = server_named("s");
     const auto reason = [&](const config::Permissions& permissions,
