@@ -37,22 +37,26 @@ Exit codes: 0 ok, 1 failure, a list that misses a server's part, or not offered 
   arguments, 4 the configuration is wrong, 5 no server available (or none that lists such things), 6 not found
   or disabled, 7 denied by policy, hidden by it or not approved, 8 timed out, 130 interrupted)";
 
-// Accepted before and after the verb.
+// Accepted before and after the verb. One value each time: left to itself, CLI11 gives an option that
+// may be repeated every word up to the next option, the verb's own among them.
 void add_globals(CLI::App& app, GlobalOptions& global) {
     app.add_option("--config", global.config_files, "Read this configuration file too (repeatable)")
         ->type_name("FILE")
         ->expected(1)
-        ->take_all();
+        ->take_all()
+        ->allow_extra_args(false);
     app.add_option("--set", global.sets,
                    "Set one key, e.g. servers.files.enabled=false (repeatable)")
         ->type_name("KEY=VALUE")
         ->expected(1)
-        ->take_all();
+        ->take_all()
+        ->allow_extra_args(false);
     app.add_option("--plugin-dir", global.plugin_directories,
                    "Look for plugins here first (repeatable)")
         ->type_name("DIR")
         ->expected(1)
-        ->take_all();
+        ->take_all()
+        ->allow_extra_args(false);
     app.add_option("--log-level", global.log_level, "trace, debug, info, warn, error or off")
         ->type_name("LEVEL");
     app.add_flag("--json", global.json, "Print JSON");
@@ -352,7 +356,8 @@ int run_command_line(int argc, char** argv) {
     completes.add_option("--context", complete.context, "An argument that is settled (repeatable)")
         ->type_name("KEY=VALUE")
         ->expected(1)
-        ->take_all();
+        ->take_all()
+        ->allow_extra_args(false);
     completes.callback([&] {
         if (complete.prompt.empty() && complete.resource.empty())
             throw CLI::RequiredError("--prompt or --resource");
