@@ -1,5 +1,8 @@
 #include "app/batch_request.hpp"
 
+#include "protocol/compose.hpp"
+#include "protocol/envelope.hpp"
+
 #include <algorithm>
 #include <iterator>
 
@@ -86,17 +89,27 @@ std::string trouble_with_params(const json::object& request) {
     return {};
 }
 
-json::object params_of(const json::object& request) {
-    if (const auto* params = request.if_contains("params")) return params->get_object();
-    json::object params;
-    for (const auto& member : request) {
-        if (std::find(std::begin(kOurKeys), std::end(kOurKeys),
-                      std::string_view(member.key().data(), member.key().size())) ==
-            std::end(kOurKeys)) {
-            params[member.key()] = member.value();
-        }
+std::string_view raw_member_of(std::string_view line, std::string_view key) {
+    for (const auto& [name, value] : protocol::members_in(line))
+        if (name == key) return value;
+    return {};
+}
+
+std::string_view raw_param_of(std::string_view line, std::string_view key) {
+    const auto params = raw_member_of(line, "params");
+    return raw_member_of(params.empty() ? line : params, key);
+}
+
+std::string raw_params_of(std::string_view line) {
+    const auto given = raw_member_of(line, "params");
+    std::string params;
+    for (const auto& [name, value] : protocol::members_in(given.empty() ? line : given)) {
+        const bool ours = given.empty() && std::find(std::begin(kOurKeys), std::end(kOurKeys),
+                                                     name) != std::end(kOurKeys);
+        if (!ours)
+            params = protocol::joined(params, protocol::quoted(name) + ":" + std::string(value));
     }
-    return params;
+    return "{" + params + "}";
 }
 
 }  // namespace patchbay::app

@@ -6,6 +6,7 @@
 #include "core/text.hpp"
 #include "policy/policy.hpp"
 #include "protocol/arguments.hpp"
+#include "protocol/envelope.hpp"
 #include "protocol/qualified_name.hpp"
 
 #include <algorithm>
@@ -20,6 +21,13 @@ constexpr std::size_t kSchemaShown = 64u << 10;
 
 std::string first_line(const std::string& text) {
     return text.substr(0, text.find('\n'));
+}
+
+// As the server wrote it: its numbers may be more than any type here holds.
+std::string_view raw_structured(std::string_view result) {
+    for (const auto& [key, value] : protocol::members_in(result))
+        if (key == "structuredContent") return value;
+    return {};
 }
 
 int print_result(const connection::Reply& reply, const CallOptions& call,
@@ -37,7 +45,7 @@ int print_result(const connection::Reply& reply, const CallOptions& call,
     const auto* content = result->if_contains("content");
     const auto* structured = result->if_contains("structuredContent");
     const auto printed = content ? print_content(*content, call.output_directory) : Printed();
-    if (structured && !printed.text) print_json(json::serialize(*structured));
+    if (structured && !printed.text) print_json(raw_structured(reply.result));
     if (reply.is_error) say("the tool answered with an error");
     return code == kOk && printed.failed ? int(kFailure) : code;
 }
@@ -197,16 +205,16 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const auto* schema = (*tool)->tool->input_schema();
     // A denied call is refused by the router, whatever its arguments.
     const bool denied = (*tool)->level == config::Level::Deny;
-    const auto arguments = denied ? Result<json::object>(json::object())
+    const auto arguments = denied ? Result<Arguments>(Arguments())
                                   : with_pairs(std::move(*given), call.pairs, *schema);
     if (!arguments) return session.report(within(call.name, arguments.error()));
-    if (!global.quiet && !arguments->empty())
+    if (!global.quiet && !arguments->values.empty())
         for (const auto& note : protocol::unchecked_in(*schema))
             say("note: " + core::printable(call.name, 200) + ": " + core::printable(note, 500));
 
     router::Call request;
     request.name = call.name;
-    request.arguments = json::serialize(*arguments);
+    request.arguments = arguments->text;
     request.timeout = timeout;
     request.begun = begun;
     ProgressLine line;

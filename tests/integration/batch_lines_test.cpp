@@ -185,6 +185,23 @@ TEST(BatchOnTheCommandLine, AnIdIsTakenUntilItsAnswerIsThere) {
                          "\n"));
 }
 
+TEST(BatchOnTheCommandLine, WhatItPassesOnIsWhatWasWritten) {
+    Home home;
+    const auto sent = home.add_recorded("x");
+    const auto done = home.run(
+        {"batch"},
+        R"({"id":12345678901234567890123,"op":"tools/call","name":"mcp__x__echo","arguments":{"message":"a","n":18446744073709551616}}
+{"id":1.0,"op":"request","server":"x","method":"tools/call","params":{"name":"echo","arguments":{"message":"b","n":0.10},"_meta":{"k":1e2}}}
+{"id":2,"op":"resources/read","server":"x","uri":"a://b","k":99999999999999999999}
+)");
+    EXPECT_THAT(done.out, AllOf(HasSubstr(R"({"id":12345678901234567890123,"ok":true)"),
+                                HasSubstr(R"({"id":1.0,"ok":true)")));
+    EXPECT_THAT(read_file(sent),
+                AllOf(HasSubstr(R"("arguments":{"message":"a","n":18446744073709551616})"),
+                      HasSubstr(R"("arguments":{"message":"b","n":0.10})"), HasSubstr(R"("k":1e2)"),
+                      HasSubstr(R"("k":99999999999999999999)")));
+}
+
 TEST(BatchOnTheCommandLine, WhatCannotBeReadIsWrongUsage) {
     const Home home;
     for (const auto& [words, why] :
