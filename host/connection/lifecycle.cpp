@@ -2,6 +2,7 @@
 #include "connection/connection_impl.hpp"
 #include "core/json.hpp"
 #include "core/log.hpp"
+#include "core/shell_word.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 
@@ -59,9 +60,20 @@ std::string Connection::Impl::with_stderr(std::string text) const {
     return text + "; stderr: " + core::log::masked(tail);
 }
 
+std::string Connection::Impl::with_strays(std::string text) const {
+    const auto lines = shown.stray_lines - strays_before;
+    if (lines == 0) return text;
+    return text + "; it wrote " +
+           (lines == 1 ? "a line that is" : std::to_string(lines) + " lines that are") +
+           " no JSON-RPC " + (lines == 1 ? "message: " : "messages, the first: ") +
+           core::log::masked(first_stray) + "; see patchbay mcp logs " +
+           core::shell_word(spec.id());
+}
+
 void Connection::Impl::keep_line(bool stray, std::string_view line) {
     if (stray) {
-        ++shown.stray_lines;
+        if (shown.stray_lines++ == strays_before)
+            first_stray = "\"" + core::printable(core::log::masked(line), 80) + "\"";
     } else {
         stderr_tail.push_back(core::printable(core::log::masked(line), 300));
         if (stderr_tail.size() > kStderrTail) stderr_tail.pop_front();
@@ -111,6 +123,7 @@ void Connection::Impl::open() {
     initialize_status = 0;
     retry_after = {};
     stderr_tail.clear();
+    strays_before = shown.stray_lines;
     shown.facts.clear();
     preparing = true;
     context.expand(spec.config, [this, watch = alive](Result<Expanded> expanded) {
@@ -186,12 +199,13 @@ void Connection::Impl::start_startup_timer() {
                            : not_open  ? "not connected"
                                        : "no answer to the handshake";
         lose({ErrorCode::Timeout,
-              with_stderr(what + " within "s + core::duration(spec.config.startup_timeout) +
-                          " (startup_timeout_sec)" +
-                          (not_open                          ? ": " + trouble->second
-                           : session || !handshake           ? ""
-                           : handshake->unreadable().empty() ? ""
-                                                             : "; " + handshake->unreadable()))});
+              with_stderr(with_strays(
+                  what + " within "s + core::duration(spec.config.startup_timeout) +
+                  " (startup_timeout_sec)" +
+                  (not_open                          ? ": " + trouble->second
+                   : session || !handshake           ? ""
+                   : handshake->unreadable().empty() ? ""
+                                                     : "; " + handshake->unreadable())))});
     });
 }
 
@@ -426,7 +440,9 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
     const bool refused = !lost_because && problem && problem->error.code == ErrorCode::AuthRequired;
     Error error = lost_because ? *lost_because
                   : refused    ? auth_error(*problem, {})
-                  : problem    ? Error{problem->error.code, with_stderr(problem->error.message)}
+                  : problem    ? Error{problem->error.code,
+                                    with_stderr(was_ready ? problem->error.message
+                                                             : with_strays(problem->error.message))}
                                : Error{ErrorCode::Unavailable, "the connection was closed"};
     if (std::exchange(moving_on, false)) return take_place([this] { open(); });
     if (refused && reopen_authorized(*problem)) return fail_all(named(error), Which::Started);
