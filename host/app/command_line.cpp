@@ -264,8 +264,11 @@ int run_command_line(int argc, char** argv) {
     bool schema = false;
     auto& tools = verb(app, "tools", "List tools by their public names",
                        "  patchbay tools\n  patchbay tools 'mcp__git*' --schema\n  patchbay tools "
-                       "read --server files --json\nTools that a rule denies are marked (denied).");
-    tools.add_option("PATTERN", pattern, "Part of a name, or a name with * and ?");
+                       "read --server files --json\nTools that a rule denies are marked (denied). "
+                       "Exit code 6: no tool matches PATTERN.");
+    tools.add_option(
+        "PATTERN", pattern,
+        "Part of a name or description, or a whole name with * and ?; in any case of letters");
     tools.add_option("--server", server, "Only this server")->type_name("ID");
     tools.add_flag("--schema", schema, "With input schemas");
     tools.callback([&] { chosen = [&] { return tools_verb(global, pattern, server, schema); }; });

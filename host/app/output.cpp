@@ -173,11 +173,12 @@ void ProgressLine::show(const std::string& text) {
     std::fflush(stderr);
 }
 
-bool fits_pattern(std::string_view pattern, std::string_view name, std::string_view description) {
-    if (pattern.find_first_of("*?") == std::string_view::npos) {
-        if (name.find(pattern) != std::string_view::npos) return true;
-        return core::lower(description).find(core::lower(pattern)) != std::string::npos;
-    }
+bool fits_pattern(std::string_view given_pattern, std::string_view given_name,
+                  std::string_view description) {
+    const auto pattern = core::lower(given_pattern), name = core::lower(given_name);
+    if (pattern.find_first_of("*?") == std::string::npos)
+        return name.find(pattern) != std::string::npos ||
+               core::lower(description).find(pattern) != std::string::npos;
     std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
     while (n < name.size()) {
         if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) && pattern[p] != '*')

@@ -84,7 +84,7 @@ std::vector<std::string> concerned(const std::string& pattern, std::vector<std::
 Error no_server_for(const Session& session, const std::string& pattern) {
     constexpr std::string_view kPrefix = "mcp__";
     const auto end = std::min(pattern.find("__", kPrefix.size()), pattern.size());
-    if (pattern.starts_with(kPrefix) && pattern.find_first_of("*?") > end)
+    if (core::lower(pattern).starts_with(kPrefix) && pattern.find_first_of("*?") > end)
         return session.no_such_server(pattern.substr(kPrefix.size(), end - kPrefix.size()));
     return session.missing(
         {ErrorCode::NotFound, "no server's tools can match \"" + core::printable(pattern, 80) +
@@ -169,6 +169,10 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     // exit code says that the list is not whole.
     const auto asked = outcome_of(session, servers);
     const bool none = list.empty() && rows.empty();
+    // Where each server has answered it is known that there is no such tool.
+    if (none && !pattern.empty() && !servers.empty() && asked.errors.empty())
+        return session.report(
+            {ErrorCode::NotFound, "no tool matches " + core::printable(pattern, 80)});
     if (!asked.errors.empty() && !asked.answered)
         return session.report(nobody_answered(asked.errors));
     if (global.json)
