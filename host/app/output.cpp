@@ -71,6 +71,26 @@ bool save_block(const json::object& block, std::string_view encoded, const std::
     return saved.has_value();
 }
 
+// What [client] would have to say for the server to be served.
+std::string advice_for(const protocol::RpcError& error) {
+    constexpr std::int64_t kMissingCapability = -32021;
+    if (error.code != kMissingCapability) return {};
+    const auto data = core::parse_json(error.data);
+    const auto* needed =
+        core::object_in(data ? data->if_object() : nullptr, "requiredCapabilities");
+    if (!needed) return {};
+    std::string advice;
+    if (needed->contains("elicitation"))
+        advice += "; to be asked at the terminal, add --set client.elicitation=ask";
+    if (needed->contains("sampling"))
+        advice +=
+            "; to answer with a text of yours, add --set client.sampling=fixed and --set "
+            "client.sampling_text=TEXT";
+    if (needed->contains("roots"))
+        advice += "; to offer folders, add --set 'client.roots=[\"DIR\"]'";
+    return advice;
+}
+
 int first_stdout_error = 0;  // an errno
 
 // stdio keeps that something failed, not why: errno tells that only here.
@@ -156,8 +176,9 @@ void print_rpc_error(std::string_view raw_error, bool json) {
     const auto error = protocol::parse_rpc_error(raw_error);
     const std::string message = error ? error->message : error.error().message;
     if (json) print_json("{\"error\":" + rpc_error_json(raw_error) + "}");
-    say("error: " +
-        (error ? "the server answered " + std::to_string(error->code) + ": " + message : message));
+    say("error: " + (error ? "the server answered " + std::to_string(error->code) + ": " + message +
+                                 advice_for(*error)
+                           : message));
 }
 
 void ProgressLine::clear() {
