@@ -35,7 +35,7 @@ constexpr const char* kFooter =
 
 Exit codes: 0 ok, 1 failure, a list that misses a server's part, or not offered by the server, 2 the tool answered an error, 3 wrong usage or
   arguments, 4 the configuration is wrong, 5 no server available (or none that lists such things), 6 not found
-  or disabled, 7 denied by policy, hidden by it or not approved, 8 timed out, 130 interrupted)";
+  or disabled, 7 denied by policy, hidden by it or not approved, 8 timed out, 130 interrupted, 141 nobody reads the output any longer)";
 
 // Accepted before and after the verb. One value each time: left to itself, CLI11 gives an option that
 // may be repeated every word up to the next option, the verb's own among them.
@@ -82,7 +82,7 @@ std::string document(const std::string& name) {
 
 // What somebody may have meant by an option that there is not.
 std::string hint_for(const std::string& strange, const CLI::App& app, const CLI::App& verb) {
-    if (strange == "-v" || strange == "-V" || strange == "--verbose" || strange == "--debug")
+    if (strange == "-v" || strange == "--verbose" || strange == "--debug")
         return "; --log-level debug tells more, --version which version this is";
     const auto name = strange.substr(0, strange.find('='));
     std::vector<std::string> known;
@@ -169,6 +169,9 @@ int refuse(const CLI::App& app, const CLI::ParseError& error, const GlobalOption
         told = path + " has no \"" + strange.front() + "\"" +
                hint_for_verb(strange.front(), known, *at, path) +
                "; known: " + core::join(known, ", ");
+    } else if (!known.empty() && !strange.empty()) {
+        told = path + " has no option \"" + strange.front() + "\"" +
+               hint_for(strange.front(), app, *at) + "; `" + path + " --help` tells more";
     } else {
         const auto hint = strange.empty() ? std::string() : hint_for(strange.front(), app, *at);
         told = error.what() + hint + "; `" + path + " --help` tells more";
@@ -191,8 +194,8 @@ int print_help(const CLI::App& app, const CLI::ParseError& error) {
 int delivered(int code) {
     const int failed = stdout_error();
     if (failed == 0) return code;
-    if (failed != EPIPE)
-        say(std::string("error: cannot write to stdout: ") + std::strerror(failed));
+    if (failed == EPIPE) return kNobodyReads;
+    say(std::string("error: cannot write to stdout: ") + std::strerror(failed));
     return code == kOk ? int(kFailure) : code;
 }
 
@@ -216,7 +219,7 @@ int run_command_line(int argc, char** argv) {
     app.footer(kFooter);
     app.require_subcommand(1);
     app.fallthrough();
-    app.set_version_flag("--version", "patchbay " PATCHBAY_VERSION);
+    app.set_version_flag("-V,--version", "patchbay " PATCHBAY_VERSION);
     add_globals(app, global);
 
     auto& mcp = verb(app, "mcp", "Servers: status, list, logs, login, logout, auth",
@@ -428,8 +431,15 @@ int run_command_line(int argc, char** argv) {
     doctor.add_flag("--load", load, "Load every plugin too");
     doctor.callback([&] { chosen = [&] { return plugin_doctor_verb(global, load); }; });
 
+    // `help VERB` as `VERB --help`; the words of a vector are taken from its end.
+    std::vector<std::string> words(argv + 1, argv + argc);
+    if (!words.empty() && words.front() == "help") {
+        words.erase(words.begin());
+        words.push_back("--help");
+    }
+    std::reverse(words.begin(), words.end());
     try {
-        app.parse(argc, argv);
+        app.parse(words);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return print_help(app, error);
         global.json = global.json || asks_for_json(argc, argv);

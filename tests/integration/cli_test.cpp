@@ -44,13 +44,24 @@ TEST(CommandLine, HintsAtWhatAnOptionMayHaveMeant) {
     const auto verbose = home.run({"-v", "tools"});
     EXPECT_EQ(verbose.exit_code, 3);
     EXPECT_THAT(verbose.err, HasSubstr("--log-level debug tells more"));
-    for (const char* word : {"-V", "--verbose", "--debug"})
+    for (const char* word : {"--verbose", "--debug"})
         EXPECT_THAT(home.run({"tools", word}).err, HasSubstr("--log-level debug tells more"));
     EXPECT_THAT(home.run({"tools", "--jsno"}).err, HasSubstr("did you mean \"--json\"?"));
     EXPECT_THAT(home.run({"--jsno", "tools"}).err, HasSubstr("did you mean \"--json\"?"));
     EXPECT_THAT(home.run({"tools", "--sever=x"}).err, HasSubstr("did you mean \"--server\"?"));
     EXPECT_THAT(home.run({"tools", "-z"}).err, Not(HasSubstr("did you mean")));
     EXPECT_THAT(home.run({"tools", "--scema"}).err, HasSubstr("did you mean \"--schema\"?"));
+}
+
+TEST(CommandLine, KnowsTheUsualWordsForVersionAndHelp) {
+    const Home home;
+    EXPECT_EQ(home.run({"-V"}).out, home.run({"--version"}).out);
+    EXPECT_EQ(home.run({"help"}).out, home.run({"--help"}).out);
+    EXPECT_EQ(home.run({"help", "mcp", "logs"}).out, home.run({"mcp", "logs", "--help"}).out);
+    EXPECT_EQ(home.run({"help", "tools"}).exit_code, 0);
+    const auto strange = home.run({"-z"});
+    EXPECT_EQ(strange.exit_code, 3);
+    EXPECT_EQ(strange.err, "error: patchbay has no option \"-z\"; `patchbay --help` tells more\n");
 }
 
 TEST(CommandLine, HelpSaysWhatEveryOptionTakes) {
