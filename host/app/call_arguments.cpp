@@ -1,6 +1,7 @@
 #include "app/call_arguments.hpp"
 
 #include "core/json.hpp"
+#include "core/shell_word.hpp"
 #include "core/text.hpp"
 #include "protocol/arguments.hpp"
 #include "protocol/compose.hpp"
@@ -27,6 +28,21 @@ Result<std::string> read_all(std::istream& input, const std::string& name) {
     }
     if (input.bad()) return Error{ErrorCode::Io, name + " cannot be read"};
     return text;
+}
+
+// How a list or an object is typed, where the schema wants one; empty: it does not.
+std::string example_for(const json::value& schema, const std::string& key,
+                        const std::string& text) {
+    const auto list = protocol::coerce_argument(schema, key, "[]");
+    const auto object = protocol::coerce_argument(schema, key, "{}");
+    std::string example;
+    if (list && list->is_array()) {
+        const auto item = parse_json(text, {});
+        example = json::serialize(json::array{item ? *item : json::value(text)});
+    } else if (object && object->is_object()) {
+        example = R"({"key": "value"})";
+    }
+    return example.empty() ? example : "; write " + core::shell_word(key + ":=" + example);
 }
 
 // What a person typed, where it is JSON of that very value, and else the value's own text.
@@ -113,7 +129,9 @@ Result<Arguments> with_pairs(Arguments arguments, const std::vector<std::string>
         if (holds(given, key)) return given_twice(key);
         auto value = as_json ? parse_json(text, "argument \"" + key + "\": the value after :=")
                              : protocol::coerce_argument(schema, key, text);
-        if (!value) return value.error();
+        if (!value)
+            return Error{value.error().code,
+                         value.error().message + (as_json ? "" : example_for(schema, key, text))};
         given.emplace_back(key, written(*value, text));
         protocol::flatten(given.back().second);
         arguments.values[key] = std::move(*value);

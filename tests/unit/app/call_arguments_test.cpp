@@ -16,7 +16,7 @@ namespace json = boost::json;
 json::value schema() {
     return json::parse(R"({"type":"object","required":["path"],"properties":{
         "path":{"type":"string"},"head":{"type":"integer"},"deep":{"type":"boolean"},
-        "tags":{"type":"array","items":{"type":"string"}}}})");
+        "tags":{"type":"array","items":{"type":"string"}},"place":{"type":"object"}}})");
 }
 
 std::string message_of(const Result<Arguments>& result) {
@@ -66,6 +66,10 @@ TEST(PairsOfACall, ThatMakeNoSenseAreNamed) {
         {{"path=x", "tags:=[1,"},
          "argument \"tags\": the value after := is not valid JSON at byte 4"},
         {{"path:=7"}, "path"},
+        {{"path=x", "tags=a b"},
+         "argument \"tags\": \"a b\" is not an array; write 'tags:=[\"a b\"]'"},
+        {{"path=x", "place=here"},
+         "argument \"place\": \"here\" is not an object; write 'place:={\"key\": \"value\"}'"},
     };
     for (const auto& c : cases) {
         const auto made = with_pairs({}, c.pairs, schema());
