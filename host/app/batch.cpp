@@ -2,6 +2,7 @@
 
 #include "app/batch_request.hpp"
 #include "app/call_arguments.hpp"
+#include "app/statuses.hpp"
 #include "app/unknown_tool.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -362,7 +363,7 @@ void Batch::show_status(const std::string& id) {
                            {"protocol", status.protocol},
                            {"restarts", status.restarts},
                            {"last_error", status.last_error}};
-        for (const auto& [name, value] : status.facts) entry[name] = value;
+        for (const auto& [name, value] : status.facts) entry[name] = fact_value(name, value);
         list.push_back(std::move(entry));
     }
     succeed(id, json::serialize(json::object{{"servers", std::move(list)}}));

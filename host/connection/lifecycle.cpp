@@ -379,7 +379,7 @@ void Connection::Impl::lose(Error error) {
     if (lost_when_ready) error = within("connection lost", std::move(error));
     const State next = error.code == ErrorCode::AuthRequired ? State::AuthRequired
                        : !closing && comes_back(error)       ? State::Reconnecting
-                                                             : State::Error;
+                                                             : State::Failed;
     tell_failure(next, named(std::move(error)));
 }
 
