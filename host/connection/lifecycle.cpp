@@ -2,7 +2,6 @@
 #include "connection/connection_impl.hpp"
 #include "core/json.hpp"
 #include "core/log.hpp"
-#include "core/shell_word.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 
@@ -23,7 +22,6 @@ constexpr std::chrono::milliseconds kStartSilence{2'000};
 // One that was a modern server the last time is likely to be one that starts slowly.
 constexpr std::chrono::milliseconds kKnownSilence{10'000};
 constexpr std::chrono::seconds kSteady{30};  // ready for this long: past failures are forgiven
-constexpr std::size_t kStderrTail = 20;      // lines kept for error messages
 constexpr std::chrono::seconds kMostRetryAfter{300};  // a server may ask for this much patience
 
 }  // namespace
@@ -47,38 +45,6 @@ Error Connection::Impl::named(Error error) const {
 std::string Connection::Impl::without_name(const std::string& message) const {
     const std::string server = "server \"" + spec.id() + "\": ";
     return message.rfind(server, 0) == 0 ? message.substr(server.size()) : message;
-}
-
-std::string Connection::Impl::with_stderr(std::string text) const {
-    if (stderr_tail.empty()) return text;
-    std::string tail;
-    const std::size_t from = stderr_tail.size() > 5 ? stderr_tail.size() - 5 : 0;
-    for (std::size_t i = from; i < stderr_tail.size(); ++i) {
-        if (!tail.empty()) tail += " | ";
-        tail += stderr_tail[i];
-    }
-    return text + "; stderr: " + core::log::masked(tail);
-}
-
-std::string Connection::Impl::with_strays(std::string text) const {
-    const auto lines = shown.stray_lines - strays_before;
-    if (lines == 0) return text;
-    return text + "; it wrote " +
-           (lines == 1 ? "a line that is" : std::to_string(lines) + " lines that are") +
-           " no JSON-RPC " + (lines == 1 ? "message: " : "messages, the first: ") +
-           core::log::masked(first_stray) + "; see patchbay mcp logs " +
-           core::shell_word(spec.id());
-}
-
-void Connection::Impl::keep_line(bool stray, std::string_view line) {
-    if (stray) {
-        if (shown.stray_lines++ == strays_before)
-            first_stray = "\"" + core::printable(core::log::masked(line), 80) + "\"";
-    } else {
-        stderr_tail.push_back(core::printable(core::log::masked(line), 300));
-        if (stderr_tail.size() > kStderrTail) stderr_tail.pop_front();
-    }
-    context.events.on_output(spec.id(), stray, line);
 }
 
 void Connection::Impl::set_state(State next) {
