@@ -266,7 +266,9 @@ int run_command_line(int argc, char** argv) {
 
     bool schema = false;
     auto& tools = verb(app, "tools", "List tools by their public names",
-                       "  patchbay tools\n  patchbay tools 'mcp__git*' --schema\n  patchbay tools "
+                       "  patchbay tools\n  patchbay tools mcp__git__log    one tool and its "
+                       "arguments\n  patchbay "
+                       "tools 'mcp__git*' --schema\n  patchbay tools "
                        "read --server files --json\nTools that a rule denies are marked (denied). "
                        "Exit code 6: no tool matches PATTERN.");
     tools.add_option(

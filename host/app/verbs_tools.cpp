@@ -3,6 +3,7 @@
 #include "app/session.hpp"
 #include "app/unknown_tool.hpp"
 #include "app/verbs.hpp"
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "policy/policy.hpp"
 #include "protocol/arguments.hpp"
@@ -48,6 +49,46 @@ int print_result(const connection::Reply& reply, const CallOptions& call,
     if (structured && !printed.text) print_json(raw_structured(reply.result));
     if (reply.is_error) say("the tool answered with an error");
     return code == kOk && printed.failed ? int(kFailure) : code;
+}
+
+// `integer`, `string or null`, `"a" or "b"`; empty: its schema does not say so plainly.
+std::string type_of(const json::object* property) {
+    std::vector<std::string> words;
+    if (const auto type = core::text_in(property, "type")) words.emplace_back(*type);
+    for (const char* key : {"enum", "type"}) {
+        const auto* each = core::array_in(property, key);
+        if (!each) continue;
+        words.clear();
+        for (const auto& word : *each)
+            words.push_back(key[0] == 't' && word.is_string() ? std::string(word.get_string())
+                                                              : json::serialize(word));
+        break;
+    }
+    return core::printable(core::join(words, " or "), 100);
+}
+
+// One tool that was named, for whoever is about to call it.
+void print_tool(const router::ListedTool& tool) {
+    const bool denied = tool.level == config::Level::Deny;
+    print_line(tool.public_name + (denied ? "  (denied)" : ""));
+    if (const auto told = tool.tool->text("description"); !told.empty()) print_foreign(told);
+    const auto* input = tool.tool->input_schema()->if_object();
+    const auto* properties = core::object_in(input, "properties");
+    if (!properties || properties->empty()) return print_line("\nno arguments are declared");
+    const auto* required = core::array_in(input, "required");
+    std::vector<std::vector<Cell>> rows{{{"ARGUMENT"}, {"TYPE"}, {"REQUIRED"}, {"DESCRIPTION"}}};
+    for (const auto& member : *properties) {
+        const auto* property = member.value().if_object();
+        const bool needed = required && std::find(required->begin(), required->end(),
+                                                  json::value(member.key())) != required->end();
+        const std::string about(core::text_in(property, "description").value_or(""));
+        rows.push_back({{core::printable(std::string_view(member.key()), 100)},
+                        {type_of(property)},
+                        {needed ? "yes" : "no"},
+                        {core::printable(about, 1000)}});
+    }
+    print_line("");
+    print_table(rows);
 }
 
 // Why a call is forbidden whoever owns that tool, where that is certain before any server starts:
@@ -140,7 +181,11 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     }
     json::array list;
     std::vector<std::vector<Cell>> rows;
-    for (const auto& tool : session.host().router().tools()) {
+    const auto all_tools = session.host().router().tools();
+    const auto named = std::find_if(all_tools.begin(), all_tools.end(),
+                                    [&](const auto& tool) { return tool.public_name == pattern; });
+    if (named != all_tools.end() && !global.json && !schema) return print_tool(*named), kOk;
+    for (const auto& tool : all_tools) {
         const auto told = core::printable(tool.tool->text("description"),
                                           session.host().config().limits.description_bytes, true);
         if (!fits_pattern(pattern, tool.public_name, told)) continue;

@@ -19,7 +19,6 @@ TEST(Hints, ForWordsThatAreNoVerb) {
         {{"mcp", "stat"}, "has no \"stat\"; did you mean \"status\"?"},
         {{"mcp", "STATUS"}, "did you mean \"status\"?"},
         {{"version"}, "; did you mean \"patchbay --version\"?"},
-        {{"help"}, "; did you mean \"patchbay --help\"?"},
     };
     for (const auto& c : cases) {
         const auto done = home.run(c.words);

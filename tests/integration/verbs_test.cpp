@@ -373,6 +373,20 @@ TEST(CommandLine, ToolsAreShownWithTheirSchemasWhenAskedFor) {
     EXPECT_EQ(home.run({"tools", "--set", "servers.x.enabled_tools=[]"}).err, "no tools\n");
 }
 
+TEST(CommandLine, AToolThatIsNamedIsShownWithItsArguments) {
+    Home home;
+    home.add_example("x");
+    const auto echo = home.run({"tools", "mcp__x__echo"});
+    EXPECT_EQ(echo.exit_code, 0);
+    EXPECT_THAT(echo.out, AllOf(StartsWith("mcp__x__echo\nAnswers with the message.\n"),
+                                HasSubstr("\nARGUMENT  TYPE    REQUIRED  DESCRIPTION\n"
+                                          "message   string  yes       ")));
+    EXPECT_THAT(home.run({"tools", "mcp__x__pid"}).out, HasSubstr("\nno arguments are declared\n"));
+    EXPECT_THAT(home.run({"tools", "mcp__x__ech"}).out, StartsWith("mcp__x__echo  [x] "));
+    EXPECT_THAT(home.run({"tools", "mcp__x__echo", "--set", "servers.x.tools.echo=\"deny\""}).out,
+                StartsWith("mcp__x__echo  (denied)\n"));
+}
+
 TEST(CommandLine, AnEmptyListSaysWhoseThingsAreDenied) {
     Home home;
     home.add("bare",
