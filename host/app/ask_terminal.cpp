@@ -135,7 +135,12 @@ void TerminalAsker::add(Form form) {
 }
 
 void TerminalAsker::begin() {
-    if (terminal_ < 0 && (!loop_ || !open_terminal())) return end(false);
+    if (terminal_ < 0 && (!loop_ || !open_terminal())) {
+        if (const auto& server = forms_.front().server; !server.empty())
+            say("note: server \"" + server +
+                "\" asked something; there is no terminal, so it was declined");
+        return end(false);
+    }
     if (!forms_.front().heading.empty()) say(forms_.front().heading);
     prompt();
 }

@@ -2,6 +2,7 @@
 
 #include "app/batch_request.hpp"
 #include "app/call_arguments.hpp"
+#include "app/statuses.hpp"
 #include "app/unknown_tool.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -109,16 +110,16 @@ void Batch::take_line(std::string_view line) {
     if (!request)
         return refuse_line(
             "null", wrong_line("a request is a JSON object like {\"id\":1,\"op\":\"tools/list\"}"));
-    const auto* given = request->if_contains("id");
-    const std::string id = given ? json::serialize(*given) : protocol::quoted(input_.line_name());
+    const auto given = raw_member_of(line, "id");
+    const std::string id(given.empty() ? protocol::quoted(input_.line_name()) : given);
     if (running_.count(id))
         return refuse_line(id, wrong_line("id " + id + " is in flight already"));
     if (const auto trouble = trouble_with(*request); !trouble.empty())
         return refuse_line(id, wrong_line(trouble));
-    start(id, *request);
+    start(id, *request, line);
 }
 
-void Batch::start(const std::string& id, const json::object& request) {
+void Batch::start(const std::string& id, const json::object& request, std::string_view line) {
     static const std::vector<std::string> kOps = {"resources/read",
                                                   "resources/subscribe",
                                                   "resources/unsubscribe",
@@ -150,11 +151,11 @@ void Batch::start(const std::string& id, const json::object& request) {
         return refuse(id, trouble);
     if (const auto server = text_of(request, "server"); !session_.has(server))
         return fail(id, session_.no_such_server(server));
-    if (op == "tools/call") return call_tool(id, request);
+    if (op == "tools/call") return call_tool(id, request, line);
     if (op == "tools/list") return list_tools(id, request);
     if (op == "resources/list" || op == "resources/templates/list" || op == "prompts/list")
         return list(id, op, request);
-    if (op == "cancel") return cancel(id, request);
+    if (op == "cancel") return cancel(id, request, line);
     if (op == "wait") return wait_for(id, request);
     if (op == "status") return show_status(id);
     // No request: it would wait for itself. advance() answers it.
@@ -163,10 +164,10 @@ void Batch::start(const std::string& id, const json::object& request) {
         barrier_ = id;
         return;
     }
-    if (op != "request") return ask_server(id, op, request);
+    if (op != "request") return ask_server(id, op, request, line);
     const std::string method = text_of(request, "method");
     if (method.empty()) return refuse(id, "op \"request\" needs a \"method\"");
-    ask_server(id, method, request);
+    ask_server(id, method, request, line);
 }
 
 connection::ReplyHandler Batch::relay(const std::string& id) {
@@ -181,13 +182,12 @@ connection::ProgressHandler Batch::tell_progress(const std::string& id) {
     return [this, id](const connection::Progress& progress) { output_.progress(id, progress); };
 }
 
-void Batch::call_tool(const std::string& id, const json::object& request) {
+void Batch::call_tool(const std::string& id, const json::object& request, std::string_view line) {
     router::Call call;
     call.name = param_of(request, "name")->get_string();
-    if (const auto* arguments = param_of(request, "arguments"))
-        call.arguments = json::serialize(*arguments);
-    if (const auto* meta = param_of(request, "_meta"))
-        call.meta = protocol::members_of(meta->get_object());
+    call.arguments = raw_param_of(line, "arguments");
+    if (const auto meta = raw_param_of(line, "_meta"); !meta.empty())
+        call.meta = meta.substr(1, meta.size() - 2);
     call.timeout = timeout_of(request);
     const auto* progress = request.if_contains("progress");
     if (progress && progress->is_bool() && progress->get_bool())
@@ -201,13 +201,13 @@ void Batch::call_tool(const std::string& id, const json::object& request) {
 }
 
 void Batch::ask_server(const std::string& id, const std::string& method,
-                       const json::object& request) {
+                       const json::object& request, std::string_view line) {
     router::ServerRequest asked;
     asked.server = text_of(request, "server");
     if (asked.server.empty())
         return refuse(id, core::printable(method, 200) + " needs a \"server\"");
     asked.method = method;
-    auto params = protocol::split_params(json::serialize(params_of(request)));
+    auto params = protocol::split_params(raw_params_of(line));
     if (!params) return refuse(id, params.error().message);
     asked.params = std::move(*params);
     asked.timeout = timeout_of(request);
@@ -302,9 +302,8 @@ void Batch::list(const std::string& id, const std::string& op, const json::objec
     });
 }
 
-void Batch::cancel(const std::string& id, const json::object& request) {
-    const auto* target = request.if_contains("target");
-    const std::string target_id = target ? json::serialize(*target) : std::string();
+void Batch::cancel(const std::string& id, const json::object& request, std::string_view line) {
+    const std::string target_id(raw_member_of(line, "target"));
     const auto waits = std::find_if(waiting_.begin(), waiting_.end(),
                                     [&](const auto& each) { return each.id == target_id; });
     if (waits != waiting_.end()) {
@@ -315,10 +314,11 @@ void Batch::cancel(const std::string& id, const json::object& request) {
     }
     const auto found = running_.find(target_id);
     if (found == running_.end() || found->second.call == 0) {
-        return target ? fail(id, {ErrorCode::NotFound, "no request or wait with the id " +
-                                                           core::printable(target_id, 80) +
-                                                           " is in flight"})
-                      : refuse(id, "cancel needs the \"target\" id of a request in flight");
+        return !target_id.empty()
+                   ? fail(id, {ErrorCode::NotFound, "no request or wait with the id " +
+                                                        core::printable(target_id, 80) +
+                                                        " is in flight"})
+                   : refuse(id, "cancel needs the \"target\" id of a request in flight");
     }
     const auto call = found->second.call;
     succeed(id, "{}");
@@ -363,7 +363,7 @@ void Batch::show_status(const std::string& id) {
                            {"protocol", status.protocol},
                            {"restarts", status.restarts},
                            {"last_error", status.last_error}};
-        for (const auto& [name, value] : status.facts) entry[name] = value;
+        for (const auto& [name, value] : status.facts) entry[name] = fact_value(name, value);
         list.push_back(std::move(entry));
     }
     succeed(id, json::serialize(json::object{{"servers", std::move(list)}}));

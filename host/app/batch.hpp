@@ -44,15 +44,17 @@ private:
     void interrupt();
     void take_lines();
     void take_line(std::string_view line);
-    void start(const std::string& id, const boost::json::object& request);
-    void call_tool(const std::string& id, const boost::json::object& request);
+    // `line` is the request as it was written.
+    void start(const std::string& id, const boost::json::object& request, std::string_view line);
+    void call_tool(const std::string& id, const boost::json::object& request,
+                   std::string_view line);
     void ask_server(const std::string& id, const std::string& method,
-                    const boost::json::object& request);
+                    const boost::json::object& request, std::string_view line);
     void list(const std::string& id, const std::string& op, const boost::json::object& request);
     enum class Wanted { Tools, Rest };
     boost::json::array unready(Wanted wanted);
     void list_tools(const std::string& id, const boost::json::object& request);
-    void cancel(const std::string& id, const boost::json::object& request);
+    void cancel(const std::string& id, const boost::json::object& request, std::string_view line);
     void wait_for(const std::string& id, const boost::json::object& request);
     void show_status(const std::string& id);
     void on_notification(const std::string& server, const std::string& method,

@@ -1,9 +1,13 @@
 #include "app/batch_request.hpp"
 
 #include "core/json.hpp"
+#include "core/text.hpp"
+#include "protocol/compose.hpp"
+#include "protocol/envelope.hpp"
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -31,6 +35,46 @@ constexpr struct {
                {"completion/complete", "argument", json::kind::object},
                {"logging/setLevel", "level", json::kind::string},
                {"subscriptions/listen", "notifications", json::kind::object}};
+
+// What each op takes besides. `request` is not here: its method is anybody's, and so are its params.
+const std::map<std::string_view, std::vector<std::string>>& taken() {
+    static const std::map<std::string_view, std::vector<std::string>> kTaken = {
+        {"tools/call", {"name", "arguments"}},
+        {"tools/list", {}},
+        {"resources/list", {}},
+        {"resources/templates/list", {}},
+        {"prompts/list", {}},
+        {"resources/read", {"uri"}},
+        {"resources/subscribe", {"uri"}},
+        {"resources/unsubscribe", {"uri"}},
+        {"prompts/get", {"name", "arguments"}},
+        {"completion/complete", {"ref", "argument", "context"}},
+        {"logging/setLevel", {"level"}},
+        {"subscriptions/listen", {"notifications"}},
+        {"ping", {}},
+        {"server/discover", {}},
+        {"cancel", {"target", "reason"}},
+        {"wait", {}},
+        {"status", {}},
+        {"barrier", {}}};
+    return kTaken;
+}
+
+// A misspelt "arguments" would call the tool without any.
+std::string unknown_member(const json::object& request, const std::string& op) {
+    const auto known = taken().find(op);
+    if (known == taken().end()) return {};
+    std::vector<std::string> names(std::begin(kOurKeys), std::end(kOurKeys));
+    names.insert(names.end(), known->second.begin(), known->second.end());
+    names.push_back("_meta");
+    for (const auto& member : request) {
+        const std::string name(member.key());
+        if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+        return op + " has no member \"" + core::printable(name, 80) + "\"" +
+               core::did_you_mean(name, names) + "; known: " + core::join(names, ", ");
+    }
+    return {};
+}
 
 }  // namespace
 
@@ -71,6 +115,7 @@ const json::value* param_of(const json::object& request, const char* key) {
 std::string trouble_with_params(const json::object& request) {
     const auto op = text_of(request, "op");
     if (op == "request") return {};  // the server judges it
+    if (auto unknown = unknown_member(request, op); !unknown.empty()) return unknown;
     for (const auto& needed : kNeeded) {
         if (op != needed.op) continue;
         const auto* value = param_of(request, needed.member);
@@ -87,17 +132,27 @@ std::string trouble_with_params(const json::object& request) {
     return {};
 }
 
-json::object params_of(const json::object& request) {
-    if (const auto* params = request.if_contains("params")) return params->get_object();
-    json::object params;
-    for (const auto& member : request) {
-        if (std::find(std::begin(kOurKeys), std::end(kOurKeys),
-                      std::string_view(member.key().data(), member.key().size())) ==
-            std::end(kOurKeys)) {
-            params[member.key()] = member.value();
-        }
+std::string_view raw_member_of(std::string_view line, std::string_view key) {
+    for (const auto& [name, value] : protocol::members_in(line))
+        if (name == key) return value;
+    return {};
+}
+
+std::string_view raw_param_of(std::string_view line, std::string_view key) {
+    const auto params = raw_member_of(line, "params");
+    return raw_member_of(params.empty() ? line : params, key);
+}
+
+std::string raw_params_of(std::string_view line) {
+    const auto given = raw_member_of(line, "params");
+    std::string params;
+    for (const auto& [name, value] : protocol::members_in(given.empty() ? line : given)) {
+        const bool ours = given.empty() && std::find(std::begin(kOurKeys), std::end(kOurKeys),
+                                                     name) != std::end(kOurKeys);
+        if (!ours)
+            params = protocol::joined(params, protocol::quoted(name) + ":" + std::string(value));
     }
-    return params;
+    return "{" + params + "}";
 }
 
 }  // namespace patchbay::app

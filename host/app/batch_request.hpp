@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 namespace patchbay::app {
 
@@ -19,7 +20,12 @@ std::string text_of(const boost::json::object& object, const char* key);   // em
 std::chrono::milliseconds timeout_of(const boost::json::object& request);  // 0: none
 // A member of `params`, or of the request itself when there is none; null: it is not there.
 const boost::json::value* param_of(const boost::json::object& request, const char* key);
-// `params`, or every member that is not ours when there is none.
-boost::json::object params_of(const boost::json::object& request);
+
+// The same of the line that such a request was read from, as bytes: what is passed on goes out as it
+// was written, numbers too that no type here holds. Empty: it is not there.
+std::string_view raw_member_of(std::string_view line, std::string_view key);
+std::string_view raw_param_of(std::string_view line, std::string_view key);
+// `params`, or every member that is not ours when there is none: one object.
+std::string raw_params_of(std::string_view line);
 
 }  // namespace patchbay::app

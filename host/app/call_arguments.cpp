@@ -1,15 +1,18 @@
 #include "app/call_arguments.hpp"
 
 #include "core/json.hpp"
+#include "core/shell_word.hpp"
 #include "core/text.hpp"
 #include "protocol/arguments.hpp"
+#include "protocol/compose.hpp"
+#include "protocol/envelope.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <set>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -27,6 +30,45 @@ Result<std::string> read_all(std::istream& input, const std::string& name) {
     return text;
 }
 
+// How a list or an object is typed, where the schema wants one; empty: it does not.
+std::string example_for(const json::value& schema, const std::string& key,
+                        const std::string& text) {
+    const auto list = protocol::coerce_argument(schema, key, "[]");
+    const auto object = protocol::coerce_argument(schema, key, "{}");
+    std::string example;
+    if (list && list->is_array()) {
+        const auto item = parse_json(text, {});
+        example = json::serialize(json::array{item ? *item : json::value(text)});
+    } else if (object && object->is_object()) {
+        example = R"({"key": "value"})";
+    }
+    return example.empty() ? example : "; write " + core::shell_word(key + ":=" + example);
+}
+
+// What a person typed, where it is JSON of that very value, and else the value's own text.
+std::string written(const json::value& value, const std::string& typed) {
+    const auto same = parse_json(typed, {});
+    return same && *same == value ? typed : json::serialize(value);
+}
+
+using Written = std::vector<std::pair<std::string, std::string>>;  // key, JSON
+bool holds(const Written& members, const std::string& key) {
+    return std::any_of(members.begin(), members.end(),
+                       [&](const auto& member) { return member.first == key; });
+}
+// `text` with the members of `changed` in place of its own.
+std::string with_members(std::string_view text, const Written& changed) {
+    std::string out = "{";
+    const auto append = [&](const std::string& key, std::string_view value) {
+        if (out.size() > 1) out += ',';
+        out.append(protocol::quoted(key)).append(":").append(value);
+    };
+    for (const auto& [key, value] : protocol::members_in(text))
+        if (!holds(changed, key)) append(key, value);
+    for (const auto& [key, value] : changed) append(key, value);
+    return out += '}';
+}
+
 }  // namespace
 
 Result<json::value> parse_json(std::string_view text, const std::string& name, std::size_t depth) {
@@ -35,8 +77,8 @@ Result<json::value> parse_json(std::string_view text, const std::string& name, s
     return value;
 }
 
-Result<json::object> read_arguments(const std::string& given) {
-    if (given.empty()) return json::object();
+Result<Arguments> read_arguments(const std::string& given) {
+    if (given.empty()) return Arguments();
     std::string text = given, name = "--args";
     if (given == "-") {
         auto read = read_all(std::cin, name = "stdin");
@@ -60,7 +102,8 @@ Result<json::object> read_arguments(const std::string& given) {
     if (!value->is_object())
         return Error{ErrorCode::Invalid,
                      name + " must be a JSON object like {\"path\": \"README.md\"}"};
-    return std::move(value->get_object());
+    protocol::flatten(text);
+    return Arguments{std::move(value->get_object()), std::move(text)};
 }
 
 Result<std::pair<std::string, std::string>> key_and_value(const std::string& pair) {
@@ -74,23 +117,28 @@ Error given_twice(const std::string& key) {
     return {ErrorCode::Invalid, "argument \"" + core::printable(key, 80) + "\" is given twice"};
 }
 
-Result<json::object> with_pairs(json::object arguments, const std::vector<std::string>& pairs,
-                                const json::value& schema) {
-    std::set<std::string> given;
+Result<Arguments> with_pairs(Arguments arguments, const std::vector<std::string>& pairs,
+                             const json::value& schema) {
+    Written given;
     for (const auto& pair : pairs) {
         auto cut = key_and_value(pair);
         if (!cut) return cut.error();
         auto& [key, text] = *cut;
         const bool as_json = key.size() > 1 && key.back() == ':';
         if (as_json) key.pop_back();
-        if (!given.insert(key).second) return given_twice(key);
+        if (holds(given, key)) return given_twice(key);
         auto value = as_json ? parse_json(text, "argument \"" + key + "\": the value after :=")
                              : protocol::coerce_argument(schema, key, text);
-        if (!value) return value.error();
-        arguments[key] = std::move(*value);
+        if (!value)
+            return Error{value.error().code,
+                         value.error().message + (as_json ? "" : example_for(schema, key, text))};
+        given.emplace_back(key, written(*value, text));
+        protocol::flatten(given.back().second);
+        arguments.values[key] = std::move(*value);
     }
-    const auto troubles = protocol::check_arguments(schema, arguments);
+    const auto troubles = protocol::check_arguments(schema, arguments.values);
     if (!troubles.empty()) return Error{ErrorCode::Invalid, core::join(troubles, "\n       ")};
+    if (!given.empty()) arguments.text = with_members(arguments.text, given);
     return arguments;
 }
 

@@ -22,15 +22,21 @@ constexpr std::size_t kArgumentBytes = 16u << 20;
 Result<boost::json::value> parse_json(std::string_view text, const std::string& name,
                                       std::size_t depth = core::Limits().json_depth);
 
+// An object as it was read and as it was written. What was written is what goes out: many a number is
+// more than any type here holds.
+struct Arguments {
+    boost::json::object values;
+    std::string text = "{}";
+};
+
 // The object that --args means: JSON itself, @FILE, or - for stdin; {} when `given` is empty.
 // Blocks on stdin, so it is asked before signals become events of a loop that is not yet run.
-Result<boost::json::object> read_arguments(const std::string& given);
+Result<Arguments> read_arguments(const std::string& given);
 
 // `pairs` on top of `arguments`: key=value typed by the schema, key:=JSON as it stands. The whole
 // is checked against the schema then.
-Result<boost::json::object> with_pairs(boost::json::object arguments,
-                                       const std::vector<std::string>& pairs,
-                                       const boost::json::value& schema);
+Result<Arguments> with_pairs(Arguments arguments, const std::vector<std::string>& pairs,
+                             const boost::json::value& schema);
 
 // Which of the two was meant is not for us to guess.
 Error given_twice(const std::string& key);

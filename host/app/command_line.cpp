@@ -35,24 +35,28 @@ constexpr const char* kFooter =
 
 Exit codes: 0 ok, 1 failure, a list that misses a server's part, or not offered by the server, 2 the tool answered an error, 3 wrong usage or
   arguments, 4 the configuration is wrong, 5 no server available (or none that lists such things), 6 not found
-  or disabled, 7 denied by policy, hidden by it or not approved, 8 timed out, 130 interrupted)";
+  or disabled, 7 denied by policy, hidden by it or not approved, 8 timed out, 130 interrupted, 141 nobody reads the output any longer)";
 
-// Accepted before and after the verb.
+// Accepted before and after the verb. One value each time: left to itself, CLI11 gives an option that
+// may be repeated every word up to the next option, the verb's own among them.
 void add_globals(CLI::App& app, GlobalOptions& global) {
     app.add_option("--config", global.config_files, "Read this configuration file too (repeatable)")
         ->type_name("FILE")
         ->expected(1)
-        ->take_all();
+        ->take_all()
+        ->allow_extra_args(false);
     app.add_option("--set", global.sets,
                    "Set one key, e.g. servers.files.enabled=false (repeatable)")
         ->type_name("KEY=VALUE")
         ->expected(1)
-        ->take_all();
+        ->take_all()
+        ->allow_extra_args(false);
     app.add_option("--plugin-dir", global.plugin_directories,
                    "Look for plugins here first (repeatable)")
         ->type_name("DIR")
         ->expected(1)
-        ->take_all();
+        ->take_all()
+        ->allow_extra_args(false);
     app.add_option("--log-level", global.log_level, "trace, debug, info, warn, error or off")
         ->type_name("LEVEL");
     app.add_flag("--json", global.json, "Print JSON");
@@ -78,7 +82,7 @@ std::string document(const std::string& name) {
 
 // What somebody may have meant by an option that there is not.
 std::string hint_for(const std::string& strange, const CLI::App& app, const CLI::App& verb) {
-    if (strange == "-v" || strange == "-V" || strange == "--verbose" || strange == "--debug")
+    if (strange == "-v" || strange == "--verbose" || strange == "--debug")
         return "; --log-level debug tells more, --version which version this is";
     const auto name = strange.substr(0, strange.find('='));
     std::vector<std::string> known;
@@ -165,6 +169,9 @@ int refuse(const CLI::App& app, const CLI::ParseError& error, const GlobalOption
         told = path + " has no \"" + strange.front() + "\"" +
                hint_for_verb(strange.front(), known, *at, path) +
                "; known: " + core::join(known, ", ");
+    } else if (!known.empty() && !strange.empty()) {
+        told = path + " has no option \"" + strange.front() + "\"" +
+               hint_for(strange.front(), app, *at) + "; `" + path + " --help` tells more";
     } else {
         const auto hint = strange.empty() ? std::string() : hint_for(strange.front(), app, *at);
         told = error.what() + hint + "; `" + path + " --help` tells more";
@@ -187,8 +194,8 @@ int print_help(const CLI::App& app, const CLI::ParseError& error) {
 int delivered(int code) {
     const int failed = stdout_error();
     if (failed == 0) return code;
-    if (failed != EPIPE)
-        say(std::string("error: cannot write to stdout: ") + std::strerror(failed));
+    if (failed == EPIPE) return kNobodyReads;
+    say(std::string("error: cannot write to stdout: ") + std::strerror(failed));
     return code == kOk ? int(kFailure) : code;
 }
 
@@ -212,7 +219,7 @@ int run_command_line(int argc, char** argv) {
     app.footer(kFooter);
     app.require_subcommand(1);
     app.fallthrough();
-    app.set_version_flag("--version", "patchbay " PATCHBAY_VERSION);
+    app.set_version_flag("-V,--version", "patchbay " PATCHBAY_VERSION);
     add_globals(app, global);
 
     auto& mcp = verb(app, "mcp", "Servers: status, list, logs, login, logout, auth",
@@ -259,9 +266,14 @@ int run_command_line(int argc, char** argv) {
 
     bool schema = false;
     auto& tools = verb(app, "tools", "List tools by their public names",
-                       "  patchbay tools\n  patchbay tools 'mcp__git*' --schema\n  patchbay tools "
-                       "read --server files --json\nTools that a rule denies are marked (denied).");
-    tools.add_option("PATTERN", pattern, "Part of a name, or a name with * and ?");
+                       "  patchbay tools\n  patchbay tools mcp__git__log    one tool and its "
+                       "arguments\n  patchbay "
+                       "tools 'mcp__git*' --schema\n  patchbay tools "
+                       "read --server files --json\nTools that a rule denies are marked (denied). "
+                       "Exit code 6: no tool matches PATTERN.");
+    tools.add_option(
+        "PATTERN", pattern,
+        "Part of a name or description, or a whole name with * and ?; in any case of letters");
     tools.add_option("--server", server, "Only this server")->type_name("ID");
     tools.add_flag("--schema", schema, "With input schemas");
     tools.callback([&] { chosen = [&] { return tools_verb(global, pattern, server, schema); }; });
@@ -352,7 +364,8 @@ int run_command_line(int argc, char** argv) {
     completes.add_option("--context", complete.context, "An argument that is settled (repeatable)")
         ->type_name("KEY=VALUE")
         ->expected(1)
-        ->take_all();
+        ->take_all()
+        ->allow_extra_args(false);
     completes.callback([&] {
         if (complete.prompt.empty() && complete.resource.empty())
             throw CLI::RequiredError("--prompt or --resource");
@@ -420,8 +433,15 @@ int run_command_line(int argc, char** argv) {
     doctor.add_flag("--load", load, "Load every plugin too");
     doctor.callback([&] { chosen = [&] { return plugin_doctor_verb(global, load); }; });
 
+    // `help VERB` as `VERB --help`; the words of a vector are taken from its end.
+    std::vector<std::string> words(argv + 1, argv + argc);
+    if (!words.empty() && words.front() == "help") {
+        words.erase(words.begin());
+        words.push_back("--help");
+    }
+    std::reverse(words.begin(), words.end());
     try {
-        app.parse(argc, argv);
+        app.parse(words);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return print_help(app, error);
         global.json = global.json || asks_for_json(argc, argv);

@@ -69,6 +69,26 @@ bool save_block(const json::object& block, std::string_view encoded, const std::
     return saved.has_value();
 }
 
+// What [client] would have to say for the server to be served.
+std::string advice_for(const protocol::RpcError& error) {
+    constexpr std::int64_t kMissingCapability = -32021;
+    if (error.code != kMissingCapability) return {};
+    const auto data = core::parse_json(error.data);
+    const auto* needed =
+        core::object_in(data ? data->if_object() : nullptr, "requiredCapabilities");
+    if (!needed) return {};
+    std::string advice;
+    if (needed->contains("elicitation"))
+        advice += "; to be asked at the terminal, add --set client.elicitation=ask";
+    if (needed->contains("sampling"))
+        advice +=
+            "; to answer with a text of yours, add --set client.sampling=fixed and --set "
+            "client.sampling_text=TEXT";
+    if (needed->contains("roots"))
+        advice += "; to offer folders, add --set 'client.roots=[\"DIR\"]'";
+    return advice;
+}
+
 int first_stdout_error = 0;  // an errno
 
 // stdio keeps that something failed, not why: errno tells that only here.
@@ -154,8 +174,9 @@ void print_rpc_error(std::string_view raw_error, bool json) {
     const auto error = protocol::parse_rpc_error(raw_error);
     const std::string message = error ? error->message : error.error().message;
     if (json) print_json("{\"error\":" + rpc_error_json(raw_error) + "}");
-    say("error: " +
-        (error ? "the server answered " + std::to_string(error->code) + ": " + message : message));
+    say("error: " + (error ? "the server answered " + std::to_string(error->code) + ": " + message +
+                                 advice_for(*error)
+                           : message));
 }
 
 void ProgressLine::clear() {
@@ -171,11 +192,12 @@ void ProgressLine::show(const std::string& text) {
     std::fflush(stderr);
 }
 
-bool fits_pattern(std::string_view pattern, std::string_view name, std::string_view description) {
-    if (pattern.find_first_of("*?") == std::string_view::npos) {
-        if (name.find(pattern) != std::string_view::npos) return true;
-        return core::lower(description).find(core::lower(pattern)) != std::string::npos;
-    }
+bool fits_pattern(std::string_view given_pattern, std::string_view given_name,
+                  std::string_view description) {
+    const auto pattern = core::lower(given_pattern), name = core::lower(given_name);
+    if (pattern.find_first_of("*?") == std::string::npos)
+        return name.find(pattern) != std::string::npos ||
+               core::lower(description).find(pattern) != std::string::npos;
     std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
     while (n < name.size()) {
         if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) && pattern[p] != '*')

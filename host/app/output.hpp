@@ -60,7 +60,7 @@ std::string table_text(const std::vector<std::vector<Cell>>& rows, Look look);
 void print_table(const std::vector<std::vector<Cell>>& rows);
 
 // `*` and `?` as in a shell over the whole name; a pattern without them is looked for anywhere in
-// the name and, in any case of its letters, in the description.
+// the name and the description. In any case of letters.
 bool fits_pattern(std::string_view pattern, std::string_view name, std::string_view description);
 
 // Base64, with its padding or without; Protocol when it is none.

@@ -15,6 +15,7 @@ namespace patchbay::app {
 namespace {
 
 constexpr std::chrono::seconds kCloseLimit{5};
+constexpr std::chrono::milliseconds kHurriedGrace{300};
 constexpr std::size_t kNamedServers = 20;
 
 // Where a server is turned off; of one that a plugin brings, where it is defined.
@@ -111,7 +112,18 @@ Session::~Session() {
     if (signal_watch_) host_->loop().unwatch(signal_watch_);
 }
 
+int Session::report(const Error& error) const {
+    timed_out_ = timed_out_ || error.code == ErrorCode::Timeout;
+    return app::report(error, global_);
+}
+
+// A server that did not answer in time, or that nobody waits for any longer, has nothing to finish:
+// whoever waits for us does not wait for its whole grace. What was said leaves before.
 void Session::close() {
+    static_cast<void>(stdout_error());
+    using Hurried = plugin::ProcessService::Hurried;
+    host_->plugins().hurry(was_interrupted() || timed_out_ ? Hurried::All : Hurried::Leaving,
+                           kHurriedGrace);
     host_->close(core::Clock::now() + kCloseLimit);
 }
 

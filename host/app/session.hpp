@@ -48,7 +48,7 @@ public:
     // interrupted, and leaves them as they are: what is known by then is worth telling.
     void connect(const std::vector<std::string>& servers);
 
-    int report(const Error& error) const { return app::report(error, global_); }
+    int report(const Error& error) const;
 
     // All diagnostics of the configuration, on stderr and each once; no warnings when quiet.
     void tell_troubles();
@@ -83,6 +83,7 @@ private:
     std::unique_ptr<Host> host_;
     core::Loop::WatchId signal_watch_ = 0;
     int interrupts_ = 0;
+    mutable bool timed_out_ = false;  // so it was reported
     std::function<void()> interrupted_;
     std::set<std::string> told_;  // diagnostics
 };

@@ -4,6 +4,7 @@
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace patchbay::app {
 using connection::State;
@@ -67,6 +68,14 @@ std::vector<Status> statuses_of_all(std::vector<Status> statuses,
     std::sort(statuses.begin(), statuses.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
     return statuses;
+}
+
+boost::json::value fact_value(const std::string& name, const std::string& text) {
+    std::int64_t number = 0;
+    const auto* const end = text.data() + text.size();
+    const auto [read, failed] = std::from_chars(text.data(), end, number);
+    if (name == "pid" && failed == std::errc() && read == end) return number;
+    return boost::json::value(text);
 }
 
 }  // namespace patchbay::app

@@ -7,6 +7,8 @@
 #include "config/config.hpp"
 #include "connection/connection.hpp"
 
+#include <boost/json/value.hpp>
+
 #include <cstddef>
 #include <map>
 #include <string>
@@ -19,5 +21,8 @@ namespace patchbay::app {
 std::vector<connection::Status> statuses_of_all(std::vector<connection::Status> connected,
                                                 const std::map<std::string, std::size_t>& listed,
                                                 const config::Config& config);
+
+// What a plugin says of a channel, as JSON: a process id is a number.
+boost::json::value fact_value(const std::string& name, const std::string& text);
 
 }  // namespace patchbay::app

@@ -23,6 +23,7 @@ enum ExitCode : int {
     kDenied = 7,
     kTimedOut = 8,
     kInterrupted = 130,
+    kNobodyReads = 141,  // as a shell tells of who SIGPIPE ended
 };
 ExitCode exit_code_of(ErrorCode code);
 

@@ -1,5 +1,6 @@
 #include "app/output.hpp"
 #include "app/session.hpp"
+#include "app/statuses.hpp"
 #include "app/verbs.hpp"
 #include "core/text.hpp"
 
@@ -96,7 +97,7 @@ json::object json_of(const Session& session, const Status& status) {
             json::array(status.capabilities.begin(), status.capabilities.end());
     if (!status.notes.empty())
         object["notes"] = json::array(status.notes.begin(), status.notes.end());
-    for (const auto& [name, value] : status.facts) object[name] = value;
+    for (const auto& [name, value] : status.facts) object[name] = fact_value(name, value);
     return object;
 }
 
@@ -218,6 +219,7 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
         print_detail(session, status);
     if (session.was_interrupted()) return kInterrupted;
     if (session.misconfigured(server)) return kConfigError;
+    if (status.state == State::Untrusted) return kDenied;
     return status.state == State::Error || status.state == State::Failed ? kUnavailable : kOk;
 }
 

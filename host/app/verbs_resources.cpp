@@ -32,7 +32,8 @@ struct Listed {
     std::vector<std::pair<std::string, json::object>> things;  // server, definition
     std::vector<Error> errors;
     std::vector<Error> denied;  // no error beside others that are not
-    std::size_t answered = 0;   // servers
+    std::vector<std::string> denied_servers;
+    std::size_t answered = 0;  // servers
 };
 
 // From every server that is connected and offers them, all at once.
@@ -63,6 +64,7 @@ Listed list_connected(Session& session, const Kind& kind, const std::string& ser
                 if (!items) {
                     // Where all are asked, one that the rules forbid is as if it had none.
                     const bool skipped = of_all && items.error().code == ErrorCode::Denied;
+                    if (skipped) listed.denied_servers.push_back(id);
                     return (skipped ? listed.denied : listed.errors).push_back(items.error());
                 }
                 ++listed.answered;
@@ -85,6 +87,15 @@ Listed list_connected(Session& session, const Kind& kind, const std::string& ser
     std::stable_sort(listed.things.begin(), listed.things.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     return listed;
+}
+
+// Whose things a list lacks because rules forbid them: without this it looks as if there were none.
+std::string denied_beside(const Listed& listed) {
+    const auto& servers = listed.denied_servers;
+    if (servers.empty()) return {};
+    return servers.size() == 1 ? "; server " + servers.front() + " is denied"
+                               : "; " + std::to_string(servers.size()) +
+                                     " servers are denied: " + core::join(servers, ", ");
 }
 
 Listed list_things(Session& session, const Kind& kind, const std::string& server) {
@@ -307,7 +318,7 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     const bool none = listed.things.empty() && listed.errors.empty();
     if (none && session.host().connections().ids().empty() && session.misconfigured())
         return kConfigError;
-    if (none) say("no " + kind_name);
+    if (none) say("no " + kind_name + denied_beside(listed));
     return listed.errors.empty() ? kOk : kFailure;
 }
 

@@ -3,9 +3,11 @@
 #include "app/session.hpp"
 #include "app/unknown_tool.hpp"
 #include "app/verbs.hpp"
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "policy/policy.hpp"
 #include "protocol/arguments.hpp"
+#include "protocol/envelope.hpp"
 #include "protocol/qualified_name.hpp"
 
 #include <algorithm>
@@ -20,6 +22,13 @@ constexpr std::size_t kSchemaShown = 64u << 10;
 
 std::string first_line(const std::string& text) {
     return text.substr(0, text.find('\n'));
+}
+
+// As the server wrote it: its numbers may be more than any type here holds.
+std::string_view raw_structured(std::string_view result) {
+    for (const auto& [key, value] : protocol::members_in(result))
+        if (key == "structuredContent") return value;
+    return {};
 }
 
 int print_result(const connection::Reply& reply, const CallOptions& call,
@@ -37,9 +46,49 @@ int print_result(const connection::Reply& reply, const CallOptions& call,
     const auto* content = result->if_contains("content");
     const auto* structured = result->if_contains("structuredContent");
     const auto printed = content ? print_content(*content, call.output_directory) : Printed();
-    if (structured && !printed.text) print_json(json::serialize(*structured));
+    if (structured && !printed.text) print_json(raw_structured(reply.result));
     if (reply.is_error) say("the tool answered with an error");
     return code == kOk && printed.failed ? int(kFailure) : code;
+}
+
+// `integer`, `string or null`, `"a" or "b"`; empty: its schema does not say so plainly.
+std::string type_of(const json::object* property) {
+    std::vector<std::string> words;
+    if (const auto type = core::text_in(property, "type")) words.emplace_back(*type);
+    for (const char* key : {"enum", "type"}) {
+        const auto* each = core::array_in(property, key);
+        if (!each) continue;
+        words.clear();
+        for (const auto& word : *each)
+            words.push_back(key[0] == 't' && word.is_string() ? std::string(word.get_string())
+                                                              : json::serialize(word));
+        break;
+    }
+    return core::printable(core::join(words, " or "), 100);
+}
+
+// One tool that was named, for whoever is about to call it.
+void print_tool(const router::ListedTool& tool) {
+    const bool denied = tool.level == config::Level::Deny;
+    print_line(tool.public_name + (denied ? "  (denied)" : ""));
+    if (const auto told = tool.tool->text("description"); !told.empty()) print_foreign(told);
+    const auto* input = tool.tool->input_schema()->if_object();
+    const auto* properties = core::object_in(input, "properties");
+    if (!properties || properties->empty()) return print_line("\nno arguments are declared");
+    const auto* required = core::array_in(input, "required");
+    std::vector<std::vector<Cell>> rows{{{"ARGUMENT"}, {"TYPE"}, {"REQUIRED"}, {"DESCRIPTION"}}};
+    for (const auto& member : *properties) {
+        const auto* property = member.value().if_object();
+        const bool needed = required && std::find(required->begin(), required->end(),
+                                                  json::value(member.key())) != required->end();
+        const std::string about(core::text_in(property, "description").value_or(""));
+        rows.push_back({{core::printable(std::string_view(member.key()), 100)},
+                        {type_of(property)},
+                        {needed ? "yes" : "no"},
+                        {core::printable(about, 1000)}});
+    }
+    print_line("");
+    print_table(rows);
 }
 
 // Why a call is forbidden whoever owns that tool, where that is certain before any server starts:
@@ -76,7 +125,7 @@ std::vector<std::string> concerned(const std::string& pattern, std::vector<std::
 Error no_server_for(const Session& session, const std::string& pattern) {
     constexpr std::string_view kPrefix = "mcp__";
     const auto end = std::min(pattern.find("__", kPrefix.size()), pattern.size());
-    if (pattern.starts_with(kPrefix) && pattern.find_first_of("*?") > end)
+    if (core::lower(pattern).starts_with(kPrefix) && pattern.find_first_of("*?") > end)
         return session.no_such_server(pattern.substr(kPrefix.size(), end - kPrefix.size()));
     return session.missing(
         {ErrorCode::NotFound, "no server's tools can match \"" + core::printable(pattern, 80) +
@@ -132,7 +181,11 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     }
     json::array list;
     std::vector<std::vector<Cell>> rows;
-    for (const auto& tool : session.host().router().tools()) {
+    const auto all_tools = session.host().router().tools();
+    const auto named = std::find_if(all_tools.begin(), all_tools.end(),
+                                    [&](const auto& tool) { return tool.public_name == pattern; });
+    if (named != all_tools.end() && !global.json && !schema) return print_tool(*named), kOk;
+    for (const auto& tool : all_tools) {
         const auto told = core::printable(tool.tool->text("description"),
                                           session.host().config().limits.description_bytes, true);
         if (!fits_pattern(pattern, tool.public_name, told)) continue;
@@ -161,6 +214,10 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     // exit code says that the list is not whole.
     const auto asked = outcome_of(session, servers);
     const bool none = list.empty() && rows.empty();
+    // Where each server has answered it is known that there is no such tool.
+    if (none && !pattern.empty() && !servers.empty() && asked.errors.empty())
+        return session.report(
+            {ErrorCode::NotFound, "no tool matches " + core::printable(pattern, 80)});
     if (!asked.errors.empty() && !asked.answered)
         return session.report(nobody_answered(asked.errors));
     if (global.json)
@@ -197,16 +254,16 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const auto* schema = (*tool)->tool->input_schema();
     // A denied call is refused by the router, whatever its arguments.
     const bool denied = (*tool)->level == config::Level::Deny;
-    const auto arguments = denied ? Result<json::object>(json::object())
+    const auto arguments = denied ? Result<Arguments>(Arguments())
                                   : with_pairs(std::move(*given), call.pairs, *schema);
     if (!arguments) return session.report(within(call.name, arguments.error()));
-    if (!global.quiet && !arguments->empty())
+    if (!global.quiet && !arguments->values.empty())
         for (const auto& note : protocol::unchecked_in(*schema))
             say("note: " + core::printable(call.name, 200) + ": " + core::printable(note, 500));
 
     router::Call request;
     request.name = call.name;
-    request.arguments = json::serialize(*arguments);
+    request.arguments = arguments->text;
     request.timeout = timeout;
     request.begun = begun;
     ProgressLine line;

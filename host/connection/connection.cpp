@@ -1,11 +1,17 @@
-// The outer face: delegation, status, and the order in which things are torn down.
+// The outer face: delegation, status, what a server said beside MCP, and the order in which things
+// are torn down.
 #include "connection/connection.hpp"
 
 #include "connection/connection_impl.hpp"
 #include "core/log.hpp"
+#include "core/shell_word.hpp"
 #include "core/text.hpp"
 
 namespace patchbay::connection {
+
+namespace {
+constexpr std::size_t kStderrTail = 5;  // lines kept for error messages
+}
 
 const char* name_of(State state) {
     switch (state) {
@@ -43,7 +49,7 @@ Connection::~Connection() {
                              impl_->health_timer, impl_->listen_timer, impl_->relist_timer}) {
         if (timer) impl_->context.loop.cancel(timer);
     }
-    impl_->closing = true;  // a handler that asks again is refused, not connected
+    impl_->closing = true;          // a handler that asks again is refused, not connected
     impl_->state = State::Stopped;  // and what goes on while a server is ready ends
     impl_->fail_all(impl_->named({ErrorCode::Unavailable, "the host is closing"}));
 }
@@ -150,6 +156,33 @@ void Connection::on_fact(std::string_view name, std::string_view value) {
 }
 void Connection::on_closed(const plugin::Problem* problem) {
     impl_->channel_gone(problem);
+}
+
+std::string Connection::Impl::with_stderr(std::string text) const {
+    if (stderr_tail.empty()) return text;
+    const std::vector<std::string> tail(stderr_tail.begin(), stderr_tail.end());
+    return text + "; stderr: " + core::log::masked(core::join(tail, " | "));
+}
+
+std::string Connection::Impl::with_strays(std::string text) const {
+    const auto lines = shown.stray_lines - strays_before;
+    if (lines == 0) return text;
+    return text + "; it wrote " +
+           (lines == 1 ? "a line that is" : std::to_string(lines) + " lines that are") +
+           " no JSON-RPC " + (lines == 1 ? "message: " : "messages, the first: ") +
+           core::log::masked(first_stray) + "; see patchbay mcp logs " +
+           core::shell_word(spec.id());
+}
+
+void Connection::Impl::keep_line(bool stray, std::string_view line) {
+    if (stray) {
+        if (shown.stray_lines++ == strays_before)
+            first_stray = "\"" + core::printable(core::log::masked(line), 80) + "\"";
+    } else {
+        stderr_tail.push_back(core::printable(core::log::masked(line), 300));
+        if (stderr_tail.size() > kStderrTail) stderr_tail.pop_front();
+    }
+    context.events.on_output(spec.id(), stray, line);
 }
 
 }  // namespace patchbay::connection

@@ -133,6 +133,7 @@ struct Connection::Impl {
     Error named(Error error) const;  // `server "x": ...`
     // Of what named() made.
     std::string without_name(const std::string& message) const;
+    std::string with_strays(std::string text) const;  // what it said instead of MCP, at its start
     std::string with_stderr(std::string text) const;  // ` (stderr: ...)` appended
     void keep_line(bool stray, std::string_view line);
 
@@ -211,6 +212,8 @@ struct Connection::Impl {
 
     Status shown;  // the parts that only change here
     std::deque<std::string> stderr_tail;
+    std::uint64_t strays_before = 0;  // of shown.stray_lines: those of earlier channels
+    std::string first_stray;          // of this channel, printable
     std::shared_ptr<bool> alive = std::make_shared<bool>(true);  // for work deferred to the loop
 };
 

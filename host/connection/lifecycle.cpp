@@ -23,7 +23,6 @@ constexpr std::chrono::milliseconds kStartSilence{2'000};
 // One that was a modern server the last time is likely to be one that starts slowly.
 constexpr std::chrono::milliseconds kKnownSilence{10'000};
 constexpr std::chrono::seconds kSteady{30};  // ready for this long: past failures are forgiven
-constexpr std::size_t kStderrTail = 5;       // lines kept for error messages
 constexpr std::chrono::seconds kMostRetryAfter{300};  // a server may ask for this much patience
 
 }  // namespace
@@ -47,22 +46,6 @@ Error Connection::Impl::named(Error error) const {
 std::string Connection::Impl::without_name(const std::string& message) const {
     const std::string server = "server \"" + spec.id() + "\": ";
     return message.rfind(server, 0) == 0 ? message.substr(server.size()) : message;
-}
-
-std::string Connection::Impl::with_stderr(std::string text) const {
-    if (stderr_tail.empty()) return text;
-    const std::vector<std::string> tail(stderr_tail.begin(), stderr_tail.end());
-    return text + "; stderr: " + core::log::masked(core::join(tail, " | "));
-}
-
-void Connection::Impl::keep_line(bool stray, std::string_view line) {
-    if (stray) {
-        ++shown.stray_lines;
-    } else {
-        stderr_tail.push_back(core::printable(core::log::masked(line), 300));
-        if (stderr_tail.size() > kStderrTail) stderr_tail.pop_front();
-    }
-    context.events.on_output(spec.id(), stray, line);
 }
 
 void Connection::Impl::set_state(State next) {
@@ -107,6 +90,7 @@ void Connection::Impl::open() {
     initialize_status = 0;
     retry_after = {};
     stderr_tail.clear();
+    strays_before = shown.stray_lines;
     shown.facts.clear();
     preparing = true;
     context.expand(spec.config, [this, watch = alive](Result<Expanded> expanded) {
@@ -182,12 +166,13 @@ void Connection::Impl::start_startup_timer() {
                            : not_open  ? "not connected"
                                        : "no answer to the handshake";
         lose({ErrorCode::Timeout,
-              with_stderr(what + " within "s + core::duration(spec.config.startup_timeout) +
-                          " (startup_timeout_sec)" +
-                          (not_open                          ? ": " + trouble->second
-                           : session || !handshake           ? ""
-                           : handshake->unreadable().empty() ? ""
-                                                             : "; " + handshake->unreadable()))});
+              with_stderr(with_strays(
+                  what + " within "s + core::duration(spec.config.startup_timeout) +
+                  " (startup_timeout_sec)" +
+                  (not_open                          ? ": " + trouble->second
+                   : session || !handshake           ? ""
+                   : handshake->unreadable().empty() ? ""
+                                                     : "; " + handshake->unreadable())))});
     });
 }
 
@@ -361,7 +346,7 @@ void Connection::Impl::lose(Error error) {
     if (lost_when_ready) error = within("connection lost", std::move(error));
     const State next = error.code == ErrorCode::AuthRequired ? State::AuthRequired
                        : !closing && comes_back(error)       ? State::Reconnecting
-                                                             : State::Error;
+                                                             : State::Failed;
     tell_failure(next, named(std::move(error)));
 }
 
@@ -420,13 +405,14 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
         return close_auth();
     }
     const bool refused = !lost_because && problem && problem->error.code == ErrorCode::AuthRequired;
-    Error error =
-        lost_because ? *lost_because
-        : refused    ? auth_error(*problem, {})
-        : problem    ? Error{problem->error.code,
-                          with_stderr(problem->error.message) +
-                              (generation == 0 ? config::hint_of_cwd(spec.config) : std::string())}
-                     : Error{ErrorCode::Unavailable, "the connection was closed"};
+    const auto died = [&](const std::string& why) {
+        return with_stderr(was_ready ? why : with_strays(why)) +
+               (generation == 0 ? config::hint_of_cwd(spec.config) : std::string());
+    };
+    Error error = lost_because ? *lost_because
+                  : refused    ? auth_error(*problem, {})
+                  : problem    ? Error{problem->error.code, died(problem->error.message)}
+                               : Error{ErrorCode::Unavailable, "the connection was closed"};
     if (std::exchange(moving_on, false)) return take_place([this] { open(); });
     if (refused && reopen_authorized(*problem)) return fail_all(named(error), Which::Started);
     // Some legacy servers cannot stand the probe and leave: once more, without it.

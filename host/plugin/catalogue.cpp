@@ -331,6 +331,12 @@ Result<std::unique_ptr<Authenticator>> Catalogue::create_authenticator(
                                         events);
 }
 
+void Catalogue::hurry(ProcessService::Hurried whom, std::chrono::milliseconds most) {
+    for (auto* resident : impl_->residents)
+        if (auto* processes = resident ? resident->services.processes() : nullptr)
+            processes->hurry(whom, static_cast<std::uint32_t>(most.count()));
+}
+
 Result<PluginInfo> Catalogue::load(std::string_view plugin_id) {
     const auto& plugins = list();
     const auto found = info(plugin_id);

@@ -14,8 +14,10 @@
 #include "plugin/authenticator.hpp"
 #include "plugin/channel.hpp"
 #include "plugin/claim.hpp"
+#include "plugin/process_service.hpp"
 #include "plugin/sign_in.hpp"
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -107,6 +109,9 @@ public:
     Result<std::unique_ptr<Authenticator>> create_authenticator(std::string_view method,
                                                                 const AuthenticatorOptions& options,
                                                                 AuthenticatorEvents& events);
+    // Servers' processes get at most this time at each step of their end; Leaving: those only whose
+    // channel is being closed already.
+    void hurry(ProcessService::Hurried whom, std::chrono::milliseconds most);
     // Like open() without the channel: errors of loading, for `plugin doctor --load`.
     Result<PluginInfo> load(std::string_view plugin_id);
 

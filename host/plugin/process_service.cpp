@@ -141,6 +141,16 @@ struct ProcessService::State : std::enable_shared_from_this<State> {
         Descriptor pidfd;        // of the program, in case that somebody kills the supervisor
         Descriptor over;         // of the supervisor, readable when it has ended
         std::int32_t code = -1;  // until the supervisor has told
+        bool stopped = false;
+
+        // A supervisor that has just left no longer listens; its end is on the way to us.
+        void stop(std::uint32_t grace_ms) {
+            stopped = true;
+            const patchbay_supervisor_packet packet{PATCHBAY_SUPERVISOR_STOP,
+                                                    static_cast<std::int32_t>(grace_ms)};
+            static_cast<void>(
+                !::send(control.get(), &packet, sizeof packet, MSG_NOSIGNAL | MSG_DONTWAIT));
+        }
     };
 
     State(core::Loop& owner, std::string name, std::function<void(std::string)> blame)
@@ -167,6 +177,7 @@ struct ProcessService::State : std::enable_shared_from_this<State> {
     std::mutex mutex;  // guards the members below; only the loop removes a child
     std::unordered_map<patchbay_op, std::unique_ptr<Child>> children;
     patchbay_op last_op = 0;
+    std::uint32_t most_grace_ms = kMostGraceMs;
 };
 
 template <class Callback>
@@ -329,12 +340,16 @@ Result<patchbay_process> ProcessService::spawn(const Program& program, void* ctx
 void ProcessService::stop(patchbay_op op, std::uint32_t grace_ms) {
     const std::scoped_lock lock(state_->mutex);
     const auto found = state_->children.find(op);
-    if (found == state_->children.end()) return;
-    const patchbay_supervisor_packet packet{
-        PATCHBAY_SUPERVISOR_STOP, static_cast<std::int32_t>(std::min(grace_ms, kMostGraceMs))};
-    // A supervisor that has just left no longer listens; its end is on the way to us.
-    static_cast<void>(
-        !::send(found->second->control.get(), &packet, sizeof packet, MSG_NOSIGNAL | MSG_DONTWAIT));
+    if (found != state_->children.end())
+        found->second->stop(std::min(grace_ms, state_->most_grace_ms));
+}
+
+// The supervisor takes the sooner end of two.
+void ProcessService::hurry(Hurried whom, std::uint32_t most_ms) {
+    const std::scoped_lock lock(state_->mutex);
+    if (whom == Hurried::All) state_->most_grace_ms = std::min(state_->most_grace_ms, most_ms);
+    for (const auto& [op, child] : state_->children)
+        if (child->stopped) child->stop(most_ms);
 }
 
 }  // namespace patchbay::plugin

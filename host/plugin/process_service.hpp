@@ -24,6 +24,8 @@ public:
     using Started = void(PATCHBAY_CALL*)(void*, std::int64_t);
     using Exited = void(PATCHBAY_CALL*)(void*, std::int32_t);
 
+    enum class Hurried { Leaving, All };
+
     // `misbehaved` is told what a callback threw. Ignores SIGPIPE in this process unless somebody
     // handles it: a pipe to a child that has died would end us.
     ProcessService(core::Loop& loop, std::string plugin,
@@ -37,6 +39,8 @@ public:
     Result<patchbay_process> spawn(const Program& program, void* ctx, Started started,
                                    Exited exited);
     void stop(patchbay_op op, std::uint32_t grace_ms);
+    // No grace is longer than `most_ms` from now on; Leaving: only of those that are stopped already.
+    void hurry(Hurried whom, std::uint32_t most_ms);
 
 private:
     struct State;

@@ -322,6 +322,23 @@ std::string_view raw_member(std::string_view members, std::string_view key) {
     return {};
 }
 
+std::vector<std::pair<std::string, std::string_view>> members_in(std::string_view object) {
+    std::vector<std::pair<std::string, std::string_view>> members;
+    auto inside = trim(object);
+    if (inside.size() < 2) return members;
+    inside = inside.substr(1, inside.size() - 2);
+    for (auto at = inside.find('"'); at < inside.size(); at = inside.find('"', at)) {
+        const auto key_end = past_string(inside, at);
+        const auto key = core::parse_json(inside.substr(at, key_end - at));
+        const auto name = key ? core::text_of(*key) : std::nullopt;
+        const auto colon = inside.find(':', key_end);
+        if (!name || colon == std::string_view::npos) break;
+        at = past_value(inside, colon + 1);
+        members.emplace_back(*name, trim(inside.substr(colon + 1, at - colon - 1)));
+    }
+    return members;
+}
+
 Result<RpcError> parse_rpc_error(std::string_view error) {
     const auto object = core::parse_json_object(error);
     if (!object) return malformed("error is not an object");

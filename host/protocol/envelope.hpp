@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace patchbay::protocol {
@@ -53,6 +54,9 @@ Result<Params> split_params(std::string_view object, std::size_t depth = 128);
 // The raw value of top-level member `key` among `members` (valid JSON, as in Params); empty:
 // absent. Looks no further than the member, so put it first.
 std::string_view raw_member(std::string_view members, std::string_view key);
+
+// The members of one valid JSON object, in order: keys as text, values as the bytes that they are.
+std::vector<std::pair<std::string, std::string_view>> members_in(std::string_view object);
 
 struct RpcError {
     std::int64_t code = 0;

@@ -1,6 +1,7 @@
 #include "protocol/qualified_name.hpp"
 
 #include "core/digest.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <set>
@@ -111,9 +112,9 @@ std::vector<std::string> servers_beginning(std::string_view beginning,
                                            const std::vector<std::string>& ids) {
     std::vector<std::string> owners;
     for (const auto& id : ids) {
-        const auto prefix = prefix_of(id);
+        const auto prefix = core::lower(prefix_of(id));
         const auto shared = std::min(prefix.size(), beginning.size());
-        if (beginning.substr(0, shared) == std::string_view(prefix).substr(0, shared))
+        if (core::lower(beginning.substr(0, shared)) == prefix.substr(0, shared))
             owners.push_back(id);
     }
     return owners;

@@ -48,7 +48,7 @@ private:
 // can be called.
 std::vector<std::string> servers_for(std::string_view name, const std::vector<std::string>& ids);
 
-// The servers of `ids` of which a public name may begin with `beginning`.
+// The servers of `ids` of which a public name may begin with `beginning`, in whatever case.
 std::vector<std::string> servers_beginning(std::string_view beginning,
                                            const std::vector<std::string>& ids);
 

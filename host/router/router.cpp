@@ -3,6 +3,7 @@
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
+#include "protocol/envelope.hpp"
 #include "protocol/qualified_name.hpp"
 
 #include <algorithm>
@@ -286,9 +287,14 @@ struct Router::Impl {
         if (arguments && !arguments->is_object())
             return end_soon(id, {ErrorCode::Invalid, "\"arguments\" must be an object"});
         auto call = std::make_shared<Call>();
-        if (arguments) call->arguments = json::serialize(*arguments);
-        for (const char* judged : {"name", "arguments", "_meta"}) params->erase(judged);
-        call->members = protocol::members_of(*params);
+        const std::string written = "{" + request.params.members + "}";
+        for (const auto& [key, value] : protocol::members_in(written)) {
+            if (key == "arguments")
+                call->arguments = value;
+            else if (key != "name" && key != "_meta")
+                call->members = protocol::joined(call->members,
+                                                 protocol::quoted(key) + ":" + std::string(value));
+        }
         call->meta = std::move(request.params.meta);
         call->timeout = request.timeout;
         call->begun = request.begun;

@@ -21,8 +21,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             if (app::trouble_with_params(*request).empty() &&
                 app::text_of(*request, "op") == "tools/call")
                 FUZZ_REQUIRE(app::param_of(*request, "name")->is_string());
-            const auto params = app::params_of(*request);
-            FUZZ_REQUIRE(request->contains("params") || !params.contains("op"));
+            const auto params = app::parse_json(app::raw_params_of(text), "the params");
+            FUZZ_REQUIRE(params && params->is_object());
+            FUZZ_REQUIRE(request->contains("params") || !params->get_object().contains("op"));
+            FUZZ_REQUIRE(app::raw_member_of(text, "id").empty() != request->contains("id"));
         }
     }
 
@@ -36,10 +38,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                {"l", {{"type", "array"}, {"items", {{"type", "number"}}}}}}}};
     const auto arguments = app::with_pairs({}, pairs, schema);
     if (!arguments) return 0;
-    const auto* number = arguments->if_contains("n");
+    const auto* number = arguments->values.if_contains("n");
     FUZZ_REQUIRE(!number || number->is_number());
-    const auto* flag = arguments->if_contains("b");
+    const auto* flag = arguments->values.if_contains("b");
     FUZZ_REQUIRE(!flag || flag->is_bool());
-    FUZZ_REQUIRE(arguments->size() <= pairs.size());
+    FUZZ_REQUIRE(arguments->values.size() <= pairs.size());
     return 0;
 }

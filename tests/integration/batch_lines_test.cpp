@@ -185,6 +185,43 @@ TEST(BatchOnTheCommandLine, AnIdIsTakenUntilItsAnswerIsThere) {
                          "\n"));
 }
 
+TEST(BatchOnTheCommandLine, AMisspeltMemberIsNotLost) {
+    Home home;
+    const auto sent = home.add_recorded("x");
+    const Lines lines(home.run({"batch"},
+                               R"({"id":1,"op":"tools/call","name":"mcp__x__echo","argument":{}}
+{"id":2,"op":"ping","server":"x","timeout":5}
+{"id":3,"op":"tools/call","params":{"name":"mcp__x__echo","k":1},"arguments":{"message":"a"}}
+{"id":4,"op":"tools/call","params":{"name":"mcp__x__echo"},"uri":"a"}
+)")
+                          .out);
+    EXPECT_THAT(lines.message(1),
+                StartsWith("line 1: tools/call has no member \"argument\"; did you mean "
+                           "\"arguments\"?; known: id, op, "));
+    EXPECT_THAT(
+        lines.message(2),
+        HasSubstr("ping has no member \"timeout\"; known: id, op, server, method, timeout_ms"));
+    EXPECT_THAT(lines.message(4), HasSubstr("tools/call has no member \"uri\""));
+    EXPECT_THAT(lines.kind(4), "invalid");
+}
+
+TEST(BatchOnTheCommandLine, WhatItPassesOnIsWhatWasWritten) {
+    Home home;
+    const auto sent = home.add_recorded("x");
+    const auto done = home.run(
+        {"batch"},
+        R"({"id":12345678901234567890123,"op":"tools/call","name":"mcp__x__echo","arguments":{"message":"a","n":18446744073709551616}}
+{"id":1.0,"op":"request","server":"x","method":"tools/call","params":{"name":"echo","arguments":{"message":"b","n":0.10},"_meta":{"k":1e2}}}
+{"id":2,"op":"resources/read","server":"x","params":{"uri":"a://b","k":99999999999999999999}}
+)");
+    EXPECT_THAT(done.out, AllOf(HasSubstr(R"({"id":12345678901234567890123,"ok":true)"),
+                                HasSubstr(R"({"id":1.0,"ok":true)")));
+    EXPECT_THAT(read_file(sent),
+                AllOf(HasSubstr(R"("arguments":{"message":"a","n":18446744073709551616})"),
+                      HasSubstr(R"("arguments":{"message":"b","n":0.10})"), HasSubstr(R"("k":1e2)"),
+                      HasSubstr(R"("k":99999999999999999999)")));
+}
+
 TEST(BatchOnTheCommandLine, WhatCannotBeReadIsWrongUsage) {
     const Home home;
     for (const auto& [words, why] :
@@ -252,7 +289,7 @@ TEST(BatchOnTheCommandLine, AFileOfRequestsIsReadToItsEnd) {
 }
 
 TEST(BatchOnTheCommandLine, ALineMayBe16MiBLong) {
-    const std::string begin = R"({"id":1,"op":"status","x":")", end = "\"}";
+    const std::string begin = R"({"id":1,"op":"status","params":{"x":")", end = "\"}}";
     const auto line = [&](std::size_t length) {
         return begin + std::string(length - begin.size() - end.size(), 'x') + end + "\n";
     };

@@ -11,6 +11,7 @@ namespace patchbay::test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
@@ -149,6 +150,21 @@ INSTANTIATE_TEST_SUITE_P(, Calls,
                                            Way{"TcpLegacy", true, "legacy", "2025-11-25"},
                                            Way{"TcpModern", true, "modern", "2026-07-28"}),
                          [](const auto& way) { return way.param.name; });
+
+TEST(CallsOfModernServers, WhatAServerMayNotAskNamesTheSettingThatLetsIt) {
+    Home home;
+    home.add_example("x", {"--era", "modern"});
+    const auto asked = home.run({"call", "mcp__x__ask"});
+    EXPECT_EQ(asked.exit_code, 1);
+    EXPECT_THAT(asked.err, EndsWith("the client has no elicitation; to be asked at the terminal, "
+                                    "add --set client.elicitation=ask\n"));
+    EXPECT_THAT(home.run({"call", "mcp__x__sample"}).err,
+                HasSubstr("add --set client.sampling=fixed and --set client.sampling_text=TEXT"));
+    EXPECT_EQ(home.run({"call", "mcp__x__sample", "--set", "client.sampling=fixed", "--set",
+                        "client.sampling_text=Ada"})
+                  .exit_code,
+              0);
+}
 
 class Interrupted : public ::testing::TestWithParam<const char*> {};
 

@@ -44,7 +44,7 @@ TEST(CommandLine, HintsAtWhatAnOptionMayHaveMeant) {
     const auto verbose = home.run({"-v", "tools"});
     EXPECT_EQ(verbose.exit_code, 3);
     EXPECT_THAT(verbose.err, HasSubstr("--log-level debug tells more"));
-    for (const char* word : {"-V", "--verbose", "--debug"})
+    for (const char* word : {"--verbose", "--debug"})
         EXPECT_THAT(home.run({"tools", word}).err, HasSubstr("--log-level debug tells more"));
     EXPECT_THAT(home.run({"tools", "--jsno"}).err, HasSubstr("did you mean \"--json\"?"));
     EXPECT_THAT(home.run({"--jsno", "tools"}).err, HasSubstr("did you mean \"--json\"?"));
@@ -53,10 +53,21 @@ TEST(CommandLine, HintsAtWhatAnOptionMayHaveMeant) {
     EXPECT_THAT(home.run({"tools", "--scema"}).err, HasSubstr("did you mean \"--schema\"?"));
 }
 
+TEST(CommandLine, KnowsTheUsualWordsForVersionAndHelp) {
+    const Home home;
+    EXPECT_EQ(home.run({"-V"}).out, home.run({"--version"}).out);
+    EXPECT_EQ(home.run({"help"}).out, home.run({"--help"}).out);
+    EXPECT_EQ(home.run({"help", "mcp", "logs"}).out, home.run({"mcp", "logs", "--help"}).out);
+    EXPECT_EQ(home.run({"help", "tools"}).exit_code, 0);
+    const auto strange = home.run({"-z"});
+    EXPECT_EQ(strange.exit_code, 3);
+    EXPECT_EQ(strange.err, "error: patchbay has no option \"-z\"; `patchbay --help` tells more\n");
+}
+
 TEST(CommandLine, HelpSaysWhatEveryOptionTakes) {
     const std::pair<Words, Words> cases[] = {
         {{},
-         {"--config FILE ", "--set KEY=VALUE ", "--plugin-dir DIR ", "--log-level LEVEL ",
+         {"--config FILE  ", "--set KEY=VALUE  ", "--plugin-dir DIR  ", "--log-level LEVEL ",
           "-q,--quiet ", "patchbay batch < requests.jsonl", "Exit codes: 0 ok", "--version "}},
         {{"mcp", "logs"}, {"ID TEXT REQUIRED", "-n,--lines UINT=100 ", "mcp logs files -n 20"}},
         {{"mcp", "login"}, {"ID TEXT REQUIRED", "--scope SCOPES ", "--no-browser "}},
@@ -118,6 +129,25 @@ TEST(CommandLine, OptionsThatMayBeRepeatedTakeOneValueEach) {
                           "--context", "who=Alan"})
                     .err,
                 HasSubstr("argument \"who\" is given twice"));
+}
+
+// What stands behind such an option's one value is the verb's.
+TEST(CommandLine, OptionsThatMayBeRepeatedLeaveTheVerbItsWords) {
+    Home home;
+    home.add_example("x");
+    const auto file = home.write("one.toml", "[servers.y]\ncommand = \"a\"\nenabled = false\n");
+    const std::pair<std::string, std::string> options[] = {
+        {"--config", file}, {"--set", "servers.x.enabled=true"}, {"--plugin-dir", "."}};
+    for (const auto& [option, value] : options) {
+        SCOPED_TRACE(option);
+        EXPECT_EQ(home.run({"call", option, value, "mcp__x__echo", "message=a"}).out, "a\n");
+        EXPECT_EQ(home.run({"call", "mcp__x__echo", option, value, "message=a"}).out, "a\n");
+        EXPECT_THAT(home.run({"tools", option, value, "echo"}).out,
+                    AllOf(HasSubstr("mcp__x__echo"), Not(HasSubstr("mcp__x__slow"))));
+        EXPECT_THAT(home.run({"mcp", "status", option, value, "x"}).out, StartsWith("id "));
+    }
+    EXPECT_EQ(home.run({"complete", "--prompt", "greet", "--context", "style=plain", "who=A"}).out,
+              "Ada\nAlan\n");
 }
 
 TEST(CommandLine, TakesGlobalOptionsBeforeAndAfterTheVerb) {

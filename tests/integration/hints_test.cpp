@@ -19,7 +19,6 @@ TEST(Hints, ForWordsThatAreNoVerb) {
         {{"mcp", "stat"}, "has no \"stat\"; did you mean \"status\"?"},
         {{"mcp", "STATUS"}, "did you mean \"status\"?"},
         {{"version"}, "; did you mean \"patchbay --version\"?"},
-        {{"help"}, "; did you mean \"patchbay --help\"?"},
     };
     for (const auto& c : cases) {
         const auto done = home.run(c.words);
@@ -56,7 +55,8 @@ TEST(Hints, ForNamesOfToolsOfAServerThatSomethingElseIsSaidAbout) {
         home.write(".mcp.json", checkout);
         const auto done = home.run({"call", "mcp__files__ecoh"});
         EXPECT_EQ(done.exit_code, 6) << checkout;
-        EXPECT_THAT(done.err, HasSubstr("error: server \"files\" has no tool \"mcp__files__ecoh\""));
+        EXPECT_THAT(done.err,
+                    HasSubstr("error: server \"files\" has no tool \"mcp__files__ecoh\""));
         EXPECT_THAT(done.err, HasSubstr("did you mean \"mcp__files__echo\""));
     }
 }
@@ -74,7 +74,14 @@ TEST(Hints, ForPatternsThatNoServersToolsCanMatch) {
     EXPECT_EQ(open.err,
               "error: no server's tools can match \"mcp__no*\"; they are called "
               "mcp__SERVER__TOOL\n");
-    EXPECT_EQ(home.run({"tools", "mcp__example__nope*"}).exit_code, 0) << "the server is there";
+    for (const char* none : {"mcp__example__nope*", "mcp__example__nope", "zzz", "ZZZ*"})
+        EXPECT_EQ(home.run({"tools", none}).exit_code, 6) << none;
+    const auto as_json = home.run({"tools", "zzz", "--json"});
+    EXPECT_EQ(as_json.exit_code, 6);
+    EXPECT_THAT(as_json.out, HasSubstr("\"kind\":\"not_found\""));
+    EXPECT_EQ(as_json.err, "error: no tool matches zzz\n");
+    EXPECT_EQ(home.run({"tools", "MCP__Example__E*"}).out,
+              home.run({"tools", "mcp__example__e*"}).out);
     EXPECT_EQ(home.run({"tools", "mcp__exam*"}).exit_code, 0);
     EXPECT_EQ(Home().run({"tools"}).exit_code, 0) << "nothing was named";
 }

@@ -86,6 +86,45 @@ TEST_F(Interrupted, AListOfOtherThingsNamesWhoWasNotAsked) {
                                 HasSubstr("\\\"slow\\\": interrupted")));
 }
 
+// Its grace is a minute, and the end of its input means nothing to it. It is asked to end all the
+// same, for nobody waits for an answer any longer.
+class WhoDoesNotLeave : public ::testing::Test {
+protected:
+    WhoDoesNotLeave() {
+        home.add("slow", {{"command", "/bin/sh"},
+                          {"args",
+                           {"-c",
+                            "trap 'echo asked >>ends; exit' TERM; echo up >>ends; "
+                            "sleep 3600 & wait"}},
+                          {"stop_grace_ms", 60'000}});
+    }
+    std::string ends() const { return read_file(home.work() / "ends"); }
+    Home home;
+};
+
+TEST_F(WhoDoesNotLeave, IsAskedToSoonAfterATimeOut) {
+    const auto done = home.run({"call", "mcp__slow__x", "--timeout", "0.5"});
+    EXPECT_EQ(done.exit_code, 8) << done.err;
+    EXPECT_EQ(ends(), "up\nasked\n");
+}
+
+TEST_F(WhoDoesNotLeave, IsAskedToSoonWhenItDidNotStartInTime) {
+    home.add_example("quick");
+    const auto done = home.run({"tools", "--set", "servers.slow.startup_timeout_sec=0.5"});
+    EXPECT_EQ(done.exit_code, 1) << done.err;
+    EXPECT_THAT(done.out, HasSubstr("mcp__quick__echo"));
+    EXPECT_EQ(ends(), "up\nasked\n");
+}
+
+TEST_F(WhoDoesNotLeave, IsAskedToSoonAfterAnInterrupt) {
+    Program program(home.patchbay({"mcp", "status"}));
+    ASSERT_TRUE(wait_for_file(home.work() / "ends", "up"));
+    program.signal(SIGINT);
+    EXPECT_EQ(program.finish().exit_code, 130);
+    EXPECT_EQ(ends(), "up\nasked\n");
+    EXPECT_EQ(nothing_left(), "");
+}
+
 TEST(BatchOfAFifo, WaitsForItsWriterInTheLoop) {
     Home home;
     home.add_example("ex");

@@ -56,6 +56,7 @@ TEST(Shown, AServerInDetail) {
     EXPECT_EQ(told.at("scope"), "user");
     EXPECT_EQ(told.at("enabled"), true);
     EXPECT_EQ(told.at("state"), "ready");
+    EXPECT_TRUE(told.at("pid").is_int64()) << told.at("pid");
     EXPECT_EQ(rows["server"], json::value_to<std::string>(told.at("server").at("name")) + " " +
                                   json::value_to<std::string>(told.at("server").at("version")));
     EXPECT_EQ(std::to_string(told.at("tools").as_int64()), rows["tools"]);
@@ -84,7 +85,19 @@ TEST(Shown, AServerThatIsNotThereSaysWhyAndNothingThatItDoesNotKnow) {
         EXPECT_FALSE(told.as_object().contains(absent)) << absent;
     const auto all = home.run({"mcp", "status"});
     EXPECT_EQ(all.exit_code, 5);
+    EXPECT_THAT(all.out, ContainsRegex("dead .* failed"));
     EXPECT_THAT(all.err, HasSubstr(rows["last error"]));
+}
+
+// However far its end has come when it is shown.
+TEST(Shown, AServerThatDidNotStartInTimeInOneWordEverywhere) {
+    Home home;
+    home.add("slow", {{"command", "/bin/sh"},
+                      {"args", {"-c", "trap '' TERM; sleep 3600 & wait; wait"}},
+                      {"startup_timeout_sec", 0.3}});
+    const auto one = home.run({"mcp", "status", "slow", "--json"});
+    EXPECT_EQ(json::parse(one.out).at("state"), "failed");
+    EXPECT_THAT(home.run({"mcp", "status"}).out, ContainsRegex("slow .* failed"));
 }
 
 TEST(Shown, ADisabledServerIsNoTrouble) {

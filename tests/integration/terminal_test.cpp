@@ -300,6 +300,8 @@ TEST_P(Asked, WithoutATerminalTheQuestionIsDeclined) {
     const auto done = run(command);
     EXPECT_EQ(done.exit_code, 0) << done.err;
     EXPECT_THAT(done.out, HasSubstr(R"({"action":"decline"})"));
+    EXPECT_THAT(done.err, HasSubstr("note: server \"x\" asked something; there is no terminal, so "
+                                    "it was declined\n"));
 }
 
 INSTANTIATE_TEST_SUITE_P(, Asked, ::testing::Values("legacy", "modern"),

@@ -77,6 +77,7 @@ TEST(Trust, WhatWaitsHasAStateAndSaysWhatToDo) {
         EXPECT_EQ(states[id], "untrusted") << id;
     EXPECT_EQ(states["mine"], "idle");
     EXPECT_THAT(done.err, HasSubstr("patchbay trust starts"));
+    EXPECT_EQ(checkout.home.run({"mcp", "status", "signs"}).exit_code, 7);
     EXPECT_THAT(checkout.home.run({"mcp", "status", "signs"}).out,
                 AllOf(HasSubstr("untrusted"), HasSubstr("patchbay trust auth.steal signs")));
     for (const Words& words :

@@ -180,8 +180,8 @@ TEST(CommandLine, APatternIsAboutTheServersThatItNames) {
     EXPECT_THAT(good.out, HasSubstr("mcp__good__echo"));
     EXPECT_EQ(good.err, "") << "the dead one is not asked";
     const auto none = home.run({"tools", "mcp__good__nosuch*"});
-    EXPECT_EQ(none.exit_code, 0);
-    EXPECT_EQ(none.err, "no tool matches mcp__good__nosuch*\n");
+    EXPECT_EQ(none.exit_code, 6);
+    EXPECT_EQ(none.err, "error: no tool matches mcp__good__nosuch*\n");
     const auto off = home.run({"tools", "mcp__off__*"});
     EXPECT_EQ(off.exit_code, 6);
     EXPECT_THAT(off.err, HasSubstr("server \"off\" is disabled"));
@@ -369,8 +369,38 @@ TEST(CommandLine, ToolsAreShownWithTheirSchemasWhenAskedFor) {
     const auto shown = home.run({"tools", "mcp__x__add", "--schema"}).out;
     EXPECT_THAT(shown, StartsWith("mcp__x__add  (denied) [x] Adds two numbers."));
     EXPECT_THAT(shown, HasSubstr("\n  {\""));
-    EXPECT_EQ(home.run({"tools", "nosuch", "--json"}).out, "[]\n");
+    EXPECT_EQ(home.run({"tools", "--server", "x", "nosuch", "--json"}).exit_code, 6);
     EXPECT_EQ(home.run({"tools", "--set", "servers.x.enabled_tools=[]"}).err, "no tools\n");
+}
+
+TEST(CommandLine, AToolThatIsNamedIsShownWithItsArguments) {
+    Home home;
+    home.add_example("x");
+    const auto echo = home.run({"tools", "mcp__x__echo"});
+    EXPECT_EQ(echo.exit_code, 0);
+    EXPECT_THAT(echo.out, AllOf(StartsWith("mcp__x__echo\nAnswers with the message.\n"),
+                                HasSubstr("\nARGUMENT  TYPE    REQUIRED  DESCRIPTION\n"
+                                          "message   string  yes       ")));
+    EXPECT_THAT(home.run({"tools", "mcp__x__pid"}).out, HasSubstr("\nno arguments are declared\n"));
+    EXPECT_THAT(home.run({"tools", "mcp__x__ech"}).out, StartsWith("mcp__x__echo  [x] "));
+    EXPECT_THAT(home.run({"tools", "mcp__x__echo", "--set", "servers.x.tools.echo=\"deny\""}).out,
+                StartsWith("mcp__x__echo  (denied)\n"));
+}
+
+TEST(CommandLine, AnEmptyListSaysWhoseThingsAreDenied) {
+    Home home;
+    home.add("bare",
+             {{"command", "/bin/sh"},
+              {"args", {"-c", "'" + example_server() + "' | sed -u 's/\"resources\"/\"none\"/'"}}});
+    home.add_example("x");
+    const auto list = [&](const std::string& denied) {
+        return home.run({"resources", "list", "--set", "permissions.deny=[" + denied + "]"});
+    };
+    const auto one = list("'mcp__x__*'");
+    EXPECT_EQ(one.exit_code, 0);
+    EXPECT_EQ(one.err, "no resources; server x is denied\n");
+    home.add_example("y");
+    EXPECT_EQ(list("'mcp__x__*', 'mcp__y__*'").err, "no resources; 2 servers are denied: x, y\n");
 }
 
 TEST(CommandLine, AnEmptyListSaysOfWhatThereIsNone) {

@@ -61,7 +61,7 @@ typedef struct patchbay_host_process { uint32_t struct_size, reserved;
     PATCHBAY_FN(void, exited)(void *ctx, int32_t code) PATCHBAY_NX, patchbay_process *out,
     patchbay_error *error) PATCHBAY_NX;
   /* Ends a program: waits grace_ms for it to leave by itself, then TERM to the tree, grace_ms
-   * again, then KILL to the tree. Descendants left behind by a program that has exited are killed
+   * again, then KILL to the tree; less where the host is in a hurry. Descendants left behind by a program that has exited are killed
    * in any case. The plugin closes stdin first. [any] */
   PATCHBAY_FN(void, stop)(const patchbay_host *, patchbay_op, uint32_t grace_ms) PATCHBAY_NX;
 } patchbay_host_process;

@@ -90,11 +90,21 @@ TEST(BatchRequest, NamesWhatItsOpCannotDoWithout) {
 }
 
 TEST(BatchRequest, TakesItsOtherMembersForParamsWhenThereAreNone) {
-    EXPECT_EQ(json::serialize(params_of(request(
-                  R"({"id":1,"op":"resources/read","server":"x","uri":"a://b","_meta":{"k":1}})"))),
+    EXPECT_EQ(raw_params_of(
+                  R"({"id":1,"op":"resources/read","server":"x","uri":"a://b","_meta":{"k":1}})"),
               R"({"uri":"a://b","_meta":{"k":1}})");
-    EXPECT_EQ(json::serialize(params_of(request(R"({"id":1,"uri":"c","params":{"uri":"a"}})"))),
-              R"({"uri":"a"})");
+    EXPECT_EQ(raw_params_of(R"({"id":1,"uri":"c","params":{"uri":"a"}})"), R"({"uri":"a"})");
+}
+
+TEST(BatchRequest, PassesOnWhatItHoldsAsItWasWritten) {
+    const auto line =
+        R"( {"\u0069d" : 1.0 , "a":[1e0, "}\",{"],"params": {"id":{"b":2},"\u0063":0.10}} )";
+    EXPECT_EQ(raw_member_of(line, "id"), "1.0");
+    EXPECT_EQ(raw_member_of(line, "a"), R"([1e0, "}\",{"])");
+    EXPECT_EQ(raw_member_of(line, "b"), "");
+    EXPECT_EQ(raw_param_of(line, "id"), R"({"b":2})");
+    EXPECT_EQ(raw_params_of(line), R"({"id":{"b":2},"c":0.10})");
+    EXPECT_EQ(raw_params_of("{}"), "{}");
 }
 
 }  // namespace

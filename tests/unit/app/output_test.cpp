@@ -62,6 +62,8 @@ TEST(Pattern, WithWildcardsIsForTheWholeName) {
         {"?", "", false},
         {"**a**", "bab", true},
         {"a*b*c", "aXbXbXc", true},
+        {"MCP__*__L?g", "mcp__git__log", true},
+        {"mcp__*__log", "mcp__git__LOG", true},
     };
     for (const auto& c : cases)
         EXPECT_EQ(fits_pattern(c.pattern, c.name, "log"), c.fits) << c.pattern << " " << c.name;
@@ -69,6 +71,8 @@ TEST(Pattern, WithWildcardsIsForTheWholeName) {
 
 TEST(Pattern, WithoutWildcardsIsLookedForInNameAndDescription) {
     EXPECT_TRUE(fits_pattern("git", "mcp__git__log", ""));
+    EXPECT_TRUE(fits_pattern("GIT", "mcp__git__log", ""));
+    EXPECT_TRUE(fits_pattern("git", "mcp__Git__log", ""));
     EXPECT_TRUE(fits_pattern("commits", "mcp__git__log", "Lists Commits"));
     EXPECT_FALSE(fits_pattern("branches", "mcp__git__log", "Lists commits"));
     EXPECT_TRUE(fits_pattern("", "mcp__git__log", ""));

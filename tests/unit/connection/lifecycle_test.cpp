@@ -70,6 +70,26 @@ TEST_F(ConnectionTest, AStartThatTakesTooLongSaysHowFarItCame) {
               "server \"s\": not connected within 30 ms (startup_timeout_sec): connection refused");
 }
 
+TEST_F(ConnectionTest, AStartThatTakesTooLongTellsOfLinesThatAreNoMessages) {
+    const std::string told =
+        "server \"s\": no answer to the handshake within 30 ms "
+        "(startup_timeout_sec); it wrote ";
+    spec.config.startup_timeout = 30ms;
+    for (const int lines : {1, 3}) {
+        connection_.reset();
+        bool settled = false;
+        connection().connect([&] { settled = true; });
+        ASSERT_TRUE(wait([&] { return server.opened > 0; }));
+        for (int i = 0; i < lines; ++i) server.say("Listening\x1b on " + std::to_string(i));
+        ASSERT_TRUE(wait([&] { return settled; }));
+        EXPECT_EQ(connection().status().last_error,
+                  told +
+                      (lines == 1 ? "a line that is no JSON-RPC message: "
+                                  : "3 lines that are no JSON-RPC messages, the first: ") +
+                      "\"Listening\uFFFD on 0\"; see patchbay mcp logs s");
+    }
+}
+
 TEST_F(ConnectionTest, APinnedRevisionIsTheOnlyOneThatIsTried) {
     spec.config.protocol = "2026-07-28";
     server.be_legacy({});

@@ -132,7 +132,7 @@ TEST_F(Streams, ASessionThatIsLostBeforeTheToolsAreListedIsOfNoUse) {
     EXPECT_EQ(connect(), State::Failed);
     EXPECT_THAT(connection().status().last_error, HasSubstr("HTTP 404"));
     EXPECT_EQ(server.requests("initialize").size(), 1u);
-    EXPECT_EQ(events.states, (std::vector{State::Connecting, State::Error, State::Failed}));
+    EXPECT_EQ(events.states, (std::vector{State::Connecting, State::Failed}));
 }
 
 TEST_F(Streams, ASessionThatIsLostByInitializeItselfIsAnAnswerToIt) {

@@ -277,6 +277,22 @@ TEST_F(ProcessServiceTest, PassesAStopOnWithItsGrace) {
     service_->stop(op_, 50);  // it has ended
 }
 
+TEST_F(ProcessServiceTest, HurriesWhoIsLeavingAndIfAskedWhoeverLeavesLater) {
+    supervise("for i in 1 2 3 4; do dd bs=8 count=1 <&3 2>/dev/null | od -An -td4; done\n");
+    const auto ends = spawn();
+    service_->hurry(ProcessService::Hurried::Leaving, 3);  // nobody is yet
+    service_->stop(op_, 50);
+    service_->hurry(ProcessService::Hurried::Leaving, 3);
+    service_->hurry(ProcessService::Hurried::All, 7);
+    service_->stop(op_, 50);
+    const auto said = Ends::read_all(ends->out);
+    std::istringstream numbers(said);
+    std::vector<int> values{std::istream_iterator<int>(numbers), {}};
+    EXPECT_THAT(values, ElementsAre(PATCHBAY_SUPERVISOR_STOP, 50, PATCHBAY_SUPERVISOR_STOP, 3,
+                                    PATCHBAY_SUPERVISOR_STOP, 7, PATCHBAY_SUPERVISOR_STOP, 7));
+    ASSERT_TRUE(told(1));
+}
+
 TEST_F(ProcessServiceTest, EndsWhatRunsWhenItClosesAndTellsNothingMore) {
     supervise(kSaysStarted + std::string("dd bs=8 count=1 <&3 2>/dev/null\n") + kSaysExited5);
     const auto one = spawn();

@@ -90,6 +90,7 @@ TEST(QualifiedName, TellWhoseMayBeginSo) {
     EXPECT_THAT(servers_beginning("mcp__git", ids), ElementsAre("git", "github"));
     EXPECT_THAT(servers_beginning("mcp__git__", ids), ElementsAre("git"));
     EXPECT_THAT(servers_beginning("mcp__git__log", ids), ElementsAre("git"));
+    EXPECT_THAT(servers_beginning("MCP__Git__log", ids), ElementsAre("git"));
     EXPECT_THAT(servers_beginning(public_name(long_id, "t"), ids), ElementsAre(long_id));
     EXPECT_TRUE(servers_beginning("mcp__a", ids).empty());
 }
