@@ -64,6 +64,7 @@ std::vector<Status> statuses_of_all(std::vector<Status> statuses,
             statuses.emplace_back(kept_out(diagnostic.server, diagnostic.place, State::Error));
         status.last_error = diagnostic.message;
     }
+    for (auto& status : statuses) status = masked(std::move(status));
     std::sort(statuses.begin(), statuses.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
     return statuses;
