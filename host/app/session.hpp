@@ -9,6 +9,7 @@
 #include "app/watchdog.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -84,7 +85,8 @@ private:
     core::Loop::WatchId signal_watch_ = 0;
     int interrupts_ = 0;
     std::function<void()> interrupted_;
-    std::set<std::string> told_;  // diagnostics
+    std::set<std::string> told_;                  // diagnostics
+    std::map<std::string, std::size_t> told_of_;  // how many of each file
 };
 
 // Somebody at a terminal, who does something else: asked before a browser opens.
