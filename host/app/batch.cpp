@@ -221,7 +221,9 @@ void Batch::ask_server(const std::string& id, const std::string& method,
 void Batch::list_tools(const std::string& id, const json::object& request) {
     const std::string server = text_of(request, "server");
     auto& connections = session_.host().connections();
-    const auto tell = [this, id, server] {
+    const auto serial = running_[id].list = ++last_list_;
+    const auto tell = [this, id, serial, server] {
+        if (!lists(id, serial)) return;
         std::string tools = "[";
         for (const auto& tool : session_.host().router().tools()) {
             if (!server.empty() && tool.server != server) continue;
@@ -233,12 +235,13 @@ void Batch::list_tools(const std::string& id, const json::object& request) {
         succeed(id, with_errors("tools", tools, errors), !errors.empty());
     };
     if (server.empty()) return connections.connect({}, tell);
-    connections.find(server).value().get().refresh_tools([this, id, tell](Result<void> fresh) {
-        if (fresh)
-            tell();
-        else
-            fail(id, fresh.error());
-    });
+    connections.find(server).value().get().refresh_tools(
+        [this, id, serial, tell](Result<void> fresh) {
+            if (fresh)
+                tell();
+            else if (lists(id, serial))
+                fail(id, fresh.error());
+        });
 }
 
 // The servers that should be there and are not, with the reason.
@@ -264,8 +267,9 @@ void Batch::list(const std::string& id, const std::string& op, const json::objec
         std::optional<Error> error;
     };
     auto gathered = std::make_shared<Gathered>();
-    const auto arrived = [this, id, member, gathered, server] {
-        if (--gathered->missing > 0) return;
+    const auto serial = running_[id].list = ++last_list_;
+    const auto arrived = [this, id, serial, member, gathered, server] {
+        if (--gathered->missing > 0 || !lists(id, serial)) return;
         if (gathered->error && !server.empty()) return fail(id, *gathered->error);
         const auto& errors = gathered->errors;
         succeed(id, with_errors(member, json::serialize(gathered->items), errors), !errors.empty());
@@ -302,6 +306,11 @@ void Batch::list(const std::string& id, const std::string& op, const json::objec
     });
 }
 
+bool Batch::lists(const std::string& id, std::uint64_t serial) const {
+    const auto found = running_.find(id);
+    return found != running_.end() && found->second.list == serial;
+}
+
 void Batch::cancel(const std::string& id, const json::object& request, std::string_view line) {
     const std::string target_id(raw_member_of(line, "target"));
     const auto waits = std::find_if(waiting_.begin(), waiting_.end(),
@@ -313,6 +322,10 @@ void Batch::cancel(const std::string& id, const json::object& request, std::stri
         return fail(target_id, {ErrorCode::Cancelled, "the wait was cancelled"});
     }
     const auto found = running_.find(target_id);
+    if (found != running_.end() && found->second.list) {  // what still comes for it is dropped
+        succeed(id, "{}");
+        return fail(target_id, {ErrorCode::Cancelled, "the list was cancelled"});
+    }
     if (found == running_.end() || found->second.call == 0) {
         return !target_id.empty()
                    ? fail(id, {ErrorCode::NotFound, "no request or wait with the id " +

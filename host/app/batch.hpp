@@ -33,8 +33,9 @@ public:
 private:
     struct Running {
         router::CallId call = 0;
-        bool endless = false;  // subscriptions/listen: ended by us when the input is over
-        bool over = false;     // that has been done
+        bool endless = false;    // subscriptions/listen: ended by us when the input is over
+        bool over = false;       // that has been done
+        std::uint64_t list = 0;  // of a list: tells it from an earlier one of this id
     };
     struct Waiting {  // `wait` for a notification
         std::string id, server, method;
@@ -55,6 +56,7 @@ private:
     boost::json::array unready(Wanted wanted);
     void list_tools(const std::string& id, const boost::json::object& request);
     void cancel(const std::string& id, const boost::json::object& request, std::string_view line);
+    bool lists(const std::string& id, std::uint64_t serial) const;  // that one, still
     void wait_for(const std::string& id, const boost::json::object& request);
     void show_status(const std::string& id);
     void on_notification(const std::string& server, const std::string& method,
@@ -77,7 +79,8 @@ private:
     BatchOutput output_;
     bool done_ = false, tool_failed_ = false;
     std::map<std::string, Running> running_;  // by raw id
-    std::string barrier_;                     // raw id of a barrier that waits; empty: none
+    std::uint64_t last_list_ = 0;
+    std::string barrier_;  // raw id of a barrier that waits; empty: none
     std::vector<Waiting> waiting_;
     UnseenNotifications unseen_;
 };

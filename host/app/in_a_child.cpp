@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -16,6 +17,8 @@ namespace patchbay::app {
 
 namespace {
 
+constexpr std::chrono::milliseconds kGrace{250};  // after the limit, for what ends by itself
+constexpr std::chrono::milliseconds kLook{20};    // how soon an end without one on the pipe is seen
 constexpr char kReturned = 'r';  // the first byte on the pipe: what follows was returned
 
 Error no_child(const char* what) {
@@ -33,6 +36,7 @@ void write_all(int fd, std::string_view text) {
 [[noreturn]] void be_the_child(const std::function<std::string()>& work,
                                std::chrono::milliseconds limit, int pipe) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::setpgid(0, 0);
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
     std::signal(SIGALRM, SIG_DFL);
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
@@ -43,6 +47,24 @@ void write_all(int fd, std::string_view text) {
     write_all(pipe, kReturned + work());
     std::fflush(nullptr);
     ::_exit(0);
+}
+
+bool has_ended(pid_t child) {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == child;
+}
+
+// Appends what is there. False: there will be no more.
+bool read_what_is_there(int fd, std::string& told) {
+    char bytes[4096];
+    for (;;) {
+        const auto size = ::read(fd, bytes, sizeof bytes);
+        if (size > 0)
+            told.append(bytes, static_cast<std::size_t>(size));
+        else if (size == 0 || errno != EINTR)
+            return size != 0 && errno == EAGAIN;
+    }
 }
 
 }  // namespace
@@ -57,19 +79,31 @@ Result<Ended> in_a_child(const std::function<std::string()>& work,
     const auto child = ::fork();
     if (child < 0) return no_child("fork");
     if (child == 0) be_the_child(work, limit, writing.get());
+    ::setpgid(child, child);  // by whichever comes first
     writing.close();
+    ::fcntl(reading.get(), F_SETFL, O_NONBLOCK);
+    // The work is not trusted with any of this: it may ignore the alarm, close the pipe and stay, or
+    // leave a process behind that holds the pipe.
+    const auto deadline = std::chrono::steady_clock::now() + limit + kGrace;
     std::string told;
-    char bytes[4096];
-    for (;;) {
-        const auto size = ::read(reading.get(), bytes, sizeof bytes);
-        if (size < 0 && errno == EINTR) continue;
-        if (size <= 0) break;
-        told.append(bytes, static_cast<std::size_t>(size));
+    bool more = true, late = false;
+    while (!has_ended(child) && !late) {
+        pollfd pipe{more ? reading.get() : -1, POLLIN, 0};
+        ::poll(&pipe, 1, static_cast<int>(kLook.count()));
+        more = more && read_what_is_there(reading.get(), told);
+        late = std::chrono::steady_clock::now() >= deadline;
     }
+    ::kill(-child, SIGKILL);  // with what it has started; before its number is another's
+    ::kill(child, SIGKILL);
     int status = 0;
     while (::waitpid(child, &status, 0) < 0)
         if (errno != EINTR) return no_child("waitpid");
+    if (more) read_what_is_there(reading.get(), told);
     Ended ended;
+    if (late) {
+        ended.signal = SIGALRM;
+        return ended;
+    }
     if (told.starts_with(kReturned)) ended.returned = told.substr(1);
     if (WIFSIGNALED(status)) ended.signal = WTERMSIG(status);
     if (WIFEXITED(status)) ended.exit_code = WEXITSTATUS(status);

@@ -17,6 +17,7 @@ namespace {
 constexpr std::chrono::seconds kCloseLimit{5};
 constexpr std::chrono::milliseconds kHurriedGrace{300};
 constexpr std::size_t kNamedServers = 20;
+constexpr std::size_t kMostOfOneFile = 50;  // diagnostics told; each file hides its own alone
 
 // Where a server is turned off; of one that a plugin brings, where it is defined.
 std::string place_of_switch(const config::Config& config, const connection::Status& status) {
@@ -152,10 +153,19 @@ void Session::tell_troubles() {
 }
 
 void Session::tell(std::vector<config::Diagnostic> diagnostics) {
+    std::map<std::string, std::size_t> left_out;
     std::erase_if(diagnostics, [&](const config::Diagnostic& each) {
-        return !told_.insert(config::to_string(each)).second;
+        const bool warning = each.severity == config::Severity::Warning;
+        if ((warning && global_.quiet) || !told_.insert(config::to_string(each)).second)
+            return true;
+        const bool fits = ++told_of_[each.place.file] <= kMostOfOneFile;
+        if (!fits) ++left_out[each.place.file];
+        return !fits;
     });
     print_diagnostics(diagnostics, global_.quiet);
+    for (const auto& [file, count] : left_out)
+        say(file + ": " + std::to_string(count) +
+            " more errors and warnings; `patchbay config check` tells them all");
 }
 
 void Session::tell_troubles_of(const std::vector<std::string>& servers, Entries entries) {

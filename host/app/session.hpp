@@ -9,6 +9,7 @@
 #include "app/watchdog.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -85,7 +86,8 @@ private:
     int interrupts_ = 0;
     mutable bool timed_out_ = false;  // so it was reported
     std::function<void()> interrupted_;
-    std::set<std::string> told_;  // diagnostics
+    std::set<std::string> told_;                  // diagnostics
+    std::map<std::string, std::size_t> told_of_;  // how many of each file
 };
 
 // Somebody at a terminal, who does something else: asked before a browser opens.

@@ -5,17 +5,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_map>
 
 namespace patchbay::app {
 using connection::State;
 using connection::Status;
 
 namespace {
-
-bool has(const std::vector<Status>& statuses, const std::string& id) {
-    return std::any_of(statuses.begin(), statuses.end(),
-                       [&](const auto& status) { return status.id == id; });
-}
 
 Status kept_out(const std::string& id, const config::Place& place, State state) {
     Status status;
@@ -42,15 +38,17 @@ std::vector<Status> statuses_of_all(std::vector<Status> statuses,
         status.transport = server.transport;
         status.enabled = false;
     }
+    // A checkout decides how many there are.
+    std::unordered_map<std::string, std::size_t> at;
+    for (std::size_t i = 0; i < statuses.size(); ++i) at.emplace(statuses[i].id, i);
     for (const auto& server : config.servers) {
-        if (server.written.empty()) continue;
-        for (auto& status : statuses)
-            if (status.id == server.id)
-                status.notes.push_back("its name in the configuration is \"" +
-                                       core::printable(server.written, 200) + "\"");
+        const auto found = server.written.empty() ? at.end() : at.find(server.id);
+        if (found == at.end()) continue;
+        statuses[found->second].notes.push_back("its name in the configuration is \"" +
+                                                core::printable(server.written, 200) + "\"");
     }
     for (const auto& proposal : config.untrusted) {
-        if (proposal.is_table() || has(statuses, proposal.id)) continue;
+        if (proposal.is_table() || !at.emplace(proposal.id, statuses.size()).second) continue;
         auto& status =
             statuses.emplace_back(kept_out(proposal.id, proposal.place, State::Untrusted));
         status.enabled = false;
@@ -59,12 +57,13 @@ std::vector<Status> statuses_of_all(std::vector<Status> statuses,
     // A server that a diagnostic took out is still one that the user asked for.
     for (const auto& diagnostic : config.diagnostics) {
         if (diagnostic.server.empty() || diagnostic.severity != config::Severity::Error ||
-            has(statuses, diagnostic.server))
+            !at.emplace(diagnostic.server, statuses.size()).second)
             continue;
         auto& status =
             statuses.emplace_back(kept_out(diagnostic.server, diagnostic.place, State::Error));
         status.last_error = diagnostic.message;
     }
+    for (auto& status : statuses) status = masked(std::move(status));
     std::sort(statuses.begin(), statuses.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
     return statuses;

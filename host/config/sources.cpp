@@ -18,6 +18,8 @@ namespace patchbay::config {
 namespace {
 
 constexpr std::size_t kMostLevels = 256;  // of the search upwards
+// Each server of a checkout is told of and asked about, whether anybody approves it or not.
+constexpr std::size_t kMostInCheckout = 4096;
 
 bool exists(const std::string& path) {
     struct stat status;
@@ -89,7 +91,24 @@ private:
 
     void file(Scope scope, std::string path, const std::string& project = {}) {
         auto& place = out_.candidates.emplace_back(Candidate{scope, std::move(path), {}, {}});
-        if (admitted(place)) look(place, {scope, 0, place.path, project}, out_.fragments);
+        if (!admitted(place)) return;
+        look(place, {scope, 0, place.path, project}, out_.fragments);
+        if (!project.empty() && place.found == Candidate::Found::Read) bound(out_.fragments.back());
+    }
+
+    // In the order of reading: a file whose servers are too many leaves out its own alone.
+    void bound(Fragment& fragment) {
+        if (in_checkout_ + fragment.servers.size() <= kMostInCheckout) {
+            in_checkout_ += fragment.servers.size();
+            return;
+        }
+        fragment.servers.clear();
+        fragment.diagnostics.push_back(
+            {Severity::Error,
+             fragment.source.place({}),
+             "its servers are left out: with them, the project's files name more than " +
+                 std::to_string(kMostInCheckout) + " servers, the limit",
+             {}});
     }
 
     void plugin_servers(const PluginFragment& plugin) {
@@ -291,6 +310,7 @@ private:
 
     const Environment& environment_;
     Sources out_;
+    std::size_t in_checkout_ = 0;  // servers
 };
 
 }  // namespace

@@ -14,12 +14,17 @@ constexpr std::chrono::hours kLongestWait{24};
 }  // namespace
 
 AuthLoop::AuthLoop(core::Loop& loop, Make make, plugin::Asking asking,
-                   std::function<void()> renewed)
-    : loop_(loop), make_(std::move(make)), asking_(asking), renewed_(std::move(renewed)) {}
+                   std::function<void()> renewed, std::chrono::milliseconds pace)
+    : loop_(loop),
+      make_(std::move(make)),
+      asking_(asking),
+      renewed_(std::move(renewed)),
+      pace_(pace) {}
 
 AuthLoop::~AuthLoop() {
     *alive_ = false;
     if (renewal_) loop_.cancel(renewal_);
+    if (its_turn_) loop_.cancel(its_turn_);
 }
 
 void AuthLoop::ask(const plugin::Problem& challenge, Handler handler) {
@@ -28,12 +33,25 @@ void AuthLoop::ask(const plugin::Problem& challenge, Handler handler) {
     if (running_)
         challenge_waits_ = challenge_waits_ || unasked_;
     else
-        begin(&challenge_, challenge_.url, asking_);
+        begin_challenged();
 }
 
 void AuthLoop::ask_ahead(const std::string& url, Handler handler) {
     waiting_.push_back(std::move(handler));
     if (!running_) begin(nullptr, url, plugin::Asking::Quiet);
+}
+
+void AuthLoop::begin_challenged() {
+    const auto now = core::Clock::now();
+    spent_until_ = std::max(spent_until_, now) + pace_;
+    const auto turn = spent_until_ - kBurst * pace_;
+    if (turn <= now || closing_) return begin(&challenge_, challenge_.url, asking_);
+    running_ = ++last_;
+    unasked_ = challenge_waits_ = false;
+    its_turn_ = loop_.after(std::chrono::ceil<std::chrono::milliseconds>(turn - now), [this] {
+        its_turn_ = 0;
+        begin(&challenge_, challenge_.url, asking_);
+    });
 }
 
 // Whatever comes of it, on_acquired() hears of it from the loop.
@@ -77,7 +95,7 @@ void AuthLoop::on_acquired(plugin::OperationId operation, Result<plugin::Grant> 
     running_ = 0;
     if (!grant && challenge_waits_ && !closing_) {
         // What the waiting joined knew nothing of their challenge, and asked nobody.
-        return begin(&challenge_, challenge_.url, asking_);
+        return begin_challenged();
     }
     if (!grant && waiting_.empty())
         core::log::debug("credentials were not renewed: " + grant.error().message);
@@ -116,19 +134,22 @@ void AuthLoop::tell(const Result<void>& outcome) {
 void AuthLoop::close(std::function<void()> closed) {
     closing_ = true;
     if (renewal_) loop_.cancel(std::exchange(renewal_, 0));
+    const bool asked = running_ && !its_turn_;  // the plugin knows of it
+    if (its_turn_) loop_.cancel(std::exchange(its_turn_, 0));
     if (!authenticator_) {
         // Its plugin may be loading still: that comes to nothing.
         if (running_) end_later(running_, {ErrorCode::Cancelled, "the connection is closed"});
         return loop_.defer(std::move(closed));
     }
     closed_.push_back(std::move(closed));
-    if (running_) authenticator_->cancel(running_);
+    if (asked) authenticator_->cancel(running_);
     authenticator_->close();
 }
 
 void AuthLoop::on_authenticator_closed() {
     // It is still delivering this very event: it goes when that has returned.
     loop_.defer([gone = std::shared_ptr<plugin::Authenticator>(std::move(authenticator_))] {});
+    if (its_turn_) loop_.cancel(std::exchange(its_turn_, 0));
     running_ = 0;
     if (!waiting_.empty()) tell(Error{ErrorCode::Unavailable, "the auth method has closed"});
     for (auto& handler : std::exchange(closed_, {})) loop_.defer(std::move(handler));

@@ -3,6 +3,8 @@
 //
 // Owns:    the authenticator, made on first use, and the credentials it granted.
 // Threads: [loop]. Handlers are called from the loop, never from inside ask().
+// Limits:  kBurst questions about refusals at once, then one in each kPace: a server can refuse what
+//          it is given without end, and each question is a program run or a person disturbed.
 // Errors:  no auth configured, or the method's own refusal, as the outcome of ask().
 // Source:  sdk/ABI.md "Auth".
 #pragma once
@@ -24,9 +26,13 @@ public:
     using Make = std::function<void(plugin::AuthenticatorEvents& events, Made made)>;
     using Handler = std::function<void(const Result<void>&)>;
 
+    static constexpr unsigned kBurst = 8;
+    static constexpr std::chrono::milliseconds kPace{5'000};
+
     // `make` may be empty: no auth is configured. `renewed`: new credentials came ahead of the old
     // ones' expiry.
-    AuthLoop(core::Loop& loop, Make make, plugin::Asking asking, std::function<void()> renewed);
+    AuthLoop(core::Loop& loop, Make make, plugin::Asking asking, std::function<void()> renewed,
+             std::chrono::milliseconds pace = kPace);
     ~AuthLoop();  // abandons an authenticator that has not closed
     AuthLoop(const AuthLoop&) = delete;
 
@@ -46,6 +52,7 @@ public:
 private:
     void on_acquired(plugin::OperationId operation, Result<plugin::Grant> grant) override;
     void on_authenticator_closed() override;
+    void begin_challenged();
     void begin(const plugin::Problem* challenge, const std::string& url, plugin::Asking asking);
     Result<void> acquire(const plugin::Problem* challenge, plugin::Asking asking);
     void end_later(plugin::OperationId operation, const Error& error);
@@ -56,6 +63,8 @@ private:
     Make make_;
     plugin::Asking asking_;
     std::function<void()> renewed_;
+    const std::chrono::milliseconds pace_;
+    core::Clock::time_point spent_until_{};  // what was asked, at one in each pace_
     std::unique_ptr<plugin::Authenticator> authenticator_;
     std::vector<plugin::Header> credentials_;
     unsigned generation_ = 0;
@@ -66,6 +75,7 @@ private:
     plugin::OperationId running_ = 0, last_ = 0;
     std::vector<Handler> waiting_;
     core::Loop::TimerId renewal_ = 0;
+    core::Loop::TimerId its_turn_ = 0;  // while running_ waits for it
     bool closing_ = false;
     std::vector<std::function<void()>> closed_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -11,7 +11,8 @@ namespace patchbay::connection {
 
 namespace {
 
-constexpr unsigned kMostAuthRounds = 2;  // of one message
+constexpr unsigned kMostAuthRounds = 2;        // of one message, or of the background stream
+constexpr std::chrono::seconds kForgiven{60};  // a stream that was refused is, after this long
 constexpr unsigned kForbidden = 403;
 
 bool fits_a_header(const std::string& value) {
@@ -120,6 +121,15 @@ void Connection::Impl::authorized(const Result<void>& outcome) {
 void Connection::Impl::challenged(const plugin::Problem& problem) {
     if (problem.error.code == ErrorCode::SessionLost) return stream_lost_session();
     if (!auth->configured()) return give_up_authorizing(0, auth_error(problem, {}), 0);
+    // Messages may be welcome where the stream is not: they go on, and it has what there is.
+    if (context.now() - stream_refused_at >= kForgiven) stream_auth_rounds = 0;
+    stream_refused_at = context.now();
+    if (stream_auth_rounds >= kMostAuthRounds)
+        return core::log::debug(
+            named({ErrorCode::AuthRequired,
+                   "its background stream is left alone: " + auth_error(problem, {}).message})
+                .message);
+    ++stream_auth_rounds;
     auth->ask(problem, [this, problem](const Result<void>& outcome) {
         authorized(outcome);
         const bool matters = channel && !closing && !lost_because;

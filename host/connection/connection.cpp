@@ -39,6 +39,20 @@ const char* name_of(State state) {
     return "error";
 }
 
+Status masked(Status status) {
+    const auto mask = [](std::string& text) { text = core::log::masked(text); };
+    for (auto* text : {&status.last_error, &status.protocol, &status.server_name,
+                       &status.server_version, &status.instructions, &status.tools_error})
+        mask(*text);
+    for (auto* texts : {&status.capabilities, &status.notes})
+        for (auto& text : *texts) mask(text);
+    std::map<std::string, std::string> facts;
+    for (const auto& [name, value] : status.facts)
+        facts[core::log::masked(name)] = core::log::masked(value);
+    status.facts = std::move(facts);
+    return status;
+}
+
 Connection::Connection(const Context& context, registry::ServerSpec spec)
     : impl_(std::make_unique<Impl>(*this, context, std::move(spec))) {}
 
@@ -82,8 +96,7 @@ Status Connection::status() const {
     status.place = impl_->spec.config.place;
     status.state = impl_->state;
     if (impl_->state == State::Ready || !impl_->tools.empty()) status.tools = impl_->tools.size();
-    if (impl_->tools_error)
-        status.tools_error = core::log::masked(core::printable(impl_->tools_error->message, 1000));
+    if (impl_->tools_error) status.tools_error = core::printable(impl_->tools_error->message, 1000);
     status.pending = impl_->pending.size();
     if (const auto& session = impl_->session) {
         const auto text = [&](const char* key) {
@@ -105,7 +118,7 @@ Status Connection::status() const {
                     core::printable({member.key().data(), member.key().size()}, 64));
         }
     }
-    return status;
+    return masked(std::move(status));
 }
 
 void Connection::connect(std::function<void()> settled) {

@@ -148,10 +148,12 @@ struct Connection::Impl {
     std::shared_ptr<plugin::Signer> signer = plugin::make_signer();
     std::unique_ptr<AuthLoop> auth;
     Result<AuthMethod> auth_method = AuthMethod{};  // expanded for this attempt
-    bool preparing = false;         // settings or the plugin, before the channel is opened
-    unsigned preparation = 0;       // tells this one's end from an abandoned one's
-    bool asking_ahead = false;      // for credentials, before the channel is opened
-    unsigned open_auth_rounds = 0;  // channels in a row that were refused
+    bool preparing = false;           // settings or the plugin, before the channel is opened
+    unsigned preparation = 0;         // tells this one's end from an abandoned one's
+    bool asking_ahead = false;        // for credentials, before the channel is opened
+    unsigned open_auth_rounds = 0;    // channels in a row that were refused
+    unsigned stream_auth_rounds = 0;  // the same of background streams
+    core::Clock::time_point stream_refused_at{};
     std::optional<protocol::Handshake> handshake;
     std::optional<protocol::Session> session;
     std::string meta;  // modern `_meta` members; empty in legacy

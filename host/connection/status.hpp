@@ -46,4 +46,8 @@ struct Status {
     std::vector<std::string> notes;  // tools left out or mended, and why
 };
 
+// The same with every known secret masked in what others say: the server, its transport, errors.
+// Whoever makes a Status passes it through here, so that none of its readers has to.
+Status masked(Status status);
+
 }  // namespace patchbay::connection

@@ -49,6 +49,14 @@ std::string text_member(const json::object& object, std::string_view key) {
     return std::string(core::text_in(&object, key).value_or(""));
 }
 
+std::size_t size_of(const Call& call) {
+    return call.arguments.size() + call.members.size() + call.meta.size();
+}
+
+std::size_t size_of(const protocol::Params& params) {
+    return params.members.size() + params.meta.size();
+}
+
 // Checked here, for in the modern era no server answers: it would be said with every later request.
 std::string wrong_level(const std::string& level) {
     static const std::vector<std::string> kLevels = {"debug", "info",     "notice", "warning",
@@ -78,6 +86,13 @@ struct Router::Impl {
         connection::RequestId request = 0;
         ReplyHandler handler;
         core::Loop::TimerId timer = 0;  // until it is sent, from then on the connection's
+        std::shared_ptr<void> kept;     // what is asked, while `waits_for` starts
+        std::string waits_for;
+        std::size_t bytes = 0;
+    };
+    // Of flights without a connection; bounded as its queue is.
+    struct Load {
+        std::size_t messages = 0, bytes = 0;
     };
 
     Impl(connection::ConnectionManager& manager, const policy::Policy& rules)
@@ -192,7 +207,7 @@ struct Router::Impl {
 
     CallId begin(ReplyHandler handler) {
         const CallId id = ++last_id;
-        flights.emplace(id, Flight{nullptr, 0, std::move(handler), 0});
+        flights[id].handler = std::move(handler);
         return id;
     }
 
@@ -207,6 +222,38 @@ struct Router::Impl {
                 flights.at(id).timer = 0;
                 end(id, too_late(servers, timeout));
             });
+    }
+
+    // What the flight asks for waits with it until `server` has started, and goes where it goes.
+    // Empty: too much waits already, and the flight ends.
+    template <class T>
+    std::weak_ptr<T> keep(CallId id, const std::string& server, std::size_t bytes, T asked) {
+        const auto before = waiting.find(server);
+        const auto load = before == waiting.end() ? Load() : before->second;
+        const auto& limits = connections.limits();
+        if (load.messages >= limits.queue_messages || load.bytes + bytes > limits.queue_bytes) {
+            end_soon(id, {ErrorCode::Limit,
+                          "server \"" + server + "\": " + std::to_string(load.messages) +
+                              " requests with " + std::to_string(load.bytes) +
+                              " bytes wait for it to start (limits queue_messages, queue_bytes); "
+                              "try later"});
+            return {};
+        }
+        waiting[server] = {load.messages + 1, load.bytes + bytes};
+        auto& flight = flights.at(id);
+        const auto kept = std::make_shared<T>(std::move(asked));
+        flight.kept = kept;
+        flight.waits_for = server;
+        flight.bytes = bytes;
+        return kept;
+    }
+
+    void release(Flight& flight) {
+        if (!flight.kept) return;
+        flight.kept.reset();
+        auto& load = waiting.at(flight.waits_for);
+        load.bytes -= flight.bytes;
+        if (--load.messages == 0) waiting.erase(flight.waits_for);
     }
 
     Error too_late(const std::vector<std::string>& servers, std::chrono::milliseconds timeout) {
@@ -224,6 +271,7 @@ struct Router::Impl {
         const auto found = flights.find(id);
         if (found == flights.end()) return;  // cancelled before it got a server
         if (found->second.timer) connections.loop().cancel(found->second.timer);
+        release(found->second);
         auto handler = std::move(found->second.handler);
         flights.erase(found);
         handler(std::move(outcome));
@@ -241,6 +289,7 @@ struct Router::Impl {
         if (found == flights.end()) return;
         auto& flight = found->second;
         flight.connection = &target;
+        release(flight);  // it counts at the connection now
         // The connection goes on counting, and tells the server when it gives up.
         if (flight.timer) connections.loop().cancel(std::exchange(flight.timer, 0));
         flight.request =
@@ -286,28 +335,32 @@ struct Router::Impl {
         if (tool.empty()) return end_soon(id, {ErrorCode::Invalid, "tools/call needs a \"name\""});
         if (arguments && !arguments->is_object())
             return end_soon(id, {ErrorCode::Invalid, "\"arguments\" must be an object"});
-        auto call = std::make_shared<Call>();
+        Call call;
         const std::string written = "{" + request.params.members + "}";
         for (const auto& [key, value] : protocol::members_in(written)) {
             if (key == "arguments")
-                call->arguments = value;
+                call.arguments = value;
             else if (key != "name" && key != "_meta")
-                call->members = protocol::joined(call->members,
-                                                 protocol::quoted(key) + ":" + std::string(value));
+                call.members = protocol::joined(call.members,
+                                                protocol::quoted(key) + ":" + std::string(value));
         }
-        call->meta = std::move(request.params.meta);
-        call->timeout = request.timeout;
-        call->begun = request.begun;
-        call->principal = request.principal;
-        call->on_progress = std::move(request.on_progress);
+        call.meta = std::move(request.params.meta);
+        call.timeout = request.timeout;
+        call.begun = request.begun;
+        call.principal = request.principal;
+        call.on_progress = std::move(request.on_progress);
         if (target.state() == State::Ready) {
-            if (auto* entry = find_raw(request.server, tool)) return send_call(id, *entry, *call);
+            if (auto* entry = find_raw(request.server, tool)) return send_call(id, *entry, call);
         }
-        bound(id, call->begun, call->timeout, {request.server});
+        bound(id, call.begun, call.timeout, {request.server});
+        const auto bytes = size_of(call);
+        const auto kept = keep(id, request.server, bytes, std::move(call));
+        if (kept.expired()) return;
         target.refresh_tools(
-            [this, watch = alive, id, call, tool, server = request.server](const Result<void>&) {
-                if (!*watch) return;
-                if (auto* entry = find_raw(server, tool)) return send_call(id, *entry, *call);
+            [this, watch = alive, id, kept, tool, server = request.server](const Result<void>&) {
+                const auto asked = kept.lock();
+                if (!*watch || !asked) return;
+                if (auto* entry = find_raw(server, tool)) return send_call(id, *entry, *asked);
                 if (!connections.find(server))
                     return end_soon(id, connections.find(server).error());
                 end_soon(id, why_missing(protocol::public_name(server, tool), {server}));
@@ -392,6 +445,7 @@ struct Router::Impl {
     protocol::NameTable table;  // the names of the index
     bool index_valid = false;
     std::unordered_map<CallId, Flight> flights;
+    std::unordered_map<std::string, Load> waiting;  // by server, where any do
     CallId last_id = 0;
     std::shared_ptr<bool> alive = std::make_shared<bool>(true);
 };
@@ -414,13 +468,17 @@ CallId Router::call(Call call, ReplyHandler handler) {
         return id;
     }
     const std::string name = call.name;  // `call` moves on below
-    impl_->bound(id, call.begun, call.timeout,
-                 protocol::servers_for(name, impl_->connections.ids()));
-    impl_->locate(name, [this, watch = impl_->alive, id,
-                         call = std::make_shared<Call>(std::move(call))](auto entry) {
-        if (!*watch) return;
+    const auto servers = protocol::servers_for(name, impl_->connections.ids());
+    impl_->bound(id, call.begun, call.timeout, servers);
+    const auto bytes = size_of(call);
+    const auto kept =
+        impl_->keep(id, servers.empty() ? "" : servers.front(), bytes, std::move(call));
+    if (kept.expired()) return id;
+    impl_->locate(name, [this, watch = impl_->alive, id, kept](auto entry) {
+        const auto asked = kept.lock();
+        if (!*watch || !asked) return;
         if (!entry) return impl_->end_soon(id, entry.error());
-        impl_->send_call(id, **entry, *call);
+        impl_->send_call(id, **entry, *asked);
     });
     return id;
 }
@@ -450,9 +508,13 @@ CallId Router::request(ServerRequest request, ReplyHandler handler) {
         impl_->send_request(id, target, request);
         return id;
     }
-    target.connect([this, watch = impl_->alive, id,
-                    waiting = std::make_shared<ServerRequest>(std::move(request))] {
-        if (!*watch) return;
+    const auto server = request.server;
+    const auto bytes = size_of(request.params);
+    const auto kept = impl_->keep(id, server, bytes, std::move(request));
+    if (kept.expired()) return id;
+    target.connect([this, watch = impl_->alive, id, kept] {
+        const auto waiting = kept.lock();
+        if (!*watch || !waiting) return;
         auto again = impl_->connections.find(waiting->server);
         if (!again) return impl_->end_soon(id, again.error());
         if (again->get().state() == State::Ready) {

@@ -125,7 +125,7 @@ void HttpTransport::on_linger_over(void* self, patchbay_status status) noexcept 
 void HttpTransport::set_credentials(const patchbay_kv* credentials, std::size_t count) {
     const Turn turn(core_);
     credentials_.replace(credentials, count);
-    if (std::exchange(listen_challenged_, false)) listen({});
+    if (std::exchange(listen_challenged_, false)) listen(listen_pace_.pause({}));
 }
 
 bool HttpTransport::deliver(std::uint64_t exchange, std::string&& message) {

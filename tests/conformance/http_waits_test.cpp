@@ -304,6 +304,7 @@ TEST_F(HttpWaits, AStreamThatWantsASignInIsAskedForWithWhatComesOfIt) {
         channel_->set_credentials(
             {{plugin::str("Authorization"), plugin::str("Bearer fresh"), 0, 0}});
     ASSERT_TRUE(channel_->until([&] { return server_->count("GET") == 2; }));
+    EXPECT_THAT(waits(), ElementsAre(kHold, 100)) << "not at once: this may be refused as well";
     EXPECT_EQ(call("notifications/other").status, PATCHBAY_OK);
     EXPECT_EQ(server_->count("GET"), 2u);
     EXPECT_EQ(channel_->challenges.size(), 1u);

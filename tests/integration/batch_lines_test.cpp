@@ -354,6 +354,29 @@ TEST(BatchOnTheCommandLine, AWaitThatIsOverTakesNoNotificationFromOthers) {
     EXPECT_EQ(Lines(done.out).kind("long"), "") << done.out;
 }
 
+TEST(BatchOnTheCommandLine, AListThatIsCancelledEndsAndItsIdIsFree) {
+    Home home;
+    home.add("mute", {{"command", "sh"}, {"args", {"-c", "while read -r line; do :; done"}}});
+    home.add("gone", {{"command", "/nonexistent/server"}});
+    for (const char* of : {R"(,"server":"mute")", ""}) {
+        for (const char* op : {"tools/list", "resources/list", "prompts/list"}) {
+            const auto done =
+                home.run({"batch"}, "{\"id\":1,\"op\":\"" + std::string(op) + "\"" + of + "}\n" +
+                                        R"({"id":"cancel","op":"cancel","target":1}
+{"id":"again","op":"cancel","target":1}
+{"id":"itself","op":"cancel","target":"itself"}
+{"id":1,"op":"tools/list","server":"gone"})");
+            const Lines lines(done.out);
+            EXPECT_EQ(lines.all.size(), 5u) << done.out;
+            EXPECT_EQ(lines.kind("cancel"), "") << done.out;
+            EXPECT_EQ(lines.kind("again"), "not_found");
+            EXPECT_EQ(lines.kind("itself"), "not_found");
+            EXPECT_THAT(done.out, HasSubstr("the list was cancelled")) << op << of;
+            EXPECT_THAT(done.out, HasSubstr("/nonexistent/server")) << "the second of that id";
+        }
+    }
+}
+
 TEST(BatchOnTheCommandLine, AListOfOneServerIsItsErrorWhenItCannotBeReached) {
     Home home;
     home.add("gone", {{"command", "/nonexistent/server"}});

@@ -33,6 +33,28 @@ TEST(AuthTables, RefusedSettingsAreAnErrorOfTheirFile) {
     EXPECT_THAT(called.err, HasSubstr(why));
 }
 
+TEST(Diagnostics, OfOneFileAreToldUpToABound) {
+    Home home;
+    std::string many;
+    for (int i = 0; i < 60; ++i) {
+        const auto id = std::to_string(i);
+        many += "[servers.s" + id + "]\ncommand = \"x\"\n";
+    }
+    const auto project = home.write(".mcp.toml", many);
+    home.write(home.user_config() / "config.toml", "[servers.a]\ncomand = \"x\"\n");
+    const auto count = [](const std::string& text, const std::string& what) {
+        std::size_t found = 0;
+        for (auto at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++found;
+        return found;
+    };
+    const auto listed = home.run({"mcp", "list"});
+    EXPECT_EQ(count(listed.err, "is not approved"), 50u);
+    EXPECT_THAT(listed.err, HasSubstr(project + ": "));
+    EXPECT_THAT(listed.err, HasSubstr("more errors and warnings; `patchbay config check`"));
+    EXPECT_THAT(listed.err, HasSubstr("unknown key \"comand\"")) << "another file's own";
+    EXPECT_EQ(count(home.run({"config", "check"}).err, "is not approved"), 60u);
+}
+
 TEST(AuthTables, ThatNoServerUsesAreJudgedAsWell) {
     Home home;
     const auto file =

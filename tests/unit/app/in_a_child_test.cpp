@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <sched.h>
 #include <unistd.h>
 
 namespace patchbay::app {
@@ -42,6 +43,56 @@ TEST(InAChild, OneThatHangsIsEndedAfterItsLimit) {
         50ms);
     ASSERT_TRUE(hung);
     EXPECT_EQ(hung->signal, SIGALRM);
+}
+
+TEST(InAChild, OneThatWillNotEndIsEndedAllTheSame) {
+    const std::function<std::string()> stubborn[] = {
+        [] { return ::signal(SIGALRM, SIG_IGN), ""; },
+        [] { return ::signal(SIGALRM, SIG_IGN), ::close_range(3, ~0u, 0), ""; },
+    };
+    for (const auto& defies : stubborn) {
+        const auto hung = in_a_child(
+            [&]() -> std::string {
+                defies();
+                for (;;) ::pause();
+            },
+            50ms);
+        ASSERT_TRUE(hung);
+        EXPECT_FALSE(hung->returned);
+        EXPECT_EQ(hung->signal, SIGALRM);
+    }
+}
+
+// The pipe of the result is open in it as well.
+TEST(InAChild, WhatItLeavesBehindIsNotWaitedFor) {
+    for (const bool apart : {false, true}) {
+        int ends[2];
+        ASSERT_EQ(::pipe(ends), 0);
+        const auto left = in_a_child(
+            [&]() -> std::string {
+                const auto stays = ::fork();
+                while (stays != 0 && apart && ::getsid(stays) != stays) ::sched_yield();
+                if (stays != 0) ::_exit(7);
+                if (apart) ::setsid();
+                const auto self = ::getpid();
+                const bool told = ::write(ends[1], &self, sizeof self) == sizeof self;
+                ::sleep(20);
+                ::_exit(told && ::write(ends[1], &self, sizeof self) > 0 ? 0 : 1);
+            },
+            60s);
+        ASSERT_TRUE(left);
+        EXPECT_EQ(left->exit_code, 7);
+        ::close(ends[1]);
+        if (apart) {  // it is its own master; the test ends it
+            pid_t daemon = 0;
+            ASSERT_EQ(::read(ends[0], &daemon, sizeof daemon), ssize_t{sizeof daemon});
+            EXPECT_EQ(::kill(daemon, SIGKILL), 0) << "it is over, so somebody waited for it";
+        }
+        std::size_t heard = 0;
+        for (char byte = 0; ::read(ends[0], &byte, 1) == 1;) ++heard;
+        EXPECT_LE(heard, apart ? 0 : sizeof(pid_t)) << "it stayed to its own end";
+        ::close(ends[0]);
+    }
 }
 
 TEST(InAChild, ASignalWithoutANameIsANumber) {

@@ -1,5 +1,7 @@
 #include "app/statuses.hpp"
 
+#include "core/secrets.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,6 +52,19 @@ TEST(StatusesOfAll, CountTheToolsThatAreShownOfServersThatAreReady) {
     EXPECT_EQ(all[1].tools, std::optional<std::size_t>(9)) << "as it was when it was there";
     EXPECT_EQ(all[2].tools, std::nullopt) << "it has not listed them";
     EXPECT_EQ(all[3].tools, std::optional<std::size_t>(0)) << "all are hidden";
+}
+
+TEST(StatusesOfAll, ShowNoSecretOfWhatConfigurationSays) {
+    core::Secrets secrets;
+    secrets.add("s3cret-value");
+    config::Config config;
+    config::Diagnostic diagnostic;
+    diagnostic.message = "no program s3cret-value";
+    diagnostic.server = "a";
+    config.diagnostics = {diagnostic};
+    const auto all = statuses_of_all({}, {}, config);
+    ASSERT_THAT(ids(all), ElementsAre("a"));
+    EXPECT_EQ(all[0].last_error, "no program ***");
 }
 
 TEST(StatusesOfAll, TellOfServersThatAreDisabled) {

@@ -97,6 +97,27 @@ TEST(Sources, AllFilesOfOneFolderAreReadAndTheFirstWins) {
     EXPECT_THAT(to_string(config.diagnostics[0]), HasSubstr("config.toml:1:10"));
 }
 
+TEST(Sources, AllFilesOfACheckoutNameABoundedNumberOfServers) {
+    const auto naming = [](const char* prefix, int count) {
+        std::string text = "[servers]\n";
+        for (int i = 0; i < count; ++i)
+            text += prefix + std::to_string(i) + " = { command = 'x' }\n";
+        return text;
+    };
+    World world;
+    world.folder.write("home/me/.config/patchbay/config.toml", naming("user", 10));
+    world.folder.write("home/me/work/app/.patchbay/config.toml", naming("a", 3000));
+    world.folder.write("home/me/work/app/.mcp.toml", naming("b", 1097));
+    world.folder.write("home/me/work/app/.patchbay.local.toml", naming("c", 1096));
+    const auto config = approved(world);
+    EXPECT_EQ(config.servers.size(), 10u + 4096u) << "the user's own do not count";
+    EXPECT_FALSE(find(config, "b0"));
+    EXPECT_TRUE(find(config, "c1095")) << "a file that fits is not left out for one that does not";
+    EXPECT_THAT(all(config.diagnostics),
+                HasSubstr(".mcp.toml: its servers are left out: with them, the project's files "
+                          "name more than 4096 servers, the limit"));
+}
+
 TEST(Sources, TheNearestProjectFolderUpwardsCounts) {
     World world;
     world.folder.make("home/me/work/app/deep/er");

@@ -64,9 +64,9 @@ protected:
     AuthLoopTest() {
         be_loop([this](auto& events, auto made) { made(method(events)); });
     }
-    void be_loop(AuthLoop::Make make) {
-        auth = std::make_unique<AuthLoop>(loop, std::move(make), plugin::Asking::MayAsk,
-                                          [this] { ++renewals; });
+    void be_loop(AuthLoop::Make make, std::chrono::milliseconds pace = AuthLoop::kPace) {
+        auth = std::make_unique<AuthLoop>(
+            loop, std::move(make), plugin::Asking::MayAsk, [this] { ++renewals; }, pace);
     }
     std::unique_ptr<plugin::Authenticator> method(plugin::AuthenticatorEvents& events) {
         return std::make_unique<Method>(loop, script, events);
@@ -136,6 +136,32 @@ TEST_F(AuthLoopTest, ARefusalIsEverybodysAndTheNextAsksAnew) {
     ask("fourth");
     ASSERT_TRUE(wait([&] { return told.size() == 4; }));
     EXPECT_EQ(told[3], "broken");
+}
+
+TEST_F(AuthLoopTest, RefusalsWithoutEndAreAskedAboutOneByOneInTheirPace) {
+    for (unsigned i = 0; i < 3 * AuthLoop::kBurst; ++i) {
+        ask("no");
+        if (script.asked.size() == i + 1) script.grant("t");
+    }
+    EXPECT_EQ(script.asked.size(), AuthLoop::kBurst) << "the others wait for their turn";
+    EXPECT_EQ(told.size(), AuthLoop::kBurst);
+    bool closed = false;
+    auth->close([&] { closed = true; });
+    ASSERT_TRUE(wait([&] { return closed; }));
+    EXPECT_THAT(script.cancelled, IsEmpty()) << "the method was never asked that";
+    EXPECT_EQ(told.size(), 3 * AuthLoop::kBurst);
+    EXPECT_EQ(told.back(), "the auth method has closed");
+}
+
+TEST_F(AuthLoopTest, ATurnThatComesIsTaken) {
+    be_loop([this](auto& events, auto made) { made(method(events)); }, 20ms);
+    for (unsigned i = 1; i <= AuthLoop::kBurst + 3; ++i) {
+        ask("no " + std::to_string(i));
+        ASSERT_TRUE(wait([&] { return script.asked.size() == i; })) << i;
+        EXPECT_EQ(script.asked.back().challenge, "no " + std::to_string(i));
+        script.grant("t");
+        EXPECT_EQ(told.size(), i);
+    }
 }
 
 TEST_F(AuthLoopTest, AChallengeThatJoinsAQuietQuestionIsAskedAfterIt) {

@@ -153,6 +153,27 @@ TEST_F(Authorization, ABackgroundStreamGetsItsCredentials) {
     EXPECT_EQ(connection().state(), State::Ready);
 }
 
+TEST_F(Authorization, AStreamThatRefusesEverythingIsLeftAloneAndMessagesGoOn) {
+    use_auth("well");
+    auto now = core::Clock::now();
+    frozen = now;
+    ASSERT_EQ(connect(), State::Ready);
+    const auto refuse_stream = [&](int times) {
+        for (int i = 0; i < times; ++i) {
+            server.challenge(FakeServer::problem(ErrorCode::AuthRequired, "HTTP 401", 401));
+            // Behind the challenge: by the answer, what it leads to has come.
+            ASSERT_TRUE(ask(call("a")));
+            ASSERT_TRUE(ask(call("a")));
+        }
+    };
+    refuse_stream(6);
+    EXPECT_EQ(server.credentials.at(0).value, "Bearer t0ken-2");
+    EXPECT_EQ(connection().state(), State::Ready);
+    frozen = now + 2min;
+    refuse_stream(1);
+    EXPECT_EQ(server.credentials.at(0).value, "Bearer t0ken-3") << "they may have expired since";
+}
+
 TEST_F(Authorization, AChannelThatWasRefusedIsOpenedAgainWithCredentials) {
     use_auth("well");
     spec.config.transport = "sse";

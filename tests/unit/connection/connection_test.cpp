@@ -1,4 +1,5 @@
 // What a connection that is up gives its callers.
+#include "core/secrets.hpp"
 #include "unit/connection/fixture.hpp"
 
 namespace patchbay::connection {
@@ -222,6 +223,45 @@ TEST_F(ConnectionTest, RefusesMoreThanItsQueueHolds) {
     ASSERT_FALSE(reply);
     EXPECT_EQ(reply.error().code, ErrorCode::Limit);
     EXPECT_THAT(reply.error().message, HasSubstr("queue_messages"));
+}
+
+// Whatever a server or its transport puts into a status, and a server may echo what it was given.
+TEST_F(ConnectionTest, AStatusShowsNoSecret) {
+    core::Secrets secrets;
+    secrets.add("s3cret-value");
+    server.results["initialize"] = [](const auto&) -> json::value {
+        return {{"protocolVersion", "2025-11-25"},
+                {"capabilities", {{"x-s3cret-value", json::object()}}},
+                {"serverInfo", {{"name", "of s3cret-value"}, {"version", "1-s3cret-value"}}},
+                {"instructions", "say s3cret-value"}};
+    };
+    server.errors["server/discover"] = {-32601, "Method not found"};
+    ASSERT_EQ(connect(), State::Ready);
+    server.fact("trouble", "no way to https://a.example/s3cret-value/sse");
+    server.fact("s3cret-value", "7");
+    server.say(R"({"jsonrpc":"2.0","s3cret-value":)");
+    ASSERT_TRUE(wait([&] { return connection().status().malformed == 1; }));
+    const auto status = connection().status();
+    EXPECT_EQ(status.server_name, "of ***");
+    EXPECT_EQ(status.server_version, "1-***");
+    EXPECT_EQ(status.instructions, "say ***");
+    EXPECT_EQ(status.capabilities, std::vector<std::string>{"x-***"});
+    EXPECT_EQ(status.facts.at("trouble"), "no way to https://a.example/***/sse");
+    EXPECT_EQ(status.facts.at("***"), "7");
+    EXPECT_EQ(status.last_error.find("s3cret"), std::string::npos) << status.last_error;
+}
+
+TEST_F(ConnectionTest, ToolsThatCannotBeListedShowNoSecretInAStatus) {
+    core::Secrets secrets;
+    secrets.add("s3cret-value");
+    server.be_legacy({});
+    server.results.erase("tools/list");
+    server.errors["tools/list"] = {-32000, "denied to s3cret-value"};
+    ASSERT_EQ(connect(), State::Ready);
+    const auto status = connection().status();
+    EXPECT_THAT(status.tools_error, HasSubstr("denied to ***"));
+    EXPECT_THAT(status.last_error, HasSubstr("denied to ***"));
+    EXPECT_THAT(status.notes, testing::ElementsAre(HasSubstr("denied to ***")));
 }
 
 TEST_F(ConnectionTest, BytesThatWereAnsweredDoNotCountAgainstTheQueue) {

@@ -250,6 +250,67 @@ TEST_F(RouterTest, ACallsTimeLimitCountsItsWaitForTheServer) {
     EXPECT_EQ(error->message, "server \"git\" is still connecting after 20 ms");
 }
 
+// What waits for a server that starts is bounded whichever way it came, and by what still waits.
+TEST_F(RouterTest, WhatWaitsForAServerThatStartsIsBounded) {
+    limits.queue_bytes = 1000;
+    for (auto& [id, server] : servers) {
+        server.results.clear();
+        server.errors.clear();
+    }
+    const std::string large(400, 'a');
+    struct Asked {
+        CallId id;
+        std::shared_ptr<std::optional<Error>> end;
+    };
+    const auto noted = [](const Asked& asked) {
+        return [end = asked.end](const Result<Reply>& reply) { *end = reply.error(); };
+    };
+    const auto call_log = [&](const std::string& server) {
+        Asked asked{0, std::make_shared<std::optional<Error>>()};
+        Call one;
+        one.name = "mcp__" + server + "__log";
+        one.arguments = R"({"a":")" + large + R"("})";
+        asked.id = router().call(std::move(one), noted(asked));
+        return asked;
+    };
+    const auto request = [&](const std::string& method) {
+        Asked asked{0, std::make_shared<std::optional<Error>>()};
+        ServerRequest one;
+        one.server = "git";
+        one.method = method;
+        one.params.members = R"("name":"log","arguments":{"a":")" + large + R"("})";
+        asked.id = router().request(std::move(one), noted(asked));
+        return asked;
+    };
+    const std::function<Asked()> ways[] = {[&] { return call_log("git"); },
+                                           [&] { return request("tools/call"); },
+                                           [&] { return request("prompts/get"); }};
+    for (std::size_t way = 0; way < std::size(ways); ++way) {
+        SCOPED_TRACE(way);
+        std::vector<Asked> waiting{ways[way](), ways[(way + 1) % 3]()};
+        for (const auto& each : ways) {
+            const auto refused = each();
+            ASSERT_TRUE(
+                loop.run_until([&] { return refused.end->has_value(); }, core::Clock::now() + 20s));
+            EXPECT_EQ((*refused.end)->code, ErrorCode::Limit);
+            EXPECT_THAT((*refused.end)->message,
+                        testing::AllOf(HasSubstr("server \"git\": 2 requests with 8"),
+                                       HasSubstr("wait for it to start (limits queue_messages, "
+                                                 "queue_bytes)")));
+        }
+        waiting.push_back(call_log("github"));
+        EXPECT_FALSE(*waiting.back().end) << "another server's are its own";
+        for (const auto& each : waiting) router().cancel(each.id);
+        for (const auto& each : waiting) EXPECT_EQ((*each.end)->code, ErrorCode::Cancelled);
+    }
+    limits.queue_messages = 1;
+    router_.reset();
+    connections.reset();
+    const auto first = call_log("git"), second = call_log("git");
+    ASSERT_TRUE(loop.run_until([&] { return second.end->has_value(); }, core::Clock::now() + 20s));
+    EXPECT_EQ((*second.end)->code, ErrorCode::Limit) << "in number too";
+}
+
 TEST_F(RouterTest, AToolThatIsKnownIsCalledWithoutAnotherList) {
     auto& server = servers.at("git");
     server.results["tools/list"] = [](const auto&) -> json::value {
