@@ -330,11 +330,11 @@ std::vector<std::pair<std::string, std::string_view>> members_in(std::string_vie
     for (auto at = inside.find('"'); at < inside.size(); at = inside.find('"', at)) {
         const auto key_end = past_string(inside, at);
         const auto key = core::parse_json(inside.substr(at, key_end - at));
-        const auto name = key ? core::text_of(*key) : std::nullopt;
         const auto colon = inside.find(':', key_end);
-        if (!name || colon == std::string_view::npos) break;
+        if (!key || colon == std::string_view::npos) break;
         at = past_value(inside, colon + 1);
-        members.emplace_back(*name, trim(inside.substr(colon + 1, at - colon - 1)));
+        members.emplace_back(core::text_of(*key).value_or(""),
+                             trim(inside.substr(colon + 1, at - colon - 1)));
     }
     return members;
 }
