@@ -3,6 +3,7 @@
 #include "conformance/peers.hpp"
 
 #include <filesystem>
+#include <thread>
 
 namespace {
 
