@@ -102,7 +102,6 @@ Result<Arguments> read_arguments(const std::string& given) {
     if (!value->is_object())
         return Error{ErrorCode::Invalid,
                      name + " must be a JSON object like {\"path\": \"README.md\"}"};
-    protocol::flatten(text);
     return Arguments{std::move(value->get_object()), std::move(text)};
 }
 
@@ -133,7 +132,6 @@ Result<Arguments> with_pairs(Arguments arguments, const std::vector<std::string>
             return Error{value.error().code,
                          value.error().message + (as_json ? "" : example_for(schema, key, text))};
         given.emplace_back(key, written(*value, text));
-        protocol::flatten(given.back().second);
         arguments.values[key] = std::move(*value);
     }
     const auto troubles = protocol::check_arguments(schema, arguments.values);

@@ -73,6 +73,9 @@ Result<void> Connection::Impl::headers_for(const Request& request,
 
 // A full transport is not given more; what waits here leaves with its request when that ends.
 void Connection::Impl::send_message(Outgoing message) {
+    // What a caller wrote stands in it as it was written; a line of its own would be a message that
+    // nobody judged.
+    protocol::flatten(message.body);
     if (!paused) return hand_over(std::move(message));
     // Requests and answers are bounded where they come from; this bounds notifications. Who sends
     // one may be in the middle of ending its request: the connection ends after that.

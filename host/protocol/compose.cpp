@@ -80,8 +80,10 @@ std::string joined(std::string_view a, std::string_view b) {
 }
 
 void flatten(std::string& message) {
-    std::replace_if(
-        message.begin(), message.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    for (const char end : {'\n', '\r'}) {
+        for (auto at = message.find(end); at != message.npos; at = message.find(end, at))
+            message[at] = ' ';
+    }
 }
 
 std::string spoken_versions() {

@@ -222,6 +222,22 @@ TEST(BatchOnTheCommandLine, WhatItPassesOnIsWhatWasWritten) {
                       HasSubstr(R"("k":99999999999999999999)")));
 }
 
+// For many a server a carriage return ends a line as well.
+TEST(BatchOnTheCommandLine, NothingThatItPassesOnIsALineOfItsOwn) {
+    Home home;
+    const auto sent = home.add_recorded("x");
+    const std::string hidden = "{\"a\":\r{\"b\":1}\r}";
+    home.run({"batch"},
+             R"({"id":1,"op":"tools/call","name":"mcp__x__echo","arguments":)" + hidden + "}\n" +
+                 R"({"id":2,"op":"request","server":"x","method":"ping","params":)" + hidden +
+                 "}\n" +
+                 R"({"id":3,"op":"request","server":"x","method":"ping","params":{"_meta":)" +
+                 hidden + "}}\n");
+    const auto lines = read_file(sent);
+    EXPECT_THAT(lines, Not(HasSubstr("\r")));
+    EXPECT_THAT(lines, HasSubstr(R"("arguments":{"a": {"b":1} })"));
+}
+
 TEST(BatchOnTheCommandLine, WhatCannotBeReadIsWrongUsage) {
     const Home home;
     for (const auto& [words, why] :

@@ -72,6 +72,7 @@ public:
     std::vector<plugin::ExchangeId> cancelled, settled;
 
     std::vector<boost::json::object> received;
+    std::vector<std::string> bodies;  // the same as they came
     int opened = 0;
     bool refuse_open = false;
     bool leave_on_discover = false;  // some legacy servers exit on an unknown first request
@@ -212,6 +213,7 @@ private:
     void take(std::string_view text, plugin::ExchangeId exchange) {
         auto message = boost::json::parse({text.data(), text.size()}).as_object();
         received.push_back(message);
+        bodies.emplace_back(text);
         const auto* id = message.if_contains("id");
         const auto* method = message.if_contains("method");
         if (!method) return;

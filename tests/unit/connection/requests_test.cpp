@@ -30,6 +30,15 @@ protected:
     Outcome first, second;
 };
 
+TEST_F(Requests, NoneHasALineOfItsOwnInIt) {
+    ASSERT_EQ(connect(), State::Ready);
+    auto asked = call("a");
+    asked.params.members += ",\"arguments\":{\r\"b\":\n\r\n1}";
+    begin(std::move(asked), first);
+    ASSERT_TRUE(wait([&] { return !server.requests("tools/call").empty(); }));
+    EXPECT_THAT(server.bodies.back(), HasSubstr(R"({ "b":   1})"));
+}
+
 // ---- bounds; what a request takes is its params and 64 bytes
 
 TEST_F(Requests, OneMayBeAsLargeAsAMessageAndNoLarger) {
