@@ -93,22 +93,24 @@ private:
         auto& place = out_.candidates.emplace_back(Candidate{scope, std::move(path), {}, {}});
         if (!admitted(place)) return;
         look(place, {scope, 0, place.path, project}, out_.fragments);
-        if (!project.empty() && place.found == Candidate::Found::Read) bound(out_.fragments.back());
+        if (!project.empty() && place.found == Candidate::Found::Read)
+            bound(out_.fragments.back(), place);
     }
 
-    // In the order of reading: a file whose servers are too many leaves out its own alone.
-    void bound(Fragment& fragment) {
+    // In the order of reading: a file whose servers are too many leaves out its own alone. What they
+    // forbid goes with them, so it is as good as unread.
+    void bound(Fragment& fragment, Candidate& place) {
         if (in_checkout_ + fragment.servers.size() <= kMostInCheckout) {
             in_checkout_ += fragment.servers.size();
             return;
         }
         fragment.servers.clear();
+        fragment.broken = true;
+        place.found = Candidate::Found::Broken;
+        place.note = "its servers are left out: with them, the project's files name more than " +
+                     std::to_string(kMostInCheckout) + " servers, the limit";
         fragment.diagnostics.push_back(
-            {Severity::Error,
-             fragment.source.place({}),
-             "its servers are left out: with them, the project's files name more than " +
-                 std::to_string(kMostInCheckout) + " servers, the limit",
-             {}});
+            {Severity::Error, fragment.source.place({}), place.note, {}});
     }
 
     void plugin_servers(const PluginFragment& plugin) {

@@ -116,6 +116,37 @@ TEST(Sources, AllFilesOfACheckoutNameABoundedNumberOfServers) {
     EXPECT_THAT(all(config.diagnostics),
                 HasSubstr(".mcp.toml: its servers are left out: with them, the project's files "
                           "name more than 4096 servers, the limit"));
+    EXPECT_THAT(config.permissions.closed, HasSubstr(".mcp.toml is broken"));
+}
+
+TEST(Sources, ACheckoutOfManyServersDoesNotDropTheRulesOfALocalFile) {
+    for (const int count : {4095, 4096}) {
+        SCOPED_TRACE(count);
+        World world;
+        world.folder.write("home/me/.config/patchbay/config.toml", saying("mine"));
+        std::string text = "[servers]\n";
+        for (int i = 0; i < count; ++i)
+            text += "s" + std::to_string(i) + " = { enabled = false }\n";
+        world.folder.write("home/me/work/app/.mcp.toml", text);
+        world.folder.write("home/me/work/app/.patchbay.local.toml",
+                           "[servers.a]\ndisabled_tools = ['wipe']\n");
+        const auto loaded = load(world.environment);
+        const bool fits = count == 4095;
+        const auto& config = loaded.config;
+        ASSERT_TRUE(find(config, "a"));
+        EXPECT_EQ(find(config, "a")->disabled_tools.size(), fits ? 1u : 0u);
+        EXPECT_EQ(config.permissions.allow.has_value(), !fits) << "none is allowed";
+        EXPECT_EQ(config.permissions.closed,
+                  fits
+                      ? ""
+                      : "local config " + (world.folder / "home/me/work/app/.patchbay.local.toml") +
+                            " is broken, and what it forbids is unknown; mend it");
+        const auto place = std::find_if(
+            loaded.candidates.begin(), loaded.candidates.end(),
+            [](const auto& each) { return each.path.ends_with(".patchbay.local.toml"); });
+        ASSERT_NE(place, loaded.candidates.end());
+        EXPECT_EQ(place->found, fits ? Candidate::Found::Read : Candidate::Found::Broken);
+    }
 }
 
 TEST(Sources, TheNearestProjectFolderUpwardsCounts) {
