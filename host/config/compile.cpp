@@ -156,7 +156,11 @@ private:
         const auto& [entry, source] = voice;
         if (!entry->refused.empty()) return fail(*source, entry->mark, entry->refused);
         for (const auto& member : entry->body.members) {
-            if (!find_key(member.key)) unknown_key(*source, member);
+            const auto* key = find_key(member.key);
+            if (!key) unknown_key(*source, member);
+            Server unused;
+            const auto wrong = key ? key->take(unused, member.value) : std::string();
+            if (!wrong.empty()) fail(*source, member.value.mark, member.key + ": " + wrong);
         }
         const auto* enabled = entry->body.find("enabled");
         const bool only_off = entry->body.members.size() == 1 && enabled &&
@@ -183,7 +187,10 @@ private:
     bool apply(Server& server, const Voice& voice) {
         const auto& [entry, source] = voice;
         const auto errors = diagnostics_.size();
-        if (!entry->refused.empty()) note(Severity::Error, *source, entry->mark, entry->refused);
+        if (!entry->refused.empty()) {
+            note(Severity::Error, *source, entry->mark, entry->refused);
+            return false;
+        }
         Server changed = server;
         for (const auto& member : entry->body.members) overlay_key(changed, *source, member);
         if (diagnostics_.size() != errors) return false;
@@ -231,6 +238,8 @@ private:
     // A definition that nobody approved may forbid, and nothing else. What it forbids has to be
     // readable, as in an overlay.
     void restrict(Server& server, const Voice& withheld) {
+        const auto& refused = withheld.entry->refused;
+        if (!refused.empty()) return fail(*withheld.source, withheld.entry->mark, refused);
         Server wanted;
         for (const auto& member : withheld.entry->body.members) {
             if (member.key != "enabled" && member.key != "disabled_tools" && member.key != "tools")
