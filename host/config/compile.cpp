@@ -42,7 +42,7 @@ public:
         if (settled.definition.source->scope == Scope::Plugin) server.enabled = false;
         for (const auto& overlay : settled.overlays) {
             // What it would have forbidden is unknown then: better no server than a freer one.
-            if (!apply(server, overlay)) failed_ = true;
+            if (!apply(server, overlay, settled)) failed_ = true;
         }
         if (settled.contested) failed_ = true;
         // Last: no overlay may allow again what it forbids.
@@ -183,8 +183,23 @@ private:
                  core::did_you_mean(member.key, names));
     }
 
+    // What all but `voice` make of it in the end: the strongest overlay is applied last, and a
+    // checkout may not raise it.
+    static std::string trust_without(const Voice& voice, const Settled& settled) {
+        std::string trust;
+        const auto take = [&](const Voice& said) {
+            const auto* word = said.entry->body.find("trust");
+            if (!word || said.entry == voice.entry) return;
+            const bool raises = from_project(said.source->scope) && word->text == "trusted";
+            if (!raises) trust = word->text;
+        };
+        take(settled.definition);
+        for (const auto& overlay : settled.overlays) take(overlay);
+        return trust;
+    }
+
     // All or nothing: half an overlay could be looser than what its author meant.
-    bool apply(Server& server, const Voice& voice) {
+    bool apply(Server& server, const Voice& voice, const Settled& settled) {
         const auto& [entry, source] = voice;
         const auto errors = diagnostics_.size();
         if (!entry->refused.empty()) {
@@ -195,7 +210,8 @@ private:
         for (const auto& member : entry->body.members) overlay_key(changed, *source, member);
         if (diagnostics_.size() != errors) return false;
         if (from_project(source->scope) && !from_project(server.place.scope)) {
-            if (const auto* why = hold_back(server, changed)) {
+            const bool untrusted = trust_without(voice, settled) == "untrusted";
+            if (const auto* why = hold_back(server, changed, untrusted)) {
                 note(Severity::Error, *source, entry->mark,
                      std::string("a ") + name_of(source->scope) + " file may not " + why +
                          "; write it to your user config");
@@ -261,7 +277,8 @@ private:
     }
 
     // Takes back what loosens, and says what that was: what an overlay forbids counts all the same.
-    static const char* hold_back(const Server& before, Server& after) {
+    // Of an untrusted server only what a rule names can be called, so there a new name allows.
+    static const char* hold_back(const Server& before, Server& after, bool naming_allows) {
         const char* why = nullptr;
         const auto refuse = [&](const char* what) { why = why ? why : what; };
         if (after.enabled && !before.enabled) {
@@ -272,9 +289,7 @@ private:
             refuse("raise the trust in a server");
             after.trust = before.trust;
         }
-        // A tool without a level is asked about: to allow it is to raise it. Of an untrusted server
-        // only what a rule names can be called, so there a new name allows too.
-        const bool naming_allows = before.trust == "untrusted";
+        // A tool without a level is asked about: to allow it is to raise it.
         const auto named = [&](const auto& tool) { return before.tools.count(tool) != 0; };
         const auto most_for = [&](const auto& tool) {
             if (named(tool)) return before.tools.at(tool);

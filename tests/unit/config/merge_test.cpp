@@ -246,6 +246,49 @@ TEST(ConfigMerge, OfAnUntrustedServerACheckoutNamesNoToolThatItsUserDidNot) {
     EXPECT_THAT(all(listed.diagnostics), HasSubstr("may not add to enabled_tools"));
 }
 
+TEST(ConfigMerge, ACheckoutNamesNoToolOfAServerThatSomethingStrongerMakesUntrusted) {
+    for (const auto stronger : {Scope::Local, Scope::Session, Scope::Enterprise}) {
+        for (const bool untrusted : {true, false}) {
+            SCOPED_TRACE(std::string(name_of(stronger)) + (untrusted ? " untrusted" : ""));
+            const auto with = [&](const std::string& overlay) {
+                std::vector<Fragment> fragments;
+                fragments.push_back(
+                    toml(Scope::User,
+                         "[servers.x]\ncommand = 'x'\ntools = { known = 'require-approval' }\n"));
+                fragments.push_back(toml(Scope::Project, "[servers.x]\n" + overlay));
+                fragments.push_back(
+                    toml(stronger,
+                         std::string(stronger == Scope::Enterprise ? "exclusive = false\n" : "") +
+                             "[servers.x]\n" +
+                             (untrusted ? "trust = 'untrusted'\n" : "mode = 'auto'\n")));
+                return merge(std::move(fragments)).servers.at(0);
+            };
+            const auto levels = with("tools = { wipe = 'require-approval', format = 'deny' }\n");
+            EXPECT_EQ(levels.tools.count("wipe"), untrusted ? 0u : 1u);
+            EXPECT_EQ(levels.tools.at("format"), Level::Deny);
+            EXPECT_EQ(levels.tools.at("known"), Level::RequireApproval);
+            EXPECT_EQ(with("enabled_tools = ['wipe', 'known']\n").enabled_tools->size(),
+                      untrusted ? 1u : 2u);
+            EXPECT_EQ(with("enabled_tools = ['wipe']\n").enabled_tools->empty(), untrusted);
+        }
+    }
+}
+
+TEST(ConfigMerge, WhoIsUntrustedIsWhatTheStrongestSays) {
+    const auto tools_with = [](const char* local, const char* session) {
+        std::vector<Fragment> fragments;
+        fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'x'\ntrust = 'untrusted'\n"));
+        fragments.push_back(
+            toml(Scope::Project, "[servers.x]\ntools = { a = 'require-approval' }\n"));
+        fragments.push_back(toml(Scope::Local, std::string("[servers.x]\n") + local));
+        fragments.push_back(toml(Scope::Session, std::string("[servers.x]\n") + session));
+        return merge(std::move(fragments)).servers.at(0).tools.size();
+    };
+    EXPECT_EQ(tools_with("trust = 'trusted'\n", ""), 0u) << "a checkout may not raise it";
+    EXPECT_EQ(tools_with("", "trust = 'trusted'\n"), 1u);
+    EXPECT_EQ(tools_with("", "tools = { a = 'require-approval' }\n"), 1u) << "the user's own name";
+}
+
 TEST(ConfigMerge, AnEnterpriseOverlayAdjustsAServerOfTheUser) {
     std::vector<Fragment> fragments;
     fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'user'\n"));
