@@ -204,10 +204,10 @@ TEST(ConfigMerge, TwoOverlaysOfOneStrengthTakeTheServerDownAsNeitherMayBeLost) {
 
 TEST(ConfigMerge, OfACheckoutsOverlayThatLoosensWhatItForbidsCounts) {
     std::vector<Fragment> fragments;
-    fragments.push_back(
-        toml(Scope::User,
-             "[servers.x]\ncommand = 'x'\ndisabled_tools = ['wipe']\nenabled_tools = ['a', 'b']\n"
-             "tool_timeout_sec = 60\ntools = { a = 'deny', b = 'allow-once' }\n"));
+    fragments.push_back(toml(Scope::User,
+                             "[servers.x]\ncommand = 'x'\ndisabled_tools = ['wipe', "
+                             "'mkfs']\nenabled_tools = ['a', 'b']\n"
+                             "tool_timeout_sec = 60\ntools = { a = 'deny', b = 'allow-once' }\n"));
     fragments.push_back(
         toml(Scope::Project,
              "[servers.x]\ndisabled_tools = ['echo']\nenabled_tools = ['a', 'c']\n"
@@ -216,7 +216,8 @@ TEST(ConfigMerge, OfACheckoutsOverlayThatLoosensWhatItForbidsCounts) {
     const auto config = merge(std::move(fragments));
     ASSERT_EQ(config.servers.size(), 1u) << all(config.diagnostics);
     const auto& x = config.servers[0];
-    EXPECT_THAT(x.disabled_tools, ElementsAre("echo", "wipe"));
+    EXPECT_THAT(x.disabled_tools, ElementsAre("echo", "wipe", "mkfs"));
+    EXPECT_EQ(x.place_of_rule("disabled_tools").scope, Scope::Project) << "a part of it counts";
     EXPECT_THAT(*x.enabled_tools, ElementsAre("a"));
     EXPECT_EQ(x.trust, "");
     EXPECT_EQ(x.tool_timeout, 60s);
@@ -225,6 +226,32 @@ TEST(ConfigMerge, OfACheckoutsOverlayThatLoosensWhatItForbidsCounts) {
                            {"a", Level::Deny}, {"b", Level::Deny}, {"d", Level::Disable}}));
     EXPECT_THAT(config.diagnostics,
                 ElementsAre(Field(&Diagnostic::message, HasSubstr("a project file may not "))));
+}
+
+TEST(ConfigMerge, WhatIsHeldBackIsTheSourceOfNoRule) {
+    std::vector<Fragment> fragments;
+    fragments.push_back(
+        toml(Scope::User,
+             "[servers.x]\ncommand = 'x'\nenabled = false\ntrust = 'untrusted'\n"
+             "disabled_tools = ['wipe']\nenabled_tools = ['a']\ntool_timeout_sec = 60\n"
+             "startup_timeout_sec = 60\ntools = { a = 'deny', b = 'allow-once' }\n"));
+    fragments.push_back(
+        toml(Scope::Project,
+             "[servers.x]\nenabled = true\ntrust = 'trusted'\ndisabled_tools = []\n"
+             "enabled_tools = ['a', 'c']\ntool_timeout_ms = 1\nstartup_timeout_sec = 90\n"
+             "tools = { a = 'allow-always', b = 'deny' }\n"));
+    const auto config = merge(std::move(fragments), {97'200s, "MCP_TOOL_TIMEOUT"});
+    const auto& x = config.servers.at(0);
+    for (const auto* rule : {"enabled", "trust", "disabled_tools", "enabled_tools", "tools.a"})
+        EXPECT_EQ(x.place_of_rule(rule).scope, Scope::User) << rule;
+    EXPECT_EQ(x.place_of_rule("tools.b").scope, Scope::Project);
+    std::map<std::string, Scope> scopes;
+    for (const auto& [key, place] : config.origins) scopes[key] = place.scope;
+    EXPECT_EQ(scopes.count("servers.x.tool_timeout_ms"), 0u);
+    EXPECT_EQ(scopes.at("servers.x.tool_timeout_sec"), Scope::User);
+    EXPECT_EQ(scopes.at("servers.x.startup_timeout_sec"), Scope::Project);
+    EXPECT_EQ(scopes.at("servers.x.tools.a"), Scope::User);
+    EXPECT_EQ(scopes.at("servers.x.tools.b"), Scope::Project);
 }
 
 TEST(ConfigMerge, OfAnUntrustedServerACheckoutNamesNoToolThatItsUserDidNot) {
