@@ -56,8 +56,7 @@ public:
             if (!from_project(fragment.source.scope)) continue;
             std::set<std::string_view> judged;
             for (auto& entry : fragment.servers) {
-                if (entry.refused.empty() && !defines_connection(entry.body))
-                    continue;  // an overlay
+                if (!defines_connection(entry.body)) continue;  // an overlay
                 // Of one name the first of a file counts. The others are told, and no copy of what
                 // adjusts them is made.
                 if (judged.insert(entry.id).second)
@@ -125,7 +124,7 @@ private:
         for (const auto& fragment : fragments_) {
             if (!from_project(fragment.source.scope)) continue;
             for (const auto& entry : fragment.servers) {
-                if (entry.refused.empty() && !defines_connection(entry.body))
+                if (!defines_connection(entry.body))
                     adjusting_[entry.id].push_back({&entry.body, fragment.source.scope});
             }
         }

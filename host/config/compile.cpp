@@ -5,6 +5,7 @@
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace patchbay::config {
 
@@ -42,7 +43,7 @@ public:
         if (settled.definition.source->scope == Scope::Plugin) server.enabled = false;
         for (const auto& overlay : settled.overlays) {
             // What it would have forbidden is unknown then: better no server than a freer one.
-            if (!apply(server, overlay)) failed_ = true;
+            if (!apply(server, overlay, settled)) failed_ = true;
         }
         if (settled.contested) failed_ = true;
         // Last: no overlay may allow again what it forbids.
@@ -156,7 +157,11 @@ private:
         const auto& [entry, source] = voice;
         if (!entry->refused.empty()) return fail(*source, entry->mark, entry->refused);
         for (const auto& member : entry->body.members) {
-            if (!find_key(member.key)) unknown_key(*source, member);
+            const auto* key = find_key(member.key);
+            if (!key) unknown_key(*source, member);
+            Server unused;
+            const auto wrong = key ? key->take(unused, member.value) : std::string();
+            if (!wrong.empty()) fail(*source, member.value.mark, member.key + ": " + wrong);
         }
         const auto* enabled = entry->body.find("enabled");
         const bool only_off = entry->body.members.size() == 1 && enabled &&
@@ -179,22 +184,50 @@ private:
                  core::did_you_mean(member.key, names));
     }
 
+    // What all but `voice` make of it in the end: the strongest overlay is applied last, and a
+    // checkout may not raise it.
+    static std::string trust_without(const Voice& voice, const Settled& settled) {
+        std::string trust;
+        const auto take = [&](const Voice& said) {
+            const auto* word = said.entry->body.find("trust");
+            if (!word || said.entry == voice.entry) return;
+            const bool raises = from_project(said.source->scope) && word->text == "trusted";
+            if (!raises) trust = word->text;
+        };
+        take(settled.definition);
+        for (const auto& overlay : settled.overlays) take(overlay);
+        return trust;
+    }
+
     // All or nothing: half an overlay could be looser than what its author meant.
-    bool apply(Server& server, const Voice& voice) {
+    bool apply(Server& server, const Voice& voice, const Settled& settled) {
         const auto& [entry, source] = voice;
         const auto errors = diagnostics_.size();
-        if (!entry->refused.empty()) note(Severity::Error, *source, entry->mark, entry->refused);
+        if (!entry->refused.empty()) {
+            note(Severity::Error, *source, entry->mark, entry->refused);
+            return false;
+        }
         Server changed = server;
         for (const auto& member : entry->body.members) overlay_key(changed, *source, member);
         if (diagnostics_.size() != errors) return false;
+        std::set<std::string> held;
         if (from_project(source->scope) && !from_project(server.place.scope)) {
-            if (const auto* why = hold_back(server, changed)) {
+            const bool untrusted = trust_without(voice, settled) == "untrusted";
+            if (const auto* why = hold_back(server, changed, untrusted, held)) {
                 note(Severity::Error, *source, entry->mark,
                      std::string("a ") + name_of(source->scope) + " file may not " + why +
                          "; write it to your user config");
             }
         }
-        for (const auto& member : entry->body.members) remember(*source, member);
+        // What was held back is the source of nothing.
+        for (auto member : entry->body.members) {
+            const bool had_any = !member.value.members.empty();
+            std::erase_if(member.value.members, [&](const Member& inner) {
+                return held.count(member.key + "." + inner.key) != 0;
+            });
+            const bool none_left = had_any && member.value.members.empty();
+            if (!none_left && held.count(member.key) == 0) remember(*source, member);
+        }
         server = std::move(changed);
         return true;
     }
@@ -231,6 +264,8 @@ private:
     // A definition that nobody approved may forbid, and nothing else. What it forbids has to be
     // readable, as in an overlay.
     void restrict(Server& server, const Voice& withheld) {
+        const auto& refused = withheld.entry->refused;
+        if (!refused.empty()) return fail(*withheld.source, withheld.entry->mark, refused);
         Server wanted;
         for (const auto& member : withheld.entry->body.members) {
             if (member.key != "enabled" && member.key != "disabled_tools" && member.key != "tools")
@@ -252,20 +287,23 @@ private:
     }
 
     // Takes back what loosens, and says what that was: what an overlay forbids counts all the same.
-    static const char* hold_back(const Server& before, Server& after) {
+    // Of an untrusted server only what a rule names can be called, so there a new name allows.
+    // `held`: the keys, and "tools.NAME", of which nothing is left.
+    static const char* hold_back(const Server& before, Server& after, bool naming_allows,
+                                 std::set<std::string>& held) {
         const char* why = nullptr;
         const auto refuse = [&](const char* what) { why = why ? why : what; };
         if (after.enabled && !before.enabled) {
             refuse("turn on a server");
             after.enabled = false;
+            held.insert("enabled");
         }
         if (after.trust == "trusted" && before.trust != "trusted") {
             refuse("raise the trust in a server");
             after.trust = before.trust;
+            held.insert("trust");
         }
-        // A tool without a level is asked about: to allow it is to raise it. Of an untrusted server
-        // only what a rule names can be called, so there a new name allows too.
-        const bool naming_allows = before.trust == "untrusted";
+        // A tool without a level is asked about: to allow it is to raise it.
         const auto named = [&](const auto& tool) { return before.tools.count(tool) != 0; };
         const auto most_for = [&](const auto& tool) {
             if (named(tool)) return before.tools.at(tool);
@@ -278,15 +316,21 @@ private:
             if (raised) {
                 refuse("raise the level of a tool");
                 level = most;
+                held.insert("tools." + tool);
             }
             it = raised && !named(tool) ? after.tools.erase(it) : std::next(it);
         }
         // One of a millisecond ends each call, whatever the server has done by then.
-        for (const auto limit :
-             {&Server::startup_timeout, &Server::request_timeout, &Server::tool_timeout}) {
+        const std::pair<std::chrono::milliseconds Server::*, std::string> limits[] = {
+            {&Server::startup_timeout, "startup_timeout"},
+            {&Server::request_timeout, "request_timeout"},
+            {&Server::tool_timeout, "tool_timeout"}};
+        for (const auto& [limit, name] : limits) {
             if (after.*limit >= before.*limit) continue;
             refuse("shorten a time-out of a server");
             after.*limit = before.*limit;
+            if (limit == &Server::tool_timeout) after.tool_timeout_from = before.tool_timeout_from;
+            held.insert({name + "_sec", name + "_ms"});
         }
         const auto has = [](const auto& list, const auto& name) {
             return std::find(list.begin(), list.end(), name) != list.end();
@@ -296,12 +340,18 @@ private:
             refuse("bring back a disabled tool");
             after.disabled_tools.push_back(tool);
         }
+        // Beside the user's own there may be none of the checkout's.
+        const bool more =
+            std::any_of(after.disabled_tools.begin(), after.disabled_tools.end(),
+                        [&](const auto& tool) { return !has(before.disabled_tools, tool); });
+        if (why && !more) held.insert("disabled_tools");
         const auto added = [&](const auto& tool) {
             return before.enabled_tools ? !has(*before.enabled_tools, tool)
                                         : naming_allows && !named(tool);
         };
         if (after.enabled_tools && std::erase_if(*after.enabled_tools, added) > 0)
             refuse("add to enabled_tools");
+        if (why && after.enabled_tools == before.enabled_tools) held.insert("enabled_tools");
         return why;
     }
 

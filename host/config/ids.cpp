@@ -53,7 +53,7 @@ void settle_ids(std::vector<Fragment>& fragments) {
     for (const auto& fragment : fragments) {
         for (const auto& entry : fragment.servers) {
             any = any || !valid_id(entry.id);
-            if (!entry.refused.empty() || defines_connection(entry.body))
+            if (defines_connection(entry.body))
                 claims[valid_id(entry.id) ? entry.id : slug_of(entry.id)].insert(entry.id);
         }
     }

@@ -62,7 +62,7 @@ std::string canonical_transport(std::string_view written);
 // The transport of an entry that names none: stdio for a command, else by the scheme of the url.
 std::string transport_for(bool has_command, std::string_view url);
 
-// Whether the entry says how to connect: without it, it is an overlay.
+// Whether the entry says how to connect: without it, it is an overlay, also a faulty one.
 bool defines_connection(const Node& body);
 
 // Shared by the tables' functions.

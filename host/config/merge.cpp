@@ -77,8 +77,7 @@ private:
             return note(Severity::Error, source.place(entry.mark), "a server needs a name");
         }
         auto& settled = settled_[entry.id];
-        const bool defines = !entry.refused.empty() || defines_connection(entry.body);
-        if (!defines) {
+        if (!defines_connection(entry.body)) {
             if (!settled.overlays.empty() &&
                 same_strength(*settled.overlays.back().source, source)) {
                 settled.contested = true;

@@ -284,8 +284,9 @@ std::string transport_for(bool has_command, std::string_view url) {
 }
 
 bool defines_connection(const Node& body) {
+    const auto* nested = body.find("config");
     return body.find("transport") || body.find("command") || body.find("url") ||
-           body.find("config");
+           (nested && (nested->find("command") || nested->find("url")));
 }
 
 std::string mismatch(std::string_view expected, const Node& value) {

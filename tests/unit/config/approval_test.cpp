@@ -389,13 +389,41 @@ TEST_F(Approval, AnUnapprovedDefinitionDoesNotReplaceTheUsers) {
     EXPECT_EQ(find(now(), "a")->settings.at("command"), "theirs");
 }
 
-TEST_F(Approval, ABrokenEntryDoesNotTakeTheUsersDown) {
+TEST_F(Approval, AFaultyDefinitionWhoseRulesCanBeReadDoesNotTakeTheUsersDown) {
     user("[servers.a]\ncommand = 'mine'\n");
-    for (const auto* text : {"[servers.a]\ncommand = 7\n",
-                             "[servers.a]\ntype = 'x'\ntransport = 'x'\n", "[servers]\na = 5\n"}) {
+    for (const auto* text :
+         {"command = 7\n", "transport = 'x'\nport = 'x'\n", "config = { command = 7 }\n"}) {
         SCOPED_TRACE(text);
-        project(text);
+        project("[servers.a]\n" + std::string(text));
         EXPECT_TRUE(find(now(), "a"));
+        EXPECT_EQ(waiting(), Ids{"a"});
+    }
+}
+
+TEST_F(Approval, AFaultyEntryWithoutAWayToConnectTakesTheServerDownAsAnOverlayDoes) {
+    for (const auto* entry :
+         {R"({"disabledTools": ["wipe"], "disabled_tools": ["ok"]})",
+          R"({"includeTools": ["ok"], "enabledTools": ["ok"]})",
+          R"({"tools": ["ok"], "includeTools": ["wipe"]})", "5", "[]", R"(["wipe"])",
+          R"({"config": {"disabled_tools": ["wipe"]}})", R"({"config": 5})"}) {
+        for (const auto* file : {".mcp.json", ".patchbay.local.json"}) {
+            SCOPED_TRACE(std::string(file) + " " + entry);
+            World fresh;
+            fresh.folder.write("home/me/.config/patchbay/config.toml",
+                               "[servers.a]\ncommand = 'mine'\n[servers.b]\ncommand = 'b'\n");
+            fresh.folder.write("home/me/work/app/.patchbay/config.toml", "");
+            fresh.folder.write("home/me/work/app/" + std::string(file),
+                               "{\"mcpServers\": {\n\"a\": " + std::string(entry) + "}}");
+            const auto config = load(fresh.environment, {}, &approvals).config;
+            EXPECT_FALSE(find(config, "a"));
+            EXPECT_TRUE(find(config, "b"));
+            EXPECT_TRUE(config.untrusted.empty()) << "there is nothing to approve";
+            ASSERT_EQ(config.diagnostics.size(), 1u) << all(config.diagnostics);
+            EXPECT_EQ(config.diagnostics[0].severity, Severity::Error);
+            EXPECT_EQ(config.diagnostics[0].server, "a");
+            EXPECT_THAT(to_string(config.diagnostics[0].place),
+                        HasSubstr(std::string(file) + ":2:"));
+        }
     }
 }
 
@@ -430,6 +458,11 @@ TEST_F(Approval, WhatAnUnapprovedDefinitionForbidsHasToBeReadable) {
     }
     project("[servers.a]\ncommand = 'theirs'\ntool_timeout_sec = 'x'\n");
     EXPECT_TRUE(find(now(), "a"));
+    project(
+        "[mcpServers.a]\ncommand = 'theirs'\ndisabledTools = ['wipe']\n"
+        "disabled_tools = ['ok']\n");
+    EXPECT_FALSE(find(now(), "a"));
+    EXPECT_THAT(all(now().diagnostics), HasSubstr("say the same; keep one"));
 }
 
 TEST_F(Approval, AnOverlayOfACheckoutDoesNotTurnAServerOn) {

@@ -204,10 +204,10 @@ TEST(ConfigMerge, TwoOverlaysOfOneStrengthTakeTheServerDownAsNeitherMayBeLost) {
 
 TEST(ConfigMerge, OfACheckoutsOverlayThatLoosensWhatItForbidsCounts) {
     std::vector<Fragment> fragments;
-    fragments.push_back(
-        toml(Scope::User,
-             "[servers.x]\ncommand = 'x'\ndisabled_tools = ['wipe']\nenabled_tools = ['a', 'b']\n"
-             "tool_timeout_sec = 60\ntools = { a = 'deny', b = 'allow-once' }\n"));
+    fragments.push_back(toml(Scope::User,
+                             "[servers.x]\ncommand = 'x'\ndisabled_tools = ['wipe', "
+                             "'mkfs']\nenabled_tools = ['a', 'b']\n"
+                             "tool_timeout_sec = 60\ntools = { a = 'deny', b = 'allow-once' }\n"));
     fragments.push_back(
         toml(Scope::Project,
              "[servers.x]\ndisabled_tools = ['echo']\nenabled_tools = ['a', 'c']\n"
@@ -216,7 +216,8 @@ TEST(ConfigMerge, OfACheckoutsOverlayThatLoosensWhatItForbidsCounts) {
     const auto config = merge(std::move(fragments));
     ASSERT_EQ(config.servers.size(), 1u) << all(config.diagnostics);
     const auto& x = config.servers[0];
-    EXPECT_THAT(x.disabled_tools, ElementsAre("echo", "wipe"));
+    EXPECT_THAT(x.disabled_tools, ElementsAre("echo", "wipe", "mkfs"));
+    EXPECT_EQ(x.place_of_rule("disabled_tools").scope, Scope::Project) << "a part of it counts";
     EXPECT_THAT(*x.enabled_tools, ElementsAre("a"));
     EXPECT_EQ(x.trust, "");
     EXPECT_EQ(x.tool_timeout, 60s);
@@ -225,6 +226,32 @@ TEST(ConfigMerge, OfACheckoutsOverlayThatLoosensWhatItForbidsCounts) {
                            {"a", Level::Deny}, {"b", Level::Deny}, {"d", Level::Disable}}));
     EXPECT_THAT(config.diagnostics,
                 ElementsAre(Field(&Diagnostic::message, HasSubstr("a project file may not "))));
+}
+
+TEST(ConfigMerge, WhatIsHeldBackIsTheSourceOfNoRule) {
+    std::vector<Fragment> fragments;
+    fragments.push_back(
+        toml(Scope::User,
+             "[servers.x]\ncommand = 'x'\nenabled = false\ntrust = 'untrusted'\n"
+             "disabled_tools = ['wipe']\nenabled_tools = ['a']\ntool_timeout_sec = 60\n"
+             "startup_timeout_sec = 60\ntools = { a = 'deny', b = 'allow-once' }\n"));
+    fragments.push_back(
+        toml(Scope::Project,
+             "[servers.x]\nenabled = true\ntrust = 'trusted'\ndisabled_tools = []\n"
+             "enabled_tools = ['a', 'c']\ntool_timeout_ms = 1\nstartup_timeout_sec = 90\n"
+             "tools = { a = 'allow-always', b = 'deny' }\n"));
+    const auto config = merge(std::move(fragments), {97'200s, "MCP_TOOL_TIMEOUT"});
+    const auto& x = config.servers.at(0);
+    for (const auto* rule : {"enabled", "trust", "disabled_tools", "enabled_tools", "tools.a"})
+        EXPECT_EQ(x.place_of_rule(rule).scope, Scope::User) << rule;
+    EXPECT_EQ(x.place_of_rule("tools.b").scope, Scope::Project);
+    std::map<std::string, Scope> scopes;
+    for (const auto& [key, place] : config.origins) scopes[key] = place.scope;
+    EXPECT_EQ(scopes.count("servers.x.tool_timeout_ms"), 0u);
+    EXPECT_EQ(scopes.at("servers.x.tool_timeout_sec"), Scope::User);
+    EXPECT_EQ(scopes.at("servers.x.startup_timeout_sec"), Scope::Project);
+    EXPECT_EQ(scopes.at("servers.x.tools.a"), Scope::User);
+    EXPECT_EQ(scopes.at("servers.x.tools.b"), Scope::Project);
 }
 
 TEST(ConfigMerge, OfAnUntrustedServerACheckoutNamesNoToolThatItsUserDidNot) {
@@ -244,6 +271,49 @@ TEST(ConfigMerge, OfAnUntrustedServerACheckoutNamesNoToolThatItsUserDidNot) {
     const auto listed = with("enabled_tools = ['wipe', 'known']\n");
     EXPECT_THAT(*listed.servers.at(0).enabled_tools, ElementsAre("known"));
     EXPECT_THAT(all(listed.diagnostics), HasSubstr("may not add to enabled_tools"));
+}
+
+TEST(ConfigMerge, ACheckoutNamesNoToolOfAServerThatSomethingStrongerMakesUntrusted) {
+    for (const auto stronger : {Scope::Local, Scope::Session, Scope::Enterprise}) {
+        for (const bool untrusted : {true, false}) {
+            SCOPED_TRACE(std::string(name_of(stronger)) + (untrusted ? " untrusted" : ""));
+            const auto with = [&](const std::string& overlay) {
+                std::vector<Fragment> fragments;
+                fragments.push_back(
+                    toml(Scope::User,
+                         "[servers.x]\ncommand = 'x'\ntools = { known = 'require-approval' }\n"));
+                fragments.push_back(toml(Scope::Project, "[servers.x]\n" + overlay));
+                fragments.push_back(
+                    toml(stronger,
+                         std::string(stronger == Scope::Enterprise ? "exclusive = false\n" : "") +
+                             "[servers.x]\n" +
+                             (untrusted ? "trust = 'untrusted'\n" : "mode = 'auto'\n")));
+                return merge(std::move(fragments)).servers.at(0);
+            };
+            const auto levels = with("tools = { wipe = 'require-approval', format = 'deny' }\n");
+            EXPECT_EQ(levels.tools.count("wipe"), untrusted ? 0u : 1u);
+            EXPECT_EQ(levels.tools.at("format"), Level::Deny);
+            EXPECT_EQ(levels.tools.at("known"), Level::RequireApproval);
+            EXPECT_EQ(with("enabled_tools = ['wipe', 'known']\n").enabled_tools->size(),
+                      untrusted ? 1u : 2u);
+            EXPECT_EQ(with("enabled_tools = ['wipe']\n").enabled_tools->empty(), untrusted);
+        }
+    }
+}
+
+TEST(ConfigMerge, WhoIsUntrustedIsWhatTheStrongestSays) {
+    const auto tools_with = [](const char* local, const char* session) {
+        std::vector<Fragment> fragments;
+        fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'x'\ntrust = 'untrusted'\n"));
+        fragments.push_back(
+            toml(Scope::Project, "[servers.x]\ntools = { a = 'require-approval' }\n"));
+        fragments.push_back(toml(Scope::Local, std::string("[servers.x]\n") + local));
+        fragments.push_back(toml(Scope::Session, std::string("[servers.x]\n") + session));
+        return merge(std::move(fragments)).servers.at(0).tools.size();
+    };
+    EXPECT_EQ(tools_with("trust = 'trusted'\n", ""), 0u) << "a checkout may not raise it";
+    EXPECT_EQ(tools_with("", "trust = 'trusted'\n"), 1u);
+    EXPECT_EQ(tools_with("", "tools = { a = 'require-approval' }\n"), 1u) << "the user's own name";
 }
 
 TEST(ConfigMerge, AnEnterpriseOverlayAdjustsAServerOfTheUser) {
