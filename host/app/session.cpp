@@ -119,13 +119,21 @@ int Session::report(const Error& error) const {
 }
 
 // A server that did not answer in time, or that nobody waits for any longer, has nothing to finish:
-// whoever waits for us does not wait for its whole grace. What was said leaves before.
+// whoever waits for us does not wait for its whole grace. The others keep theirs. What was said
+// leaves before.
 void Session::close() {
     static_cast<void>(stdout_error());
+    const auto deadline = core::Clock::now() + kCloseLimit;
     using Hurried = plugin::ProcessService::Hurried;
-    host_->plugins().hurry(was_interrupted() || timed_out_ ? Hurried::All : Hurried::Leaving,
-                           kHurriedGrace);
-    host_->close(core::Clock::now() + kCloseLimit);
+    if (timed_out_ && !was_interrupted()) {
+        // A transport asks its process to stop in a turn of its own.
+        const auto asked = std::make_shared<bool>(false);
+        host_->connections().close_late();
+        host_->loop().defer([asked] { *asked = true; });
+        host_->run_until([asked] { return *asked; }, deadline);
+    }
+    host_->plugins().hurry(was_interrupted() ? Hurried::All : Hurried::Leaving, kHurriedGrace);
+    host_->close(deadline);
 }
 
 void Session::on_signal() {

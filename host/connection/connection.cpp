@@ -74,6 +74,10 @@ const registry::ServerSpec& Connection::spec() const {
 State Connection::state() const {
     return impl_->state;
 }
+bool Connection::late() const {
+    const std::size_t streams = impl_->listen_id ? 1 : 0;  // its answer is its end
+    return impl_->answered_late || impl_->pending.size() > streams;
+}
 const std::vector<protocol::Tool>& Connection::tools() const {
     return impl_->tools;
 }

@@ -118,6 +118,9 @@ public:
     Status status() const;
     State state() const;
 
+    // Whether the server owes an answer, or did not give one in time since it was started.
+    bool late() const;
+
     // Begins to connect unless it is connecting or ready. `settled`: called once, when this attempt
     // ended, well or not.
     void connect(std::function<void()> settled);

@@ -207,6 +207,7 @@ struct Connection::Impl {
     core::Loop::TimerId startup_timer = 0, silence_timer = 0, reconnect_timer = 0, health_timer = 0;
     unsigned attempts = 0, misses = 0;
     bool heard = false;                 // since the last health check
+    bool answered_late = false;         // or never, on this channel
     bool spoke = false;                 // anything at all, on this channel
     std::optional<Error> lost_because;  // why we closed the channel ourselves
     bool lost_when_ready = false;

@@ -105,6 +105,11 @@ std::vector<Status> ConnectionManager::statuses() const {
     return statuses;
 }
 
+void ConnectionManager::close_late() {
+    for (auto& [id, connection] : impl_->connections)
+        if (connection->late()) connection->close([] {});
+}
+
 void ConnectionManager::close(std::function<void()> closed) {
     auto missing = std::make_shared<std::size_t>(1);
     const auto one_less = [missing, closed = std::move(closed)] {

@@ -41,6 +41,8 @@ public:
     std::vector<std::string> ids() const;  // sorted
     std::vector<Status> statuses() const;  // sorted by id
 
+    // Begins to close those that owe an answer, or did not give one in time.
+    void close_late();
     // Closes every connection in parallel; `closed` is called when the last process is gone.
     void close(std::function<void()> closed);
 

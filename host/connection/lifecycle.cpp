@@ -87,6 +87,7 @@ void Connection::Impl::open() {
     lost_because.reset();
     agreed = false;
     spoke = false;
+    answered_late = false;
     initialize_status = 0;
     retry_after = {};
     stderr_tail.clear();

@@ -140,6 +140,7 @@ void Connection::Impl::expired(RequestId id) {
                              ? core::duration(entry.wall) + " (" + limit + ") have passed"
                              : "nobody gave it within " + core::duration(core::kInputWait);
     }
+    answered_late = answered_late || entry.stage != Stage::Asking;  // then a person was late
     tell_cancelled(entry, "timed out");
     finish(id, named(std::move(error)));
 }

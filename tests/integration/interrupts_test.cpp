@@ -125,6 +125,27 @@ TEST_F(WhoDoesNotLeave, IsAskedToSoonAfterAnInterrupt) {
     EXPECT_EQ(nothing_left(), "");
 }
 
+// `mute` lists what it does not answer for, and stays until it is killed; `good` needs longer to leave.
+TEST(ATimeOut, LeavesTheServersBesideItTheirGrace) {
+    Home home;
+    const std::string mute_is_there = home.work() / "mute_is_there";
+    ASSERT_EQ(::mkfifo(mute_is_there.c_str(), 0600), 0);
+    const std::string server = "'" + example_server() + "'";
+    const auto shell = [](const std::string& script) {
+        return json::object{
+            {"command", "/bin/sh"}, {"args", {"-c", script}}, {"stop_grace_ms", 60'000}};
+    };
+    home.add("good", shell("exec 8<mute_is_there; " + server +
+                           "; trap 'echo hurried >>ends' TERM; cat <&8; echo left >>ends"));
+    auto mute = shell("exec 9<>mute_is_there; grep -v --line-buffered resources/read | " + server +
+                      " | sed -u s,example:,mute:,g; trap '' TERM; cat mute_is_there");
+    mute["request_timeout_ms"] = 800;
+    home.add("mute", std::move(mute));
+    const auto done = home.run({"resources", "read", "mute://text"});
+    EXPECT_EQ(done.exit_code, 8) << done.err;
+    EXPECT_EQ(read_file(home.work() / "ends"), "left\n");
+}
+
 TEST(BatchOfAFifo, WaitsForItsWriterInTheLoop) {
     Home home;
     home.add_example("ex");
