@@ -12,10 +12,13 @@
 
 namespace patchbay::app {
 
+constexpr std::size_t kMostReturned = 1u << 20;  // bytes
+
 struct Ended {
     std::optional<std::string> returned;  // what `work` did; none: the process ended before
     int signal = 0;                       // that ended it; SIGALRM: it took longer than the limit
     int exit_code = 0;
+    bool told_too_much = false;  // ended for it: over kMostReturned; nothing else is known then
 };
 
 // What it prints to stdout goes to stderr. It does not outlive us, nor the limit by more than a

@@ -13,13 +13,37 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(InAChild, ItsResultComesBackWhole) {
-    const std::string much(1u << 20, 'x');
+    const std::string much(kMostReturned, 'x');
     const auto ended = in_a_child([&] { return much; }, 60s);
     ASSERT_TRUE(ended) << ended.error().message;
     EXPECT_EQ(ended->returned, much);
     EXPECT_EQ(ended->signal, 0);
+    EXPECT_FALSE(ended->told_too_much);
     EXPECT_EQ(in_a_child([] { return std::string(); }, 60s)->returned, "")
         << "not the same as none";
+}
+
+TEST(InAChild, AResultThatIsTooLongIsNone) {
+    const auto ended = in_a_child([] { return std::string(kMostReturned + 1, 'x'); }, 60s);
+    ASSERT_TRUE(ended) << ended.error().message;
+    EXPECT_TRUE(ended->told_too_much);
+    EXPECT_FALSE(ended->returned);
+}
+
+TEST(InAChild, OneThatFloodsItsPipeIsEnded) {
+    int next[2];  // the numbers that its pipe will have
+    ASSERT_EQ(::pipe(next), 0);
+    for (const int fd : next) ::close(fd);
+    const auto flooded = in_a_child(
+        [&]() -> std::string {
+            const std::string much(1u << 16, 'x');
+            while (::write(next[1], much.data(), much.size()) > 0) continue;
+            ::_exit(7);
+        },
+        60s);
+    ASSERT_TRUE(flooded) << flooded.error().message;
+    EXPECT_TRUE(flooded->told_too_much);
+    EXPECT_EQ(flooded->exit_code, 0);
 }
 
 TEST(InAChild, WhatEndsItIsNamed) {
