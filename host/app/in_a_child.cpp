@@ -21,6 +21,34 @@ constexpr std::chrono::milliseconds kGrace{250};  // after the limit, for what e
 constexpr std::chrono::milliseconds kLook{20};    // how soon an end without one on the pipe is seen
 constexpr char kReturned = 'r';  // the first byte on the pipe: what follows was returned
 
+// The signals that would end us wait for its end, so that what we started can be ended before.
+class EndsHeld {
+public:
+    EndsHeld() {
+        ::sigemptyset(&held_);
+        for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
+            struct sigaction current {};
+            // One that is ignored would not end us, but would come once it is held.
+            if (::sigaction(number, nullptr, &current) == 0 && current.sa_handler != SIG_IGN)
+                ::sigaddset(&held_, number);
+        }
+        ::sigprocmask(SIG_BLOCK, &held_, &before_);
+    }
+    ~EndsHeld() { let_go(); }
+    EndsHeld(const EndsHeld&) = delete;
+
+    void let_go() const { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+    bool came() const {
+        sigset_t waiting;
+        ::sigpending(&waiting);
+        ::sigandset(&waiting, &waiting, &held_);
+        return !::sigisemptyset(&waiting);
+    }
+
+private:
+    sigset_t held_{}, before_{};
+};
+
 Error no_child(const char* what) {
     return {ErrorCode::Io, std::string(what) + ": " + std::strerror(errno)};
 }
@@ -80,9 +108,13 @@ Result<Ended> in_a_child(const std::function<std::string()>& work,
     const core::Descriptor reading(ends[0]);
     core::Descriptor writing(ends[1]);
     std::fflush(nullptr);  // or the child would print it as well
+    const EndsHeld ends_held;
     const auto child = ::fork();
     if (child < 0) return no_child("fork");
-    if (child == 0) be_the_child(work, limit, writing.get());
+    if (child == 0) {
+        ends_held.let_go();
+        be_the_child(work, limit, writing.get());
+    }
     ::setpgid(child, child);  // by whichever comes first
     writing.close();
     ::fcntl(reading.get(), F_SETFL, O_NONBLOCK);
@@ -91,7 +123,7 @@ Result<Ended> in_a_child(const std::function<std::string()>& work,
     const auto deadline = std::chrono::steady_clock::now() + limit + kGrace;
     std::string told;
     bool more = true, late = false;
-    while (!has_ended(child) && !late && !too_much(told)) {
+    while (!has_ended(child) && !late && !too_much(told) && !ends_held.came()) {
         pollfd pipe{more ? reading.get() : -1, POLLIN, 0};
         ::poll(&pipe, 1, static_cast<int>(kLook.count()));
         more = more && read_some(reading.get(), told) != Read::End;

@@ -22,8 +22,8 @@ struct Ended {
 };
 
 // What it prints to stdout goes to stderr. It does not outlive us, nor the limit by more than a
-// second, whatever it does; what it starts and does not set apart goes with it. Io: there can be no
-// child.
+// second, whatever it does; what it starts and does not set apart goes with it, unless we are killed.
+// Io: there can be no child.
 Result<Ended> in_a_child(const std::function<std::string()>& work, std::chrono::milliseconds limit);
 
 std::string name_of_signal(int number);  // "SIGABRT"
