@@ -57,6 +57,8 @@ std::string why_it_does_not_load(const std::string& id, const GlobalOptions& glo
         },
         kLoadLimit);
     if (!ended) return ended.error().message;
+    if (ended->told_too_much)
+        return "writes more than 1 MiB to where the outcome of loading it is told";
     if (ended->signal == SIGALRM)
         return "is not loaded and shut down after " + core::duration(kLoadLimit);
     if (ended->signal) return "ends the process with " + name_of_signal(ended->signal);

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <csignal>
 #include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace patchbay::app {
@@ -13,13 +15,37 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(InAChild, ItsResultComesBackWhole) {
-    const std::string much(1u << 20, 'x');
+    const std::string much(kMostReturned, 'x');
     const auto ended = in_a_child([&] { return much; }, 60s);
     ASSERT_TRUE(ended) << ended.error().message;
     EXPECT_EQ(ended->returned, much);
     EXPECT_EQ(ended->signal, 0);
+    EXPECT_FALSE(ended->told_too_much);
     EXPECT_EQ(in_a_child([] { return std::string(); }, 60s)->returned, "")
         << "not the same as none";
+}
+
+TEST(InAChild, AResultThatIsTooLongIsNone) {
+    const auto ended = in_a_child([] { return std::string(kMostReturned + 1, 'x'); }, 60s);
+    ASSERT_TRUE(ended) << ended.error().message;
+    EXPECT_TRUE(ended->told_too_much);
+    EXPECT_FALSE(ended->returned);
+}
+
+TEST(InAChild, OneThatFloodsItsPipeIsEnded) {
+    int next[2];  // the numbers that its pipe will have
+    ASSERT_EQ(::pipe(next), 0);
+    for (const int fd : next) ::close(fd);
+    const auto flooded = in_a_child(
+        [&]() -> std::string {
+            const std::string much(1u << 16, 'x');
+            while (::write(next[1], much.data(), much.size()) > 0) continue;
+            ::_exit(7);
+        },
+        60s);
+    ASSERT_TRUE(flooded) << flooded.error().message;
+    EXPECT_TRUE(flooded->told_too_much);
+    EXPECT_EQ(flooded->exit_code, 0);
 }
 
 TEST(InAChild, WhatEndsItIsNamed) {
@@ -93,6 +119,57 @@ TEST(InAChild, WhatItLeavesBehindIsNotWaitedFor) {
         EXPECT_LE(heard, apart ? 0 : sizeof(pid_t)) << "it stayed to its own end";
         ::close(ends[0]);
     }
+}
+
+// In a group of its own, neither it nor what it starts hears what a terminal sends to ours.
+TEST(InAChild, WhatItStartsEndsWhenWeAreAskedToEnd) {
+    for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
+        int up[2];
+        ASSERT_EQ(::pipe(up), 0);
+        const auto we = ::fork();
+        ASSERT_GE(we, 0);
+        if (we == 0) {
+            ::signal(number, SIG_DFL);
+            ::prctl(PR_SET_DUMPABLE, 0);  // SIGQUIT leaves no core
+            static_cast<void>(in_a_child(
+                [&]() -> std::string {
+                    ::fork();
+                    const bool told = ::write(up[1], "u", 1) == 1;
+                    ::sleep(20);
+                    ::_exit(told && ::write(up[1], "late", 4) > 0 ? 0 : 1);
+                },
+                60s));
+            ::_exit(0);
+        }
+        ::close(up[1]);
+        char byte = 0;
+        for (int process : {1, 2}) EXPECT_EQ(::read(up[0], &byte, 1), 1) << process;
+        EXPECT_EQ(::kill(we, number), 0);
+        int status = 0;
+        EXPECT_EQ(::waitpid(we, &status, 0), we);
+        EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == number) << status;
+        EXPECT_EQ(::read(up[0], &byte, 1), 0) << "it stayed to its own end";
+        ::close(up[0]);
+    }
+}
+
+TEST(InAChild, ItMayBeAskedToEndItself) {
+    const auto asked = in_a_child([]() -> std::string { return ::raise(SIGTERM), "held"; }, 60s);
+    ASSERT_TRUE(asked);
+    EXPECT_EQ(asked->signal, SIGTERM);
+}
+
+TEST(InAChild, WhatWeIgnoreEndsNothing) {
+    const auto before = ::signal(SIGHUP, SIG_IGN);
+    const auto hung = in_a_child(
+        []() -> std::string {
+            ::kill(::getppid(), SIGHUP);
+            for (;;) ::pause();
+        },
+        100ms);
+    ::signal(SIGHUP, before);
+    ASSERT_TRUE(hung);
+    EXPECT_EQ(hung->signal, SIGALRM);
 }
 
 TEST(InAChild, ASignalWithoutANameIsANumber) {
