@@ -149,7 +149,7 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
         faulted = true;
         // It runs threads and calls of its own until it has stopped.
         if (authenticator && !std::exchange(closing, true))
-            call("close", [&] { table.close(authenticator); });
+            call_slot(*this, "close", [&] { table.close(authenticator); });
         if (std::exchange(ended, true)) return;
         auto* told = std::exchange(events, nullptr);
         if (!told) return;
@@ -165,7 +165,7 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
         if (signer) signer->detach();  // waits for signatures under way on other threads
         auto* const gone = std::exchange(authenticator, nullptr);
         --services.channels;
-        call("destroy", [&] { table.destroy(gone); });
+        call_slot(*this, "destroy", [&] { table.destroy(gone); });
     }
 
     void abandon() {
@@ -181,15 +181,6 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
         // The plugin holds our address and may still send events to it: it is never freed.
         static auto& left_behind = *new std::vector<std::shared_ptr<patchbay_auth_link>>;
         left_behind.push_back(shared_from_this());
-    }
-
-    template <class Call>
-    bool call(const char* slot, Call&& work) {
-        const SlowCall slow(services.plugin(), slot, server.c_str());
-        std::string thrown;
-        if (guarded(thrown, std::forward<Call>(work))) return true;
-        queue_fault(std::string(slot) + " threw: " + thrown);
-        return false;
     }
 
     core::Loop& loop;
@@ -276,7 +267,7 @@ public:
         patchbay_error error{};
         patchbay_status status = PATCHBAY_E_INTERNAL;
         link.running = request.operation;  // its event may be queued before the call returns
-        if (!link.call("acquire",
+        if (!call_slot(link, "acquire",
                        [&] { status = link.table.acquire(link.authenticator, &told, &error); }))
             return {};  // the fault that is queued ends the operation
         if (status == PATCHBAY_OK) return {};
@@ -288,20 +279,20 @@ public:
     void cancel(OperationId operation) override {
         auto& link = *link_;
         if (usable() && operation && link.running == operation)
-            link.call("cancel", [&] { link.table.cancel(link.authenticator, operation); });
+            call_slot(link, "cancel", [&] { link.table.cancel(link.authenticator, operation); });
     }
 
     void forget() override {
         auto& link = *link_;
         if (usable() && !link.closing)
-            link.call("forget", [&] { link.table.forget(link.authenticator); });
+            call_slot(link, "forget", [&] { link.table.forget(link.authenticator); });
     }
 
     void close() override {
         auto& link = *link_;
         link.loop.assert_here();
         if (!usable() || std::exchange(link.closing, true)) return;
-        link.call("close", [&] { link.table.close(link.authenticator); });
+        call_slot(link, "close", [&] { link.table.close(link.authenticator); });
     }
 
 private:

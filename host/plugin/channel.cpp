@@ -38,7 +38,7 @@ public:
         told.body = {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(),
                      bytes.size(), release, owner};
         patchbay_status status = PATCHBAY_E_INTERNAL;
-        if (!link.call("send", [&] { status = link.table.send(link.channel, &told); }))
+        if (!call_slot(link, "send", [&] { status = link.table.send(link.channel, &told); }))
             return Error{ErrorCode::Internal, "server \"" + link.server + "\": send threw"};
         if (status < 0)
             return Error{code_of(status),
@@ -51,7 +51,7 @@ public:
     void cancel(ExchangeId exchange) override {
         auto& link = *link_;
         if (link.exchanges.contains(exchange) && usable())
-            link.call("cancel", [&] { link.table.cancel(link.channel, exchange); });
+            call_slot(link, "cancel", [&] { link.table.cancel(link.channel, exchange); });
     }
 
     void pause() override { link_->paused = true; }
@@ -68,7 +68,7 @@ public:
         auto& link = *link_;
         if (usable() && (link.table.caps & PATCHBAY_CAP_RESUME) &&
             link.exchanges.contains(exchange))
-            link.call("settle", [&] { link.table.settle(link.channel, exchange); });
+            call_slot(link, "settle", [&] { link.table.settle(link.channel, exchange); });
     }
 
     void set_credentials(const std::vector<Header>& credentials) override {
@@ -77,7 +77,7 @@ public:
         if (!usable() || !(link.table.caps & PATCHBAY_CAP_CREDENTIALS)) return;
         std::vector<patchbay_kv> kv;
         describe(credentials, kv);
-        link.call("set_credentials",
+        call_slot(link, "set_credentials",
                   [&] { link.table.set_credentials(link.channel, kv.data(), kv.size()); });
     }
 
@@ -85,7 +85,7 @@ public:
         auto& link = *link_;
         link.loop.assert_here();
         if (!usable() || std::exchange(link.closing, true)) return;
-        link.call("close", [&] { link.table.close(link.channel); });
+        call_slot(link, "close", [&] { link.table.close(link.channel); });
     }
 
     bool request_scoped() const override { return link_->table.caps & PATCHBAY_CAP_EXCHANGE; }

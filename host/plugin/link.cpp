@@ -121,7 +121,7 @@ void Link::go_on() {
         if (resume) answered_pause = false;
         if (left() || !queue.empty()) schedule();
     }
-    if (resume && channel && !ended) call("resume", [&] { table.resume(channel); });
+    if (resume && channel && !ended) call_slot(*this, "resume", [&] { table.resume(channel); });
 }
 
 void Link::dispatch(LinkEvent& event) {
@@ -181,7 +181,8 @@ void Link::fault(const std::string& what) {
 
 void Link::give_up(ErrorCode code, const std::string& why) {
     faulted = true;
-    if (channel && !std::exchange(closing, true)) call("close", [&] { table.close(channel); });
+    if (channel && !std::exchange(closing, true))
+        call_slot(*this, "close", [&] { table.close(channel); });
     if (std::exchange(ended, true) || !events) return;
     Problem problem;
     problem.error = {code, "server \"" + server + "\": " + why};
@@ -198,7 +199,7 @@ void Link::destroy() {
     if (!channel) return;
     auto* const gone = std::exchange(channel, nullptr);
     --services.channels;
-    call("destroy", [&] { table.destroy(gone); });
+    call_slot(*this, "destroy", [&] { table.destroy(gone); });
 }
 
 void Link::abandon() {

@@ -91,16 +91,6 @@ struct Link : std::enable_shared_from_this<Link> {
     // A channel that is not closed is left to itself, for good.
     void abandon();
 
-    // Calls a slot; false: it threw, and that is queued as a fault.
-    template <class Call>
-    bool call(const char* slot, Call&& work) {
-        const SlowCall slow(services.plugin(), slot, server.c_str());
-        std::string thrown;
-        if (guarded(thrown, std::forward<Call>(work))) return true;
-        queue_fault(std::string(slot) + " threw: " + thrown);
-        return false;
-    }
-
     void queue_fault(std::string what);
 
     // An event could not be taken in: without it the rest makes no sense. [any]

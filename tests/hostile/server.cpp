@@ -1,10 +1,9 @@
 #include "hostile/server.hpp"
 
-#include <arpa/inet.h>
+#include "support/loopback.hpp"
+
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -12,32 +11,15 @@
 
 namespace patchbay::hostile {
 
-namespace {
-
-int listening(int& port) {
-    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* const any = reinterpret_cast<sockaddr*>(&address);
-    if (fd < 0 || ::bind(fd, any, size) != 0 || ::listen(fd, 1024) != 0 ||
-        ::getsockname(fd, any, &size) != 0)
-        std::abort();
-    port = ntohs(address.sin_port);
-    return fd;
-}
-
-}  // namespace
-
 Server::Server(const std::vector<Cell>& cells) : stop_(::eventfd(0, EFD_CLOEXEC)) {
     std::signal(SIGPIPE, SIG_IGN);
     int port = 0;
     const bool by_path = !cells.empty() && cells.front().transport != Transport::Tcp;
-    if (by_path) listeners_.push_back({listening(port), nullptr});
+    if (by_path) listeners_.push_back({test::listen_on_loopback(port, SOCK_NONBLOCK), nullptr});
     for (const auto& cell : cells) {
         const auto& name = cell.row->name;
-        if (!by_path) listeners_.push_back({listening(port), nullptr});
+        if (!by_path)
+            listeners_.push_back({test::listen_on_loopback(port, SOCK_NONBLOCK), nullptr});
         sessions_[name] =
             std::make_unique<Session>(cell, "http://127.0.0.1:" + std::to_string(port));
         if (!by_path) listeners_.back().session = sessions_[name].get();

@@ -5,7 +5,8 @@
 // been counted are for others.
 #pragma once
 
-#include <arpa/inet.h>
+#include "support/loopback.hpp"
+
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -48,16 +49,7 @@ public:
     using Script = std::function<Answer(const Request&)>;
 
     explicit ScriptedHttp(Script script) : script_(std::move(script)) {
-        listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof address;
-        auto* const any = reinterpret_cast<sockaddr*>(&address);
-        if (::bind(listener_, any, size) != 0 || ::listen(listener_, 1024) != 0 ||
-            ::getsockname(listener_, any, &size) != 0)
-            std::abort();
-        port_ = ntohs(address.sin_port);
+        listener_ = listen_on_loopback(port_, SOCK_NONBLOCK);
         thread_ = std::thread([this] { serve(); });
     }
     ~ScriptedHttp() {

@@ -4,6 +4,7 @@
 // Threads: one of its own, until the object ends.
 #pragma once
 
+#include "support/loopback.hpp"
 #include "support/scratch_folder.hpp"
 
 #include <openssl/evp.h>
@@ -11,7 +12,6 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-#include <arpa/inet.h>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -57,16 +57,7 @@ public:
             SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
                                nullptr);
         }
-        listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof address;
-        auto* const any = reinterpret_cast<sockaddr*>(&address);
-        if (::bind(listener_, any, size) != 0 || ::listen(listener_, 8) != 0 ||
-            ::getsockname(listener_, any, &size) != 0)
-            std::abort();
-        port_ = ntohs(address.sin_port);
+        listener_ = listen_on_loopback(port_);
         thread_ = std::thread([this] { serve(); });
     }
     ~TlsServer() {

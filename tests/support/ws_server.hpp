@@ -4,9 +4,9 @@
 // Threads: one of its own, until the object ends.
 #pragma once
 
+#include "support/loopback.hpp"
 #include "support/ws_handshake.hpp"
 
-#include <arpa/inet.h>
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
@@ -38,18 +38,9 @@ public:
         "Sec-WebSocket-Accept: ACCEPT\r\nSec-WebSocket-Protocol: mcp\r\n";
 
     explicit WsServer(Play play) : play_(std::move(play)), reads_(play_.reads) {
-        listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        listener_ = listen_on_loopback(port_);
         const int small = 64 << 10;
         ::setsockopt(listener_, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof address;
-        auto* const any = reinterpret_cast<sockaddr*>(&address);
-        if (::bind(listener_, any, size) != 0 || ::listen(listener_, 8) != 0 ||
-            ::getsockname(listener_, any, &size) != 0)
-            std::abort();
-        port_ = ntohs(address.sin_port);
         thread_ = std::thread([this] { serve(); });
     }
     ~WsServer() {

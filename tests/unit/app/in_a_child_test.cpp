@@ -14,6 +14,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Until somebody ends this process, or a test that expected so has long failed.
+void stay() {
+    ::signal(SIGALRM, [](int) {});
+    ::alarm(20);
+    ::pause();
+}
+
 TEST(InAChild, ItsResultComesBackWhole) {
     const std::string much(kMostReturned, 'x');
     const auto ended = in_a_child([&] { return much; }, 60s);
@@ -102,7 +109,7 @@ TEST(InAChild, WhatItLeavesBehindIsNotWaitedFor) {
                 if (apart) ::setsid();
                 const auto self = ::getpid();
                 const bool told = ::write(ends[1], &self, sizeof self) == sizeof self;
-                ::sleep(20);
+                stay();
                 ::_exit(told && ::write(ends[1], &self, sizeof self) > 0 ? 0 : 1);
             },
             60s);
@@ -135,7 +142,7 @@ TEST(InAChild, WhatItStartsEndsWhenWeAreAskedToEnd) {
                 [&]() -> std::string {
                     ::fork();
                     const bool told = ::write(up[1], "u", 1) == 1;
-                    ::sleep(20);
+                    stay();
                     ::_exit(told && ::write(up[1], "late", 4) > 0 ? 0 : 1);
                 },
                 60s));
