@@ -5,6 +5,7 @@
 #include "protocol/compose.hpp"
 #include "protocol/envelope.hpp"
 #include "protocol/qualified_name.hpp"
+#include "router/tool_index.hpp"
 
 #include <algorithm>
 #include <set>
@@ -69,17 +70,8 @@ std::string wrong_level(const std::string& level) {
 }  // namespace
 
 struct Router::Impl {
-    struct Entry {
-        std::string server;
-        Connection* connection;
-        const protocol::Tool* tool;
-        std::string quoted_name;  // the raw name as it goes on the wire
-        policy::Verdict for_local, for_agent;
+    using Entry = ToolIndex::Entry;
 
-        const policy::Verdict& verdict(policy::Principal principal) const {
-            return principal == policy::Principal::LocalUser ? for_local : for_agent;
-        }
-    };
     // A call on its way; the connection is known once the server is.
     struct Flight {
         Connection* connection = nullptr;
@@ -96,46 +88,7 @@ struct Router::Impl {
     };
 
     Impl(connection::ConnectionManager& manager, const policy::Policy& rules)
-        : connections(manager), policy(rules) {}
-
-    // All servers anew, though one has changed: how two names that clash are told apart depends on
-    // every other, and verdicts are judged here once so that a call does not.
-    void build_index() {
-        if (index_valid) return;
-        index.clear();
-        table = {};
-        std::vector<Entry> entries;
-        for (const auto& id : connections.ids()) {
-            auto& owner = connections.find(id).value().get();
-            for (const auto& tool : owner.tools()) {
-                table.add(id, tool.name);
-                entries.push_back({id, &owner, &tool, protocol::quoted(tool.name), {}, {}});
-            }
-        }
-        for (auto& entry : entries) {
-            const auto name = table.public_name(entry.server, entry.tool->name);
-            policy::Question question{policy::Principal::LocalUser, entry.connection->spec().config,
-                                      entry.tool->name, name};
-            entry.for_local = policy.judge(question);
-            question.principal = policy::Principal::Agent;
-            entry.for_agent = policy.judge(question);
-            index.emplace(name, std::move(entry));
-        }
-        index_valid = true;
-    }
-
-    Entry* find(const std::string& name) {
-        build_index();
-        const auto found = index.find(name);
-        return found == index.end() ? nullptr : &found->second;
-    }
-
-    Entry* find_raw(const std::string& server, const std::string& tool) {
-        build_index();
-        auto* entry = find(table.public_name(server, tool));
-        const bool same = entry && entry->server == server && entry->tool->name == tool;
-        return same ? entry : nullptr;
-    }
+        : connections(manager), policy(rules), index(manager, rules) {}
 
     // Brings up whoever may own `name`, then says where it is.
     void locate(const std::string& name, std::function<void(Result<Entry*>)> located) {
@@ -159,26 +112,16 @@ struct Router::Impl {
                     if (--*missing != 0) return;
                     if (!*watch)
                         return located(Error{ErrorCode::Unavailable, "the host is closing"});
-                    if (auto* entry = find(name)) return located(entry);
+                    if (auto* entry = index.find(name)) return located(entry);
                     located(why_missing(name, servers));
                 });
         }
     }
 
     std::vector<std::string> names_or_prefixes() {
-        auto names = listed_names();
+        auto names = index.listed_names();
         if (names.empty())
             for (const auto& id : connections.ids()) names.push_back("mcp__" + id + "__");
-        return names;
-    }
-
-    std::vector<std::string> listed_names() {
-        build_index();
-        std::vector<std::string> names;
-        for (const auto& [known, entry] : index) {
-            if (entry.for_local.listed) names.push_back(known);
-        }
-        std::sort(names.begin(), names.end());
         return names;
     }
 
@@ -202,7 +145,7 @@ struct Router::Impl {
                         error->message + "; so nothing is known of the tool " + wanted};
         }
         return {ErrorCode::NotFound, "server \"" + servers.front() + "\" has no tool " + wanted +
-                                         core::did_you_mean(name, listed_names())};
+                                         core::did_you_mean(name, index.listed_names())};
     }
 
     CallId begin(ReplyHandler handler) {
@@ -350,7 +293,8 @@ struct Router::Impl {
         call.principal = request.principal;
         call.on_progress = std::move(request.on_progress);
         if (target.state() == State::Ready) {
-            if (auto* entry = find_raw(request.server, tool)) return send_call(id, *entry, call);
+            if (auto* entry = index.find_raw(request.server, tool))
+                return send_call(id, *entry, call);
         }
         bound(id, call.begun, call.timeout, {request.server});
         const auto bytes = size_of(call);
@@ -360,7 +304,8 @@ struct Router::Impl {
             [this, watch = alive, id, kept, tool, server = request.server](const Result<void>&) {
                 const auto asked = kept.lock();
                 if (!*watch || !asked) return;
-                if (auto* entry = find_raw(server, tool)) return send_call(id, *entry, *asked);
+                if (auto* entry = index.find_raw(server, tool))
+                    return send_call(id, *entry, *asked);
                 if (!connections.find(server))
                     return end_soon(id, connections.find(server).error());
                 end_soon(id, why_missing(protocol::public_name(server, tool), {server}));
@@ -380,10 +325,9 @@ struct Router::Impl {
         auto* listed = result->if_contains("tools");
         if (!listed || !listed->is_array()) return reply;  // no tool is in it that could be hidden
         auto& items = listed->get_array();
-        build_index();
         const auto shown = std::stable_partition(items.begin(), items.end(), [&](auto& item) {
             const auto tool = item.is_object() ? text_member(item.get_object(), "name") : "";
-            const auto name = table.public_name(server, tool);
+            const auto name = index.public_name(server, tool);
             return policy.judge({principal, found->get().spec().config, tool, name}).listed;
         });
         if (shown == items.end()) return reply;
@@ -441,9 +385,7 @@ struct Router::Impl {
 
     connection::ConnectionManager& connections;
     const policy::Policy& policy;
-    std::unordered_map<std::string, Entry> index;
-    protocol::NameTable table;  // the names of the index
-    bool index_valid = false;
+    ToolIndex index;
     std::unordered_map<CallId, Flight> flights;
     std::unordered_map<std::string, Load> waiting;  // by server, where any do
     CallId last_id = 0;
@@ -463,7 +405,8 @@ Router::~Router() {
 
 CallId Router::call(Call call, ReplyHandler handler) {
     const CallId id = impl_->begin(std::move(handler));
-    if (auto* entry = impl_->find(call.name); entry && entry->connection->state() == State::Ready) {
+    if (auto* entry = impl_->index.find(call.name);
+        entry && entry->connection->state() == State::Ready) {
         impl_->send_call(id, *entry, call);
         return id;
     }
@@ -597,9 +540,8 @@ void Router::list_all(const std::string& server, const std::string& method,
 }
 
 std::vector<ListedTool> Router::tools(policy::Principal principal) {
-    impl_->build_index();
     std::vector<ListedTool> tools;
-    for (const auto& [name, entry] : impl_->index) {
+    for (const auto& [name, entry] : impl_->index.entries()) {
         const auto& verdict = entry.verdict(principal);
         if (verdict.listed) tools.push_back({name, entry.server, entry.tool, verdict.level});
     }
@@ -638,7 +580,7 @@ void Router::find_tool(const std::string& public_name, std::chrono::milliseconds
 }
 
 void Router::forget_index() {
-    impl_->index_valid = false;
+    impl_->index.forget();
 }
 
 }  // namespace patchbay::router
