@@ -47,9 +47,10 @@ public:
     }
 
 private:
+    // Numbers come in sequence: side by side they would be one long run, and an exchange that ends
+    // moves up the rest of its run.
     std::size_t home(std::uint64_t exchange) const {
-        return static_cast<std::size_t>(exchange) &
-               (slots_.size() - 1);  // numbers come in sequence
+        return static_cast<std::size_t>((exchange * 0x9e3779b97f4a7c15u) >> shift_);
     }
     // Its slot, or the empty one where it would go.
     std::size_t find(std::uint64_t exchange) const {
@@ -60,11 +61,13 @@ private:
     void grow() {
         std::vector<std::uint64_t> old(slots_.size() * 2);
         old.swap(slots_);
+        --shift_;
         for (const auto exchange : old)
             if (exchange != 0) slots_[find(exchange)] = exchange;
     }
 
     std::vector<std::uint64_t> slots_ = std::vector<std::uint64_t>(16);
+    unsigned shift_ = 60;  // 64 less the bits of an index of slots_
     std::size_t size_ = 0;
 };
 

@@ -11,6 +11,16 @@ namespace json = boost::json;
 
 namespace {
 
+void append_quoted(std::string& out, std::string_view text) {
+    const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+        return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+    });
+    if (plain)
+        out.append("\"").append(text).append("\"");
+    else
+        out.append(json::serialize(json::string_view(text.data(), text.size())));
+}
+
 void append_params(std::string& out, std::string_view members, std::string_view meta_a,
                    std::string_view meta_b) {
     if (members.empty() && meta_a.empty() && meta_b.empty()) return;
@@ -31,7 +41,8 @@ std::string request(std::int64_t id, std::string_view method, const Params& para
     std::string out;
     out.reserve(96 + method.size() + params.members.size() + params.meta.size() + meta.size());
     out.append("{\"jsonrpc\":\"2.0\",\"id\":").append(std::to_string(id));
-    out.append(",\"method\":").append(quoted(method));
+    out.append(",\"method\":");
+    append_quoted(out, method);
     append_params(out, params.members, params.meta, meta);
     out += '}';
     return out;
@@ -53,18 +64,16 @@ std::string response(std::string_view raw_id, std::string_view raw_result) {
 std::string error_response(std::string_view raw_id, std::int64_t code, std::string_view message) {
     std::string out = "{\"jsonrpc\":\"2.0\",\"id\":";
     out.append(raw_id).append(",\"error\":{\"code\":").append(std::to_string(code));
-    out.append(",\"message\":").append(quoted(message)).append("}}");
+    out.append(",\"message\":");
+    append_quoted(out, message);
+    out.append("}}");
     return out;
 }
 
 std::string quoted(std::string_view text) {
-    const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
-        return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
-    });
-    if (!plain) return json::serialize(json::string_view(text.data(), text.size()));
     std::string out;
     out.reserve(text.size() + 2);
-    out.append("\"").append(text).append("\"");
+    append_quoted(out, text);
     return out;
 }
 

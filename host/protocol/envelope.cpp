@@ -110,6 +110,7 @@ std::string_view trim(std::string_view text) {
 // From the top-level keys' addresses to raw values. `inside` runs from after `{` to before `}`.
 void cut_members(std::string_view inside, const std::vector<std::string_view>& keys,
                  std::vector<Member>& members) {
+    members.clear();
     const char* const end = inside.data() + inside.size();
     for (std::size_t i = 0; i < keys.size(); ++i) {
         const char* from = keys[i].data() + keys[i].size() + 1;  // after the closing quote
@@ -129,9 +130,12 @@ Error syntax_error(const json::error_code& error, std::size_t offset) {
             "message is not valid JSON: " + error.message() + " at byte " + std::to_string(offset)};
 }
 
-Result<std::vector<Member>> scan_object(std::string_view text, std::size_t depth, Scan& scan) {
-    // Every message comes through here: the room for its keys is kept.
+// The members are good until the next scan of this thread.
+Result<const std::vector<Member>*> scan_object(std::string_view text, std::size_t depth,
+                                               Scan& scan) {
+    // Every message comes through here: the room for its members is kept.
     static thread_local std::vector<std::string_view> keys;
+    static thread_local std::vector<Member> members;
     keys.clear();
     json::parse_options options;
     options.max_depth = depth;
@@ -149,12 +153,10 @@ Result<std::vector<Member>> scan_object(std::string_view text, std::size_t depth
     if (handler.escaped_key) {
         return Error{ErrorCode::Protocol, "message has an escaped top-level key"};
     }
-    std::vector<Member> members;
-    members.reserve(keys.size());
     const auto body = trim(text);
     cut_members(body.substr(1, body.size() - 2), keys, members);
     scan = std::move(handler);
-    return members;
+    return &members;
 }
 
 // From a string's opening quote to after the closing one; beyond the end when there is none.
@@ -194,7 +196,7 @@ Error malformed(const char* why) {
 
 Result<Envelope> parse_envelope(std::string_view message, std::size_t depth) {
     Scan scan;
-    auto members = scan_object(message, depth, scan);
+    const auto members = scan_object(message, depth, scan);
     if (!members) return members.error();
     Envelope envelope;
     std::string_view version, method, id;
@@ -203,7 +205,7 @@ Result<Envelope> parse_envelope(std::string_view message, std::size_t depth) {
         slot = value;
         return true;
     };
-    for (const auto& [key, value] : *members) {
+    for (const auto& [key, value] : **members) {
         bool once = true;
         if (key == "jsonrpc")
             once = claim(version, value);
@@ -290,7 +292,7 @@ Result<Params> split_params(std::string_view object, std::size_t depth) {
     if (!members) return members.error();
     Params params;
     bool has_meta = false;
-    for (const auto& [key, value] : *members) {
+    for (const auto& [key, value] : **members) {
         if (key == "_meta") {
             if (has_meta) return malformed("_meta is repeated");
             if (value.front() != '{') return malformed("_meta is not an object");
