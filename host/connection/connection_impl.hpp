@@ -99,9 +99,9 @@ struct Connection::Impl {
         std::string body, method;
         std::vector<plugin::Header> headers;
     };
-    void send_message(Outgoing message);
-    void hand_over(Outgoing message);
-    Result<plugin::Flow> pass_to_channel(Outgoing message);
+    void send_message(Outgoing&& message);
+    void hand_over(Outgoing&& message);
+    Result<plugin::Flow> pass_to_channel(Outgoing&& message);
     void refused(plugin::MessageKind kind, RequestId exchange, Error error);
     void flush_outbox();
     void resend(RequestId id);

@@ -72,7 +72,7 @@ Result<void> Connection::Impl::headers_for(const Request& request,
 }
 
 // A full transport is not given more; what waits here leaves with its request when that ends.
-void Connection::Impl::send_message(Outgoing message) {
+void Connection::Impl::send_message(Outgoing&& message) {
     // What a caller wrote stands in it as it was written; a line of its own would be a message that
     // nobody judged.
     protocol::flatten(message.body);
@@ -96,7 +96,7 @@ void Connection::Impl::send_message(Outgoing message) {
     outbox.emplace(last_queued, std::move(message));
 }
 
-void Connection::Impl::hand_over(Outgoing message) {
+void Connection::Impl::hand_over(Outgoing&& message) {
     const auto kind = message.kind;
     const auto exchange = message.exchange;
     if (kind == plugin::MessageKind::Request) {
@@ -107,7 +107,7 @@ void Connection::Impl::hand_over(Outgoing message) {
     paused = *flow == plugin::Flow::Paused;
 }
 
-Result<plugin::Flow> Connection::Impl::pass_to_channel(Outgoing outgoing) {
+Result<plugin::Flow> Connection::Impl::pass_to_channel(Outgoing&& outgoing) {
     if (!channel) return Error{ErrorCode::Unavailable, "there is no channel"};
     plugin::OutgoingMessage message;
     message.kind = outgoing.kind;

@@ -11,7 +11,7 @@ PendingRequests::~PendingRequests() {
     if (timer_) loop_.cancel(timer_);
 }
 
-PendingRequest& PendingRequests::add(RequestId id, PendingRequest pending) {
+PendingRequest& PendingRequests::add(RequestId id, PendingRequest&& pending) {
     auto& added = pending_.emplace(id, std::move(pending)).first->second;
     added.wire_id = id;
     bytes_ += added.bytes;

@@ -27,13 +27,13 @@ enum class Stage {
 struct PendingRequest {
     Request request;
     ReplyHandler handler;
-    RequestId wire_id = 0;              // changes when an input_required round sends it again
-    core::Clock::time_point deadline;   // wall clock; progress does not move it
-    std::chrono::milliseconds idle{0};  // 0: no idle limit
+    RequestId wire_id = 0;               // changes when an input_required round sends it again
+    core::Clock::time_point deadline{};  // wall clock; progress does not move it
+    std::chrono::milliseconds idle{0};   // 0: no idle limit
     core::Clock::time_point idle_deadline = core::Clock::time_point::max();
     std::chrono::milliseconds wall{0};  // for the message
     unsigned rounds = 0;                // input_required answers so far
-    std::string round;                  // members that this round's answers add to the params
+    std::string round{};                // members that this round's answers add to the params
     std::vector<Question> questions{};  // that people are asked for this round
     Stage stage = Stage::Waiting;
     std::uint64_t queued = 0;      // its place in the outbox, while Queued
@@ -68,7 +68,7 @@ public:
     ~PendingRequests();
     PendingRequests(const PendingRequests&) = delete;
 
-    PendingRequest& add(RequestId id, PendingRequest pending);
+    PendingRequest& add(RequestId id, PendingRequest&& pending);
     PendingRequest* find(RequestId id);
     // By the id on the wire, which differs after a resend.
     RequestId id_of_wire(RequestId wire_id) const;

@@ -51,10 +51,8 @@ RequestId Connection::Impl::request(Request asked, ReplyHandler handler) {
              "is " + std::string(name_of(state)) + ": " + shown.last_error});
     }
 
-    PendingRequest entry;
+    PendingRequest entry{std::move(asked), std::move(handler)};
     entry.bytes = bytes;
-    entry.request = std::move(asked);
-    entry.handler = std::move(handler);
     set_limits(entry);
     auto& added = pending.add(id, std::move(entry));
     if (state == State::Ready) {
@@ -73,11 +71,9 @@ RequestId Connection::Impl::request(Request asked, ReplyHandler handler) {
 RequestId Connection::Impl::send_now(Request asked, std::chrono::milliseconds timeout,
                                      ReplyHandler handler) {
     const RequestId id = ++last_id;
-    PendingRequest entry;
+    PendingRequest entry{std::move(asked), std::move(handler)};
     entry.own = true;
-    entry.request = std::move(asked);
     entry.request.timeout = timeout;
-    entry.handler = std::move(handler);
     set_limits(entry);
     transmit(id, pending.add(id, std::move(entry)));
     return id;

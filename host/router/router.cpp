@@ -246,17 +246,18 @@ struct Router::Impl {
         const auto& verdict = entry.verdict(call.principal);
         if (!verdict.listed || !verdict.allowed)
             return end_soon(id, {ErrorCode::Denied, verdict.reason});
-        connection::Request request;
-        request.method = "tools/call";
-        request.params.members.reserve(entry.quoted_name.size() + call.arguments.size() + 32);
-        request.params.members.append("\"name\":").append(entry.quoted_name);
-        request.params.members.append(",\"arguments\":");
-        request.params.members.append(call.arguments.empty() ? "{}" : call.arguments);
-        if (!call.members.empty()) request.params.members.append(",").append(call.members);
-        request.params.meta = std::move(call.meta);
-        request.timeout = call.timeout;
-        request.begun = call.begun;
-        request.on_progress = std::move(call.on_progress);
+        connection::Request request{"tools/call",
+                                    {{}, std::move(call.meta)},
+                                    call.timeout,
+                                    std::move(call.on_progress),
+                                    call.begun};
+        auto& members = request.params.members;
+        members.reserve(entry.quoted_name.size() + call.arguments.size() + call.members.size() +
+                        32);
+        members.append("\"name\":").append(entry.quoted_name);
+        members.append(",\"arguments\":");
+        members.append(call.arguments.empty() ? "{}" : call.arguments);
+        if (!call.members.empty()) members.append(",").append(call.members);
         send(id, *entry.connection, std::move(request));
     }
 
