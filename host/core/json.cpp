@@ -206,4 +206,30 @@ std::optional<std::int64_t> integer_of(const json::value& value) {
     return static_cast<std::int64_t>(*number);
 }
 
+std::string pointer_token(std::string_view key) {
+    std::string out = "/";
+    for (const char c : key) {
+        if (c == '~')
+            out += "~0";
+        else if (c == '/')
+            out += "~1";
+        else
+            out += c;
+    }
+    return out;
+}
+
+std::string key_of_pointer_token(std::string_view token) {
+    std::string out;
+    for (std::size_t i = 0; i < token.size(); ++i) {
+        const bool escape =
+            token[i] == '~' && i + 1 < token.size() && (token[i + 1] == '0' || token[i + 1] == '1');
+        if (!escape)
+            out += token[i];
+        else
+            out += token[++i] == '0' ? '~' : '/';
+    }
+    return out;
+}
+
 }  // namespace patchbay::core

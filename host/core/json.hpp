@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace patchbay::core {
@@ -47,5 +48,9 @@ std::optional<std::int64_t> integer_in(const boost::json::object* object, std::s
 std::optional<std::string_view> text_of(const boost::json::value& value);
 std::optional<double> number_of(const boost::json::value& value);
 std::optional<std::int64_t> integer_of(const boost::json::value& value);
+
+// A key as a token of a JSON pointer, with the slash before it, and back without one (RFC 6901).
+std::string pointer_token(std::string_view key);
+std::string key_of_pointer_token(std::string_view token);
 
 }  // namespace patchbay::core

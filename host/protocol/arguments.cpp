@@ -127,19 +127,6 @@ bool looks_elsewhere(const json::object& schema) {
     return false;
 }
 
-std::string pointer_to(std::string_view name) {
-    std::string out = "/";
-    for (const char c : name) {
-        if (c == '~')
-            out += "~0";
-        else if (c == '/')
-            out += "~1";
-        else
-            out += c;
-    }
-    return out;
-}
-
 // The value a form without defaults starts with; null: only a person can know it.
 json::value first_value(const json::value& property, const json::value& root) {
     Reading reading(root);
@@ -224,7 +211,7 @@ std::vector<std::string> check_arguments(const json::value& input_schema,
             const auto nearest = core::did_you_mean(name, known);
             // What is allowed is worth a word only where it may explain what is missing.
             if (!closed && nearest.empty()) continue;
-            unknown.insert(pointer_to(name));
+            unknown.insert(core::pointer_token(name));
             troubles.push_back(
                 "unknown argument \"" + core::printable(name, 80) + "\"" + nearest +
                 (known.empty() ? "; it takes none" : "; known: " + core::join(known, ", ")));

@@ -1,4 +1,5 @@
 // One validation: walks instance and nodes together, within a budget of steps and depth.
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/schema_compare.hpp"
 #include "protocol/schema_node.hpp"
@@ -19,18 +20,7 @@ struct Path {
 
     std::string text() const {
         if (!up) return {};
-        std::string out = up->text() + "/";
-        if (!key.data()) return out + std::to_string(index);
-        for (const char c : key) {
-            if (c == '~') {
-                out += "~0";
-            } else if (c == '/') {
-                out += "~1";
-            } else {
-                out += c;
-            }
-        }
-        return out;
+        return up->text() + (key.data() ? core::pointer_token(key) : "/" + std::to_string(index));
     }
 };
 

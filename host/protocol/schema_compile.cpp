@@ -1,6 +1,7 @@
 // From JSON to nodes: every keyword is checked for its shape once, here, so that validation meets
 // no surprises. Two passes: walk the document and note its ids, anchors and references; then lead
 // each reference to its node.
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/schema_node.hpp"
 
@@ -16,33 +17,6 @@ constexpr int kCompileDepth = 128;
 constexpr std::size_t kMostNodes = 20'000;
 
 enum class Dialect { Draft7, Draft2020 };
-
-std::string escaped(std::string_view token) {
-    std::string out;
-    for (const char c : token) {
-        if (c == '~') {
-            out += "~0";
-        } else if (c == '/') {
-            out += "~1";
-        } else {
-            out += c;
-        }
-    }
-    return out;
-}
-
-std::string unescaped(std::string_view token) {
-    std::string out;
-    for (std::size_t i = 0; i < token.size(); ++i) {
-        if (token[i] == '~' && i + 1 < token.size() &&
-            (token[i + 1] == '0' || token[i + 1] == '1')) {
-            out += token[++i] == '0' ? '~' : '/';
-        } else {
-            out += token[i];
-        }
-    }
-    return out;
-}
 
 class Compiler {
 public:
@@ -100,7 +74,7 @@ private:
         const std::string& place;
         int depth;
 
-        std::string at(std::string_view key) const { return place + "/" + escaped(key); }
+        std::string at(std::string_view key) const { return place + core::pointer_token(key); }
         const json::value* find(std::string_view key) const {
             return keywords.if_contains(json::string_view(key.data(), key.size()));
         }
@@ -165,7 +139,7 @@ private:
             if (!found) return nodes;
             for (const auto& each : *found) {
                 const auto name = view_of(each.key());
-                const auto below = at(key) + "/" + escaped(name);
+                const auto below = at(key) + core::pointer_token(name);
                 nodes.emplace(name, compiler.visit(each.value(), resource, below, depth));
             }
             return nodes;
@@ -345,7 +319,7 @@ private:
             if (each.value().is_array()) {
                 node.dependent_required.emplace(name, reader.strings(each.value(), "dependencies"));
             } else {
-                const auto place = reader.at("dependencies") + "/" + escaped(name);
+                const auto place = reader.at("dependencies") + core::pointer_token(name);
                 node.dependent_schemas.emplace(
                     name, visit(each.value(), reader.resource, place, reader.depth));
             }
@@ -414,7 +388,7 @@ private:
         while (!pointer.empty()) {
             pointer.remove_prefix(1);
             const auto end = std::min(pointer.find('/'), pointer.size());
-            const std::string token = unescaped(pointer.substr(0, end));
+            const std::string token = core::key_of_pointer_token(pointer.substr(0, end));
             pointer.remove_prefix(end);
             if (const auto* object = value->if_object()) {
                 value = object->if_contains(token);

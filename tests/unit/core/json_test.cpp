@@ -130,5 +130,13 @@ TEST(JsonGetters, TakeAnyShape) {
     EXPECT_FALSE(parse_json_object("[]"));
 }
 
+TEST(JsonPointer, ATokenOfAKeyLeadsBackToIt) {
+    EXPECT_EQ(pointer_token("a/b~c"), "/a~1b~0c");
+    EXPECT_EQ(pointer_token(""), "/");
+    for (const std::string key : {"", "plain", "a/b", "~", "~1", "~01", "/~/"})
+        EXPECT_EQ(key_of_pointer_token(pointer_token(key).substr(1)), key);
+    EXPECT_EQ(key_of_pointer_token("~2~"), "~2~") << "no escape, and kept as it is";
+}
+
 }  // namespace
 }  // namespace patchbay::core
