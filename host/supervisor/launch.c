@@ -88,7 +88,7 @@ void split_in_two(int kill_limit_ms) {
     while (waitpid(-1, &status, 0) != inner) {
     }
     if (WIFEXITED(status)) _exit(0);
-    end_descendants(kill_limit_ms);
+    end_descendants(kill_limit_ms, -1);
     _exit(1);
 }
 

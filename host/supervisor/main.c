@@ -109,10 +109,12 @@ static int watch_over(const struct family* family, int signals) {
     }
 }
 
-static void end_all(const struct family* family) {
-    if (family->init < 0) return end_descendants(KILL_LIMIT_MS);
+static void end_all(const struct family* family, int signals) {
+    if (family->init < 0) return end_descendants(KILL_LIMIT_MS, signals);
     signal_init(family, SIGKILL); /* and the kernel does the rest */
-    for (int naps = KILL_LIMIT_MS; naps && !reaped_all(); --naps) poll(NULL, 0, 1);
+    const long until = now_ms() + KILL_LIMIT_MS;
+    for (long left; !reaped_all() && (left = until - now_ms()) > 0;)
+        await_child(signals, (int)left);
 }
 
 static int open_signals(void) {
@@ -158,7 +160,7 @@ int main(int argc, char** argv) {
         tell(PATCHBAY_SUPERVISOR_STARTED, family.program);
         status = watch_over(&family, signals);
     }
-    end_all(&family);
+    end_all(&family, signals);
     tell(PATCHBAY_SUPERVISOR_EXITED, exit_value(status));
     return 0;
 }

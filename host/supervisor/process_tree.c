@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -125,7 +126,13 @@ int reaped_all(void) {
     }
 }
 
-void end_descendants(int limit_ms) {
+void await_child(int signals, int most_ms) {
+    struct pollfd wait = {signals, POLLIN, 0};
+    struct signalfd_siginfo taken;
+    if (poll(&wait, 1, most_ms) > 0) (void)!read(signals, &taken, sizeof taken);
+}
+
+void end_descendants(int limit_ms, int signals) {
     const long until = now_ms() + limit_ms;
     while (!reaped_all() && now_ms() < until) {
         /* A stopped process forks no more; a round without a new one means that all are stopped. */
@@ -133,6 +140,6 @@ void end_descendants(int limit_ms) {
         for (int count; (count = signal_descendants(SIGSTOP)) != before && now_ms() < until;)
             before = count;
         signal_descendants(SIGKILL);
-        poll(NULL, 0, 1); /* a killed process takes a moment to become a zombie */
+        await_child(signals, 1); /* a killed process takes a moment to become a zombie */
     }
 }

@@ -9,8 +9,12 @@
 int signal_descendants(int signal);
 
 /* Ends and reaps them all: stops what it finds until nothing new appears, so that nothing forks
- * away, then kills. Returns when none is left or `limit_ms` is over. */
-void end_descendants(int limit_ms);
+ * away, then kills. Returns when none is left or `limit_ms` is over. `signals`: as below. */
+void end_descendants(int limit_ms, int signals);
+
+/* Waits until a child has ended, or for `most_ms`. `signals` is a signalfd that takes SIGCHLD and does
+ * not block; -1: waits for all of `most_ms`. */
+void await_child(int signals, int most_ms);
 
 /* Reaps what has ended; true when this process has no child left. */
 int reaped_all(void);

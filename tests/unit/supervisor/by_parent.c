@@ -11,5 +11,6 @@ static int refused(const char* path, int mode) {
 #define signal_descendants signal_descendants_by_parent
 #define end_descendants end_descendants_by_parent
 #define reaped_all reaped_all_by_parent
+#define await_child await_child_by_parent
 #define now_ms now_ms_by_parent
 #include "supervisor/process_tree.c"

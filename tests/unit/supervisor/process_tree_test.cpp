@@ -7,13 +7,14 @@
 #include <functional>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern "C" {
 #include "supervisor/process_tree.h"
 int signal_descendants_by_parent(int signal);
-void end_descendants_by_parent(int limit_ms);
+void end_descendants_by_parent(int limit_ms, int signals);
 }
 
 namespace {
@@ -21,7 +22,7 @@ namespace {
 struct Way {
     const char* name;
     int (*signal)(int);
-    void (*end)(int);
+    void (*end)(int, int);
 };
 
 void PrintTo(const Way& way, std::ostream* out) {
@@ -89,7 +90,7 @@ TEST_P(Descendants, AreAllFoundAndNobodyElse) {
                   if (way.signal(0) != 0) return 100;
                   make_tree();
                   const int first = way.signal(0), second = way.signal(SIGTERM);
-                  way.end(20'000);
+                  way.end(20'000, -1);
                   return first == second ? first : 99;
               }),
               4);
@@ -102,7 +103,7 @@ TEST_P(Descendants, AreAllEndedAndReaped) {
     const auto way = GetParam();
     EXPECT_EQ(of_a_process([&] {
                   make_tree();
-                  way.end(20'000);
+                  way.end(20'000, -1);
                   return none() ? way.signal(0) : 99;
               }),
               0);
@@ -128,12 +129,33 @@ TEST_P(Descendants, AreGivenUpWhenTheTimeIsOver) {
     const auto way = GetParam();
     EXPECT_EQ(of_a_process([&] {
                   make_tree();
-                  way.end(0);
+                  way.end(0, -1);
                   const int left = way.signal(0);
-                  way.end(20'000);
+                  way.end(20'000, -1);
                   return left;
               }),
               4);
+}
+
+// Where it is of no use to look again before a child has ended, nobody sleeps for a while instead.
+TEST(AwaitChild, EndsWithTheChildAndNotWithItsTime) {
+    sigset_t child, before;
+    ::sigemptyset(&child);
+    ::sigaddset(&child, SIGCHLD);
+    ::sigprocmask(SIG_BLOCK, &child, &before);
+    const int signals = ::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    for (const int round : {0, 1}) {
+        const pid_t pid = ::fork();
+        if (pid == 0) ::_exit(0);
+        const long begun = now_ms();
+        await_child(signals, 60'000);
+        EXPECT_LT(now_ms() - begun, 30'000) << round;
+        EXPECT_EQ(::waitpid(pid, nullptr, 0), pid);
+    }
+    await_child(signals, 0);
+    await_child(-1, 1);  // knows of no child, and comes back all the same
+    ::close(signals);
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Descendants,
