@@ -79,7 +79,7 @@ bool Connection::late() const {
     return impl_->answered_late || impl_->pending.size() > streams;
 }
 const std::vector<protocol::Tool>& Connection::tools() const {
-    return impl_->tools;
+    return impl_->listed->tools;
 }
 
 const Error* Connection::tools_error() const {
@@ -99,7 +99,8 @@ Status Connection::status() const {
         status.fallback_from = std::exchange(status.transport, impl_->transport);
     status.place = impl_->spec.config.place;
     status.state = impl_->state;
-    if (impl_->state == State::Ready || !impl_->tools.empty()) status.tools = impl_->tools.size();
+    const auto tools = impl_->listed->tools.size();
+    if (impl_->state == State::Ready || tools > 0) status.tools = tools;
     if (impl_->tools_error) status.tools_error = core::printable(impl_->tools_error->message, 1000);
     status.pending = impl_->pending.size();
     if (const auto& session = impl_->session) {

@@ -10,6 +10,7 @@
 // Source:  MCP basic/lifecycle, basic/utilities/* (legacy), basic/patterns/* (2026-07-28).
 #pragma once
 
+#include "catalogue/catalogue.hpp"
 #include "config/config.hpp"
 #include "connection/era_memory.hpp"
 #include "connection/reply.hpp"
@@ -100,6 +101,8 @@ struct Context {
     // Where servers queue to start; null: nobody waits.
     StartQueue* local_starts = nullptr;
     StartQueue* remote_starts = nullptr;
+    // Where servers' lists are published; null: nobody reads them.
+    catalogue::Catalogue* catalogue = nullptr;
     // What `open` and `authenticate` would otherwise wait for: Catalogue::prepare_transport and
     // prepare_auth. `ready` is called once, within the call where there is nothing to wait for.
     // Empty: there never is.

@@ -176,7 +176,8 @@ struct Connection::Impl {
     bool moving_on = false;             // the channel closes, the next transport follows
     std::chrono::milliseconds retry_after{0};
 
-    std::vector<protocol::Tool> tools, listing;
+    std::vector<protocol::Tool> listing;
+    std::shared_ptr<const catalogue::Listing> listed = std::make_shared<catalogue::Listing>();
     // Tools with arguments that go to headers.
     std::map<std::string, std::vector<protocol::HeaderParameter>> mirrored, listing_mirrored;
     unsigned list_round = 0;  // tells a page of an abandoned list from one of this
@@ -188,7 +189,7 @@ struct Connection::Impl {
     bool list_running = false;
     bool list_again = false;         // one of our calls needs a list that begins after this one
     bool changed_meanwhile = false;  // the server said so while it was listing
-    unsigned listed_generation = 0;  // the session that `tools` come from
+    unsigned listed_generation = 0;  // the session that `listed` comes from
     unsigned relists = 0;            // in a row, because the server said that its tools changed
     core::Clock::time_point listed_at{};
     core::Loop::TimerId relist_timer = 0;

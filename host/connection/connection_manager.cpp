@@ -53,6 +53,10 @@ void ConnectionManager::apply(const std::vector<registry::ServerSpec>& wanted) {
         impl_->retire(id);
     }
     for (const auto& id : change.gone) impl_->retire(id);
+    if (auto* catalogue = impl_->context.catalogue) {
+        for (const auto& id : change.gone) catalogue->forget(id);
+        for (const auto& spec : change.added) catalogue->redefine(spec.id(), spec.definition_key);
+    }
     for (const auto& spec : change.added) {
         impl_->connections.emplace(spec.id(), std::make_unique<Connection>(impl_->context, spec));
     }

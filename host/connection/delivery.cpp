@@ -161,6 +161,7 @@ void Connection::Impl::resend(RequestId id) {
 bool Connection::Impl::repeatable(const Request& request) const {
     if (request.method != "tools/call") return false;
     const auto name = tool_name(request.params);
+    const auto& tools = listed->tools;
     const auto found =
         std::lower_bound(tools.begin(), tools.end(), name,
                          [](const auto& tool, const auto& wanted) { return tool.name < wanted; });

@@ -127,7 +127,9 @@ void Connection::Impl::publish_tools() {
         shown.notes.push_back("tools listed twice under one name were left out");
         listing.erase(repeated, listing.end());
     }
-    tools = std::move(listing);
+    listed = std::make_shared<const catalogue::Listing>(
+        catalogue::Listing{spec.definition_key, std::move(listing)});
+    if (context.catalogue) context.catalogue->publish(spec.id(), listed);
     mirrored = std::move(listing_mirrored);
     listed_generation = generation;
 }

@@ -1,0 +1,24 @@
+#include "catalogue/catalogue.hpp"
+
+#include <utility>
+
+namespace patchbay::catalogue {
+
+void Catalogue::publish(const std::string& server, std::shared_ptr<const Listing> listing) {
+    listings_[server] = std::move(listing);
+    ++version_;
+}
+
+void Catalogue::redefine(std::string_view server, std::string_view definition) {
+    const auto found = listings_.find(server);
+    if (found != listings_.end() && found->second->definition != definition) forget(server);
+}
+
+void Catalogue::forget(std::string_view server) {
+    const auto found = listings_.find(server);
+    if (found == listings_.end()) return;
+    listings_.erase(found);
+    ++version_;
+}
+
+}  // namespace patchbay::catalogue

@@ -1,0 +1,64 @@
+#include "catalogue/catalogue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+namespace patchbay::catalogue {
+namespace {
+
+std::shared_ptr<const Listing> listing(const std::string& definition, const std::string& tool) {
+    return std::make_shared<const Listing>(Listing{definition, {{tool, {}}}});
+}
+
+TEST(Catalogue, KeepsWhatAServerListedLast) {
+    Catalogue catalogue;
+    EXPECT_TRUE(catalogue.listings().empty());
+    catalogue.publish("a", listing("1", "old"));
+    catalogue.publish("b", listing("1", "other"));
+    catalogue.publish("a", listing("1", "new"));
+    ASSERT_EQ(catalogue.listings().size(), 2u) << "one definition, and yet two servers";
+    EXPECT_EQ(catalogue.listings().at("a")->tools.at(0).name, "new");
+    EXPECT_EQ(catalogue.listings().at("b")->tools.at(0).name, "other");
+}
+
+TEST(Catalogue, AListingThatSomebodyKeepsOutlivesItsPlace) {
+    Catalogue catalogue;
+    catalogue.publish("a", listing("1", "old"));
+    const auto kept = catalogue.listings().at("a");
+    catalogue.publish("a", listing("1", "new"));
+    EXPECT_EQ(kept->tools.at(0).name, "old");
+}
+
+TEST(Catalogue, ForgetsWhatAServerListedAsSomethingElse) {
+    Catalogue catalogue;
+    catalogue.publish("a", listing("1", "tool"));
+    catalogue.publish("b", listing("1", "tool"));
+    catalogue.redefine("a", "1");
+    EXPECT_TRUE(catalogue.listings().contains("a")) << "it is what it was";
+    catalogue.redefine("a", "2");
+    EXPECT_FALSE(catalogue.listings().contains("a"));
+    catalogue.forget("b");
+    EXPECT_TRUE(catalogue.listings().empty());
+}
+
+TEST(Catalogue, HasAnotherVersionWheneverItHasOtherListings) {
+    Catalogue catalogue;
+    std::uint64_t last = catalogue.version();
+    const auto changed = [&] { return std::exchange(last, catalogue.version()) != last; };
+    catalogue.publish("a", listing("1", "tool"));
+    EXPECT_TRUE(changed());
+    catalogue.redefine("a", "1");
+    catalogue.redefine("nobody", "2");
+    catalogue.forget("nobody");
+    EXPECT_FALSE(changed());
+    catalogue.redefine("a", "2");
+    EXPECT_TRUE(changed());
+    catalogue.publish("a", listing("2", "tool"));
+    EXPECT_TRUE(changed());
+    catalogue.forget("a");
+    EXPECT_TRUE(changed());
+}
+
+}  // namespace
+}  // namespace patchbay::catalogue
