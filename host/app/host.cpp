@@ -194,7 +194,7 @@ struct Host::Impl final : connection::ServerEvents {
             std::any_of(config.servers.begin(), config.servers.end(),
                         [](const config::Server& server) { return !server.fallback.empty(); });
         responder = connection::make_responder(config.client, options.ask);
-        policy.emplace(config.permissions);
+        policy.emplace(config.permissions, config.servers);
         using connection::Context;
         Context context{
             loop,
@@ -240,9 +240,10 @@ struct Host::Impl final : connection::ServerEvents {
         context.prepare_auth = [this](const connection::AuthMethod& method, Context::Ready ready) {
             plugins.prepare_auth(method.name, std::move(ready));
         };
+        context.catalogue = &catalogue;
         connections.emplace(std::move(context));
         connections->apply(registry::specs_of(config));
-        router.emplace(*connections, *policy);
+        router.emplace(*connections, *policy, catalogue);
     }
 
     // Null: not configured.
@@ -339,9 +340,7 @@ struct Host::Impl final : connection::ServerEvents {
     void on_state(const std::string& server, connection::State state) override {
         core::log::debug("server \"" + server + "\" is " + connection::name_of(state));
     }
-    void on_tools_changed(const std::string&) override {
-        if (router) router->forget_index();
-    }
+    void on_tools_changed(const std::string&) override {}  // they are in the catalogue
 
     // Members are built in this order and destroyed in the reverse one.
     HostOptions options;
@@ -359,6 +358,7 @@ struct Host::Impl final : connection::ServerEvents {
     NotificationHandler notified;
     std::unique_ptr<connection::Responder> responder;
     std::optional<policy::Policy> policy;
+    catalogue::Catalogue catalogue;
     std::optional<connection::ConnectionManager> connections;
     std::optional<router::Router> router;
     bool some_fall_back = false;

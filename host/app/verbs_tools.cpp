@@ -5,7 +5,6 @@
 #include "app/verbs.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
-#include "policy/policy.hpp"
 #include "protocol/arguments.hpp"
 #include "protocol/envelope.hpp"
 #include "protocol/qualified_name.hpp"
@@ -89,28 +88,6 @@ void print_tool(const router::ListedTool& tool) {
     }
     print_line("");
     print_table(rows);
-}
-
-// Why a call is forbidden whoever owns that tool, where that is certain before any server starts:
-// rules that need a tool's name in its server's words hold only where they name it so.
-std::optional<Error> denial(const Session& session, const std::string& name) {
-    auto& connections = session.host().connections();
-    const policy::Policy policy(session.host().config().permissions);
-    std::optional<Error> denied;
-    for (const auto& id : protocol::servers_for(name, connections.ids())) {
-        const auto& server = connections.find(id).value().get().spec().config;
-        const auto prefix = "mcp__" + id + "__";
-        const std::string tool = name.substr(std::min(prefix.size(), name.size()));
-        const auto& hidden = server.disabled_tools;
-        const bool ruled = server.tools.contains(tool) ||
-                           std::find(hidden.begin(), hidden.end(), tool) != hidden.end();
-        if (!ruled && server.trust == "untrusted") return {};  // enabled_tools may name it
-        const auto verdict =
-            policy.judge({policy::Principal::LocalUser, server, ruled ? tool : "", name});
-        if (verdict.allowed) return {};
-        denied = Error{ErrorCode::Denied, verdict.reason};
-    }
-    return denied;
 }
 
 // The servers of `ids` that may have a tool of such a name. A pattern without wildcards is looked
@@ -240,8 +217,8 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.tell_troubles_of(protocol::servers_for(call.name, session.host().connections().ids()));
-    if (!given) return session.report(denial(session, call.name).value_or(given.error()));
     auto& router = session.host().router();
+    if (!given) return session.report(router.certain_denial(call.name).value_or(given.error()));
     // The tool first: key=value needs the types of its schema. Both waits share one time-out.
     std::optional<Result<router::ListedTool>> tool;
     const auto begun = core::Clock::now();

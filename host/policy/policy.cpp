@@ -2,7 +2,6 @@
 
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
-#include "protocol/qualified_name.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -12,116 +11,178 @@ using config::Level;
 
 namespace {
 
-const std::string* matching(const std::vector<std::string>& patterns, std::string_view name) {
-    const auto found = std::find_if(patterns.begin(), patterns.end(), [&](const auto& pattern) {
-        return protocol::matches(pattern, name);
-    });
-    return found == patterns.end() ? nullptr : &*found;
-}
-
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // The advice that allows this tool and locks out no other, as the first entry of an allow list would.
 std::string level_that_allows(const Question& question) {
     const bool plain = std::all_of(question.tool.begin(), question.tool.end(), [](unsigned char c) {
         return std::isalnum(c) || c == '-' || c == '_';
     });
-    return "[servers." + question.server.id + ".tools] " +
+    return "[servers." + std::string(question.server) + ".tools] " +
            (plain ? std::string(question.tool)
                   : protocol::quoted(core::printable(question.tool, 200))) +
            " = \"allow-always\"";
 }
 
-Verdict hidden(std::string reason) {
-    return {false, false, Level::Disable, std::move(reason)};
-}
-Verdict denied(std::string reason) {
-    return {true, false, Level::Deny, std::move(reason)};
-}
-
 // Behind what it is the place of; empty: nobody knows it.
-std::string at(const std::map<std::string, config::Place>& places, const std::string& pattern) {
-    const auto found = places.find(pattern);
-    return found == places.end() ? "" : " (" + config::to_string(found->second) + ")";
+std::string at(const Rule& rule) {
+    return rule.place ? " (" + config::to_string(*rule.place) + ")" : "";
 }
 
 }  // namespace
 
-Policy::Policy(config::Permissions permissions) : permissions_(std::move(permissions)) {}
+Policy::PatternList::PatternList(Rule::Kind kind, const std::vector<std::string>& written,
+                                 const std::map<std::string, config::Place>& places)
+    : patterns(written) {
+    for (const auto& pattern : written) {
+        const auto place = places.find(pattern);
+        rules.push_back({kind, pattern, {}});
+        if (place != places.end()) rules.back().place = place->second;
+    }
+}
+
+const Rule* Policy::PatternList::match(std::string_view name) const {
+    const auto first = patterns.first_match(name);
+    return first ? &rules[*first] : nullptr;
+}
+
+const Policy::NamedTool* Policy::ServerRules::find(std::string_view tool) const {
+    if (tools.empty()) return nullptr;  // most are: no hash
+    const auto named = tools.find(tool);
+    return named == tools.end() ? nullptr : &named->second;
+}
+
+// One entry for each tool that a rule names, in the order in which the rules count: what is
+// disabled, what enabled_tools leaves out, the level.
+Policy::ServerRules Policy::compile(const config::Server& server) {
+    using Kind = Rule::Kind;
+    ServerRules rules;
+    const auto rule = [&](Kind kind, const std::string& key, const std::string& text) {
+        return Rule{kind, text, server.place_of_rule(key)};
+    };
+    for (const auto& tool : server.disabled_tools)
+        rules.tools.try_emplace(
+            tool, NamedTool{Level::Disable, rule(Kind::DisabledTools, "disabled_tools", tool)});
+    if (server.enabled_tools) {
+        rules.others_hidden = rule(Kind::EnabledTools, "enabled_tools", {});
+        for (const auto& tool : *server.enabled_tools)
+            rules.tools.try_emplace(
+                tool,
+                NamedTool{Level::RequireApproval, rule(Kind::EnabledTools, "enabled_tools", tool)});
+    }
+    for (const auto& [tool, level] : server.tools) {
+        const auto named = rules.tools.find(tool);
+        if (named == rules.tools.end() && rules.others_hidden)
+            rules.tools.try_emplace(tool, NamedTool{Level::Disable, *rules.others_hidden});
+        else if (named == rules.tools.end() || named->second.rule.kind == Kind::EnabledTools)
+            rules.tools.insert_or_assign(
+                tool, NamedTool{level, rule(Kind::Level, "tools." + tool, tool)});
+    }
+    if (server.trust == "untrusted") rules.untrusted = rule(Kind::Trust, "trust", {});
+    return rules;
+}
+
+Policy::Policy(const config::Permissions& permissions, const std::vector<config::Server>& servers)
+    : not_configured_{Rule::Kind::Closed, "its server is not configured", {}},
+      deny_(Rule::Kind::Deny, permissions.deny, permissions.deny_places),
+      nothing_allows_{Rule::Kind::AllowList, {}, {}} {
+    if (!permissions.closed.empty()) closed_ = {Rule::Kind::Closed, permissions.closed, {}};
+    if (permissions.allow) {
+        allow_.emplace(Rule::Kind::Allow, *permissions.allow, permissions.allow_places);
+        if (!allow_->rules.empty()) nothing_allows_.place = allow_->rules.front().place;
+    }
+    for (const auto& server : servers) servers_.try_emplace(server.id, compile(server));
+}
 
 Verdict Policy::judge(const Question& question) const {
-    const auto& server = question.server;
-    const std::string name(question.public_name);
-    const auto rule = [&](const std::string& key) {
-        return config::to_string(server.place_of_rule(key));
+    const auto denied = [](const Rule& rule) {
+        return Verdict{Decision::Deny, Level::Deny, &rule};
     };
-    Level level = Level::RequireApproval;
-    bool named_by_server = false;
+    const auto found = servers_.find(question.server);
+    if (found == servers_.end()) return denied(not_configured_);
+    const auto& server = found->second;
+    Verdict verdict;
     if (!question.tool.empty()) {
-        if (contains(server.disabled_tools, question.tool)) {
-            return hidden(name + " is in disabled_tools of server \"" + server.id + "\" (" +
-                          rule("disabled_tools") + ")");
+        if (const auto* named = server.find(question.tool)) {
+            verdict.level = named->level;
+            verdict.rule = &named->rule;
+        } else if (server.others_hidden) {
+            verdict.level = Level::Disable;
+            verdict.rule = &*server.others_hidden;
         }
-        if (server.enabled_tools && !contains(*server.enabled_tools, question.tool)) {
-            return hidden(name + " is not in enabled_tools of server \"" + server.id + "\" (" +
-                          rule("enabled_tools") + ")");
-        }
-        named_by_server = server.enabled_tools.has_value();
-        const auto ruled = server.tools.find(std::string(question.tool));
-        if (ruled != server.tools.end()) {
-            level = ruled->second;
-            named_by_server = true;
-        }
-        if (level == Level::Disable) {
-            return hidden(name + " is disabled in tools of server \"" + server.id + "\" (" +
-                          rule("tools." + std::string(question.tool)) + ")");
-        }
-        if (level == Level::Deny) {
-            return denied(name + " is denied in tools of server \"" + server.id + "\" (" +
-                          rule("tools." + std::string(question.tool)) + ")");
+        if (verdict.level <= Level::Deny) {
+            verdict.decision = Decision::Deny;
+            return verdict;
         }
     }
+    const bool named_by_server = verdict.rule != nullptr;
+    if (closed_) return denied(*closed_);
+    // Deny wins over allow.
+    if (const auto* pattern = deny_.match(question.public_name)) return denied(*pattern);
+    const auto* allowed_by = allow_ ? allow_->match(question.public_name) : nullptr;
+    if (allow_ && !allowed_by) return denied(nothing_allows_);
+    if (server.untrusted && !allowed_by && !named_by_server) return denied(*server.untrusted);
+    if (allowed_by) verdict.rule = allowed_by;
+    const bool approved = allowed_by || verdict.level > Level::RequireApproval ||
+                          question.principal == Principal::LocalUser;
+    if (!approved) verdict.decision = Decision::Ask;
+    return verdict;
+}
+
+std::string Policy::reason(const Question& question, const Verdict& verdict) const {
+    const std::string name(question.public_name), server(question.server);
     // Also where only its public name is known yet.
-    const bool of_a_tool = question.public_name != "mcp__" + server.id + "__";
+    const bool of_a_tool = name != "mcp__" + server + "__";
     const std::string asked_for =
-        of_a_tool ? name : std::string(question.what) + " of server \"" + server.id + "\"";
-    const std::string is_denied = asked_for + (of_a_tool ? " is denied" : " are denied");
-    if (!permissions_.closed.empty()) return denied(is_denied + ": " + permissions_.closed);
-    // Allow first, then deny; deny wins.
-    const auto* allowed_by =
-        permissions_.allow ? matching(*permissions_.allow, question.public_name) : nullptr;
-    if (const auto* pattern = matching(permissions_.deny, question.public_name)) {
-        return denied(is_denied + " by [permissions] deny = \"" + *pattern + "\"" +
-                      at(permissions_.deny_places, *pattern));
+        of_a_tool ? name : std::string(question.what) + " of server \"" + server + "\"";
+    const auto advice = [&](const std::string& of_the_rest) {
+        return "; to allow " + (!question.tool.empty() ? "it: " + level_that_allows(question)
+                                                       : "them: " + of_the_rest);
+    };
+    if (verdict.decision == Decision::Allow) return {};
+    if (verdict.decision == Decision::Ask)
+        return asked_for + (of_a_tool ? " needs" : " need") +
+               " approval and nobody is there to give it" +
+               advice("\"" + name + "\" in [permissions] allow, beside all else that is allowed");
+    const auto& rule = *verdict.rule;
+    const auto is_denied = asked_for + (of_a_tool ? " is denied" : " are denied");
+    const auto of_server = " of server \"" + server + "\"" + at(rule);
+    switch (rule.kind) {
+        case Rule::Kind::DisabledTools:
+            return name + " is in disabled_tools" + of_server;
+        case Rule::Kind::EnabledTools:
+            return name + " is not in enabled_tools" + of_server;
+        case Rule::Kind::Level:
+            return name + (verdict.level == Level::Disable ? " is disabled" : " is denied") +
+                   " in tools" + of_server;
+        case Rule::Kind::Trust:
+            return "server \"" + server + "\" is untrusted" + at(rule) + " and no rule names " +
+                   asked_for + advice("trust = \"trusted\"");
+        case Rule::Kind::Deny:
+            return is_denied + " by [permissions] deny = \"" + rule.text + "\"" + at(rule);
+        case Rule::Kind::AllowList:
+            return is_denied + ", as no pattern of [permissions] allow" + at(rule) + " matches \"" +
+                   name + "\"; add that to it";
+        case Rule::Kind::Allow:  // forbids nothing
+        case Rule::Kind::Closed:
+            break;
     }
-    if (permissions_.allow && !allowed_by) {
-        const auto& allow = *permissions_.allow;
-        return denied(is_denied + ", as no pattern of [permissions] allow" +
-                      (allow.empty() ? "" : at(permissions_.allow_places, allow.front())) +
-                      " matches \"" + name + "\"; add that to it");
+    return is_denied + ": " + rule.text;
+}
+
+std::optional<std::string> Policy::certain_denial(Principal principal, std::string_view server,
+                                                  std::string_view public_name) const {
+    Question question{principal, server, {}, public_name};
+    const auto rules = servers_.find(server);
+    if (rules != servers_.end()) {
+        const auto raw = public_name.substr(std::min(server.size() + 7, public_name.size()));
+        const auto* named = rules->second.find(raw);
+        const bool ruled =
+            named && (named->level == Level::Disable || named->rule.kind == Rule::Kind::Level);
+        if (ruled) question.tool = raw;
+        if (!ruled && rules->second.untrusted) return {};  // enabled_tools may name it
     }
-    if (server.trust == "untrusted" && !allowed_by && !named_by_server) {
-        return denied("server \"" + server.id + "\" is untrusted (" + rule("trust") +
-                      ") and no rule names " + asked_for + "; to allow " +
-                      (!question.tool.empty() ? "it: " + level_that_allows(question)
-                                              : "them: trust = \"trusted\""));
-    }
-    const bool approved =
-        allowed_by || level > Level::RequireApproval || question.principal == Principal::LocalUser;
-    if (!approved) {
-        Verdict verdict =
-            denied(asked_for + (of_a_tool ? " needs" : " need") +
-                   " approval and nobody is there to give it; to allow " +
-                   (!question.tool.empty() ? "it: " + level_that_allows(question)
-                                           : "them: \"" + name +
-                                                 "\" in [permissions] allow, beside all else "
-                                                 "that is allowed"));
-        verdict.level = level;
-        return verdict;
-    }
-    return {true, true, level, {}};
+    const auto verdict = judge(question);
+    if (verdict.decision == Decision::Allow) return {};
+    return reason(question, verdict);
 }
 
 }  // namespace patchbay::policy

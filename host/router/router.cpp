@@ -5,16 +5,15 @@
 #include "protocol/compose.hpp"
 #include "protocol/envelope.hpp"
 #include "protocol/qualified_name.hpp"
-#include "router/tool_index.hpp"
+#include "router/flights.hpp"
+#include "router/lists.hpp"
+#include "router/tool_finder.hpp"
 
 #include <algorithm>
-#include <set>
-#include <unordered_map>
 
 namespace patchbay::router {
 namespace json = boost::json;
 using connection::Connection;
-using connection::Reply;
 using connection::ReplyHandler;
 using connection::State;
 
@@ -38,12 +37,6 @@ std::string_view capability_for(std::string_view method) {
 std::string_view what_is_asked_for(std::string_view method) {
     const auto capability = capability_for(method);
     return capability.empty() || capability == "logging" ? "requests" : capability;
-}
-
-// The array that a list method's result carries.
-std::string_view list_member(std::string_view method) {
-    if (method == "resources/templates/list") return "resourceTemplates";
-    return method.substr(0, method.find('/'));
 }
 
 std::string text_member(const json::object& object, std::string_view key) {
@@ -72,180 +65,32 @@ std::string wrong_level(const std::string& level) {
 struct Router::Impl {
     using Entry = ToolIndex::Entry;
 
-    // A call on its way; the connection is known once the server is.
-    struct Flight {
-        Connection* connection = nullptr;
-        connection::RequestId request = 0;
-        ReplyHandler handler;
-        core::Loop::TimerId timer = 0;  // until it is sent, from then on the connection's
-        std::shared_ptr<void> kept;     // what is asked, while `waits_for` starts
-        std::string waits_for;
-        std::size_t bytes = 0;
-    };
-    // Of flights without a connection; bounded as its queue is.
-    struct Load {
-        std::size_t messages = 0, bytes = 0;
-    };
+    Impl(connection::ConnectionManager& manager, const policy::Policy& rules,
+         const catalogue::Catalogue& catalogue)
+        : connections(manager),
+          policy(rules),
+          finder(manager, rules, catalogue),
+          flights(manager) {}
 
-    Impl(connection::ConnectionManager& manager, const policy::Policy& rules)
-        : connections(manager), policy(rules), index(manager, rules) {}
-
-    // Brings up whoever may own `name`, then says where it is.
-    void locate(const std::string& name, std::function<void(Result<Entry*>)> located) {
-        const auto servers = protocol::servers_for(name, connections.ids());
-        if (servers.empty()) {
-            std::string message = "no tool \"" + core::printable(name, 80) + "\": ";
-            message +=
-                connections.ids().empty()
-                    ? std::string(
-                          "no MCP server is configured and enabled; `patchbay mcp list` shows "
-                          "which there are")
-                    : "no enabled server has this prefix" +
-                          core::did_you_mean(name, names_or_prefixes());
-            return located(Error{ErrorCode::NotFound, std::move(message)});
-        }
-        // A name that was shortened may be any one's of these: which, is known when all have told.
-        auto missing = std::make_shared<std::size_t>(servers.size());
-        for (const auto& id : servers) {
-            connections.find(id).value().get().refresh_tools(
-                [this, watch = alive, missing, name, servers, located](Result<void>) {
-                    if (--*missing != 0) return;
-                    if (!*watch)
-                        return located(Error{ErrorCode::Unavailable, "the host is closing"});
-                    if (auto* entry = index.find(name)) return located(entry);
-                    located(why_missing(name, servers));
-                });
-        }
+    // Where that tool can be called at once; null: nowhere.
+    Connection* ready_owner(const Entry* entry) {
+        if (!entry) return nullptr;
+        const auto owner = connections.find(entry->server);
+        return owner && owner->get().state() == State::Ready ? &owner->get() : nullptr;
     }
 
-    std::vector<std::string> names_or_prefixes() {
-        auto names = index.listed_names();
-        if (names.empty())
-            for (const auto& id : connections.ids()) names.push_back("mcp__" + id + "__");
-        return names;
+    void send_call(CallId id, const Entry& entry, Call& call) {
+        const auto owner = connections.find(entry.server);
+        if (!owner) return flights.end_soon(id, owner.error());
+        send_call(id, entry, *owner, call);
     }
 
-    // A server that is not there hides what it has: that comes before "no such tool", which would
-    // send the reader to the spelling.
-    Error why_missing(const std::string& name, const std::vector<std::string>& servers) {
-        for (const auto& id : servers) {
-            const auto status = connections.find(id).value().get().status();
-            if (status.state != State::Ready) {
-                const auto code = status.state == State::AuthRequired ? ErrorCode::AuthRequired
-                                                                      : ErrorCode::Unavailable;
-                return {code, status.last_error.empty()
-                                  ? "server \"" + id + "\" is " + name_of(status.state)
-                                  : status.last_error};
-            }
-        }
-        const std::string wanted = "\"" + core::printable(name, 80) + "\"";
-        for (const auto& id : servers) {
-            if (const auto* error = connections.find(id).value().get().tools_error())
-                return {error->code,
-                        error->message + "; so nothing is known of the tool " + wanted};
-        }
-        return {ErrorCode::NotFound, "server \"" + servers.front() + "\" has no tool " + wanted +
-                                         core::did_you_mean(name, index.listed_names())};
-    }
-
-    CallId begin(ReplyHandler handler) {
-        const CallId id = ++last_id;
-        flights[id].handler = std::move(handler);
-        return id;
-    }
-
-    // The flight waits for one of `servers` from now on, but not for ever.
-    void bound(CallId id, core::Clock::time_point begun, std::chrono::milliseconds timeout,
-               std::vector<std::string> servers) {
-        if (timeout.count() == 0) return;
-        flights.at(id).timer = connections.loop().after(
-            begun + timeout - core::Clock::now(),
-            [this, watch = alive, id, timeout, servers = std::move(servers)] {
-                if (!*watch) return;
-                flights.at(id).timer = 0;
-                end(id, too_late(servers, timeout));
-            });
-    }
-
-    // What the flight asks for waits with it until `server` has started, and goes where it goes.
-    // Empty: too much waits already, and the flight ends.
-    template <class T>
-    std::weak_ptr<T> keep(CallId id, const std::string& server, std::size_t bytes, T asked) {
-        const auto before = waiting.find(server);
-        const auto load = before == waiting.end() ? Load() : before->second;
-        const auto& limits = connections.limits();
-        if (load.messages >= limits.queue_messages || load.bytes + bytes > limits.queue_bytes) {
-            end_soon(id, {ErrorCode::Limit,
-                          "server \"" + server + "\": " + std::to_string(load.messages) +
-                              " requests with " + std::to_string(load.bytes) +
-                              " bytes wait for it to start (limits queue_messages, queue_bytes); "
-                              "try later"});
-            return {};
-        }
-        waiting[server] = {load.messages + 1, load.bytes + bytes};
-        auto& flight = flights.at(id);
-        const auto kept = std::make_shared<T>(std::move(asked));
-        flight.kept = kept;
-        flight.waits_for = server;
-        flight.bytes = bytes;
-        return kept;
-    }
-
-    void release(Flight& flight) {
-        if (!flight.kept) return;
-        flight.kept.reset();
-        auto& load = waiting.at(flight.waits_for);
-        load.bytes -= flight.bytes;
-        if (--load.messages == 0) waiting.erase(flight.waits_for);
-    }
-
-    Error too_late(const std::vector<std::string>& servers, std::chrono::milliseconds timeout) {
-        const std::string limit = core::duration(timeout);
-        for (const auto& id : servers) {
-            const auto found = connections.find(id);
-            if (!found || found->get().state() == State::Ready) continue;
-            return {ErrorCode::Timeout, "server \"" + id + "\" is still " +
-                                            name_of(found->get().state()) + " after " + limit};
-        }
-        return {ErrorCode::Timeout, "no answer within " + limit};
-    }
-
-    void end(CallId id, Result<Reply> outcome) {
-        const auto found = flights.find(id);
-        if (found == flights.end()) return;  // cancelled before it got a server
-        if (found->second.timer) connections.loop().cancel(found->second.timer);
-        release(found->second);
-        auto handler = std::move(found->second.handler);
-        flights.erase(found);
-        handler(std::move(outcome));
-    }
-
-    // Handlers are never called from inside the call that registered them.
-    void end_soon(CallId id, Error error) {
-        connections.loop().defer([this, watch = alive, id, error = std::move(error)] {
-            if (*watch) end(id, error);
-        });
-    }
-
-    void send(CallId id, Connection& target, connection::Request request) {
-        const auto found = flights.find(id);
-        if (found == flights.end()) return;
-        auto& flight = found->second;
-        flight.connection = &target;
-        release(flight);  // it counts at the connection now
-        // The connection goes on counting, and tells the server when it gives up.
-        if (flight.timer) connections.loop().cancel(std::exchange(flight.timer, 0));
-        flight.request =
-            target.request(std::move(request), [this, watch = alive, id](Result<Reply> reply) {
-                if (*watch) end(id, std::move(reply));
-            });
-    }
-
-    void send_call(CallId id, Entry& entry, Call& call) {
-        // What is hidden is forbidden too: a name can be guessed.
-        const auto& verdict = entry.verdict(call.principal);
-        if (!verdict.listed || !verdict.allowed)
-            return end_soon(id, {ErrorCode::Denied, verdict.reason});
+    // Judged here, by the rules that hold when it is sent.
+    void send_call(CallId id, const Entry& entry, Connection& owner, Call& call) {
+        const auto question = question_about(entry, call.principal);
+        const auto verdict = policy.judge(question);
+        if (verdict.decision != policy::Decision::Allow)
+            return flights.end_soon(id, {ErrorCode::Denied, policy.reason(question, verdict)});
         connection::Request request{"tools/call",
                                     {{}, std::move(call.meta)},
                                     call.timeout,
@@ -258,7 +103,7 @@ struct Router::Impl {
         members.append(",\"arguments\":");
         members.append(call.arguments.empty() ? "{}" : call.arguments);
         if (!call.members.empty()) members.append(",").append(call.members);
-        send(id, *entry.connection, std::move(request));
+        flights.send(id, owner, std::move(request));
     }
 
     Result<json::object> read_params(const ServerRequest& request) const {
@@ -273,12 +118,13 @@ struct Router::Impl {
     // server's list, judged, and what is sent says only what was judged.
     void call_raw(CallId id, Connection& target, ServerRequest request) {
         auto params = read_params(request);
-        if (!params) return end_soon(id, params.error());
+        if (!params) return flights.end_soon(id, params.error());
         const auto tool = text_member(*params, "name");
         const auto* arguments = params->if_contains("arguments");
-        if (tool.empty()) return end_soon(id, {ErrorCode::Invalid, "tools/call needs a \"name\""});
+        if (tool.empty())
+            return flights.end_soon(id, {ErrorCode::Invalid, "tools/call needs a \"name\""});
         if (arguments && !arguments->is_object())
-            return end_soon(id, {ErrorCode::Invalid, "\"arguments\" must be an object"});
+            return flights.end_soon(id, {ErrorCode::Invalid, "\"arguments\" must be an object"});
         Call call;
         const std::string written = "{" + request.params.members + "}";
         for (const auto& [key, value] : protocol::members_in(written)) {
@@ -293,50 +139,36 @@ struct Router::Impl {
         call.begun = request.begun;
         call.principal = request.principal;
         call.on_progress = std::move(request.on_progress);
-        if (target.state() == State::Ready) {
-            if (auto* entry = index.find_raw(request.server, tool))
-                return send_call(id, *entry, call);
-        }
-        bound(id, call.begun, call.timeout, {request.server});
+        const auto* known = finder.index().find_raw(request.server, tool);
+        if (known && target.state() == State::Ready) return send_call(id, *known, target, call);
+        flights.bound(id, call.begun, call.timeout, {request.server});
         const auto bytes = size_of(call);
-        const auto kept = keep(id, request.server, bytes, std::move(call));
+        const auto kept = flights.keep(id, request.server, bytes, std::move(call));
         if (kept.expired()) return;
-        target.refresh_tools(
-            [this, watch = alive, id, kept, tool, server = request.server](const Result<void>&) {
-                const auto asked = kept.lock();
-                if (!*watch || !asked) return;
-                if (auto* entry = index.find_raw(server, tool))
-                    return send_call(id, *entry, *asked);
-                if (!connections.find(server))
-                    return end_soon(id, connections.find(server).error());
-                end_soon(id, why_missing(protocol::public_name(server, tool), {server}));
-            });
+        target.refresh_tools([this, watch = alive, id, kept, tool,
+                              server = request.server](const Result<void>&) {
+            const auto asked = kept.lock();
+            if (!*watch || !asked) return;
+            if (const auto* entry = finder.index().find_raw(server, tool))
+                return send_call(id, *entry, *asked);
+            if (!connections.find(server))
+                return flights.end_soon(id, connections.find(server).error());
+            flights.end_soon(id, finder.why_missing(protocol::public_name(server, tool), {server}));
+        });
     }
 
-    // A tools/list in the server's own words shows no more than tools() does.
-    Result<Reply> without_hidden(const std::string& server, policy::Principal principal,
-                                 Reply reply) {
-        if (!reply.error.empty()) return reply;
-        auto found = connections.find(server);
-        if (!found) return found.error();
-        auto result = core::parse_json_object(reply.result, {.depth = depth()});
-        if (!result)
-            return Error{ErrorCode::Protocol,
-                         "server \"" + server + "\": tools/list result " + result.error().message};
-        auto* listed = result->if_contains("tools");
-        if (!listed || !listed->is_array()) return reply;  // no tool is in it that could be hidden
-        auto& items = listed->get_array();
-        const auto shown = std::stable_partition(items.begin(), items.end(), [&](auto& item) {
-            const auto tool = item.is_object() ? text_member(item.get_object(), "name") : "";
-            const auto name = index.public_name(server, tool);
-            return policy.judge({principal, found->get().spec().config, tool, name}).listed;
-        });
-        if (shown == items.end()) return reply;
-        items.erase(shown, items.end());
-        Reply fewer;
-        fewer.message = core::Buffer::from(json::serialize(*result));
-        fewer.result = fewer.message.view();
-        return fewer;
+    // Shows no more than tools() does.
+    ReplyHandler without_hidden(std::string server, policy::Principal principal,
+                                ReplyHandler handler) {
+        return [this, watch = alive, server = std::move(server), principal,
+                handler = std::move(handler)](Result<connection::Reply> reply) {
+            if (!reply || !*watch) return handler(std::move(reply));
+            if (auto owner = connections.find(server); !owner) return handler(owner.error());
+            handler(with_tools_shown(std::move(*reply), server, depth(), [&](const auto& tool) {
+                const auto name = finder.index().public_name(server, tool);
+                return policy.judge({principal, server, tool, name}).listed();
+            }));
+        };
     }
 
     std::size_t depth() const { return connections.limits().json_depth; }
@@ -346,92 +178,80 @@ struct Router::Impl {
         const auto* session = target.session();
         const auto needed = capability_for(request.method);
         if (session && !needed.empty() && !session->can(needed)) {
-            return end_soon(
+            return flights.end_soon(
                 id, {ErrorCode::Unsupported, "server \"" + request.server + "\" does not offer " +
                                                  std::string(needed) + " (no such capability)"});
         }
-        const auto done = [this, watch = alive, id](Result<Reply> reply) {
-            if (*watch) end(id, std::move(reply));
-        };
         const auto& method = request.method;
         const bool subscribes = method == "resources/subscribe";
         if (subscribes || method == "resources/unsubscribe" || method == "logging/setLevel") {
             const auto params = read_params(request);
-            if (!params) return end_soon(id, params.error());
+            if (!params) return flights.end_soon(id, params.error());
             if (method == "logging/setLevel") {
                 const auto level = text_member(*params, "level");
                 if (const auto wrong = wrong_level(level); !wrong.empty())
-                    return end_soon(id, {ErrorCode::Invalid, wrong});
-                return target.set_log_level(level, done);
+                    return flights.end_soon(id, {ErrorCode::Invalid, wrong});
+                return target.set_log_level(level, flights.end_with_reply(id));
             }
             const auto uri = text_member(*params, "uri");
-            if (uri.empty()) return end_soon(id, {ErrorCode::Invalid, method + " needs a \"uri\""});
-            return target.subscribe(uri, subscribes, done);
-        }
-        const auto flight = flights.find(id);
-        if (method == "tools/list" && flight != flights.end()) {
-            flight->second.handler = [this, watch = alive, server = request.server,
-                                      principal = request.principal,
-                                      handler = std::move(flight->second.handler)](auto reply) {
-                if (reply && *watch) reply = without_hidden(server, principal, std::move(*reply));
-                handler(std::move(reply));
-            };
+            if (uri.empty())
+                return flights.end_soon(id, {ErrorCode::Invalid, method + " needs a \"uri\""});
+            return target.subscribe(uri, subscribes, flights.end_with_reply(id));
         }
         const bool modern = session && session->era == protocol::Era::Modern;
         const bool ping = method == "ping" && modern;  // this era asks server/discover instead
-        send(id, target,
-             {ping ? "server/discover" : method, std::move(request.params), request.timeout,
-              std::move(request.on_progress), request.begun});
+        flights.send(id, target,
+                     {ping ? "server/discover" : method, std::move(request.params), request.timeout,
+                      std::move(request.on_progress), request.begun});
     }
 
     connection::ConnectionManager& connections;
     const policy::Policy& policy;
-    ToolIndex index;
-    std::unordered_map<CallId, Flight> flights;
-    std::unordered_map<std::string, Load> waiting;  // by server, where any do
-    CallId last_id = 0;
+    ToolFinder finder;
+    Flights flights;
     std::shared_ptr<bool> alive = std::make_shared<bool>(true);
 };
 
-Router::Router(connection::ConnectionManager& connections, const policy::Policy& policy)
-    : impl_(std::make_unique<Impl>(connections, policy)) {}
+Router::Router(connection::ConnectionManager& connections, const policy::Policy& policy,
+               const catalogue::Catalogue& catalogue)
+    : impl_(std::make_unique<Impl>(connections, policy, catalogue)) {}
 
 Router::~Router() {
     *impl_->alive = false;
-    // Taken out first: a handler may come back with another call.
-    for (auto& [id, flight] : std::exchange(impl_->flights, {})) {
-        flight.handler(Error{ErrorCode::Unavailable, "the host is closing"});
-    }
+    impl_->flights.end_all({ErrorCode::Unavailable, "the host is closing"});
 }
 
 CallId Router::call(Call call, ReplyHandler handler) {
-    const CallId id = impl_->begin(std::move(handler));
-    if (auto* entry = impl_->index.find(call.name);
-        entry && entry->connection->state() == State::Ready) {
-        impl_->send_call(id, *entry, call);
+    const CallId id = impl_->flights.begin(std::move(handler));
+    const auto* known = impl_->finder.index().find(call.name);
+    if (auto* owner = impl_->ready_owner(known)) {
+        impl_->send_call(id, *known, *owner, call);
         return id;
     }
     const std::string name = call.name;  // `call` moves on below
     const auto servers = protocol::servers_for(name, impl_->connections.ids());
-    impl_->bound(id, call.begun, call.timeout, servers);
+    impl_->flights.bound(id, call.begun, call.timeout, servers);
     const auto bytes = size_of(call);
     const auto kept =
-        impl_->keep(id, servers.empty() ? "" : servers.front(), bytes, std::move(call));
+        impl_->flights.keep(id, servers.empty() ? "" : servers.front(), bytes, std::move(call));
     if (kept.expired()) return id;
-    impl_->locate(name, [this, watch = impl_->alive, id, kept](auto entry) {
+    impl_->finder.locate(name, [this, watch = impl_->alive, id, kept](auto entry) {
         const auto asked = kept.lock();
         if (!*watch || !asked) return;
-        if (!entry) return impl_->end_soon(id, entry.error());
+        if (!entry) return impl_->flights.end_soon(id, entry.error());
         impl_->send_call(id, **entry, *asked);
     });
     return id;
 }
 
 CallId Router::request(ServerRequest request, ReplyHandler handler) {
-    const CallId id = impl_->begin(std::move(handler));
+    auto& flights = impl_->flights;
+    if (request.method == "tools/list")
+        handler = impl_->without_hidden(request.server, request.principal, std::move(handler));
+    const CallId id = flights.begin(std::move(handler));
     auto found = impl_->connections.find(request.server);
     if (!found) {
-        impl_->end_soon(id, found.error());
+        flights.end_soon(id, found.error());
         return id;
     }
     auto& target = found->get();
@@ -441,147 +261,64 @@ CallId Router::request(ServerRequest request, ReplyHandler handler) {
     }
     // The rules name tools; the server as a whole is denied by one that fits the bare prefix.
     const std::string prefix = "mcp__" + request.server + "__";
-    const auto verdict = impl_->policy.judge(
-        {request.principal, target.spec().config, {}, prefix, what_is_asked_for(request.method)});
-    if (!verdict.allowed) {
-        impl_->end_soon(id, {ErrorCode::Denied, verdict.reason});
+    const policy::Question question{
+        request.principal, request.server, {}, prefix, what_is_asked_for(request.method)};
+    const auto verdict = impl_->policy.judge(question);
+    if (verdict.decision != policy::Decision::Allow) {
+        flights.end_soon(id, {ErrorCode::Denied, impl_->policy.reason(question, verdict)});
         return id;
     }
-    impl_->bound(id, request.begun, request.timeout, {request.server});
+    flights.bound(id, request.begun, request.timeout, {request.server});
     if (target.state() == State::Ready) {
         impl_->send_request(id, target, request);
         return id;
     }
     const auto server = request.server;
     const auto bytes = size_of(request.params);
-    const auto kept = impl_->keep(id, server, bytes, std::move(request));
+    const auto kept = flights.keep(id, server, bytes, std::move(request));
     if (kept.expired()) return id;
     target.connect([this, watch = impl_->alive, id, kept] {
         const auto waiting = kept.lock();
         if (!*watch || !waiting) return;
         auto again = impl_->connections.find(waiting->server);
-        if (!again) return impl_->end_soon(id, again.error());
+        if (!again) return impl_->flights.end_soon(id, again.error());
         if (again->get().state() == State::Ready) {
             return impl_->send_request(id, again->get(), *waiting);
         }
         const auto status = again->get().status();
-        impl_->end_soon(id, {status.state == State::AuthRequired ? ErrorCode::AuthRequired
-                                                                 : ErrorCode::Unavailable,
-                             status.last_error});
+        impl_->flights.end_soon(id, {status.state == State::AuthRequired ? ErrorCode::AuthRequired
+                                                                         : ErrorCode::Unavailable,
+                                     status.last_error});
     });
     return id;
 }
 
 void Router::cancel(CallId id, const std::string& reason) {
-    const auto found = impl_->flights.find(id);
-    if (found == impl_->flights.end()) return;
-    if (found->second.connection)
-        return found->second.connection->cancel(found->second.request, reason);
-    impl_->end(id, Error{ErrorCode::Cancelled, "cancelled before it was sent"});
+    impl_->flights.cancel(id, reason);
 }
 
 void Router::list_all(const std::string& server, const std::string& method,
                       std::function<void(Result<json::array>)> listed) {
-    struct Listing {
-        json::array items;
-        std::set<std::string> cursors;
-        std::size_t bytes = 0;
-    };
-    const auto& limits = impl_->connections.limits();
-    auto listing = std::make_shared<Listing>();
-    auto next = std::make_shared<std::function<void(std::string)>>();
-    // `next` keeps itself alive through the handler of the page that is on its way.
-    *next = [this, server, method, listed, listing, &limits,
-             weak = std::weak_ptr(next)](std::string cursor) {
-        protocol::Params params;
-        if (!cursor.empty()) params.members = "\"cursor\":" + protocol::quoted(cursor);
-        ServerRequest page_request;
-        page_request.server = server;
-        page_request.method = method;
-        page_request.params = std::move(params);
-        request(std::move(page_request), [=, self = weak.lock()](Result<Reply> reply) {
-            if (!reply) return listed(reply.error());
-            const auto fail = [&](const std::string& why, ErrorCode code = ErrorCode::Protocol) {
-                listed(Error{code, "server \"" + server + "\": " + method + " " + why});
-            };
-            const auto too_much = [&](std::size_t most, const char* what, const char* limit) {
-                fail(
-                    "has more than " + std::to_string(most) + " " + what + " (limit " + limit + ")",
-                    ErrorCode::Limit);
-            };
-            if (!reply->error.empty()) {
-                const auto error = protocol::parse_rpc_error(reply->error);
-                return fail("failed: " +
-                            (error ? core::printable(error->message, 500) : "unreadable error"));
-            }
-            listing->bytes += reply->result.size();
-            if (listing->bytes > limits.list_bytes)
-                return too_much(limits.list_bytes, "bytes over its pages", "list_bytes");
-            auto page = core::parse_json_object(reply->result, {.depth = limits.json_depth});
-            if (!page) return fail("result " + page.error().message);
-            auto* items = page->if_contains(list_member(method));
-            if (!items || !items->is_array()) return fail("result has no such list");
-            if (listing->items.size() + items->get_array().size() > limits.items_per_list)
-                return too_much(limits.items_per_list, "items", "items_per_list");
-            for (auto& item : items->get_array()) listing->items.push_back(std::move(item));
-            const auto* cursor_value = page->if_contains("nextCursor");
-            if (!cursor_value || !cursor_value->is_string())
-                return listed(std::move(listing->items));
-            const std::string following(cursor_value->get_string());
-            if (!listing->cursors.insert(following).second) {
-                return fail("repeats the cursor \"" + core::printable(following, 64) +
-                            "\"; its list has no end");
-            }
-            if (listing->cursors.size() >= limits.pages_per_list)
-                return too_much(limits.pages_per_list, "pages", "pages_per_list");
-            (*self)(following);
-        });
-    };
-    (*next)({});
+    read_all_pages(*this, impl_->connections.limits(), server, method, std::move(listed));
 }
 
 std::vector<ListedTool> Router::tools(policy::Principal principal) {
-    std::vector<ListedTool> tools;
-    for (const auto& [name, entry] : impl_->index.entries()) {
-        const auto& verdict = entry.verdict(principal);
-        if (verdict.listed) tools.push_back({name, entry.server, entry.tool, verdict.level});
-    }
-    std::sort(tools.begin(), tools.end(),
-              [](const auto& a, const auto& b) { return a.public_name < b.public_name; });
-    return tools;
+    return impl_->finder.listed(principal);
 }
 
 void Router::find_tool(const std::string& public_name, std::chrono::milliseconds timeout,
-                       std::function<void(Result<ListedTool>)> tell) {
-    struct Search {  // ends once, whichever comes first
-        std::function<void(Result<ListedTool>)> tell;
-        core::Loop::TimerId timer = 0;
-    };
-    auto search = std::make_shared<Search>(Search{std::move(tell)});
-    auto& loop = impl_->connections.loop();
-    const auto found = [search, &loop](Result<ListedTool> outcome) {
-        if (!search->tell) return;
-        if (search->timer) loop.cancel(search->timer);
-        std::exchange(search->tell, nullptr)(std::move(outcome));
-    };
-    if (timeout.count() > 0) {
-        search->timer =
-            loop.after(timeout, [this, watch = impl_->alive, found, public_name, timeout] {
-                if (!*watch) return;
-                found(impl_->too_late(protocol::servers_for(public_name, impl_->connections.ids()),
-                                      timeout));
-            });
-    }
-    impl_->locate(public_name, [public_name, found](auto entry) {
-        if (!entry) return found(entry.error());
-        const auto& verdict = (*entry)->for_local;
-        if (!verdict.listed) return found(Error{ErrorCode::Denied, verdict.reason});
-        found(ListedTool{public_name, (*entry)->server, (*entry)->tool, verdict.level});
-    });
+                       std::function<void(Result<ListedTool>)> found) {
+    impl_->finder.find(public_name, timeout, std::move(found));
 }
 
-void Router::forget_index() {
-    impl_->index.forget();
+std::optional<Error> Router::certain_denial(const std::string& public_name) const {
+    std::optional<Error> denied;
+    for (const auto& id : protocol::servers_for(public_name, impl_->connections.ids())) {
+        auto reason = impl_->policy.certain_denial(policy::Principal::LocalUser, id, public_name);
+        if (!reason) return {};
+        denied = Error{ErrorCode::Denied, std::move(*reason)};
+    }
+    return denied;
 }
 
 }  // namespace patchbay::router

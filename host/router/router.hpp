@@ -1,17 +1,20 @@
 // The one way in: every call, list, read and complete, from wherever it comes, goes through here,
 // is judged by one policy and ends in one connection.
 //
-// Owns:    the index of public names. Borrows connections and policy, which must outlive it.
+// Owns:    the index of public names. Borrows connections, policy and catalogue, which must outlive
+//          it. The rules are read when a call is sent, so other ones count from the next call on.
 // Threads: [loop]. Handlers are called exactly once, never from inside the call itself.
 // Errors:  NotFound with the nearest names, Denied with the rule, Unavailable with the server's own
 //          trouble; what a server answers, errors included, is a Reply.
 #pragma once
 
+#include "catalogue/catalogue.hpp"
 #include "connection/connection_manager.hpp"
 #include "policy/policy.hpp"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,7 +56,8 @@ using CallId = std::uint64_t;  // never 0
 
 class Router {
 public:
-    Router(connection::ConnectionManager& connections, const policy::Policy& policy);
+    Router(connection::ConnectionManager& connections, const policy::Policy& policy,
+           const catalogue::Catalogue& catalogue);
     ~Router();
 
     // Connects what it needs to first. The handler may still come after cancel(), with Cancelled.
@@ -67,15 +71,16 @@ public:
     void list_all(const std::string& server, const std::string& method,
                   std::function<void(Result<boost::json::array>)> listed);
 
-    // Listed tools of every ready server, in stable order; hidden ones left out.
+    // What servers have listed, in stable order; hidden ones left out.
     std::vector<ListedTool> tools(policy::Principal principal = policy::Principal::LocalUser);
     // By public name; connects the servers that may own it first, for as long as `timeout` (0: as
     // long as they take). NotFound offers the nearest.
     void find_tool(const std::string& public_name, std::chrono::milliseconds timeout,
                    std::function<void(Result<ListedTool>)> found);
 
-    // The index is rebuilt before its next use. Called when a server's tools changed.
-    void forget_index();
+    // Why a call of that name is forbidden whoever owns such a tool, where that is certain before
+    // any server starts.
+    std::optional<Error> certain_denial(const std::string& public_name) const;
 
 private:
     struct Impl;

@@ -1,15 +1,17 @@
-// Every tool that is there by its public name, judged for each principal. Internal to this room.
+// Every tool in the catalogue by its public name. Internal to this room.
 //
-// Owns:    names and verdicts. Borrows the connections, whose tools it points at, and the policy.
+// Owns:    the names, and a share in the listings they were made of. Borrows the catalogue.
 // Threads: [loop].
 #pragma once
 
-#include "connection/connection_manager.hpp"
-#include "policy/policy.hpp"
+#include "catalogue/catalogue.hpp"
 #include "protocol/qualified_name.hpp"
 #include "protocol/tool.hpp"
 
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -18,38 +20,29 @@ namespace patchbay::router {
 class ToolIndex {
 public:
     struct Entry {
+        std::string public_name;
         std::string server;
-        connection::Connection* connection;
         const protocol::Tool* tool;
         std::string quoted_name;  // the raw name as it goes on the wire
-        policy::Verdict for_local, for_agent;
-
-        const policy::Verdict& verdict(policy::Principal principal) const {
-            return principal == policy::Principal::LocalUser ? for_local : for_agent;
-        }
     };
 
-    ToolIndex(connection::ConnectionManager& connections, const policy::Policy& policy)
-        : connections_(connections), policy_(policy) {}
+    explicit ToolIndex(const catalogue::Catalogue& catalogue) : catalogue_(catalogue) {}
 
-    // Null: nobody has told of it. Valid until forget().
-    Entry* find(const std::string& public_name);
-    Entry* find_raw(const std::string& server, const std::string& tool);
-    const std::unordered_map<std::string, Entry>& entries();
+    // Null: nobody has told of it. Valid until a server lists its tools, as are entries().
+    const Entry* find(std::string_view public_name);
+    const Entry* find_raw(const std::string& server, const std::string& tool);
+    const std::vector<Entry>& entries();  // sorted by public name
     std::string public_name(const std::string& server, const std::string& tool);
-    // What the user sees, sorted.
-    std::vector<std::string> listed_names();
-    // A server's tools have changed; what comes next is made anew.
-    void forget() { valid_ = false; }
 
 private:
     void build();
 
-    connection::ConnectionManager& connections_;
-    const policy::Policy& policy_;
-    std::unordered_map<std::string, Entry> entries_;
-    protocol::NameTable names_;  // of the entries
-    bool valid_ = false;
+    const catalogue::Catalogue& catalogue_;
+    std::optional<std::uint64_t> version_;  // of the catalogue when this was made; none: it was not
+    std::vector<std::shared_ptr<const catalogue::Listing>> listings_;
+    std::vector<Entry> entries_;
+    std::unordered_map<std::string_view, const Entry*> by_name_;
+    protocol::NameTable names_;
 };
 
 }  // namespace patchbay::router

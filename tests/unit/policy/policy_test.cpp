@@ -18,10 +18,30 @@ config::Server server_named(const char* id) {
     return server;
 }
 
-Verdict judge(const config::Permissions& permissions, const config::Server& server,
-              std::string_view tool, Principal principal = Principal::LocalUser) {
-    return Policy(permissions)
-        .judge({principal, server, tool, "mcp__" + server.id + "__" + std::string(tool)});
+// All that can be told of a verdict once its policy is gone.
+struct Judged {
+    bool listed, allowed;
+    Level level;
+    std::string reason;
+    Decision decision;
+    std::optional<Rule> rule;
+};
+
+Judged judge(const config::Permissions& permissions, const config::Server& server,
+             Question question) {
+    const Policy policy(permissions, {server});
+    question.server = server.id;
+    const auto verdict = policy.judge(question);
+    Judged judged{verdict.listed(), verdict.decision == Decision::Allow,
+                  verdict.level,    policy.reason(question, verdict),
+                  verdict.decision, {}};
+    if (verdict.rule) judged.rule = *verdict.rule;
+    return judged;
+}
+Judged judge(const config::Permissions& permissions, const config::Server& server,
+             std::string_view tool, Principal principal = Principal::LocalUser) {
+    const auto name = "mcp__" + server.id + "__" + std::string(tool);
+    return judge(permissions, server, {principal, {}, tool, name});
 }
 
 TEST(Policy, ALocalUserApprovesByCallingAndAnAgentNeedsARule) {
@@ -37,7 +57,7 @@ TEST(Policy, ALocalUserApprovesByCallingAndAnAgentNeedsARule) {
 TEST(Policy, OfALongToolNameItsAdviceTellsSoMuchAndNoMore) {
     const auto server = server_named("s");
     const std::string tool = "." + std::string(1'000, 'Q');
-    const auto verdict = Policy({}).judge({Principal::Agent, server, tool, "mcp__s__hashed"});
+    const auto verdict = judge({}, server, {Principal::Agent, {}, tool, "mcp__s__hashed"});
     EXPECT_EQ(std::count(verdict.reason.begin(), verdict.reason.end(), 'Q'), 199);
 }
 
@@ -112,7 +132,7 @@ TEST(Policy, AReasonSaysWhatOfTheServerWasAskedFor) {
     auto server = server_named("s");
     const auto reason = [&](const config::Permissions& permissions,
                             Principal principal = Principal::LocalUser) {
-        return Policy(permissions).judge({principal, server, "", "mcp__s__", "resources"}).reason;
+        return judge(permissions, server, {principal, {}, "", "mcp__s__", "resources"}).reason;
     };
     EXPECT_EQ(reason({{}, {"mcp__s__*"}}),
               "resources of server \"s\" are denied by [permissions] deny = \"mcp__s__*\"");
@@ -122,7 +142,7 @@ TEST(Policy, AReasonSaysWhatOfTheServerWasAskedFor) {
     EXPECT_THAT(reason({}, Principal::Agent),
                 HasSubstr("\"mcp__s__\" in [permissions] allow, beside all else"));
     EXPECT_EQ(
-        Policy({{}, {"mcp__s__*"}}).judge({Principal::LocalUser, server, "", "mcp__s__a"}).reason,
+        judge({{}, {"mcp__s__*"}}, server, {Principal::LocalUser, {}, "", "mcp__s__a"}).reason,
         "mcp__s__a is denied by [permissions] deny = \"mcp__s__*\"")
         << "whoever's tool it turns out to be";
     server.trust = "untrusted";
@@ -208,11 +228,103 @@ TEST(Policy, RulesThatCouldNotBeReadDenyAllWithTheirReason) {
     permissions.allow = {"mcp__*"};
     permissions.closed = "project config .mcp.toml is broken; mend it";
     const auto server = server_named("s");
-    const auto verdict =
-        Policy(permissions).judge({Principal::LocalUser, server, "read", "mcp__s__read"});
+    const auto verdict = judge(permissions, server, "read");
     EXPECT_FALSE(verdict.allowed);
     EXPECT_EQ(verdict.reason,
               "mcp__s__read is denied: project config .mcp.toml is broken; mend it");
+}
+
+TEST(Policy, WhereNoRuleAllowsAnAgentsCallItIsToBeAsked) {
+    auto server = server_named("s");
+    server.tools = {{"asked", Level::RequireApproval}, {"denied", Level::Deny}};
+    const auto unruled = judge({}, server, "a", Principal::Agent);
+    EXPECT_EQ(unruled.decision, Decision::Ask);
+    EXPECT_FALSE(unruled.rule) << "nobody wrote one";
+    const auto ruled = judge({}, server, "asked", Principal::Agent);
+    EXPECT_EQ(ruled.decision, Decision::Ask);
+    ASSERT_TRUE(ruled.rule);
+    EXPECT_EQ(ruled.rule->text, "asked");
+    EXPECT_EQ(judge({}, server, "denied", Principal::Agent).decision, Decision::Deny);
+    EXPECT_EQ(judge({}, server, "asked").decision, Decision::Allow) << "approved by typing it";
+}
+
+TEST(Policy, AVerdictNamesTheRuleThatDecidedAndItsPlace) {
+    const config::Place pattern_place{config::Scope::User, "c.toml", 2, 9};
+    const config::Place level_place{config::Scope::Local, "l.toml", 7, 1};
+    auto server = server_named("s");
+    server.tools = {{"ruled", Level::AllowAlways}};
+    server.rules["tools.ruled"] = level_place;
+    const auto by_level = judge({}, server, "ruled", Principal::Agent);
+    ASSERT_TRUE(by_level.rule);
+    EXPECT_EQ(by_level.rule->kind, Rule::Kind::Level);
+    EXPECT_EQ(by_level.rule->place, level_place);
+
+    config::Permissions permissions;
+    permissions.allow = {"mcp__t__*", "mcp__s__*"};
+    permissions.allow_places = {{"mcp__s__*", pattern_place}};
+    const auto by_pattern = judge(permissions, server, "ruled", Principal::Agent);
+    ASSERT_TRUE(by_pattern.rule);
+    EXPECT_EQ(by_pattern.rule->kind, Rule::Kind::Allow);
+    EXPECT_EQ(by_pattern.rule->text, "mcp__s__*");
+    EXPECT_EQ(by_pattern.rule->place, pattern_place);
+
+    permissions.deny = {"mcp__s__ruled"};
+    const auto denied = judge(permissions, server, "ruled", Principal::Agent);
+    ASSERT_TRUE(denied.rule);
+    EXPECT_EQ(denied.rule->kind, Rule::Kind::Deny);
+    EXPECT_EQ(denied.rule->place, std::nullopt) << "nobody knows it";
+}
+
+TEST(Policy, OtherRulesInItsPlaceDecideTheNextQuestion) {
+    auto server = server_named("s");
+    Policy policy({}, {server});
+    const Question question{Principal::LocalUser, "s", "a", "mcp__s__a"};
+    EXPECT_EQ(policy.judge(question).decision, Decision::Allow);
+    server.tools = {{"a", Level::Deny}};
+    policy = Policy({}, {server});
+    EXPECT_EQ(policy.judge(question).decision, Decision::Deny);
+    policy = Policy({{{"mcp__s__b"}}, {}}, {server_named("s")});
+    EXPECT_EQ(policy.judge(question).decision, Decision::Deny);
+    policy = Policy({}, {server_named("s")});
+    EXPECT_EQ(policy.judge(question).decision, Decision::Allow);
+}
+
+TEST(Policy, OfAServerThatItDoesNotKnowItAllowsNothing) {
+    const Policy policy({{{"mcp__*"}}, {}}, {server_named("s")});
+    const Question question{Principal::LocalUser, "t", "a", "mcp__t__a"};
+    const auto verdict = policy.judge(question);
+    EXPECT_EQ(verdict.decision, Decision::Deny);
+    EXPECT_EQ(policy.reason(question, verdict),
+              "mcp__t__a is denied: its server is not configured");
+}
+
+// ---- before the server has said what a name means
+
+TEST(Policy, ANameThatIsDeniedWhateverItTurnsOutToBeIsDeniedBeforehand) {
+    auto server = server_named("s");
+    server.disabled_tools = {"disabled"};
+    server.tools = {{"denied", Level::Deny}, {"always", Level::AllowAlways}};
+    const config::Permissions permissions{{}, {"mcp__s__wipe*"}};
+    const auto denial = [&](const std::string& tool) {
+        return Policy(permissions, {server})
+            .certain_denial(Principal::LocalUser, "s", "mcp__s__" + tool);
+    };
+    for (const char* tool : {"disabled", "denied", "wipe_all"}) EXPECT_TRUE(denial(tool)) << tool;
+    EXPECT_EQ(denial("wipe"), "mcp__s__wipe is denied by [permissions] deny = \"mcp__s__wipe*\"");
+    for (const char* tool : {"always", "other"}) EXPECT_FALSE(denial(tool)) << tool;
+    server.enabled_tools = {"always"};
+    EXPECT_TRUE(denial("denied")) << "is not enabled either";
+    EXPECT_FALSE(denial("other")) << "may be the public name of what is enabled";
+}
+
+TEST(Policy, OfAnUntrustedServersToolThatNoRuleNamesNothingIsCertainBeforehand) {
+    auto server = server_named("s");
+    server.trust = "untrusted";
+    server.tools = {{"named", Level::AllowAlways}, {"denied", Level::Deny}};
+    const Policy policy({}, {server});
+    EXPECT_FALSE(policy.certain_denial(Principal::LocalUser, "s", "mcp__s__other"));
+    EXPECT_FALSE(policy.certain_denial(Principal::LocalUser, "s", "mcp__s__named"));
+    EXPECT_TRUE(policy.certain_denial(Principal::LocalUser, "s", "mcp__s__denied"));
 }
 
 }  // namespace

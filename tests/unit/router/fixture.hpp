@@ -62,12 +62,19 @@ protected:
                    const std::function<void(Result<connection::Expanded>)>& then) {
                     then(connection::Expanded{s.settings});
                 }};
+            context.catalogue = &catalogue.emplace();
             connections.emplace(context);
             connections->apply(specs);
-            policy.emplace(permissions);
-            router_.emplace(*connections, *policy);
+            set_rules();
+            router_.emplace(*connections, *policy, *catalogue);
         }
         return *router_;
+    }
+    // Those of `permissions` and `specs` as they are now.
+    void set_rules() {
+        std::vector<config::Server> configured;
+        for (const auto& spec : specs) configured.push_back(spec.config);
+        policy = policy::Policy(permissions, configured);
     }
     Result<std::string> call(const std::string& name, const std::string& arguments = "{}") {
         std::optional<Result<std::string>> outcome;
@@ -138,9 +145,7 @@ protected:
     void on_notification(const std::string&, const std::string&, std::string_view) override {}
     void on_output(const std::string&, bool, std::string_view) override {}
     void on_state(const std::string&, connection::State) override {}
-    void on_tools_changed(const std::string&) override {
-        if (router_) router_->forget_index();
-    }
+    void on_tools_changed(const std::string&) override {}
 
     core::Loop loop;
     std::map<std::string, test::FakeServer> servers;
@@ -150,6 +155,7 @@ protected:
     core::Limits limits;
     config::Permissions permissions{{}, {"mcp__github__log"}};
     std::optional<policy::Policy> policy;
+    std::optional<catalogue::Catalogue> catalogue;
     std::optional<connection::ConnectionManager> connections;
     std::optional<Router> router_;
 };

@@ -33,7 +33,6 @@ TEST_F(RouterTest, NamesTheNearestWhenThereIsNoSuchTool) {
 
 TEST_F(RouterTest, NamesTheNearestOfAllToolsWhereNoServerHasThePrefix) {
     ASSERT_TRUE(call("mcp__git__log"));
-    router().forget_index();
     EXPECT_THAT(call("mcp__gti__log").error().message,
                 HasSubstr(R"(has this prefix; did you mean "mcp__git__log"?)"));
 }

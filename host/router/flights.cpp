@@ -1,0 +1,121 @@
+#include "router/flights.hpp"
+
+#include "core/text.hpp"
+
+namespace patchbay::router {
+using connection::Reply;
+using connection::ReplyHandler;
+using connection::State;
+
+Error too_late(connection::ConnectionManager& connections, const std::vector<std::string>& servers,
+               std::chrono::milliseconds timeout) {
+    const std::string limit = core::duration(timeout);
+    for (const auto& id : servers) {
+        const auto found = connections.find(id);
+        if (!found || found->get().state() == State::Ready) continue;
+        return {ErrorCode::Timeout, "server \"" + id + "\" is still " +
+                                        name_of(found->get().state()) + " after " + limit};
+    }
+    return {ErrorCode::Timeout, "no answer within " + limit};
+}
+
+CallId Flights::begin(ReplyHandler handler) {
+    const CallId id = ++last_id_;
+    flights_[id].handler = std::move(handler);
+    return id;
+}
+
+void Flights::bound(CallId id, core::Clock::time_point begun, std::chrono::milliseconds timeout,
+                    std::vector<std::string> servers) {
+    if (timeout.count() == 0) return;
+    flights_.at(id).timer = connections_.loop().after(
+        begun + timeout - core::Clock::now(),
+        [this, watch = alive_, id, timeout, servers = std::move(servers)] {
+            if (!*watch) return;
+            flights_.at(id).timer = 0;
+            end(id, too_late(connections_, servers, timeout));
+        });
+}
+
+bool Flights::has_room(CallId id, const std::string& server, std::size_t bytes) {
+    const auto before = waiting_.find(server);
+    const auto load = before == waiting_.end() ? Load() : before->second;
+    const auto& limits = connections_.limits();
+    if (load.messages < limits.queue_messages && load.bytes + bytes <= limits.queue_bytes)
+        return true;
+    end_soon(id, {ErrorCode::Limit,
+                  "server \"" + server + "\": " + std::to_string(load.messages) +
+                      " requests with " + std::to_string(load.bytes) +
+                      " bytes wait for it to start (limits queue_messages, queue_bytes); "
+                      "try later"});
+    return false;
+}
+
+void Flights::hold(CallId id, const std::string& server, std::size_t bytes,
+                   std::shared_ptr<void> kept) {
+    auto& load = waiting_[server];
+    ++load.messages;
+    load.bytes += bytes;
+    auto& flight = flights_.at(id);
+    flight.kept = std::move(kept);
+    flight.waits_for = server;
+    flight.bytes = bytes;
+}
+
+void Flights::release(Flight& flight) {
+    if (!flight.kept) return;
+    flight.kept.reset();
+    auto& load = waiting_.at(flight.waits_for);
+    load.bytes -= flight.bytes;
+    if (--load.messages == 0) waiting_.erase(flight.waits_for);
+}
+
+void Flights::send(CallId id, connection::Connection& target, connection::Request request) {
+    const auto found = flights_.find(id);
+    if (found == flights_.end()) return;
+    auto& flight = found->second;
+    flight.connection = &target;
+    release(flight);  // it counts at the connection now
+    // The connection goes on counting, and tells the server when it gives up.
+    if (flight.timer) connections_.loop().cancel(std::exchange(flight.timer, 0));
+    flight.request = target.request(std::move(request), end_with_reply(id));
+}
+
+ReplyHandler Flights::end_with_reply(CallId id) {
+    return [this, watch = alive_, id](Result<Reply> reply) {
+        if (*watch) end(id, std::move(reply));
+    };
+}
+
+void Flights::end(CallId id, Result<Reply> outcome) {
+    const auto found = flights_.find(id);
+    if (found == flights_.end()) return;  // cancelled before it got a server
+    if (found->second.timer) connections_.loop().cancel(found->second.timer);
+    release(found->second);
+    auto handler = std::move(found->second.handler);
+    flights_.erase(found);
+    handler(std::move(outcome));
+}
+
+// Handlers are never called from inside the call that registered them.
+void Flights::end_soon(CallId id, Error error) {
+    connections_.loop().defer([this, watch = alive_, id, error = std::move(error)] {
+        if (*watch) end(id, error);
+    });
+}
+
+void Flights::cancel(CallId id, const std::string& reason) {
+    const auto found = flights_.find(id);
+    if (found == flights_.end()) return;
+    if (found->second.connection)
+        return found->second.connection->cancel(found->second.request, reason);
+    end(id, Error{ErrorCode::Cancelled, "cancelled before it was sent"});
+}
+
+void Flights::end_all(const Error& error) {
+    *alive_ = false;
+    // Taken out first: a handler may come back with another call.
+    for (auto& [id, flight] : std::exchange(flights_, {})) flight.handler(error);
+}
+
+}  // namespace patchbay::router

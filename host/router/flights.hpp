@@ -1,0 +1,83 @@
+// What was asked of the router and has not ended. Internal to this room.
+//
+// Owns:    the handlers, each called exactly once, and what waits while its server starts. Borrows
+//          the connections.
+// Threads: [loop]. Handlers are never called from inside begin() .. send().
+// Limits:  core::Limits queue_messages and queue_bytes of what waits for one server.
+#pragma once
+
+#include "connection/connection_manager.hpp"
+#include "router/router.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace patchbay::router {
+
+// Which of `servers` kept somebody waiting for so long.
+Error too_late(connection::ConnectionManager& connections, const std::vector<std::string>& servers,
+               std::chrono::milliseconds timeout);
+
+class Flights {
+public:
+    explicit Flights(connection::ConnectionManager& connections) : connections_(connections) {}
+    ~Flights() { *alive_ = false; }
+    Flights(const Flights&) = delete;
+
+    CallId begin(connection::ReplyHandler handler);
+
+    // It waits for one of `servers` from now on, but not for ever; 0: it does.
+    void bound(CallId id, core::Clock::time_point begun, std::chrono::milliseconds timeout,
+               std::vector<std::string> servers);
+
+    // What it asks for waits with it until `server` has started, and goes where it goes. Empty: too
+    // much waits already, and it ends.
+    template <class T>
+    std::weak_ptr<T> keep(CallId id, const std::string& server, std::size_t bytes, T asked) {
+        if (!has_room(id, server, bytes)) return {};
+        const auto kept = std::make_shared<T>(std::move(asked));
+        hold(id, server, bytes, kept);
+        return kept;
+    }
+
+    void send(CallId id, connection::Connection& target, connection::Request request);
+    // Ends it with what comes, unless it has ended by then.
+    connection::ReplyHandler end_with_reply(CallId id);
+    void end_soon(CallId id, Error error);
+    void cancel(CallId id, const std::string& reason);
+    // Those that are there now; what comes after ends with none.
+    void end_all(const Error& error);
+
+private:
+    // The connection is known once the server is.
+    struct Flight {
+        connection::Connection* connection = nullptr;
+        connection::RequestId request = 0;
+        connection::ReplyHandler handler;
+        core::Loop::TimerId timer = 0;  // until it is sent, from then on the connection's
+        std::shared_ptr<void> kept;     // what is asked, while `waits_for` starts
+        std::string waits_for;
+        std::size_t bytes = 0;
+    };
+    // Of flights without a connection; bounded as its queue is.
+    struct Load {
+        std::size_t messages = 0, bytes = 0;
+    };
+
+    bool has_room(CallId id, const std::string& server, std::size_t bytes);
+    void hold(CallId id, const std::string& server, std::size_t bytes, std::shared_ptr<void> kept);
+    void release(Flight& flight);
+    void end(CallId id, Result<connection::Reply> outcome);
+
+    connection::ConnectionManager& connections_;
+    std::unordered_map<CallId, Flight> flights_;
+    std::unordered_map<std::string, Load> waiting_;  // by server, where any do
+    CallId last_id_ = 0;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace patchbay::router

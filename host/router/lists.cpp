@@ -1,0 +1,122 @@
+#include "router/lists.hpp"
+
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "protocol/compose.hpp"
+#include "protocol/envelope.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+namespace patchbay::router {
+namespace json = boost::json;
+using connection::Reply;
+
+namespace {
+
+// The array that a list method's result carries.
+std::string_view list_member(std::string_view method) {
+    if (method == "resources/templates/list") return "resourceTemplates";
+    return method.substr(0, method.find('/'));
+}
+
+// Kept alive by the handler of the page that is on its way.
+class PagedList : public std::enable_shared_from_this<PagedList> {
+public:
+    PagedList(Router& router, const core::Limits& limits, std::string server, std::string method,
+              std::function<void(Result<json::array>)> listed)
+        : router_(router),
+          limits_(limits),
+          server_(std::move(server)),
+          method_(std::move(method)),
+          listed_(std::move(listed)) {}
+
+    void ask(const std::string& cursor) {
+        ServerRequest request;
+        request.server = server_;
+        request.method = method_;
+        if (!cursor.empty()) request.params.members = "\"cursor\":" + protocol::quoted(cursor);
+        router_.request(std::move(request), [self = shared_from_this()](Result<Reply> reply) {
+            if (reply)
+                self->on_page(*reply);
+            else
+                self->listed_(reply.error());
+        });
+    }
+
+private:
+    void on_page(const Reply& reply) {
+        if (!reply.error.empty()) {
+            const auto error = protocol::parse_rpc_error(reply.error);
+            return fail("failed: " +
+                        (error ? core::printable(error->message, 500) : "unreadable error"));
+        }
+        bytes_ += reply.result.size();
+        if (bytes_ > limits_.list_bytes)
+            return too_much(limits_.list_bytes, "bytes over its pages", "list_bytes");
+        auto page = core::parse_json_object(reply.result, {.depth = limits_.json_depth});
+        if (!page) return fail("result " + page.error().message);
+        auto* items = page->if_contains(list_member(method_));
+        if (!items || !items->is_array()) return fail("result has no such list");
+        if (items_.size() + items->get_array().size() > limits_.items_per_list)
+            return too_much(limits_.items_per_list, "items", "items_per_list");
+        for (auto& item : items->get_array()) items_.push_back(std::move(item));
+        const auto* cursor = page->if_contains("nextCursor");
+        if (!cursor || !cursor->is_string()) return listed_(std::move(items_));
+        const std::string following(cursor->get_string());
+        if (!cursors_.insert(following).second) {
+            return fail("repeats the cursor \"" + core::printable(following, 64) +
+                        "\"; its list has no end");
+        }
+        if (cursors_.size() >= limits_.pages_per_list)
+            return too_much(limits_.pages_per_list, "pages", "pages_per_list");
+        ask(following);
+    }
+
+    void fail(const std::string& why, ErrorCode code = ErrorCode::Protocol) {
+        listed_(Error{code, "server \"" + server_ + "\": " + method_ + " " + why});
+    }
+    void too_much(std::size_t most, const char* what, const char* limit) {
+        fail("has more than " + std::to_string(most) + " " + what + " (limit " + limit + ")",
+             ErrorCode::Limit);
+    }
+
+    Router& router_;
+    const core::Limits& limits_;
+    const std::string server_, method_;
+    const std::function<void(Result<json::array>)> listed_;
+    json::array items_;
+    std::set<std::string> cursors_;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace
+
+void read_all_pages(Router& router, const core::Limits& limits, const std::string& server,
+                    const std::string& method, std::function<void(Result<json::array>)> listed) {
+    std::make_shared<PagedList>(router, limits, server, method, std::move(listed))->ask({});
+}
+
+Result<Reply> with_tools_shown(Reply reply, const std::string& server, std::size_t most_depth,
+                               const std::function<bool(const std::string&)>& shown) {
+    if (!reply.error.empty()) return reply;
+    auto result = core::parse_json_object(reply.result, {.depth = most_depth});
+    if (!result)
+        return Error{ErrorCode::Protocol,
+                     "server \"" + server + "\": tools/list result " + result.error().message};
+    auto* listed = result->if_contains("tools");
+    if (!listed || !listed->is_array()) return reply;  // no tool is in it that could be hidden
+    auto& items = listed->get_array();
+    const auto hidden = std::stable_partition(items.begin(), items.end(), [&](const auto& item) {
+        return shown(std::string(core::text_in(item.if_object(), "name").value_or("")));
+    });
+    if (hidden == items.end()) return reply;
+    items.erase(hidden, items.end());
+    Reply fewer;
+    fewer.message = core::Buffer::from(json::serialize(*result));
+    fewer.result = fewer.message.view();
+    return fewer;
+}
+
+}  // namespace patchbay::router

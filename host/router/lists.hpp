@@ -1,0 +1,26 @@
+// Lists of what servers have: put together of their pages, and without what is hidden. Internal to
+// this room.
+//
+// Threads: [loop].
+#pragma once
+
+#include "router/router.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace patchbay::router {
+
+// Asks `router` for one page after the other; as Router::list_all.
+void read_all_pages(Router& router, const core::Limits& limits, const std::string& server,
+                    const std::string& method,
+                    std::function<void(Result<boost::json::array>)> listed);
+
+// The reply to a tools/list with those tools alone of which `shown` is true, by their raw names; the
+// bytes that came where that is all of them.
+Result<connection::Reply> with_tools_shown(connection::Reply reply, const std::string& server,
+                                           std::size_t most_depth,
+                                           const std::function<bool(const std::string&)>& shown);
+
+}  // namespace patchbay::router

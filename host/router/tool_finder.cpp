@@ -1,0 +1,124 @@
+#include "router/tool_finder.hpp"
+
+#include "core/text.hpp"
+#include "protocol/qualified_name.hpp"
+#include "router/flights.hpp"
+
+#include <utility>
+
+namespace patchbay::router {
+using connection::State;
+
+policy::Question question_about(const ToolIndex::Entry& entry, policy::Principal principal) {
+    return {principal, entry.server, entry.tool->name, entry.public_name};
+}
+
+void ToolFinder::locate(const std::string& name, Located located) {
+    const auto servers = protocol::servers_for(name, connections_.ids());
+    if (servers.empty()) {
+        std::string message = "no tool \"" + core::printable(name, 80) + "\": ";
+        message += connections_.ids().empty()
+                       ? std::string(
+                             "no MCP server is configured and enabled; `patchbay mcp list` "
+                             "shows which there are")
+                       : "no enabled server has this prefix" +
+                             core::did_you_mean(name, names_or_prefixes());
+        return located(Error{ErrorCode::NotFound, std::move(message)});
+    }
+    // A name that was shortened may be any one's of these: which, is known when all have told.
+    auto missing = std::make_shared<std::size_t>(servers.size());
+    for (const auto& id : servers) {
+        connections_.find(id).value().get().refresh_tools(
+            [this, watch = alive_, missing, name, servers, located](Result<void>) {
+                if (--*missing != 0) return;
+                if (!*watch) return located(Error{ErrorCode::Unavailable, "the host is closing"});
+                if (const auto* entry = index_.find(name)) return located(entry);
+                located(why_missing(name, servers));
+            });
+    }
+}
+
+void ToolFinder::find(const std::string& name, std::chrono::milliseconds timeout,
+                      std::function<void(Result<ListedTool>)> found) {
+    struct Search {  // ends once, whichever comes first
+        std::function<void(Result<ListedTool>)> found;
+        core::Loop::TimerId timer = 0;
+    };
+    auto search = std::make_shared<Search>(Search{std::move(found)});
+    auto& loop = connections_.loop();
+    const auto end = [search, &loop](Result<ListedTool> outcome) {
+        if (!search->found) return;
+        if (search->timer) loop.cancel(search->timer);
+        std::exchange(search->found, nullptr)(std::move(outcome));
+    };
+    if (timeout.count() > 0) {
+        search->timer = loop.after(timeout, [this, watch = alive_, end, name, timeout] {
+            if (!*watch) return;
+            const auto servers = protocol::servers_for(name, connections_.ids());
+            end(too_late(connections_, servers, timeout));
+        });
+    }
+    locate(name, [this, end](auto entry) {
+        if (!entry) return end(entry.error());
+        const auto& tool = **entry;
+        const auto verdict = judge(tool, policy::Principal::LocalUser);
+        if (!verdict.listed()) {
+            const auto question = question_about(tool, policy::Principal::LocalUser);
+            return end(Error{ErrorCode::Denied, policy_.reason(question, verdict)});
+        }
+        end(ListedTool{tool.public_name, tool.server, tool.tool, verdict.level});
+    });
+}
+
+std::vector<ListedTool> ToolFinder::listed(policy::Principal principal) {
+    std::vector<ListedTool> tools;
+    const auto& entries = index_.entries();
+    tools.reserve(entries.size());
+    for (const auto& entry : entries) {
+        const auto verdict = judge(entry, principal);
+        if (verdict.listed())
+            tools.push_back({entry.public_name, entry.server, entry.tool, verdict.level});
+    }
+    return tools;
+}
+
+policy::Verdict ToolFinder::judge(const Entry& entry, policy::Principal principal) const {
+    return policy_.judge(question_about(entry, principal));
+}
+
+std::vector<std::string> ToolFinder::listed_names() {
+    std::vector<std::string> names;
+    for (const auto& entry : index_.entries())
+        if (judge(entry, policy::Principal::LocalUser).listed()) names.push_back(entry.public_name);
+    return names;
+}
+
+std::vector<std::string> ToolFinder::names_or_prefixes() {
+    auto names = listed_names();
+    if (names.empty())
+        for (const auto& id : connections_.ids()) names.push_back("mcp__" + id + "__");
+    return names;
+}
+
+Error ToolFinder::why_missing(const std::string& name, const std::vector<std::string>& servers) {
+    for (const auto& id : servers) {
+        const auto found = connections_.find(id);
+        if (!found) return found.error();
+        const auto status = found->get().status();
+        if (status.state == State::Ready) continue;
+        const auto code =
+            status.state == State::AuthRequired ? ErrorCode::AuthRequired : ErrorCode::Unavailable;
+        return {code, status.last_error.empty()
+                          ? "server \"" + id + "\" is " + name_of(status.state)
+                          : status.last_error};
+    }
+    const std::string wanted = "\"" + core::printable(name, 80) + "\"";
+    for (const auto& id : servers) {
+        if (const auto* error = connections_.find(id).value().get().tools_error())
+            return {error->code, error->message + "; so nothing is known of the tool " + wanted};
+    }
+    return {ErrorCode::NotFound, "server \"" + servers.front() + "\" has no tool " + wanted +
+                                     core::did_you_mean(name, listed_names())};
+}
+
+}  // namespace patchbay::router
