@@ -14,15 +14,22 @@ std::string definition_key(const config::Server& server) {
     definition["transport"] = server.transport;
     definition["protocol"] = server.protocol;
     definition["settings"] = server.settings;
+    // Left out where it says nothing, so that most keys stay what they were.
+    if (!server.expand) definition["expand"] = false;
+    if (!server.fallback.empty()) definition["fallback"] = boost::json::value_from(server.fallback);
+    if (!server.auth.empty()) definition["auth"] = server.auth;
+    if (!server.oauth.empty()) definition["oauth"] = server.oauth;
+    if (!server.bearer_token_env_var.empty())
+        definition["bearer_token_env_var"] = server.bearer_token_env_var;
+    if (server.program) definition["program"] = *server.program;
     return core::sha256_hex(boost::json::serialize(definition));
 }
 
-// What, besides the definition, a running connection was built from.
+// What, besides the definition, a running connection was built from. Rules are not: the policy has
+// them, and judges each call by those of now.
 auto conduct(const config::Server& server) {
     return std::tie(server.startup_timeout, server.request_timeout, server.tool_timeout,
-                    server.enabled_tools, server.disabled_tools, server.tools, server.restart,
-                    server.auth, server.oauth, server.bearer_token_env_var, server.expand,
-                    server.fallback, server.program);
+                    server.restart);
 }
 
 }  // namespace

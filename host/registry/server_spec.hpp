@@ -13,14 +13,15 @@ namespace patchbay::registry {
 
 struct ServerSpec {
     config::Server config;
-    // SHA-256 over what identifies the definition (transport and unexpanded settings, protocol):
-    // equal keys mean that a running connection may stay, and that what was learnt still holds.
+    // SHA-256 over all that reaches the transport, unexpanded, and how it is signed in to: with
+    // equal keys what was learnt of the server still holds.
     std::string definition_key;
 
     const std::string& id() const { return config.id; }
     bool local() const { return config.transport == "stdio"; }  // competes for local start-ups
 };
 
+// A running connection may stay. Rules for its tools make no difference.
 bool operator==(const ServerSpec& a, const ServerSpec& b);
 
 // Enabled servers only, sorted by id.

@@ -70,16 +70,13 @@ const Change kChanges[] = {
     {"startup_timeout", false, [](auto& s) { s.startup_timeout = 1ms; }},
     {"request_timeout", false, [](auto& s) { s.request_timeout = 1ms; }},
     {"tool_timeout", false, [](auto& s) { s.tool_timeout = 1ms; }},
-    {"enabled_tools", false, [](auto& s) { s.enabled_tools = {{"a"}}; }},
-    {"disabled_tools", false, [](auto& s) { s.disabled_tools = {"a"}; }},
-    {"tools", false, [](auto& s) { s.tools["a"] = config::Level::Deny; }},
     {"restart", false, [](auto& s) { s.restart = false; }},
-    {"auth", false, [](auto& s) { s.auth = "main"; }},
-    {"oauth", false, [](auto& s) { s.oauth["client_id"] = "me"; }},
-    {"bearer_token_env_var", false, [](auto& s) { s.bearer_token_env_var = "TOKEN"; }},
-    {"expand", false, [](auto& s) { s.expand = false; }},
-    {"fallback", false, [](auto& s) { s.fallback = {"sse"}; }},
-    {"program", false, [](auto& s) { s.program = "/bin/run"; }},
+    {"auth", true, [](auto& s) { s.auth = "main"; }},
+    {"oauth", true, [](auto& s) { s.oauth["client_id"] = "me"; }},
+    {"bearer_token_env_var", true, [](auto& s) { s.bearer_token_env_var = "TOKEN"; }},
+    {"expand", true, [](auto& s) { s.expand = false; }},
+    {"fallback", true, [](auto& s) { s.fallback = {"sse"}; }},
+    {"program", true, [](auto& s) { s.program = "/bin/run"; }},
 };
 
 TEST(Difference, AChangedServerGoesAndComes) {
@@ -96,6 +93,19 @@ TEST(Difference, AChangedServerGoesAndComes) {
         EXPECT_THAT(found.gone, IsEmpty());
         EXPECT_EQ(before[0].definition_key != after[0].definition_key, change.definition);
     }
+}
+
+TEST(Difference, RulesForItsToolsAreNone) {
+    auto ruled = server("a");
+    ruled.enabled_tools = {{"a"}};
+    ruled.disabled_tools = {"b"};
+    ruled.tools["a"] = config::Level::Deny;
+    ruled.trust = "untrusted";
+    const auto before = specs({server("a")}), after = specs({ruled});
+    const auto found = difference(before, after);
+    EXPECT_THAT(found.changed, IsEmpty());
+    EXPECT_THAT(found.added, IsEmpty());
+    EXPECT_EQ(before[0].definition_key, after[0].definition_key);
 }
 
 TEST(Difference, WhereItWasWrittenIsNone) {
