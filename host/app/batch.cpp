@@ -2,11 +2,11 @@
 
 #include "app/batch_request.hpp"
 #include "app/call_arguments.hpp"
-#include "app/statuses.hpp"
 #include "app/unknown_tool.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
+#include "service/statuses.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -149,8 +149,8 @@ void Batch::start(const std::string& id, const json::object& request, std::strin
     }
     if (const auto trouble = trouble_with_params(request); !trouble.empty())
         return refuse(id, trouble);
-    if (const auto server = text_of(request, "server"); !session_.has(server))
-        return fail(id, session_.no_such_server(server));
+    if (const auto server = text_of(request, "server"); !session_.servers().has(server))
+        return fail(id, session_.servers().no_such_server(server));
     if (op == "tools/call") return call_tool(id, request, line);
     if (op == "tools/list") return list_tools(id, request);
     if (op == "resources/list" || op == "resources/templates/list" || op == "prompts/list")
@@ -369,16 +369,8 @@ void Batch::on_notification(const std::string& server, const std::string& method
 
 void Batch::show_status(const std::string& id) {
     json::array list;
-    for (const auto& status : session_.host().statuses()) {
-        json::object entry{{"id", status.id},
-                           {"state", connection::name_of(status.state)},
-                           {"tools", status.tools ? json::value(*status.tools) : json::value()},
-                           {"protocol", status.protocol},
-                           {"restarts", status.restarts},
-                           {"last_error", status.last_error}};
-        for (const auto& [name, value] : status.facts) entry[name] = fact_value(name, value);
-        list.push_back(std::move(entry));
-    }
+    for (const auto& status : session_.servers().statuses())
+        list.push_back(service::to_json(status));
     succeed(id, json::serialize(json::object{{"servers", std::move(list)}}));
 }
 

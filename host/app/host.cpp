@@ -5,7 +5,6 @@
 #include "app/plugin_settings.hpp"
 #include "app/server_auth.hpp"
 #include "app/server_log.hpp"
-#include "app/statuses.hpp"
 #include "auth/consent.hpp"
 #include "auth/secret_store.hpp"
 #include "config/approval.hpp"
@@ -13,7 +12,6 @@
 #include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
-#include "policy/unmatched_rules.hpp"
 #include "protocol/schema.hpp"
 #include "registry/server_spec.hpp"
 
@@ -243,14 +241,15 @@ struct Host::Impl final : connection::ServerEvents {
         connections.emplace(std::move(context));
         connections->apply(registry::specs_of(config));
         router.emplace(*connections, *policy);
+        servers.emplace(config, *connections, *router);
     }
 
     // Null: not configured.
     const config::Server* server(const std::string& id) const {
-        const auto& servers = loaded.config.servers;
-        const auto found = std::find_if(servers.begin(), servers.end(),
-                                        [&](const auto& each) { return each.id == id; });
-        return found == servers.end() ? nullptr : &*found;
+        const auto& all = loaded.config.servers;
+        const auto found =
+            std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.id == id; });
+        return found == all.end() ? nullptr : &*found;
     }
 
     // Null: none waits for an approval.
@@ -361,6 +360,7 @@ struct Host::Impl final : connection::ServerEvents {
     std::optional<policy::Policy> policy;
     std::optional<connection::ConnectionManager> connections;
     std::optional<router::Router> router;
+    std::optional<service::Servers> servers;
     bool some_fall_back = false;
     std::atomic<bool> interrupted{false};
     bool closed = false;
@@ -402,21 +402,8 @@ router::Router& Host::router() {
     return *impl_->router;
 }
 
-std::vector<config::Diagnostic> Host::rule_warnings() const {
-    policy::KnownTools known;
-    for (const auto& id : impl_->connections->ids()) {
-        const auto& connection = impl_->connections->find(id).value().get();
-        if (connection.state() != connection::State::Ready || connection.tools_error()) continue;
-        auto& names = known[id];
-        for (const auto& tool : connection.tools()) names.push_back(tool.name);
-    }
-    return policy::unmatched_rules(config(), known);
-}
-
-std::vector<connection::Status> Host::statuses() const {
-    std::map<std::string, std::size_t> tools;
-    for (const auto& tool : impl_->router->tools()) ++tools[tool.server];
-    return statuses_of_all(impl_->connections->statuses(), tools, config());
+const service::Servers& Host::servers() const {
+    return *impl_->servers;
 }
 
 void Host::sign_in(const std::string& id, const std::string& scope, OneSignIn::Done done) {

@@ -13,6 +13,7 @@
 #include "core/loop.hpp"
 #include "plugin/catalogue.hpp"
 #include "router/router.hpp"
+#include "service/servers.hpp"
 
 #include <functional>
 #include <memory>
@@ -57,11 +58,8 @@ public:
     connection::ConnectionManager& connections();
     router::Router& router();
 
-    // Rules of the configuration that match no tool, as far as servers have listed theirs.
-    std::vector<config::Diagnostic> rule_warnings() const;
-
-    // Statuses of all configured servers, disabled and broken ones included, sorted by id.
-    std::vector<connection::Status> statuses() const;
+    // What operations stand on: statuses, and why there is no server of a name.
+    const service::Servers& servers() const;
 
     // Signs in to a server, whatever is stored, or out of it. Ends before close().
     void sign_in(const std::string& server, const std::string& scope, OneSignIn::Done done);

@@ -36,6 +36,7 @@ public:
     void close();  // the same, before our end; what is in flight is answered meanwhile
 
     Host& host() const { return *host_; }
+    const service::Servers& servers() const { return host_->servers(); }
     const GlobalOptions& global() const { return global_; }
 
     // Pumps until done(). The first SIGINT or SIGTERM calls `interrupted` (and goes on pumping if
@@ -59,19 +60,9 @@ public:
     enum class Entries { All, InForce };
     void tell_troubles_of(const std::vector<std::string>& servers,
                           Entries entries = Entries::InForce);
-    // Whether there is such a server to use; true of the empty name, which stands for all.
-    bool has(const std::string& server) const;
-    // Why there is no such server: out of order, disabled, or not there; names the others.
-    Error no_such_server(const std::string& server) const;
-    // `; FILE is exclusive, so no other file counts`, or nothing.
-    std::string passed_over() const;
-    // `error`, or Invalid where what was not found may be in what the configuration has wrong.
-    // `server`: whose it would be; empty: nobody knows.
-    Error missing(Error error, std::string_view server) const;
-    // Reports what one of these said; returns the exit code.
+    // Reports why something is missing, as service::Servers says it; returns the exit code.
     int report_missing(const Error& error) const;
-    // Whether the configuration has an error about `server`, about anything when that is empty.
-    bool misconfigured(std::string_view server = {}) const;
+    int report_no_server(const std::string& server) const;
 
 private:
     Session(const GlobalOptions& global, Life life, auth::Person::Presence presence);

@@ -31,7 +31,7 @@ std::vector<std::string> with_near_servers(const Session& session, const std::st
     const auto end = name.find("__", kPrefix.size());
     if (!name.starts_with(kPrefix) || end == std::string::npos) return {};
     std::vector<std::string> ids, names;
-    for (const auto& status : session.host().statuses()) ids.push_back(status.id);
+    for (const auto& status : session.servers().statuses()) ids.push_back(status.id);
     for (const auto& id : core::nearest(name.substr(kPrefix.size(), end - kPrefix.size()), ids))
         names.push_back("mcp__" + id + name.substr(end));
     return names;
@@ -48,7 +48,7 @@ std::vector<std::string> out_of_order(const Session& session) {
             ids.push_back(diagnostic.server);
     for (const auto& proposal : config.untrusted)
         if (!proposal.is_table()) ids.push_back(proposal.id);
-    std::erase_if(ids, [&](const auto& id) { return session.has(id); });
+    std::erase_if(ids, [&](const auto& id) { return session.servers().has(id); });
     return ids;
 }
 
@@ -58,15 +58,15 @@ Error unknown_tool(const Session& session, const std::string& name, Error error)
     if (error.code != ErrorCode::NotFound) return error;
     const auto none = "no tool \"" + core::printable(name, 80) + "\"";
     const auto servers = protocol::servers_for(name, out_of_order(session));
-    if (!servers.empty()) return within(none, session.no_such_server(servers.front()));
+    if (!servers.empty()) return within(none, session.servers().no_such_server(servers.front()));
     if (name.starts_with("mcp__")) {
         if (protocol::servers_for(name, session.host().connections().ids()).empty()) {
             if (const auto near = core::did_you_mean(name, with_near_servers(session, name));
                 !near.empty())
                 error.message = none + ": no enabled server has this prefix" + near;
-            error.message += session.passed_over();
+            error.message += session.servers().passed_over();
         }
-        return session.missing(std::move(error), {});
+        return session.servers().missing(std::move(error), {});
     }
     if (const auto better = qualified(session, name))
         error.message = none + "; did you mean \"" + core::printable(*better, 160) + "\"?";

@@ -48,9 +48,8 @@ int report_failed(const Session& session, const std::string& server, const Error
     const auto& servers = session.host().config().servers;
     const bool known = std::any_of(servers.begin(), servers.end(),
                                    [&](const auto& each) { return each.id == server; });
-    return error.code == ErrorCode::NotFound && !known
-               ? session.report_missing(session.no_such_server(server))
-               : session.report(error);
+    return error.code == ErrorCode::NotFound && !known ? session.report_no_server(server)
+                                                       : session.report(error);
 }
 
 // Runs until `done` was told; what it was told.

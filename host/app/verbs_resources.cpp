@@ -1,11 +1,11 @@
 #include "app/call_arguments.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
-#include "app/uri_template.hpp"
 #include "app/verbs.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
+#include "service/uri_template.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -121,9 +121,9 @@ std::optional<Error> explained_by_template(Session& session, const std::string& 
     const auto kind = kind_of("templates");
     for (const auto& [server, thing] : list_connected(session, kind, "").things) {
         const auto found = text_of(thing, kind.name_key);
-        if (!may_come_of(uri, found)) continue;
+        if (!service::may_come_of(uri, found)) continue;
         const auto of = " \"" + found + "\" of server \"" + server + "\"";
-        const auto variables = template_variables(found);
+        const auto variables = service::template_variables(found);
         if (uri != found || variables.empty())
             return Error{ErrorCode::NotFound, "no server lists the resource \"" +
                                                   core::printable(uri, 200) +
@@ -286,7 +286,7 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
         session.tell_troubles();
     else
         session.tell_troubles_of({server});
-    if (!session.has(server)) return session.report_missing(session.no_such_server(server));
+    if (!session.servers().has(server)) return session.report_no_server(server);
     const auto kind = kind_of(kind_name);
     const auto listed = list_things(session, kind, server);
     // What is there is listed though another server is not: that one is named on stderr, and the
@@ -316,7 +316,7 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     for (const auto& error : listed.errors) say("error: " + error.message);
     if (session.was_interrupted()) return kInterrupted;
     const bool none = listed.things.empty() && listed.errors.empty();
-    if (none && session.host().connections().ids().empty() && session.misconfigured())
+    if (none && session.host().connections().ids().empty() && session.servers().misconfigured())
         return kConfigError;
     if (none) say("no " + kind_name + denied_beside(listed));
     return listed.errors.empty() ? kOk : kFailure;
@@ -328,7 +328,7 @@ int read_resource_verb(const GlobalOptions& global, const std::string& uri,
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.tell_troubles_of({server});
-    if (!session.has(server)) return session.report_missing(session.no_such_server(server));
+    if (!session.servers().has(server)) return session.report_no_server(server);
     const auto thing = server.empty() ? find_thing(session, kind_of("resources"), uri, "resource")
                                       : Result<Thing>(Thing{server, {}});
     if (!thing) return session.report(thing.error());
@@ -356,7 +356,7 @@ int get_prompt_verb(const GlobalOptions& global, const std::string& name, const 
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.tell_troubles_of({server});
-    if (!session.has(server)) return session.report_missing(session.no_such_server(server));
+    if (!session.servers().has(server)) return session.report_no_server(server);
     const auto thing = thing_of(session, kind_of("prompts"), name, "prompt", server);
     if (!thing) return session.report(thing.error());
     if (thing->definition) {
@@ -397,13 +397,13 @@ int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) 
     const bool of_prompt = !complete.prompt.empty();
     const auto& name = of_prompt ? complete.prompt : complete.resource;
     const char* word = of_prompt ? "prompt" : "template";
-    if (!session.has(complete.server))
-        return session.report_missing(session.no_such_server(complete.server));
+    if (!session.servers().has(complete.server)) return session.report_no_server(complete.server);
     const auto thing = thing_of(session, kind_of(of_prompt ? "prompts" : "templates"), name, word,
                                 complete.server);
     if (!thing) return session.report(thing.error());
     if (thing->definition) {
-        const auto known = of_prompt ? arguments_of(*thing->definition) : template_variables(name);
+        const auto known =
+            of_prompt ? arguments_of(*thing->definition) : service::template_variables(name);
         auto given = *context;
         given[argument->first] = argument->second;
         const auto checked = check_names(

@@ -126,8 +126,9 @@ Error no_server_for(const Session& session, const std::string& pattern) {
     constexpr std::string_view kPrefix = "mcp__";
     const auto end = std::min(pattern.find("__", kPrefix.size()), pattern.size());
     if (core::lower(pattern).starts_with(kPrefix) && pattern.find_first_of("*?") > end)
-        return session.no_such_server(pattern.substr(kPrefix.size(), end - kPrefix.size()));
-    return session.missing(
+        return session.servers().no_such_server(
+            pattern.substr(kPrefix.size(), end - kPrefix.size()));
+    return session.servers().missing(
         {ErrorCode::NotFound, "no server's tools can match \"" + core::printable(pattern, 80) +
                                   "\"; they are called mcp__SERVER__TOOL"},
         {});
@@ -162,20 +163,20 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     if (!opened) return kConfigError;
     auto& session = *opened;
     std::vector<std::string> all;  // also what is disabled, out of order, not approved
-    for (const auto& status : session.host().statuses()) all.push_back(status.id);
+    for (const auto& status : session.servers().statuses()) all.push_back(status.id);
     const auto meant = server.empty() ? concerned(pattern, all) : std::vector{server};
     if (meant == all)
         session.tell_troubles();
     else
         session.tell_troubles_of(meant);
-    if (!session.has(server)) return session.report_missing(session.no_such_server(server));
+    if (!session.servers().has(server)) return session.report_no_server(server);
     if (!pattern.empty() && meant.empty())
         return session.report_missing(no_server_for(session, pattern));
     const auto servers = server.empty() ? concerned(pattern, session.host().connections().ids())
                                         : std::vector<std::string>{server};
     if (servers.empty()) {
         if (!pattern.empty())  // then something is meant
-            return session.report_missing(session.no_such_server(meant.front()));
+            return session.report_no_server(meant.front());
     } else {
         session.connect(servers);
     }
@@ -229,7 +230,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
         print_table(rows);
     for (const auto& error : asked.errors) say("error: " + error.message);
     if (session.was_interrupted()) return kInterrupted;
-    if (none && servers.empty() && session.misconfigured()) return kConfigError;
+    if (none && servers.empty() && session.servers().misconfigured()) return kConfigError;
     if (none) say(pattern.empty() ? "no tools" : "no tool matches " + pattern);
     return asked.errors.empty() ? kOk : kFailure;
 }
@@ -249,7 +250,7 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     router.find_tool(call.name, timeout, [&](auto found) { tool.emplace(std::move(found)); });
     if (!session.wait([&] { return tool.has_value(); }))
         return session.report({ErrorCode::Cancelled, "interrupted by the user"});
-    print_diagnostics(session.host().rule_warnings(), global.quiet);
+    print_diagnostics(session.servers().rule_warnings(), global.quiet);
     if (!*tool) return session.report_missing(unknown_tool(session, call.name, tool->error()));
     const auto* schema = (*tool)->tool->input_schema();
     // A denied call is refused by the router, whatever its arguments.
