@@ -5,7 +5,6 @@
 #include "app/terminal_person.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
-#include "service/statuses.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -200,27 +199,6 @@ void Session::connect(const std::vector<std::string>& servers) {
     wait([&] { return *settled || was_interrupted(); }, [] {});
     line.clear();
     if (!was_interrupted()) print_diagnostics(host_->servers().rule_warnings(), global_.quiet);
-}
-
-bool Session::cut_short(const connection::Status& status) const {
-    return was_interrupted() && service::undecided(status);
-}
-
-Error nobody_answered(const std::vector<Error>& errors) {
-    std::vector<std::string> messages;
-    for (const auto& error : errors) messages.push_back(error.message);
-    const auto is = [](ErrorCode code) {
-        return [code](const Error& error) { return error.code == code; };
-    };
-    const auto code =
-        std::any_of(errors.begin(), errors.end(), is(ErrorCode::Cancelled)) ? ErrorCode::Cancelled
-        : std::all_of(errors.begin(), errors.end(), is(ErrorCode::Denied))  ? ErrorCode::Denied
-                                                                           : ErrorCode::Unavailable;
-    return {code, core::join(messages, "\n       ")};
-}
-
-Error interrupted(const std::string& server) {
-    return {ErrorCode::Cancelled, "server \"" + server + "\": interrupted before it had answered"};
 }
 
 int report(const Error& error, const GlobalOptions& global) {

@@ -7,6 +7,7 @@
 #include "app/host.hpp"
 #include "app/verbs.hpp"
 #include "app/watchdog.hpp"
+#include "service/statuses.hpp"
 
 #include <functional>
 #include <map>
@@ -16,10 +17,6 @@
 
 namespace patchbay::app {
 
-// That no server answered, as one error with a message a line; `errors` says it of each.
-Error nobody_answered(const std::vector<Error>& errors);
-// That it was not waited for any longer.
-Error interrupted(const std::string& server);
 // Prints `error: ...` to stderr, and as JSON to stdout with --json; returns its exit code.
 int report(const Error& error, const GlobalOptions& global);
 
@@ -43,8 +40,10 @@ public:
     // it is set), the second one ends the process.
     bool wait(const std::function<bool()>& done, std::function<void()> interrupted = {});
     bool was_interrupted() const { return interrupts_ > 0; }
-    // Whether the interruption came before it was known what becomes of such a server.
-    bool cut_short(const connection::Status& status) const;
+    // Whether servers were waited for until an interruption.
+    service::Wait waited() const {
+        return was_interrupted() ? service::Wait::CutShort : service::Wait::ToTheEnd;
+    }
 
     // Connects these servers, all when empty, with a progress line on a terminal. Ends early when
     // interrupted, and leaves them as they are: what is known by then is worth telling.

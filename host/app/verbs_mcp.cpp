@@ -61,10 +61,6 @@ std::string tool_count(const Status& status) {
     return status.tools ? std::to_string(*status.tools) : "-";
 }
 
-service::Wait wait_of(const Session& session) {
-    return session.was_interrupted() ? service::Wait::CutShort : service::Wait::ToTheEnd;
-}
-
 void print_statuses(const Session& session, const std::vector<Status>& statuses) {
     std::vector<std::vector<Cell>> rows{
         {{"ID"}, {"TRANSPORT"}, {"SCOPE"}, {"ENABLED"}, {"STATE"}, {"TOOLS"}}};
@@ -73,7 +69,7 @@ void print_statuses(const Session& session, const std::vector<Status>& statuses)
                         {transport_of(status)},
                         {config::name_of(status.place.scope)},
                         {status.enabled ? "yes" : "no"},
-                        {service::state_of(status, wait_of(session)), colour_of(status.state)},
+                        {service::state_of(status, session.waited()), colour_of(status.state)},
                         {tool_count(status)}});
     }
     print_table(rows);
@@ -85,7 +81,7 @@ void print_detail(const Session& session, const Status& status) {
         if (!value.empty()) rows.push_back({{name}, {value, colour}});
     };
     row("id", status.id);
-    row("state", service::state_of(status, wait_of(session)), colour_of(status.state));
+    row("state", service::state_of(status, session.waited()), colour_of(status.state));
     row("enabled", status.enabled ? "yes" : "no");
     row("transport", transport_of(status));
     row("source", config::to_string(status.place));
@@ -134,7 +130,7 @@ int show_statuses(Session& session, std::vector<Status> statuses) {
     if (session.global().json) {
         json::array list;
         for (const auto& status : statuses)
-            list.push_back(service::to_json(status, wait_of(session)));
+            list.push_back(service::to_json(status, session.waited()));
         print_json(json::serialize(list));
     } else if (statuses.empty()) {
         print_nothing_configured(session.host());
@@ -179,7 +175,7 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
     statuses = session.servers().statuses();
     const auto& status = *std::find_if(statuses.begin(), statuses.end(), named);
     if (global.json)
-        print_json(json::serialize(service::to_json(status, wait_of(session))));
+        print_json(json::serialize(service::to_json(status, session.waited())));
     else
         print_detail(session, status);
     if (session.was_interrupted()) return kInterrupted;
