@@ -49,5 +49,81 @@ TEST_F(Api, AStatusLooksTheSameWhereverItIsSeen) {
     EXPECT_TRUE(are_all("status", verb({"mcp", "status"})));
 }
 
+TEST_F(Api, ListsHaveOneShapeForVerbsAndABatch) {
+    struct Case {
+        Words verb;
+        std::string op, member, item, list;
+    };
+    const Case cases[] = {
+        {{"tools"}, "tools/list", "tools", "tool", "tools"},
+        {{"tools", "--schema"}, "tools/list", "tools", "tool", "tools"},
+        {{"resources", "list"}, "resources/list", "resources", "thing", "resources"},
+        {{"resources", "templates"},
+         "resources/templates/list",
+         "resourceTemplates",
+         "thing",
+         "resource_templates"},
+        {{"prompts", "list"}, "prompts/list", "prompts", "thing", "prompts"}};
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.op);
+        const auto listed = verb(c.verb);
+        EXPECT_TRUE(are_all(c.item, listed));
+        EXPECT_FALSE(listed.as_array().empty());
+        for (const std::string server : {"", R"(,"server":"x")"}) {
+            const auto answered = batch(c.op, server);
+            EXPECT_TRUE(is_a(c.list, answered));
+            EXPECT_EQ(answered.as_object().contains("errors"), server.empty()) << "of gone";
+            const auto& items = answered.at(c.member).as_array();
+            ASSERT_EQ(items.size(), listed.as_array().size());
+            for (std::size_t i = 0; i < items.size(); ++i) {
+                EXPECT_EQ(items[i].at("server"), listed.at(i).at("server"));
+                EXPECT_EQ(items[i].at("name"), listed.at(i).at("name")) << "in the same order";
+            }
+            if (c.item == "thing") {
+                EXPECT_EQ(answered.at(c.member), listed);
+            }
+        }
+    }
+}
+
+TEST_F(Api, AnErrorHasOneShapeForVerbsAndABatch) {
+    struct Case {
+        Words verb;
+        std::string line;
+    };
+    const Case cases[] = {
+        {{"call", "mcp__gone__echo"}, R"({"id":1,"op":"tools/call","name":"mcp__gone__echo"})"},
+        {{"call", "mcp__off__echo"}, R"({"id":1,"op":"tools/call","name":"mcp__off__echo"})"},
+        {{"resources", "read", "example://no", "--server", "x"},
+         R"({"id":1,"op":"resources/read","server":"x","uri":"example://no"})"},
+        {{"tools", "--server", "mine"}, R"({"id":1,"op":"tools/list","server":"mine"})"}};
+    for (const auto& c : cases) {
+        const auto told = verb(c.verb);
+        EXPECT_TRUE(is_a("failure", told));
+        const json::value answer = Lines(home.run({"batch"}, c.line).out).answer(1);
+        EXPECT_TRUE(is_a("batch_answer", answer));
+        EXPECT_EQ(answer.at("error"), told.at("error")) << c.line;
+    }
+    const auto refused = Lines(home.run({"batch"}, "{\"id\":1,\"op\":\"no\"}").out).answer(1);
+    EXPECT_TRUE(is_a("batch_answer", refused));
+}
+
+TEST_F(Api, AServerThatRulesForbidIsNoErrorOfAListOfAll) {
+    home.add_example("y");
+    const Words denied{"--set", "permissions.deny=[\"mcp__y__*\"]", "--set",
+                       "servers.gone.enabled=false"};
+    for (const auto& [words, op] :
+         {std::pair(Words{"resources", "list", "--json"}, "resources/list"),
+          std::pair(Words{"prompts", "list", "--json"}, "prompts/list")}) {
+        Words verb = denied, lines = denied;
+        verb.insert(verb.end(), words.begin(), words.end());
+        lines.emplace_back("batch");
+        EXPECT_EQ(home.run(verb).exit_code, 0);
+        const auto done = home.run(lines, R"({"id":1,"op":")" + std::string(op) + "\"}\n");
+        EXPECT_EQ(done.exit_code, 0) << done.out;
+        EXPECT_EQ(done.out.find("errors"), std::string::npos);
+    }
+}
+
 }  // namespace
 }  // namespace patchbay::test
