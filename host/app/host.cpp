@@ -99,7 +99,7 @@ plugin::SearchOptions search_options(const HostOptions& options, const config::C
 
 class Judge final : public config::Approvals {
 public:
-    Judge(const TrustFile& trust, const plugin::Catalogue& plugins)
+    Judge(const service::TrustFile& trust, const plugin::Catalogue& plugins)
         : trust_(trust), plugins_(plugins) {}
     bool approved(const config::Proposal& proposal) const override {
         return trust_.approved(proposal);
@@ -116,7 +116,7 @@ public:
     }
 
 private:
-    const TrustFile& trust_;
+    const service::TrustFile& trust_;
     const plugin::Catalogue& plugins_;
 };
 
@@ -352,7 +352,7 @@ struct Host::Impl final : connection::ServerEvents {
     plugin::Catalogue plugins;
     ServerAuth server_auth;
     OneSignIn signing;
-    TrustFile trust;
+    service::TrustFile trust;
     std::optional<ServerLog> logs;
     EraFile eras;
     NotificationHandler notified;
@@ -382,7 +382,7 @@ const config::Config& Host::config() const {
 const std::vector<config::Candidate>& Host::candidates() const {
     return impl_->loaded.candidates;
 }
-TrustFile& Host::trust() {
+service::TrustFile& Host::trust() {
     return impl_->trust;
 }
 const std::string& Host::project() const {

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "app/login.hpp"
-#include "app/trust_file.hpp"
 #include "auth/person.hpp"
 #include "config/load.hpp"
 #include "connection/connection_manager.hpp"
@@ -14,6 +13,7 @@
 #include "plugin/catalogue.hpp"
 #include "router/router.hpp"
 #include "service/servers.hpp"
+#include "service/trust_file.hpp"
 
 #include <functional>
 #include <memory>
@@ -49,7 +49,7 @@ public:
     core::Loop& loop();
     const config::Config& config() const;
     // What was approved of checkouts; a change counts for the next host.
-    TrustFile& trust();
+    service::TrustFile& trust();
     const std::string& project() const;  // the folder whose files were read; empty: none
     const std::vector<config::Candidate>& candidates() const;  // for `config paths`
     // Judges another configuration by the plugins of this host.

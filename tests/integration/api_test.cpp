@@ -125,5 +125,24 @@ TEST_F(Api, AServerThatRulesForbidIsNoErrorOfAListOfAll) {
     }
 }
 
+TEST_F(Api, WhatOnlyVerbsTellHasItsShapeToo) {
+    const std::pair<Words, const char*> cases[] = {
+        {{"config", "check"}, "diagnostic"},
+        {{"config", "paths"}, "config_path"},
+        {{"trust"}, "proposal"},
+        {{"trust", "mine", "--yes"}, "proposal"},
+        {{"trust", "mine"}, "trust_change"},
+        {{"trust", "--revoke", "mine"}, "trust_change"},
+        {{"plugin", "list"}, "plugin"},
+        {{"plugin", "doctor", "--load"}, "plugin_finding"}};
+    for (const auto& [words, shape] : cases) {
+        const auto told = verb(words);
+        EXPECT_TRUE(are_all(shape, told)) << words.front();
+        EXPECT_FALSE(told.as_array().empty()) << words.front();
+    }
+    EXPECT_TRUE(is_a("plugin", verb({"plugin", "info", "stdio"})));
+    EXPECT_TRUE(is_a("signed_out", verb({"mcp", "logout", "x"})));
+}
+
 }  // namespace
 }  // namespace patchbay::test
