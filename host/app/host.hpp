@@ -5,7 +5,7 @@
 // Errors:  construction never fails; what is broken is a diagnostic or a server's status.
 #pragma once
 
-#include "app/login.hpp"
+#include "app/sign_ins.hpp"
 #include "auth/person.hpp"
 #include "config/load.hpp"
 #include "connection/connection_manager.hpp"
@@ -61,13 +61,7 @@ public:
     // What operations stand on: statuses, and why there is no server of a name.
     const service::Servers& servers() const;
 
-    // Signs in to a server, whatever is stored, or out of it. Ends before close().
-    void sign_in(const std::string& server, const std::string& scope, OneSignIn::Done done);
-    void sign_out(const std::string& server, OneSignIn::Done done);
-    void cancel_sign_in();
-    bool sign_in_was_needless() const;
-    // What is stored, sorted by server; also of servers that are not configured any more.
-    Result<std::vector<Login>> logins() const;
+    SignIns& sign_ins();  // one that is under way ends before close()
 
     void set_notification_handler(NotificationHandler handler);
 
