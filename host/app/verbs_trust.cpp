@@ -107,49 +107,59 @@ bool agreed(const Proposal& proposal) {
     return line == "y" || line == "Y" || line == "yes";
 }
 
-}  // namespace
+int revoke(Host& host, const TrustOptions& options, const GlobalOptions& global) {
+    if (options.ids.empty())
+        return report({ErrorCode::Invalid, "--revoke needs the ids to revoke"}, global);
+    const auto done = host.trust().revoke(host.project(), options.ids);
+    if (!done) return report(done.error(), global);
+    json::array revoked;
+    for (const auto& id : options.ids) {
+        say("revoked: " + core::printable(id, 80));
+        revoked.push_back({{"id", id}, {"state", "revoked"}});
+    }
+    if (global.json) print_line(visible(revoked));
+    return kOk;
+}
 
-int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
-    Host host(host_options(global));
-    if (!host.config().stop.empty()) return report_stop(host.config(), global);
-    auto& trust = host.trust();
-    if (options.revoke) {
-        if (options.ids.empty())
-            return report({ErrorCode::Invalid, "--revoke needs the ids to revoke"}, global);
-        const auto done = trust.revoke(host.project(), options.ids);
-        if (!done) return report(done.error(), global);
-        json::array revoked;
-        for (const auto& id : options.ids) {
-            say("revoked: " + core::printable(id, 80));
-            revoked.push_back({{"id", id}, {"state", "revoked"}});
-        }
-        if (global.json) print_line(visible(revoked));
-        return kOk;
-    }
-    if (const auto trouble = trust.trouble(); !trouble) return report(trouble.error(), global);
-    const auto& waiting = host.config().untrusted;
-    if (options.ids.empty()) {
-        if (options.yes)
-            return report({ErrorCode::Invalid,
-                           "--yes needs the ids to approve; `patchbay trust` lists what waits"},
-                          global);
-        // A file that cannot be used proposes nothing, which is not the same as nothing to approve.
-        const auto& config = host.config();
-        auto told = config.diagnostics;  // but for what the list says better
-        std::erase_if(told, [&](const config::Diagnostic& each) {
-            return each.severity == config::Severity::Warning &&
-                   std::any_of(waiting.begin(), waiting.end(), [&](const Proposal& proposal) {
-                       return proposal.place == each.place;
-                   });
+int show_waiting(Host& host, const TrustOptions& options, const GlobalOptions& global) {
+    if (options.yes)
+        return report({ErrorCode::Invalid,
+                       "--yes needs the ids to approve; `patchbay trust` lists what waits"},
+                      global);
+    // A file that cannot be used proposes nothing, which is not the same as nothing to approve.
+    const auto& config = host.config();
+    auto told = config.diagnostics;  // but for what the list says better
+    std::erase_if(told, [&](const config::Diagnostic& each) {
+        return each.severity == config::Severity::Warning &&
+               std::any_of(config.untrusted.begin(), config.untrusted.end(),
+                           [&](const Proposal& proposal) { return proposal.place == each.place; });
+    });
+    print_diagnostics(told, global.quiet);
+    const bool unusable = std::any_of(
+        config.diagnostics.begin(), config.diagnostics.end(), [](const auto& diagnostic) {
+            return diagnostic.severity == config::Severity::Error && diagnostic.server.empty();
         });
-        print_diagnostics(told, global.quiet);
-        const bool unusable = std::any_of(
-            config.diagnostics.begin(), config.diagnostics.end(), [](const auto& diagnostic) {
-                return diagnostic.severity == config::Severity::Error && diagnostic.server.empty();
-            });
-        const int code = list(config, trust, global.json);
-        return unusable ? int(kConfigError) : code;
+    const int code = list(config, host.trust(), global.json);
+    return unusable ? int(kConfigError) : code;
+}
+
+// What was approved, and what still is in the way of it.
+void tell_approved(const std::vector<Proposal>& picked) {
+    for (const auto& proposal : picked) {
+        say("approved: " + core::printable(proposal.id, 80));
+        if (proposal.unbound) say(kUnbound);
+        for (const auto& fault : proposal.faults)
+            say("it would not work: " + core::printable(fault, 1000));
+        const bool alone = !proposal.waits_for.empty() &&
+                           std::none_of(picked.begin(), picked.end(), [&](const auto& other) {
+                               return other.id == proposal.waits_for;
+                           });
+        if (alone) say("it still waits for: " + config::trust_command(proposal.waits_for));
     }
+}
+
+int approve(Host& host, const TrustOptions& options, const GlobalOptions& global) {
+    auto& trust = host.trust();
     json::array told;  // an entry for each id, for --json
     std::vector<std::string> wanted;
     for (const auto& id : options.ids) {
@@ -183,22 +193,26 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
     }
     const auto done = picked->empty() ? Result<void>() : trust.approve(*picked);
     if (!done) return report(done.error(), global);
+    tell_approved(*picked);
     for (const auto& proposal : *picked) {
-        say("approved: " + core::printable(proposal.id, 80));
         auto approved = service::to_json(proposal, trust, host.config());
         approved["state"] = "approved";
         told.push_back(std::move(approved));
-        if (proposal.unbound) say(kUnbound);
-        for (const auto& fault : proposal.faults)
-            say("it would not work: " + core::printable(fault, 1000));
-        const bool alone = !proposal.waits_for.empty() &&
-                           std::none_of(picked->begin(), picked->end(), [&](const auto& other) {
-                               return other.id == proposal.waits_for;
-                           });
-        if (alone) say("it still waits for: " + config::trust_command(proposal.waits_for));
     }
     if (global.json) print_line(visible(told));
     return code;
+}
+
+}  // namespace
+
+int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
+    Host host(host_options(global));
+    if (!host.config().stop.empty()) return report_stop(host.config(), global);
+    if (options.revoke) return revoke(host, options, global);
+    if (const auto trouble = host.trust().trouble(); !trouble)
+        return report(trouble.error(), global);
+    return options.ids.empty() ? show_waiting(host, options, global)
+                               : approve(host, options, global);
 }
 
 }  // namespace patchbay::app
