@@ -1,5 +1,6 @@
 #include "app/batch_input.hpp"
 
+#include "app/batch_request.hpp"
 #include "app/output.hpp"
 
 #include <algorithm>
@@ -78,17 +79,14 @@ std::optional<Result<std::string_view>> BatchInput::next() {
     if (scanned_ - taken_ > kLineBytes) {
         ++line_number_;
         stop();
-        return Error{ErrorCode::Limit, line_name() + " is over 16 MiB; nothing more is read"};
+        return Error{ErrorCode::Limit,
+                     name_of_line(line_number_) + " is over 16 MiB; nothing more is read"};
     }
     if (newline == std::string::npos) return {};
     ++line_number_;
     const auto line = std::string_view(buffer_).substr(taken_, newline - taken_);
     taken_ = scanned_ = newline + 1;
     return line;
-}
-
-std::string BatchInput::line_name() const {
-    return "line " + std::to_string(line_number_);
 }
 
 void BatchInput::pause(bool paused) {

@@ -31,10 +31,9 @@ public:
     // The next whole line, good until the loop goes on; none: it has not come yet. One that is too
     // long is an error, and the last.
     std::optional<Result<std::string_view>> next();
-    std::string line_name() const;  // of the one that was taken last: `line 3`
-    std::size_t line_number() const { return line_number_; }
-    void pause(bool paused);  // nothing more is read meanwhile
-    void stop();              // ends it here; what was not taken is dropped
+    std::size_t line_number() const { return line_number_; }  // of the one that was taken last
+    void pause(bool paused);                                  // nothing more is read meanwhile
+    void stop();  // ends it here; what was not taken is dropped
     // Nothing comes any more, and all that came was taken.
     bool over() const { return ended_ && taken_ == buffer_.size(); }
     bool failed() const { return failed_; }

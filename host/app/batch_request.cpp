@@ -78,6 +78,14 @@ std::string unknown_member(const json::object& request, const std::string& op) {
 
 }  // namespace
 
+std::string name_of_line(std::size_t number) {
+    return "line " + std::to_string(number);
+}
+
+Error wrong_line(std::size_t number, const std::string& why) {
+    return {ErrorCode::Invalid, name_of_line(number) + ": " + why};
+}
+
 std::string text_of(const json::object& object, const char* key) {
     return std::string(core::text_in(&object, key).value_or(""));
 }

@@ -3,6 +3,8 @@
 // Threads: [value]. Errors: trouble_with() says them; the others take what it let through.
 #pragma once
 
+#include "core/result.hpp"
+
 #include <boost/json.hpp>
 
 #include <chrono>
@@ -10,6 +12,16 @@
 #include <string_view>
 
 namespace patchbay::app {
+
+struct BatchLine {
+    std::string id;  // raw JSON
+    const boost::json::object& members;
+    std::string_view text;  // as it was written
+    std::size_t number;     // from 1
+};
+std::string name_of_line(std::size_t number);  // `line 3`
+// That it cannot be carried out as it stands.
+Error wrong_line(std::size_t number, const std::string& why);
 
 // What is wrong with the members that every op shares; empty: nothing.
 std::string trouble_with(const boost::json::object& request);

@@ -5,14 +5,15 @@
 // Errors:  construction never fails; what is broken is a diagnostic or a server's status.
 #pragma once
 
-#include "app/login.hpp"
-#include "app/trust_file.hpp"
+#include "app/sign_ins.hpp"
 #include "auth/person.hpp"
 #include "config/load.hpp"
 #include "connection/connection_manager.hpp"
 #include "core/loop.hpp"
 #include "plugin/catalogue.hpp"
 #include "router/router.hpp"
+#include "service/servers.hpp"
+#include "service/trust_file.hpp"
 
 #include <functional>
 #include <memory>
@@ -48,7 +49,7 @@ public:
     core::Loop& loop();
     const config::Config& config() const;
     // What was approved of checkouts; a change counts for the next host.
-    TrustFile& trust();
+    service::TrustFile& trust();
     const std::string& project() const;  // the folder whose files were read; empty: none
     const std::vector<config::Candidate>& candidates() const;  // for `config paths`
     // Judges another configuration by the plugins of this host.
@@ -57,19 +58,10 @@ public:
     connection::ConnectionManager& connections();
     router::Router& router();
 
-    // Rules of the configuration that match no tool, as far as servers have listed theirs.
-    std::vector<config::Diagnostic> rule_warnings() const;
+    // What operations stand on: statuses, and why there is no server of a name.
+    const service::Servers& servers() const;
 
-    // Statuses of all configured servers, disabled and broken ones included, sorted by id.
-    std::vector<connection::Status> statuses() const;
-
-    // Signs in to a server, whatever is stored, or out of it. Ends before close().
-    void sign_in(const std::string& server, const std::string& scope, OneSignIn::Done done);
-    void sign_out(const std::string& server, OneSignIn::Done done);
-    void cancel_sign_in();
-    bool sign_in_was_needless() const;
-    // What is stored, sorted by server; also of servers that are not configured any more.
-    Result<std::vector<Login>> logins() const;
+    SignIns& sign_ins();  // one that is under way ends before close()
 
     void set_notification_handler(NotificationHandler handler);
 

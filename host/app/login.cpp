@@ -53,6 +53,17 @@ void OneSignIn::cancel() {
     if (authenticator_) authenticator_->cancel(1);
 }
 
+boost::json::object to_json(const Login& login) {
+    boost::json::object told{{"server", login.server},
+                             {"issuer", login.issuer},
+                             {"scope", login.scope},
+                             {"renewable", login.renewable},
+                             {"store", login.in_keyring ? "secret-service" : "file"}};
+    if (!login.principal.empty()) told["principal"] = login.principal;
+    if (login.expires) told["expires_at"] = std::chrono::system_clock::to_time_t(*login.expires);
+    return told;
+}
+
 bool OneSignIn::begin(const Make& make, Done done) {
     auto made = make(*this);
     if (!made) {

@@ -25,6 +25,7 @@ struct Login {
     bool in_keyring = false;
 };
 Login login_of(const std::string& server, const boost::json::object& record);
+boost::json::object to_json(const Login& login);  // `login` of config/schema/api
 
 // One acquire, or one forget, of an authenticator that is made for it.
 class OneSignIn final : private plugin::AuthenticatorEvents {

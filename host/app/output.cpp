@@ -192,26 +192,6 @@ void ProgressLine::show(const std::string& text) {
     std::fflush(stderr);
 }
 
-bool fits_pattern(std::string_view given_pattern, std::string_view given_name,
-                  std::string_view description) {
-    const auto pattern = core::lower(given_pattern), name = core::lower(given_name);
-    if (pattern.find_first_of("*?") == std::string::npos)
-        return name.find(pattern) != std::string::npos ||
-               core::lower(description).find(pattern) != std::string::npos;
-    std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
-    while (n < name.size()) {
-        if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) && pattern[p] != '*')
-            ++p, ++n;
-        else if (p < pattern.size() && pattern[p] == '*')
-            star = p++, mark = n;
-        else if (star != std::string_view::npos)
-            p = star + 1, n = ++mark;
-        else
-            return false;
-    }
-    return pattern.find_first_not_of('*', p) == std::string_view::npos;
-}
-
 std::string table_text(const std::vector<std::vector<Cell>>& rows, Look look) {
     std::vector<std::vector<std::string>> texts;
     std::vector<std::size_t> widths;

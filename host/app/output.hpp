@@ -1,5 +1,4 @@
-// Printing: tables, JSON, foreign text that must not move the cursor, files for binary content; and
-// which names a pattern picks for it.
+// Printing: tables, JSON, foreign text that must not move the cursor, files for binary content.
 //
 // Threads: the calling one.
 #pragma once
@@ -58,10 +57,6 @@ enum class Look { Plain, Terminal, Colours };
 std::string table_text(const std::vector<std::vector<Cell>>& rows, Look look);
 // To stdout. Colours on a terminal without NO_COLOR.
 void print_table(const std::vector<std::vector<Cell>>& rows);
-
-// `*` and `?` as in a shell over the whole name; a pattern without them is looked for anywhere in
-// the name and the description. In any case of letters.
-bool fits_pattern(std::string_view pattern, std::string_view name, std::string_view description);
 
 // Base64, with its padding or without; Protocol when it is none.
 Result<std::string> base64_decoded(std::string_view text);

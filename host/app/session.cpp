@@ -16,16 +16,7 @@ namespace {
 
 constexpr std::chrono::seconds kCloseLimit{5};
 constexpr std::chrono::milliseconds kHurriedGrace{300};
-constexpr std::size_t kNamedServers = 20;
 constexpr std::size_t kMostOfOneFile = 50;  // diagnostics told; each file hides its own alone
-
-// Where a server is turned off; of one that a plugin brings, where it is defined.
-std::string place_of_switch(const config::Config& config, const connection::Status& status) {
-    const auto found = std::find_if(config.servers.begin(), config.servers.end(),
-                                    [&](const auto& server) { return server.id == status.id; });
-    return config::to_string(found == config.servers.end() ? status.place
-                                                           : found->place_of_rule("enabled"));
-}
 
 }  // namespace
 
@@ -183,72 +174,18 @@ void Session::tell_troubles_of(const std::vector<std::string>& servers, Entries 
             return each.severity == config::Severity::Warning &&
                    each.place.scope != config::Scope::Session;
         return std::find(servers.begin(), servers.end(), each.server) == servers.end() ||
-               (entries == Entries::InForce && !has(each.server));
+               (entries == Entries::InForce && !host_->servers().has(each.server));
     });
     tell(std::move(told));
 }
 
-bool Session::has(const std::string& server) const {
-    return server.empty() || host_->connections().find(server);
-}
-
-Error Session::no_such_server(const std::string& server) const {
-    const std::string name = "server \"" + core::printable(server, 64) + "\"";
-    std::vector<std::string> known;
-    for (const auto& status : host_->statuses()) {
-        known.push_back(status.id);
-        if (status.id != server) continue;
-        if (status.state == connection::State::Disabled)
-            return {ErrorCode::NotFound, name + " is disabled (" +
-                                             place_of_switch(host_->config(), status) +
-                                             "); set enabled = true"};
-        if (status.state == connection::State::Untrusted)
-            return {ErrorCode::Denied, status.last_error};
-        // The message of its entry names the server already.
-        return missing(
-            {ErrorCode::NotFound, config::to_string(status.place) + ": " + status.last_error},
-            server);
-    }
-    const std::string message = "no " + name + " is configured" + core::did_you_mean(server, known);
-    if (known.empty())
-        return missing({ErrorCode::NotFound,
-                        message + "; patchbay config paths tells where one can be" + passed_over()},
-                       server);
-    const auto left = known.size() > kNamedServers ? known.size() - kNamedServers : 0;
-    known.resize(known.size() - left);
-    const std::string more = left > 0 ? " and " + std::to_string(left) + " more" : "";
-    return missing({ErrorCode::NotFound,
-                    message + "; known: " + core::join(known, ", ") + more + passed_over()},
-                   server);
-}
-
-std::string Session::passed_over() const {
-    const auto& why = host_->config().closed_by;
-    return why.empty() ? std::string() : "; " + why + ", so no other file counts";
-}
-
-Error Session::missing(Error error, std::string_view server) const {
-    const auto& diagnostics = host_->config().diagnostics;
-    const bool unread = std::any_of(diagnostics.begin(), diagnostics.end(), [](const auto& each) {
-        return each.severity == config::Severity::Error && each.server.empty();
-    });
-    const bool known = !server.empty() && misconfigured(server);
-    if (error.code != ErrorCode::NotFound || (!known && !unread)) return error;
-    if (!known) error.message += "; it may be in what the configuration has wrong";
-    return {ErrorCode::Invalid, error.message};
+int Session::report_no_server(const std::string& server) const {
+    return report_missing(servers().no_such_server(server));
 }
 
 int Session::report_missing(const Error& error) const {
     const int code = report(error);
     return error.code == ErrorCode::Invalid ? int(kConfigError) : code;
-}
-
-bool Session::misconfigured(std::string_view server) const {
-    const auto& diagnostics = host_->config().diagnostics;
-    return std::any_of(diagnostics.begin(), diagnostics.end(), [&](const auto& diagnostic) {
-        return diagnostic.severity == config::Severity::Error &&
-               (server.empty() || diagnostic.server == server);
-    });
 }
 
 void Session::connect(const std::vector<std::string>& servers) {
@@ -261,31 +198,7 @@ void Session::connect(const std::vector<std::string>& servers) {
     host_->connections().connect(servers, [settled] { *settled = true; });
     wait([&] { return *settled || was_interrupted(); }, [] {});
     line.clear();
-    if (!was_interrupted()) print_diagnostics(host_->rule_warnings(), global_.quiet);
-}
-
-bool Session::cut_short(const connection::Status& status) const {
-    using connection::State;
-    return was_interrupted() &&
-           (status.state == State::Connecting || status.state == State::Reconnecting ||
-            status.state == State::Idle);
-}
-
-Error nobody_answered(const std::vector<Error>& errors) {
-    std::vector<std::string> messages;
-    for (const auto& error : errors) messages.push_back(error.message);
-    const auto is = [](ErrorCode code) {
-        return [code](const Error& error) { return error.code == code; };
-    };
-    const auto code =
-        std::any_of(errors.begin(), errors.end(), is(ErrorCode::Cancelled)) ? ErrorCode::Cancelled
-        : std::all_of(errors.begin(), errors.end(), is(ErrorCode::Denied))  ? ErrorCode::Denied
-                                                                           : ErrorCode::Unavailable;
-    return {code, core::join(messages, "\n       ")};
-}
-
-Error interrupted(const std::string& server) {
-    return {ErrorCode::Cancelled, "server \"" + server + "\": interrupted before it had answered"};
+    if (!was_interrupted()) print_diagnostics(host_->servers().rule_warnings(), global_.quiet);
 }
 
 int report(const Error& error, const GlobalOptions& global) {

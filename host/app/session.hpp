@@ -7,6 +7,7 @@
 #include "app/host.hpp"
 #include "app/verbs.hpp"
 #include "app/watchdog.hpp"
+#include "service/statuses.hpp"
 
 #include <functional>
 #include <map>
@@ -16,10 +17,6 @@
 
 namespace patchbay::app {
 
-// That no server answered, as one error with a message a line; `errors` says it of each.
-Error nobody_answered(const std::vector<Error>& errors);
-// That it was not waited for any longer.
-Error interrupted(const std::string& server);
 // Prints `error: ...` to stderr, and as JSON to stdout with --json; returns its exit code.
 int report(const Error& error, const GlobalOptions& global);
 
@@ -36,14 +33,17 @@ public:
     void close();  // the same, before our end; what is in flight is answered meanwhile
 
     Host& host() const { return *host_; }
+    const service::Servers& servers() const { return host_->servers(); }
     const GlobalOptions& global() const { return global_; }
 
     // Pumps until done(). The first SIGINT or SIGTERM calls `interrupted` (and goes on pumping if
     // it is set), the second one ends the process.
     bool wait(const std::function<bool()>& done, std::function<void()> interrupted = {});
     bool was_interrupted() const { return interrupts_ > 0; }
-    // Whether the interruption came before it was known what becomes of such a server.
-    bool cut_short(const connection::Status& status) const;
+    // Whether servers were waited for until an interruption.
+    service::Wait waited() const {
+        return was_interrupted() ? service::Wait::CutShort : service::Wait::ToTheEnd;
+    }
 
     // Connects these servers, all when empty, with a progress line on a terminal. Ends early when
     // interrupted, and leaves them as they are: what is known by then is worth telling.
@@ -59,19 +59,9 @@ public:
     enum class Entries { All, InForce };
     void tell_troubles_of(const std::vector<std::string>& servers,
                           Entries entries = Entries::InForce);
-    // Whether there is such a server to use; true of the empty name, which stands for all.
-    bool has(const std::string& server) const;
-    // Why there is no such server: out of order, disabled, or not there; names the others.
-    Error no_such_server(const std::string& server) const;
-    // `; FILE is exclusive, so no other file counts`, or nothing.
-    std::string passed_over() const;
-    // `error`, or Invalid where what was not found may be in what the configuration has wrong.
-    // `server`: whose it would be; empty: nobody knows.
-    Error missing(Error error, std::string_view server) const;
-    // Reports what one of these said; returns the exit code.
+    // Reports why something is missing, as service::Servers says it; returns the exit code.
     int report_missing(const Error& error) const;
-    // Whether the configuration has an error about `server`, about anything when that is empty.
-    bool misconfigured(std::string_view server = {}) const;
+    int report_no_server(const std::string& server) const;
 
 private:
     Session(const GlobalOptions& global, Life life, auth::Person::Presence presence);

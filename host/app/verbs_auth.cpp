@@ -23,17 +23,6 @@ std::string expiry_of(const Login& login) {
     return "in " + std::to_string(left.count() / 86400) + " days";
 }
 
-json::object json_of(const Login& login) {
-    json::object told{{"server", login.server},
-                      {"issuer", login.issuer},
-                      {"scope", login.scope},
-                      {"renewable", login.renewable},
-                      {"store", login.in_keyring ? "secret-service" : "file"}};
-    if (!login.principal.empty()) told["principal"] = login.principal;
-    if (login.expires) told["expires_at"] = std::chrono::system_clock::to_time_t(*login.expires);
-    return told;
-}
-
 std::string printable(const std::string& text) {
     return text.empty() ? "-" : core::printable(text, 200);
 }
@@ -48,9 +37,8 @@ int report_failed(const Session& session, const std::string& server, const Error
     const auto& servers = session.host().config().servers;
     const bool known = std::any_of(servers.begin(), servers.end(),
                                    [&](const auto& each) { return each.id == server; });
-    return error.code == ErrorCode::NotFound && !known
-               ? session.report_missing(session.no_such_server(server))
-               : session.report(error);
+    return error.code == ErrorCode::NotFound && !known ? session.report_no_server(server)
+                                                       : session.report(error);
 }
 
 // Runs until `done` was told; what it was told.
@@ -59,7 +47,7 @@ Result<void> outcome_of(Session& session, const std::function<void(OneSignIn::Do
     begin([&](Result<void> told) { outcome = std::move(told); });
     // An interruption ends the sign-in and not the wait: a listening port and a browser's page are
     // closed before we leave.
-    session.wait([&] { return outcome.has_value(); }, [&] { session.host().cancel_sign_in(); });
+    session.wait([&] { return outcome.has_value(); }, [&] { session.host().sign_ins().cancel(); });
     return outcome ? *outcome : Error{ErrorCode::Cancelled, "interrupted"};
 }
 
@@ -74,10 +62,10 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
     auto& session = *opened;
     session.tell_troubles_of({server});
     const auto outcome = outcome_of(session, [&](OneSignIn::Done done) {
-        session.host().sign_in(server, scope, std::move(done));
+        session.host().sign_ins().sign_in(server, scope, std::move(done));
     });
     if (!outcome) return report_failed(session, server, outcome.error());
-    if (session.host().sign_in_was_needless()) {
+    if (session.host().sign_ins().was_needless()) {
         if (global.json)
             print_json(json::serialize(json::object{{"server", server}, {"signed_in", false}}));
         else
@@ -86,11 +74,11 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
         return kOk;
     }
     Login login{server, {}, {}, {}, {}, false, false};
-    if (const auto logins = session.host().logins())
+    if (const auto logins = session.host().sign_ins().list())
         for (const auto& each : *logins)
             if (each.server == server) login = each;
     if (global.json)
-        print_json(json::serialize(json_of(login)));
+        print_json(json::serialize(to_json(login)));
     else
         print_line("signed in to \"" + server + "\" at " + printable(login.issuer) +
                    "; scope: " + printable(login.scope) + "; expires: " + expiry_of(login) +
@@ -103,9 +91,10 @@ int logout_verb(const GlobalOptions& global, const std::string& server) {
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.tell_troubles_of({server});
-    const bool was_signed_in = signed_in(session.host().logins(), server);
-    const auto outcome = outcome_of(
-        session, [&](OneSignIn::Done done) { session.host().sign_out(server, std::move(done)); });
+    const bool was_signed_in = signed_in(session.host().sign_ins().list(), server);
+    const auto outcome = outcome_of(session, [&](OneSignIn::Done done) {
+        session.host().sign_ins().sign_out(server, std::move(done));
+    });
     if (!outcome) return report_failed(session, server, outcome.error());
     if (global.json)
         print_json(json::serialize(json::object{
@@ -121,11 +110,11 @@ int auth_verb(const GlobalOptions& global) {
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.tell_troubles();
-    const auto logins = session.host().logins();
+    const auto logins = session.host().sign_ins().list();
     if (!logins) return session.report(logins.error());
     if (global.json) {
         json::array all;
-        for (const auto& login : *logins) all.push_back(json_of(login));
+        for (const auto& login : *logins) all.push_back(to_json(login));
         print_json(json::serialize(all));
         return kOk;
     }

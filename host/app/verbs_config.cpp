@@ -2,30 +2,12 @@
 #include "app/session.hpp"
 #include "app/verbs.hpp"
 #include "config/show.hpp"
-#include "policy/unmatched_rules.hpp"
-
-#include <filesystem>
+#include "service/configuration.hpp"
 
 namespace patchbay::app {
 namespace json = boost::json;
 
 namespace {
-
-const char* word_of(config::Candidate::Found found) {
-    switch (found) {
-        case config::Candidate::Found::Absent:
-            return "absent";
-        case config::Candidate::Found::Read:
-            return "read";
-        case config::Candidate::Found::Unreadable:
-            return "unreadable";
-        case config::Candidate::Found::Broken:
-            return "broken";
-        case config::Candidate::Found::Ignored:
-            return "ignored";
-    }
-    return "?";
-}
 
 // Indented, for people; Boost.JSON only knows the compact form.
 void print_indented(const json::value& value, std::string& out, const std::string& indent = {}) {
@@ -65,20 +47,6 @@ int report_check(const std::vector<config::Diagnostic>& diagnostics, const Globa
     return errors ? kConfigError : kOk;
 }
 
-// The scope in which the file is read anyway, or else as whom its name makes it speak.
-config::Scope scope_of(const std::string& file, const std::vector<config::Candidate>& candidates) {
-    std::error_code none;
-    const auto path = std::filesystem::weakly_canonical(file, none);
-    for (const auto& candidate : candidates) {
-        if (std::filesystem::weakly_canonical(candidate.path, none) == path) return candidate.scope;
-    }
-    const auto name = path.filename().string();
-    if (name.starts_with(".patchbay.local.")) return config::Scope::Local;
-    if (name.starts_with(".mcp.") || path.parent_path().filename() == ".patchbay")
-        return config::Scope::Project;
-    return config::Scope::User;
-}
-
 }  // namespace
 
 int config_show_verb(const GlobalOptions& global, bool origins) {
@@ -99,13 +67,12 @@ int config_show_verb(const GlobalOptions& global, bool origins) {
 
 int config_check_verb(const GlobalOptions& global, const std::string& file) {
     const Host host(host_options(global));
-    auto checked =
-        file.empty() ? host.config() : config::check_file(file, scope_of(file, host.candidates()));
+    auto checked = file.empty()
+                       ? host.config()
+                       : config::check_file(file, service::scope_of(file, host.candidates()));
     // The host has judged its own configuration when it was built.
     if (!file.empty()) host.check_transports(checked);
-    for (auto& warning : policy::unmatched_rules(checked, {}))
-        checked.diagnostics.push_back(std::move(warning));
-    return report_check(checked.diagnostics, global);
+    return report_check(service::diagnostics_of(checked), global);
 }
 
 int config_paths_verb(const GlobalOptions& global) {
@@ -116,15 +83,12 @@ int config_paths_verb(const GlobalOptions& global) {
     for (const auto& candidate : loaded.candidates) {
         const bool read = candidate.found == config::Candidate::Found::Read;
         const bool absent = candidate.found == config::Candidate::Found::Absent;
-        list.push_back({{"scope", config::name_of(candidate.scope)},
-                        {"found", word_of(candidate.found)},
-                        {"path", candidate.path},
-                        {"note", candidate.note}});
+        list.push_back(service::to_json(candidate));
         rows.push_back(
             {{config::name_of(candidate.scope)},
-             {word_of(candidate.found), read     ? "green"
-                                        : absent ? "gray"
-                                                 : "red"},
+             {service::word_of(candidate.found), read     ? "green"
+                                                 : absent ? "gray"
+                                                          : "red"},
              {candidate.path + (candidate.note.empty() ? "" : "  (" + candidate.note + ")")}});
     }
     if (global.json)

@@ -1,10 +1,10 @@
 #include "app/output.hpp"
 #include "app/session.hpp"
-#include "app/statuses.hpp"
 #include "app/verbs.hpp"
 #include "core/text.hpp"
+#include "service/statuses.hpp"
 
-#include <ctime>
+#include <algorithm>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -52,15 +52,6 @@ const char* colour_of(State state) {
     }
 }
 
-std::string time_of(std::chrono::system_clock::time_point when) {
-    const auto seconds = std::chrono::system_clock::to_time_t(when);
-    std::tm parts{};
-    gmtime_r(&seconds, &parts);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text;
-}
-
 std::string transport_of(const Status& status) {
     if (status.fallback_from.empty()) return status.transport;
     return status.fallback_from + " -> " + status.transport;
@@ -68,37 +59,6 @@ std::string transport_of(const Status& status) {
 
 std::string tool_count(const Status& status) {
     return status.tools ? std::to_string(*status.tools) : "-";
-}
-
-std::string state_of(const Session& session, const Status& status) {
-    return session.cut_short(status) ? "interrupted" : connection::name_of(status.state);
-}
-
-json::object json_of(const Session& session, const Status& status) {
-    json::object object{{"id", status.id},
-                        {"transport", status.transport},
-                        {"scope", config::name_of(status.place.scope)},
-                        {"source", config::to_string(status.place)},
-                        {"enabled", status.enabled},
-                        {"state", state_of(session, status)},
-                        {"tools", status.tools ? json::value(*status.tools) : json::value()},
-                        {"restarts", status.restarts},
-                        {"stray_lines", status.stray_lines},
-                        {"malformed_messages", status.malformed},
-                        {"late_answers", status.late_answers}};
-    if (!status.fallback_from.empty()) object["fallback_from"] = status.fallback_from;
-    if (!status.protocol.empty()) object["protocol"] = status.protocol;
-    if (!status.last_error.empty()) object["last_error"] = status.last_error;
-    if (status.last_connected) object["last_connected_at"] = time_of(*status.last_connected);
-    if (!status.server_name.empty())
-        object["server"] = {{"name", status.server_name}, {"version", status.server_version}};
-    if (!status.capabilities.empty())
-        object["capabilities"] =
-            json::array(status.capabilities.begin(), status.capabilities.end());
-    if (!status.notes.empty())
-        object["notes"] = json::array(status.notes.begin(), status.notes.end());
-    for (const auto& [name, value] : status.facts) object[name] = fact_value(name, value);
-    return object;
 }
 
 void print_statuses(const Session& session, const std::vector<Status>& statuses) {
@@ -109,7 +69,7 @@ void print_statuses(const Session& session, const std::vector<Status>& statuses)
                         {transport_of(status)},
                         {config::name_of(status.place.scope)},
                         {status.enabled ? "yes" : "no"},
-                        {state_of(session, status), colour_of(status.state)},
+                        {service::state_of(status, session.waited()), colour_of(status.state)},
                         {tool_count(status)}});
     }
     print_table(rows);
@@ -121,7 +81,7 @@ void print_detail(const Session& session, const Status& status) {
         if (!value.empty()) rows.push_back({{name}, {value, colour}});
     };
     row("id", status.id);
-    row("state", state_of(session, status), colour_of(status.state));
+    row("state", service::state_of(status, session.waited()), colour_of(status.state));
     row("enabled", status.enabled ? "yes" : "no");
     row("transport", transport_of(status));
     row("source", config::to_string(status.place));
@@ -132,7 +92,7 @@ void print_detail(const Session& session, const Status& status) {
     row("tools", tool_count(status));
     for (const auto& [name, value] : status.facts) row(name.c_str(), value);
     row("restarts", std::to_string(status.restarts));
-    if (status.last_connected) row("last connected", time_of(*status.last_connected));
+    if (status.last_connected) row("last connected", service::time_of(*status.last_connected));
     row("last error", status.last_error, "red");
     if (status.stray_lines) row("stray stdout lines", std::to_string(status.stray_lines));
     for (const auto& note : status.notes) row("note", note);
@@ -169,7 +129,8 @@ void print_nothing_configured(const Host& host) {
 int show_statuses(Session& session, std::vector<Status> statuses) {
     if (session.global().json) {
         json::array list;
-        for (const auto& status : statuses) list.push_back(json_of(session, status));
+        for (const auto& status : statuses)
+            list.push_back(service::to_json(status, session.waited()));
         print_json(json::serialize(list));
     } else if (statuses.empty()) {
         print_nothing_configured(session.host());
@@ -188,7 +149,7 @@ int show_statuses(Session& session, std::vector<Status> statuses) {
     for (const auto& status : statuses)
         failed = failed || status.state == State::Error || status.state == State::Failed;
     if (session.was_interrupted()) return kInterrupted;
-    if (session.misconfigured()) return kConfigError;
+    if (session.servers().misconfigured()) return kConfigError;
     return failed ? kUnavailable : kOk;
 }
 
@@ -201,24 +162,24 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
     if (server.empty()) {
         session.tell_troubles();
         session.connect({});
-        return show_statuses(session, session.host().statuses());
+        return show_statuses(session, session.servers().statuses());
     }
     session.tell_troubles_of({server}, Session::Entries::All);
-    auto statuses = session.host().statuses();
+    auto statuses = session.servers().statuses();
     const auto named = [&](const Status& status) { return status.id == server; };
     if (std::none_of(statuses.begin(), statuses.end(), named)) {
-        return session.report_missing(session.no_such_server(server));
+        return session.report_no_server(server);
     }
     // One that is disabled, broken or not approved is shown as well, and not connected.
     if (session.host().connections().find(server)) session.connect({server});
-    statuses = session.host().statuses();
+    statuses = session.servers().statuses();
     const auto& status = *std::find_if(statuses.begin(), statuses.end(), named);
     if (global.json)
-        print_json(json::serialize(json_of(session, status)));
+        print_json(json::serialize(service::to_json(status, session.waited())));
     else
         print_detail(session, status);
     if (session.was_interrupted()) return kInterrupted;
-    if (session.misconfigured(server)) return kConfigError;
+    if (session.servers().misconfigured(server)) return kConfigError;
     if (status.state == State::Untrusted) return kDenied;
     return status.state == State::Error || status.state == State::Failed ? kUnavailable : kOk;
 }
@@ -228,7 +189,7 @@ int list_verb(const GlobalOptions& global) {
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.tell_troubles();
-    return show_statuses(session, session.host().statuses());
+    return show_statuses(session, session.servers().statuses());
 }
 
 int logs_verb(const GlobalOptions& global, const std::string& server, std::size_t lines) {
@@ -237,10 +198,10 @@ int logs_verb(const GlobalOptions& global, const std::string& server, std::size_
     auto& session = *opened;
     session.tell_troubles_of({server});
     const auto kept = session.host().log_tail(server, lines);
-    const auto statuses = session.host().statuses();
+    const auto statuses = session.servers().statuses();
     const bool known = std::any_of(statuses.begin(), statuses.end(),
                                    [&](const auto& status) { return status.id == server; });
-    if (kept.empty() && !known) return session.report_missing(session.no_such_server(server));
+    if (kept.empty() && !known) return session.report_no_server(server);
     if (global.json)
         print_json(json::serialize(json::value(json::array(kept.begin(), kept.end()))));
     else

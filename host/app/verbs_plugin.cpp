@@ -3,6 +3,7 @@
 #include "app/session.hpp"
 #include "app/verbs.hpp"
 #include "core/text.hpp"
+#include "service/plugins.hpp"
 
 #include <csignal>
 #include <cstdio>
@@ -18,33 +19,6 @@ constexpr std::chrono::seconds kLoadLimit{60};  // of loading and shutting down,
 
 bool usable(PluginState state) {
     return state == PluginState::Available || state == PluginState::Loaded;
-}
-
-std::vector<std::string> provided(const PluginInfo& info) {
-    std::vector<std::string> names;
-    for (const auto& each : info.provides) names.push_back(each.kind + " " + each.name);
-    return names;
-}
-
-json::object json_of(const PluginInfo& info) {
-    const auto names = provided(info);
-    json::object grants;
-    for (const auto& [name, given] : info.grants) grants[name] = given;
-    return {
-        {"id", info.id},
-        {"name", info.name},
-        {"version", info.version},
-        {"license", info.license},
-        {"state", plugin::name_of(info.state)},
-        {"reason", info.reason},
-        {"provides", json::array(names.begin(), names.end())},
-        {"manifest", info.manifest_path},
-        {"library", info.library_path},
-        {"sha256", info.sha256},
-        {"found_in", info.place.kind},
-        {"requires", json::array(info.requires_extensions.begin(), info.requires_extensions.end())},
-        {"wants", json::array(info.wants_extensions.begin(), info.wants_extensions.end())},
-        {"grants", std::move(grants)}};
 }
 
 // In a child process, since a plugin that is out of order may take the whole process with it. Empty:
@@ -77,7 +51,7 @@ int plugin_list_verb(const GlobalOptions& global) {
     const auto& plugins = session.host().plugins().list();
     if (global.json) {
         json::array list;
-        for (const auto& info : plugins) list.push_back(json_of(info));
+        for (const auto& info : plugins) list.push_back(service::to_json(info));
         print_json(json::serialize(list));
         return kOk;
     }
@@ -89,7 +63,7 @@ int plugin_list_verb(const GlobalOptions& global) {
              {plugin::name_of(info.state), usable(info.state)                   ? "green"
                                            : info.state == PluginState::Refused ? "red"
                                                                                 : "gray"},
-             {core::join(provided(info), ", ")},
+             {core::join(service::provided(info), ", ")},
              {info.place.kind}});
     }
     print_table(rows);
@@ -110,11 +84,11 @@ int plugin_info_verb(const GlobalOptions& global, const std::string& name) {
     const auto info = session.host().plugins().info(name);
     if (!info) return session.report(info.error());
     if (global.json) {
-        print_json(json::serialize(json_of(*info)));
+        print_json(json::serialize(service::to_json(*info)));
         return kOk;
     }
     std::vector<std::vector<Cell>> rows;
-    for (const auto& member : json_of(*info)) {
+    for (const auto& member : service::to_json(*info)) {
         const auto& value = member.value();
         const std::string text =
             value.is_string() ? std::string(value.get_string()) : json::serialize(value);
@@ -144,10 +118,7 @@ int plugin_doctor_verb(const GlobalOptions& global, bool load) {
     std::vector<std::vector<Cell>> rows{{{"FROM"}, {"PATH"}, {"FINDING"}}};
     for (const auto& each : looked) {
         trouble = trouble || !each.ok;
-        list.push_back({{"from", each.place.kind},
-                        {"path", each.path},
-                        {"finding", each.finding},
-                        {"ok", each.ok}});
+        list.push_back(service::to_json(each));
         rows.push_back({{each.place.kind}, {each.path}, {each.finding, each.ok ? "" : "red"}});
     }
     if (!global.json) print_table(rows);
@@ -155,7 +126,9 @@ int plugin_doctor_verb(const GlobalOptions& global, bool load) {
         const auto why = why_it_does_not_load(id, global);
         trouble = trouble || !why.empty();
         const std::string finding = why.empty() ? "loads" : why;
-        list.push_back({{"from", "load"}, {"path", id}, {"finding", finding}, {"ok", why.empty()}});
+        plugin::Looked tried{{}, id, finding, why.empty()};
+        tried.place.kind = "load";
+        list.push_back(service::to_json(tried));
         if (global.json) continue;
         // Each as it comes: the next one may take its time.
         print_table({{{"load"}, {id}, {finding, why.empty() ? "green" : "red"}}});

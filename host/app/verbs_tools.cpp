@@ -1,13 +1,14 @@
 #include "app/call_arguments.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
-#include "app/unknown_tool.hpp"
 #include "app/verbs.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/arguments.hpp"
 #include "protocol/envelope.hpp"
 #include "protocol/qualified_name.hpp"
+#include "service/call.hpp"
+#include "service/tools.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -90,45 +91,34 @@ void print_tool(const router::ListedTool& tool) {
     print_table(rows);
 }
 
-// The servers of `ids` that may have a tool of such a name. A pattern without wildcards is looked
-// for in descriptions too, which any server may have.
-std::vector<std::string> concerned(const std::string& pattern, std::vector<std::string> ids) {
-    const auto wildcard = pattern.find_first_of("*?");
-    if (wildcard == std::string::npos) return ids;
-    return protocol::servers_beginning(std::string_view(pattern).substr(0, wildcard), ids);
-}
-
-// No public name begins as the pattern does, up to its first wildcard.
-Error no_server_for(const Session& session, const std::string& pattern) {
-    constexpr std::string_view kPrefix = "mcp__";
-    const auto end = std::min(pattern.find("__", kPrefix.size()), pattern.size());
-    if (core::lower(pattern).starts_with(kPrefix) && pattern.find_first_of("*?") > end)
-        return session.no_such_server(pattern.substr(kPrefix.size(), end - kPrefix.size()));
-    return session.missing(
-        {ErrorCode::NotFound, "no server's tools can match \"" + core::printable(pattern, 80) +
-                                  "\"; they are called mcp__SERVER__TOOL"},
-        {});
-}
-
-struct Asked {
-    std::vector<Error> errors;  // of servers that listed nothing, or not all
-    bool answered = false;      // some server did
-};
-Asked outcome_of(const Session& session, const std::vector<std::string>& servers) {
-    Asked asked;
-    for (const auto& status : session.host().connections().statuses()) {
-        if (std::find(servers.begin(), servers.end(), status.id) == servers.end()) continue;
-        if (session.cut_short(status)) {
-            asked.errors.push_back(interrupted(status.id));
+void print_tools(const std::vector<router::ListedTool>& tools, const core::Limits& limits,
+                 bool as_json, bool schema) {
+    json::array list;
+    std::vector<std::vector<Cell>> rows;
+    for (const auto& tool : tools) {
+        if (as_json) {
+            list.push_back(service::to_json(
+                tool, limits, schema ? service::Schemas::Shown : service::Schemas::LeftOut));
             continue;
         }
-        const bool ready = status.state == connection::State::Ready;
-        asked.answered = asked.answered || ready;
-        if (ready && status.tools_error.empty()) continue;
-        asked.errors.push_back(
-            {ErrorCode::Unavailable, ready ? status.tools_error : status.last_error});
+        // Denied is not hidden: who wonders why a call is refused finds the tool here.
+        const bool denied = tool.level == config::Level::Deny;
+        const auto about =
+            first_line("[" + tool.server + "] " + service::description_of(tool, limits));
+        rows.push_back(
+            {{tool.public_name},
+             {(denied ? "(denied) " : "") + core::printable(about, 100), denied ? "gray" : ""}});
+        if (schema)
+            rows.push_back({{"  " + core::printable(json::serialize(*tool.tool->input_schema()),
+                                                    kSchemaShown)}});
     }
-    return asked;
+    if (as_json)
+        print_json(json::serialize(list));
+    else if (schema)
+        for (const auto& row : rows)
+            print_line(row[0].text + (row.size() > 1 ? "  " + row[1].text : ""));
+    else
+        print_table(rows);
 }
 
 }  // namespace
@@ -139,76 +129,48 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     if (!opened) return kConfigError;
     auto& session = *opened;
     std::vector<std::string> all;  // also what is disabled, out of order, not approved
-    for (const auto& status : session.host().statuses()) all.push_back(status.id);
-    const auto meant = server.empty() ? concerned(pattern, all) : std::vector{server};
+    for (const auto& status : session.servers().statuses()) all.push_back(status.id);
+    const auto meant = server.empty() ? service::servers_meant(pattern, all) : std::vector{server};
     if (meant == all)
         session.tell_troubles();
     else
         session.tell_troubles_of(meant);
-    if (!session.has(server)) return session.report_missing(session.no_such_server(server));
+    if (!session.servers().has(server)) return session.report_no_server(server);
     if (!pattern.empty() && meant.empty())
-        return session.report_missing(no_server_for(session, pattern));
-    const auto servers = server.empty() ? concerned(pattern, session.host().connections().ids())
-                                        : std::vector<std::string>{server};
+        return session.report_missing(service::no_server_for(session.servers(), pattern));
+    const auto servers = server.empty()
+                             ? service::servers_meant(pattern, session.host().connections().ids())
+                             : std::vector<std::string>{server};
     if (servers.empty()) {
         if (!pattern.empty())  // then something is meant
-            return session.report_missing(session.no_such_server(meant.front()));
+            return session.report_no_server(meant.front());
     } else {
         session.connect(servers);
     }
-    json::array list;
-    std::vector<std::vector<Cell>> rows;
-    const auto all_tools = session.host().router().tools();
-    const auto named = std::find_if(all_tools.begin(), all_tools.end(),
+    const auto& limits = session.host().config().limits;
+    auto listed = service::tools_listed(session.servers(), servers, session.waited());
+    const auto named = std::find_if(listed.tools.begin(), listed.tools.end(),
                                     [&](const auto& tool) { return tool.public_name == pattern; });
-    if (named != all_tools.end() && !global.json && !schema) return print_tool(*named), kOk;
-    for (const auto& tool : all_tools) {
-        const auto told = core::printable(tool.tool->text("description"),
-                                          session.host().config().limits.description_bytes, true);
-        if (!fits_pattern(pattern, tool.public_name, told)) continue;
-        const auto description = "[" + tool.server + "] " + told;
-        const auto* input = tool.tool->input_schema();
-        if (global.json) {
-            json::object entry{{"name", tool.public_name},
-                               {"server", tool.server},
-                               {"tool", tool.tool->name},
-                               {"description", description},
-                               {"level", config::name_of(tool.level)}};
-            if (schema) entry["inputSchema"] = *input;
-            list.push_back(std::move(entry));
-            continue;
-        }
-        // Denied is not hidden: who wonders why a call is refused finds the tool here.
-        const bool denied = tool.level == config::Level::Deny;
-        rows.push_back(
-            {{tool.public_name},
-             {(denied ? "(denied) " : "") + core::printable(first_line(description), 100),
-              denied ? "gray" : ""}});
-        if (schema)
-            rows.push_back({{"  " + core::printable(json::serialize(*input), kSchemaShown)}});
-    }
+    if (named != listed.tools.end() && !global.json && !schema) return print_tool(*named), kOk;
+    std::erase_if(listed.tools, [&](const auto& tool) {
+        return !service::fits_pattern(pattern, tool.public_name,
+                                      service::description_of(tool, limits));
+    });
     // What is there is listed though another server is not: that one is named on stderr, and the
     // exit code says that the list is not whole.
-    const auto asked = outcome_of(session, servers);
-    const bool none = list.empty() && rows.empty();
+    const bool none = listed.tools.empty();
     // Where each server has answered it is known that there is no such tool.
-    if (none && !pattern.empty() && !servers.empty() && asked.errors.empty())
+    if (none && !pattern.empty() && !servers.empty() && listed.errors.empty())
         return session.report(
             {ErrorCode::NotFound, "no tool matches " + core::printable(pattern, 80)});
-    if (!asked.errors.empty() && !asked.answered)
-        return session.report(nobody_answered(asked.errors));
-    if (global.json)
-        print_json(json::serialize(list));
-    else if (schema)
-        for (const auto& row : rows)
-            print_line(row[0].text + (row.size() > 1 ? "  " + row[1].text : ""));
-    else
-        print_table(rows);
-    for (const auto& error : asked.errors) say("error: " + error.message);
+    if (!listed.errors.empty() && !listed.answered)
+        return session.report(service::nobody_answered(listed.errors));
+    print_tools(listed.tools, limits, global.json, schema);
+    for (const auto& each : listed.errors) say("error: " + each.error.message);
     if (session.was_interrupted()) return kInterrupted;
-    if (none && servers.empty() && session.misconfigured()) return kConfigError;
+    if (none && servers.empty() && session.servers().misconfigured()) return kConfigError;
     if (none) say(pattern.empty() ? "no tools" : "no tool matches " + pattern);
-    return asked.errors.empty() ? kOk : kFailure;
+    return listed.errors.empty() ? kOk : kFailure;
 }
 
 int call_verb(const GlobalOptions& global, const CallOptions& call) {
@@ -217,17 +179,19 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.tell_troubles_of(protocol::servers_for(call.name, session.host().connections().ids()));
-    auto& router = session.host().router();
-    if (!given) return session.report(router.certain_denial(call.name).value_or(given.error()));
+    if (!given)
+        return session.report(
+            session.host().router().certain_denial(call.name).value_or(given.error()));
     // The tool first: key=value needs the types of its schema. Both waits share one time-out.
     std::optional<Result<router::ListedTool>> tool;
     const auto begun = core::Clock::now();
     const std::chrono::milliseconds timeout(static_cast<std::int64_t>(call.timeout_seconds * 1000));
-    router.find_tool(call.name, timeout, [&](auto found) { tool.emplace(std::move(found)); });
+    service::find_tool(session.servers(), call.name, timeout,
+                       [&](auto found) { tool.emplace(std::move(found)); });
     if (!session.wait([&] { return tool.has_value(); }))
         return session.report({ErrorCode::Cancelled, "interrupted by the user"});
-    print_diagnostics(session.host().rule_warnings(), global.quiet);
-    if (!*tool) return session.report_missing(unknown_tool(session, call.name, tool->error()));
+    print_diagnostics(session.servers().rule_warnings(), global.quiet);
+    if (!*tool) return session.report_missing(tool->error());
     const auto* schema = (*tool)->tool->input_schema();
     // A denied call is refused by the router, whatever its arguments.
     const bool denied = (*tool)->level == config::Level::Deny;
@@ -253,12 +217,13 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
         };
     }
     std::optional<int> code;
-    const auto id = router.call(std::move(request), [&](Result<connection::Reply> reply) {
+    const auto answered = [&](Result<connection::Reply> reply) {
         line.clear();
         code = reply ? print_result(*reply, call, global) : session.report(reply.error());
-    });
+    };
+    const auto id = service::call(session.servers(), std::move(request), answered);
     session.wait([&] { return code.has_value(); },
-                 [&] { router.cancel(id, "interrupted by the user"); });
+                 [&] { session.host().router().cancel(id, "interrupted by the user"); });
     return code.value_or(kInterrupted);
 }
 

@@ -1,10 +1,9 @@
 #include "app/output.hpp"
 #include "app/session.hpp"
-#include "app/trust_file.hpp"
 #include "app/verbs.hpp"
 #include "config/approval.hpp"
-#include "core/json.hpp"
 #include "core/text.hpp"
+#include "service/trust.hpp"
 
 #include <cstdio>
 #include <iostream>
@@ -13,6 +12,8 @@
 namespace patchbay::app {
 namespace json = boost::json;
 using config::Proposal;
+using service::Stage;
+using service::TrustFile;
 
 namespace {
 
@@ -51,47 +52,17 @@ std::string visible(const json::value& value) {
     return out;
 }
 
-enum class Stage { New, Changed, Approved };  // the last: what it waits for is not
-
-Stage stage_of(const Proposal& proposal, const TrustFile& trust) {
-    const auto ids = trust.ids(proposal.directory);
-    if (proposal.approved) return Stage::Approved;
-    return std::find(ids.begin(), ids.end(), proposal.id) == ids.end() ? Stage::New
-                                                                       : Stage::Changed;
-}
-
-// Whole: with the [auth.*] table that a server would use, which may be the user's, unless that is
-// one of `shown` itself.
-json::object definition_of(const Proposal& proposal, const std::vector<Proposal>& shown,
-                           const config::Config& config) {
-    auto definition = proposal.definition;
-    const auto name = core::text_in(core::object_in(&definition, "server"), "auth");
-    if (!name || !definition.contains("auth_table")) return definition;
-    const auto waiting_in = [id = "auth." + std::string(*name)](const auto& proposals) {
-        return std::find_if(proposals.begin(), proposals.end(),
-                            [&](const Proposal& other) { return other.id == id; });
-    };
-    if (waiting_in(shown) != shown.end()) return definition;
-    const auto waiting = waiting_in(config.untrusted);
-    const auto in_force = config.auth.find(std::string(*name));
-    if (waiting != config.untrusted.end())
-        definition["auth_table"] = waiting->definition.at("auth");
-    else if (in_force != config.auth.end())
-        definition["auth_table"] = in_force->second;
-    return definition;
-}
-
 // One line for each thing that is approved, the members of the entry itself first.
 void show(const Proposal& proposal, const std::vector<Proposal>& shown, const TrustFile& trust,
           const config::Config& config) {
-    const auto stage = stage_of(proposal, trust);
+    const auto stage = service::stage_of(proposal, trust);
     print_line(visible(json::value(proposal.id)) + (stage == Stage::New ? "  not approved"
                                                     : stage == Stage::Changed
                                                         ? "  changed since it was approved"
                                                         : "  approved"));
     print_line("  written in: " + visible(json::value(config::to_string(proposal.place))));
     print_line("  project: " + visible(json::value(proposal.directory)));
-    for (const auto& member : definition_of(proposal, shown, config)) {
+    for (const auto& member : service::definition_of(proposal, shown, config)) {
         const auto* table = member.value().if_object();
         if (!table || table->empty()) {
             print_line("  " + std::string(member.key()) + ": " + visible(member.value()));
@@ -108,27 +79,12 @@ void show(const Proposal& proposal, const std::vector<Proposal>& shown, const Tr
         print_line("  needs an approval of " + visible(json::value(proposal.waits_for)) + " too");
 }
 
-json::object json_of(const Proposal& proposal, const TrustFile& trust,
-                     const config::Config& config) {
-    const auto stage = stage_of(proposal, trust);
-    return {{"id", proposal.id},
-            {"state", stage == Stage::New       ? "new"
-                      : stage == Stage::Changed ? "changed"
-                                                : "approved"},
-            {"unbound", proposal.unbound},
-            {"faults", json::array(proposal.faults.begin(), proposal.faults.end())},
-            {"project", proposal.directory},
-            {"source", config::to_string(proposal.place)},
-            {"digest", proposal.digest},
-            {"waits_for", proposal.waits_for},
-            {"definition", definition_of(proposal, config.untrusted, config)}};
-}
-
 int list(const config::Config& config, const TrustFile& trust, bool as_json) {
     const auto& waiting = config.untrusted;
     if (as_json) {
         json::array all;
-        for (const auto& proposal : waiting) all.push_back(json_of(proposal, trust, config));
+        for (const auto& proposal : waiting)
+            all.push_back(service::to_json(proposal, trust, config));
         print_line(visible(all));
         return kOk;
     }
@@ -151,100 +107,70 @@ bool agreed(const Proposal& proposal) {
     return line == "y" || line == "Y" || line == "yes";
 }
 
-// Of this project and approved as it stands now: what was changed since waits again.
-bool is_approved(Host& host, const std::string& id) {
-    const auto ids = host.trust().ids(host.project());
-    if (std::find(ids.begin(), ids.end(), id) == ids.end()) return false;
-    const auto of_checkout = [](const config::Place& place) {
-        return place.scope == config::Scope::Project || place.scope == config::Scope::Local;
-    };
+int revoke(Host& host, const TrustOptions& options, const GlobalOptions& global) {
+    if (options.ids.empty())
+        return report({ErrorCode::Invalid, "--revoke needs the ids to revoke"}, global);
+    const auto done = host.trust().revoke(host.project(), options.ids);
+    if (!done) return report(done.error(), global);
+    json::array revoked;
+    for (const auto& id : options.ids) {
+        say("revoked: " + core::printable(id, 80));
+        revoked.push_back({{"id", id}, {"state", "revoked"}});
+    }
+    if (global.json) print_line(visible(revoked));
+    return kOk;
+}
+
+int show_waiting(Host& host, const TrustOptions& options, const GlobalOptions& global) {
+    if (options.yes)
+        return report({ErrorCode::Invalid,
+                       "--yes needs the ids to approve; `patchbay trust` lists what waits"},
+                      global);
+    // A file that cannot be used proposes nothing, which is not the same as nothing to approve.
     const auto& config = host.config();
-    return std::any_of(
-               config.servers.begin(), config.servers.end(),
-               [&](const auto& server) { return server.id == id && of_checkout(server.place); }) ||
-           std::any_of(config.origins.begin(), config.origins.end(), [&](const auto& origin) {
-               return origin.first == id && of_checkout(origin.second);
-           });
-}
-
-// Names no other id as the one that may be meant: what is approved must have been looked at.
-Result<std::vector<Proposal>> chosen(const std::vector<Proposal>& waiting, const Host& host,
-                                     const std::vector<std::string>& ids) {
-    std::vector<Proposal> picked;
-    for (const auto& id : ids) {
-        const auto found = std::find_if(waiting.begin(), waiting.end(),
-                                        [&](const auto& proposal) { return proposal.id == id; });
-        if (found != waiting.end()) {
-            picked.push_back(*found);
-            continue;
-        }
-        std::vector<std::string> known;
-        for (const auto& proposal : waiting) known.push_back(proposal.id);
-        const auto& servers = host.config().servers;
-        const bool in_force = std::any_of(servers.begin(), servers.end(),
-                                          [&](const auto& server) { return server.id == id; });
-        return Error{ErrorCode::NotFound,
-                     "\"" + core::printable(id, 80) + "\"" +
-                         (in_force ? " needs no approval" : " does not wait for an approval") +
-                         "; waiting: " + (known.empty() ? "nothing" : core::join(known, ", "))};
-    }
-    return picked;
-}
-
-}  // namespace
-
-int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
-    Host host(host_options(global));
-    if (!host.config().stop.empty()) return report_stop(host.config(), global);
-    auto& trust = host.trust();
-    if (options.revoke) {
-        if (options.ids.empty())
-            return report({ErrorCode::Invalid, "--revoke needs the ids to revoke"}, global);
-        const auto done = trust.revoke(host.project(), options.ids);
-        if (!done) return report(done.error(), global);
-        json::array revoked;
-        for (const auto& id : options.ids) {
-            say("revoked: " + core::printable(id, 80));
-            revoked.push_back({{"id", id}, {"state", "revoked"}});
-        }
-        if (global.json) print_line(visible(revoked));
-        return kOk;
-    }
-    if (const auto trouble = trust.trouble(); !trouble) return report(trouble.error(), global);
-    const auto& waiting = host.config().untrusted;
-    if (options.ids.empty()) {
-        if (options.yes)
-            return report({ErrorCode::Invalid,
-                           "--yes needs the ids to approve; `patchbay trust` lists what waits"},
-                          global);
-        // A file that cannot be used proposes nothing, which is not the same as nothing to approve.
-        const auto& config = host.config();
-        auto told = config.diagnostics;  // but for what the list says better
-        std::erase_if(told, [&](const config::Diagnostic& each) {
-            return each.severity == config::Severity::Warning &&
-                   std::any_of(waiting.begin(), waiting.end(), [&](const Proposal& proposal) {
-                       return proposal.place == each.place;
-                   });
+    auto told = config.diagnostics;  // but for what the list says better
+    std::erase_if(told, [&](const config::Diagnostic& each) {
+        return each.severity == config::Severity::Warning &&
+               std::any_of(config.untrusted.begin(), config.untrusted.end(),
+                           [&](const Proposal& proposal) { return proposal.place == each.place; });
+    });
+    print_diagnostics(told, global.quiet);
+    const bool unusable = std::any_of(
+        config.diagnostics.begin(), config.diagnostics.end(), [](const auto& diagnostic) {
+            return diagnostic.severity == config::Severity::Error && diagnostic.server.empty();
         });
-        print_diagnostics(told, global.quiet);
-        const bool unusable = std::any_of(
-            config.diagnostics.begin(), config.diagnostics.end(), [](const auto& diagnostic) {
-                return diagnostic.severity == config::Severity::Error && diagnostic.server.empty();
-            });
-        const int code = list(config, trust, global.json);
-        return unusable ? int(kConfigError) : code;
+    const int code = list(config, host.trust(), global.json);
+    return unusable ? int(kConfigError) : code;
+}
+
+// What was approved, and what still is in the way of it.
+void tell_approved(const std::vector<Proposal>& picked) {
+    for (const auto& proposal : picked) {
+        say("approved: " + core::printable(proposal.id, 80));
+        if (proposal.unbound) say(kUnbound);
+        for (const auto& fault : proposal.faults)
+            say("it would not work: " + core::printable(fault, 1000));
+        const bool alone = !proposal.waits_for.empty() &&
+                           std::none_of(picked.begin(), picked.end(), [&](const auto& other) {
+                               return other.id == proposal.waits_for;
+                           });
+        if (alone) say("it still waits for: " + config::trust_command(proposal.waits_for));
     }
+}
+
+int approve(Host& host, const TrustOptions& options, const GlobalOptions& global) {
+    auto& trust = host.trust();
     json::array told;  // an entry for each id, for --json
     std::vector<std::string> wanted;
     for (const auto& id : options.ids) {
-        if (is_approved(host, id)) {
+        if (service::is_approved(id, host.project(), trust, host.config())) {
             say("already approved: " + core::printable(id, 80));
             told.push_back({{"id", id}, {"state", "approved"}});
         } else {
             wanted.push_back(id);
         }
     }
-    auto picked = chosen(waiting, host, wanted);
+    auto picked = service::chosen(wanted, host.config());
     if (!picked) return report(picked.error(), global);
     if (!options.yes && global.json && !picked->empty())
         return report(
@@ -267,22 +193,26 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
     }
     const auto done = picked->empty() ? Result<void>() : trust.approve(*picked);
     if (!done) return report(done.error(), global);
+    tell_approved(*picked);
     for (const auto& proposal : *picked) {
-        say("approved: " + core::printable(proposal.id, 80));
-        auto approved = json_of(proposal, trust, host.config());
+        auto approved = service::to_json(proposal, trust, host.config());
         approved["state"] = "approved";
         told.push_back(std::move(approved));
-        if (proposal.unbound) say(kUnbound);
-        for (const auto& fault : proposal.faults)
-            say("it would not work: " + core::printable(fault, 1000));
-        const bool alone = !proposal.waits_for.empty() &&
-                           std::none_of(picked->begin(), picked->end(), [&](const auto& other) {
-                               return other.id == proposal.waits_for;
-                           });
-        if (alone) say("it still waits for: " + config::trust_command(proposal.waits_for));
     }
     if (global.json) print_line(visible(told));
     return code;
+}
+
+}  // namespace
+
+int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
+    Host host(host_options(global));
+    if (!host.config().stop.empty()) return report_stop(host.config(), global);
+    if (options.revoke) return revoke(host, options, global);
+    if (const auto trouble = host.trust().trouble(); !trouble)
+        return report(trouble.error(), global);
+    return options.ids.empty() ? show_waiting(host, options, global)
+                               : approve(host, options, global);
 }
 
 }  // namespace patchbay::app

@@ -1,10 +1,10 @@
 // Foreign bytes as each of the files that Patchbay keeps of earlier runs: a record that makes no
 // sense approves nothing, holds no login, remembers no era, and is not written over.
 #include "app/era_file.hpp"
-#include "app/trust_file.hpp"
 #include "auth/store_file.hpp"
 #include "core/loop.hpp"
 #include "fuzz/require.hpp"
+#include "service/trust_file.hpp"
 #include "support/scratch_folder.hpp"
 
 #include <cstddef>
@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto logins = auth::StoreFile(folder.path()).read();
     if (logins) FUZZ_REQUIRE(logins->file.at("servers").is_object() && logins->warning.empty());
 
-    const app::TrustFile trust(folder.path());
+    const service::TrustFile trust(folder.path());
     const auto ids = trust.ids("/p");
     if (!trust.trouble()) FUZZ_REQUIRE(ids.empty());
     config::Proposal proposal;

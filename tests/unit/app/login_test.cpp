@@ -1,5 +1,7 @@
 #include "app/login.hpp"
 
+#include "support/result_schema.hpp"
+
 #include <gtest/gtest.h>
 
 namespace patchbay::app {
@@ -34,6 +36,16 @@ TEST(LoginOfARecord, IsRenewableWithATokenForThatWhereverItIsKept) {
     EXPECT_FALSE(login(R"({"refresh_token":7,"issuer":[]})").renewable);
     EXPECT_TRUE(login(R"({"keyring":true})").renewable);
     EXPECT_TRUE(login(R"({"keyring":true})").in_keyring);
+}
+
+TEST(LoginAsJson, HasItsShapeAndNoToken) {
+    for (const char* record :
+         {"{}", R"({"issuer":"https://as.example","scope":"a","principal":"ann",
+                    "access_token":"secret","refresh_token":"secret","expires_at":1800000000})"}) {
+        const auto told = to_json(login(record));
+        EXPECT_TRUE(test::is_a("login", told));
+        EXPECT_EQ(boost::json::serialize(told).find("secret\""), std::string::npos) << told;
+    }
 }
 
 }  // namespace

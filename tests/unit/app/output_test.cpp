@@ -46,44 +46,6 @@ TEST(Table, OfRowsWithFewerCellsEndsEarly) {
     EXPECT_EQ(table_text({}, Look::Plain), "");
 }
 
-TEST(Pattern, WithWildcardsIsForTheWholeName) {
-    struct Case {
-        const char *pattern, *name;
-        bool fits;
-    };
-    const Case cases[] = {
-        {"mcp__git__*", "mcp__git__log", true},
-        {"mcp__git__*", "mcp__files__log", false},
-        {"*log", "mcp__git__log", true},
-        {"*log", "mcp__git__log2", false},
-        {"mcp__*__l?g", "mcp__git__log", true},
-        {"mcp__*__l?g", "mcp__git__lg", false},
-        {"*", "", true},
-        {"?", "", false},
-        {"**a**", "bab", true},
-        {"a*b*c", "aXbXbXc", true},
-        {"MCP__*__L?g", "mcp__git__log", true},
-        {"mcp__*__log", "mcp__git__LOG", true},
-    };
-    for (const auto& c : cases)
-        EXPECT_EQ(fits_pattern(c.pattern, c.name, "log"), c.fits) << c.pattern << " " << c.name;
-}
-
-TEST(Pattern, WithoutWildcardsIsLookedForInNameAndDescription) {
-    EXPECT_TRUE(fits_pattern("git", "mcp__git__log", ""));
-    EXPECT_TRUE(fits_pattern("GIT", "mcp__git__log", ""));
-    EXPECT_TRUE(fits_pattern("git", "mcp__Git__log", ""));
-    EXPECT_TRUE(fits_pattern("commits", "mcp__git__log", "Lists Commits"));
-    EXPECT_FALSE(fits_pattern("branches", "mcp__git__log", "Lists commits"));
-    EXPECT_TRUE(fits_pattern("", "mcp__git__log", ""));
-}
-
-TEST(Pattern, OfManyStarsEndsInTime) {
-    std::string pattern;
-    for (int i = 0; i < 30; ++i) pattern += "a*";
-    EXPECT_FALSE(fits_pattern(pattern + "b", std::string(64, 'a'), ""));
-}
-
 TEST(Base64, IsDecodedWithItsPaddingAndWithout) {
     EXPECT_EQ(base64_decoded("").value(), "");
     EXPECT_EQ(base64_decoded("Zg==").value(), "f");

@@ -1,8 +1,8 @@
-#include "app/uri_template.hpp"
+#include "service/uri_template.hpp"
 
 #include <algorithm>
 
-namespace patchbay::app {
+namespace patchbay::service {
 
 namespace {
 
@@ -55,4 +55,4 @@ bool may_come_of(std::string_view uri, std::string_view uri_template) {
     return true;
 }
 
-}  // namespace patchbay::app
+}  // namespace patchbay::service

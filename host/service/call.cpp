@@ -1,20 +1,19 @@
-#include "app/unknown_tool.hpp"
+#include "service/call.hpp"
 
-#include "app/session.hpp"
 #include "core/shell_word.hpp"
 #include "core/text.hpp"
 #include "protocol/qualified_name.hpp"
 
-#include <optional>
+#include <algorithm>
 #include <vector>
 
-namespace patchbay::app {
+namespace patchbay::service {
 
 namespace {
 
 // "everything.echo", "everything/echo", "everything:echo": what other programs write.
-std::optional<std::string> qualified(const Session& session, const std::string& name) {
-    for (const auto& id : session.host().connections().ids()) {
+std::optional<std::string> qualified(const Servers& known, const std::string& name) {
+    for (const auto& id : known.connections().ids()) {
         if (!name.starts_with(id)) continue;
         auto rest = std::string_view(name).substr(id.size());
         if (rest.starts_with("__")) rest.remove_prefix(1);
@@ -26,20 +25,20 @@ std::optional<std::string> qualified(const Session& session, const std::string& 
 }
 
 // "mcp__D__pid" where the server is "d": the name with the servers that may be meant.
-std::vector<std::string> with_near_servers(const Session& session, const std::string& name) {
+std::vector<std::string> with_near_servers(const Servers& known, const std::string& name) {
     constexpr std::string_view kPrefix = "mcp__";
     const auto end = name.find("__", kPrefix.size());
     if (!name.starts_with(kPrefix) || end == std::string::npos) return {};
     std::vector<std::string> ids, names;
-    for (const auto& status : session.host().statuses()) ids.push_back(status.id);
+    for (const auto& status : known.statuses()) ids.push_back(status.id);
     for (const auto& id : core::nearest(name.substr(kPrefix.size(), end - kPrefix.size()), ids))
         names.push_back("mcp__" + id + name.substr(end));
     return names;
 }
 
 // Disabled, broken, not approved: and no definition of that name is in force.
-std::vector<std::string> out_of_order(const Session& session) {
-    const auto& config = session.host().config();
+std::vector<std::string> out_of_order(const Servers& known) {
+    const auto& config = known.config();
     std::vector<std::string> ids;
     for (const auto& server : config.servers)
         if (!server.enabled) ids.push_back(server.id);
@@ -48,27 +47,45 @@ std::vector<std::string> out_of_order(const Session& session) {
             ids.push_back(diagnostic.server);
     for (const auto& proposal : config.untrusted)
         if (!proposal.is_table()) ids.push_back(proposal.id);
-    std::erase_if(ids, [&](const auto& id) { return session.has(id); });
+    std::erase_if(ids, [&](const auto& id) { return known.has(id); });
     return ids;
 }
 
 }  // namespace
 
-Error unknown_tool(const Session& session, const std::string& name, Error error) {
+router::CallId call(const Servers& known, router::Call call, connection::ReplyHandler handler) {
+    const auto name = call.name;
+    return known.router().call(std::move(call), [&known, name, handler = std::move(handler)](
+                                                    Result<connection::Reply> reply) {
+        if (reply) return handler(std::move(reply));
+        handler(unknown_tool(known, name, reply.error()));
+    });
+}
+
+void find_tool(const Servers& known, const std::string& name, std::chrono::milliseconds timeout,
+               std::function<void(Result<router::ListedTool>)> found) {
+    known.router().find_tool(
+        name, timeout, [&known, name, found = std::move(found)](Result<router::ListedTool> tool) {
+            if (tool) return found(std::move(tool));
+            found(unknown_tool(known, name, tool.error()));
+        });
+}
+
+Error unknown_tool(const Servers& known, const std::string& name, Error error) {
     if (error.code != ErrorCode::NotFound) return error;
     const auto none = "no tool \"" + core::printable(name, 80) + "\"";
-    const auto servers = protocol::servers_for(name, out_of_order(session));
-    if (!servers.empty()) return within(none, session.no_such_server(servers.front()));
+    const auto servers = protocol::servers_for(name, out_of_order(known));
+    if (!servers.empty()) return within(none, known.no_such_server(servers.front()));
     if (name.starts_with("mcp__")) {
-        if (protocol::servers_for(name, session.host().connections().ids()).empty()) {
-            if (const auto near = core::did_you_mean(name, with_near_servers(session, name));
+        if (protocol::servers_for(name, known.connections().ids()).empty()) {
+            if (const auto near = core::did_you_mean(name, with_near_servers(known, name));
                 !near.empty())
                 error.message = none + ": no enabled server has this prefix" + near;
-            error.message += session.passed_over();
+            error.message += known.passed_over();
         }
-        return session.missing(std::move(error), {});
+        return known.missing(std::move(error), {});
     }
-    if (const auto better = qualified(session, name))
+    if (const auto better = qualified(known, name))
         error.message = none + "; did you mean \"" + core::printable(*better, 160) + "\"?";
     else
         error.message = none +
@@ -77,4 +94,4 @@ Error unknown_tool(const Session& session, const std::string& name, Error error)
     return error;
 }
 
-}  // namespace patchbay::app
+}  // namespace patchbay::service

@@ -1,9 +1,9 @@
-#include "app/uri_template.hpp"
+#include "service/uri_template.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace patchbay::app {
+namespace patchbay::service {
 namespace {
 
 using ::testing::ElementsAre;
@@ -37,4 +37,4 @@ TEST(UriTemplate, KnowsWhatMayComeOfIt) {
 }
 
 }  // namespace
-}  // namespace patchbay::app
+}  // namespace patchbay::service

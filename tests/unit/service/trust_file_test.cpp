@@ -1,4 +1,4 @@
-#include "app/trust_file.hpp"
+#include "service/trust_file.hpp"
 
 #include "support/scratch_folder.hpp"
 #include "unit/plugin/plugin_folder.hpp"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <vector>
 
-namespace patchbay::app {
+namespace patchbay::service {
 namespace {
 
 using ::testing::AllOf;
@@ -180,4 +180,4 @@ TEST_F(TrustFileTest, ReadsARecordToItsLimitAndNoneBeyond) {
 }
 
 }  // namespace
-}  // namespace patchbay::app
+}  // namespace patchbay::service

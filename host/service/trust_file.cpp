@@ -1,4 +1,4 @@
-#include "app/trust_file.hpp"
+#include "service/trust_file.hpp"
 
 #include "core/json.hpp"
 #include "core/private_file.hpp"
@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace patchbay::app {
+namespace patchbay::service {
 namespace json = boost::json;
 
 namespace {
@@ -131,4 +131,4 @@ Result<void> TrustFile::revoke(const std::string& project, const std::vector<std
     });
 }
 
-}  // namespace patchbay::app
+}  // namespace patchbay::service

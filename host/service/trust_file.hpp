@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-namespace patchbay::app {
+namespace patchbay::service {
 
 class TrustFile {
 public:
@@ -52,4 +52,4 @@ private:
     mutable Result<void> trouble_;
 };
 
-}  // namespace patchbay::app
+}  // namespace patchbay::service

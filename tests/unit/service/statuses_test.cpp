@@ -1,11 +1,12 @@
-#include "app/statuses.hpp"
+#include "service/statuses.hpp"
 
 #include "core/secrets.hpp"
+#include "support/result_schema.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace patchbay::app {
+namespace patchbay::service {
 namespace {
 
 using connection::State;
@@ -126,5 +127,37 @@ TEST(StatusesOfAll, TellOfServersThatConfigurationTookOut) {
     EXPECT_EQ(all[1].state, State::Idle);
 }
 
+TEST(StatusAsJson, HasItsShapeInEveryState) {
+    for (const auto state :
+         {State::Disabled, State::Idle, State::Connecting, State::AuthRequired, State::Ready,
+          State::Error, State::Reconnecting, State::Stopped, State::Failed, State::Untrusted}) {
+        EXPECT_TRUE(test::is_a("status", to_json(connected("a", state))));
+        EXPECT_TRUE(test::is_a("status", to_json(connected("a", state), Wait::CutShort)));
+    }
+    auto all = connected("a", State::Ready);
+    all.fallback_from = "http";
+    all.last_error = "gone";
+    all.last_connected = std::chrono::system_clock::time_point{} + std::chrono::hours(24);
+    all.protocol = "2026-07-28";
+    all.server_name = "n";
+    all.capabilities = {"tools"};
+    all.tools = 3;
+    all.facts = {{"pid", "17"}, {"peer", "127.0.0.1:80"}};
+    all.notes = {"a tool was left out"};
+    const auto told = to_json(all);
+    EXPECT_TRUE(test::is_a("status", told));
+    EXPECT_EQ(told.at("pid"), 17);
+    EXPECT_EQ(told.at("last_connected_at"), "1970-01-02T00:00:00Z");
+    EXPECT_EQ(told.size(), 20u) << "the schema names each of them";
+    EXPECT_FALSE(test::is_a("status", {{"id", "a"}, {"state", "ready"}}));
+}
+
+TEST(StatusAsJson, OfAServerThatIsWaitedForNoLongerSaysThat) {
+    EXPECT_EQ(to_json(connected("a", State::Connecting), Wait::CutShort).at("state"),
+              "interrupted");
+    EXPECT_EQ(to_json(connected("a", State::Failed), Wait::CutShort).at("state"), "failed");
+    EXPECT_EQ(to_json(connected("a", State::Connecting)).at("state"), "connecting");
+}
+
 }  // namespace
-}  // namespace patchbay::app
+}  // namespace patchbay::service

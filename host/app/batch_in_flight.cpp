@@ -1,0 +1,64 @@
+#include "app/batch_in_flight.hpp"
+
+#include <algorithm>
+
+namespace patchbay::app {
+
+BatchInFlight::Request* BatchInFlight::find(const std::string& id) {
+    const auto found = requests_.find(id);
+    return found == requests_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> BatchInFlight::ids() const {
+    std::vector<std::string> ids;
+    for (const auto& each : requests_) ids.push_back(each.first);
+    return ids;
+}
+
+bool BatchInFlight::only_endless() const {
+    return std::all_of(requests_.begin(), requests_.end(),
+                       [](const auto& each) { return each.second.endless; });
+}
+
+void BatchInFlight::succeed(const std::string& id, std::string_view raw_result, Outcome outcome) {
+    if (!find(id)) return;
+    lacking_ = lacking_ || outcome == Outcome::Lacking;
+    output_.result(id, raw_result);
+    finish(id);
+}
+
+void BatchInFlight::fail(const std::string& id, const Error& error) {
+    const auto* request = find(id);
+    if (!request) return;
+    if (request->over && error.code == ErrorCode::Cancelled) return succeed(id, "{}");
+    output_.error(id, error);
+    finish(id);
+}
+
+void BatchInFlight::refuse(const BatchLine& line, const std::string& why) {
+    output_.line_error(line.id, wrong_line(line.number, why), line.number);
+    finish(line.id);
+}
+
+connection::ReplyHandler BatchInFlight::relay(const std::string& id) {
+    return [this, id](Result<connection::Reply> reply) {
+        if (!reply) return fail(id, reply.error());
+        if (reply->error.empty())
+            return succeed(id, reply->result, reply->is_error ? Outcome::Lacking : Outcome::Fine);
+        if (!find(id)) return;
+        output_.rpc_error(id, reply->error);
+        finish(id);
+    };
+}
+
+connection::ProgressHandler BatchInFlight::tell_progress(const std::string& id) {
+    return [this, id](const connection::Progress& progress) { output_.progress(id, progress); };
+}
+
+// Later, for it may be called while lines are taken, which what follows does too.
+void BatchInFlight::finish(const std::string& id) {
+    requests_.erase(id);
+    loop_.defer([this] { finished_(); });
+}
+
+}  // namespace patchbay::app

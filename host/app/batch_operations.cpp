@@ -1,0 +1,162 @@
+#include "app/batch_operations.hpp"
+
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "protocol/compose.hpp"
+#include "service/call.hpp"
+#include "service/statuses.hpp"
+#include "service/tools.hpp"
+
+#include <algorithm>
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+const std::vector<std::string>& known_ops() {
+    static const std::vector<std::string> kOps = {"resources/read",
+                                                  "resources/subscribe",
+                                                  "resources/unsubscribe",
+                                                  "prompts/get",
+                                                  "completion/complete",
+                                                  "logging/setLevel",
+                                                  "subscriptions/listen",
+                                                  "ping",
+                                                  "server/discover",
+                                                  "tools/call",
+                                                  "tools/list",
+                                                  "resources/list",
+                                                  "resources/templates/list",
+                                                  "prompts/list",
+                                                  "cancel",
+                                                  "wait",
+                                                  "status",
+                                                  "barrier",
+                                                  "request"};
+    return kOps;
+}
+
+BatchInFlight::Outcome outcome_of(const std::vector<service::ServerError>& errors) {
+    return errors.empty() ? BatchInFlight::Outcome::Fine : BatchInFlight::Outcome::Lacking;
+}
+
+}  // namespace
+
+bool BatchOperations::accepts(const BatchLine& line) {
+    const auto op = text_of(line.members, "op");
+    const auto& ops = known_ops();
+    if (std::find(ops.begin(), ops.end(), op) == ops.end()) {
+        const auto what = op.empty() ? "\"op\" is missing"
+                                     : "unknown op \"" + core::printable(op, 64) + "\"" +
+                                           core::did_you_mean(op, ops);
+        return in_flight_.refuse(line, what + "; known: " + core::join(ops, ", ")), false;
+    }
+    if (const auto trouble = trouble_with_params(line.members); !trouble.empty())
+        return in_flight_.refuse(line, trouble), false;
+    if (const auto server = text_of(line.members, "server"); !servers_.has(server))
+        return in_flight_.fail(line.id, servers_.no_such_server(server)), false;
+    return true;
+}
+
+void BatchOperations::start(const BatchLine& line) {
+    const auto op = text_of(line.members, "op");
+    if (op == "tools/call") return call_tool(line);
+    if (op == "tools/list") return list_tools(line);
+    for (const auto kind :
+         {service::Kind::Resources, service::Kind::Templates, service::Kind::Prompts})
+        if (op == service::words_of(kind).method) return list_things(line, kind);
+    if (op == "cancel") return cancel(line);
+    if (op == "wait") return wait_for(line);
+    if (op == "status") return show_status(line);
+    if (op != "request") return ask_server(line, op);
+    const auto method = text_of(line.members, "method");
+    if (method.empty()) return in_flight_.refuse(line, "op \"request\" needs a \"method\"");
+    ask_server(line, method);
+}
+
+void BatchOperations::call_tool(const BatchLine& line) {
+    router::Call call;
+    call.name = param_of(line.members, "name")->get_string();
+    call.arguments = raw_param_of(line.text, "arguments");
+    if (const auto meta = raw_param_of(line.text, "_meta"); !meta.empty())
+        call.meta = meta.substr(1, meta.size() - 2);
+    call.timeout = timeout_of(line.members);
+    if (core::flag_in(&line.members, "progress") == true)
+        call.on_progress = in_flight_.tell_progress(line.id);
+    in_flight_.add(line.id).call =
+        service::call(servers_, std::move(call), in_flight_.relay(line.id));
+}
+
+void BatchOperations::ask_server(const BatchLine& line, const std::string& method) {
+    router::ServerRequest asked;
+    asked.server = text_of(line.members, "server");
+    if (asked.server.empty())
+        return in_flight_.refuse(line, core::printable(method, 200) + " needs a \"server\"");
+    asked.method = method;
+    auto params = protocol::split_params(raw_params_of(line.text));
+    if (!params) return in_flight_.refuse(line, params.error().message);
+    asked.params = std::move(*params);
+    asked.timeout = timeout_of(line.members);
+    if (core::flag_in(&line.members, "progress") == true)
+        asked.on_progress = in_flight_.tell_progress(line.id);
+    auto& request = in_flight_.add(line.id);
+    request.endless = method == "subscriptions/listen";
+    request.call = servers_.router().request(std::move(asked), in_flight_.relay(line.id));
+}
+
+void BatchOperations::list_tools(const BatchLine& line) {
+    in_flight_.add(line.id).list = service::list_tools(
+        servers_, text_of(line.members, "server"),
+        [this, id = line.id](Result<service::ToolList> list) {
+            if (!list) return in_flight_.fail(id, list.error());
+            in_flight_.succeed(id, service::to_json(*list), outcome_of(list->errors));
+        });
+}
+
+void BatchOperations::list_things(const BatchLine& line, service::Kind kind) {
+    const auto server = text_of(line.members, "server");
+    in_flight_.add(line.id).list = service::connect_and_list_things(
+        servers_, kind, server, [this, id = line.id, kind, server](service::ThingList list) {
+            if (!server.empty() && !list.errors.empty())
+                return in_flight_.fail(id, list.errors.front().error);
+            in_flight_.succeed(id, service::to_json(list, kind), outcome_of(list.errors));
+        });
+}
+
+void BatchOperations::cancel(const BatchLine& line) {
+    const std::string target(raw_member_of(line.text, "target"));
+    if (waits_.give_up(target)) {
+        in_flight_.succeed(line.id, "{}");
+        return in_flight_.fail(target, {ErrorCode::Cancelled, "the wait was cancelled"});
+    }
+    const auto* found = in_flight_.find(target);
+    if (found && found->list) {
+        in_flight_.succeed(line.id, "{}");
+        return in_flight_.fail(target, {ErrorCode::Cancelled, "the list was cancelled"});
+    }
+    if (target.empty())
+        return in_flight_.refuse(line, "cancel needs the \"target\" id of a request in flight");
+    if (!found || found->call == 0)
+        return in_flight_.fail(
+            line.id, {ErrorCode::NotFound, "no request or wait with the id " +
+                                               core::printable(target, 80) + " is in flight"});
+    const auto call = found->call;
+    in_flight_.succeed(line.id, "{}");
+    servers_.router().cancel(call, text_of(line.members, "reason"));
+}
+
+void BatchOperations::wait_for(const BatchLine& line) {
+    const auto method = text_of(line.members, "method");
+    if (method.empty())
+        return in_flight_.refuse(line, "wait needs the \"method\" of a notification");
+    waits_.begin(line.id, text_of(line.members, "server"), method, timeout_of(line.members));
+}
+
+void BatchOperations::show_status(const BatchLine& line) {
+    json::array list;
+    for (const auto& status : servers_.statuses()) list.push_back(service::to_json(status));
+    in_flight_.succeed(line.id, json::serialize(json::object{{"servers", std::move(list)}}));
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,38 @@
+// What each op of a batch does: a face of host/service, told in JSON.
+//
+// Borrows what it is given. Threads: [loop].
+// Errors:  told as answers.
+#pragma once
+
+#include "app/batch_in_flight.hpp"
+#include "app/batch_waits.hpp"
+#include "service/servers.hpp"
+#include "service/things.hpp"
+
+namespace patchbay::app {
+
+class BatchOperations {
+public:
+    BatchOperations(const service::Servers& servers, BatchInFlight& in_flight, BatchWaits& waits)
+        : servers_(servers), in_flight_(in_flight), waits_(waits) {}
+
+    // False: it cannot be started, and was answered with the reason.
+    bool accepts(const BatchLine& line);
+    // Anything but `barrier`, which is of the order of lines and not of their operations.
+    void start(const BatchLine& line);
+
+private:
+    void call_tool(const BatchLine& line);
+    void ask_server(const BatchLine& line, const std::string& method);
+    void list_tools(const BatchLine& line);
+    void list_things(const BatchLine& line, service::Kind kind);
+    void cancel(const BatchLine& line);
+    void wait_for(const BatchLine& line);
+    void show_status(const BatchLine& line);
+
+    const service::Servers& servers_;
+    BatchInFlight& in_flight_;
+    BatchWaits& waits_;
+};
+
+}  // namespace patchbay::app

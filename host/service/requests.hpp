@@ -1,0 +1,31 @@
+// What a person asks of one server: to read a resource, to get a prompt, to complete an argument.
+// Each is checked against what the server has declared, where it has, and becomes one request.
+//
+// Threads: [value].
+// Errors:  Invalid: an argument that is unknown, or required and not given.
+#pragma once
+
+#include "router/router.hpp"
+#include "service/things.hpp"
+
+#include <boost/json.hpp>
+
+#include <string>
+
+namespace patchbay::service {
+
+router::ServerRequest read_resource(const std::string& server, const std::string& uri);
+
+// `arguments` are strings all.
+Result<router::ServerRequest> get_prompt(const NamedThing& prompt, const std::string& name,
+                                         const boost::json::object& arguments);
+
+struct Completion {
+    Kind of = Kind::Prompts;      // or Templates
+    std::string name;             // the prompt's, or the template's URI
+    std::string argument, begun;  // and what is typed of it
+    boost::json::object settled;  // arguments that are chosen already
+};
+Result<router::ServerRequest> complete(const NamedThing& thing, const Completion& completion);
+
+}  // namespace patchbay::service

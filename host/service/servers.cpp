@@ -1,0 +1,100 @@
+#include "service/servers.hpp"
+
+#include "core/text.hpp"
+#include "policy/unmatched_rules.hpp"
+#include "service/statuses.hpp"
+
+#include <algorithm>
+
+namespace patchbay::service {
+using connection::State;
+
+namespace {
+
+constexpr std::size_t kNamedServers = 20;
+
+// Where a server is turned off; of one that a plugin brings, where it is defined.
+std::string place_of_switch(const config::Config& config, const connection::Status& status) {
+    const auto found = std::find_if(config.servers.begin(), config.servers.end(),
+                                    [&](const auto& server) { return server.id == status.id; });
+    return config::to_string(found == config.servers.end() ? status.place
+                                                           : found->place_of_rule("enabled"));
+}
+
+}  // namespace
+
+std::vector<connection::Status> Servers::statuses() const {
+    std::map<std::string, std::size_t> tools;
+    for (const auto& tool : router_.tools()) ++tools[tool.server];
+    return statuses_of_all(connections_.statuses(), tools, config_);
+}
+
+std::vector<config::Diagnostic> Servers::rule_warnings() const {
+    policy::KnownTools known;
+    for (const auto& id : connections_.ids()) {
+        const auto& connection = connections_.find(id).value().get();
+        if (connection.state() != State::Ready || connection.tools_error()) continue;
+        auto& names = known[id];
+        for (const auto& tool : connection.tools()) names.push_back(tool.name);
+    }
+    return policy::unmatched_rules(config_, known);
+}
+
+bool Servers::has(std::string_view server) const {
+    return server.empty() || connections_.find(server).has_value();
+}
+
+Error Servers::no_such_server(const std::string& server) const {
+    const std::string name = "server \"" + core::printable(server, 64) + "\"";
+    std::vector<std::string> known;
+    for (const auto& status : statuses()) {
+        known.push_back(status.id);
+        if (status.id != server) continue;
+        if (status.state == State::Disabled)
+            return {ErrorCode::NotFound, name + " is disabled (" +
+                                             place_of_switch(config_, status) +
+                                             "); set enabled = true"};
+        if (status.state == State::Untrusted) return {ErrorCode::Denied, status.last_error};
+        // The message of its entry names the server already.
+        return missing(
+            {ErrorCode::NotFound, config::to_string(status.place) + ": " + status.last_error},
+            server);
+    }
+    const std::string message = "no " + name + " is configured" + core::did_you_mean(server, known);
+    if (known.empty())
+        return missing({ErrorCode::NotFound,
+                        message + "; patchbay config paths tells where one can be" + passed_over()},
+                       server);
+    const auto left = known.size() > kNamedServers ? known.size() - kNamedServers : 0;
+    known.resize(known.size() - left);
+    const std::string more = left > 0 ? " and " + std::to_string(left) + " more" : "";
+    return missing({ErrorCode::NotFound,
+                    message + "; known: " + core::join(known, ", ") + more + passed_over()},
+                   server);
+}
+
+std::string Servers::passed_over() const {
+    const auto& why = config_.closed_by;
+    return why.empty() ? std::string() : "; " + why + ", so no other file counts";
+}
+
+Error Servers::missing(Error error, std::string_view server) const {
+    const auto& diagnostics = config_.diagnostics;
+    const bool unread = std::any_of(diagnostics.begin(), diagnostics.end(), [](const auto& each) {
+        return each.severity == config::Severity::Error && each.server.empty();
+    });
+    const bool known = !server.empty() && misconfigured(server);
+    if (error.code != ErrorCode::NotFound || (!known && !unread)) return error;
+    if (!known) error.message += "; it may be in what the configuration has wrong";
+    return {ErrorCode::Invalid, error.message};
+}
+
+bool Servers::misconfigured(std::string_view server) const {
+    const auto& diagnostics = config_.diagnostics;
+    return std::any_of(diagnostics.begin(), diagnostics.end(), [&](const auto& diagnostic) {
+        return diagnostic.severity == config::Severity::Error &&
+               (server.empty() || diagnostic.server == server);
+    });
+}
+
+}  // namespace patchbay::service

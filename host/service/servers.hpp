@@ -1,0 +1,51 @@
+// The servers that a user knows of, and why there is none of a name: what every operation of this
+// room stands on.
+//
+// Borrows everything it is made of, which must outlive it. Threads: [loop].
+// Errors:  those it makes say where the server is turned off or broken, or name the nearest.
+#pragma once
+
+#include "config/config.hpp"
+#include "connection/connection_manager.hpp"
+#include "router/router.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace patchbay::service {
+
+class Servers {
+public:
+    Servers(const config::Config& config, connection::ConnectionManager& connections,
+            router::Router& router)
+        : config_(config), connections_(connections), router_(router) {}
+
+    const config::Config& config() const { return config_; }
+    connection::ConnectionManager& connections() const { return connections_; }
+    router::Router& router() const { return router_; }
+
+    // Of all that are configured, disabled and broken ones included, sorted by id.
+    std::vector<connection::Status> statuses() const;
+    // Rules of the configuration that match no tool, as far as servers have listed theirs.
+    std::vector<config::Diagnostic> rule_warnings() const;
+
+    // Whether there is such a server to use; true of the empty name, which stands for all.
+    bool has(std::string_view server) const;
+    // Why there is no such server: out of order, disabled, or not there; names the others.
+    Error no_such_server(const std::string& server) const;
+    // `error`, or Invalid where what was not found may be in what the configuration has wrong.
+    // `server`: whose it would be; empty: nobody knows.
+    Error missing(Error error, std::string_view server) const;
+    // Whether the configuration has an error about `server`, about anything when that is empty.
+    bool misconfigured(std::string_view server = {}) const;
+    // `; FILE is exclusive, so no other file counts`, or nothing.
+    std::string passed_over() const;
+
+private:
+    const config::Config& config_;
+    connection::ConnectionManager& connections_;
+    router::Router& router_;
+};
+
+}  // namespace patchbay::service

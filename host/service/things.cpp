@@ -1,0 +1,200 @@
+#include "service/things.hpp"
+
+#include "core/text.hpp"
+#include "service/uri_template.hpp"
+
+#include <algorithm>
+
+namespace patchbay::service {
+namespace json = boost::json;
+using connection::State;
+
+namespace {
+
+// Null: it is none, or no string.
+const json::string* name_in(const json::object& definition, Kind kind) {
+    const auto* value = definition.if_contains(words_of(kind).name_key);
+    return value ? value->if_string() : nullptr;
+}
+
+bool is_named(const json::object& definition, Kind kind, const std::string& name) {
+    const auto* found = name_in(definition, kind);
+    return found && std::string_view(*found) == name;
+}
+
+}  // namespace
+
+const KindWords& words_of(Kind kind) {
+    static constexpr KindWords kResources{"resources/list", "resources", "resources", "uri",
+                                          "resource"};
+    static constexpr KindWords kTemplates{"resources/templates/list", "resources",
+                                          "resourceTemplates", "uriTemplate", "template"};
+    static constexpr KindWords kPrompts{"prompts/list", "prompts", "prompts", "name", "prompt"};
+    return kind == Kind::Prompts ? kPrompts : kind == Kind::Templates ? kTemplates : kResources;
+}
+
+json::object to_json(const Thing& thing) {
+    auto told = thing.definition;
+    told["server"] = thing.server;
+    return told;
+}
+
+std::string to_json(const ThingList& list, Kind kind) {
+    json::array items;
+    for (const auto& thing : list.things) items.push_back(to_json(thing));
+    return listed_json(words_of(kind).member, json::serialize(items), list.errors);
+}
+
+void ThingListing::connect_and_list() {
+    // Of one server its own error is worth more than the state that it is left in.
+    if (!server_.empty()) return ask(server_);
+    known_.connections().connect({}, [self = weak_from_this()] {
+        if (const auto listing = self.lock()) listing->list(Wait::ToTheEnd);
+    });
+}
+
+void ThingListing::list(Wait wait) {
+    for (const auto& id : known_.connections().ids()) {
+        if (!server_.empty() && id != server_) continue;
+        auto& connection = known_.connections().find(id).value().get();
+        const auto status = connection.status();
+        const bool ready = status.state == State::Ready;
+        if (!ready || wait == Wait::CutShort) {
+            const bool cut = wait == Wait::CutShort && (ready || undecided(status));
+            list_.errors.push_back(
+                cut ? interrupted(id)
+                    : ServerError{id, {ErrorCode::Unavailable, status.last_error}});
+        } else if (server_.empty() && !connection.session()->can(words_of(kind_).capability)) {
+            ++list_.answered;  // it is there and has none
+        } else {
+            ask(id);
+        }
+    }
+    if (!missing_.empty()) return;
+    known_.connections().loop().defer([self = weak_from_this()] {
+        if (const auto listing = self.lock()) listing->finish();
+    });
+}
+
+void ThingListing::ask(const std::string& id) {
+    missing_.insert(id);
+    known_.router().list_all(id, words_of(kind_).method,
+                             [self = weak_from_this(), id](Result<json::array> items) {
+                                 if (const auto listing = self.lock())
+                                     listing->take(id, std::move(items));
+                             });
+}
+
+void ThingListing::take(const std::string& id, Result<json::array> items) {
+    if (missing_.erase(id) == 0) return;
+    if (items) {
+        ++list_.answered;
+        for (auto& item : *items)
+            if (item.is_object()) list_.things.push_back({id, std::move(item.get_object())});
+    } else {
+        // Where all are asked, one that the rules forbid is as if it had none.
+        const bool skipped = server_.empty() && items.error().code == ErrorCode::Denied;
+        (skipped ? list_.denied : list_.errors).push_back({id, items.error()});
+    }
+    if (missing_.empty()) finish();
+}
+
+void ThingListing::cut_short() {
+    for (const auto& id : std::exchange(missing_, {})) list_.errors.push_back(interrupted(id));
+    finish();
+}
+
+void ThingListing::finish() {
+    const auto done = std::exchange(done_, {});
+    if (!done) return;
+    const auto by_server = [](const auto& a, const auto& b) { return a.server < b.server; };
+    if (list_.answered == 0) {
+        list_.errors.insert(list_.errors.end(), list_.denied.begin(), list_.denied.end());
+        list_.denied.clear();
+    }
+    // Whoever answers first: the order is that of the servers.
+    std::stable_sort(list_.things.begin(), list_.things.end(), by_server);
+    std::stable_sort(list_.denied.begin(), list_.denied.end(), by_server);
+    done(std::move(list_));
+}
+
+std::shared_ptr<ThingListing> list_things(const Servers& known, Kind kind,
+                                          const std::string& server, Wait wait,
+                                          ThingListing::Done done) {
+    auto listing = std::make_shared<ThingListing>(known, kind, server, std::move(done));
+    listing->list(wait);
+    return listing;
+}
+
+std::shared_ptr<ThingListing> connect_and_list_things(const Servers& known, Kind kind,
+                                                      const std::string& server,
+                                                      ThingListing::Done done) {
+    auto listing = std::make_shared<ThingListing>(known, kind, server, std::move(done));
+    listing->connect_and_list();
+    return listing;
+}
+
+std::optional<Result<NamedThing>> find_thing(const ThingList& list, Kind kind,
+                                             const std::string& name) {
+    const Thing* only = nullptr;
+    for (const auto& thing : list.things) {
+        if (!is_named(thing.definition, kind, name)) continue;
+        if (only && only->server != thing.server)
+            return Error{ErrorCode::Invalid, std::string(words_of(kind).word) + " \"" + name +
+                                                 "\" is offered by \"" + only->server +
+                                                 "\" and \"" + thing.server +
+                                                 "\"; say which with --server"};
+        only = &thing;
+    }
+    if (!only) return {};
+    return NamedThing{only->server, only->definition};
+}
+
+Result<NamedThing> find_thing_of(const ThingList& list, Kind kind, const std::string& name,
+                                 const std::string& server) {
+    if (!list.errors.empty()) {
+        const auto& error = list.errors.front().error;
+        const bool lists_none = error.code == ErrorCode::Protocol ||
+                                error.code == ErrorCode::Unsupported ||
+                                error.code == ErrorCode::Limit;
+        if (!lists_none) return error;
+    }
+    NamedThing found{server, {}};
+    for (const auto& thing : list.things)
+        if (is_named(thing.definition, kind, name)) found.definition = thing.definition;
+    return found;
+}
+
+Error not_listed(const ThingList& list, Kind kind, const std::string& name) {
+    std::vector<std::string> known;
+    for (const auto& thing : list.things) {
+        const auto* found = name_in(thing.definition, kind);
+        if (found && std::find(known.begin(), known.end(), std::string_view(*found)) == known.end())
+            known.emplace_back(*found);
+    }
+    return {ErrorCode::NotFound, std::string("no server lists the ") + words_of(kind).word + " \"" +
+                                     core::printable(name, 200) + "\"" +
+                                     core::did_you_mean(name, known) +
+                                     "; one that is not listed needs --server"};
+}
+
+std::optional<Error> explained_by_template(const ThingList& templates, const std::string& uri) {
+    for (const auto& thing : templates.things) {
+        const auto* named = name_in(thing.definition, Kind::Templates);
+        const auto found = named ? core::printable(std::string_view(*named), 500) : std::string();
+        if (!may_come_of(uri, found)) continue;
+        const auto of = " \"" + found + "\" of server \"" + thing.server + "\"";
+        const auto variables = template_variables(found);
+        if (uri != found || variables.empty())
+            return Error{ErrorCode::NotFound, "no server lists the resource \"" +
+                                                  core::printable(uri, 200) +
+                                                  "\", but it fits the template" + of +
+                                                  "; to read it, add --server " + thing.server};
+        return Error{ErrorCode::Invalid, "there is the template" + of +
+                                             ", and no such resource; write a value in place of " +
+                                             core::join(variables, ", ")};
+    }
+    return {};
+}
+
+}  // namespace patchbay::service

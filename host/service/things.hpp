@@ -1,0 +1,100 @@
+// Resources, resource templates and prompts: what servers list, and the one that a name means.
+//
+// Threads: [loop].
+// Errors:  a server that is not there is named beside the things of the others.
+#pragma once
+
+#include "service/server_error.hpp"
+#include "service/servers.hpp"
+#include "service/statuses.hpp"
+
+#include <boost/json.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace patchbay::service {
+
+enum class Kind { Resources, Templates, Prompts };
+struct KindWords {
+    const char* method;
+    const char* capability;
+    const char* member;    // of the answer
+    const char* name_key;  // what identifies one
+    const char* word;
+};
+const KindWords& words_of(Kind kind);
+
+struct Thing {
+    std::string server;
+    boost::json::object definition;  // as its server told it
+};
+boost::json::object to_json(const Thing& thing);  // the definition with its `server`
+
+struct ThingList {
+    std::vector<Thing> things;  // by server, and each one's own order
+    std::vector<ServerError> errors;
+    std::vector<ServerError> denied;  // is no error beside others that answered
+    std::size_t answered = 0;         // servers
+};
+// {MEMBER: [...], "errors": [...]}
+std::string to_json(const ThingList& list, Kind kind);
+
+// One listing on its way. Dropped, nothing more is told.
+class ThingListing : public std::enable_shared_from_this<ThingListing> {
+public:
+    using Done = std::function<void(ThingList)>;
+    ThingListing(const Servers& known, Kind kind, std::string server, Done done)
+        : known_(known), kind_(kind), server_(std::move(server)), done_(std::move(done)) {}
+
+    // Of the servers as they are, nothing is connected. `wait`: whether they were waited for; cut
+    // short, nobody is asked.
+    void list(Wait wait);
+    void connect_and_list();
+    // Tells what is there; whoever has not answered by now is named as interrupted.
+    void cut_short();
+
+private:
+    void ask(const std::string& id);
+    void take(const std::string& id, Result<boost::json::array> items);
+    void finish();
+
+    const Servers& known_;
+    const Kind kind_;
+    const std::string server_;  // empty: of all that have such things
+    Done done_;
+    ThingList list_;
+    std::set<std::string> missing_;  // servers that owe an answer
+};
+
+// `done` once, never from inside this call. `server` empty: of all.
+std::shared_ptr<ThingListing> list_things(const Servers& known, Kind kind,
+                                          const std::string& server, Wait wait,
+                                          ThingListing::Done done);
+std::shared_ptr<ThingListing> connect_and_list_things(const Servers& known, Kind kind,
+                                                      const std::string& server,
+                                                      ThingListing::Done done);
+
+// A thing that was named: whose it is, and what its server says of it.
+struct NamedThing {
+    std::string server;
+    std::optional<boost::json::object> definition;  // none: its server does not list it
+};
+// The thing of this name where one server alone lists it; Invalid where several do; none: nobody.
+std::optional<Result<NamedThing>> find_thing(const ThingList& list, Kind kind,
+                                             const std::string& name);
+// The same of a server that was named, which may have things that it does not list: `list` is what
+// it listed.
+Result<NamedThing> find_thing_of(const ThingList& list, Kind kind, const std::string& name,
+                                 const std::string& server);
+// That nobody lists it, with the nearest that somebody does.
+Error not_listed(const ThingList& list, Kind kind, const std::string& name);
+// Of an URI that no server lists: the template that it may have come of, or is.
+std::optional<Error> explained_by_template(const ThingList& templates, const std::string& uri);
+
+}  // namespace patchbay::service

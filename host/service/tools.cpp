@@ -1,0 +1,143 @@
+#include "service/tools.hpp"
+
+#include "core/text.hpp"
+#include "protocol/compose.hpp"
+#include "protocol/qualified_name.hpp"
+
+#include <algorithm>
+
+namespace patchbay::service {
+namespace json = boost::json;
+using connection::State;
+
+namespace {
+
+bool holds(const std::vector<std::string>& servers, const std::string& id) {
+    return servers.empty() || std::find(servers.begin(), servers.end(), id) != servers.end();
+}
+
+json::object our_members(const router::ListedTool& tool) {
+    return {{"name", tool.public_name},
+            {"server", tool.server},
+            {"tool", tool.tool->name},
+            {"level", config::name_of(tool.level)}};
+}
+
+void append_json(std::string& out, const router::ListedTool& tool) {
+    const auto own = our_members(tool);
+    out += json::serialize(own);
+    out.back() = ',';
+    for (const auto& [key, value] : tool.tool->raw) {
+        if (own.contains(key)) continue;
+        out.append(protocol::quoted(key)).append(":").append(json::serialize(value)).append(",");
+    }
+    out.back() = '}';
+}
+
+}  // namespace
+
+ToolList tools_listed(const Servers& known, const std::vector<std::string>& servers, Wait wait) {
+    ToolList list;
+    for (auto& tool : known.router().tools())
+        if (holds(servers, tool.server)) list.tools.push_back(std::move(tool));
+    for (const auto& status : known.connections().statuses()) {
+        if (!holds(servers, status.id)) continue;
+        if (wait == Wait::CutShort && undecided(status)) {
+            list.errors.push_back(interrupted(status.id));
+            continue;
+        }
+        const bool ready = status.state == State::Ready;
+        list.answered = list.answered || ready;
+        if (ready && status.tools_error.empty()) continue;
+        list.errors.push_back(
+            {status.id, {ErrorCode::Unavailable, ready ? status.tools_error : status.last_error}});
+    }
+    return list;
+}
+
+Operation list_tools(const Servers& known, const std::string& server,
+                     std::function<void(Result<ToolList>)> done) {
+    const auto operation = std::make_shared<std::function<void(Result<ToolList>)>>(std::move(done));
+    const std::weak_ptr waiting(operation);
+    if (server.empty()) {
+        known.connections().connect({}, [&known, waiting] {
+            if (const auto told = waiting.lock()) (*told)(tools_listed(known));
+        });
+        return operation;
+    }
+    const auto connection = known.connections().find(server);
+    if (!connection) {
+        known.connections().loop().defer([waiting, error = connection.error()] {
+            if (const auto told = waiting.lock()) (*told)(error);
+        });
+        return operation;
+    }
+    connection->get().refresh_tools([&known, waiting, server](const Result<void>& fresh) {
+        const auto told = waiting.lock();
+        if (!told) return;
+        if (!fresh) return (*told)(fresh.error());
+        auto list = tools_listed(known, {server});
+        list.errors.clear();  // what it mended or left out stands in its status
+        (*told)(std::move(list));
+    });
+    return operation;
+}
+
+std::string description_of(const router::ListedTool& tool, const core::Limits& limits) {
+    return core::printable(tool.tool->text("description"), limits.description_bytes, true);
+}
+
+bool fits_pattern(std::string_view given_pattern, std::string_view given_name,
+                  std::string_view description) {
+    const auto pattern = core::lower(given_pattern), name = core::lower(given_name);
+    if (pattern.find_first_of("*?") == std::string::npos)
+        return name.find(pattern) != std::string::npos ||
+               core::lower(description).find(pattern) != std::string::npos;
+    std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
+    while (n < name.size()) {
+        if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) && pattern[p] != '*')
+            ++p, ++n;
+        else if (p < pattern.size() && pattern[p] == '*')
+            star = p++, mark = n;
+        else if (star != std::string_view::npos)
+            p = star + 1, n = ++mark;
+        else
+            return false;
+    }
+    return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+std::vector<std::string> servers_meant(const std::string& pattern, std::vector<std::string> ids) {
+    const auto wildcard = pattern.find_first_of("*?");
+    if (wildcard == std::string::npos) return ids;  // any may have it in a description
+    return protocol::servers_beginning(std::string_view(pattern).substr(0, wildcard), ids);
+}
+
+Error no_server_for(const Servers& known, const std::string& pattern) {
+    constexpr std::string_view kPrefix = "mcp__";
+    const auto end = std::min(pattern.find("__", kPrefix.size()), pattern.size());
+    if (core::lower(pattern).starts_with(kPrefix) && pattern.find_first_of("*?") > end)
+        return known.no_such_server(pattern.substr(kPrefix.size(), end - kPrefix.size()));
+    return known.missing(
+        {ErrorCode::NotFound, "no server's tools can match \"" + core::printable(pattern, 80) +
+                                  "\"; they are called mcp__SERVER__TOOL"},
+        {});
+}
+
+json::object to_json(const router::ListedTool& tool, const core::Limits& limits, Schemas schemas) {
+    auto entry = our_members(tool);
+    entry["description"] = "[" + tool.server + "] " + description_of(tool, limits);
+    if (schemas == Schemas::Shown) entry["inputSchema"] = *tool.tool->input_schema();
+    return entry;
+}
+
+std::string to_json(const ToolList& list) {
+    std::string tools = "[";
+    for (const auto& tool : list.tools) {
+        if (tools.size() > 1) tools += ',';
+        append_json(tools, tool);
+    }
+    return listed_json("tools", tools += ']', list.errors);
+}
+
+}  // namespace patchbay::service

@@ -1,0 +1,53 @@
+// Tools: what servers have listed, which of them a pattern means, and their JSON.
+//
+// Threads: [loop].
+// Errors:  a server that is not there is named beside the tools of the others.
+#pragma once
+
+#include "service/operation.hpp"
+#include "service/server_error.hpp"
+#include "service/servers.hpp"
+#include "service/statuses.hpp"
+
+#include <boost/json.hpp>
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace patchbay::service {
+
+struct ToolList {
+    std::vector<router::ListedTool> tools;  // in stable order, hidden ones left out
+    std::vector<ServerError> errors;        // of servers that listed nothing, or not all
+    bool answered = false;                  // some server did
+};
+
+// As far as `servers`, all when empty, have listed theirs by now. Connects nothing.
+ToolList tools_listed(const Servers& known, const std::vector<std::string>& servers = {},
+                      Wait wait = Wait::ToTheEnd);
+
+// Of all servers, connected first, or of one, which is asked anew; its trouble is the error then.
+Operation list_tools(const Servers& known, const std::string& server,
+                     std::function<void(Result<ToolList>)> done);
+
+// What the server says of it, for people: printable, and as long as the limits allow.
+std::string description_of(const router::ListedTool& tool, const core::Limits& limits);
+// `*` and `?` as in a shell over the whole name; a pattern without them is looked for anywhere in
+// the name and the description. In any case of letters.
+bool fits_pattern(std::string_view pattern, std::string_view name, std::string_view description);
+// The servers of `ids` that may have a tool that fits: with wildcards the name's beginning says it.
+std::vector<std::string> servers_meant(const std::string& pattern, std::vector<std::string> ids);
+// Why there are none: no public name begins as the pattern does, up to its first wildcard.
+Error no_server_for(const Servers& known, const std::string& pattern);
+
+// The two have one shape. In brief: our own members, and a description that says whose tool it is.
+enum class Schemas { LeftOut, Shown };
+boost::json::object to_json(const router::ListedTool& tool, const core::Limits& limits,
+                            Schemas schemas);
+// {"tools": [...], "errors": [...]}: each as its server described it, but for our own members.
+// Written, not copied: of all servers together this is most of what a start keeps in memory.
+std::string to_json(const ToolList& list);
+
+}  // namespace patchbay::service

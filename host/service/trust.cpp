@@ -1,0 +1,94 @@
+#include "service/trust.hpp"
+
+#include "config/approval.hpp"
+#include "core/json.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+
+namespace patchbay::service {
+namespace json = boost::json;
+using config::Proposal;
+
+Stage stage_of(const Proposal& proposal, const TrustFile& trust) {
+    const auto ids = trust.ids(proposal.directory);
+    if (proposal.approved) return Stage::Approved;
+    return std::find(ids.begin(), ids.end(), proposal.id) == ids.end() ? Stage::New
+                                                                       : Stage::Changed;
+}
+
+json::object definition_of(const Proposal& proposal, const std::vector<Proposal>& shown,
+                           const config::Config& config) {
+    auto definition = proposal.definition;
+    const auto name = core::text_in(core::object_in(&definition, "server"), "auth");
+    if (!name || !definition.contains("auth_table")) return definition;
+    const auto waiting_in = [id = "auth." + std::string(*name)](const auto& proposals) {
+        return std::find_if(proposals.begin(), proposals.end(),
+                            [&](const Proposal& other) { return other.id == id; });
+    };
+    if (waiting_in(shown) != shown.end()) return definition;
+    const auto waiting = waiting_in(config.untrusted);
+    const auto in_force = config.auth.find(std::string(*name));
+    if (waiting != config.untrusted.end())
+        definition["auth_table"] = waiting->definition.at("auth");
+    else if (in_force != config.auth.end())
+        definition["auth_table"] = in_force->second;
+    return definition;
+}
+
+json::object to_json(const Proposal& proposal, const TrustFile& trust,
+                     const config::Config& config) {
+    const auto stage = stage_of(proposal, trust);
+    return {{"id", proposal.id},
+            {"state", stage == Stage::New       ? "new"
+                      : stage == Stage::Changed ? "changed"
+                                                : "approved"},
+            {"unbound", proposal.unbound},
+            {"faults", json::array(proposal.faults.begin(), proposal.faults.end())},
+            {"project", proposal.directory},
+            {"source", config::to_string(proposal.place)},
+            {"digest", proposal.digest},
+            {"waits_for", proposal.waits_for},
+            {"definition", definition_of(proposal, config.untrusted, config)}};
+}
+
+bool is_approved(const std::string& id, const std::string& project, const TrustFile& trust,
+                 const config::Config& config) {
+    const auto ids = trust.ids(project);
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) return false;
+    const auto of_checkout = [](const config::Place& place) {
+        return place.scope == config::Scope::Project || place.scope == config::Scope::Local;
+    };
+    return std::any_of(
+               config.servers.begin(), config.servers.end(),
+               [&](const auto& server) { return server.id == id && of_checkout(server.place); }) ||
+           std::any_of(config.origins.begin(), config.origins.end(), [&](const auto& origin) {
+               return origin.first == id && of_checkout(origin.second);
+           });
+}
+
+Result<std::vector<Proposal>> chosen(const std::vector<std::string>& ids,
+                                     const config::Config& config) {
+    const auto& waiting = config.untrusted;
+    std::vector<Proposal> picked;
+    for (const auto& id : ids) {
+        const auto found = std::find_if(waiting.begin(), waiting.end(),
+                                        [&](const auto& proposal) { return proposal.id == id; });
+        if (found != waiting.end()) {
+            picked.push_back(*found);
+            continue;
+        }
+        std::vector<std::string> known;
+        for (const auto& proposal : waiting) known.push_back(proposal.id);
+        const auto& servers = config.servers;
+        const bool in_force = std::any_of(servers.begin(), servers.end(),
+                                          [&](const auto& server) { return server.id == id; });
+        return Error{ErrorCode::NotFound,
+                     "\"" + core::printable(id, 80) + "\"" +
+                         (in_force ? " needs no approval" : " does not wait for an approval") +
+                         "; waiting: " + (known.empty() ? "nothing" : core::join(known, ", "))};
+    }
+    return picked;
+}
+
+}  // namespace patchbay::service

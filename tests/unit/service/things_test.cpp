@@ -1,0 +1,170 @@
+#include "service/things.hpp"
+
+#include "support/result_schema.hpp"
+#include "unit/service/fixture.hpp"
+
+namespace patchbay::service {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Things : public ServiceTest {
+protected:
+    void offer(const std::string& id, const json::array& uris) {
+        auto& server = servers.at(id);
+        server.results["server/discover"] = [](const auto&) -> json::value {
+            return {{"supportedVersions", {"2026-07-28"}},
+                    {"capabilities", {{"resources", json::object()}}}};
+        };
+        server.results["resources/list"] = [uris](const auto&) -> json::value {
+            json::array all;
+            for (const auto& uri : uris) all.push_back({{"uri", uri}, {"name", "n"}});
+            return {{"resources", all}};
+        };
+    }
+    ThingList list(const std::string& server = {}) {
+        std::optional<ThingList> listed;
+        const auto listing = connect_and_list_things(
+            known(), Kind::Resources, server, [&](ThingList told) { listed = std::move(told); });
+        EXPECT_FALSE(listed) << "told from inside the call";
+        EXPECT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
+        return listed.value_or(ThingList());
+    }
+    static std::vector<std::string> uris(const ThingList& list) {
+        std::vector<std::string> found;
+        for (const auto& thing : list.things)
+            found.push_back(thing.server + " " +
+                            std::string(thing.definition.at("uri").as_string()));
+        return found;
+    }
+};
+
+ThingList listed(const std::vector<std::pair<const char*, json::object>>& things) {
+    ThingList list;
+    for (const auto& [server, definition] : things) list.things.push_back({server, definition});
+    return list;
+}
+
+TEST_F(Things, ComeInTheOrderOfTheirServersWhoeverAnswersFirst) {
+    offer("git", {"b:2", "a:1"});
+    offer("github", {"a:0"});
+    const auto all = list();
+    EXPECT_THAT(uris(all), ElementsAre("git b:2", "git a:1", "github a:0"));
+    EXPECT_THAT(all.errors, IsEmpty());
+    EXPECT_EQ(all.answered, 2u);
+    const auto told = json::parse(to_json(all, Kind::Resources));
+    EXPECT_TRUE(test::is_a("resources", told)) << told;
+    EXPECT_EQ(told.at_pointer("/resources/2/server"), "github");
+}
+
+TEST_F(Things, OfAServerThatOffersNoneAreNoError) {
+    offer("git", {"a:1"});
+    const auto all = list();
+    EXPECT_THAT(uris(all), ElementsAre("git a:1"));
+    EXPECT_THAT(all.errors, IsEmpty());
+    EXPECT_EQ(all.answered, 2u);
+    EXPECT_TRUE(servers.at("github").requests("resources/list").empty());
+}
+
+TEST_F(Things, OfAServerThatIsNotThereAreNamedBesideTheOthers) {
+    offer("git", {"a:1"});
+    servers.at("github").refuse_open = true;
+    const auto all = list();
+    EXPECT_THAT(uris(all), ElementsAre("git a:1"));
+    ASSERT_EQ(all.errors.size(), 1u);
+    EXPECT_EQ(all.errors[0].server, "github");
+    EXPECT_TRUE(test::is_a("resources", json::parse(to_json(all, Kind::Resources))));
+    const auto one = list("github");
+    ASSERT_EQ(one.errors.size(), 1u);
+    EXPECT_THAT(one.errors[0].error.message, HasSubstr("no such program"));
+}
+
+TEST_F(Things, ThatRulesForbidAreNoErrorBesideOthersAndOneAlone) {
+    permissions.deny = {"mcp__github__*"};
+    offer("git", {"a:1"});
+    offer("github", {"a:2"});
+    const auto all = list();
+    EXPECT_THAT(uris(all), ElementsAre("git a:1"));
+    EXPECT_THAT(all.errors, IsEmpty());
+    EXPECT_EQ(all.denied.size(), 1u);
+    const auto one = list("github");
+    ASSERT_EQ(one.errors.size(), 1u);
+    EXPECT_EQ(one.errors[0].error.code, ErrorCode::Denied);
+    EXPECT_EQ(nobody_answered(one.errors).code, ErrorCode::Denied);
+}
+
+TEST_F(Things, OfServersThatDidNotAnswerInTimeAreCutShort) {
+    offer("git", {"a:1"});
+    offer("github", {"a:2"});
+    servers.at("github").results.erase("resources/list");
+    connect();
+    std::optional<ThingList> told;
+    const auto listing = list_things(known(), Kind::Resources, "", Wait::ToTheEnd,
+                                     [&](ThingList all) { told = std::move(all); });
+    auto& mute = servers.at("github");
+    loop.run_until([&] { return !mute.requests("resources/list").empty(); },
+                   core::Clock::now() + 20s);
+    EXPECT_FALSE(told);
+    listing->cut_short();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->errors.back().server, "github");
+    EXPECT_EQ(told->errors.back().error.code, ErrorCode::Cancelled);
+    listing->cut_short();
+    EXPECT_EQ(told->errors.size(), 1u) << "told once";
+}
+
+TEST_F(Things, OfServersThatNobodyWaitedForAreNotAskedFor) {
+    offer("git", {"a:1"});
+    connect();
+    std::optional<ThingList> told;
+    const auto listing = list_things(known(), Kind::Resources, "", Wait::CutShort,
+                                     [&](ThingList all) { told = std::move(all); });
+    ASSERT_TRUE(loop.run_until([&] { return told.has_value(); }, core::Clock::now() + 20s));
+    EXPECT_EQ(told->errors.size(), 2u);
+    EXPECT_TRUE(servers.at("git").requests("resources/list").empty());
+}
+
+TEST(NamedThings, AreTheOneThatOneServerLists) {
+    const auto list = listed({{"a", {{"uri", "x:1"}, {"size", 1}}},
+                              {"a", {{"uri", 7}}},
+                              {"a", {{"uri", "x:2"}}},
+                              {"b", {{"uri", "x:2"}}}});
+    const auto only = find_thing(list, Kind::Resources, "x:1");
+    ASSERT_TRUE(only && *only);
+    EXPECT_EQ((*only)->server, "a");
+    EXPECT_EQ((*only)->definition->at("size"), 1);
+    const auto both = find_thing(list, Kind::Resources, "x:2");
+    ASSERT_TRUE(both && !*both);
+    EXPECT_EQ(both->error().message,
+              R"(resource "x:2" is offered by "a" and "b"; say which with --server)");
+    EXPECT_FALSE(find_thing(list, Kind::Resources, "x:3"));
+    EXPECT_THAT(not_listed(list, Kind::Resources, "x:33").message,
+                HasSubstr(R"(no server lists the resource "x:33")"));
+}
+
+TEST(NamedThings, OfANamedServerNeedNotBeListed) {
+    auto list = listed({{"a", {{"name", "p"}}}});
+    EXPECT_TRUE(find_thing_of(list, Kind::Prompts, "p", "a")->definition);
+    EXPECT_FALSE(find_thing_of(list, Kind::Prompts, "q", "a")->definition);
+    list.errors = {{"a", {ErrorCode::Unsupported, "no prompts"}}};
+    EXPECT_FALSE(find_thing_of(list, Kind::Prompts, "q", "a")->definition) << "it may be there";
+    list.errors = {{"a", {ErrorCode::Unavailable, "gone"}}};
+    EXPECT_EQ(find_thing_of(list, Kind::Prompts, "q", "a").error().message, "gone");
+}
+
+TEST(NamedThings, ThatNobodyListsMayComeOfATemplate) {
+    const auto list = listed({{"a", {{"uriTemplate", "repo://{owner}/{name}"}}}});
+    const auto filled = explained_by_template(list, "repo://me/this");
+    ASSERT_TRUE(filled);
+    EXPECT_THAT(filled->message, HasSubstr("to read it, add --server a"));
+    const auto itself = explained_by_template(list, "repo://{owner}/{name}");
+    ASSERT_TRUE(itself);
+    EXPECT_EQ(itself->code, ErrorCode::Invalid);
+    EXPECT_THAT(itself->message, HasSubstr("write a value in place of owner, name"));
+    EXPECT_FALSE(explained_by_template(list, "file:///x"));
+}
+
+}  // namespace
+}  // namespace patchbay::service

@@ -1,0 +1,142 @@
+#include "service/tools.hpp"
+
+#include "support/result_schema.hpp"
+#include "unit/service/fixture.hpp"
+
+namespace patchbay::service {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+using Tools = ServiceTest;
+
+std::vector<std::string> names(const ToolList& list) {
+    std::vector<std::string> found;
+    for (const auto& tool : list.tools) found.push_back(tool.server + " " + tool.tool->name);
+    return found;
+}
+
+TEST_F(Tools, OfServersThatAreNotThereAreNamedBesideTheOthers) {
+    servers.at("github").refuse_open = true;
+    connect();
+    const auto list = tools_listed(known());
+    EXPECT_THAT(names(list), ElementsAre("git log", "git odd name"));
+    EXPECT_TRUE(list.answered);
+    ASSERT_EQ(list.errors.size(), 1u);
+    EXPECT_EQ(list.errors[0].server, "github");
+    EXPECT_THAT(list.errors[0].error.message, HasSubstr("no such program"));
+    EXPECT_THAT(tools_listed(known(), {"git"}).errors, IsEmpty()) << "of those that were asked";
+    const auto none = tools_listed(known(), {"github"});
+    EXPECT_FALSE(none.answered);
+    EXPECT_THAT(names(none), IsEmpty());
+}
+
+TEST_F(Tools, OfAServerThatNobodyWaitedForAreMissingBecauseOfThat) {
+    const auto list = tools_listed(known(), {"git"}, Wait::CutShort);
+    ASSERT_EQ(list.errors.size(), 1u);
+    EXPECT_EQ(list.errors[0].error.code, ErrorCode::Cancelled);
+    EXPECT_EQ(nobody_answered(list.errors).code, ErrorCode::Cancelled);
+}
+
+TEST_F(Tools, AreListedWhenTheirServersAreConnected) {
+    std::optional<ToolList> listed;
+    const auto operation =
+        list_tools(known(), "", [&](Result<ToolList> list) { listed = std::move(list.value()); });
+    EXPECT_FALSE(listed) << "told from inside the call";
+    ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
+    EXPECT_EQ(listed->tools.size(), 4u) << "one is denied by a rule, which does not hide it";
+    EXPECT_THAT(listed->errors, IsEmpty());
+}
+
+TEST_F(Tools, OfOneServerAreAskedAnewAndItsTroubleIsTheError) {
+    servers.at("github").refuse_open = true;
+    for (const std::string id : {"git", "github", "nowhere"}) {
+        std::optional<Result<ToolList>> listed;
+        const auto operation = list_tools(
+            known(), id, [&](Result<ToolList> list) { listed.emplace(std::move(list)); });
+        ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
+        ASSERT_EQ(listed->has_value(), id == "git");
+        if (id == "git") {
+            EXPECT_THAT(names(**listed), ElementsAre("git log", "git odd name"));
+        } else {
+            EXPECT_THAT(listed->error().message, HasSubstr(id));
+        }
+    }
+}
+
+TEST_F(Tools, NobodyIsToldOfAListThatWasDropped) {
+    bool told = false, settled = false;
+    auto operation = list_tools(known(), "", [&](const Result<ToolList>&) { told = true; });
+    operation.reset();
+    connections->connect({}, [&] { settled = true; });
+    ASSERT_TRUE(loop.run_until([&] { return settled; }, core::Clock::now() + 20s));
+    EXPECT_FALSE(told);
+}
+
+TEST_F(Tools, HaveOneShapeInBriefAndWhole) {
+    connect();
+    const auto list = tools_listed(known());
+    const auto whole = json::parse(to_json(list));
+    EXPECT_TRUE(test::is_a("tools", whole)) << whole;
+    for (const auto& tool : list.tools) {
+        EXPECT_TRUE(test::is_a("tool", to_json(tool, limits, Schemas::LeftOut)));
+        const auto brief = to_json(tool, limits, Schemas::Shown);
+        EXPECT_TRUE(test::is_a("tool", brief));
+        EXPECT_THAT(std::string(brief.at("description").as_string()),
+                    ::testing::StartsWith("[" + tool.server + "] "));
+    }
+    EXPECT_EQ(whole.at_pointer("/tools/0/name"), "mcp__git__log");
+    EXPECT_FALSE(whole.as_object().contains("errors"));
+}
+
+TEST_F(Tools, ThatNoServerCanHaveSayWhoseTheyWouldBe) {
+    EXPECT_EQ(no_server_for(known(), "mcp__gti__*").message, known().no_such_server("gti").message);
+    EXPECT_THAT(no_server_for(known(), "zzz*").message,
+                HasSubstr("no server's tools can match \"zzz*\""));
+    EXPECT_THAT(servers_meant("mcp__git__*", {"git", "github"}), ElementsAre("git"));
+    EXPECT_THAT(servers_meant("anything", {"git", "github"}), ElementsAre("git", "github"))
+        << "it may stand in a description";
+}
+
+TEST(Pattern, WithWildcardsIsForTheWholeName) {
+    struct Case {
+        const char *pattern, *name;
+        bool fits;
+    };
+    const Case cases[] = {
+        {"mcp__git__*", "mcp__git__log", true},
+        {"mcp__git__*", "mcp__files__log", false},
+        {"*log", "mcp__git__log", true},
+        {"*log", "mcp__git__log2", false},
+        {"mcp__*__l?g", "mcp__git__log", true},
+        {"mcp__*__l?g", "mcp__git__lg", false},
+        {"*", "", true},
+        {"?", "", false},
+        {"**a**", "bab", true},
+        {"a*b*c", "aXbXbXc", true},
+        {"MCP__*__L?g", "mcp__git__log", true},
+        {"mcp__*__log", "mcp__git__LOG", true},
+    };
+    for (const auto& c : cases)
+        EXPECT_EQ(fits_pattern(c.pattern, c.name, "log"), c.fits) << c.pattern << " " << c.name;
+}
+
+TEST(Pattern, WithoutWildcardsIsLookedForInNameAndDescription) {
+    EXPECT_TRUE(fits_pattern("git", "mcp__git__log", ""));
+    EXPECT_TRUE(fits_pattern("GIT", "mcp__git__log", ""));
+    EXPECT_TRUE(fits_pattern("git", "mcp__Git__log", ""));
+    EXPECT_TRUE(fits_pattern("commits", "mcp__git__log", "Lists Commits"));
+    EXPECT_FALSE(fits_pattern("branches", "mcp__git__log", "Lists commits"));
+    EXPECT_TRUE(fits_pattern("", "mcp__git__log", ""));
+}
+
+TEST(Pattern, OfManyStarsEndsInTime) {
+    std::string pattern;
+    for (int i = 0; i < 30; ++i) pattern += "a*";
+    EXPECT_FALSE(fits_pattern(pattern + "b", std::string(64, 'a'), ""));
+}
+
+}  // namespace
+}  // namespace patchbay::service
