@@ -150,7 +150,7 @@ struct Catalogue::Impl {
         return Error{ErrorCode::Internal, "a provider that does not provide"};
     }
 
-    // patchbay.host.http/1 of whoever provides transport "http".
+    // patchbay.plugin.http/1 of whoever provides transport "http".
     void find_http(HttpService::Found found) {
         prepare(kTransport, "http", [this, found = std::move(found)](const Result<void>& ready) {
             found(ready ? http_provider() : ready.error());
@@ -163,17 +163,19 @@ struct Catalogue::Impl {
         const auto resident = load(*index);
         if (!resident) return resident.error();
         auto& services = (*resident)->services;
-        const auto ask = (*resident)->plugin->get_extension;
+        const auto* plugin = (*resident)->plugin;
         const void* table = nullptr;
         std::string thrown;
-        if (ask && !guarded(thrown, [&] { table = ask(PATCHBAY_HOST_HTTP); })) {
+        if (plugin->get_extension && !guarded(thrown, [&] {
+                table = plugin->get_extension(plugin, PATCHBAY_PLUGIN_HTTP);
+            })) {
             services.misbehaved("get_extension threw: " + thrown);
             table = nullptr;
         }
-        const auto* http_table = static_cast<const patchbay_host_http*>(table);
+        const auto* http_table = static_cast<const patchbay_plugin_http*>(table);
         if (const auto why = HttpService::why_wrong(http_table); !why.empty())
             return Error{ErrorCode::Unsupported, "plugin \"" + services.plugin() + "\" " + why};
-        return HttpService::Provider{services.host(), http_table};
+        return HttpService::Provider{plugin, http_table};
     }
 
     void refuse(PluginInfo& info, const std::string& why) {

@@ -71,6 +71,7 @@ std::string enter(Resident& resident, core::Loop& loop, const PluginInfo& info, 
             return "patchbay_plugin_entry_0 threw: " + thrown;
     }
     if (status != PATCHBAY_OK) return "refuses to run here: " + text_of(error, status);
+    resident.services.entered(resident.plugin);
     return why_tables_are_wrong(resident.plugin, info);
 }
 
@@ -129,7 +130,8 @@ void release_resident(Resident& resident) {
     if (services.channels == 0 && services.misbehaviour().empty()) {
         std::string thrown;
         const SlowCall slow(services.plugin(), "shutdown");
-        if (resident.plugin->shutdown && !guarded(thrown, [&] { resident.plugin->shutdown(); }))
+        if (resident.plugin->shutdown &&
+            !guarded(thrown, [&] { resident.plugin->shutdown(resident.plugin); }))
             services.misbehaved("shutdown threw: " + thrown);
     } else if (services.channels != 0) {
         core::log::warn("plugin \"" + services.plugin() +
@@ -139,6 +141,7 @@ void release_resident(Resident& resident) {
     const bool left_behind = services.channels != 0;
     services.detach();
     resident.plugin = nullptr;
+    services.entered(nullptr);
     const std::scoped_lock lock(residents_mutex);
     if (left_behind) resident.usable = false;
     if (!services.misbehaviour().empty()) resident.usable = false;

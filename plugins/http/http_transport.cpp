@@ -36,7 +36,7 @@ private:
 HttpTransport::HttpTransport(const patchbay_open_params& params, net::Endpoint endpoint)
     : core_(params),
       endpoint_(std::move(endpoint)),
-      engine_(core_, endpoint_, this),
+      engine_(core_, sdk::plugin_of<net::ThreadedPlugin>(params).workers(), endpoint_, this),
       credentials_(params) {}
 
 std::unique_ptr<sdk::Channel> HttpTransport::open(const patchbay_open_params& params) {

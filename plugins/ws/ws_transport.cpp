@@ -1,6 +1,5 @@
 #include "ws_transport.hpp"
 
-#include "net/workers.hpp"
 #include "utf8.hpp"
 
 #include <Poco/Buffer.h>
@@ -69,7 +68,10 @@ void check_choices(const pn::HTTPResponse& response) {
 }  // namespace
 
 WsTransport::WsTransport(const patchbay_open_params& params, net::Endpoint endpoint)
-    : core_(params), endpoint_(std::move(endpoint)), credentials_(params) {}
+    : core_(params),
+      pool_(sdk::plugin_of<net::ThreadedPlugin>(params).workers()),
+      endpoint_(std::move(endpoint)),
+      credentials_(params) {}
 
 std::unique_ptr<sdk::Channel> WsTransport::open(const patchbay_open_params& params) {
     auto endpoint = net::Endpoint::from(sdk::Config(sdk::view(params.config)));
@@ -89,7 +91,7 @@ std::unique_ptr<sdk::Channel> WsTransport::open(const patchbay_open_params& para
 bool WsTransport::work(void (WsTransport::*job)()) {
     core_.departed();
     try {
-        net::Workers::of_this_plugin().run([this, job] {
+        pool_.run([this, job] {
             try {
                 (this->*job)();
             } catch (const std::exception& error) {

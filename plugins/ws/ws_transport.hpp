@@ -17,6 +17,7 @@
 #include "net/blocking_session.hpp"
 #include "net/credentials.hpp"
 #include "net/refusal.hpp"
+#include "net/workers.hpp"
 
 #include <Poco/Net/WebSocket.h>
 
@@ -75,6 +76,7 @@ private:
     static void on_over(void* self) noexcept;
 
     transport::ChannelCore core_;
+    net::Workers& pool_;
     const net::Endpoint endpoint_;
     net::Credentials credentials_;
     net::Fuse fuse_;

@@ -62,9 +62,9 @@ bool Task::sent() const {
     return sent_before_ || (line_ && line_->connection.sent());
 }
 
-Engine::Engine(transport::ChannelCore& core, const Endpoint& endpoint, EngineOwner* owner,
-               Patience patience)
-    : core_(core), endpoint_(endpoint), owner_(owner), patience_(patience) {}
+Engine::Engine(transport::ChannelCore& core, Workers& pool, const Endpoint& endpoint,
+               EngineOwner* owner, Patience patience)
+    : core_(core), pool_(pool), endpoint_(endpoint), owner_(owner), patience_(patience) {}
 Engine::~Engine() = default;
 
 // The last guard of a callback: nothing may be thrown into the host.
@@ -178,7 +178,7 @@ void Engine::begin(const TaskPtr& task, LinePtr line) {
 
 void Engine::hire() {
     try {
-        Workers::of_this_plugin().run([this] { work(); });
+        pool_.run([this] { work(); });
     } catch (const std::system_error& error) {
         const Turn turn(core_);
         --workers_;

@@ -18,6 +18,7 @@
 
 #include "channel_core.hpp"
 #include "net/connection.hpp"
+#include "net/workers.hpp"
 
 #include <chrono>
 #include <deque>
@@ -121,8 +122,8 @@ public:
     static constexpr unsigned kRedirects = 3;
     static constexpr std::chrono::seconds kIdleLimit{50};
 
-    Engine(transport::ChannelCore& core, const Endpoint& endpoint, EngineOwner* owner = nullptr,
-           Patience patience = {});
+    Engine(transport::ChannelCore& core, Workers& pool, const Endpoint& endpoint,
+           EngineOwner* owner = nullptr, Patience patience = {});
     Engine(const Engine&) = delete;
     ~Engine();
 
@@ -170,6 +171,7 @@ private:
     void guard(Work work) noexcept;
 
     transport::ChannelCore& core_;
+    Workers& pool_;
     const Endpoint& endpoint_;
     EngineOwner* const owner_;  // may be null
     const Patience patience_;

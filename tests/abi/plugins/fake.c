@@ -234,9 +234,15 @@ __attribute__((constructor)) static void fake_mapped(void) {
     die_if("mapped");
     die_if("exits");
 }
-static void fake_shutdown(void) { die_if("shut down"); }
+static void fake_shutdown(const patchbay_plugin *plugin) {
+    (void)plugin;
+    die_if("shut down");
+}
 #else
-static void fake_shutdown(void) { running = 0; }
+static void fake_shutdown(const patchbay_plugin *plugin) {
+    (void)plugin;
+    running = 0;
+}
 #endif
 
 static const patchbay_plugin fake_plugin = {sizeof(patchbay_plugin),
