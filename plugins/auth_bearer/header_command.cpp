@@ -63,8 +63,7 @@ void HeaderCommand::start(const std::vector<std::string>& argv) {
                          output->watch))
             close(*output);
     }
-    if (!core_.after(kLimit, this, on_late, timer_))
-        kill(PATCHBAY_E_CLOSED, "the host takes no timer");
+    if (!limit_.start(kLimit)) kill(PATCHBAY_E_CLOSED, "the host takes no timer");
 }
 
 void HeaderCommand::stop() {
@@ -77,15 +76,6 @@ void HeaderCommand::kill(patchbay_status code, std::string why) {
         why_ = std::move(why);
     }
     if (op_) process_->stop(core_.host(), op_, 0);
-}
-
-void HeaderCommand::on_late(void* self, patchbay_status status) noexcept {
-    if (status != PATCHBAY_OK) return;  // from inside core_.end(), in a turn
-    auto& command = *static_cast<HeaderCommand*>(self);
-    const Turn turn(command.core_);
-    command.timer_ = 0;
-    command.core_.arrived();
-    command.kill(PATCHBAY_E_TIMEOUT, "did not end within " + std::to_string(kLimit.count()) + " s");
 }
 
 void HeaderCommand::on_output(void* context, std::uint32_t) noexcept {
@@ -140,7 +130,7 @@ void HeaderCommand::finish() {
         if (output->fd >= 0) read(*output);
     close(stdout_);
     close(stderr_);
-    core_.end(timer_);
+    limit_.stop();
     ended_ = false;
     stderr_lines_.end([this](std::string_view line) { last_line_ = line; });
     const auto text = std::exchange(printed_, {});

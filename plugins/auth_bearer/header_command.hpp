@@ -9,6 +9,7 @@
 
 #include "channel_core.hpp"
 #include "text_lines.hpp"
+#include "timer.hpp"
 
 #include <chrono>
 #include <map>
@@ -49,7 +50,6 @@ private:
     };
 
     static void on_output(void* output, std::uint32_t events) noexcept;
-    static void on_late(void* self, patchbay_status status) noexcept;
     static void on_exited(void* self, std::int32_t code) noexcept;
     static void on_exit_posted(void* self) noexcept;
 
@@ -62,7 +62,11 @@ private:
     Listener& listener_;
     const patchbay_host_process* const process_;
     std::string program_;
-    patchbay_op op_ = 0, timer_ = 0;
+    patchbay_op op_ = 0;
+    transport::Timer limit_{core_, [this] {
+                                kill(PATCHBAY_E_TIMEOUT,
+                                     "did not end within " + std::to_string(kLimit.count()) + " s");
+                            }};
     bool ended_ = false;  // the program is gone, finish() follows
     Output stdout_, stderr_;
     std::string printed_;

@@ -9,8 +9,6 @@
 namespace patchbay::http {
 namespace {
 
-constexpr unsigned kConnectAttempts = 5;
-constexpr std::chrono::milliseconds kFirstDelay{100};
 constexpr unsigned kMostResumptions = 10;  // without an event between them
 constexpr std::chrono::milliseconds kResumeDelay{1000};
 constexpr std::size_t kRefusalBytes = 64u << 10;
@@ -202,9 +200,11 @@ void Exchange::conclude_stream() {
 
 // Nobody listens there: a server that starts, or starts again.
 bool Exchange::try_again(const net::Trouble& trouble) {
-    if (!trouble.refused || trouble.sent || ++attempts_ >= kConnectAttempts) return false;
+    if (!trouble.refused || trouble.sent) return false;
+    const auto delay = retry_.failed();
+    if (!delay) return false;
     transport_.note_reached(&trouble);
-    launch(kFirstDelay * (1u << (attempts_ - 1)), shared_from_this());
+    launch(*delay, shared_from_this());
     return true;
 }
 

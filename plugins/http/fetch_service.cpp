@@ -2,6 +2,7 @@
 
 #include "net/engine.hpp"
 #include "net/refusal.hpp"
+#include "timer.hpp"
 
 #include <algorithm>
 #include <map>
@@ -82,8 +83,7 @@ public:
         leaves_origin = !request.has_body;
         const auto limit =
             asked.timeout_ms ? std::chrono::milliseconds(asked.timeout_ms) : kUsualTime;
-        if (!service_.core.after(limit, this, on_late, timer_))
-            throw sdk::Failure(PATCHBAY_E_CLOSED, "the host takes no timer");
+        if (!timer_.start(limit)) throw sdk::Failure(PATCHBAY_E_CLOSED, "the host takes no timer");
     }
 
     Take head(const net::Head& head) override {
@@ -108,11 +108,11 @@ public:
             service_.core.after_turn(std::move(told));
         }
         // A timer ends on the reactor's thread; it holds this until then.
-        if (!timer_) service_.fetches.erase(id_);
+        if (!timer_.running()) service_.fetches.erase(id_);
     }
 
     // On the reactor's thread.
-    void drop_timer() { service_.core.end(timer_); }
+    void drop_timer() { timer_.stop(); }
 
 private:
     void tell() {
@@ -137,18 +137,12 @@ private:
         done_(ctx_, PATCHBAY_OK, &response, nullptr);
     }
 
-    static void on_late(void* ctx, patchbay_status status) noexcept {
-        if (status != PATCHBAY_OK) return;  // from inside core_.end(), in a turn
-        auto& fetch = *static_cast<Fetch*>(ctx);
-        auto& service = fetch.service_;
-        const Turn turn(service.core);
-        fetch.timer_ = 0;
-        service.core.arrived();
-        fetch.late_ = true;
-        if (fetch.ended_)
-            service.fetches.erase(fetch.id_);
+    void late() {
+        late_ = true;
+        if (ended_)
+            service_.fetches.erase(id_);
         else
-            fetch.blow();
+            blow();
     }
 
     State& service_;
@@ -160,7 +154,7 @@ private:
     net::Head head_;
     std::string answer_;
     std::optional<net::Trouble> trouble_;
-    patchbay_op timer_ = 0;
+    transport::Timer timer_{service_.core, [this] { late(); }};
     std::atomic<bool> late_{false};
     bool ended_ = false;
 };

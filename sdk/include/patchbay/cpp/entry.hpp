@@ -105,7 +105,8 @@ private:
             return table;
         };
         plugin.shutdown = [](const patchbay_plugin* self) noexcept {
-            guarded(nullptr, [&] { return delete &mine<Plugin>(self), patchbay_status{PATCHBAY_OK}; });
+            guarded(nullptr,
+                    [&] { return delete &mine<Plugin>(self), patchbay_status{PATCHBAY_OK}; });
         };
     }
     const char *id_, *version_;
@@ -118,11 +119,11 @@ private:
 }  // namespace patchbay::sdk
 
 // `library`: a Library in static storage. At the top level of a file, once.
-#define PATCHBAY_PLUGIN_ENTRY(library)                                     \
-    extern "C" patchbay_status PATCHBAY_CALL patchbay_plugin_entry_0(      \
-        const patchbay_host* host, const patchbay_plugin** out,            \
-        patchbay_error* error) PATCHBAY_NX {                               \
-        return (library).enter(host, out, error);                          \
+#define PATCHBAY_PLUGIN_ENTRY(library)                                                 \
+    extern "C" patchbay_status PATCHBAY_CALL patchbay_plugin_entry_0(                  \
+        const patchbay_host* host, const patchbay_plugin** out, patchbay_error* error) \
+        PATCHBAY_NX {                                                                  \
+        return (library).enter(host, out, error);                                      \
     }
 
 #endif
