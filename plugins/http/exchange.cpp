@@ -1,5 +1,6 @@
 #include "exchange.hpp"
 
+#include "ascii.hpp"
 #include "listener.hpp"
 #include "net/methods.hpp"
 #include "rpc_body.hpp"
@@ -20,7 +21,7 @@ constexpr std::size_t kRefusalBytes = 64u << 10;
 // whatever words it uses.
 bool names_lost_session(const net::Refusal& refusal, std::string_view session) {
     static constexpr std::string_view kWord = "session";
-    const auto same = [](char a, char b) { return (a | 0x20) == b; };
+    const auto same = [](char a, char b) { return ascii::lower(a) == b; };
     const auto& body = refusal.body;
     if (session.empty() || refusal.head.status == 404) return !session.empty();
     const auto rpc = rpc_in(body);

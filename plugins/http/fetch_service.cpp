@@ -1,5 +1,6 @@
 #include "fetch_service.hpp"
 
+#include "ascii.hpp"
 #include "net/engine.hpp"
 #include "net/refusal.hpp"
 #include "timer.hpp"
@@ -71,7 +72,7 @@ public:
             const auto& field = asked.headers[i];
             // What identifies the asker stays with the origin that was asked.
             const bool secret = (field.flags & PATCHBAY_KV_SECRET) != 0 ||
-                                net::same_name(sdk::view(field.name), "authorization");
+                                ascii::same(sdk::view(field.name), "authorization");
             (secret ? secrets : request.headers).set(sdk::view(field.name), sdk::view(field.value));
         }
         request.headers.set("Accept-Encoding", "gzip");

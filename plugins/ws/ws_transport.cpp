@@ -1,5 +1,6 @@
 #include "ws_transport.hpp"
 
+#include "ascii.hpp"
 #include "utf8.hpp"
 
 #include <Poco/Buffer.h>
@@ -53,11 +54,10 @@ bool is_close_code(unsigned code) {
 // What a handshake was answered with that nobody asked for.
 void check_choices(const pn::HTTPResponse& response) {
     for (const auto& [name, value] : response) {
-        if (net::same_name(name, "Sec-WebSocket-Extensions") && !value.empty())
+        if (ascii::same(name, "Sec-WebSocket-Extensions") && !value.empty())
             throw net::Trouble(PATCHBAY_E_PROTOCOL,
                                "the server chose a WebSocket extension, and none was offered");
-        if (net::same_name(name, "Sec-WebSocket-Protocol") && !value.empty() &&
-            value != kSubprotocol)
+        if (ascii::same(name, "Sec-WebSocket-Protocol") && !value.empty() && value != kSubprotocol)
             throw net::Trouble(PATCHBAY_E_PROTOCOL,
                                "the server chose another WebSocket subprotocol than \"mcp\"");
     }
