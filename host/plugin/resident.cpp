@@ -75,6 +75,16 @@ std::string enter(Resident& resident, core::Loop& loop, const PluginInfo& info, 
     return why_tables_are_wrong(resident.plugin, info);
 }
 
+// Others may enter its library too. With the lock of all residents held, which guards `residents`:
+// statics are spoilt for all who share them.
+bool sound(const Resident& resident) {
+    const auto& all = residents();
+    return std::all_of(all.begin(), all.end(), [&](const auto& other) {
+        return other->entry != resident.entry ||
+               (other->usable && other->services.misbehaviour().empty());
+    });
+}
+
 }  // namespace
 
 void GiveBack::operator()(Resident* resident) const {
@@ -86,13 +96,16 @@ Result<Claim> claim_resident(const PluginInfo& info) {
     const Mapping mapping(info.sha256);
     auto extensions = granted_extensions(info);
     bool mapped = false;
+    Library::Entry entry = nullptr;
     Claim claim;
     {
         const std::scoped_lock lock(residents_mutex);
         for (const auto& other : residents()) {
             if (other->sha256 != info.sha256) continue;
             mapped = true;
-            if (claim || !other->usable || other->taken || other->extensions != extensions ||
+            if (claim || !sound(*other)) continue;
+            entry = other->entry;
+            if (other->taken || other->extensions != extensions ||
                 other->services.plugin() != info.id)
                 continue;
             other->taken = true;
@@ -101,15 +114,17 @@ Result<Claim> claim_resident(const PluginInfo& info) {
     }
     // An initialiser that crashes does so here.
     const CallMark mark(info.id.c_str(), "its initialisers", nullptr);
-    if (claim) {
+    if (entry) {
         if (const auto same = Library::check(info.library_path, info.sha256); !same)
             return same.error();
-        return claim;
+        if (claim) return claim;
+    } else {
+        const auto library = Library::open(info.library_path, info.sha256, mapped);
+        if (!library) return library.error();
+        entry = library->entry();
     }
-    const auto library = Library::open(info.library_path, info.sha256, mapped);
-    if (!library) return library.error();
     std::unique_ptr<Resident> made(
-        new Resident{info.sha256, extensions, library->entry(), {info.id, extensions}});
+        new Resident{info.sha256, extensions, entry, {info.id, extensions}});
     const std::scoped_lock lock(residents_mutex);
     residents().push_back(std::move(made));
     return Claim(residents().back().get());

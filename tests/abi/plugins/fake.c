@@ -219,7 +219,6 @@ static const patchbay_transport fake_transport = {
     fake_resume, NULL, NULL, fake_close, fake_destroy};
 
 static const patchbay_transport *const fake_transports[] = {&fake_transport};
-static int running = 0;
 
 #if defined(FAKE_DIES)
 /* When the variable says so, as soon as it is mapped or when it is to go. */
@@ -241,7 +240,6 @@ static void fake_shutdown(const patchbay_plugin *plugin) {
 #else
 static void fake_shutdown(const patchbay_plugin *plugin) {
     (void)plugin;
-    running = 0;
 }
 #endif
 
@@ -273,8 +271,8 @@ patchbay_status patchbay_plugin_entry_0(const patchbay_host *host, const patchba
     snprintf(error->message, sizeof error->message, "needs example.clairvoyance/1 (Patchbay 9 or newer)");
     return PATCHBAY_E_UNSUPPORTED;
 #endif
-    if (running++ || host->get_extension(host, "patchbay.host.process/1")) {
-        snprintf(error->message, sizeof error->message, "entered while running, or given too much");
+    if (host->get_extension(host, "patchbay.host.process/1")) {
+        snprintf(error->message, sizeof error->message, "given too much");
         return PATCHBAY_E_INVALID;
     }
     *out = &fake_plugin;
