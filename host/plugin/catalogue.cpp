@@ -143,10 +143,16 @@ struct Catalogue::Impl {
     }
 
     Result<std::string> schema_of(std::string_view kind, std::string_view name) {
+        const auto found = provided(kind, name);
+        if (!found) return found.error();
+        return (*found)->schema_text;
+    }
+
+    Result<const Provided*> provided(std::string_view kind, std::string_view name) {
         const auto index = provider(kind, name);
         if (!index) return index.error();
-        for (const auto& provided : plugins[*index].provides)
-            if (provided.kind == kind && provided.name == name) return provided.schema_text;
+        for (const auto& each : plugins[*index].provides)
+            if (each.kind == kind && each.name == name) return &each;
         return Error{ErrorCode::Internal, "a provider that does not provide"};
     }
 
@@ -296,6 +302,10 @@ std::vector<std::string> Catalogue::auth_methods() const {
 
 Result<std::string> Catalogue::schema_of(std::string_view transport) const {
     return impl_->schema_of(kTransport, transport);
+}
+bool Catalogue::is_local(std::string_view transport) const {
+    const auto found = impl_->provided(kTransport, transport);
+    return found && (*found)->local;
 }
 Result<std::string> Catalogue::auth_schema_of(std::string_view method) const {
     return impl_->schema_of(kAuth, method);
