@@ -18,7 +18,7 @@ std::vector<config::KnownTransport> known_transports(const config::Config& confi
                                                      const plugin::Catalogue& plugins) {
     std::vector<config::KnownTransport> known;
     for (const auto& name : plugins.transports()) {
-        config::KnownTransport transport{name, nullptr, {}};
+        config::KnownTransport transport{name, nullptr, {}, plugins.is_local(name)};
         for (const auto& server : config.servers) {
             if (server.transport != name &&
                 std::find(server.fallback.begin(), server.fallback.end(), name) ==

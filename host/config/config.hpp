@@ -61,6 +61,7 @@ struct Server {
     Place place;
     bool enabled = true;
     std::string transport;  // "stdio", "tcp", ...; never empty after merge
+    bool local = false;     // a program of this machine, as check_transports() learns of the plugin
     // All settings of the transport itself (command, args, cwd, env, url, host, port, headers and
     // keys only the plugin knows), normalised: command string + args become `command` (string) and
     // `args` (array). Still with ${...} unless `expand` is false: see load.hpp.
@@ -192,6 +193,7 @@ struct KnownTransport {
     std::string name;
     boost::json::value schema;  // JSON Schema of its settings; null: anything goes
     std::string unusable{};     // not empty: who would provide it, and why that does not
+    bool local = false;         // its servers are programs of this machine
 };
 
 }  // namespace patchbay::config

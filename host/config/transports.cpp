@@ -195,6 +195,7 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
                                      core::did_you_mean(server.transport, names));
             return false;
         }
+        server.local = it->local;
         std::erase_if(server.fallback, [&](const std::string& name) {
             if (std::binary_search(names.begin(), names.end(), name)) return false;
             const auto missing = std::find_if(known.begin(), known.end(),

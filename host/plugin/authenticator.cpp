@@ -319,6 +319,7 @@ Result<std::unique_ptr<Authenticator>> create_authenticator(core::Loop& loop,
     params.link = link.get();
     params.server = str(link->server);
     params.config = str(settings);
+    params.plugin = services.made();
 
     const auto what = "auth \"" + std::string(table.name) + "\"";
     const auto broken = [&](const std::string& why) {

@@ -143,14 +143,20 @@ struct Catalogue::Impl {
     }
 
     Result<std::string> schema_of(std::string_view kind, std::string_view name) {
+        const auto found = provided(kind, name);
+        if (!found) return found.error();
+        return (*found)->schema_text;
+    }
+
+    Result<const Provided*> provided(std::string_view kind, std::string_view name) {
         const auto index = provider(kind, name);
         if (!index) return index.error();
-        for (const auto& provided : plugins[*index].provides)
-            if (provided.kind == kind && provided.name == name) return provided.schema_text;
+        for (const auto& each : plugins[*index].provides)
+            if (each.kind == kind && each.name == name) return &each;
         return Error{ErrorCode::Internal, "a provider that does not provide"};
     }
 
-    // patchbay.host.http/1 of whoever provides transport "http".
+    // patchbay.plugin.http/1 of whoever provides transport "http".
     void find_http(HttpService::Found found) {
         prepare(kTransport, "http", [this, found = std::move(found)](const Result<void>& ready) {
             found(ready ? http_provider() : ready.error());
@@ -163,17 +169,19 @@ struct Catalogue::Impl {
         const auto resident = load(*index);
         if (!resident) return resident.error();
         auto& services = (*resident)->services;
-        const auto ask = (*resident)->plugin->get_extension;
+        const auto* plugin = (*resident)->plugin;
         const void* table = nullptr;
         std::string thrown;
-        if (ask && !guarded(thrown, [&] { table = ask(PATCHBAY_HOST_HTTP); })) {
+        if (plugin->get_extension && !guarded(thrown, [&] {
+                table = plugin->get_extension(plugin, PATCHBAY_PLUGIN_HTTP);
+            })) {
             services.misbehaved("get_extension threw: " + thrown);
             table = nullptr;
         }
-        const auto* http_table = static_cast<const patchbay_host_http*>(table);
+        const auto* http_table = static_cast<const patchbay_plugin_http*>(table);
         if (const auto why = HttpService::why_wrong(http_table); !why.empty())
             return Error{ErrorCode::Unsupported, "plugin \"" + services.plugin() + "\" " + why};
-        return HttpService::Provider{services.host(), http_table};
+        return HttpService::Provider{plugin, http_table};
     }
 
     void refuse(PluginInfo& info, const std::string& why) {
@@ -294,6 +302,10 @@ std::vector<std::string> Catalogue::auth_methods() const {
 
 Result<std::string> Catalogue::schema_of(std::string_view transport) const {
     return impl_->schema_of(kTransport, transport);
+}
+bool Catalogue::is_local(std::string_view transport) const {
+    const auto found = impl_->provided(kTransport, transport);
+    return found && (*found)->local;
 }
 Result<std::string> Catalogue::auth_schema_of(std::string_view method) const {
     return impl_->schema_of(kAuth, method);

@@ -48,6 +48,7 @@ struct Provided {
     std::string kind;  // "transport" | "auth"
     std::string name;
     std::string schema_text;
+    bool local = false;  // its servers are programs of this machine
 };
 
 struct PluginInfo {
@@ -92,6 +93,8 @@ public:
     std::vector<std::string> transports() const;
     std::vector<std::string> auth_methods() const;
     Result<std::string> schema_of(std::string_view transport) const;
+    // Servers of that transport are programs of this machine, as its manifest says.
+    bool is_local(std::string_view transport) const;
     Result<std::string> auth_schema_of(std::string_view method) const;
 
     // Loads the plugin that provides it, so that open() and create_authenticator() need not.

@@ -119,6 +119,7 @@ Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, HostServices& se
     params.credentials = credentials.data();
     params.credential_count = credentials.size();
     params.message_bytes = options.message_bytes;
+    params.plugin = services.made();
 
     const auto where = "server \"" + link->server + "\"";
     patchbay_error error{};

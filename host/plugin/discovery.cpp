@@ -218,7 +218,7 @@ private:
         info.has_servers = manifest->has_servers;
         // Of a refused one too: what it would provide is missed by somebody.
         for (const auto& provides : manifest->provides)
-            info.provides.push_back({provides.kind, provides.name, {}});
+            info.provides.push_back({provides.kind, provides.name, {}, provides.local});
         info.reason = why_unusable(*manifest);
         if (info.reason.empty()) info.reason = settle_files(*manifest, info);
         if (!info.reason.empty()) {

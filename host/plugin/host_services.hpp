@@ -45,6 +45,9 @@ public:
 
     const patchbay_host* host() const { return &face_.table; }
     const std::string& plugin() const { return plugin_; }
+    // What the plugin's entry made of host(), for whoever opens channels of it. [loop]
+    const patchbay_plugin* made() const { return made_; }
+    void entered(const patchbay_plugin* made) { made_ = made; }
 
     // What is lent outlives detach().
     void attach(core::Loop& loop, const Lent& lent = {});
@@ -82,6 +85,7 @@ private:
 
     const std::string plugin_;
     const std::vector<std::string> extensions_;
+    const patchbay_plugin* made_ = nullptr;
     Face face_;
     Reactor reactor_;
     std::unique_ptr<ProcessService> processes_;

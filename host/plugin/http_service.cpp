@@ -14,7 +14,7 @@ namespace patchbay::plugin {
 
 namespace {
 
-constexpr std::size_t kFloor = offsetof(patchbay_host_http, cancel) + sizeof(void*);
+constexpr std::size_t kFloor = offsetof(patchbay_plugin_http, cancel) + sizeof(void*);
 constexpr std::size_t kRequestFloor =
     offsetof(patchbay_http_request, max_response) + sizeof(std::uint64_t);
 constexpr std::size_t kMostHeaders = 128;
@@ -116,7 +116,7 @@ struct HttpService::State : std::enable_shared_from_this<State> {
         patchbay_status status = PATCHBAY_E_INTERNAL;
         std::string thrown;
         if (!guarded(thrown, [&] {
-                status = provider->table->fetch(provider->host, &request,
+                status = provider->table->fetch(provider->plugin, &request,
                                                 reinterpret_cast<void*>(op), on_done, &inner);
             }))
             return fail(op, PATCHBAY_E_INTERNAL, "the http plugin threw: " + thrown);
@@ -127,7 +127,7 @@ struct HttpService::State : std::enable_shared_from_this<State> {
             fetch->inner = inner;
             cancelled = fetch->cancelled && fetches().count(op) != 0;
         }
-        if (cancelled) provider->table->cancel(provider->host, inner);
+        if (cancelled) provider->table->cancel(provider->plugin, inner);
     }
 
     core::Loop& loop;
@@ -160,13 +160,13 @@ void HttpService::close() {
     }
 }
 
-std::string HttpService::why_wrong(const patchbay_host_http* table) {
-    if (!table) return "does not offer " PATCHBAY_HOST_HTTP;
+std::string HttpService::why_wrong(const patchbay_plugin_http* table) {
+    if (!table) return "does not offer " PATCHBAY_PLUGIN_HTTP;
     if (table->struct_size < kFloor)
-        return "has a " PATCHBAY_HOST_HTTP " table of " + std::to_string(table->struct_size) +
+        return "has a " PATCHBAY_PLUGIN_HTTP " table of " + std::to_string(table->struct_size) +
                " bytes, it starts at " + std::to_string(kFloor);
     if (!table->fetch || !table->cancel)
-        return "has a " PATCHBAY_HOST_HTTP " table without fetch or cancel";
+        return "has a " PATCHBAY_PLUGIN_HTTP " table without fetch or cancel";
     return {};
 }
 
@@ -221,7 +221,7 @@ void HttpService::cancel(patchbay_op op) {
         inner = fetch.inner;  // 0: start() looks at `cancelled` when it knows the number
         provider = fetch.provider;
     }
-    if (inner) provider.table->cancel(provider.host, inner);
+    if (inner) provider.table->cancel(provider.plugin, inner);
 }
 
 }  // namespace patchbay::plugin

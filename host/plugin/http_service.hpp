@@ -24,8 +24,8 @@ public:
     static constexpr std::size_t kMostRequests = 256;
 
     struct Provider {
-        const patchbay_host* host = nullptr;  // the providing plugin's own
-        const patchbay_host_http* table = nullptr;
+        const patchbay_plugin* plugin = nullptr;
+        const patchbay_plugin_http* table = nullptr;
     };
     using Found = std::function<void(Result<Provider>)>;
     // `find` is asked on the loop, once it succeeded never again; it may answer later.
@@ -36,7 +36,7 @@ public:
     HttpService(const HttpService&) = delete;
 
     // Empty: it is a table this host may call. Else why not.
-    static std::string why_wrong(const patchbay_host_http* table);
+    static std::string why_wrong(const patchbay_plugin_http* table);
 
     using Callback = void (*)(void* ctx, patchbay_status, const patchbay_http_response*,
                               const patchbay_error*);

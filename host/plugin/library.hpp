@@ -19,8 +19,8 @@ class Library {
 public:
     using Entry = decltype(&patchbay_plugin_entry_0);
 
-    // Maps `path` if its bytes hash to `sha256`. `private_copy`: the file is in use by another
-    // host in this process, so map its bytes a second time, with statics of their own.
+    // Maps `path` if its bytes hash to `sha256`. `private_copy`: what is mapped of
+    // it is spoilt, so map its bytes once more, with statics of their own.
     static Result<Library> open(const std::string& path, const std::string& sha256,
                                 bool private_copy = false);
 

@@ -158,11 +158,17 @@ void read_provides(Reader& reader, const toml::table& root, Manifest& manifest) 
     for (const auto& element : *list) {
         const auto* entry = element.as_table();
         if (!entry) return reader.fail(element.source(), "[[provides]] must be tables");
-        reader.warn_unknown(*entry, "[[provides]]", {"kind", "name", "config_schema", "isolation"});
+        reader.warn_unknown(*entry, "[[provides]]",
+                            {"kind", "name", "config_schema", "local", "isolation"});
         Manifest::Provides provides;
         provides.kind = reader.text(*entry, "kind", true);
         provides.name = reader.text(*entry, "name", true, 64);
         provides.schema_file = reader.text(*entry, "config_schema", false, 1024);
+        if (const auto* local = entry->get("local")) {
+            if (!local->is_boolean())
+                reader.fail(local->source(), "\"local\" must be true or false");
+            provides.local = local->value_or(false);
+        }
         const auto isolation = reader.text(*entry, "isolation", false);
         if (reader.error) return;
         if (provides.kind != "transport" && provides.kind != "auth")

@@ -24,6 +24,7 @@ struct Manifest {
         std::string kind;  // "transport" | "auth"
         std::string name;
         std::string schema_file;  // relative to the manifest; empty: no settings
+        bool local = false;       // a transport whose servers are programs of this machine
     };
     std::string id, name, version, license;
     unsigned generation = 0, minor = 0;

@@ -71,7 +71,18 @@ std::string enter(Resident& resident, core::Loop& loop, const PluginInfo& info, 
             return "patchbay_plugin_entry_0 threw: " + thrown;
     }
     if (status != PATCHBAY_OK) return "refuses to run here: " + text_of(error, status);
+    resident.services.entered(resident.plugin);
     return why_tables_are_wrong(resident.plugin, info);
+}
+
+// Others may enter its library too. With the lock of all residents held, which guards `residents`:
+// statics are spoilt for all who share them.
+bool sound(const Resident& resident) {
+    const auto& all = residents();
+    return std::all_of(all.begin(), all.end(), [&](const auto& other) {
+        return other->entry != resident.entry ||
+               (other->usable && other->services.misbehaviour().empty());
+    });
 }
 
 }  // namespace
@@ -85,13 +96,16 @@ Result<Claim> claim_resident(const PluginInfo& info) {
     const Mapping mapping(info.sha256);
     auto extensions = granted_extensions(info);
     bool mapped = false;
+    Library::Entry entry = nullptr;
     Claim claim;
     {
         const std::scoped_lock lock(residents_mutex);
         for (const auto& other : residents()) {
             if (other->sha256 != info.sha256) continue;
             mapped = true;
-            if (claim || !other->usable || other->taken || other->extensions != extensions ||
+            if (claim || !sound(*other)) continue;
+            entry = other->entry;
+            if (other->taken || other->extensions != extensions ||
                 other->services.plugin() != info.id)
                 continue;
             other->taken = true;
@@ -100,15 +114,17 @@ Result<Claim> claim_resident(const PluginInfo& info) {
     }
     // An initialiser that crashes does so here.
     const CallMark mark(info.id.c_str(), "its initialisers", nullptr);
-    if (claim) {
+    if (entry) {
         if (const auto same = Library::check(info.library_path, info.sha256); !same)
             return same.error();
-        return claim;
+        if (claim) return claim;
+    } else {
+        const auto library = Library::open(info.library_path, info.sha256, mapped);
+        if (!library) return library.error();
+        entry = library->entry();
     }
-    const auto library = Library::open(info.library_path, info.sha256, mapped);
-    if (!library) return library.error();
     std::unique_ptr<Resident> made(
-        new Resident{info.sha256, extensions, library->entry(), {info.id, extensions}});
+        new Resident{info.sha256, extensions, entry, {info.id, extensions}});
     const std::scoped_lock lock(residents_mutex);
     residents().push_back(std::move(made));
     return Claim(residents().back().get());
@@ -129,7 +145,8 @@ void release_resident(Resident& resident) {
     if (services.channels == 0 && services.misbehaviour().empty()) {
         std::string thrown;
         const SlowCall slow(services.plugin(), "shutdown");
-        if (resident.plugin->shutdown && !guarded(thrown, [&] { resident.plugin->shutdown(); }))
+        if (resident.plugin->shutdown &&
+            !guarded(thrown, [&] { resident.plugin->shutdown(resident.plugin); }))
             services.misbehaved("shutdown threw: " + thrown);
     } else if (services.channels != 0) {
         core::log::warn("plugin \"" + services.plugin() +
@@ -139,6 +156,7 @@ void release_resident(Resident& resident) {
     const bool left_behind = services.channels != 0;
     services.detach();
     resident.plugin = nullptr;
+    services.entered(nullptr);
     const std::scoped_lock lock(residents_mutex);
     if (left_behind) resident.usable = false;
     if (!services.misbehaviour().empty()) resident.usable = false;

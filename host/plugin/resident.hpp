@@ -1,9 +1,9 @@
 // Loaded plugins, for the life of the process: a library is never unmapped, so a catalogue that
 // goes leaves it here for the next one.
 //
-// Entry is called once, and again only after shutdown has returned. A library that is in use by
-// another catalogue (two hosts in one process) is mapped a second time with statics of its own; one
-// that misbehaved or could not be shut down is never used again.
+// Entry is called once for each catalogue that uses the library, also while others do (two hosts in
+// one process): each is a resident of its own. A library that misbehaved or could not be shut down
+// is never entered again; whoever comes next maps the file anew, with statics of its own.
 // Threads: claim_resident() is [any] and waits for the disk, and for whoever maps the same file; the
 //          others are [loop] of whoever calls, and wait for nothing.
 #pragma once

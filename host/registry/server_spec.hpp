@@ -18,7 +18,7 @@ struct ServerSpec {
     std::string definition_key;
 
     const std::string& id() const { return config.id; }
-    bool local() const { return config.transport == "stdio"; }  // competes for local start-ups
+    bool local() const { return config.local; }  // competes for local start-ups
 };
 
 // A running connection may stay. Rules for its tools make no difference.

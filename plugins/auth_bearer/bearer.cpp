@@ -8,13 +8,6 @@ namespace {
 
 using Turn = transport::ChannelCore::Turn;
 
-patchbay_open_params of_host(const patchbay_auth_params& params) {
-    patchbay_open_params made{};
-    made.struct_size = sizeof made;
-    made.host = params.host;
-    return made;
-}
-
 }  // namespace
 
 std::unique_ptr<Bearer> Bearer::create(const patchbay_auth_params& params) {
@@ -25,7 +18,7 @@ Bearer::Bearer(const patchbay_auth_params& params)
     : sink_(params),
       config_(sdk::view(params.config)),
       command_(config_.strings("command")),
-      core_(of_host(params)),
+      core_(params.host),
       program_(core_, *this) {}
 
 void Bearer::acquire(const patchbay_auth_request& request) {

@@ -2,27 +2,15 @@
 #include "bearer.hpp"
 #include "bearer.schema.h"
 
+#include <patchbay/cpp/entry.hpp>
+
 namespace {
 
-constexpr patchbay_auth kAuth =
-    patchbay::sdk::auth_table<patchbay::bearer::Bearer>("bearer", bearer_schema);
-constexpr const patchbay_auth* kAuths[] = {&kAuth};
-
-constexpr patchbay_plugin kPlugin{sizeof(patchbay_plugin),
-                                  PATCHBAY_ABI_MINOR,
-                                  "dev.patchbay.auth_bearer",
-                                  "0.1.0",
-                                  nullptr,
-                                  0,
-                                  kAuths,
-                                  1,
-                                  nullptr,
-                                  nullptr};
+constexpr auto kAuth = patchbay::sdk::auth_table<patchbay::bearer::Bearer>("bearer", bearer_schema);
+constexpr auto kLibrary = patchbay::sdk::Library<>("dev.patchbay.auth_bearer", "0.1.0")
+                              .provides(kAuth)
+                              .needs(PATCHBAY_HOST_REACTOR, PATCHBAY_HOST_PROCESS);
 
 }  // namespace
 
-extern "C" patchbay_status PATCHBAY_CALL patchbay_plugin_entry_0(
-    const patchbay_host* host, const patchbay_plugin** out, patchbay_error* error) PATCHBAY_NX {
-    return patchbay::sdk::enter(kPlugin, {PATCHBAY_HOST_REACTOR, PATCHBAY_HOST_PROCESS}, host, out,
-                                error);
-}
+PATCHBAY_PLUGIN_ENTRY(kLibrary)

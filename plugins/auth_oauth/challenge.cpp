@@ -1,5 +1,6 @@
 #include "challenge.hpp"
 
+#include "ascii.hpp"
 #include "encoding.hpp"
 
 #include <algorithm>
@@ -63,13 +64,11 @@ private:
 // challenges, and only the "=" behind a name tells which of the two it is.
 bool read_parameter(Reader& reader, Challenge& challenge) {
     auto ahead = reader.copy();
-    std::string name(ahead.token());
+    const std::string name(ahead.token());
     ahead.space();
     if (name.empty() || !ahead.accept('=')) return false;
     ahead.space();
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
-    challenge.parameters.emplace_back(std::move(name), ahead.value());
+    challenge.parameters.emplace_back(ascii::lower(name), ahead.value());
     reader = ahead;
     return true;
 }
@@ -110,12 +109,12 @@ void Demand::add(const patchbay_kv* headers, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         const std::string_view name(headers[i].name.data, headers[i].name.size);
         const std::string_view value(headers[i].value.data, headers[i].value.size);
-        if (same_word(name, "DPoP-Nonce")) dpop_nonce = value;
-        if (!same_word(name, "WWW-Authenticate")) continue;
+        if (ascii::same(name, "DPoP-Nonce")) dpop_nonce = value;
+        if (!ascii::same(name, "WWW-Authenticate")) continue;
         for (const auto& challenge : parse_challenges(value)) {
-            const bool is_dpop = same_word(challenge.scheme, "DPoP");
+            const bool is_dpop = ascii::same(challenge.scheme, "DPoP");
             // What another scheme asks for is not meant for the token that we bring.
-            if (!is_dpop && !same_word(challenge.scheme, "Bearer")) continue;
+            if (!is_dpop && !ascii::same(challenge.scheme, "Bearer")) continue;
             (is_dpop ? dpop : bearer) = true;
             for (const auto& [key, content] : challenge.parameters) {
                 if (key == "resource_metadata") keep_first(resource_metadata, content);

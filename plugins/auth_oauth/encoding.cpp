@@ -161,11 +161,4 @@ std::string joined(const std::vector<std::string>& parts, std::string_view betwe
     return out;
 }
 
-bool same_word(std::string_view left, std::string_view right) {
-    return std::equal(left.begin(), left.end(), right.begin(), right.end(), [](char a, char b) {
-        return std::tolower(static_cast<unsigned char>(a)) ==
-               std::tolower(static_cast<unsigned char>(b));
-    });
-}
-
 }  // namespace patchbay::oauth

@@ -31,6 +31,5 @@ std::string printable(std::string_view text);
 
 std::vector<std::string> words(std::string_view text);  // at spaces, each once
 std::string joined(const std::vector<std::string>& parts, std::string_view between = " ");
-bool same_word(std::string_view left, std::string_view right);  // ASCII case aside
 
 }  // namespace patchbay::oauth

@@ -1,5 +1,6 @@
 #include "flow.hpp"
 
+#include "ascii.hpp"
 namespace patchbay::oauth {
 namespace {
 
@@ -188,7 +189,7 @@ Task<> Flow::keep_locked(const Record& record) {
 }
 
 Granted Flow::granted(const Record& record) {
-    const bool bound = same_word(record.token_type, "DPoP");
+    const bool bound = ascii::same(record.token_type, "DPoP");
     Granted out;
     out.credentials.push_back(
         {"Authorization", (bound ? "DPoP " : "Bearer ") + record.access_token, PATCHBAY_KV_SECRET});

@@ -1,5 +1,6 @@
 #include "record.hpp"
 
+#include "ascii.hpp"
 #include "encoding.hpp"
 #include "json.hpp"
 
@@ -48,7 +49,7 @@ std::optional<Record> Record::parse(std::string_view json) {
         for (const auto& member : kTexts) record.*member.value = document.text_or(member.name, "");
         record.expires_at = seconds(document, "expires_at");
         record.obtained_at = seconds(document, "obtained_at");
-        const bool bound = same_word(record.token_type, "DPoP");
+        const bool bound = ascii::same(record.token_type, "DPoP");
         // Without its key a bound token is of no use to anybody.
         return bound && record.dpop_key.empty() ? std::nullopt : std::optional(record);
     } catch (const Trouble&) {

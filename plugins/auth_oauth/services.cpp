@@ -1,5 +1,6 @@
 #include "services.hpp"
 
+#include "ascii.hpp"
 #include "encoding.hpp"
 
 #include <array>
@@ -31,7 +32,7 @@ std::vector<patchbay_kv> fields_of(
     const std::vector<std::pair<std::string, std::string>>& headers) {
     std::vector<patchbay_kv> fields;
     for (const auto& [name, value] : headers) {
-        const bool secret = same_word(name, "Authorization");
+        const bool secret = ascii::same(name, "Authorization");
         fields.push_back(
             {sdk::str(name), sdk::str(value), secret ? std::uint32_t{PATCHBAY_KV_SECRET} : 0, 0});
     }
@@ -93,7 +94,7 @@ private:
 
 std::string Reply::header(std::string_view name) const {
     for (const auto& [key, value] : headers)
-        if (same_word(key, name)) return value;
+        if (ascii::same(key, name)) return value;
     return {};
 }
 

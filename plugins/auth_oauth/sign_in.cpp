@@ -1,3 +1,4 @@
+#include "ascii.hpp"
 #include "flow.hpp"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ std::uint32_t port_of(const std::string& redirect_uri) {
 }
 
 void check_kind(const Tokens& tokens, const std::shared_ptr<const SigningKey>& key, Dpop wanted) {
-    const bool bound = same_word(tokens.token_type, "DPoP");
+    const bool bound = ascii::same(tokens.token_type, "DPoP");
     if (bound && !key) {
         throw Trouble(PATCHBAY_E_PROTOCOL,
                       "the authorization server bound the token to a key that it was not given");
@@ -209,7 +210,7 @@ Record Flow::record_of(const Scene& scene, const TokenEndpoint& endpoint,
     record.principal = tokens.principal;
     record.token_endpoint = endpoint.url;
     record.revocation_endpoint = scene.authorization.revocation_endpoint;
-    if (same_word(tokens.token_type, "DPoP")) record.dpop_key = scene.dpop_key->pem();
+    if (ascii::same(tokens.token_type, "DPoP")) record.dpop_key = scene.dpop_key->pem();
     record.obtained_at = services_.unix_seconds();
     if (tokens.life > 0) record.expires_at = record.obtained_at + tokens.life;
     return record;

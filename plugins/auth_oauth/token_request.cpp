@@ -1,5 +1,6 @@
 #include "token_request.hpp"
 
+#include "ascii.hpp"
 #include "json.hpp"
 
 #include <algorithm>
@@ -145,7 +146,7 @@ Tokens tokens_of(const Services& services, const Reply& reply, const std::string
         if (tokens.issued_token_type == kIdJagType) return tokens;
         throw Trouble(PATCHBAY_E_PROTOCOL, url + ": \"issued_token_type\" must be " + kIdJagType);
     }
-    if (!same_word(tokens.token_type, "Bearer") && !same_word(tokens.token_type, "DPoP")) {
+    if (!ascii::same(tokens.token_type, "Bearer") && !ascii::same(tokens.token_type, "DPoP")) {
         throw Trouble(PATCHBAY_E_PROTOCOL, url + ": the \"token_type\" " +
                                                printable(tokens.token_type) +
                                                " is not known here, only Bearer and DPoP");

@@ -1,5 +1,6 @@
 #include "web_url.hpp"
 
+#include "ascii.hpp"
 #include "encoding.hpp"
 #include "trouble.hpp"
 
@@ -14,13 +15,6 @@ constexpr std::size_t kMostBytes = 8192;
 
 [[noreturn]] void refuse(std::string_view whose, const std::string& why) {
     throw Trouble(PATCHBAY_E_PROTOCOL, std::string(whose) + " cannot be used: " + why);
-}
-
-std::string lower(std::string_view text) {
-    std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(),
-                   [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
-    return out;
 }
 
 std::uint16_t usual_port(std::string_view scheme) {
@@ -52,7 +46,7 @@ void read_authority(std::string_view authority, std::string_view whose, WebUrl& 
     if (name.empty()) refuse(whose, "it names no host");
     if (name.find_first_of("[]") != name.npos || (!rest.empty() && rest.front() != ':'))
         refuse(whose, "its host holds an odd bracket");
-    url.host = lower(host);
+    url.host = ascii::lower(host);
     url.port = rest.empty() ? usual_port(url.scheme) : port_of(rest.substr(1), whose);
 }
 
@@ -67,7 +61,7 @@ WebUrl WebUrl::parse(std::string_view text, std::string_view whose) {
     if (odd) refuse(whose, "it holds a space, a fragment or an odd character");
     const auto colon = std::min(text.find(':'), text.size());
     WebUrl url;
-    url.scheme = lower(text.substr(0, colon));
+    url.scheme = ascii::lower(text.substr(0, colon));
     if ((url.scheme != "https" && url.scheme != "http") || text.substr(colon, 3) != "://")
         refuse(whose, "it must begin with https://, not \"" + printable(url.scheme) + ":\"");
     text.remove_prefix(colon + 3);

@@ -14,6 +14,14 @@ ChannelCore::ChannelCore(const patchbay_open_params& params)
         throw sdk::Failure(PATCHBAY_E_UNSUPPORTED, "the host offers no " PATCHBAY_HOST_REACTOR);
 }
 
+ChannelCore::ChannelCore(const patchbay_host* host)
+    : ChannelCore([host] {
+          patchbay_open_params params{};
+          params.struct_size = sizeof params;
+          params.host = host;
+          return params;
+      }()) {}
+
 bool ChannelCore::watch(int fd, std::uint32_t events, void* ctx, Ready ready, patchbay_op& op) {
     if (reactor_->watch(host_, fd, events, ctx, ready, &op) < 0) return false;
     departed();

@@ -29,6 +29,8 @@ public:
     enum Events : std::uint32_t { kNone = 0, kReadable = 1, kWritable = 2 };
 
     explicit ChannelCore(const patchbay_open_params& params);
+    // Of no channel: it has no sink and must not finish.
+    explicit ChannelCore(const patchbay_host* host);
     ChannelCore(const ChannelCore&) = delete;
 
     class Turn {

@@ -115,21 +115,13 @@ void LineStream::hand_on(std::string_view line) {
 
 // Lines are left in memory, so the descriptor may stay silent: come back without it.
 bool LineStream::next_round() {
-    return round_timer_ || core_.after({}, this, on_next_round, round_timer_);
-}
-
-void LineStream::on_next_round(void* self, patchbay_status status) noexcept {
-    if (status != PATCHBAY_OK) return;  // from inside core_.end(), in a turn
-    auto& stream = stream_of(self);
-    const Turn turn(stream.core_);
-    stream.round_timer_ = 0;
-    stream.core_.arrived();
-    stream.go_on();
+    return round_timer_.running() || round_timer_.start({});
 }
 
 void LineStream::go_on() {
     if (reading_ >= 0 && !paused_) deliver();
-    while (draining_ && reading_ >= 0 && !paused_ && !round_timer_ && !ended_) take_input();
+    while (draining_ && reading_ >= 0 && !paused_ && !round_timer_.running() && !ended_)
+        take_input();
 }
 
 void LineStream::resume() {
@@ -145,12 +137,12 @@ void LineStream::discard() {
 
 void LineStream::drain() {
     draining_ = true;
-    if (!round_timer_) go_on();
+    if (!round_timer_.running()) go_on();
 }
 
 void LineStream::end_reading() {
     core_.end(read_watch_);
-    core_.end(round_timer_);
+    round_timer_.stop();
     if (reading_ >= 0 && reading_ != writing_) ::close(reading_);
     reading_ = -1;
 }

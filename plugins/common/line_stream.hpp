@@ -15,6 +15,7 @@
 
 #include "channel_core.hpp"
 #include "line_reader.hpp"
+#include "timer.hpp"
 #include "write_queue.hpp"
 
 #include <cstdint>
@@ -38,7 +39,10 @@ public:
     };
 
     LineStream(ChannelCore& core, Listener& listener)
-        : core_(core), listener_(listener), reader_(core.message_bytes()) {}
+        : core_(core),
+          listener_(listener),
+          round_timer_(core, [this] { go_on(); }),
+          reader_(core.message_bytes()) {}
     ~LineStream();
     LineStream(const LineStream&) = delete;
 
@@ -66,7 +70,6 @@ private:
     static void on_readable(void* self, std::uint32_t events) noexcept;
     static void on_writable(void* self, std::uint32_t events) noexcept;
     static void on_flush(void* self) noexcept;
-    static void on_next_round(void* self, patchbay_status status) noexcept;
 
     Input read_once();
     void take_input();
@@ -82,7 +85,8 @@ private:
     ChannelCore& core_;
     Listener& listener_;
     int reading_ = -1, writing_ = -1;
-    patchbay_op read_watch_ = 0, write_watch_ = 0, round_timer_ = 0;
+    patchbay_op read_watch_ = 0, write_watch_ = 0;
+    Timer round_timer_;
     LineReader reader_;
     WriteQueue queue_;
     std::size_t drained_ = 0;

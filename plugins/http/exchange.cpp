@@ -1,5 +1,6 @@
 #include "exchange.hpp"
 
+#include "ascii.hpp"
 #include "listener.hpp"
 #include "net/methods.hpp"
 #include "rpc_body.hpp"
@@ -9,8 +10,6 @@
 namespace patchbay::http {
 namespace {
 
-constexpr unsigned kConnectAttempts = 5;
-constexpr std::chrono::milliseconds kFirstDelay{100};
 constexpr unsigned kMostResumptions = 10;  // without an event between them
 constexpr std::chrono::milliseconds kResumeDelay{1000};
 constexpr std::size_t kRefusalBytes = 64u << 10;
@@ -22,7 +21,7 @@ constexpr std::size_t kRefusalBytes = 64u << 10;
 // whatever words it uses.
 bool names_lost_session(const net::Refusal& refusal, std::string_view session) {
     static constexpr std::string_view kWord = "session";
-    const auto same = [](char a, char b) { return (a | 0x20) == b; };
+    const auto same = [](char a, char b) { return ascii::lower(a) == b; };
     const auto& body = refusal.body;
     if (session.empty() || refusal.head.status == 404) return !session.empty();
     const auto rpc = rpc_in(body);
@@ -202,9 +201,11 @@ void Exchange::conclude_stream() {
 
 // Nobody listens there: a server that starts, or starts again.
 bool Exchange::try_again(const net::Trouble& trouble) {
-    if (!trouble.refused || trouble.sent || ++attempts_ >= kConnectAttempts) return false;
+    if (!trouble.refused || trouble.sent) return false;
+    const auto delay = retry_.failed();
+    if (!delay) return false;
     transport_.note_reached(&trouble);
-    launch(kFirstDelay * (1u << (attempts_ - 1)), shared_from_this());
+    launch(*delay, shared_from_this());
     return true;
 }
 

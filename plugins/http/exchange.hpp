@@ -55,7 +55,8 @@ private:
     std::optional<net::Refusal> refusal_;
     std::optional<net::Trouble> trouble_;  // ours
     std::shared_ptr<net::Task> current_;   // that carries it on, when it is not this one
-    unsigned attempts_ = 0, resumptions_ = 0;
+    transport::Retry retry_ = transport::kUntilItListens;
+    unsigned resumptions_ = 0;
     bool over_ = false, settled_ = false, streaming_ = false;
     bool accepted_ = false;  // with a 2xx head: the server has it
 };

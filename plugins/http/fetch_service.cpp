@@ -1,8 +1,9 @@
 #include "fetch_service.hpp"
 
+#include "ascii.hpp"
 #include "net/engine.hpp"
 #include "net/refusal.hpp"
-#include "net/workers.hpp"
+#include "timer.hpp"
 
 #include <algorithm>
 #include <map>
@@ -18,19 +19,16 @@ constexpr std::size_t kUsualBytes = 64u << 10, kMostBytes = 16u << 20;
 constexpr std::chrono::milliseconds kUsualTime{30'000};
 
 using Turn = transport::ChannelCore::Turn;
-using Callback = void(PATCHBAY_CALL*)(void*, patchbay_status, const patchbay_http_response*,
-                                      const patchbay_error*) PATCHBAY_NX;
-
-class Fetch;
+}  // namespace
 
 // What the fetches of one host share.
-struct Service {
-    explicit Service(const patchbay_open_params& params) : core(params) {}
+struct FetchService::State {
+    State(const patchbay_host* host, net::Workers& its_pool) : core(host), pool(its_pool) {}
 
     // Connections are shared only by fetches that are judged alike.
     struct Route {
-        Route(transport::ChannelCore& core, net::Endpoint its_endpoint)
-            : endpoint(std::move(its_endpoint)), engine(core, endpoint) {}
+        Route(State& state, net::Endpoint its_endpoint)
+            : endpoint(std::move(its_endpoint)), engine(state.core, state.pool, endpoint) {}
         const net::Endpoint endpoint;
         net::Engine engine;
     };
@@ -42,19 +40,20 @@ struct Service {
             endpoint.proxy = sdk::view(asked.proxy);
         }
         auto& route = routes[{endpoint.beside, endpoint.tls.ca_file, endpoint.proxy}];
-        if (!route) route = std::make_unique<Route>(core, std::move(endpoint));
+        if (!route) route = std::make_unique<Route>(*this, std::move(endpoint));
         return route->engine;
     }
 
     transport::ChannelCore core;  // never finished: it outlives its fetches
+    net::Workers& pool;
     std::map<std::tuple<std::string, std::string, std::string>, std::unique_ptr<Route>> routes;
     std::map<patchbay_op, std::shared_ptr<Fetch>> fetches;
     patchbay_op last = 0;
 };
 
-class Fetch final : public net::Task {
+class FetchService::Fetch final : public net::Task {
 public:
-    Fetch(Service& service, patchbay_op id, const patchbay_http_request& asked, void* ctx,
+    Fetch(State& service, patchbay_op id, const patchbay_http_request& asked, void* ctx,
           Callback done)
         : Task(net::Url::parse(sdk::view(asked.url))),
           service_(service),
@@ -73,7 +72,7 @@ public:
             const auto& field = asked.headers[i];
             // What identifies the asker stays with the origin that was asked.
             const bool secret = (field.flags & PATCHBAY_KV_SECRET) != 0 ||
-                                net::same_name(sdk::view(field.name), "authorization");
+                                ascii::same(sdk::view(field.name), "authorization");
             (secret ? secrets : request.headers).set(sdk::view(field.name), sdk::view(field.value));
         }
         request.headers.set("Accept-Encoding", "gzip");
@@ -85,8 +84,7 @@ public:
         leaves_origin = !request.has_body;
         const auto limit =
             asked.timeout_ms ? std::chrono::milliseconds(asked.timeout_ms) : kUsualTime;
-        if (!service_.core.after(limit, this, on_late, timer_))
-            throw sdk::Failure(PATCHBAY_E_CLOSED, "the host takes no timer");
+        if (!timer_.start(limit)) throw sdk::Failure(PATCHBAY_E_CLOSED, "the host takes no timer");
     }
 
     Take head(const net::Head& head) override {
@@ -106,16 +104,16 @@ public:
         // Outside this turn: the asker may ask for more from inside its callback.
         auto told = [self = std::static_pointer_cast<Fetch>(shared_from_this())] { self->tell(); };
         try {
-            net::Workers::of_this_plugin().run(told);
+            service_.pool.run(told);
         } catch (const std::system_error&) {  // no thread: then on this one
             service_.core.after_turn(std::move(told));
         }
         // A timer ends on the reactor's thread; it holds this until then.
-        if (!timer_) service_.fetches.erase(id_);
+        if (!timer_.running()) service_.fetches.erase(id_);
     }
 
     // On the reactor's thread.
-    void drop_timer() { service_.core.end(timer_); }
+    void drop_timer() { timer_.stop(); }
 
 private:
     void tell() {
@@ -140,21 +138,15 @@ private:
         done_(ctx_, PATCHBAY_OK, &response, nullptr);
     }
 
-    static void on_late(void* ctx, patchbay_status status) noexcept {
-        if (status != PATCHBAY_OK) return;  // from inside core_.end(), in a turn
-        auto& fetch = *static_cast<Fetch*>(ctx);
-        auto& service = fetch.service_;
-        const Turn turn(service.core);
-        fetch.timer_ = 0;
-        service.core.arrived();
-        fetch.late_ = true;
-        if (fetch.ended_)
-            service.fetches.erase(fetch.id_);
+    void late() {
+        late_ = true;
+        if (ended_)
+            service_.fetches.erase(id_);
         else
-            fetch.blow();
+            blow();
     }
 
-    Service& service_;
+    State& service_;
     const patchbay_op id_;
     void* const ctx_;
     const Callback done_;
@@ -163,73 +155,36 @@ private:
     net::Head head_;
     std::string answer_;
     std::optional<net::Trouble> trouble_;
-    patchbay_op timer_ = 0;
+    transport::Timer timer_{service_.core, [this] { late(); }};
     std::atomic<bool> late_{false};
     bool ended_ = false;
 };
 
-std::mutex services_mutex;
-std::map<const patchbay_host*, std::unique_ptr<Service>>& services() {
-    static auto& all = *new std::map<const patchbay_host*, std::unique_ptr<Service>>;
-    return all;
-}
+FetchService::FetchService(const patchbay_host* host, net::Workers& pool)
+    : state_(std::make_unique<State>(host, pool)) {}
 
-Service& service_of(const patchbay_host* host) {
-    const std::scoped_lock lock(services_mutex);
-    auto& service = services()[host];
-    if (!service) {
-        patchbay_open_params params{};
-        params.struct_size = sizeof params;
-        params.host = host;
-        service = std::make_unique<Service>(params);
-    }
-    return *service;
-}
-
-patchbay_status fetch(const patchbay_host* host, const patchbay_http_request* request, void* ctx,
-                      Callback done, patchbay_op* out) noexcept {
-    try {
-        auto& service = service_of(host);
-        const Turn turn(service.core);
-        const auto id = ++service.last;
-        auto task = std::make_shared<Fetch>(service, id, *request, ctx, done);
-        service.fetches.emplace(id, task);
-        if (out) *out = id;
-        service.engine_for(*request).start(std::move(task));
-        return PATCHBAY_OK;
-    } catch (const sdk::Failure& failure) {
-        return failure.code();
-    } catch (const std::exception&) {
-        return PATCHBAY_E_INTERNAL;
-    }
-}
-
-void cancel(const patchbay_host* host, patchbay_op id) noexcept {
-    auto& service = service_of(host);
-    const Turn turn(service.core);
-    const auto found = service.fetches.find(id);
-    if (found != service.fetches.end()) found->second->blow();
-}
-
-}  // namespace
-
-const patchbay_host_http* fetch_service() {
-    static constexpr patchbay_host_http table{sizeof(patchbay_host_http), 0, fetch, cancel};
-    return &table;
-}
-
-void stop_fetching() {
-    std::map<const patchbay_host*, std::unique_ptr<Service>> ending;
+FetchService::~FetchService() {
     {
-        const std::scoped_lock lock(services_mutex);
-        ending.swap(services());
+        const Turn turn(state_->core);
+        for (auto& [key, route] : state_->routes) route->engine.stop();
+        for (const auto& [id, fetch] : state_->fetches) fetch->drop_timer();
     }
-    for (auto& [host, service] : ending) {
-        const Turn turn(service->core);
-        for (auto& [key, route] : service->routes) route->engine.stop();
-        for (const auto& [id, fetch] : service->fetches) fetch->drop_timer();
-    }
-    net::Workers::of_this_plugin().stop();
+    state_->pool.stop();
+}
+
+patchbay_op FetchService::start(const patchbay_http_request& request, void* ctx, Callback done) {
+    const Turn turn(state_->core);
+    const auto id = ++state_->last;
+    auto task = std::make_shared<Fetch>(*state_, id, request, ctx, done);
+    state_->fetches.emplace(id, task);
+    state_->engine_for(request).start(std::move(task));
+    return id;
+}
+
+void FetchService::cancel(patchbay_op id) {
+    const Turn turn(state_->core);
+    const auto found = state_->fetches.find(id);
+    if (found != state_->fetches.end()) found->second->blow();
 }
 
 }  // namespace patchbay::http

@@ -36,7 +36,7 @@ private:
 HttpTransport::HttpTransport(const patchbay_open_params& params, net::Endpoint endpoint)
     : core_(params),
       endpoint_(std::move(endpoint)),
-      engine_(core_, endpoint_, this),
+      engine_(core_, sdk::plugin_of<net::ThreadedPlugin>(params).workers(), endpoint_, this),
       credentials_(params) {}
 
 std::unique_ptr<sdk::Channel> HttpTransport::open(const patchbay_open_params& params) {
@@ -63,8 +63,7 @@ patchbay_status HttpTransport::send(const patchbay_message& message, sdk::Body b
     if (closing_ || core_.over()) return PATCHBAY_E_CLOSED;
     const auto method = sdk::view(message.method);
     if (method == "initialize") session_started({});
-    if (method == "notifications/initialized" && !hold_)
-        holding_ = core_.after(kHold, this, on_hold_over, hold_);
+    if (method == "notifications/initialized" && !hold_.running()) holding_ = hold_.start(kHold);
     auto exchange = std::make_shared<Exchange>(*this, message, std::move(body));
     exchanges_.emplace(message.exchange, exchange);
     if (holding_ && method == "tools/call") {
@@ -105,19 +104,12 @@ void HttpTransport::settle(std::uint64_t id) {
     if (found == exchanges_.end()) return;
     const auto exchange = found->second;
     exchange->settle();
-    if (exchange->over() || linger_) return;
-    static_cast<void>(core_.after(kLinger, this, on_linger_over, linger_));
+    if (!exchange->over() && !linger_.running()) static_cast<void>(linger_.start(kLinger));
 }
 
-// Streams whose answer has been read and that are still open: enough of them.
-void HttpTransport::on_linger_over(void* self, patchbay_status status) noexcept {
-    if (status != PATCHBAY_OK) return;
-    auto& transport = *static_cast<HttpTransport*>(self);
-    const Turn turn(transport.core_);
-    transport.linger_ = 0;
-    transport.core_.arrived();
+void HttpTransport::end_settled() {
     std::vector<std::shared_ptr<Exchange>> done;
-    for (const auto& [id, exchange] : transport.exchanges_)
+    for (const auto& [id, exchange] : exchanges_)
         if (exchange->settled()) done.push_back(exchange);
     for (const auto& exchange : done) exchange->conclude(PATCHBAY_OK, {});
 }
@@ -137,7 +129,7 @@ bool HttpTransport::deliver(std::uint64_t exchange, std::string&& message) {
 void HttpTransport::session_started(std::string id) {
     session_ = std::move(id);
     last_event_.clear();
-    listen_failures_ = 0;
+    listen_retry_.succeeded();
     listened_ = false;
     if (const auto old = std::exchange(listener_, nullptr)) old->blow();
     release_held();
@@ -158,15 +150,6 @@ void HttpTransport::release_held() {
     for (auto& exchange : std::exchange(held_, {}))
         if (!exchange->over()) engine_.start(std::move(exchange));
     if (!engine_.crowded()) engine_has_room();
-}
-
-void HttpTransport::on_hold_over(void* self, patchbay_status status) noexcept {
-    if (status != PATCHBAY_OK) return;
-    auto& transport = *static_cast<HttpTransport*>(self);
-    const Turn turn(transport.core_);
-    transport.hold_ = 0;
-    transport.core_.arrived();
-    transport.release_held();
 }
 
 // What keeps us from the server, for whoever waits for it.
@@ -212,21 +195,10 @@ void HttpTransport::engine_failed(const net::Trouble& trouble) noexcept {
 }
 
 void HttpTransport::say_farewell() {
-    core_.end(linger_);
-    core_.end(hold_);
-    if (session_.empty() || troubled_ ||
-        !core_.after(kFarewellPatience, this, on_patience_over, patience_))
-        return finish();
+    linger_.stop();
+    hold_.stop();
+    if (session_.empty() || troubled_ || !patience_.start(kFarewellPatience)) return finish();
     engine_.start(std::make_shared<Farewell>(*this));
-}
-
-void HttpTransport::on_patience_over(void* self, patchbay_status status) noexcept {
-    if (status != PATCHBAY_OK) return;
-    auto& transport = *static_cast<HttpTransport*>(self);
-    const Turn turn(transport.core_);
-    transport.patience_ = 0;
-    transport.core_.arrived();
-    transport.finish();
 }
 
 void HttpTransport::finish(patchbay_status code, std::string text) {
@@ -238,7 +210,7 @@ void HttpTransport::finish(patchbay_status code, std::string text) {
         const Turn turn(transport.core_);
         transport.core_.arrived();
         for (auto* timer : {&transport.patience_, &transport.linger_, &transport.hold_})
-            transport.core_.end(*timer);
+            timer->stop();
         transport.engine_.stop();
     }));
 }

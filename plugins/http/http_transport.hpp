@@ -15,6 +15,8 @@
 #include "net/credentials.hpp"
 #include "net/engine.hpp"
 #include "net/pace.hpp"
+#include "retry.hpp"
+#include "timer.hpp"
 
 #include <map>
 #include <memory>
@@ -57,12 +59,11 @@ private:
     bool crowded();
     void engine_failed(const net::Trouble& trouble) noexcept override;
     void engine_has_room() noexcept override;
+    // Streams whose answer has been read and that are still open: enough of them.
+    void end_settled();
     void conclude_all(patchbay_status code, const std::string& text);
     void note_reached(const net::Trouble* trouble);
     static void on_close_posted(void* self) noexcept;
-    static void on_patience_over(void* self, patchbay_status status) noexcept;
-    static void on_hold_over(void* self, patchbay_status status) noexcept;
-    static void on_linger_over(void* self, patchbay_status status) noexcept;
 
     transport::ChannelCore core_;
     const net::Endpoint endpoint_;
@@ -71,9 +72,9 @@ private:
     std::unordered_map<std::uint64_t, std::shared_ptr<class Exchange>> exchanges_;
     std::string session_, protocol_;
     std::shared_ptr<class Listener> listener_;
-    std::string last_event_;        // of the GET stream
-    long listen_retry_ms_ = -1;     // what the server asked for
-    unsigned listen_failures_ = 0;  // in a row
+    std::string last_event_;     // of the GET stream
+    long listen_retry_ms_ = -1;  // what the server asked for
+    transport::Retry listen_retry_{std::chrono::milliseconds{1000}, std::chrono::seconds{30}};
     net::Pace listen_pace_;
     // Calls that wait for the GET stream: what a server asks back during a call may come there, and
     // is lost when nobody listens yet.
@@ -83,7 +84,9 @@ private:
     bool crowded_ = false;   // PAUSE was answered to a send, and writable has not followed
     bool listened_ = false;  // the GET stream of this session was open once
     bool listen_challenged_ = false, closing_ = false, troubled_ = false;
-    patchbay_op patience_ = 0, linger_ = 0, hold_ = 0;
+    transport::Timer patience_{core_, [this] { finish(); }};
+    transport::Timer linger_{core_, [this] { end_settled(); }};
+    transport::Timer hold_{core_, [this] { release_held(); }};
 };
 
 }  // namespace patchbay::http

@@ -1,11 +1,6 @@
 #include "listener.hpp"
 
 namespace patchbay::http {
-namespace {
-
-constexpr std::chrono::milliseconds kPause{1000}, kMostPause{30'000};
-
-}  // namespace
 
 Listener::Listener(HttpTransport& transport)
     : Task(transport.endpoint_.url),
@@ -43,7 +38,7 @@ void Listener::whole(std::string&& body) {
 bool Listener::data(std::string_view& bytes) {
     heard_ = true;
     const bool fits = parser_.feed_some(bytes, [this](net::SseParser::Event&& event) {
-        transport_.listen_failures_ = 0;
+        transport_.listen_retry_.succeeded();
         if (event.type != "message" || event.data.empty()) return true;
         return transport_.deliver(0, std::move(event.data));
     });
@@ -63,10 +58,8 @@ void Listener::end(const net::Trouble* trouble) {
     auto& pace = transport.listen_pace_;
     if (heard_ && transport.listen_retry_ms_ >= 0)
         return transport.listen(pace.pause(std::chrono::milliseconds(transport.listen_retry_ms_)));
-    const auto pause = kPause * (1u << std::min(transport.listen_failures_++, 5u));
     const auto asked = refusal_ ? net::retry_after(refusal_->head) : std::chrono::milliseconds(0);
-    transport.listen(
-        pace.pause(std::max(asked, std::min<std::chrono::milliseconds>(pause, kMostPause))));
+    transport.listen(pace.pause(std::max(asked, *transport.listen_retry_.failed())));
 }
 
 // What the refusal means. True: the stream may be there later.

@@ -2,15 +2,13 @@
 
 #include "net/methods.hpp"
 #include "net/sse_parser.hpp"
+#include "retry.hpp"
 
 #include <utility>
 #include <vector>
 
 namespace patchbay::sse {
 namespace {
-
-constexpr unsigned kConnectAttempts = 5;
-constexpr std::chrono::milliseconds kFirstDelay{100};
 
 using Turn = transport::ChannelCore::Turn;
 
@@ -52,10 +50,10 @@ public:
 
     void end(const net::Trouble* trouble) override {
         if (transport_.core_.over()) return;
-        if (trouble && trouble->refused && ++attempts_ < kConnectAttempts) {
+        const auto again = trouble && trouble->refused ? retry_.failed() : std::nullopt;
+        if (again) {
             transport_.core_.sink().fact("trouble", trouble->text);
-            return transport_.engine_.start_after(kFirstDelay * (1u << (attempts_ - 1)),
-                                                  shared_from_this());
+            return transport_.engine_.start_after(*again, shared_from_this());
         }
         if (refusal_) return transport_.give_up(refusal_->code, {}, 0, std::move(refusal_));
         if (trouble) {
@@ -74,7 +72,7 @@ private:
     SseTransport& transport_;
     net::SseParser parser_;
     std::optional<net::Refusal> refusal_;
-    unsigned attempts_ = 0;
+    transport::Retry retry_ = transport::kUntilItListens;
 };
 
 class Post final : public net::Task {
@@ -139,7 +137,7 @@ private:
 SseTransport::SseTransport(const patchbay_open_params& params, net::Endpoint endpoint)
     : core_(params),
       endpoint_(std::move(endpoint)),
-      engine_(core_, endpoint_, this),
+      engine_(core_, sdk::plugin_of<net::ThreadedPlugin>(params).workers(), endpoint_, this),
       credentials_(params) {}
 
 std::unique_ptr<sdk::Channel> SseTransport::open(const patchbay_open_params& params) {

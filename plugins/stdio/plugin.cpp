@@ -2,26 +2,16 @@
 #include "stdio.schema.h"
 #include "stdio_transport.hpp"
 
+#include <patchbay/cpp/entry.hpp>
+
 namespace {
 
-constexpr patchbay_transport kTransport =
+constexpr auto kTransport =
     patchbay::sdk::transport_table<patchbay::stdio::StdioTransport>("stdio", stdio_schema, 0);
-constexpr const patchbay_transport* kTransports[] = {&kTransport};
-constexpr patchbay_plugin kPlugin{sizeof(patchbay_plugin),
-                                  PATCHBAY_ABI_MINOR,
-                                  "dev.patchbay.stdio",
-                                  "0.1.0",
-                                  kTransports,
-                                  1,
-                                  nullptr,
-                                  0,
-                                  nullptr,
-                                  nullptr};
+constexpr auto kLibrary = patchbay::sdk::Library<>("dev.patchbay.stdio", "0.1.0")
+                              .provides(kTransport)
+                              .needs(PATCHBAY_HOST_REACTOR, PATCHBAY_HOST_PROCESS);
 
 }  // namespace
 
-extern "C" patchbay_status PATCHBAY_CALL patchbay_plugin_entry_0(
-    const patchbay_host* host, const patchbay_plugin** out, patchbay_error* error) PATCHBAY_NX {
-    return patchbay::sdk::enter(kPlugin, {PATCHBAY_HOST_REACTOR, PATCHBAY_HOST_PROCESS}, host, out,
-                                error);
-}
+PATCHBAY_PLUGIN_ENTRY(kLibrary)

@@ -43,7 +43,8 @@ TcpTransport::TcpTransport(const patchbay_open_params& params, const sdk::Config
       has_command_(config.find("command") != nullptr),
       connect_timeout_(milliseconds(config, "connect_timeout_ms", kDefaultConnectMs)),
       grace_(milliseconds(config, "stop_grace_ms", kDefaultGraceMs)),
-      delay_(has_command_ ? kFirstDelayOfCommand : kFirstDelay) {
+      rounds_(has_command_ ? transport::Retry(kFirstDelayOfCommand, kMostDelayOfCommand)
+                           : transport::Retry(kFirstDelay, kMostDelay, kAttempts)) {
     if (port_ == 0) throw sdk::Failure(PATCHBAY_E_INVALID, "\"port\" is needed");
 }
 
@@ -112,16 +113,13 @@ void TcpTransport::choose(const Resolved& resolved) {
 
 void TcpTransport::begin() {
     if (has_command_)
-        wait(delay_);
+        wait(kFirstDelayOfCommand);
     else
         attempt();
 }
 
 void TcpTransport::attempt() {
-    if (next_address_ == addresses_.size()) {
-        next_address_ = 0;
-        ++rounds_;
-    }
+    if (next_address_ == addresses_.size()) next_address_ = 0;
     connect_to(addresses_[next_address_++]);
 }
 
@@ -156,7 +154,7 @@ void TcpTransport::connected() {
     const auto& address = addresses_[next_address_ - 1];
     if (connected_to_itself(socket_, address)) return attempt_failed("nobody listens");
     core_.end(socket_watch_);
-    core_.end(timer_);
+    timer_.stop();
     const int fd = std::exchange(socket_, -1);
     if (!stream_.start(fd, fd))
         return give_up(PATCHBAY_E_IO, "the host cannot watch the connection");
@@ -169,42 +167,36 @@ void TcpTransport::connected() {
 void TcpTransport::attempt_failed(const std::string& why) {
     drop_socket();
     if (next_address_ < addresses_.size()) return attempt();
-    if (!patient()) {
+    const auto delay = rounds_.failed();
+    if (!delay || !patient()) {
         const auto tried =
-            addresses_.front().text() + " (" + std::to_string(rounds_ + 1) + " attempts)";
+            addresses_.front().text() + " (" + std::to_string(rounds_.failures()) + " attempts)";
         return give_up(PATCHBAY_E_IO, "cannot connect to " + tried + ": " + why);
     }
     core_.sink().fact("trouble", "cannot connect to " + addresses_.front().text() + ": " + why);
-    const auto most = has_command_ ? kMostDelayOfCommand : kMostDelay;
-    wait(std::exchange(delay_, std::min(delay_ * 2, std::chrono::milliseconds(most))));
+    wait(*delay);
 }
 
 bool TcpTransport::patient() const {
-    if (!has_command_) return rounds_ + 1 < kAttempts;
-    return child_.running() && std::chrono::steady_clock::now() - begun_ < kPatience;
+    return !has_command_ ||
+           (child_.running() && std::chrono::steady_clock::now() - begun_ < kPatience);
 }
 
 void TcpTransport::wait(std::chrono::milliseconds delay) {
-    if (!core_.after(delay, this, on_timer, timer_))
-        give_up(PATCHBAY_E_IO, "the host takes no timer");
+    if (!timer_.start(delay)) give_up(PATCHBAY_E_IO, "the host takes no timer");
 }
 
-void TcpTransport::on_timer(void* self, patchbay_status status) noexcept {
-    if (status != PATCHBAY_OK) return;  // from inside core_.end(), in a turn
-    auto& transport = *static_cast<TcpTransport*>(self);
-    const Turn turn(transport.core_);
-    transport.timer_ = 0;
-    transport.core_.arrived();
-    if (transport.core_.over()) return;
-    if (transport.socket_ >= 0)
-        transport.attempt_failed("no answer within connect_timeout_ms");
+void TcpTransport::waited() {
+    if (core_.over()) return;
+    if (socket_ >= 0)
+        attempt_failed("no answer within connect_timeout_ms");
     else
-        transport.attempt();
+        attempt();
 }
 
 void TcpTransport::drop_socket() {
     core_.end(socket_watch_);
-    core_.end(timer_);
+    timer_.stop();
     if (socket_ >= 0) ::close(std::exchange(socket_, -1));
 }
 

@@ -13,6 +13,8 @@
 #include "channel_core.hpp"
 #include "child.hpp"
 #include "line_stream.hpp"
+#include "retry.hpp"
+#include "timer.hpp"
 
 #include <chrono>
 #include <memory>
@@ -44,7 +46,6 @@ private:
     TcpTransport(const patchbay_open_params& params, const sdk::Config& config);
     static void on_resolved(void* self, std::uint32_t events) noexcept;
     static void on_connect_ready(void* self, std::uint32_t events) noexcept;
-    static void on_timer(void* self, patchbay_status status) noexcept;
     static void on_close_posted(void* self) noexcept;
 
     void look_up();
@@ -56,6 +57,7 @@ private:
     void attempt_failed(const std::string& why);
     bool patient() const;
     void wait(std::chrono::milliseconds delay);
+    void waited();
     void drop_socket();
 
     void input_ended(std::string_view rest) override;
@@ -78,13 +80,12 @@ private:
     patchbay_op lookup_watch_ = 0;
     std::vector<Address> addresses_;
     std::size_t next_address_ = 0;
-    unsigned rounds_ = 0;  // over all addresses
-    std::chrono::milliseconds delay_;
+    transport::Retry rounds_;  // over all addresses
     const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
     int socket_ = -1;
     patchbay_op socket_watch_ = 0;
-    patchbay_op timer_ =
-        0;  // of the attempt while there is a socket, else of the wait for the next
+    // Of the attempt while there is a socket, else of the wait for the next.
+    transport::Timer timer_{core_, [this] { waited(); }};
     bool open_ = false, closing_ = false;
     bool exit_tells_more_ = false;  // than what is given as the reason so far
     std::string cut_off_;           // what input ended in the middle of

@@ -1,32 +1,18 @@
 // The ws plugin: one transport.
-#include "net/workers.hpp"
 #include "ws.schema.h"
 #include "ws_transport.hpp"
 
+#include <patchbay/cpp/entry.hpp>
+
 namespace {
 
-constexpr patchbay_transport kTransport =
+constexpr auto kTransport =
     patchbay::sdk::transport_table<patchbay::ws::WsTransport>("ws", ws_schema, 0);
-constexpr const patchbay_transport* kTransports[] = {&kTransport};
-
-void shut_down() noexcept {
-    patchbay::net::Workers::of_this_plugin().stop();
-}
-
-constexpr patchbay_plugin kPlugin{sizeof(patchbay_plugin),
-                                  PATCHBAY_ABI_MINOR,
-                                  "dev.patchbay.ws",
-                                  "0.1.0",
-                                  kTransports,
-                                  1,
-                                  nullptr,
-                                  0,
-                                  nullptr,
-                                  shut_down};
+constexpr auto kLibrary =
+    patchbay::sdk::Library<patchbay::net::ThreadedPlugin>("dev.patchbay.ws", "0.1.0")
+        .provides(kTransport)
+        .needs(PATCHBAY_HOST_REACTOR);
 
 }  // namespace
 
-extern "C" patchbay_status PATCHBAY_CALL patchbay_plugin_entry_0(
-    const patchbay_host* host, const patchbay_plugin** out, patchbay_error* error) PATCHBAY_NX {
-    return patchbay::sdk::enter(kPlugin, {PATCHBAY_HOST_REACTOR}, host, out, error);
-}
+PATCHBAY_PLUGIN_ENTRY(kLibrary)

@@ -1,6 +1,6 @@
 #include "ws_transport.hpp"
 
-#include "net/workers.hpp"
+#include "ascii.hpp"
 #include "utf8.hpp"
 
 #include <Poco/Buffer.h>
@@ -16,8 +16,6 @@ namespace {
 
 namespace pn = Poco::Net;
 
-constexpr unsigned kConnectAttempts = 5;
-constexpr std::chrono::milliseconds kFirstDelay{100};
 constexpr std::chrono::seconds kFarewellPatience{2};
 constexpr std::chrono::seconds kHeadLimit{30}, kFrameLimit{30};
 constexpr unsigned kMaskBit = 0x80;  // of a frame's second byte: for clients
@@ -56,11 +54,10 @@ bool is_close_code(unsigned code) {
 // What a handshake was answered with that nobody asked for.
 void check_choices(const pn::HTTPResponse& response) {
     for (const auto& [name, value] : response) {
-        if (net::same_name(name, "Sec-WebSocket-Extensions") && !value.empty())
+        if (ascii::same(name, "Sec-WebSocket-Extensions") && !value.empty())
             throw net::Trouble(PATCHBAY_E_PROTOCOL,
                                "the server chose a WebSocket extension, and none was offered");
-        if (net::same_name(name, "Sec-WebSocket-Protocol") && !value.empty() &&
-            value != kSubprotocol)
+        if (ascii::same(name, "Sec-WebSocket-Protocol") && !value.empty() && value != kSubprotocol)
             throw net::Trouble(PATCHBAY_E_PROTOCOL,
                                "the server chose another WebSocket subprotocol than \"mcp\"");
     }
@@ -69,7 +66,10 @@ void check_choices(const pn::HTTPResponse& response) {
 }  // namespace
 
 WsTransport::WsTransport(const patchbay_open_params& params, net::Endpoint endpoint)
-    : core_(params), endpoint_(std::move(endpoint)), credentials_(params) {}
+    : core_(params),
+      pool_(sdk::plugin_of<net::ThreadedPlugin>(params).workers()),
+      endpoint_(std::move(endpoint)),
+      credentials_(params) {}
 
 std::unique_ptr<sdk::Channel> WsTransport::open(const patchbay_open_params& params) {
     auto endpoint = net::Endpoint::from(sdk::Config(sdk::view(params.config)));
@@ -89,7 +89,7 @@ std::unique_ptr<sdk::Channel> WsTransport::open(const patchbay_open_params& para
 bool WsTransport::work(void (WsTransport::*job)()) {
     core_.departed();
     try {
-        net::Workers::of_this_plugin().run([this, job] {
+        pool_.run([this, job] {
             try {
                 (this->*job)();
             } catch (const std::exception& error) {
@@ -420,22 +420,12 @@ void WsTransport::resume() {
 void WsTransport::fail(const net::Trouble& trouble) {
     const Turn turn(core_);
     if (core_.over()) return;
-    if (!open_ && trouble.refused && ++attempts_ < kConnectAttempts) {
+    if (const auto delay = !open_ && trouble.refused ? retry_.failed() : std::nullopt) {
         core_.sink().fact("trouble", trouble.text);
-        if (core_.after(kFirstDelay * (1u << (attempts_ - 1)), this, on_retry, retry_)) return;
+        if (again_.start(*delay)) return;
     }
     const bool passes = trouble.code != PATCHBAY_E_PROTOCOL && trouble.code != PATCHBAY_E_INVALID;
     give_up(trouble.code, trouble.text, 0, passes ? PATCHBAY_ERR_RETRYABLE : 0);
-}
-
-void WsTransport::on_retry(void* self, patchbay_status status) noexcept {
-    if (status != PATCHBAY_OK) return;
-    auto& transport = transport_of(self);
-    const Turn turn(transport.core_);
-    transport.retry_ = 0;
-    transport.core_.arrived();
-    if (transport.core_.over()) return;
-    transport.work_or_give_up(&WsTransport::connect);
 }
 
 void WsTransport::close() {
@@ -465,21 +455,11 @@ void WsTransport::on_over(void* self) noexcept {
     const Turn turn(transport.core_);
     transport.core_.arrived();
     transport.core_.end(transport.watch_);
-    transport.core_.end(transport.retry_);
-    if (!transport.writing_) return transport.core_.end(transport.patience_);
+    transport.again_.stop();
+    if (!transport.writing_) return transport.patience_.stop();
     // A server that does not take the close frame: long enough.
-    if (!transport.patience_ &&
-        !transport.core_.after(kFarewellPatience, self, on_patience_over, transport.patience_))
+    if (!transport.patience_.running() && !transport.patience_.start(kFarewellPatience))
         transport.fuse_.blow();
-}
-
-void WsTransport::on_patience_over(void* self, patchbay_status status) noexcept {
-    if (status != PATCHBAY_OK) return;
-    auto& transport = transport_of(self);
-    const Turn turn(transport.core_);
-    transport.patience_ = 0;
-    transport.core_.arrived();
-    transport.fuse_.blow();
 }
 
 }  // namespace patchbay::ws

@@ -17,6 +17,9 @@
 #include "net/blocking_session.hpp"
 #include "net/credentials.hpp"
 #include "net/refusal.hpp"
+#include "net/workers.hpp"
+#include "retry.hpp"
+#include "timer.hpp"
 
 #include <Poco/Net/WebSocket.h>
 
@@ -70,11 +73,10 @@ private:
     // Over: says goodbye with `close_code` where there is still somebody.
     void give_up(patchbay_status code, std::string text, int close_code, std::uint32_t flags = 0);
     static void on_readable(void* self, std::uint32_t events) noexcept;
-    static void on_retry(void* self, patchbay_status status) noexcept;
-    static void on_patience_over(void* self, patchbay_status status) noexcept;
     static void on_over(void* self) noexcept;
 
     transport::ChannelCore core_;
+    net::Workers& pool_;
     const net::Endpoint endpoint_;
     net::Credentials credentials_;
     net::Fuse fuse_;
@@ -84,8 +86,12 @@ private:
     std::mutex frames_;  // TLS: reading and writing take turns
     std::deque<Outgoing> outgoing_;
     std::string message_;  // of the frames so far
-    patchbay_op watch_ = 0, retry_ = 0, patience_ = 0;
-    unsigned attempts_ = 0;
+    patchbay_op watch_ = 0;
+    transport::Retry retry_ = transport::kUntilItListens;
+    transport::Timer again_{core_, [this] {
+                                if (!core_.over()) work_or_give_up(&WsTransport::connect);
+                            }};
+    transport::Timer patience_{core_, [this] { fuse_.blow(); }};
     bool open_ = false, writing_ = false, reading_ = false, paused_ = false;
     bool in_message_ = false;
     bool crowded_ = false;  // PAUSE was answered to a send, and writable has not followed

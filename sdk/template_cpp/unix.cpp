@@ -6,8 +6,8 @@
 // become a status, and a slot that you do not override does nothing.
 #include "unix.schema.h"  // made from the file: static const char unix_schema[]
 
+#include <patchbay/cpp/entry.hpp>
 #include <patchbay/cpp/json.hpp>
-#include <patchbay/cpp/plugin.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -238,22 +238,10 @@ private:
     std::string text_;
 };
 
-constexpr patchbay_transport kTransport = sdk::transport_table<UnixChannel>("unix", unix_schema, 0);
-constexpr const patchbay_transport* kTransports[] = {&kTransport};
-constexpr patchbay_plugin kPlugin{sizeof(patchbay_plugin),
-                                  PATCHBAY_ABI_MINOR,
-                                  "dev.example.unix",
-                                  "0.1.0",
-                                  kTransports,
-                                  1,
-                                  nullptr,
-                                  0,
-                                  nullptr,
-                                  nullptr};
+constexpr auto kTransport = sdk::transport_table<UnixChannel>("unix", unix_schema, 0);
+constexpr auto kLibrary =
+    sdk::Library<>("dev.example.unix", "0.1.0").provides(kTransport).needs(PATCHBAY_HOST_REACTOR);
 
 }  // namespace
 
-extern "C" patchbay_status PATCHBAY_CALL patchbay_plugin_entry_0(
-    const patchbay_host* host, const patchbay_plugin** out, patchbay_error* error) PATCHBAY_NX {
-    return sdk::enter(kPlugin, {PATCHBAY_HOST_REACTOR}, host, out, error);
-}
+PATCHBAY_PLUGIN_ENTRY(kLibrary)

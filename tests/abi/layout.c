@@ -76,6 +76,7 @@ int main(void) {
     M(patchbay_open_params, credentials);
     M(patchbay_open_params, credential_count);
     M(patchbay_open_params, message_bytes);
+    M(patchbay_open_params, plugin);
     SIZED(patchbay_transport);
     M(patchbay_transport, struct_size);
     M(patchbay_transport, caps);
@@ -115,6 +116,7 @@ int main(void) {
     M(patchbay_auth_params, link);
     M(patchbay_auth_params, server);
     M(patchbay_auth_params, config);
+    M(patchbay_auth_params, plugin);
     SIZED(patchbay_auth);
     M(patchbay_auth, struct_size);
     M(patchbay_auth, caps);
@@ -194,6 +196,11 @@ int main(void) {
     M(patchbay_host_http, reserved);
     M(patchbay_host_http, fetch);
     M(patchbay_host_http, cancel);
+    SIZED(patchbay_plugin_http);
+    M(patchbay_plugin_http, struct_size);
+    M(patchbay_plugin_http, reserved);
+    M(patchbay_plugin_http, fetch);
+    M(patchbay_plugin_http, cancel);
     SIZED(patchbay_host_sign);
     M(patchbay_host_sign, struct_size);
     M(patchbay_host_sign, reserved);

@@ -167,7 +167,7 @@ protected:
         request.max_response = most;
         answer.loop = &loop_;
         patchbay_op op = 0;
-        const auto status = http_->fetch(host_.host(), &request, &answer, on_done, &op);
+        const auto status = http_->fetch(host_.plugin(), &request, &answer, on_done, &op);
         if (status < 0) {
             answer.status = status;
             ++answer.times;
@@ -196,7 +196,7 @@ protected:
     core::Loop loop_;
     HttpEcho server_;
     PluginHost host_{loop_, "http"};
-    const patchbay_host_http* http_ = host_.extension<patchbay_host_http>(PATCHBAY_HOST_HTTP);
+    const patchbay_plugin_http* http_ = host_.extension<patchbay_plugin_http>(PATCHBAY_PLUGIN_HTTP);
 };
 
 TEST_F(Fetching, BringsTheAnswer) {
@@ -224,8 +224,8 @@ TEST_F(Fetching, CanBeCancelledAndAnswersOnce) {
     const auto op = fetch(answer, server_.url(), "{\"kind\":\"never\"}");
     ASSERT_TRUE(loop_.run_until([&] { return server_.waiting() == 1; },
                                 core::Clock::now() + std::chrono::seconds(20)));
-    http_->cancel(host_.host(), op);
-    http_->cancel(host_.host(), op);
+    http_->cancel(host_.plugin(), op);
+    http_->cancel(host_.plugin(), op);
     ASSERT_TRUE(answered(answer));
     EXPECT_EQ(answer.status, PATCHBAY_E_CANCELLED);
     EXPECT_EQ(answer.times, 1);
@@ -357,7 +357,7 @@ TEST_F(Fetching, WhatIsUnderWayEndsWithTheHost) {
         request.url = plugin::str(url);
         request.body = plugin::str("{\"kind\":\"never\"}");
         answer.loop = &loop_;
-        ASSERT_EQ(http_->fetch(other.host(), &request, &answer, on_done, nullptr), PATCHBAY_OK);
+        ASSERT_EQ(http_->fetch(other.plugin(), &request, &answer, on_done, nullptr), PATCHBAY_OK);
     }
     EXPECT_EQ(answer.times, 1);
     EXPECT_EQ(answer.status, PATCHBAY_E_CANCELLED);

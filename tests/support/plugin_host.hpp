@@ -44,15 +44,16 @@ public:
         enter(name, entry);
     }
     ~PluginHost() {
-        if (plugin_ && plugin_->shutdown) plugin_->shutdown();
+        if (plugin_ && plugin_->shutdown) plugin_->shutdown(plugin_);
         services_.detach();
     }
 
     template <class Table>
     const Table* extension(const char* id) const {
-        return static_cast<const Table*>(plugin_->get_extension(id));
+        return static_cast<const Table*>(plugin_->get_extension(plugin_, id));
     }
 
+    const patchbay_plugin* plugin() const { return plugin_; }
     const patchbay_transport& transport() const { return *plugin_->transports[0]; }
     const patchbay_host* host() const { return turned_ ? turned_->host() : services_.host(); }
     std::string misbehaviour() const { return services_.misbehaviour(); }
@@ -103,6 +104,7 @@ public:
         params.config = plugin::str(settings);
         params.credentials = credentials.data();
         params.credential_count = credentials.size();
+        params.plugin = host_.plugin();
         patchbay_error error{};
         const auto status = table_.open(&params, &channel_, &error);
         refusal = error.message;

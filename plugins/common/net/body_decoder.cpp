@@ -1,5 +1,6 @@
 #include "net/body_decoder.hpp"
 
+#include "ascii.hpp"
 #include "net/head_parser.hpp"
 #include "net/trouble.hpp"
 
@@ -55,11 +56,11 @@ void BodyDecoder::read(const Head& head) {
     std::string length;
     bool chunked = false;
     for (const auto& [name, value] : head.fields) {
-        if (same_name(name, "transfer-encoding")) {
-            if (!same_name(value, "chunked") || chunked)
+        if (ascii::same(name, "transfer-encoding")) {
+            if (!ascii::same(value, "chunked") || chunked)
                 refuse("a Transfer-Encoding that is not chunked");
             chunked = true;
-        } else if (same_name(name, "content-length")) {
+        } else if (ascii::same(name, "content-length")) {
             if (!length.empty() && length != value)
                 refuse("two different values of Content-Length");
             length = value;
@@ -76,9 +77,9 @@ void BodyDecoder::read(const Head& head) {
         if (left_ == 0) state_ = State::Over;
     }
     const auto encoding = head.value("content-encoding");
-    if (same_name(encoding, "gzip") || same_name(encoding, "x-gzip"))
+    if (ascii::same(encoding, "gzip") || ascii::same(encoding, "x-gzip"))
         gunzip_ = std::make_unique<Gunzip>();
-    else if (!encoding.empty() && !same_name(encoding, "identity"))
+    else if (!encoding.empty() && !ascii::same(encoding, "identity"))
         throw Trouble(PATCHBAY_E_PROTOCOL,
                       "the answer has a Content-Encoding that was not asked for");
 }

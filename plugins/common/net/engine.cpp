@@ -62,9 +62,9 @@ bool Task::sent() const {
     return sent_before_ || (line_ && line_->connection.sent());
 }
 
-Engine::Engine(transport::ChannelCore& core, const Endpoint& endpoint, EngineOwner* owner,
-               Patience patience)
-    : core_(core), endpoint_(endpoint), owner_(owner), patience_(patience) {}
+Engine::Engine(transport::ChannelCore& core, Workers& pool, const Endpoint& endpoint,
+               EngineOwner* owner, Patience patience)
+    : core_(core), pool_(pool), endpoint_(endpoint), owner_(owner), patience_(patience) {}
 Engine::~Engine() = default;
 
 // The last guard of a callback: nothing may be thrown into the host.
@@ -96,21 +96,13 @@ bool Engine::crowded() {
 void Engine::start_after(std::chrono::milliseconds delay, TaskPtr task) {
     task->engine_ = this;
     Task& later = *task;
-    if (stopped_ || !core_.after(delay, &later, on_timer, later.timer_)) {
+    later.timer_.emplace(core_,
+                         [this, &later] { guard([&] { enqueue(later.shared_from_this()); }); });
+    if (stopped_ || !later.timer_->start(delay)) {
         later.blow();
         return start(std::move(task));
     }
     tasks_.insert(std::move(task));
-}
-
-void Engine::on_timer(void* ctx, patchbay_status status) noexcept {
-    if (status != PATCHBAY_OK) return;  // from inside core_.end(), in a turn
-    Task& task = *static_cast<Task*>(ctx);
-    Engine& engine = *task.engine_;
-    const Turn turn(engine.core_);
-    task.timer_ = 0;
-    engine.core_.arrived();
-    engine.guard([&] { engine.enqueue(task.shared_from_this()); });
 }
 
 // Whoever ends a task comes back here: the loop that is running goes on instead of another one
@@ -178,7 +170,7 @@ void Engine::begin(const TaskPtr& task, LinePtr line) {
 
 void Engine::hire() {
     try {
-        Workers::of_this_plugin().run([this] { work(); });
+        pool_.run([this] { work(); });
     } catch (const std::system_error& error) {
         const Turn turn(core_);
         --workers_;
@@ -403,16 +395,7 @@ void Engine::await(const TaskPtr& task, std::size_t moved) {
     }
     if (it.limit_ == Clock::time_point::max()) it.limit_ = Clock::now() + patience_.answer;
     it.limit_ += std::chrono::milliseconds(moved * 1000 / kBytesPerSecond);
-    if (!limits_) static_cast<void>(core_.after(patience_.look, this, on_limits, limits_));
-}
-
-void Engine::on_limits(void* ctx, patchbay_status status) noexcept {
-    if (status != PATCHBAY_OK) return;  // from inside core_.end(), in a turn
-    Engine& engine = *static_cast<Engine*>(ctx);
-    const Turn turn(engine.core_);
-    engine.limits_ = 0;
-    engine.core_.arrived();
-    engine.guard([&] { engine.look_at_limits(); });
+    if (!limits_.running()) static_cast<void>(limits_.start(patience_.look));
 }
 
 void Engine::look_at_limits() {
@@ -432,8 +415,7 @@ void Engine::look_at_limits() {
         task->cut_ = cut;
         finish(task, cut ? nullptr : &trouble);
     }
-    if (more && !stopped_ && !limits_)
-        static_cast<void>(core_.after(patience_.look, this, on_limits, limits_));
+    if (more && !stopped_ && !limits_.running()) static_cast<void>(limits_.start(patience_.look));
 }
 
 void Engine::resume() {
@@ -496,15 +478,15 @@ void Engine::finish(const TaskPtr& task, const Trouble* trouble) {
 void Engine::stop() {
     stopped_ = true;
     paused_ = false;
-    core_.end(limits_);
+    limits_.stop();
     held_.clear();
     resumed_.clear();
     for (auto& line : std::exchange(idle_, {})) drop(std::move(line));
     for (const auto& task : std::vector<TaskPtr>(tasks_.begin(), tasks_.end())) {
         const Trouble cancelled(PATCHBAY_E_CANCELLED, "cancelled", task->sent());
         task->blow();  // ends its worker's dialing
-        const bool later = task->timer_ != 0;
-        core_.end(task->timer_);
+        const bool later = task->waits();
+        if (later) task->timer_->stop();
         if (later || task->line_) finish(task, &cancelled);
     }
     admit();

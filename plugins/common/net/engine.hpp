@@ -18,10 +18,13 @@
 
 #include "channel_core.hpp"
 #include "net/connection.hpp"
+#include "net/workers.hpp"
+#include "timer.hpp"
 
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
@@ -55,7 +58,7 @@ public:
     // Ends it from outside; end() comes with E_CANCELLED, or what won the race. [any]
     void blow() { fuse_.blow(); }
     // start_after()'s delay is not over.
-    bool waits() const { return timer_ != 0; }
+    bool waits() const { return timer_ && timer_->running(); }
     // A byte of its request may have reached a server. Inside a turn.
     bool sent() const;
 
@@ -88,7 +91,7 @@ private:
     Clock::time_point limit_ = Clock::time_point::max();  // of what it waits for
     std::string body_;                                    // that nobody has yet
     std::string rest_;                                    // what came after it, as it came
-    patchbay_op timer_ = 0;
+    std::optional<transport::Timer> timer_;               // of start_after()
     unsigned redirects_ = 0;
     std::size_t drained_ = 0;
     bool reused_ = false, body_begun_ = false, crossed_ = false, counted_ = false;
@@ -121,8 +124,8 @@ public:
     static constexpr unsigned kRedirects = 3;
     static constexpr std::chrono::seconds kIdleLimit{50};
 
-    Engine(transport::ChannelCore& core, const Endpoint& endpoint, EngineOwner* owner = nullptr,
-           Patience patience = {});
+    Engine(transport::ChannelCore& core, Workers& pool, const Endpoint& endpoint,
+           EngineOwner* owner = nullptr, Patience patience = {});
     Engine(const Engine&) = delete;
     ~Engine();
 
@@ -163,13 +166,12 @@ private:
     void drop(LinePtr line);
 
     static void on_ready(void* ctx, std::uint32_t events) noexcept;
-    static void on_timer(void* ctx, patchbay_status status) noexcept;
-    static void on_limits(void* ctx, patchbay_status status) noexcept;
     static void on_resumed(void* ctx) noexcept;
     template <class Work>
     void guard(Work work) noexcept;
 
     transport::ChannelCore& core_;
+    Workers& pool_;
     const Endpoint& endpoint_;
     EngineOwner* const owner_;  // may be null
     const Patience patience_;
@@ -178,7 +180,8 @@ private:
     std::vector<TaskPtr> held_;     // with something to read, until resume()
     std::vector<TaskPtr> resumed_;  // with something that was read before, until on_resumed()
     std::vector<LinePtr> idle_;
-    patchbay_op limits_ = 0;  // looks at the tasks' limits while there are some
+    // Looks at the tasks' limits while there are some.
+    transport::Timer limits_{core_, [this] { guard([this] { look_at_limits(); }); }};
     std::size_t under_way_ = 0, workers_ = 0;
     std::size_t waiting_bytes_ = 0;  // of the bodies in waiting_
     bool stopped_ = false, paused_ = false, crowded_ = false, admitting_ = false;

@@ -1,5 +1,6 @@
 #include "net/head_parser.hpp"
 
+#include "ascii.hpp"
 #include "net/trouble.hpp"
 
 #include <algorithm>
@@ -34,20 +35,20 @@ std::string_view trimmed(std::string_view text) {
 
 std::string_view Head::value(std::string_view name) const {
     for (const auto& field : fields)
-        if (same_name(field.first, name)) return field.second;
+        if (ascii::same(field.first, name)) return field.second;
     return {};
 }
 
 std::string Head::media_type() const {
     const auto type = value("content-type");
-    return lower(trimmed(type.substr(0, type.find(';'))));
+    return ascii::lower(trimmed(type.substr(0, type.find(';'))));
 }
 
 bool Head::keeps() const {
     bool kept = persistent;
     for (const auto& [name, value] : fields) {
-        if (!same_name(name, "connection")) continue;
-        const auto options = lower(value);
+        if (!ascii::same(name, "connection")) continue;
+        const auto options = ascii::lower(value);
         if (options.find("close") != options.npos) return false;
         if (options.find("keep-alive") != options.npos) kept = true;
     }

@@ -1,5 +1,7 @@
 #include "net/header_list.hpp"
 
+#include "ascii.hpp"
+
 #include <patchbay/cpp/plugin.hpp>
 
 #include <algorithm>
@@ -29,10 +31,6 @@ constexpr std::string_view kOurs[] = {
     "transfer-encoding",
     "upgrade",
 };
-
-constexpr char small(char byte) {
-    return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte | 0x20) : byte;
-}
 
 // Of a token, RFC 9110 section 5.6.2.
 constexpr auto kTokenBytes = [] {
@@ -65,17 +63,6 @@ bool is_field_value(std::string_view value) {
            });
 }
 
-bool same_name(std::string_view left, std::string_view right) {
-    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                      [](char one, char other) { return small(one) == small(other); });
-}
-
-std::string lower(std::string_view text) {
-    std::string lowered(text);
-    std::transform(text.begin(), text.end(), lowered.begin(), small);
-    return lowered;
-}
-
 void HeaderList::set(std::string_view name, std::string_view value) {
     if (!is_token(name))
         throw sdk::Failure(PATCHBAY_E_INVALID, "the name of a header must be a token (RFC 9110)");
@@ -85,7 +72,7 @@ void HeaderList::set(std::string_view name, std::string_view value) {
                                ": its value holds a control character (line break?), "
                                "begins or ends with a space, or is over 8192 bytes");
     for (auto& field : fields_) {
-        if (!same_name(field.first, name)) continue;
+        if (!ascii::same(field.first, name)) continue;
         field.second = value;
         return;
     }
@@ -93,7 +80,7 @@ void HeaderList::set(std::string_view name, std::string_view value) {
 }
 
 void HeaderList::set_foreign(std::string_view name, std::string_view value) {
-    const auto small = lower(name);
+    const auto small = ascii::lower(name);
     if (small.rfind("mcp-", 0) == 0 ||
         std::find(std::begin(kOurs), std::end(kOurs), small) != std::end(kOurs))
         throw sdk::Failure(PATCHBAY_E_INVALID,
@@ -108,7 +95,7 @@ void HeaderList::set_all(const patchbay_kv* fields, std::size_t count) {
 
 bool HeaderList::has(std::string_view name) const {
     return std::any_of(fields_.begin(), fields_.end(),
-                       [&](const Field& field) { return same_name(field.first, name); });
+                       [&](const Field& field) { return ascii::same(field.first, name); });
 }
 
 }  // namespace patchbay::net

@@ -16,8 +16,6 @@ namespace patchbay::net {
 
 bool is_token(std::string_view name);
 bool is_field_value(std::string_view value);  // no control characters, no space around it
-bool same_name(std::string_view left, std::string_view right);  // ASCII
-std::string lower(std::string_view text);                       // ASCII
 
 class HeaderList {
 public:

@@ -1,5 +1,6 @@
 #include "net/outgoing.hpp"
 
+#include "ascii.hpp"
 namespace patchbay::net {
 namespace {
 
@@ -24,7 +25,7 @@ std::string Outgoing::head(std::string_view target, std::string_view host,
     head += " HTTP/1.1\r\n";
     if (!headers.has("host") && !secrets.has("host")) add(head, "Host", host);
     const auto replaced = [this](std::string_view name) {
-        return has_body && same_name(name, "content-length");
+        return has_body && ascii::same(name, "content-length");
     };
     for (const auto& [name, value] : secrets)
         if (!headers.has(name) && !replaced(name)) add(head, name, value);

@@ -5,6 +5,8 @@
 // Limits:  kLeast between two streams; it doubles up to kMost with each that did not last kLasting.
 #pragma once
 
+#include "retry.hpp"
+
 #include <algorithm>
 #include <chrono>
 
@@ -20,14 +22,13 @@ public:
     // It ended; for so long nobody asks. `wanted` is the server's word, or what is usual.
     std::chrono::milliseconds pause(std::chrono::milliseconds wanted,
                                     Clock::time_point now = Clock::now()) {
-        const bool lasted = now - since_ >= kLasting;
-        least_ = lasted || least_ < kLeast ? kLeast : std::min(2 * least_, kMost);
-        return std::max(wanted, least_);
+        if (now - since_ >= kLasting) least_.succeeded();
+        return std::max(wanted, *least_.failed());
     }
 
 private:
     Clock::time_point since_{};
-    std::chrono::milliseconds least_{0};
+    transport::Retry least_{kLeast, kMost};
 };
 
 }  // namespace patchbay::net

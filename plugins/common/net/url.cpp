@@ -1,5 +1,7 @@
 #include "net/url.hpp"
 
+#include "ascii.hpp"
+
 #include <patchbay/cpp/plugin.hpp>
 
 #include <Poco/Exception.h>
@@ -55,13 +57,13 @@ Parts split(std::string_view text) {
 }
 
 bool is_hex(char byte) {
-    return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
+    return (byte >= '0' && byte <= '9') || (ascii::lower(byte) >= 'a' && ascii::lower(byte) <= 'f');
 }
 
 // Of a host name or, with colons, an IPv6 address, which may name its zone.
 bool is_host_letter(char byte, bool address) {
-    const auto lower = static_cast<char>(byte | 0x20);
-    return (byte >= '0' && byte <= '9') || (lower >= 'a' && lower <= 'z') || byte == '-' ||
+    const char letter = ascii::lower(byte);
+    return (byte >= '0' && byte <= '9') || (letter >= 'a' && letter <= 'z') || byte == '-' ||
            byte == '.' || byte == '_' || (address && (byte == ':' || byte == '%'));
 }
 
@@ -119,8 +121,7 @@ Url taken_apart(const std::string& before_path, std::string_view path, std::stri
         refuse(
             "names a host with a character that no host has; an international name is written "
             "in its xn-- form");
-    std::transform(url.host.begin(), url.host.end(), url.host.begin(),
-                   [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
+    url.host = ascii::lower(url.host);
     const auto port = uri.getSpecifiedPort();
     url.port = port ? port : usual_port(url.scheme);
     url.target = (path.empty() ? "/" : on_the_wire(path)) + on_the_wire(query);

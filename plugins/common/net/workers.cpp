@@ -5,11 +5,6 @@
 
 namespace patchbay::net {
 
-Workers& Workers::of_this_plugin() {
-    static auto& workers = *new Workers;  // outlives every thread
-    return workers;
-}
-
 void Workers::run(std::function<void()> work) {
     std::unique_lock lock(mutex_);
     join_left();

@@ -1,9 +1,10 @@
 // Threads for a library that blocks: as many as there is work, gone when there is none for a while.
-// One for a plugin.
 //
 // Threads: [any]. Signals are blocked in them: a broken pipe is an error code there.
 // Limits:  the callers'; idle threads leave after kIdle.
 #pragma once
+
+#include <patchbay/cpp/entry.hpp>
 
 #include <chrono>
 #include <condition_variable>
@@ -19,11 +20,13 @@ class Workers {
 public:
     static constexpr std::chrono::seconds kIdle{2};
 
-    static Workers& of_this_plugin();
+    Workers() = default;
+    Workers(const Workers&) = delete;
+    ~Workers() { stop(); }
 
     // Runs `work` soon, beside everything else. Throws std::system_error when there is no thread.
     void run(std::function<void()> work);
-    // Waits for every thread to leave; for the plugin's shutdown.
+    // Waits for every thread to leave.
     void stop();
 
 private:
@@ -36,6 +39,16 @@ private:
     std::list<std::thread> threads_, left_;  // left_: over but for their last steps
     std::size_t idle_ = 0;
     bool stopping_ = false;
+};
+
+// A plugin with threads, which are gone when it is shut down.
+class ThreadedPlugin : public sdk::Plugin {
+public:
+    using Plugin::Plugin;
+    Workers& workers() { return workers_; }
+
+private:
+    Workers workers_;
 };
 
 }  // namespace patchbay::net

@@ -88,7 +88,8 @@ typedef struct patchbay_error {    /* 512 bytes, filled by the callee, nothing t
 } patchbay_error;
 
 /* ---- host -------------------------------------------------------------------------------- */
-typedef struct patchbay_host patchbay_host;
+typedef struct patchbay_host patchbay_host;     /* one for each plugin of each host */
+typedef struct patchbay_plugin patchbay_plugin; /* what the plugin's entry made of it */
 struct patchbay_host {
   uint32_t struct_size, abi_minor; /* the host's own minor */
   const char *name, *version;      /* valid until shutdown returns */
@@ -155,7 +156,7 @@ enum { PATCHBAY_OUTPUT_STDERR = 1, PATCHBAY_OUTPUT_STRAY = 2 };
 
 typedef struct patchbay_open_params {
   uint32_t struct_size, reserved;
-  const patchbay_host *host;       /* lives as long as the library */
+  const patchbay_host *host;       /* as entry was given it; lives as long as the library */
   const patchbay_sink *sink;
   patchbay_link *link;
   patchbay_str server;             /* configured name, for messages */
@@ -163,6 +164,7 @@ typedef struct patchbay_open_params {
   const patchbay_kv *credentials;  /* first set; may be empty */
   size_t credential_count;
   uint64_t message_bytes;          /* hand on no larger message: end with E_LIMIT instead; 0: not said */
+  const patchbay_plugin *plugin;   /* as entry made it for this host */
 } patchbay_open_params;
 
 enum {
@@ -230,6 +232,7 @@ typedef struct patchbay_auth_params {
   const patchbay_auth_sink *sink;
   patchbay_auth_link *link;
   patchbay_str server, config;
+  const patchbay_plugin *plugin;   /* as entry made it for this host */
 } patchbay_auth_params;
 typedef struct patchbay_auth {
   uint32_t struct_size, caps;
@@ -253,20 +256,24 @@ typedef struct patchbay_auth {
 } patchbay_auth;
 
 /* ---- plugin ------------------------------------------------------------------------------ */
-typedef struct patchbay_plugin {   /* static storage; valid until process exit */
+/* One for each entry, so that what hosts share a library for stays apart: begin a struct of your own
+ * with it, or return a static one when there is nothing to keep. Valid until shutdown returns. */
+struct patchbay_plugin {
   uint32_t struct_size, abi_minor; /* the minor the plugin was built for */
   const char *id, *version;        /* as in the manifest: "dev.example.quic", "1.2.0" */
   const patchbay_transport *const *transports; /* arrays of pointers: each table grows alone */
   size_t transport_count;
   const patchbay_auth *const *auths;
   size_t auth_count;
-  PATCHBAY_FN(const void *, get_extension)(const char *id) PATCHBAY_NX; /* may be NULL [any] */
-  PATCHBAY_FN(void, shutdown)(void) PATCHBAY_NX; /* after every destroy; may be NULL [serial] */
-} patchbay_plugin;
+  /* NULL: the plugin lacks it. Its table lives until shutdown returns. May be NULL. [any] */
+  PATCHBAY_FN(const void *, get_extension)(const patchbay_plugin *, const char *id) PATCHBAY_NX;
+  /* After every destroy; frees the plugin. May be NULL. [serial] */
+  PATCHBAY_FN(void, shutdown)(const patchbay_plugin *) PATCHBAY_NX;
+};
 
-/* Called once, after the host has matched manifest, hash and platform; called again only after
- * shutdown has returned, when a new host starts in the same process. Must not start threads, touch
- * the network or read files. UNSUPPORTED + message: host too old. [serial] */
+/* Called after the host has matched manifest, hash and platform; once for each host of the process,
+ * so perhaps again, before or after the shutdown of what it made before, on another thread. Must not
+ * start threads, touch the network or read files. UNSUPPORTED + message: host too old. [any] */
 PATCHBAY_EXPORT patchbay_status PATCHBAY_CALL patchbay_plugin_entry_0(
     const patchbay_host *host, const patchbay_plugin **out, patchbay_error *error) PATCHBAY_NX;
 

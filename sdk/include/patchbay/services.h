@@ -85,6 +85,14 @@ typedef struct patchbay_host_http { uint32_t struct_size, reserved;
     patchbay_op *out) PATCHBAY_NX;                                                       /* [any] */
   PATCHBAY_FN(void, cancel)(const patchbay_host *, patchbay_op) PATCHBAY_NX;             /* [any] */
 } patchbay_host_http;
+/* What serves it: get_extension() of the plugin that provides transport "http". */
+#define PATCHBAY_PLUGIN_HTTP "patchbay.plugin.http/1"
+typedef struct patchbay_plugin_http { uint32_t struct_size, reserved;
+  PATCHBAY_FN(patchbay_status, fetch)(const patchbay_plugin *, const patchbay_http_request *, void *ctx,
+    PATCHBAY_FN(void, done)(void *ctx, patchbay_status, const patchbay_http_response *, const patchbay_error *) PATCHBAY_NX,
+    patchbay_op *out) PATCHBAY_NX;                                                       /* [any] */
+  PATCHBAY_FN(void, cancel)(const patchbay_plugin *, patchbay_op) PATCHBAY_NX;           /* [any] */
+} patchbay_plugin_http;
 
 /* Signs a request of a channel whose credentials have PATCHBAY_KV_SIGN; the auth method does it. */
 #define PATCHBAY_HOST_SIGN "patchbay.host.sign/1"

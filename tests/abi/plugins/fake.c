@@ -219,7 +219,6 @@ static const patchbay_transport fake_transport = {
     fake_resume, NULL, NULL, fake_close, fake_destroy};
 
 static const patchbay_transport *const fake_transports[] = {&fake_transport};
-static int running = 0;
 
 #if defined(FAKE_DIES)
 /* When the variable says so, as soon as it is mapped or when it is to go. */
@@ -234,9 +233,14 @@ __attribute__((constructor)) static void fake_mapped(void) {
     die_if("mapped");
     die_if("exits");
 }
-static void fake_shutdown(void) { die_if("shut down"); }
+static void fake_shutdown(const patchbay_plugin *plugin) {
+    (void)plugin;
+    die_if("shut down");
+}
 #else
-static void fake_shutdown(void) { running = 0; }
+static void fake_shutdown(const patchbay_plugin *plugin) {
+    (void)plugin;
+}
 #endif
 
 static const patchbay_plugin fake_plugin = {sizeof(patchbay_plugin),
@@ -267,8 +271,8 @@ patchbay_status patchbay_plugin_entry_0(const patchbay_host *host, const patchba
     snprintf(error->message, sizeof error->message, "needs example.clairvoyance/1 (Patchbay 9 or newer)");
     return PATCHBAY_E_UNSUPPORTED;
 #endif
-    if (running++ || host->get_extension(host, "patchbay.host.process/1")) {
-        snprintf(error->message, sizeof error->message, "entered while running, or given too much");
+    if (host->get_extension(host, "patchbay.host.process/1")) {
+        snprintf(error->message, sizeof error->message, "given too much");
         return PATCHBAY_E_INVALID;
     }
     *out = &fake_plugin;

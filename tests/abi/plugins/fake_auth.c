@@ -232,13 +232,13 @@ static const patchbay_transport fake_http = {sizeof(patchbay_transport), 0, "htt
                                              NULL, NULL, http_nothing, http_nothing};
 static const patchbay_transport *const fake_transports[] = {&fake_http};
 
-static patchbay_status fetch(const patchbay_host *host, const patchbay_http_request *request, void *ctx,
+static patchbay_status fetch(const patchbay_plugin *plugin, const patchbay_http_request *request, void *ctx,
                              void (*done)(void *, patchbay_status, const patchbay_http_response *,
                                           const patchbay_error *),
                              patchbay_op *out) {
     char text[128];
     patchbay_http_response response;
-    if (!host || host->struct_size != sizeof *host) return PATCHBAY_E_INVALID;
+    if (!plugin || plugin->struct_size != sizeof *plugin) return PATCHBAY_E_INVALID;
     memset(&response, 0, sizeof response);
     response.struct_size = sizeof response;
     response.status = 200;
@@ -251,11 +251,12 @@ static patchbay_status fetch(const patchbay_host *host, const patchbay_http_requ
     done(ctx, PATCHBAY_OK, &response, NULL); /* once too often: the host hands on one */
     return PATCHBAY_OK;
 }
-static void fetch_cancel(const patchbay_host *host, patchbay_op op) { (void)host, (void)op; }
-static const patchbay_host_http fake_table = {sizeof(patchbay_host_http), 0, fetch, fetch_cancel};
+static void fetch_cancel(const patchbay_plugin *plugin, patchbay_op op) { (void)plugin, (void)op; }
+static const patchbay_plugin_http fake_table = {sizeof(patchbay_plugin_http), 0, fetch, fetch_cancel};
 
-static const void *fake_extension(const char *id) {
-    return strcmp(id, PATCHBAY_HOST_HTTP) == 0 ? &fake_table : NULL;
+static const void *fake_extension(const patchbay_plugin *plugin, const char *id) {
+    (void)plugin;
+    return strcmp(id, PATCHBAY_PLUGIN_HTTP) == 0 ? &fake_table : NULL;
 }
 static const patchbay_plugin fake_plugin = {sizeof(patchbay_plugin), PATCHBAY_ABI_MINOR, FAKE_ID,
                                             "0.0.1", fake_transports, 1, NULL, 0, fake_extension, NULL};

@@ -1,7 +1,7 @@
 // The program that prints headers, with a host that is turned by hand.
 #include "header_command.hpp"
 
-#include "unit/plugins_common/scripted_host.hpp"
+#include "unit/plugins_common/program_test.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,6 @@
 namespace patchbay::bearer {
 namespace {
 
-using test::ScriptedHost;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -30,26 +29,16 @@ struct Outcomes final : HeaderCommand::Listener {
     }
 };
 
-class HeaderCommandTest : public ::testing::Test {
+class HeaderCommandTest : public test::ProgramTest {
 protected:
     using Turn = transport::ChannelCore::Turn;
 
     ~HeaderCommandTest() override {
         if (command_->running()) exit(0);
         command_.reset();
-        close_ends();
     }
     void start() {
-        int in[2], out[2], err[2];
-        for (int* ends : {in, out, err})
-            if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) std::abort();
-        host_.child_fds[0] = in[1];
-        host_.child_fds[1] = out[0];
-        host_.child_fds[2] = err[0];
-        close_ends();
-        input_ = in[0];
-        output_ = out[1];
-        errors_ = err[1];
+        open_ends();
         const Turn turn(core_);
         command_->start({"get-headers", "--fast"});
     }
@@ -66,27 +55,14 @@ protected:
         const Turn turn(core_);
         command_->stop();
     }
-    void exit(std::int32_t code) {
-        host_.child.exited(host_.child.ctx, code);
-        host_.run_posted();
-    }
-    static void write(int fd, const std::string& text) {
-        ASSERT_EQ(::write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
-    }
     bool read(int which) {
         return host_.ready(host_.child_fds[which], transport::ChannelCore::kReadable);
     }
     bool is_open(int which) const { return ::fcntl(host_.child_fds[which], F_GETFD) != -1; }
-    void close_ends() {
-        for (int* fd : {&input_, &output_, &errors_})
-            if (*fd >= 0) ::close(std::exchange(*fd, -1));
-    }
 
-    ScriptedHost host_;
     transport::ChannelCore core_{host_.params()};
     Outcomes outcomes_;
     std::optional<HeaderCommand> command_{std::in_place, core_, outcomes_};
-    int input_ = -1, output_ = -1, errors_ = -1;
 };
 
 TEST_F(HeaderCommandTest, RunsTheProgramWithItsArgumentsAndNothingToRead) {

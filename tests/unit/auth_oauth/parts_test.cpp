@@ -1,4 +1,5 @@
 // The small parts: challenges, encodings, URLs, keys.
+#include "ascii.hpp"
 #include "challenge.hpp"
 #include "crypto.hpp"
 #include "encoding.hpp"
@@ -120,8 +121,8 @@ TEST(Encoding, shows_strange_text_cut_and_without_control_characters) {
 TEST(Encoding, keeps_each_word_once) {
     EXPECT_THAT(words(" a  b a c "), ::testing::ElementsAre("a", "b", "c"));
     EXPECT_EQ(joined({"a", "b"}, ", "), "a, b");
-    EXPECT_TRUE(same_word("DPoP", "dpop"));
-    EXPECT_FALSE(same_word("DPoP", "dpo"));
+    EXPECT_TRUE(ascii::same("DPoP", "dpop"));
+    EXPECT_FALSE(ascii::same("DPoP", "dpo"));
 }
 
 TEST(WebUrl, has_a_path_without_odd_characters_and_a_port_that_exists) {

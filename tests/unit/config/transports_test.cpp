@@ -55,6 +55,16 @@ TEST(CheckTransports, NamesThePluginThatWouldProvideAMissingOne) {
                 HasSubstr("in fallback is passed over: plugin \"x.tcp\" would provide it"));
 }
 
+TEST(CheckTransports, NotesWhichServersAreProgramsOfThisMachine) {
+    auto plugins = known();
+    plugins[0].local = true;
+    auto config = of("[servers.a]\ncommand = 'x'\n[servers.b]\nurl = 'https://x'\n");
+    check_transports(config, plugins);
+    ASSERT_EQ(config.servers.size(), 2u);
+    EXPECT_TRUE(config.servers[0].local);
+    EXPECT_FALSE(config.servers[1].local);
+}
+
 TEST(CheckTransports, SaysSoWhenNothingIsLoaded) {
     auto config = of("[servers.a]\ncommand = 'x'\n");
     check_transports(config, {});

@@ -38,6 +38,7 @@ protected:
         registry::ServerSpec spec;
         spec.config.id = id;
         spec.config.transport = transport;
+        spec.config.local = spec.config.transport == "stdio";
         spec.definition_key = id;
         specs.push_back(spec);
         return server;

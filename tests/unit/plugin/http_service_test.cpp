@@ -88,13 +88,13 @@ struct Provider {
     HttpService::Callback done = nullptr;
     int cancelled = 0;
     patchbay_status refusal = PATCHBAY_OK;
-    patchbay_host host{};
+    patchbay_plugin plugin{};
 
     static Provider*& current() {
         static Provider* one = nullptr;
         return one;
     }
-    static patchbay_status fetch(const patchbay_host*, const patchbay_http_request* request,
+    static patchbay_status fetch(const patchbay_plugin*, const patchbay_http_request* request,
                                  void* ctx, HttpService::Callback done, patchbay_op* out) {
         auto& self = *current();
         if (self.during_fetch) self.during_fetch();
@@ -107,7 +107,7 @@ struct Provider {
         *out = 9;
         return PATCHBAY_OK;
     }
-    static void cancel(const patchbay_host*, patchbay_op op) noexcept {
+    static void cancel(const patchbay_plugin*, patchbay_op op) noexcept {
         if (op == 9) ++current()->cancelled;
     }
     static std::string all_of(const patchbay_http_request& request) {
@@ -125,7 +125,7 @@ struct Provider {
         text.pop_back();
         return text;
     }
-    patchbay_host_http table{sizeof(patchbay_host_http), 0, fetch, cancel};
+    patchbay_plugin_http table{sizeof(patchbay_plugin_http), 0, fetch, cancel};
 };
 
 class HttpServiceAlone : public testing::Test {
@@ -165,7 +165,7 @@ protected:
         std::in_place, loop, [this](const HttpService::Found& found) {
             ++asked;
             if (!missing.empty()) return found(Error{ErrorCode::NotFound, missing});
-            found(HttpService::Provider{&provider.host, &provider.table});
+            found(HttpService::Provider{&provider.plugin, &provider.table});
         }};
 };
 
@@ -361,7 +361,7 @@ TEST_F(HttpServiceAlone, SendsNothingWhenTheProviderIsFoundAfterTheEnd) {
     patient.close();
     EXPECT_EQ(answer.status, PATCHBAY_E_CLOSED);
     EXPECT_EQ(answer.text, "the host is closing");
-    later(HttpService::Provider{&provider.host, &provider.table});
+    later(HttpService::Provider{&provider.plugin, &provider.table});
     EXPECT_EQ(provider.done, nullptr);
     EXPECT_EQ(answer.times, 1);
 }

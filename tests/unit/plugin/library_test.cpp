@@ -180,14 +180,14 @@ TEST(Library, IsNotMistakenForAnEarlierOne) {
     EXPECT_NE(first->entry(), second->entry());
 }
 
-TEST(Library, IsUsedAgainByTheNextCatalogueAndCopiedForOneBesideIt) {
+TEST(Library, IsUsedAgainByTheNextCatalogueAndByOneBesideIt) {
     const PluginFolder folder;
     install_fixture(folder, "fake");
     core::Loop loop;
     {
         Catalogue first(loop, only(folder));
         ASSERT_TRUE(first.load("fake"));
-        Catalogue second(loop, only(folder));  // entered twice at once it would refuse
+        Catalogue second(loop, only(folder));
         const auto loaded = second.load("fake");
         ASSERT_TRUE(loaded) << loaded.error().message;
     }

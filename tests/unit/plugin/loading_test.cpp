@@ -173,7 +173,8 @@ TEST_F(LoadingTest, ThatNobodyWaitsForAnyMoreLeavesTheLibraryToTheNext) {
     EXPECT_EQ(again->get(), first) << "it was mapped a second time";
     const auto beside = claim_resident(info);
     ASSERT_TRUE(beside) << beside.error().message;
-    EXPECT_NE(beside->get(), first) << "two have the same statics";
+    EXPECT_NE(beside->get(), first) << "two have the same services";
+    EXPECT_EQ((*beside)->entry, first->entry) << "it was mapped a second time";
 }
 
 TEST_F(LoadingTest, ALibraryServesTheNextUnlessItMisbehavedOrSomethingIsLeftOfIt) {
@@ -199,6 +200,7 @@ TEST_F(LoadingTest, ALibraryServesTheNextUnlessItMisbehavedOrSomethingIsLeftOfIt
         const auto next = claim_resident(info);
         ASSERT_TRUE(next) << next.error().message;
         EXPECT_EQ(next->get() == used, serves);
+        EXPECT_EQ((*next)->entry == used->entry, serves) << "spoilt statics";
     }
 }
 

@@ -31,7 +31,17 @@ TEST(Manifest, TellsEverythingThatIsNeededBeforeLoading) {
     EXPECT_THAT(manifest->grants, ElementsAre(Pair("spawn", true)));
     ASSERT_EQ(manifest->provides.size(), 1u);
     EXPECT_EQ(manifest->provides[0].schema_file, "fake.schema.json");
+    EXPECT_FALSE(manifest->provides[0].local);
     EXPECT_TRUE(manifest->has_servers);
+    EXPECT_TRUE(manifest->warnings.empty());
+}
+
+TEST(Manifest, TellsWhoseServersAreProgramsOfThisMachine) {
+    auto text = FakeManifest{}.text();
+    text.replace(text.find("name = \"fake\""), 0, "local = true\n");
+    const auto manifest = parse_manifest(text, "p.toml", kPlatform);
+    ASSERT_TRUE(manifest) << manifest.error().message;
+    EXPECT_TRUE(manifest->provides[0].local);
     EXPECT_TRUE(manifest->warnings.empty());
 }
 
@@ -76,6 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadManifest{"kind = \"transport\"", "kind = \"teapot\"",
                     "must be \"transport\" or \"auth\""},
         BadManifest{"name = \"fake\"", "name = \"Fake\"", "must match [a-z]"},
+        BadManifest{"name = \"fake\"", "local = 1\nname = \"fake\"", "must be true or false"},
         BadManifest{"fake.schema.json", "../x.json", "must stay inside"},
         BadManifest{"lib.so", "/lib/libc.so.6", "must stay inside"},
         BadManifest{"lib.so", "a/../../b.so", "must stay inside"},

@@ -1,7 +1,7 @@
 // A server's program as the transports start and end it, with a host that is turned by hand.
 #include "child.hpp"
 
-#include "unit/plugins_common/scripted_host.hpp"
+#include "unit/plugins_common/program_test.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,26 +28,14 @@ struct Exits final : Child::Listener {
     void child_exited() override { ++times; }
 };
 
-class ChildTest : public testing::Test {
+class ChildTest : public ProgramTest {
 protected:
     using Turn = ChannelCore::Turn;
 
-    ChildTest() {
-        int in[2], out[2], err[2];
-        for (int* ends : {in, out, err})
-            if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) std::abort();
-        host_.child_fds[0] = in[1];
-        host_.child_fds[1] = out[0];
-        host_.child_fds[2] = err[0];
-        input_ = in[0];
-        output_ = out[1];
-        errors_ = err[1];
-    }
+    ChildTest() { open_ends(); }
     ~ChildTest() override {
         if (child_ && child_->running()) exit(0);
         child_.reset();
-        for (const int fd : {input_, output_, errors_})
-            if (fd >= 0) ::close(fd);
         if (!started_)
             for (const int fd : host_.child_fds) ::close(fd);
     }
@@ -74,10 +62,6 @@ protected:
         const Turn turn(*core_);
         child_->stop(grace);
     }
-    void exit(std::int32_t code) {
-        host_.child.exited(host_.child.ctx, code);
-        host_.run_posted();
-    }
     // What it says of an exit with `code`, stopped before with that grace if there is one.
     bool leaves_by_itself(std::int32_t code,
                           std::optional<std::chrono::milliseconds> grace = std::nullopt) {
@@ -88,20 +72,16 @@ protected:
         host_.run_posted();
         return itself;
     }
-    static void write(int fd, const std::string& text) {
-        ASSERT_EQ(::write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
-    }
     bool input_has_ended() const {
         char byte;
         return ::read(input_, &byte, 1) == 0;
     }
 
-    ScriptedHost host_;
     Exits exits_;
     std::optional<ChannelCore> core_;
     std::optional<Child> child_;
     bool started_ = false;
-    int input_ = -1, output_ = -1, errors_ = -1, stdout_ = -1;
+    int stdout_ = -1;
 };
 
 TEST_F(ChildTest, IsStartedAsConfigured) {

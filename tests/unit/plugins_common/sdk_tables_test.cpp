@@ -2,6 +2,7 @@
 #include "unit/plugins_common/scripted_host.hpp"
 
 #include <patchbay/cpp/auth.hpp>
+#include <patchbay/cpp/entry.hpp>
 #include <patchbay/cpp/plugin.hpp>
 
 #include <gmock/gmock.h>
@@ -67,6 +68,23 @@ struct Key final : sdk::Authenticator {
         return {{"DPoP", "proof"}, {"Other", "value"}};
     }
 };
+
+// What the channels of one host share.
+struct Shared final : sdk::Plugin {
+    using Plugin::Plugin;
+    ~Shared() override { told().push_back("shutdown"); }
+    const void* extension(std::string_view name) override {
+        tell("extension");
+        return name == "com.example.count/1" ? &channels : nullptr;
+    }
+    int channels = 0;
+};
+constexpr auto kWire = sdk::transport_table<Wire>("wire", "{}", 0);
+constexpr auto kKey = sdk::auth_table<Key>("key", "{}");
+constexpr auto kLibrary = sdk::Library<Shared>("dev.example.shared", "1.2.3")
+                              .provides(kWire)
+                              .provides(kKey)
+                              .needs(PATCHBAY_HOST_REACTOR, PATCHBAY_HOST_PROCESS);
 
 class SdkTables : public testing::Test {
 protected:
@@ -251,19 +269,45 @@ TEST_F(SdkTables, AHostThatDoesNotSayTakes16MiB) {
 TEST_F(SdkTables, APluginEntersWhereTheHostHasAllThatItNeeds) {
     test::ScriptedHost host;
     const auto* table = host.params().host;
-    const patchbay_plugin plugin{};
     const patchbay_plugin* out = nullptr;
     patchbay_error error{};
-    EXPECT_EQ(
-        sdk::enter(plugin, {PATCHBAY_HOST_REACTOR, "com.example.none/1"}, table, &out, &error),
-        PATCHBAY_E_UNSUPPORTED);
+    EXPECT_EQ(kLibrary.needs("com.example.none/1").enter(table, &out, &error),
+              PATCHBAY_E_UNSUPPORTED);
     EXPECT_STREQ(error.message, "needs the host's com.example.none/1");
     EXPECT_EQ(error.code, PATCHBAY_E_UNSUPPORTED);
     EXPECT_FALSE(out);
-    EXPECT_EQ(
-        sdk::enter(plugin, {PATCHBAY_HOST_REACTOR, PATCHBAY_HOST_PROCESS}, table, &out, &error),
-        PATCHBAY_OK);
-    EXPECT_EQ(out, &plugin);
+    ASSERT_EQ(kLibrary.enter(table, &out, &error), PATCHBAY_OK);
+    EXPECT_EQ(out->struct_size, sizeof *out);
+    EXPECT_STREQ(out->id, "dev.example.shared");
+    EXPECT_STREQ(out->version, "1.2.3");
+    ASSERT_EQ(out->transport_count, 1u);
+    EXPECT_EQ(out->transports[0], &kWire);
+    ASSERT_EQ(out->auth_count, 1u);
+    EXPECT_EQ(out->auths[0], &kKey);
+    out->shutdown(out);
+}
+
+TEST_F(SdkTables, EachHostHasAPluginOfItsOwn) {
+    test::ScriptedHost host;
+    const auto* table = host.params().host;
+    const patchbay_plugin *one = nullptr, *other = nullptr;
+    patchbay_error error{};
+    ASSERT_EQ(kLibrary.enter(table, &one, &error), PATCHBAY_OK);
+    ASSERT_EQ(kLibrary.enter(table, &other, &error), PATCHBAY_OK);
+    patchbay_open_params params{};
+    params.plugin = other;
+    sdk::plugin_of<Shared>(params).channels = 7;
+    const auto* counted = static_cast<const int*>(one->get_extension(one, "com.example.count/1"));
+    ASSERT_TRUE(counted);
+    EXPECT_EQ(*counted, 0);
+    EXPECT_FALSE(one->get_extension(one, "com.example.none/1"));
+    trouble() = "an exception";
+    EXPECT_FALSE(one->get_extension(one, "com.example.count/1"));
+    one->shutdown(one);
+    EXPECT_EQ(*static_cast<const int*>(other->get_extension(other, "com.example.count/1")), 7);
+    other->shutdown(other);
+    EXPECT_THAT(told(), ElementsAre("extension", "extension", "extension", "shutdown", "extension",
+                                    "shutdown"));
 }
 
 // What the host is told of an auth method's work.

@@ -2,14 +2,12 @@
 // exit and the end of the output come in any order.
 #include "stdio_transport.hpp"
 
-#include "unit/plugins_common/scripted_host.hpp"
+#include "unit/plugins_common/program_test.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <fcntl.h>
-#include <unistd.h>
 
 using namespace patchbay;
 using namespace patchbay::transport;
@@ -20,40 +18,28 @@ using testing::IsEmpty;
 
 namespace {
 
-class StdioTransportTest : public testing::Test {
+class StdioTransportTest : public ProgramTest {
 protected:
     StdioTransportTest() {
-        int in[2], out[2], err[2];
-        for (int* ends : {in, out, err})
-            if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) std::abort();
-        host_.child_fds[0] = in[1];
-        host_.child_fds[1] = reading_ = out[0];
-        host_.child_fds[2] = err[0];
-        input_ = in[0];
-        output_ = out[1];
-        errors_ = err[1];
+        open_ends();
+        reading_ = host_.child_fds[1];
         ::signal(SIGPIPE, SIG_IGN);
     }
     ~StdioTransportTest() override {
         if (!exited_) exit(0);
         channel_.reset();
-        for (const int fd : {input_, output_, errors_})
-            if (fd >= 0) ::close(fd);
     }
     void open(const std::string& config = R"({"command":"x"})") {
         auto params = host_.params();
         params.config = sdk::str(config);
         channel_ = stdio::StdioTransport::open(params);
     }
-    void say(const std::string& text) {
-        ASSERT_EQ(::write(output_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
-    }
+    void say(const std::string& text) { write(output_, text); }
     void hang_up() { ::close(std::exchange(output_, -1)); }
     void read() { host_.ready(reading_, ChannelCore::kReadable); }
     void exit(std::int32_t code) {
         exited_ = true;
-        host_.child.exited(host_.child.ctx, code);
-        host_.run_posted();
+        ProgramTest::exit(code);
     }
     void close() {
         channel_->close();
@@ -74,10 +60,9 @@ protected:
         return {};
     }
 
-    ScriptedHost host_;
     std::unique_ptr<sdk::Channel> channel_;
     bool exited_ = false;
-    int reading_ = -1, input_ = -1, output_ = -1, errors_ = -1;
+    int reading_ = -1;
 };
 
 TEST_F(StdioTransportTest, IsOpenAtOnce) {

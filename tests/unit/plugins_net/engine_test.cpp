@@ -72,7 +72,7 @@ protected:
         params.struct_size = sizeof params;
         params.host = services_.host();
         core_.emplace(params);
-        engine_.emplace(*core_, endpoint_, this, Patience{50ms, 10ms});
+        engine_.emplace(*core_, workers_, endpoint_, this, Patience{50ms, 10ms});
         look();
     }
     ~EngineTest() override {
@@ -82,7 +82,7 @@ protected:
         }
         // Workers that connect still use it.
         EXPECT_TRUE(until([&] { return all_ended(); }));
-        Workers::of_this_plugin().stop();
+        workers_.stop();
         services_.detach();
     }
     void engine_failed(const Trouble& trouble) noexcept override { failed_ = trouble.text; }
@@ -132,6 +132,7 @@ protected:
     plugin::HostServices services_;
     Endpoint endpoint_{Url{}};
     std::optional<transport::ChannelCore> core_;
+    Workers workers_;
     std::optional<Engine> engine_;
     std::vector<std::shared_ptr<Told>> tasks_;
     std::string failed_;

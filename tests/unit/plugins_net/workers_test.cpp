@@ -23,8 +23,14 @@ protected:
     Workers workers_;
 };
 
-TEST_F(WorkersTest, ThereIsOneOfThemForAPlugin) {
-    EXPECT_EQ(&Workers::of_this_plugin(), &Workers::of_this_plugin());
+TEST(ThreadedPlugin, EachHostsPluginHasThreadsOfItsOwn) {
+    ThreadedPlugin one(nullptr), other(nullptr);
+    std::promise<void> over;
+    const auto held = over.get_future().share();
+    one.workers().run([held] { held.wait(); });
+    other.workers().run([] {});
+    other.workers().stop();  // waits for its own alone
+    over.set_value();
 }
 
 TEST_F(WorkersTest, WorkWaitsForNoOtherWork) {

@@ -44,10 +44,10 @@ TEST(Specs, AreNoneWhenEverythingIsDenied) {
     EXPECT_THAT(specs_of(config), IsEmpty());
 }
 
-TEST(Specs, OfStdioAreLocal) {
-    auto remote = server("b");
-    remote.transport = "http";
-    const auto both = specs({server("a"), remote});
+TEST(Specs, AreLocalAsTheirTransportIs) {
+    auto local = server("a");
+    local.local = true;
+    const auto both = specs({local, server("b")});
     EXPECT_TRUE(both[0].local());
     EXPECT_FALSE(both[1].local());
 }

@@ -84,7 +84,6 @@ inline Authenticator* authenticator_of(patchbay_authenticator* authenticator) {
 template <class T>
 constexpr patchbay_auth auth_table(const char* name, const char* schema, bool signs = false) {
     using detail::authenticator_of;
-    using detail::guarded;
     patchbay_auth table{};
     table.struct_size = sizeof table;
     table.name = name;

@@ -18,7 +18,6 @@
 
 #include <cstring>
 #include <exception>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -165,12 +164,6 @@ public:
     virtual void close() = 0;
 };
 
-namespace detail {
-
-inline Channel* channel_of(patchbay_channel* channel) {
-    return reinterpret_cast<Channel*>(channel);
-}
-
 // Runs `work`; nothing leaves but a status.
 template <class Work>
 patchbay_status guarded(patchbay_error* error, Work&& work) noexcept {
@@ -187,13 +180,18 @@ patchbay_status guarded(patchbay_error* error, Work&& work) noexcept {
     return PATCHBAY_E_INTERNAL;
 }
 
+namespace detail {
+
+inline Channel* channel_of(patchbay_channel* channel) {
+    return reinterpret_cast<Channel*>(channel);
+}
+
 }  // namespace detail
 
 template <class T>
 constexpr patchbay_transport transport_table(const char* name, const char* schema,
                                              std::uint32_t caps) {
     using detail::channel_of;
-    using detail::guarded;
     patchbay_transport table{};
     table.struct_size = sizeof table;
     table.caps = caps;
@@ -248,19 +246,6 @@ constexpr patchbay_transport transport_table(const char* name, const char* schem
 template <class Table>
 const Table* extension(const patchbay_host* host, const char* id) {
     return static_cast<const Table*>(host->get_extension(host, id));
-}
-
-// What patchbay_plugin_entry_0 does: hands `plugin` over, if the host offers all of `needed`.
-inline patchbay_status enter(const patchbay_plugin& plugin,
-                             std::initializer_list<const char*> needed, const patchbay_host* host,
-                             const patchbay_plugin** out, patchbay_error* error) noexcept {
-    for (const char* id : needed) {
-        if (host->get_extension(host, id)) continue;
-        fill(*error, PATCHBAY_E_UNSUPPORTED, std::string("needs the host's ") + id);
-        return PATCHBAY_E_UNSUPPORTED;
-    }
-    *out = &plugin;
-    return PATCHBAY_OK;
 }
 
 }  // namespace patchbay::sdk
