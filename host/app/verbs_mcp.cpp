@@ -4,6 +4,7 @@
 #include "app/verbs.hpp"
 #include "core/text.hpp"
 
+#include <algorithm>
 #include <ctime>
 
 namespace patchbay::app {
@@ -33,6 +34,12 @@ ExitCode exit_code_of(ErrorCode code) {
 }
 
 namespace {
+
+// A server that was asked for and is not there. Who is disabled or not approved was not asked for.
+bool is_unavailable(const Status& status) {
+    return status.state == State::AuthRequired || status.state == State::Failed ||
+           status.state == State::Error;
+}
 
 const char* colour_of(State state) {
     switch (state) {
@@ -184,9 +191,7 @@ int show_statuses(Session& session, std::vector<Status> statuses) {
                 say(status.tools_error);
         }
     }
-    bool failed = false;
-    for (const auto& status : statuses)
-        failed = failed || status.state == State::Error || status.state == State::Failed;
+    const bool failed = std::any_of(statuses.begin(), statuses.end(), is_unavailable);
     if (session.was_interrupted()) return kInterrupted;
     if (session.misconfigured()) return kConfigError;
     return failed ? kUnavailable : kOk;
@@ -220,7 +225,7 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
     if (session.was_interrupted()) return kInterrupted;
     if (session.misconfigured(server)) return kConfigError;
     if (status.state == State::Untrusted) return kDenied;
-    return status.state == State::Error || status.state == State::Failed ? kUnavailable : kOk;
+    return is_unavailable(status) ? kUnavailable : kOk;
 }
 
 int list_verb(const GlobalOptions& global) {

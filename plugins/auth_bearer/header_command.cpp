@@ -49,8 +49,7 @@ void HeaderCommand::start(const std::vector<std::string>& argv) {
     patchbay_error error{};
     const auto status =
         process_->spawn(core_.host(), &params, this, nullptr, on_exited, &process, &error);
-    if (status < 0)
-        throw sdk::Failure(status, "command \"" + argv.front() + "\": " + error.message);
+    if (status < 0) throw sdk::Failure(status, error.message);  // names the command already
     core_.departed();
     program_ = argv.front();
     op_ = process.op;
