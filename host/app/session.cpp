@@ -209,6 +209,10 @@ Error Session::no_such_server(const std::string& server) const {
             {ErrorCode::NotFound, config::to_string(status.place) + ": " + status.last_error},
             server);
     }
+    for (const auto& each : host_->config().servers)
+        if (each.written == server)
+            return {ErrorCode::NotFound, name + " (" + config::to_string(each.place) +
+                                             ") is called " + each.id + " here; use that name"};
     const std::string message = "no " + name + " is configured" + core::did_you_mean(server, known);
     if (known.empty())
         return missing({ErrorCode::NotFound,
@@ -256,8 +260,9 @@ void Session::connect(const std::vector<std::string>& servers) {
     const auto settled = std::make_shared<bool>(false);
     ProgressLine line;
     const auto count = servers.empty() ? host_->connections().ids().size() : servers.size();
-    line.show("connecting to " + std::to_string(count) +
-              (count == 1 ? " server ..." : " servers ..."));
+    if (!global_.quiet)
+        line.show("connecting to " + std::to_string(count) +
+                  (count == 1 ? " server ..." : " servers ..."));
     host_->connections().connect(servers, [settled] { *settled = true; });
     wait([&] { return *settled || was_interrupted(); }, [] {});
     line.clear();

@@ -136,25 +136,39 @@ std::optional<Error> explained_by_template(Session& session, const std::string& 
     return {};
 }
 
+// "a", "b" and "c"; of many the first.
+std::string all_of(std::vector<std::string> servers) {
+    constexpr std::size_t kNamed = 10;
+    for (auto& server : servers) server = "\"" + server + "\"";
+    auto last = servers.back();
+    servers.pop_back();
+    if (servers.size() >= kNamed) {
+        last = std::to_string(servers.size() + 1 - kNamed) + " more";
+        servers.resize(kNamed);
+    }
+    return core::join(servers, ", ") + " and " + last;
+}
+
 // The thing of this name, from the one server that lists it; the error names what was asked.
 Result<Thing> find_thing(Session& session, const Kind& kind, const std::string& name,
                          const char* word) {
     const auto listed = list_things(session, kind, "");
     std::vector<std::string> known;
     std::optional<Thing> only;
+    std::vector<std::string> offering;
     for (const auto& [server, thing] : listed.things) {
         const auto* value = thing.if_contains(kind.name_key);
         if (!value || !value->is_string()) continue;
         const std::string found(value->get_string());
         if (std::find(known.begin(), known.end(), found) == known.end()) known.push_back(found);
         if (found != name) continue;
-        if (only && only->server != server) {
-            return Error{ErrorCode::Invalid,
-                         std::string(word) + " \"" + name + "\" is offered by \"" + only->server +
-                             "\" and \"" + server + "\"; say which with --server"};
-        }
+        if (offering.empty() || offering.back() != server) offering.push_back(server);
         only = Thing{server, thing};
     }
+    if (offering.size() > 1)
+        return Error{ErrorCode::Invalid, std::string(word) + " \"" + core::printable(name, 200) +
+                                             "\" is offered by " + all_of(offering) +
+                                             "; say which with --server"};
     if (only) return *only;
     if (session.was_interrupted()) return Error{ErrorCode::Cancelled, "interrupted"};
     // It may be a server that is not there which has it, or one that may not be asked.
@@ -255,11 +269,12 @@ int ask(Session& session, router::ServerRequest request,
         const std::function<Printed(const json::object&)>& print) {
     std::optional<int> code;
     auto& router = session.host().router();
+    const auto server = request.server;
     const auto id = router.request(std::move(request), [&](Result<connection::Reply> reply) {
         if (!reply) {
             code = session.report(reply.error());
         } else if (!reply->error.empty()) {
-            print_rpc_error(reply->error, session.global().json);
+            print_rpc_error(reply->error, session.global().json, server);
             code = kFailure;
         } else {
             const auto value = parse_json(reply->result, "the result");
@@ -318,7 +333,10 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     const bool none = listed.things.empty() && listed.errors.empty();
     if (none && session.host().connections().ids().empty() && session.misconfigured())
         return kConfigError;
-    if (none) say("no " + kind_name + denied_beside(listed));
+    if (none)
+        say("no " + kind_name + denied_beside(listed));
+    else if (!listed.denied_servers.empty() && !global.quiet)
+        say("note: " + denied_beside(listed).substr(2));
     return listed.errors.empty() ? kOk : kFailure;
 }
 

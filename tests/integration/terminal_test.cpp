@@ -144,6 +144,18 @@ TEST(Terminal, ColoursStatesUnlessAskedNotTo) {
     EXPECT_THAT(plain.seen(), AllOf(HasSubstr("ready"), Not(HasSubstr("\x1b[32m"))));
 }
 
+TEST(Terminal, IsSparedEscapesThatItDoesNotKnowAndWhatQuietLeavesOut) {
+    Home home;
+    home.add_example("x");
+    OnTerminal quiet(home.patchbay({"-q", "mcp", "status"}));
+    EXPECT_EQ(quiet.finish(), 0);
+    EXPECT_THAT(quiet.seen(), AllOf(HasSubstr("ready"), Not(HasSubstr("connecting"))));
+    home.environment["TERM"] = "dumb";
+    OnTerminal dumb(home.patchbay({"mcp", "status"}));
+    EXPECT_EQ(dumb.finish(), 0);
+    EXPECT_THAT(dumb.seen(), AllOf(HasSubstr("ready"), Not(HasSubstr("\x1b"))));
+}
+
 TEST(Terminal, IsNotMovedByWhatAToolSays) {
     Home home;
     home.add_example("x");
