@@ -442,8 +442,9 @@ void Host::sign_out(const std::string& id, OneSignIn::Done done) {
     done = naming(id, std::move(done));
     // Whatever the method says to it, the record goes. Nobody has to approve a definition for that.
     auto erase = [this, id, done](const Result<void>& revoked) {
-        if (!revoked)
-            core::log::warn("server \"" + id + "\" was not told: " + revoked.error().message);
+        if (!revoked && !impl_->options.quiet)
+            impl_->person->tell(core::log::masked("warning: server \"" + id +
+                                                  "\" was not told: " + revoked.error().message));
         impl_->secrets.erase(id, done);
     };
     if (!server && kept)
