@@ -132,15 +132,6 @@ TEST_F(HttpPeers, AChallengeIsShownWithTheNextStep) {
     EXPECT_THAT(done.err, AllOf(HasSubstr("401"), HasSubstr("http://127.0.0.1")));
 }
 
-TEST_F(HttpPeers, AStatusOfAServerThatWantsASignInIsNoSuccess) {
-    add_peer("status-401");
-    for (const auto& words : {Words{"mcp", "status"}, Words{"mcp", "status", "bad"}}) {
-        const auto done = home.run(words);
-        EXPECT_EQ(done.exit_code, 5) << done.err;
-        EXPECT_THAT(done.out, HasSubstr("auth_required"));
-    }
-}
-
 TEST_F(HttpPeers, NobodyIsSentToASignInThatThereIsNot) {
     add_peer("status-403");
     const auto done = call();

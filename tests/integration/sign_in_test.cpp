@@ -37,6 +37,15 @@ int exec(const Command& command) {
     return 127;
 }
 
+TEST_F(SignIn, IsMissedByAStatusAsByACall) {
+    start();
+    for (const auto& words : {Words{"mcp", "status"}, Words{"mcp", "status", "guarded"}}) {
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 5) << done.err;
+        EXPECT_THAT(done.out, HasSubstr("auth_required"));
+    }
+}
+
 TEST_F(SignIn, LastsUntilSomebodySignsOut) {
     start();
     const auto refused = call("who");
@@ -290,8 +299,9 @@ TEST(SigningIn, QuietlySigningOutWarnsOfNothing) {
     const auto kept = keep_records(home, {"gone", "past"});
     const auto told = home.run({"mcp", "logout", "gone"});
     EXPECT_EQ(told.exit_code, 0);
-    EXPECT_THAT(told.err, HasSubstr("warning: server \"gone\" was not told: no definition of it is in "
-                                    "force\n"));
+    EXPECT_THAT(told.err,
+                HasSubstr("warning: server \"gone\" was not told: no definition of it is in "
+                          "force\n"));
     const auto quiet = home.run({"-q", "mcp", "logout", "past"});
     EXPECT_EQ(quiet.out, "signed out of \"past\"\n");
     EXPECT_EQ(quiet.err, "");
