@@ -1,8 +1,9 @@
 #include "app/ask_terminal.hpp"
 
+#include "app/form_field.hpp"
 #include "app/output.hpp"
+#include "core/json.hpp"
 #include "core/text.hpp"
-#include "protocol/arguments.hpp"
 
 #include <algorithm>
 #include <fcntl.h>
@@ -16,54 +17,10 @@ namespace {
 
 constexpr std::size_t kForms = 16;  // of one server waiting at once; more are declined
 
-bool is_required(const json::value& schema, const std::string& name) {
-    const auto* required =
-        schema.is_object() ? schema.get_object().if_contains("required") : nullptr;
-    if (!required || !required->is_array()) return false;
-    const auto& names = required->get_array();
-    return std::any_of(names.begin(), names.end(), [&](const auto& each) {
-        return each.is_string() && each.get_string() == name;
-    });
-}
+constexpr unsigned kWithdrawn = 16;  // questions of one server in a row that nobody could answer
 
 std::string text_of(const json::object& object, const char* key) {
-    const auto* value = object.if_contains(key);
-    return value && value->is_string()
-               ? core::printable({value->get_string().data(), value->get_string().size()}, 500)
-               : std::string();
-}
-
-// What may be chosen, each with the title that a form may give it; empty: anything.
-std::string choices_of(const json::object& property) {
-    const auto* items = property.if_contains("items");
-    const auto& schema = items && items->is_object() ? items->get_object() : property;
-    json::array choices;
-    std::string titles;
-    if (const auto* plain = schema.if_contains("enum"); plain && plain->is_array())
-        choices = plain->get_array();
-    for (const char* key : {"oneOf", "anyOf"}) {
-        const auto* titled = schema.if_contains(key);
-        if (!titled || !titled->is_array()) continue;
-        for (const auto& each : titled->get_array()) {
-            const auto* choice = each.if_object();
-            const auto* value = choice ? choice->if_contains("const") : nullptr;
-            if (!value) continue;
-            choices.push_back(*value);
-            const auto title = text_of(*choice, "title");
-            if (!title.empty()) titles += "\n    " + json::serialize(*value) + ": " + title;
-        }
-    }
-    if (choices.empty()) return {};
-    return std::string(items ? " a list out of " : " ") +
-           core::printable(json::serialize(choices), 200) + core::printable(titles, 2'000, true);
-}
-
-// What the form says against this value, for people; empty: nothing.
-std::string trouble_with(const std::string& name, const json::value& property,
-                         const json::value& value) {
-    const auto troubles = protocol::check_arguments(
-        json::object{{"properties", json::object{{name, property}}}}, json::object{{name, value}});
-    return troubles.empty() ? "" : troubles.front();
+    return core::printable(core::text_in(&object, key).value_or(""), 500);
 }
 
 }  // namespace
@@ -87,16 +44,22 @@ std::uint64_t TerminalAsker::ask(const std::string& server, const json::object& 
         answer(std::nullopt);
         return 0;
     }
+    auto& past = past_[server];
+    if (past.withdrawn >= kWithdrawn) {
+        note(server, past, "asks and withdraws without end, so its questions are declined");
+        answer(std::nullopt);
+        return 0;
+    }
     Form form;
     form.id = ++last_;
     form.server = server;
     form.heading =
         "server \"" + server + "\" asks: " + text_of(params, "message") + "\n(Ctrl-D declines)";
-    form.schema = *schema;
+    form.schema = schema->get_object();
     form.answer = std::move(answer);
-    const auto* properties = schema->get_object().if_contains("properties");
-    if (properties && properties->is_object()) {
-        for (const auto& each : properties->get_object()) form.properties.emplace_back(each.key());
+    const auto* properties = core::object_in(&form.schema, "properties");
+    if (properties) {
+        for (const auto& each : *properties) form.properties.emplace_back(each.key());
     }
     form.yes_or_no = form.properties.empty();
     const auto id = form.id;
@@ -125,8 +88,19 @@ void TerminalAsker::withdraw(std::uint64_t id) {
     const auto gone = std::move(*found);  // what its answer holds may come back here
     forms_.erase(found);
     if (!asked) return;
-    if (of_server) say("(the call has ended, no answer is wanted any more)");
+    if (of_server) {
+        ++past_[gone.server].withdrawn;
+        say("(the call has ended, no answer is wanted any more)");
+    }
     next();
+}
+
+// A server asks as often as it likes.
+void TerminalAsker::note(const std::string& server, Past& past, const std::string& what) {
+    const auto word = past.told.next();
+    if (word == core::FirstFew::Word::Nothing) return;
+    say("note: server \"" + server + "\" " +
+        (word == core::FirstFew::Word::Tell ? what : "goes on asking; no more of it is told"));
 }
 
 void TerminalAsker::add(Form form) {
@@ -137,8 +111,8 @@ void TerminalAsker::add(Form form) {
 void TerminalAsker::begin() {
     if (terminal_ < 0 && (!loop_ || !open_terminal())) {
         if (const auto& server = forms_.front().server; !server.empty())
-            say("note: server \"" + server +
-                "\" asked something; there is no terminal, so it was declined");
+            note(server, past_[server],
+                 "asked something; there is no terminal, so it was declined");
         return end(false);
     }
     if (!forms_.front().heading.empty()) say(forms_.front().heading);
@@ -177,17 +151,7 @@ void TerminalAsker::prompt() {
     if (form.line) return say(form.line_prompt);
     if (form.yes_or_no) return say("  accept? [y/N]:");
     if (form.properties.empty()) return end(true);
-    const auto& name = form.properties.front();
-    const auto& property = form.schema.get_object().at("properties").get_object().at(name);
-    std::string text = "  " + core::printable(name, 64);
-    if (const auto* object = property.if_object()) {
-        const auto description = text_of(*object, "description");
-        if (!description.empty()) text += " (" + description + ")";
-        text += choices_of(*object);
-        if (const auto* given = object->if_contains("default"))
-            text += " [" + core::printable(json::serialize(*given), 100) + "]";
-    }
-    say(text + ":");
+    say(shown_field(form.schema, form.properties.front()));
 }
 
 void TerminalAsker::on_line(const std::string& line) {
@@ -195,22 +159,17 @@ void TerminalAsker::on_line(const std::string& line) {
     if (form.line) return end(true, line);
     if (form.yes_or_no) return end(line == "y" || line == "Y" || line == "yes");
     const std::string name = form.properties.front();
-    const auto& property = form.schema.get_object().at("properties").get_object().at(name);
     if (line.empty()) {
-        const auto* given =
-            property.is_object() ? property.get_object().if_contains("default") : nullptr;
+        const auto* field = core::object_in(core::object_in(&form.schema, "properties"), name);
+        const auto* given = field ? field->if_contains("default") : nullptr;
         if (given)
             form.content[name] = *given;
         else if (is_required(form.schema, name))
             return say("  it is required");
     } else {
-        auto value = protocol::coerce_argument(form.schema, name, line);
+        auto value = field_value(form.schema, name, line);
         if (!value) return say("  " + value.error().message);
-        if (const auto trouble = trouble_with(name, property, *value); !trouble.empty())
-            return say("  " + trouble);
-        json::object with = form.content;
-        with[name] = *value;
-        form.content = std::move(with);
+        form.content[name] = std::move(*value);
     }
     form.properties.pop_front();
     prompt();
@@ -219,6 +178,7 @@ void TerminalAsker::on_line(const std::string& line) {
 void TerminalAsker::end(bool accepted, const std::string& line) {
     auto form = std::move(forms_.front());
     forms_.pop_front();
+    if (terminal_ >= 0 && !form.line) past_[form.server].withdrawn = 0;
     if (form.line)
         form.line(accepted ? std::optional(line) : std::nullopt);
     else if (accepted)

@@ -6,6 +6,7 @@
 // Source:  MCP client/elicitation, form mode.
 #pragma once
 
+#include "core/first_few.hpp"
 #include "core/loop.hpp"
 
 #include <boost/json.hpp>
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -40,7 +42,7 @@ private:
         std::uint64_t id = 0;
         std::string server{};  // that asks; empty: we do
         std::string heading{};
-        boost::json::value schema{};
+        boost::json::object schema{};
         std::deque<std::string> properties{};  // still to be asked
         bool yes_or_no = false;  // without properties: what it says is all there is to accept
         boost::json::object content{};
@@ -49,6 +51,12 @@ private:
         Line line{};  // set: one line is asked, and no form
     };
 
+    struct Past {                // of one server
+        core::FirstFew told{};   // notes about it
+        unsigned withdrawn = 0;  // questions, since a person answered the last one
+    };
+
+    static void note(const std::string& server, Past& past, const std::string& what);
     void add(Form form);
     void begin();
     bool open_terminal();
@@ -61,6 +69,7 @@ private:
     const bool stdin_will_do_;
     core::Loop* loop_ = nullptr;
     std::deque<Form> forms_;
+    std::map<std::string, Past> past_;  // by server
     std::uint64_t last_ = 0;
     int terminal_ = -1;
     core::Loop::WatchId watch_ = 0;

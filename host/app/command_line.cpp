@@ -34,8 +34,8 @@ constexpr const char* kFooter =
   patchbay batch < requests.jsonl
 
 Exit codes: 0 ok, 1 failure, a list that misses a server's part, or not offered by the server, 2 the tool answered an error, 3 wrong usage or
-  arguments, 4 the configuration is wrong, 5 no server available (or none that lists such things), 6 not found
-  or disabled, 7 denied by policy, hidden by it or not approved, 8 timed out, 130 interrupted, 141 nobody reads the output any longer)";
+  arguments, 4 the configuration is wrong, 5 a server that was asked for is not available (auth_required, failed or
+  error; of a list of all servers' tools or other things: none is), or none lists such things, 6 not found or disabled, 7 denied by policy, hidden by it or not approved, 8 timed out, 130 interrupted, 141 nobody reads the output any longer)";
 
 // Accepted before and after the verb. One value each time: left to itself, CLI11 gives an option that
 // may be repeated every word up to the next option, the verb's own among them.
@@ -228,8 +228,10 @@ int run_command_line(int argc, char** argv) {
     mcp.require_subcommand(1);
     std::string server, name, pattern, uri, file, output_directory = ".";
     std::size_t lines = 100;
-    auto& status = verb(mcp, "status", "Connect, and show the state of every server or of one",
-                        "  patchbay mcp status\n  patchbay mcp status files");
+    auto& status =
+        verb(mcp, "status", "Connect, and show the state of every server or of one",
+             "  patchbay mcp status\n  patchbay mcp status files\nExit code 5: a server "
+             "that was asked for (without ID: any) is auth_required, failed or in error.");
     status.add_option("ID", server, "Only this server, in detail");
     status.callback([&] { chosen = [&] { return status_verb(global, server); }; });
     auto& list = verb(mcp, "list", "List configured servers without connecting",
@@ -245,9 +247,11 @@ int run_command_line(int argc, char** argv) {
 
     bool no_browser = false;
     std::string scope;
-    auto& login = verb(mcp, "login", "Sign in to a server in the browser, and stay signed in",
-                       "  patchbay mcp login github\n  patchbay mcp login github --no-browser\n  "
-                       "patchbay mcp login github --scope 'repo read:user'");
+    auto& login =
+        verb(mcp, "login", "Sign in to a server in the browser, and stay signed in",
+             "  patchbay mcp login github\n  patchbay mcp login github --no-browser\n  "
+             "patchbay mcp login github --scope 'repo read:user'\nThe sign-in is waited for "
+             "for 5 minutes; then exit code 8.");
     login.add_option("ID", server, "The server")->required();
     login.add_flag("--no-browser", no_browser,
                    "Show the address, and read the address that the browser ends at");

@@ -72,7 +72,10 @@ struct Host::Impl final : connection::ServerEvents {
           plugins(loop, search_options(options, loaded.config), {&consent, &secrets},
                   options.map_library),
           server_auth(loaded.config, plugins, secrets),
-          sign_ins(loop, loaded.config, plugins, server_auth, secrets, expander),
+          sign_ins(loop, loaded.config, plugins, server_auth, secrets, expander,
+                   [this](const std::string& text) {
+                       if (!options.quiet) person->tell(core::log::masked("warning: " + text));
+                   }),
           trust(options.state_directory),
           eras(loop,
                options.state_directory.empty() ? "" : options.state_directory + "/eras.json") {

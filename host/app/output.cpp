@@ -22,8 +22,14 @@ namespace {
 
 constexpr std::size_t kShownBytes = 64u << 20;
 
+// A terminal that knows escapes: TERM says so.
+bool moves_its_cursor() {
+    const char* kind = std::getenv("TERM");
+    return !kind || std::strcmp(kind, "dumb") != 0;
+}
+
 bool colours() {
-    return stdout_is_terminal() && !std::getenv("NO_COLOR");
+    return stdout_is_terminal() && !std::getenv("NO_COLOR") && moves_its_cursor();
 }
 
 const char* escape_of(std::string_view colour) {
@@ -170,12 +176,14 @@ std::string rpc_error_json(std::string_view raw_error) {
            ",\"rpc\":" + rpc + "}";
 }
 
-void print_rpc_error(std::string_view raw_error, bool json) {
+void print_rpc_error(std::string_view raw_error, bool json, const std::string& server) {
+    constexpr std::size_t kMessageBytes = 16u << 10;  // a server writes it; --json has all of it
     const auto error = protocol::parse_rpc_error(raw_error);
     const std::string message = error ? error->message : error.error().message;
     if (json) print_json("{\"error\":" + rpc_error_json(raw_error) + "}");
-    say("error: " + (error ? "the server answered " + std::to_string(error->code) + ": " + message +
-                                 advice_for(*error)
+    say("error: " + (error ? (server.empty() ? "the server" : "server \"" + server + "\"") +
+                                 " answered " + std::to_string(error->code) + ": " +
+                                 core::printable(message, kMessageBytes, true) + advice_for(*error)
                            : message));
 }
 
@@ -186,7 +194,7 @@ void ProgressLine::clear() {
 }
 
 void ProgressLine::show(const std::string& text) {
-    if (!stderr_is_terminal()) return;
+    if (!stderr_is_terminal() || !moves_its_cursor()) return;
     shown_ = true;
     std::fputs(("\r\x1b[K" + core::printable(text, 200)).c_str(), stderr);
     std::fflush(stderr);

@@ -33,7 +33,8 @@ void print_foreign(std::string_view text);
 // An error object as a server answered it, secrets masked: `{"kind":"server",...,"rpc":{...}}`.
 std::string rpc_error_json(std::string_view raw_error);
 // The same: `{"error":{"kind":"server",...,"rpc":{...}}}` to stdout when `json`, in words to stderr always.
-void print_rpc_error(std::string_view raw_error, bool json);
+// `server`: who answered, where the words do not follow its name.
+void print_rpc_error(std::string_view raw_error, bool json, const std::string& server = {});
 
 // A line on stderr that replaces itself; only on a terminal, gone with the object.
 class ProgressLine {

@@ -1,5 +1,6 @@
 #include "app/server_auth.hpp"
 
+#include "config/own_credentials.hpp"
 #include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -22,15 +23,6 @@ bool has_url(const config::Server& server) {
 
 bool names_a_variable(const config::Server& server) {
     return !server.bearer_token_env_var.empty();
-}
-
-bool has_authorization_header(const config::Server& server) {
-    const auto* headers = server.settings.if_contains("headers");
-    if (!headers || !headers->is_object()) return false;
-    return std::any_of(headers->get_object().begin(), headers->get_object().end(),
-                       [](const auto& header) {
-                           return core::lower(std::string_view(header.key())) == "authorization";
-                       });
 }
 
 // The transport's own rules of the network are those of its auth method, where that has them too.
@@ -66,7 +58,9 @@ std::optional<connection::AuthChoice> ServerAuth::choice(const config::Server& s
     if (!server.oauth.empty()) return connection::AuthChoice{kOAuth, true};
     // Who sends credentials of their own has answered the question already: a refusal is then about
     // those, and no browser should open for it.
-    if (!has_url(server) || names_a_variable(server) || has_authorization_header(server)) return {};
+    if (!has_url(server) || names_a_variable(server) ||
+        config::writes_authorization(server.settings))
+        return {};
     const auto methods = plugins_.auth_methods();
     if (!std::binary_search(methods.begin(), methods.end(), kOAuth)) return {};
     // Nobody said that it needs a sign-in: without a stored one it is first asked without.
@@ -148,7 +142,7 @@ std::string ServerAuth::why_no_sign_in(const config::Server& server) const {
             return none + "its token is the variable " +
                    core::printable(server.bearer_token_env_var, 80) + ", by bearer_token_env_var" +
                    at(server.place);
-        if (has_authorization_header(server))
+        if (config::writes_authorization(server.settings))
             return none + "its headers say Authorization" + at(server.place);
         return {};
     }

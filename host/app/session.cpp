@@ -193,8 +193,9 @@ void Session::connect(const std::vector<std::string>& servers) {
     const auto settled = std::make_shared<bool>(false);
     ProgressLine line;
     const auto count = servers.empty() ? host_->connections().ids().size() : servers.size();
-    line.show("connecting to " + std::to_string(count) +
-              (count == 1 ? " server ..." : " servers ..."));
+    if (!global_.quiet)
+        line.show("connecting to " + std::to_string(count) +
+                  (count == 1 ? " server ..." : " servers ..."));
     host_->connections().connect(servers, [settled] { *settled = true; });
     wait([&] { return *settled || was_interrupted(); }, [] {});
     line.clear();

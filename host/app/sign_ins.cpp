@@ -2,7 +2,6 @@
 
 #include "config/approval.hpp"
 #include "core/json.hpp"
-#include "core/log.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -91,8 +90,7 @@ void SignIns::sign_out(const std::string& id, Done done) {
     done = naming(id, std::move(done));
     // Whatever the method says to it, the record goes. Nobody has to approve a definition for that.
     auto erase = [this, id, done](const Result<void>& revoked) {
-        if (!revoked)
-            core::log::warn("server \"" + id + "\" was not told: " + revoked.error().message);
+        if (!revoked) warn_("server \"" + id + "\" was not told: " + revoked.error().message);
         secrets_.erase(id, done);
     };
     if (!configured && kept)

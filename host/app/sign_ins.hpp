@@ -17,15 +17,18 @@ namespace patchbay::app {
 class SignIns {
 public:
     using Done = OneSignIn::Done;
+    using Warn = std::function<void(const std::string&)>;  // tells the person
 
     SignIns(core::Loop& loop, const config::Config& config, plugin::Catalogue& plugins,
-            const ServerAuth& server_auth, auth::SecretStore& secrets, Expander& expander)
+            const ServerAuth& server_auth, auth::SecretStore& secrets, Expander& expander,
+            Warn warn)
         : loop_(loop),
           config_(config),
           plugins_(plugins),
           server_auth_(server_auth),
           secrets_(secrets),
           expander_(expander),
+          warn_(std::move(warn)),
           signing_(loop) {}
 
     // Whatever is stored.
@@ -52,6 +55,7 @@ private:
     const ServerAuth& server_auth_;
     auth::SecretStore& secrets_;
     Expander& expander_;
+    const Warn warn_;
     OneSignIn signing_;
 };
 

@@ -34,6 +34,12 @@ ExitCode exit_code_of(ErrorCode code) {
 
 namespace {
 
+// A server that was asked for and is not there. Who is disabled or not approved was not asked for.
+bool is_unavailable(const Status& status) {
+    return status.state == State::AuthRequired || status.state == State::Failed ||
+           status.state == State::Error;
+}
+
 const char* colour_of(State state) {
     switch (state) {
         case State::Ready:
@@ -145,9 +151,7 @@ int show_statuses(Session& session, std::vector<Status> statuses) {
                 say(status.tools_error);
         }
     }
-    bool failed = false;
-    for (const auto& status : statuses)
-        failed = failed || status.state == State::Error || status.state == State::Failed;
+    const bool failed = std::any_of(statuses.begin(), statuses.end(), is_unavailable);
     if (session.was_interrupted()) return kInterrupted;
     if (session.servers().misconfigured()) return kConfigError;
     return failed ? kUnavailable : kOk;
@@ -181,7 +185,7 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
     if (session.was_interrupted()) return kInterrupted;
     if (session.servers().misconfigured(server)) return kConfigError;
     if (status.state == State::Untrusted) return kDenied;
-    return status.state == State::Error || status.state == State::Failed ? kUnavailable : kOk;
+    return is_unavailable(status) ? kUnavailable : kOk;
 }
 
 int list_verb(const GlobalOptions& global) {

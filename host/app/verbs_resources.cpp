@@ -95,11 +95,12 @@ int ask(Session& session, router::ServerRequest request,
         const std::function<Printed(const json::object&)>& print) {
     std::optional<int> code;
     auto& router = session.host().router();
+    const auto server = request.server;
     const auto id = router.request(std::move(request), [&](Result<connection::Reply> reply) {
         if (!reply) {
             code = session.report(reply.error());
         } else if (!reply->error.empty()) {
-            print_rpc_error(reply->error, session.global().json);
+            print_rpc_error(reply->error, session.global().json, server);
             code = kFailure;
         } else {
             const auto value = parse_json(reply->result, "the result");
@@ -156,7 +157,10 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     const bool none = listed.things.empty() && listed.errors.empty();
     if (none && session.host().connections().ids().empty() && session.servers().misconfigured())
         return kConfigError;
-    if (none) say("no " + kind_name + denied_beside(listed));
+    if (none)
+        say("no " + kind_name + denied_beside(listed));
+    else if (!listed.denied.empty() && !global.quiet)
+        say("note: " + denied_beside(listed).substr(2));
     return listed.errors.empty() ? kOk : kFailure;
 }
 

@@ -58,9 +58,7 @@ std::uint64_t BrowserConsent::authorize(const std::string& server, Reserved rese
         [this, id](std::string query) { end(id, std::move(query)); }, limits_.connection);
     visit.timer = loop_.after(limits_.person, [this, id] {
         visits_.at(id).timer = 0;
-        const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(limits_.person);
-        end(id, Error{ErrorCode::Timeout,
-                      "nobody signed in within " + std::to_string(minutes.count()) + " min"});
+        end(id, Error{ErrorCode::Timeout, "nobody signed in within " + patience()});
     });
     switch (person_.presence()) {
         // Later, as every answer: the caller does not know this visit's number yet.
@@ -86,6 +84,11 @@ std::uint64_t BrowserConsent::authorize(const std::string& server, Reserved rese
             show(id);
     }
     return id;
+}
+
+std::string BrowserConsent::patience() const {
+    const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(limits_.person);
+    return std::to_string(minutes.count()) + " min";
 }
 
 // The method checks the state too; but a redirect that fails there has ended the sign-in.
@@ -115,8 +118,8 @@ void BrowserConsent::show(std::uint64_t id) {
         person_.tell("no browser could be opened: " + opened.error().message);
         return ask_for_redirect(id);
     }
-    person_.tell("sign in to \"" + visit.server +
-                 "\" in the browser that opens. If none does: " + visit.url);
+    person_.tell("sign in to \"" + visit.server + "\" in the browser that opens, within " +
+                 patience() + ". If none does: " + visit.url);
 }
 
 // The redirect may still reach us by itself: through a forwarded port, or a browser on this
@@ -126,11 +129,16 @@ void BrowserConsent::ask_for_redirect(std::uint64_t id) {
     person_.tell("to sign in to \"" + visit.server + "\", open this address in a browser:\n\n  " +
                  visit.url +
                  "\n\nWhen it ends at an address that cannot be reached and begins with " +
-                 visit.redirect_uri + ", copy that address.");
+                 visit.redirect_uri + ", copy that address. There are " + patience() + " for it.");
     visit.question = person_.ask("", "Paste it here:", [this, id](std::optional<std::string> line) {
         auto& asked = visits_.at(id);
         asked.question = 0;
-        if (!line) return;  // no terminal: the listener still waits
+        if (!line)  // no terminal, or its end: a redirect may still reach the listener
+            return person_.tell(
+                "nothing can be pasted any more, the input has ended; a redirect "
+                "to " +
+                asked.redirect_uri + " is still waited for, " + patience() +
+                " from the beginning; Ctrl-C ends the sign-in");
         const auto query = query_of_redirect(*line, asked.redirect_uri);
         const bool same = query && (!asked.state || query_value(*query, "state") == asked.state);
         if (same) return end(id, *query);

@@ -49,6 +49,7 @@ private:
         core::Loop::TimerId timer = 0;
     };
 
+    std::string patience() const;  // how long a person has, in words
     void show(std::uint64_t id);
     void ask_for_redirect(std::uint64_t id);
     bool fits(std::uint64_t id, const std::string& query);

@@ -1,6 +1,7 @@
 // What a refusal for want of credentials leads to: the auth loop is asked once for everybody who
 // met it, the channel gets what was granted, and each message is sent again; or an error that says
 // who refused and what to do.
+#include "config/own_credentials.hpp"
 #include "connection/connection_impl.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -152,6 +153,13 @@ bool Connection::Impl::reopen_authorized(const plugin::Problem& problem) {
     return true;
 }
 
+// The words of an auth method read as if they were about the server: its command is not ours.
+Error Connection::Impl::of_auth_table(Error error) const {
+    if (spec.config.auth.empty() || !auth_choice || error.message.starts_with(auth_choice->name))
+        return error;
+    return within(auth_choice->name, error);
+}
+
 Error Connection::Impl::auth_error(const plugin::Problem& problem,
                                    const std::optional<Error>& refused) const {
     std::string text = problem.error.message;
@@ -159,16 +167,22 @@ Error Connection::Impl::auth_error(const plugin::Problem& problem,
         text = "HTTP " + std::to_string(problem.http_status) + ": " + text;
     const auto url = problem.url.substr(0, problem.url.find('?'));  // a query may hold a secret
     if (!url.empty() && text.find(url) == std::string::npos) text += " (" + url + ")";
-    if (refused) return {ErrorCode::AuthRequired, text + "; " + refused->message};
+    if (refused) return {ErrorCode::AuthRequired, text + "; " + of_auth_table(*refused).message};
     if (auth->configured())
         return {ErrorCode::AuthRequired, text + "; " + auth_choice->name +
                                              " gave credentials that were refused " +
                                              std::to_string(kMostAuthRounds) + " times"};
-    return {ErrorCode::AuthRequired,
-            text + "; " +
-                (bearer.empty() ? "set auth or bearer_token_env_var for this server"
-                                : "the token in " + spec.config.bearer_token_env_var +
-                                      " is not accepted, give another one")};
+    const auto& written = spec.config.place;
+    if (!bearer.empty())
+        text += "; the token in " + spec.config.bearer_token_env_var +
+                " is not accepted, give another one";
+    else if (config::writes_authorization(spec.config.settings))
+        text += "; the Authorization in its headers" +
+                (written.file.empty() ? "" : " (" + config::to_string(written) + ")") +
+                " is not accepted, give another one";
+    else
+        text += "; set auth or bearer_token_env_var for this server";
+    return {ErrorCode::AuthRequired, std::move(text)};
 }
 
 // Forbidden is one thing that may not be done; anything else shuts the whole server.

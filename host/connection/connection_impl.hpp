@@ -7,6 +7,7 @@
 #include "connection/connection.hpp"
 #include "connection/pending_requests.hpp"
 #include "connection/server_requests.hpp"
+#include "core/first_few.hpp"
 #include "core/secrets.hpp"
 #include "protocol/http_headers.hpp"
 
@@ -64,6 +65,7 @@ struct Connection::Impl {
     void authorized(const Result<void>& outcome);
     void challenged(const plugin::Problem& problem);
     bool reopen_authorized(const plugin::Problem& problem);
+    Error of_auth_table(Error error) const;  // says which table, where one is named
     Error auth_error(const plugin::Problem& problem, const std::optional<Error>& refused) const;
     void give_up_authorizing(RequestId id, Error error, unsigned http_status);
 
@@ -194,6 +196,7 @@ struct Connection::Impl {
     core::Clock::time_point listed_at{};
     core::Loop::TimerId relist_timer = 0;
     std::vector<std::function<void(Result<void>)>> list_waiters;
+    core::FirstFew left_out;  // told in the log: tools that may not be called
 
     std::string log_level;                // wanted; empty: the server's own
     std::set<std::string> subscriptions;  // resource URIs wanted, in every session

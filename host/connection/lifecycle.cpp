@@ -117,7 +117,7 @@ void Connection::Impl::open_expanded(Expanded expanded) {
                         // Nobody has signed in: the server may let us in all the same.
                         if (outcome || outcome.error().code == ErrorCode::AuthRequired)
                             return prepare_channel(settings);
-                        attempt_failed(outcome.error(), false);
+                        attempt_failed(of_auth_table(outcome.error()), false);
                     });
 }
 

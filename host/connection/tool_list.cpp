@@ -112,7 +112,12 @@ bool Connection::Impl::may_be_called(const protocol::Tool& tool) {
     }
     const auto note =
         "tool \"" + core::printable(tool.name, 128) + "\" was left out: " + marks.error().message;
-    core::log::warn("server \"" + spec.id() + "\": " + note);
+    const auto word = left_out.next();
+    if (word != core::FirstFew::Word::Nothing)
+        core::log::warn("server \"" + spec.id() + "\": " +
+                        (word == core::FirstFew::Word::Tell
+                             ? note
+                             : "more tools were left out; `patchbay mcp status` names them"));
     if (shown.notes.size() < kMostNotes) shown.notes.push_back(note);
     return false;
 }

@@ -42,8 +42,8 @@ Result<void> check(const struct stat& info, const std::string& path, Others othe
                                             octal(wanted) + " " + shell_word(path)};
     if ((info.st_mode & 0022) != 0)
         return Error{ErrorCode::Denied,
-                     path + " can be written by others; look at it, then run: chmod go-w " +
-                         shell_word(path)};
+                     path + " can be written by others; look at it, then run: chmod " +
+                         (S_ISDIR(info.st_mode) ? octal(wanted) : "go-w") + " " + shell_word(path)};
     return {};
 }
 

@@ -60,6 +60,10 @@ Error Servers::no_such_server(const std::string& server) const {
             {ErrorCode::NotFound, config::to_string(status.place) + ": " + status.last_error},
             server);
     }
+    for (const auto& each : config_.servers)
+        if (each.written == server)
+            return {ErrorCode::NotFound, name + " (" + config::to_string(each.place) +
+                                             ") is called " + each.id + " here; use that name"};
     const std::string message = "no " + name + " is configured" + core::did_you_mean(server, known);
     if (known.empty())
         return missing({ErrorCode::NotFound,

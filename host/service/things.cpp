@@ -22,6 +22,19 @@ bool is_named(const json::object& definition, Kind kind, const std::string& name
     return found && std::string_view(*found) == name;
 }
 
+// "a", "b" and "c"; of many the first.
+std::string all_of(std::vector<std::string> servers) {
+    constexpr std::size_t kNamed = 10;
+    for (auto& server : servers) server = "\"" + server + "\"";
+    auto last = servers.back();
+    servers.pop_back();
+    if (servers.size() >= kNamed) {
+        last = std::to_string(servers.size() + 1 - kNamed) + " more";
+        servers.resize(kNamed);
+    }
+    return core::join(servers, ", ") + " and " + last;
+}
+
 }  // namespace
 
 const KindWords& words_of(Kind kind) {
@@ -137,15 +150,16 @@ std::shared_ptr<ThingListing> connect_and_list_things(const Servers& known, Kind
 std::optional<Result<NamedThing>> find_thing(const ThingList& list, Kind kind,
                                              const std::string& name) {
     const Thing* only = nullptr;
+    std::vector<std::string> offering;
     for (const auto& thing : list.things) {
         if (!is_named(thing.definition, kind, name)) continue;
-        if (only && only->server != thing.server)
-            return Error{ErrorCode::Invalid, std::string(words_of(kind).word) + " \"" + name +
-                                                 "\" is offered by \"" + only->server +
-                                                 "\" and \"" + thing.server +
-                                                 "\"; say which with --server"};
+        if (offering.empty() || offering.back() != thing.server) offering.push_back(thing.server);
         only = &thing;
     }
+    if (offering.size() > 1)
+        return Error{ErrorCode::Invalid, std::string(words_of(kind).word) + " \"" +
+                                             core::printable(name, 200) + "\" is offered by " +
+                                             all_of(offering) + "; say which with --server"};
     if (!only) return {};
     return NamedThing{only->server, only->definition};
 }

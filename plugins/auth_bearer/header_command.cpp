@@ -29,11 +29,7 @@ HeaderCommand::HeaderCommand(transport::ChannelCore& core, Listener& listener)
       }) {}
 
 void HeaderCommand::start(const std::vector<std::string>& argv) {
-    try {
-        program_.start({argv, {}, {}, 0, kReadsARound}, Program::Stdout::Ours);
-    } catch (const sdk::Failure& failure) {
-        throw sdk::Failure(failure.code(), "command \"" + argv.front() + "\": " + failure.what());
-    }
+    program_.start({argv, {}, {}, 0, kReadsARound}, Program::Stdout::Ours);  // its error names it
     name_ = argv.front();
     running_ = true;
     why_code_ = PATCHBAY_OK;

@@ -87,8 +87,8 @@ void Flow::check_secrets_stay(const AuthorizationServer& server) const {
 Task<> Flow::check_sign_in_is_offered(const Wish& wish, const WebUrl& server, const Record& known) {
     const bool told = !settings_.issuer.empty() || !settings_.authorization_url.empty() ||
                       !settings_.token_url.empty() || !known.issuer.empty();
-    if (told || !wish.demand || wish.demand->http_status != 401 ||
-        !wish.demand->resource_metadata.empty())
+    const auto status = wish.demand ? wish.demand->http_status : 0;
+    if (told || (status != 401 && status != 403) || !wish.demand->resource_metadata.empty())
         co_return;
     if (!nothing_at_) {
         try {
@@ -103,9 +103,10 @@ Task<> Flow::check_sign_in_is_offered(const Wish& wish, const WebUrl& server, co
     }
     if (nothing_at_->empty()) co_return;
     throw Trouble(PATCHBAY_E_AUTH,
-                  "the server asks for credentials but offers no sign-in (nothing "
-                  "published at " +
-                      *nothing_at_ + "); " + ways_without_sign_in());
+                  std::string(status == 403 ? "the server forbids it and"
+                                            : "the server asks for credentials but") +
+                      " offers no sign-in (nothing published at " + *nothing_at_ + "); " +
+                      ways_without_sign_in());
 }
 
 // A server that refuses what was signed in for must not make a person sign in for ever.

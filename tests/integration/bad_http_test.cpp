@@ -132,6 +132,37 @@ TEST_F(HttpPeers, AChallengeIsShownWithTheNextStep) {
     EXPECT_THAT(done.err, AllOf(HasSubstr("401"), HasSubstr("http://127.0.0.1")));
 }
 
+TEST_F(HttpPeers, NobodyIsSentToASignInThatThereIsNot) {
+    add_peer("status-403");
+    const auto done = call();
+    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_THAT(done.err, AllOf(HasSubstr("offers no sign-in"), HasSubstr("bearer_token_env_var"),
+                                Not(HasSubstr("mcp login"))));
+}
+
+TEST_F(HttpPeers, AnAuthorizationOfTheConfigurationThatIsRefusedIsNamedWithItsPlace) {
+    add_peer("status-401", {{"headers", {{"Authorization", "Bearer s3cr3t"}}}});
+    const auto done = call();
+    EXPECT_EQ(done.exit_code, 5);
+    EXPECT_THAT(done.err,
+                AllOf(HasSubstr("the Authorization in its headers ("), HasSubstr("mcp.json:"),
+                      Not(HasSubstr("s3cr3t")), Not(HasSubstr("set auth or"))));
+}
+
+TEST_F(HttpPeers, AProgramThatBringsNoTokenIsOneOfItsAuthTable) {
+    home.write(home.user_config() / "config.toml",
+               "[auth.corp]\nkind = \"bearer\"\ncommand = [\"/bin/false\"]\n"
+               "[auth.gone]\nkind = \"bearer\"\ncommand = [\"/bin/not-there\"]\n");
+    add_peer("fine", {{"auth", "corp"}});
+    EXPECT_THAT(call().err,
+                HasSubstr("auth \"corp\": command \"/bin/false\" ended with exit code 1"));
+    add_peer("fine", {{"auth", "gone"}});
+    const auto gone = call().err;
+    EXPECT_THAT(gone, HasSubstr("auth \"gone\": command \"/bin/not-there\""));
+    EXPECT_EQ(gone.find("command \"/bin/not-there\""), gone.rfind("command \"/bin/not-there\""))
+        << gone;
+}
+
 TEST_F(HttpPeers, ALineBreakOrAReservedNameInAConfiguredHeaderStopsNothingElse) {
     home.add_example("good");
     for (const json::object& headers :

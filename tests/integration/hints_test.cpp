@@ -99,5 +99,15 @@ TEST(Arguments, ThatAreGivenTwiceAreRefusedByEveryVerb) {
     }
 }
 
+TEST(Hints, ANameAsItIsWrittenLeadsToTheId) {
+    Home home;
+    home.add_example("My Server");
+    home.add_example("My-Server");
+    const auto done = home.run({"mcp", "status", "My Server"});
+    EXPECT_EQ(done.exit_code, 6);
+    EXPECT_THAT(done.err, ::testing::AllOf(::testing::HasSubstr("is called My-Server-"),
+                                           ::testing::HasSubstr("mcp.json:")));
+}
+
 }  // namespace
 }  // namespace patchbay::test

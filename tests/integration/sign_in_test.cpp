@@ -37,6 +37,15 @@ int exec(const Command& command) {
     return 127;
 }
 
+TEST_F(SignIn, IsMissedByAStatusAsByACall) {
+    start();
+    for (const auto& words : {Words{"mcp", "status"}, Words{"mcp", "status", "guarded"}}) {
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 5) << done.err;
+        EXPECT_THAT(done.out, HasSubstr("auth_required"));
+    }
+}
+
 TEST_F(SignIn, LastsUntilSomebodySignsOut) {
     start();
     const auto refused = call("who");
@@ -276,7 +285,7 @@ TEST(SigningIn, SigningOutNeedsNoApproval) {
     const auto out = home.run({"mcp", "logout", "theirs"});
     EXPECT_EQ(out.exit_code, 0) << out.err;
     EXPECT_EQ(out.out, "signed out of \"theirs\"\n");
-    EXPECT_THAT(out.err, HasSubstr("server \"theirs\" was not told: its definition is not "
+    EXPECT_THAT(out.err, HasSubstr("warning: server \"theirs\" was not told: its definition is not "
                                    "approved\n"));
     EXPECT_EQ(read_file(kept).find("theirs"), std::string::npos);
     const auto again = home.run({"mcp", "logout", "theirs"});
@@ -290,8 +299,9 @@ TEST(SigningIn, QuietlySigningOutWarnsOfNothing) {
     const auto kept = keep_records(home, {"gone", "past"});
     const auto told = home.run({"mcp", "logout", "gone"});
     EXPECT_EQ(told.exit_code, 0);
-    EXPECT_THAT(told.err, HasSubstr("server \"gone\" was not told: no definition of it is in "
-                                    "force\n"));
+    EXPECT_THAT(told.err,
+                HasSubstr("warning: server \"gone\" was not told: no definition of it is in "
+                          "force\n"));
     const auto quiet = home.run({"-q", "mcp", "logout", "past"});
     EXPECT_EQ(quiet.out, "signed out of \"past\"\n");
     EXPECT_EQ(quiet.err, "");

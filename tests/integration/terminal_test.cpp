@@ -144,6 +144,18 @@ TEST(Terminal, ColoursStatesUnlessAskedNotTo) {
     EXPECT_THAT(plain.seen(), AllOf(HasSubstr("ready"), Not(HasSubstr("\x1b[32m"))));
 }
 
+TEST(Terminal, IsSparedEscapesThatItDoesNotKnowAndWhatQuietLeavesOut) {
+    Home home;
+    home.add_example("x");
+    OnTerminal quiet(home.patchbay({"-q", "mcp", "status"}));
+    EXPECT_EQ(quiet.finish(), 0);
+    EXPECT_THAT(quiet.seen(), AllOf(HasSubstr("ready"), Not(HasSubstr("connecting"))));
+    home.environment["TERM"] = "dumb";
+    OnTerminal dumb(home.patchbay({"mcp", "status"}));
+    EXPECT_EQ(dumb.finish(), 0);
+    EXPECT_THAT(dumb.seen(), AllOf(HasSubstr("ready"), Not(HasSubstr("\x1b"))));
+}
+
 TEST(Terminal, IsNotMovedByWhatAToolSays) {
     Home home;
     home.add_example("x");
@@ -266,7 +278,7 @@ TEST_P(Asked, APersonAnswersTheQuestionOfAServer) {
     OnTerminal call(ask());
     ASSERT_TRUE(call.wait_for("name [\"nobody\"]:")) << call.seen();
     call.type("Ada\n");
-    ASSERT_TRUE(call.wait_for("age [30]:")) << call.seen();
+    ASSERT_TRUE(call.wait_for("age (integer) [30]:")) << call.seen();
     call.type("old\n");
     ASSERT_TRUE(call.wait_for("\"old\" is not an integer")) << call.seen();
     call.type("36\n");

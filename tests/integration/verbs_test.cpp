@@ -400,6 +400,7 @@ TEST(CommandLine, AnEmptyListSaysWhoseThingsAreDenied) {
     EXPECT_EQ(one.exit_code, 0);
     EXPECT_EQ(one.err, "no resources; server x is denied\n");
     home.add_example("y");
+    EXPECT_EQ(list("'mcp__x__*'").err, "note: server x is denied\n") << "beside what is listed";
     EXPECT_EQ(list("'mcp__x__*', 'mcp__y__*'").err, "no resources; 2 servers are denied: x, y\n");
 }
 

@@ -35,6 +35,7 @@ const behaviours = {
   'no-type': (socket) => socket.write(http('200 OK', ['Content-Length: 2'], '{}')),
   'status-500': (socket) => socket.write(http('500 Oops', ['Content-Type: text/plain', 'Content-Length: 4'], 'boom')),
   'status-503': (socket) => socket.write(http('503 Busy', ['Retry-After: 7', 'Content-Length: 0'])),
+  'status-403': (socket) => socket.write(http('403 Forbidden', ['Content-Length: 0'])),
   'status-401': (socket) =>
     socket.write(http('401 Unauthorized', ['WWW-Authenticate: Bearer realm="x"', 'WWW-Authenticate: Basic', 'Content-Length: 0'])),
   'endless-headers': (socket) => {

@@ -120,6 +120,47 @@ TEST(AskTerminal, DeclinesMoreQuestionsOfOneServerThanMayWait) {
     EXPECT_EXIT(ask_too_often(), ::testing::ExitedWithCode(0), "asks: again");
 }
 
+[[noreturn]] void ask_where_nobody_is() {
+    AskingChild child;
+    TerminalAsker alone;
+    alone.use(child.loop);
+    int declined = 0;
+    const auto ask = [&](const std::string& server) {
+        alone.ask(server, {{"message", "m"}, {"requestedSchema", json::object()}},
+                  [&](std::optional<json::object> given) { declined += given ? 0 : 1; });
+    };
+    for (int i = 0; i < 1000; ++i) ask("s");
+    ask("other");
+    ::_exit(declined == 1001 ? 0 : 1);
+}
+
+TEST(AskTerminal, SaysThatNobodyIsThereAFewTimesAServer) {
+    EXPECT_EXIT(
+        ask_where_nobody_is(), ::testing::ExitedWithCode(0),
+        "^(note: server \"s\" asked something; there is no terminal, so it was declined\n){3}"
+        "note: server \"s\" goes on asking; no more of it is told\n"
+        "note: server \"other\" asked something[^\n]*\n$");
+}
+
+[[noreturn]] void ask_and_withdraw_without_end() {
+    AskingChild child;
+    std::string answer, other;
+    for (int i = 0; i < 1000; ++i) child.asker.withdraw(child.ask("now", answer));
+    if (answer != "declined") ::_exit(1);
+    child.ask("me", other, "other");
+    child.type("here\n");
+    if (!child.wait([&] { return !other.empty(); })) ::_exit(2);
+    ::_exit(other == R"({"n":"here"})" ? 0 : 3);
+}
+
+TEST(AskTerminal, DeclinesWhoAsksAndWithdrawsWithoutEnd) {
+    EXPECT_EXIT(
+        ask_and_withdraw_without_end(), ::testing::ExitedWithCode(0),
+        "^(server \"s\" asks: now\n[^\n]*\n  n:\n[^\n]*no answer is wanted[^\n]*\n){16}"
+        "(note: server \"s\" asks and withdraws[^\n]*\n){3}note: server \"s\" goes on[^\n]*\n"
+        "server \"other\" asks: me\n");
+}
+
 [[noreturn]] void ask_without_a_schema() {
     AskingChild child;
     std::string answers;
@@ -188,10 +229,10 @@ TEST(AskTerminal, AFormWithoutFieldsIsAcceptedByNobodyButThePerson) {
 
 TEST(AskTerminal, AsksForEachValueUntilItFitsOrIsLeftOut) {
     EXPECT_EXIT(answer_what_has_choices(), ::testing::ExitedWithCode(0),
-                "  colour \\(of it\\) \\[\"red\",\"green\"\\]:\n"
+                "  colour \\(of it; required\\) \\[\"red\",\"green\"\\]:\n"
                 "  it is required\n"
                 "  shade \\[\"dark\"\\]:\n"
-                "  amount:\n"
+                "  amount \\(integer\\):\n"
                 "  [^\n]*\"many\" is not an integer[^\n]*\n"
                 "  note:\n"
                 "  odd:\n");
@@ -225,10 +266,11 @@ TEST(AskTerminal, ShowsTheChoicesAndTakesNothingElse) {
                 "  argument \"plain\": [^\n]*\n"
                 "  titled \\[\"r\",\"g\"\\]\n    \"r\": Red:\n"
                 "  argument \"titled\"[^\n]*\n"
-                "  several a list out of \\[\"r\",\"g\"\\]\n    \"r\": Red:\n"
+                "  several \\(a list, e.g. r, at most 1 of them\\) out of \\[\"r\",\"g\"\\]\n    "
+                "\"r\": Red:\n"
                 "  argument \"several/0\"[^\n]*\n"
                 "  argument \"several\"[^\n]*\n"
-                "  amount:\n"
+                "  amount \\(integer, at most 9\\):\n"
                 "  argument \"amount\"[^\n]*\n");
 }
 

@@ -227,6 +227,7 @@ TEST_F(ConsentTest, ShowsTheAddressAndTakesThePastedRedirect) {
     authorize();
     EXPECT_TRUE(person.opened.empty());
     EXPECT_THAT(person.told, HasSubstr("https://as.example/authorize?state=s"));
+    EXPECT_THAT(person.told, HasSubstr("There are 5 min for it."));
     person.say("https://elsewhere.example/?code=x");
     EXPECT_THAT(person.told, HasSubstr("that does not begin with " + redirect));
     person.say(redirect + "?code=c&state=another");
@@ -243,6 +244,8 @@ TEST_F(ConsentTest, ShowsTheAddressWhenNoBrowserOpens) {
     EXPECT_THAT(person.told, HasSubstr("no display"));
     person.say(std::nullopt);
     EXPECT_FALSE(outcome) << "a forwarded port may still bring it";
+    EXPECT_THAT(person.told, HasSubstr("the input has ended; a redirect to " + redirect +
+                                       " is still waited for, 5 min"));
     get("/callback?code=c&state=s");
     ASSERT_TRUE(until([&] { return outcome.has_value(); }));
 }
@@ -291,7 +294,7 @@ TEST_F(ConsentTest, TakesOnlyAYesForAYes) {
 TEST_F(ConsentTest, SaysWhereToGoWhenTheBrowserDoesNotShowUp) {
     authorize();
     EXPECT_EQ(person.told,
-              "sign in to \"demo\" in the browser that opens. If none does: "
+              "sign in to \"demo\" in the browser that opens, within 5 min. If none does: "
               "https://as.example/authorize?state=s\n");
     EXPECT_TRUE(person.asked.empty());
 }

@@ -51,6 +51,19 @@ TEST_F(HttpConnectionTest, AnInvalidMarkHidesThatToolAndSaysWhy) {
                 HasSubstr("tool \"bad\" was left out: x-mcp-header at region is \"a b\""));
 }
 
+TEST_F(HttpConnectionTest, OfManyHiddenToolsTheLogNamesTheFirstFew) {
+    json::array tools;
+    for (int i = 0; i < 50; ++i)
+        tools.push_back(marked_tool(("bad" + std::to_string(i)).c_str(), "a b"));
+    server.be_modern(tools);
+    testing::internal::CaptureStderr();
+    ASSERT_EQ(connect(), State::Ready);
+    const auto log = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 4) << log;
+    EXPECT_THAT(log, HasSubstr("more tools were left out"));
+    EXPECT_EQ(connection().status().notes.size(), 50u);
+}
+
 TEST_F(HttpConnectionTest, AnArgumentThatNoHeaderCarriesEndsTheCallUnsent) {
     server.be_modern({marked_tool("sql", "Region")});
     const auto reply = ask(call_with("sql", R"({"region":{"deep":1}})"));

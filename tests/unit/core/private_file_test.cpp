@@ -83,7 +83,9 @@ TEST_F(PrivateFile, ItsDirectoryIsJudgedLikeIt) {
     EXPECT_THAT(opened(Others::MayNothing),
                 HasSubstr("has mode 0750, others must not reach it; run: chmod 700 " + state()));
     mode(state(), 0730);
-    EXPECT_THAT(opened(Others::MayRead), HasSubstr("can be written by others"));
+    EXPECT_THAT(opened(Others::MayRead),
+                HasSubstr("can be written by others; look at it, then run: chmod 700 " + state()))
+        << "what is advised is enough for everything that is kept there";
 }
 
 // Whoever may write a directory on the way may put another one in its place.
