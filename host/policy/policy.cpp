@@ -62,7 +62,8 @@ Verdict Policy::judge(const Question& question) const {
     if (!question.tool.empty()) {
         if (contains(server.disabled_tools, question.tool)) {
             return hidden(name + " is in disabled_tools of server \"" + server.id + "\" (" +
-                          rule("disabled_tools") + ")");
+                          config::to_string(server.place_of_rule("disabled_tools", question.tool)) +
+                          ")");
         }
         if (server.enabled_tools && !contains(*server.enabled_tools, question.tool)) {
             return hidden(name + " is not in enabled_tools of server \"" + server.id + "\" (" +
