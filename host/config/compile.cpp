@@ -2,6 +2,7 @@
 
 #include "config/approval.hpp"
 #include "config/keys.hpp"
+#include "config/rules.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -50,6 +51,7 @@ public:
         if (settled.withheld.entry) restrict(server, settled.withheld);
         if (failed_) return {};
         server.rules = std::move(rules_);
+        if (turned_off_by_) server.turn_on = how_to_turn_on(*turned_off_by_);
         return server;
     }
 
@@ -82,25 +84,51 @@ private:
         }
     }
 
+    static std::string how_to_turn_on(const ServerEntry& entry) {
+        if (entry.off_with_its_file) return "set enabled = true at the top of that file";
+        return entry.as_written("enabled") == "disabled" ? "set disabled = false"
+                                                         : "set enabled = true";
+    }
+
     void define(Server& server, const Voice& voice) {
         const auto& [entry, source] = voice;
         server.place = source->place(entry->mark);
         server.written = entry->written;
         server.program = entry->program;
         if (!entry->refused.empty()) return fail(*source, entry->mark, entry->refused);
+        if (entry->body.find("enabled")) turned_off_by_ = entry;
         for (const auto& member : entry->body.members) {
             remember(*source, member);
             const auto* key = find_key(member.key);
             if (!key) continue;  // a setting: take_settings() has it
             if (const auto wrong = key->take(server, member.value); !wrong.empty()) {
-                fail(*source, member.value.mark, member.key + ": " + wrong);
+                fail(*source, member.value.mark, entry->as_written(member.key) + ": " + wrong);
             }
         }
+        warn_of_two_units(voice);
         for (const auto& complaint : take_settings(entry->body, server)) {
             fail(*source, complaint.mark, complaint.text);
         }
         settle_transport(server, voice);
         warn_of_mode(server, voice);
+    }
+
+    // One unit of each is enough; which of two counts nobody would guess.
+    void warn_of_two_units(const Voice& voice) {
+        for (const std::string limit : {"startup_timeout", "request_timeout", "tool_timeout"}) {
+            const auto& members = voice.entry->body.members;
+            const auto last = std::find_if(members.rbegin(), members.rend(), [&](const Member& m) {
+                return m.key == limit + "_sec" || m.key == limit + "_ms";
+            });
+            const auto first = std::find_if(members.begin(), members.end(), [&](const Member& m) {
+                return m.key == limit + "_sec" || m.key == limit + "_ms";
+            });
+            if (first == members.end() || &*first == &*last) continue;
+            note(Severity::Warning, *voice.source, last->mark,
+                 voice.entry->as_written(first->key) + " and " +
+                     voice.entry->as_written(last->key) +
+                     " say the same in two units; the last one counts, keep one");
+        }
     }
 
     void warn_of_mode(const Server& server, const Voice& voice) {
@@ -156,32 +184,56 @@ private:
     void nothing_below(const Voice& voice) {
         const auto& [entry, source] = voice;
         if (!entry->refused.empty()) return fail(*source, entry->mark, entry->refused);
+        bool meant_to_connect = false;
         for (const auto& member : entry->body.members) {
             const auto* key = find_key(member.key);
-            if (!key) unknown_key(*source, member);
+            if (!key && is_nearly_a_connection(member.key)) {
+                meant_to_connect = true;
+                note(Severity::Error, *source, member.mark, unknown(member.key));
+            } else if (!key) {
+                unknown_key(*source, member);
+            }
             Server unused;
             const auto wrong = key ? key->take(unused, member.value) : std::string();
-            if (!wrong.empty()) fail(*source, member.value.mark, member.key + ": " + wrong);
+            if (!wrong.empty())
+                fail(*source, member.value.mark, entry->as_written(member.key) + ": " + wrong);
         }
         const auto* enabled = entry->body.find("enabled");
         const bool only_off = entry->body.members.size() == 1 && enabled &&
                               enabled->is(Node::Kind::Flag) && !enabled->flag;
+        const auto hint =
+            diagnostics_.size() < kMostHints ? core::did_you_mean(id_, defined_) : std::string();
         // A file may turn off what only other checkouts have; a flag is meant for what is here.
-        if (only_off && !source->is_flag()) return;
+        if (only_off && !source->is_flag()) {
+            if (source->scope == Scope::User && !hint.empty())
+                note(Severity::Warning, *source, entry->mark,
+                     "no source defines this server, so nothing is turned off" + hint);
+            return;
+        }
+        if (meant_to_connect) return;  // that it says no way to connect would be told twice
         note(Severity::Error, *source, entry->mark,
              (only_off
                   ? std::string("no source defines this server")
                   : "no transport, command or url here, and no weaker source defines this server") +
-                 (diagnostics_.size() < kMostHints ? core::did_you_mean(id_, defined_)
-                                                   : std::string()));
+                 hint);
     }
 
     void unknown_key(const Source& source, const Member& member) {
         const auto& names = names_in_a_server();
         if (std::find(names.begin(), names.end(), member.key) != names.end()) return;
         note(source.is_flag() ? Severity::Error : Severity::Warning, source, member.mark,
-             "unknown key \"" + core::printable(member.key, 80) + "\"" +
-                 core::did_you_mean(member.key, names));
+             unknown(member.key));
+    }
+
+    static std::string unknown(const std::string& key) {
+        return "unknown key \"" + core::printable(key, 80) + "\"" +
+               core::did_you_mean(key, names_in_a_server());
+    }
+
+    static bool is_nearly_a_connection(const std::string& key) {
+        const auto& names = names_in_a_server();
+        return std::find(names.begin(), names.end(), key) == names.end() &&
+               !core::nearest(key, {"command", "url", "transport"}).empty();
     }
 
     // What all but `voice` make of it in the end: the strongest overlay is applied last, and a
@@ -208,15 +260,16 @@ private:
             return false;
         }
         Server changed = server;
-        for (const auto& member : entry->body.members) overlay_key(changed, *source, member);
+        for (const auto& member : entry->body.members) overlay_key(changed, voice, member);
         if (diagnostics_.size() != errors) return false;
+        warn_of_two_units(voice);
         std::set<std::string> held;
         if (from_project(source->scope) && !from_project(server.place.scope)) {
             const bool untrusted = trust_without(voice, settled) == "untrusted";
-            if (const auto* why = hold_back(server, changed, untrusted, held)) {
+            if (const auto why = hold_back(server, changed, untrusted, held); !why.empty()) {
                 note(Severity::Error, *source, entry->mark,
-                     std::string("a ") + name_of(source->scope) + " file may not " + why +
-                         "; write it to your user config");
+                     std::string("a ") + name_of(source->scope) + " file may not " +
+                         core::join(why, ", nor ") + "; write it to your user config");
             }
         }
         // What was held back is the source of nothing.
@@ -226,7 +279,9 @@ private:
                 return held.count(member.key + "." + inner.key) != 0;
             });
             const bool none_left = had_any && member.value.members.empty();
-            if (!none_left && held.count(member.key) == 0) remember(*source, member);
+            if (none_left || held.count(member.key) != 0) continue;
+            remember(*source, member);
+            if (member.key == "enabled") turned_off_by_ = entry;
         }
         server = std::move(changed);
         return true;
@@ -240,7 +295,9 @@ private:
         return hint.empty() && !known ? core::did_you_mean(key, names) : hint;
     }
 
-    void overlay_key(Server& server, const Source& source, const Member& member) {
+    void overlay_key(Server& server, const Voice& voice, const Member& member) {
+        const auto& source = *voice.source;
+        const auto& written = voice.entry->as_written(member.key);
         const auto* key = find_key(member.key);
         if (!key || key->overlay == Overlay::No) {
             std::vector<std::string> legal;
@@ -248,14 +305,14 @@ private:
                 if (known.overlay == Overlay::Yes) legal.emplace_back(known.name);
             }
             return note(Severity::Error, source, member.mark,
-                        "\"" + core::printable(member.key, 80) +
+                        "\"" + core::printable(written, 80) +
                             "\" cannot change a server that another source defines: without "
                             "transport, command or url an entry may set only " +
                             core::join(legal, ", ") + hint_for(member.key, legal));
         }
         const auto levels = server.tools;
         if (const auto wrong = key->take(server, member.value); !wrong.empty()) {
-            return note(Severity::Error, source, member.value.mark, member.key + ": " + wrong);
+            return note(Severity::Error, source, member.value.mark, written + ": " + wrong);
         }
         // Levels add up tool by tool, where every other key replaces what was there.
         if (member.key == "tools") server.tools.insert(levels.begin(), levels.end());
@@ -266,33 +323,52 @@ private:
     void restrict(Server& server, const Voice& withheld) {
         const auto& refused = withheld.entry->refused;
         if (!refused.empty()) return fail(*withheld.source, withheld.entry->mark, refused);
+        const auto& body = withheld.entry->body;
+        if (const auto* rule = misplaced_rule(body))
+            fail(*withheld.source, rule->mark,
+                 unread_rule(rule->key) + core::did_you_mean(rule->key, names_in_a_server()));
         Server wanted;
-        for (const auto& member : withheld.entry->body.members) {
+        for (const auto& member : body.members) {
             if (member.key != "enabled" && member.key != "disabled_tools" && member.key != "tools")
                 continue;
             if (const auto wrong = find_key(member.key)->take(wanted, member.value); !wrong.empty())
-                fail(*withheld.source, member.value.mark, member.key + ": " + wrong);
+                fail(*withheld.source, member.value.mark,
+                     withheld.entry->as_written(member.key) + ": " + wrong);
         }
-        if (server.enabled && !wanted.enabled)
-            rules_["enabled"] = withheld.source->place(withheld.entry->mark);
+        const auto place_of = [&](std::string_view key) {
+            const auto* value = body.find(key);
+            return withheld.source->place(value ? value->mark : withheld.entry->mark);
+        };
+        if (server.enabled && !wanted.enabled) {
+            rules_["enabled"] = place_of("enabled");
+            turned_off_by_ = withheld.entry;
+        }
         server.enabled = server.enabled && wanted.enabled;
-        server.disabled_tools.insert(server.disabled_tools.end(), wanted.disabled_tools.begin(),
-                                     wanted.disabled_tools.end());
+        for (auto& tool : wanted.disabled_tools) {
+            // The user's own rule has a place already; this tool was not in it.
+            if (std::find(server.disabled_tools.begin(), server.disabled_tools.end(), tool) !=
+                server.disabled_tools.end())
+                continue;
+            rules_["disabled_tools." + tool] = place_of("disabled_tools");
+            server.disabled_tools.push_back(std::move(tool));
+        }
         for (const auto& [tool, level] : wanted.tools) {
             const auto it = server.tools.find(tool);
             if (level > Level::Deny || (it != server.tools.end() && it->second <= level)) continue;
             server.tools[tool] = level;
-            rules_["tools." + tool] = withheld.source->place(withheld.entry->mark);
+            rules_["tools." + tool] = place_of("tools");
         }
     }
 
     // Takes back what loosens, and says what that was: what an overlay forbids counts all the same.
     // Of an untrusted server only what a rule names can be called, so there a new name allows.
     // `held`: the keys, and "tools.NAME", of which nothing is left.
-    static const char* hold_back(const Server& before, Server& after, bool naming_allows,
-                                 std::set<std::string>& held) {
-        const char* why = nullptr;
-        const auto refuse = [&](const char* what) { why = why ? why : what; };
+    static std::vector<std::string> hold_back(const Server& before, Server& after,
+                                              bool naming_allows, std::set<std::string>& held) {
+        std::vector<std::string> why;
+        const auto refuse = [&](const char* what) {
+            if (std::find(why.begin(), why.end(), what) == why.end()) why.emplace_back(what);
+        };
         if (after.enabled && !before.enabled) {
             refuse("turn on a server");
             after.enabled = false;
@@ -344,14 +420,15 @@ private:
         const bool more =
             std::any_of(after.disabled_tools.begin(), after.disabled_tools.end(),
                         [&](const auto& tool) { return !has(before.disabled_tools, tool); });
-        if (why && !more) held.insert("disabled_tools");
+        if (!why.empty() && !more) held.insert("disabled_tools");
         const auto added = [&](const auto& tool) {
             return before.enabled_tools ? !has(*before.enabled_tools, tool)
                                         : naming_allows && !named(tool);
         };
         if (after.enabled_tools && std::erase_if(*after.enabled_tools, added) > 0)
             refuse("add to enabled_tools");
-        if (why && after.enabled_tools == before.enabled_tools) held.insert("enabled_tools");
+        if (!why.empty() && after.enabled_tools == before.enabled_tools)
+            held.insert("enabled_tools");
         return why;
     }
 
@@ -360,6 +437,7 @@ private:
     std::vector<Diagnostic>& diagnostics_;
     Origins& origins_;
     std::map<std::string, Place> rules_;  // Server::rules
+    const ServerEntry* turned_off_by_ = nullptr;
     bool failed_ = false;
 };
 
@@ -376,15 +454,25 @@ std::optional<Server> compile(const std::string& id, const Settled& settled,
     return server;
 }
 
-const std::vector<std::string>& names_in_a_server() {
+const std::vector<std::string>& names_of_settings() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> all;
-        for (const auto& key : server_keys()) all.emplace_back(key.name);
         for (const auto& transport : usual_settings()) {
             for (const auto& name : transport.names) {
                 if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
             }
         }
+        return all;
+    }();
+    return names;
+}
+
+const std::vector<std::string>& names_in_a_server() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        for (const auto& key : server_keys()) all.emplace_back(key.name);
+        const auto& settings = names_of_settings();
+        all.insert(all.end(), settings.begin(), settings.end());
         return all;
     }();
     return names;

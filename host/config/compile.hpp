@@ -31,7 +31,8 @@ std::optional<Server> compile(const std::string& id, const Settled& settled,
                               const std::vector<std::string>& defined,
                               std::vector<Diagnostic>& diagnostics, Origins& origins);
 
-// All names that may stand in a server, for nearest-key hints.
+// All names that may stand in a server, for nearest-key hints; and those of its transport's settings.
 const std::vector<std::string>& names_in_a_server();
+const std::vector<std::string>& names_of_settings();
 
 }  // namespace patchbay::config

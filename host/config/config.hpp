@@ -95,12 +95,18 @@ struct Server {
     // nothing was.
     std::optional<std::string> program;
     // Where its rules were written: "enabled", "enabled_tools", "disabled_tools", "tools.NAME",
-    // "trust".
+    // "trust"; "disabled_tools.NAME" of a tool that another file than the rest disables.
     std::map<std::string, Place> rules;
     const Place& place_of_rule(const std::string& rule) const {
         const auto it = rules.find(rule);
         return it == rules.end() ? place : it->second;
     }
+    const Place& place_of_rule(const std::string& rule, std::string_view tool) const {
+        const auto it = rules.find(rule + "." + std::string(tool));
+        return it == rules.end() ? place_of_rule(rule) : it->second;
+    }
+    // What turns it on again, by the key that turns it off.
+    std::string turn_on = "set enabled = true";
 };
 
 // A server or an [auth.*] table that a project or local file brings, as a person approves it:

@@ -2,6 +2,7 @@
 // place and a list of renamings, and all end in the same Fragment.
 #include "config/fragment.hpp"
 #include "config/keys.hpp"
+#include "config/rules.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -121,7 +122,12 @@ private:
             for (auto& inner : member.value.members) {
                 if (inner.key == "servers")
                     servers(inner, member.value.find("inputs") ? kVsCode : kNested);
-                if (inner.key == "mcpServers") servers(inner, kDesktop);
+                else if (inner.key == "mcpServers")
+                    servers(inner, kDesktop);
+                else if (nearly_servers(inner.key))
+                    misnamed_servers(inner, "unknown table \"mcp." +
+                                                core::printable(inner.key, 80) +
+                                                "\"; did you mean \"mcp.servers\"?");
             }
             return;
         }
@@ -139,17 +145,48 @@ private:
         const auto text = "unknown table or key \"" + core::printable(member.key, 80) + "\"" +
                           core::did_you_mean(member.key, top_level_keys());
         if (out_.source.scope == Scope::Enterprise) return misshapen(member.mark, text);
-        if (!core::nearest(member.key, {"permissions", "policy"}).empty()) {
-            // Most likely rules that would forbid something.
-            note(Severity::Error, member.mark, text);
-            member.key = "permissions";
-            return close_permissions(member);
-        }
+        if (!core::nearest(member.key, {"permissions", "policy"}).empty())
+            return close_for(member, text);  // most likely rules that would forbid something
+        if (nearly_servers(member.key) && misnamed_servers(member, text)) return;
         if (of_another_program()) return;
         const auto& value = member.value;
         const bool server = value.is(Node::Kind::Map) && defines_connection(value);
+        if (may_forbid(member)) {
+            // Whole as it is, it could only have been itself.
+            if (server)
+                return misnamed_server(member, text + "; a server stands below \"servers\"");
+            return close_for(member, text + "; it may hold a rule that forbids something");
+        }
         note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark,
              text + (server ? "; a server stands below \"servers\" or \"mcpServers\"" : ""));
+    }
+
+    // Which tools it would have forbidden nobody can tell.
+    void close_for(Member& member, const std::string& text) {
+        note(Severity::Error, member.mark, text);
+        member.key = "permissions";
+        close_permissions(member);
+    }
+
+    // `[server.x]`: x goes down with the rules that were meant for it. False: there are none.
+    bool misnamed_servers(Member& member, const std::string& text) {
+        bool any = false;
+        for (auto& inner : member.value.members) {
+            if (!may_forbid(inner)) continue;
+            any = true;
+            if (!inner.value.is(Node::Kind::Map)) {
+                close_for(member, text);
+                return true;
+            }
+            misnamed_server(inner, text);
+        }
+        return any;
+    }
+
+    void misnamed_server(Member& server, const std::string& why) {
+        ServerEntry entry{server.key, server.mark, Node::of_map(server.mark), {}};
+        refuse(entry, server.mark, why);
+        out_.servers.push_back(std::move(entry));
     }
 
     bool of_another_program() const {
@@ -301,6 +338,7 @@ private:
     }
 
     static void turn_off(ServerEntry& entry) {
+        entry.off_with_its_file = true;
         if (auto* said = entry.body.find("enabled")) {
             if (said->is(Node::Kind::Flag)) said->flag = false;
             return;
@@ -337,6 +375,7 @@ private:
                                   "\"" + std::string(alias.written) + "\" and \"" +
                                       std::string(alias.ours) + "\" say the same; keep one");
                 }
+                entry.aliases[std::string(alias.ours)] = member.key;
                 member.key = alias.ours;
                 break;
             }
@@ -393,17 +432,16 @@ private:
 
     // disabled = true, and `tools` as a list of those wanted. Gemini's `trust` of true or false says
     // whether it asks before each call.
-    static void desktop(ServerEntry& entry) {
+    void desktop(ServerEntry& entry) {
         std::erase_if(entry.body.members, [](const Member& member) {
             return member.key == "trust" && member.value.is(Node::Kind::Flag);
         });
+        disabled(entry);
+        folders(entry);
+        tell_of_dollars(entry);
         for (auto& member : entry.body.members) {
-            if (member.key == "disabled" && member.value.is(Node::Kind::Flag) &&
-                !entry.body.find("enabled")) {
-                member.key = "enabled";
-                member.value.flag = !member.value.flag;
-            } else if (member.key == "tools" && member.value.is(Node::Kind::List) &&
-                       !entry.body.find("enabled_tools")) {
+            if (member.key == "tools" && member.value.is(Node::Kind::List) &&
+                !entry.body.find("enabled_tools")) {
                 member.key = "enabled_tools";
             }
         }
@@ -413,15 +451,38 @@ private:
         });
     }
 
+    // Of `disabled` and `enabled` the stricter counts.
+    void disabled(ServerEntry& entry) {
+        auto& members = entry.body.members;
+        const auto it = std::find_if(members.begin(), members.end(),
+                                     [](const Member& m) { return m.key == "disabled"; });
+        if (it == members.end()) return;
+        if (it->value.is(Node::Kind::Flag)) it->value.flag = !it->value.flag;
+        auto* enabled = entry.body.find("enabled");
+        if (!enabled) {
+            it->key = "enabled";
+            entry.aliases["enabled"] = "disabled";
+            return;
+        }
+        if (!it->value.is(Node::Kind::Flag))
+            return refuse(entry, it->value.mark,
+                          "disabled: " + mismatch("true or false", it->value));
+        if (enabled->is(Node::Kind::Flag) && enabled->flag != it->value.flag) {
+            note(Severity::Warning, it->mark,
+                 "server \"" + core::printable(entry.id, 80) +
+                     "\": \"enabled\" and \"disabled\" contradict each other, so it is off; keep "
+                     "one of them");
+            if (enabled->flag) entry.aliases["enabled"] = "disabled";
+            enabled->flag = false;
+        }
+        members.erase(it);
+    }
+
     // ${workspaceFolder} is the folder above .vscode or of the file, ${userHome} is ${HOME}. An
     // input is a question to a person: its default is taken, and without one the server is refused.
     void vs_code(ServerEntry& entry) const {
-        auto folder = out_.source.file.substr(0, out_.source.file.rfind('/'));
-        if (folder.ends_with("/.vscode")) folder.resize(folder.size() - 8);
-        replace_all(folder, "${", "$${");
+        folders(entry);
         change_texts(entry.body, [&](Node& node) {
-            replace_all(node.text, "${workspaceFolder}", folder);
-            replace_all(node.text, "${userHome}", "${HOME}");
             for (auto at = node.text.find("${input:"); at != std::string::npos;
                  at = node.text.find("${input:", at)) {
                 const auto end = std::min(node.text.find('}', at), node.text.size());
@@ -439,6 +500,38 @@ private:
                 at += literal.size();
             }
         });
+    }
+
+    // As VS Code and Cursor write them.
+    void folders(ServerEntry& entry) const {
+        auto folder = out_.source.file.substr(0, out_.source.file.rfind('/'));
+        for (const std::string_view own : {"/.vscode", "/.cursor"})
+            if (folder.ends_with(own)) folder.resize(folder.size() - own.size());
+        replace_all(folder, "${", "$${");
+        change_texts(entry.body, [&](Node& node) {
+            replace_all(node.text, "${workspaceFolder}", folder);
+            replace_all(node.text, "${userHome}", "${HOME}");
+        });
+    }
+
+    // Gemini's reference, which the others keep as it is: nobody else can tell what is meant.
+    void tell_of_dollars(const ServerEntry& entry) {
+        for (const auto* key : {"env", "headers"}) {
+            const auto* table = entry.body.find(key);
+            if (!table) continue;
+            for (const auto& [name, mark, value] : table->members) {
+                const auto& text = value.text;
+                const bool variable =
+                    text.size() > 1 && text[0] == '$' &&
+                    text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", 1) == text.npos;
+                if (variable)
+                    note(Severity::Warning, value.mark,
+                         "server \"" + core::printable(entry.id, 80) + "\": " + key + "." +
+                             core::printable(name, 80) + ": \"" + core::printable(text, 80) +
+                             "\" is kept as it is; for the variable write \"${" +
+                             core::printable(text.substr(1), 80) + "}\"");
+            }
+        }
     }
 
     const std::string* default_of(const std::string& id) const {

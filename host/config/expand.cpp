@@ -155,9 +155,11 @@ private:
             return secret(secret_from_file(path_of(reference.substr(5))));
         if (reference.starts_with("command:")) return command(reference.substr(8));
         if (reference.starts_with("keyring:")) {
+            const std::string command =
+                runs_no_commands() ? "" : "${command:secret-tool lookup ...}, ";
             return Error{ErrorCode::Unsupported,
-                         "${keyring:...} is not supported by this build; use ${command:secret-tool "
-                         "lookup ...}, ${file:PATH} or a variable"};
+                         "${keyring:...} is not supported by this build; use " + command +
+                             "${file:PATH} or a variable"};
         }
         if (reference.starts_with("env:"))
             reference.remove_prefix(4);  // as VS Code and Cursor write it
@@ -170,8 +172,9 @@ private:
             return Error{
                 ErrorCode::Invalid,
                 "\"${" + core::printable(name, 80) + (name.size() < reference.size() ? "..." : "") +
-                    "}\" is no reference; expected ${NAME}, ${NAME:-default}, ${file:PATH} or "
-                    "${command:...}; write \"$${\" for the characters themselves"};
+                    "}\" is no reference; expected ${NAME}, ${NAME:-default}" +
+                    (runs_no_commands() ? " or ${file:PATH}" : ", ${file:PATH} or ${command:...}") +
+                    "; write \"$${\" for the characters themselves"};
         }
         if (auto value = variable(reference)) return of_variable(reference, std::move(*value));
         return Error{ErrorCode::Invalid, "the variable " + std::string(reference) +
@@ -190,8 +193,10 @@ private:
         return beside_the_file(server_, std::string(written), environment_);
     }
 
+    bool runs_no_commands() const { return from_project(server_.place.scope); }
+
     Result<std::string> command(std::string_view line) {
-        if (server_.place.scope == Scope::Project || server_.place.scope == Scope::Local) {
+        if (runs_no_commands()) {
             return Error{ErrorCode::Denied, std::string("${command:...} is not allowed in a ") +
                                                 name_of(server_.place.scope) +
                                                 " file; write this server to your user config"};

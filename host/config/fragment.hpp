@@ -41,6 +41,13 @@ struct ServerEntry {
     std::optional<Proposal> withheld = {};
     // Of a project or local file: see Server::program. Set by withhold().
     std::optional<std::string> program = {};
+    // Of keys that the file calls otherwise: ours to its own. "enabled" is "disabled", turned round.
+    std::map<std::string, std::string> aliases = {};
+    bool off_with_its_file = false;  // by the file's own `enabled`
+    const std::string& as_written(const std::string& key) const {
+        const auto it = aliases.find(key);
+        return it == aliases.end() ? key : it->second;
+    }
 };
 
 struct Fragment {

@@ -4,6 +4,7 @@
 #include "config/compile.hpp"
 #include "config/ids.hpp"
 #include "config/keys.hpp"
+#include "config/rules.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -26,11 +27,10 @@ std::string at(const Source& source, Mark mark) {
 void deny_all(Config& config, std::size_t cause) {
     config.deny_all = true;
     config.servers.clear();
-    auto told = config.diagnostics.at(cause);
+    auto& told = config.diagnostics.at(cause);
     told.message = "the enterprise config is broken (" + told.message +
                    "), so every server and tool is denied; ask your administrator";
     config.stop = to_string(told.place) + ": " + told.message;
-    config.diagnostics.push_back(std::move(told));
 }
 
 class Merger {
@@ -232,9 +232,13 @@ private:
         // A rule by a name that nobody knows would forbid nothing, and nobody would see it.
         const bool permissions = table.key == "permissions";
         const bool enterprise = source.scope == Scope::Enterprise;
-        if (permissions) broken_permissions_ = true;
+        const bool rule = permissions || may_forbid(member);
+        if (permissions)
+            broken_permissions_ = true;
+        else if (rule)
+            close(to_string(source.place(member.mark)) + " may be a rule that nothing reads");
         forbid_all_of(source);
-        note(permissions || enterprise || source.is_flag() ? Severity::Error : Severity::Warning,
+        note(rule || enterprise || source.is_flag() ? Severity::Error : Severity::Warning,
              source.place(member.mark),
              "unknown key \"" + core::printable(member.key, 80) + "\" in [" + table.key + "]" +
                  core::did_you_mean(member.key, names));

@@ -329,7 +329,9 @@ std::string take_texts(std::vector<std::string>& target, const Node& value) {
     std::vector<std::string> texts;
     texts.reserve(value.items.size());
     for (const auto& item : value.items) {
-        if (!item.is(Node::Kind::Text)) return mismatch(kTexts, value);
+        if (!item.is(Node::Kind::Text))
+            return "expected " + std::string(kTexts) + ", and item " +
+                   std::to_string(texts.size() + 1) + " of it is " + name_of(item.kind);
         texts.push_back(item.text);
     }
     target = std::move(texts);

@@ -200,6 +200,7 @@ json::value to_json(const Config& config, bool with_origins) {
     out["plugins"] = json::object{{"directories", texts(config.plugins.directories)},
                                   {"disabled", texts(config.plugins.disabled)},
                                   {"hang_limit", seconds(config.plugins.hang_limit)}};
+    out["secrets"] = json::object{{"store", config.secret_store}};
     out["log"] = json::object{{"level", config.log_level}};
     if (config.deny_all) out["deny_all"] = true;
     if (with_origins) {

@@ -3,6 +3,8 @@
 #include "config/keys.hpp"
 #include "config/load.hpp"
 #include "config/merge.hpp"
+#include "config/remote_settings.hpp"
+#include "config/rules.hpp"
 #include "config/transport_settings.hpp"
 #include "core/text.hpp"
 
@@ -61,6 +63,11 @@ public:
             {Severity::Error, server.place, "server \"" + server.id + "\": " + text, server.id});
     }
 
+    void fail(const Server& server, const std::string& key, const std::string& text) {
+        config_.diagnostics.push_back({Severity::Error, place_of(server, key),
+                                       "server \"" + server.id + "\": " + text, server.id});
+    }
+
     void warn(const Server& server, const std::string& key, const std::string& text) {
         config_.diagnostics.push_back({Severity::Warning, place_of(server, key),
                                        "server \"" + server.id + "\": " + text, server.id});
@@ -80,23 +87,44 @@ public:
             for (const auto& key : server_keys()) legal.emplace_back(key.name);
             const auto& place = place_of(server, name);
             const bool rule = server.place.scope == Scope::Enterprise ||
-                              !core::nearest(name, {"enabled", "disabled", "enabled_tools",
-                                                    "disabled_tools", "tools", "trust"})
-                                   .empty();
+                              is_rule_of_a_server(name, server.settings.at(name));
             const bool wrong = rule || place.is_flag();
             if (rule) harmless = false;
             config_.diagnostics.push_back({wrong ? Severity::Error : Severity::Warning, place,
                                            "server \"" + server.id + "\": unknown key \"" +
                                                core::printable(name, 80) + "\" for transport \"" +
-                                               server.transport + "\"" +
-                                               core::did_you_mean(name, legal),
+                                               server.transport + "\"" + hint_for(name, legal),
                                            server.id});
             server.settings.erase(name);
         }
         return harmless;
     }
 
+    // The first setting that only an open schema lets pass, and that may be a rule; empty: none.
+    std::string rule_that_passes(const Server& server, const json::value& schema) {
+        const auto* object = schema.if_object();
+        const auto* properties = object ? object->if_contains("properties") : nullptr;
+        const auto& usual = names_of_settings();
+        for (const auto& setting : server.settings) {
+            const std::string key(setting.key());
+            const bool named =
+                (properties && properties->is_object() && properties->get_object().contains(key)) ||
+                std::find(usual.begin(), usual.end(), key) != usual.end();
+            if (!named && names_a_rule(key)) return key;
+        }
+        return {};
+    }
+
 private:
+    // What belongs to the server and stands in its `config` is offered as itself.
+    static std::string hint_for(const std::string& name, const std::vector<std::string>& legal) {
+        const auto keys = server_keys();
+        const bool ours = std::any_of(keys.begin(), keys.end(),
+                                      [&](const ServerKey& key) { return key.name == name; });
+        return ours ? "; it stands in the server itself, not in its config"
+                    : core::did_you_mean(name, legal);
+    }
+
     const Place& place_of(const Server& server, const std::string& setting) const {
         const auto key = "servers." + server.id + "." + setting;
         const auto it = std::lower_bound(
@@ -122,29 +150,6 @@ std::optional<std::vector<std::string>> names_of_all(const Server& server,
         names.insert(names.end(), closed->begin(), closed->end());
     }
     return names;
-}
-
-// Empty: `url` can be what such a transport connects to, or waits for `${...}`.
-std::string trouble_with_url(const Server& server) {
-    const auto* value = server.settings.if_contains("url");
-    if (!value || !value->is_string()) return {};
-    const std::string_view url(value->get_string());
-    if (url.find("${") != std::string_view::npos) return {};
-    const bool web = server.transport == "http" || server.transport == "sse";
-    if (!web && server.transport != "ws") return {};
-    const auto end = url.find("://");
-    const auto scheme = core::lower(url.substr(0, end == std::string_view::npos ? 0 : end));
-    const bool known =
-        scheme == "http" || scheme == "https" || (!web && (scheme == "ws" || scheme == "wss"));
-    // What it says may hold a password, so it is not repeated.
-    const std::string expected = web ? "http:// or https://" : "ws:// or wss://";
-    if (!known) return "url: expected one that begins with " + expected;
-    const auto host = url.substr(end + 3, url.find_first_of("/?#", end + 3) - (end + 3));
-    const bool odd = std::any_of(url.begin(), url.end(),
-                                 [](char c) { return c == ' ' || (c >= 0 && c < 0x20); });
-    if (host.empty() || host.ends_with('@') || host.starts_with(':') || odd)
-        return "url: expected a host behind " + scheme + "://, and no spaces";
-    return {};
 }
 
 // `command = "npx -y x"`: no shell splits it.
@@ -208,18 +213,27 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
                              core::did_you_mean(name, names));
             return true;
         });
-        if (const auto closed = names_of_all(server, known);
-            closed && !checker.take_out_strangers(server, *closed))
+        const auto closed = names_of_all(server, known);
+        if (closed && !checker.take_out_strangers(server, *closed)) return false;
+        if (const auto rule = closed ? std::string() : checker.rule_that_passes(server, it->schema);
+            !rule.empty()) {
+            checker.fail(server, rule,
+                         unread_rule(rule) + core::did_you_mean(rule, names_in_a_server()));
             return false;
+        }
         if (is_command_line(server)) {
             checker.warn(server, "command",
                          "command: there are spaces in it, and no shell splits it; write the "
                          "program alone and the rest as args, or a list of all of them");
         }
-        if (const auto wrong = trouble_with_url(server); !wrong.empty()) {
-            checker.fail(server, wrong);
-            return false;
+        for (const auto trouble : {trouble_with_url, trouble_with_headers}) {
+            if (const auto wrong = trouble(server); !wrong.empty()) {
+                checker.fail(server, wrong);
+                return false;
+            }
         }
+        if (const auto [key, lost] = lost_token(server, config); !key.empty())
+            checker.warn(server, key, lost);
         if (const auto wrong = fault_of_references(server); !wrong.empty()) {
             checker.fail(server, wrong);
             return false;

@@ -60,7 +60,8 @@ Policy::ServerRules Policy::compile(const config::Server& server) {
     };
     for (const auto& tool : server.disabled_tools)
         rules.tools.try_emplace(
-            tool, NamedTool{Level::Disable, rule(Kind::DisabledTools, "disabled_tools", tool)});
+            tool, NamedTool{Level::Disable, Rule{Kind::DisabledTools, tool,
+                                                 server.place_of_rule("disabled_tools", tool)}});
     if (server.enabled_tools) {
         rules.others_hidden = rule(Kind::EnabledTools, "enabled_tools", {});
         for (const auto& tool : *server.enabled_tools)

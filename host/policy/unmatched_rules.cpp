@@ -65,7 +65,7 @@ private:
         const auto look = [&](const std::string& key, const std::string& tool) {
             if (full() || there.contains(tool)) return;
             found_.push_back(
-                {Severity::Warning, server.place_of_rule(key),
+                {Severity::Warning, server.place_of_rule(key, tool),
                  "server \"" + server.id + "\": " + key + " names \"" + core::printable(tool, 80) +
                      "\", and the server has no such tool" + core::did_you_mean(tool, tools),
                  server.id});

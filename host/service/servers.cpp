@@ -13,12 +13,14 @@ namespace {
 
 constexpr std::size_t kNamedServers = 20;
 
-// Where a server is turned off; of one that a plugin brings, where it is defined.
-std::string place_of_switch(const config::Config& config, const connection::Status& status) {
+// Where a server is turned off, and what turns it on; of one that a plugin brings, where it is
+// defined.
+std::string switch_of(const config::Config& config, const connection::Status& status) {
     const auto found = std::find_if(config.servers.begin(), config.servers.end(),
                                     [&](const auto& server) { return server.id == status.id; });
-    return config::to_string(found == config.servers.end() ? status.place
-                                                           : found->place_of_rule("enabled"));
+    const bool known = found != config.servers.end();
+    return "(" + config::to_string(known ? found->place_of_rule("enabled") : status.place) + "); " +
+           (known ? found->turn_on : config::Server().turn_on);
 }
 
 }  // namespace
@@ -51,9 +53,7 @@ Error Servers::no_such_server(const std::string& server) const {
         known.push_back(status.id);
         if (status.id != server) continue;
         if (status.state == State::Disabled)
-            return {ErrorCode::NotFound, name + " is disabled (" +
-                                             place_of_switch(config_, status) +
-                                             "); set enabled = true"};
+            return {ErrorCode::NotFound, name + " is disabled " + switch_of(config_, status)};
         if (status.state == State::Untrusted) return {ErrorCode::Denied, status.last_error};
         // The message of its entry names the server already.
         return missing(

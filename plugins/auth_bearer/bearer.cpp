@@ -28,8 +28,8 @@ void Bearer::acquire(const patchbay_auth_request& request) {
     if (command_.empty()) {
         if (refused && given_)
             throw sdk::Failure(PATCHBAY_E_AUTH, "the server does not accept " + source() +
-                                                    "; `patchbay config show` says where that is "
-                                                    "written");
+                                                    "; `patchbay config show --origin` says where "
+                                                    "that is written");
         auto credentials = configured();
         given_ = true;
         return sink_.acquired(request.operation, credentials);

@@ -74,6 +74,26 @@ INSTANTIATE_TEST_SUITE_P(
                "servers:\n  a:\n    url: https:///mcp\n",
                4,
                {"server \"a\": url: expected a host behind https://"}},
+        Faulty{"UrlWithAPortThatNoneIs",
+               "config.yaml",
+               "servers:\n  a:\n    url: http://127.0.0.1:99999/mcp\n",
+               4,
+               {":2:3: server \"a\": url: expected a port from 1 to 65535"}},
+        Faulty{"UrlWithAPassword",
+               "config.yaml",
+               "servers:\n  a:\n    url: http://u:pw@127.0.0.1/mcp\n",
+               4,
+               {":2:3: server \"a\": url: it holds a user name or password"}},
+        Faulty{"AHeaderOfOurs",
+               "config.yaml",
+               "servers:\n  a:\n    url: http://127.0.0.1/mcp\n    headers: {Cookie: x}\n",
+               4,
+               {":2:3: server \"a\": headers: \"Cookie\" is set by Patchbay itself"}},
+        Faulty{"ATokenThatReachesNothing",
+               "config.toml",
+               "[servers.a]\ncommand = \"x\"\nbearer_token_env_var = \"T\"\n",
+               0,
+               {":3:1: server \"a\": bearer_token_env_var is for servers behind a URL"}},
         Faulty{"CommandLineInOneText",
                "config.toml",
                "[servers.a]\ncommand = \"npx -y foo\"\n",
@@ -485,6 +505,46 @@ TEST(ConfigOnTheCommandLine, AServerWithAnOverlayThatCannotBeUsedIsNotReached) {
     const auto batch = home.run({"batch"}, R"({"id":1,"op":"tools/call","name":"mcp__x__echo"})");
     EXPECT_THAT(Lines(batch.out).message(1), HasSubstr("config.toml:3:1: server \"x\""));
     EXPECT_NE(batch.exit_code, 0);
+}
+
+TEST(ConfigOnTheCommandLine, ARuleInATableByAWrongNameIsNotLost) {
+    const struct {
+        const char* text;
+        int exit_code;
+        const char* says;
+    } cases[] = {
+        {"[server.x]\ndisabled_tools = ['echo']\n", 4,
+         ":1:9: server \"x\": unknown table or key \"server\"; did you mean \"servers\"?"},
+        {"[policies]\ndeny = ['mcp__x__echo']\n", 7,
+         ":1:2: unknown table or key \"policies\"; it may hold a rule that forbids something"},
+        {"[servers.x]\ncommand = 'x'\nexcludeTools = ['echo']\n", 4,
+         ":3:1: server \"x\": unknown key \"excludeTools\""},
+    };
+    for (const auto& c : cases) {
+        for (const bool checkout : {false, true}) {
+            SCOPED_TRACE(std::string(c.text) + (checkout ? "checkout" : "user"));
+            Home home;
+            home.add_example("x");
+            const auto file =
+                home.write(checkout ? std::filesystem::path(".patchbay/config.toml")
+                                    : std::filesystem::path(home.user_config()) / "config.toml",
+                           c.text);
+            const auto done = home.run({"-q", "call", "mcp__x__echo", "message=hi"});
+            EXPECT_EQ(done.exit_code, c.exit_code) << done.out;
+            EXPECT_EQ(done.out, "");
+            EXPECT_THAT(done.err, HasSubstr(file + c.says));
+            EXPECT_EQ(home.run({"config", "check"}).exit_code, 4);
+        }
+    }
+}
+
+TEST(ConfigOnTheCommandLine, ADisabledServerIsTurnedOnByTheKeyThatStandsThere) {
+    Home home;
+    home.write(".mcp.json", R"({"mcpServers":{"y":{"command":"y","disabled":true}}})");
+    home.write(home.user_config() / "mcp.json",
+               R"({"mcpServers":{"x":{"command":"x","disabled":true}}})");
+    EXPECT_THAT(home.run({"call", "mcp__x__echo"}).err,
+                AllOf(HasSubstr("set disabled = false"), Not(HasSubstr("enabled = true"))));
 }
 
 TEST(ConfigOnTheCommandLine, WhatACheckoutForbidsCountsThoughItsLooseningDoesNot) {

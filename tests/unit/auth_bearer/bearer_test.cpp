@@ -131,7 +131,8 @@ TEST_F(BearerTest, SaysThatTheServerDoesNotAcceptTheToken) {
     use({{"token", "t0ken-refused"}});
     ASSERT_TRUE(acquire());
     const auto told = refusal(true);
-    EXPECT_THAT(told, HasSubstr("does not accept the configured token; `patchbay config show`"));
+    EXPECT_THAT(told,
+                HasSubstr("does not accept the configured token; `patchbay config show --origin`"));
     EXPECT_THAT(told, Not(HasSubstr("t0ken-refused")));
 }
 

@@ -465,6 +465,40 @@ TEST_F(Approval, WhatAnUnapprovedDefinitionForbidsHasToBeReadable) {
     EXPECT_THAT(all(now().diagnostics), HasSubstr("say the same; keep one"));
 }
 
+TEST_F(Approval, WhatAnUnapprovedDefinitionForbidsByAWrongNameTakesTheServerDown) {
+    user("[servers.a]\ncommand = 'mine'\n[servers.b]\ncommand = 'b'\n");
+    for (const auto* text :
+         {"disabledTools = ['wipe']", "disabled_tool = ['wipe']", "excludeTools = ['wipe']",
+          "blocked_tools = ['wipe']", "config = { disabled_tools = ['wipe'] }",
+          "config = { excludeTools = ['wipe'] }", "rules = { disabled_tools = ['wipe'] }",
+          "tool = { wipe = 'deny' }", "disabled = true"}) {
+        SCOPED_TRACE(text);
+        project("[servers.a]\ncommand = 'theirs'\n" + std::string(text) + "\n");
+        EXPECT_FALSE(find(now(), "a"));
+        EXPECT_TRUE(find(now(), "b"));
+        EXPECT_THAT(all(now().diagnostics), HasSubstr(":3:"));
+    }
+    project("[servers.a]\ncommand = 'theirs'\nargz = ['x']\ncolour = 'red'\n");
+    EXPECT_TRUE(find(now(), "a"));
+}
+
+TEST_F(Approval, AToolIsForbiddenByTheFileThatSaysSo) {
+    user("[servers.a]\ncommand = 'mine'\ndisabled_tools = ['wipe']\n");
+    project(
+        "[servers.a]\ncommand = 'theirs'\ndisabled_tools = ['format', 'wipe']\n"
+        "tools.read = 'deny'\n");
+    const auto config = now();
+    const auto* a = find(config, "a");
+    ASSERT_TRUE(a);
+    const auto place = [&](const char* rule, const char* tool) {
+        return to_string(a->place_of_rule(rule, tool));
+    };
+    EXPECT_THAT(place("disabled_tools", "wipe"), HasSubstr("user config"));
+    EXPECT_THAT(place("disabled_tools", "format"),
+                AllOf(HasSubstr("project config"), HasSubstr(":3:")));
+    EXPECT_THAT(place("tools", "read"), AllOf(HasSubstr("project config"), HasSubstr(":4:")));
+}
+
 TEST_F(Approval, AnOverlayOfACheckoutDoesNotTurnAServerOn) {
     for (const bool of_project : {true, false}) {
         user("[servers.a]\ncommand = 'mine'\nenabled = false\n");

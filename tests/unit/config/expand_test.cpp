@@ -184,6 +184,10 @@ TEST_F(Expand, ProjectFilesRunNoCommands) {
         EXPECT_THAT(one("${command:echo x}"),
                     HasSubstr(std::string("${command:...} is not allowed in a ") + name_of(scope) +
                               " file"));
+        for (const auto* text : {"${keyring:x}", "${a b}"})
+            EXPECT_THAT(one(text),
+                        AllOf(HasSubstr("${file:PATH}"), ::testing::Not(HasSubstr("${command:"))))
+                << "nothing is advised that is not allowed there";
     }
 }
 

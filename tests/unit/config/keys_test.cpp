@@ -1,4 +1,6 @@
 // What each kind of value may be, up to its last one, and what is said of others.
+#include "config/keys.hpp"
+
 #include "config/merge.hpp"
 #include "core/text.hpp"
 #include "support.hpp"
@@ -89,6 +91,14 @@ TEST(Keys, ACommandIsAProgramOrAListThatBeginsWithOne) {
                 HasSubstr("args: expected a list of text"));
     EXPECT_THAT(settings_of("command = 'x'\nargs = [[]]"),
                 HasSubstr("args: expected a list of text"));
+}
+
+TEST(Keys, OfAListTheItemThatDoesNotDoIsNamed) {
+    Node list = Node::of_list({});
+    list.items = {Node::of_text("a", {}), Node::of_list({}), Node::of_text("b", {})};
+    std::vector<std::string> texts = {"kept"};
+    EXPECT_EQ(take_texts(texts, list), "expected a list of text, and item 2 of it is a list");
+    EXPECT_EQ(texts, std::vector<std::string>{"kept"});
 }
 
 TEST(Keys, WhatIsWrittenForAnotherTypeIsToldWithWhatToWrite) {

@@ -228,6 +228,18 @@ TEST(ConfigMerge, OfACheckoutsOverlayThatLoosensWhatItForbidsCounts) {
                 ElementsAre(Field(&Diagnostic::message, HasSubstr("a project file may not "))));
 }
 
+TEST(ConfigMerge, AllThatACheckoutMayNotIsToldAtOnce) {
+    std::vector<Fragment> fragments;
+    fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'x'\nenabled = false\n"));
+    fragments.push_back(toml(Scope::Project,
+                             "[servers.x]\nenabled = true\ntrust = 'trusted'\n"
+                             "tool_timeout_ms = 1\nrequest_timeout_ms = 1\n"));
+    EXPECT_THAT(
+        all(merge(std::move(fragments)).diagnostics),
+        HasSubstr("may not turn on a server, nor raise the trust in a server, nor shorten a "
+                  "time-out of a server; write it to your user config"));
+}
+
 TEST(ConfigMerge, WhatIsHeldBackIsTheSourceOfNoRule) {
     std::vector<Fragment> fragments;
     fragments.push_back(
@@ -457,6 +469,92 @@ TEST(ConfigMerge, ALocalFileMayLoosenWhatTheProjectDefines) {
     const auto config = merge(std::move(fragments));
     ASSERT_EQ(config.servers.size(), 1u);
     EXPECT_EQ(config.servers[0].tools.at("a"), Level::AllowAlways) << all(config.diagnostics);
+}
+
+TEST(ConfigMerge, WhatTurnsAServerOnIsTheKeyThatTurnedItOff) {
+    const auto json = [](const char* text) {
+        std::vector<Fragment> one;
+        one.push_back(read_fragment(text, Format::Json, {Scope::User, 0, "mcp.json"}));
+        return merge(std::move(one));
+    };
+    const struct {
+        const char* text;
+        bool enabled;
+        const char* turn_on;
+        const char* says;
+    } cases[] = {
+        {R"({"mcpServers": {"x": {"command": "x", "disabled": true}}})", false,
+         "set disabled = false", ""},
+        {R"({"servers": {"x": {"command": "x", "enabled": false}}})", false, "set enabled = true",
+         ""},
+        {R"({"enabled": false, "servers": {"x": {"command": "x"}}})", false,
+         "set enabled = true at the top of that file", ""},
+        {R"({"mcpServers": {"x": {"command": "x", "disabled": true, "enabled": true}}})", false,
+         "set disabled = false", "contradict each other, so it is off"},
+        {R"({"mcpServers": {"x": {"command": "x", "enabled": false, "disabled": false}}})", false,
+         "set enabled = true", "contradict each other, so it is off"},
+        {R"({"mcpServers": {"x": {"command": "x", "enabled": true, "disabled": false}}})", true,
+         nullptr, ""},
+    };
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.text);
+        const auto config = json(c.text);
+        const auto* x = find(config, "x");
+        ASSERT_TRUE(x);
+        EXPECT_EQ(x->enabled, c.enabled);
+        EXPECT_FALSE(x->settings.contains("disabled"));
+        if (c.turn_on) EXPECT_EQ(x->turn_on, c.turn_on);
+        EXPECT_THAT(all(config.diagnostics), HasSubstr(c.says));
+        EXPECT_EQ(config.diagnostics.empty(), !*c.says);
+    }
+    EXPECT_THAT(all(json(R"({"mcpServers": {"x": {"command": "x", "disabled": 1}}})").diagnostics),
+                HasSubstr("disabled: expected true or false"));
+}
+
+TEST(ConfigMerge, AMessageNamesTheKeyThatWasWritten) {
+    std::vector<Fragment> one;
+    one.push_back(read_fragment(R"({"mcpServers": {"x": {"command": "x", "timeout": "5"}}})",
+                                Format::Json, {Scope::User, 0, "mcp.json"}));
+    EXPECT_THAT(all(merge(std::move(one)).diagnostics),
+                HasSubstr("server \"x\": timeout: expected"));
+    EXPECT_THAT(all(of_user("[servers.x]\ncommand = 'x'\ntool_timeout_sec = 1\n"
+                            "tool_timeout_ms = 2\n")
+                        .diagnostics),
+                HasSubstr(":4:1: server \"x\": tool_timeout_sec and tool_timeout_ms say the same"));
+}
+
+TEST(ConfigMerge, WhatTurnsOffAServerByAMisspeltNameIsTold) {
+    const std::string defined = "[servers.github]\ncommand = 'x'\n";
+    EXPECT_THAT(
+        all(of_user(defined + "[servers.gihtub]\nenabled = false\n").diagnostics),
+        HasSubstr("warning: user config user.toml:3:10: server \"gihtub\": no source defines "
+                  "this server, so nothing is turned off; did you mean \"github\"?"));
+    EXPECT_EQ(all(of_user(defined + "[servers.other]\nenabled = false\n").diagnostics), "")
+        << "another checkout may have it";
+}
+
+TEST(ConfigMerge, AMisspeltCommandIsToldOnce) {
+    const auto config = of_user("[servers.a]\ncomand = 'x'\n[servers.b]\ncommand = 'b'\n");
+    EXPECT_EQ(
+        all(config.diagnostics),
+        "error: user config user.toml:2:1: server \"a\": unknown key \"comand\"; did you mean "
+        "\"command\"?\n");
+}
+
+TEST(ConfigMerge, FoldersOfCursorAreThoseOfItsFile) {
+    std::vector<Fragment> one;
+    one.push_back(read_fragment(
+        R"({"mcpServers": {"x": {"command": "${workspaceFolder}/x", "args": ["${userHome}"],
+            "env": {"A": "$MY_TOKEN", "B": "$ 5", "C": "${C}"}}}})",
+        Format::Json, {Scope::User, 0, "/w/.cursor/mcp.json"}));
+    const auto config = merge(std::move(one));
+    ASSERT_EQ(config.servers.size(), 1u);
+    EXPECT_EQ(config.servers[0].settings.at("command"), "/w/x");
+    EXPECT_EQ(serialize(config.servers[0].settings.at("args")), R"(["${HOME}"])");
+    EXPECT_THAT(config.diagnostics,
+                ElementsAre(Field(&Diagnostic::message,
+                                  "server \"x\": env.A: \"$MY_TOKEN\" is kept as it is; for the "
+                                  "variable write \"${MY_TOKEN}\"")));
 }
 
 TEST(ConfigMerge, AMistakeSaysWhatWasFound) {

@@ -89,6 +89,12 @@ env = "NAME"
                                 R"("env":"NAME")"));
 }
 
+TEST(Show, SaysWhereSignInsAreKept) {
+    Config config;
+    config.secret_store = "secret-service";
+    EXPECT_EQ(serialize(to_json(config, false).at("secrets")), R"({"store":"secret-service"})");
+}
+
 TEST(Show, OriginsComeWhenAskedFor) {
     const auto config = of("[servers.a]\ncommand = 'x'\n");
     EXPECT_FALSE(to_json(config, false).as_object().contains("origins"));

@@ -119,7 +119,18 @@ TEST(CheckTransports, JudgesAUrlByItsTransport) {
         {"url = 'wss://x'\ntransport = 'sse'", "begins with http:// or https://"},
         {"url = 'http://?q'", "expected a host behind http://"},
         {"url = 'http://#part'", "expected a host behind http://"},
-        {"url = 'http://a@x'", ""},
+        {"url = 'http://secret:word@x'", "url: it holds a user name or password"},
+        {"url = 'http://secret@x:80'", "url: it holds a user name or password"},
+        {"url = 'http://127.0.0.1:99999/mcp'", "url: expected a port from 1 to 65535"},
+        {"url = 'http://x:0'", "url: expected a port from 1 to 65535"},
+        {"url = 'http://x:8o'", "url: expected a port from 1 to 65535"},
+        {"url = 'http://[::1]:70000'", "url: expected a port from 1 to 65535"},
+        {"url = 'http://[::1]:7000'", ""},
+        {"url = 'http://[::1]/'", ""},
+        {"url = 'http://x:/?a=b:c@d'", ""},
+        {"url = 'http://x'\nheaders = { Cookie = 'secret' }", "headers: \"Cookie\" is set by"},
+        {"url = 'http://x'\nheaders = { MCP-Era = 'secret' }", "headers: \"MCP-Era\" is set by"},
+        {"url = 'http://x'\nheaders = { X-Cookie = 'secret' }", ""},
         {"url = \"http://x/\\u001f\"", "no spaces"},
         {"url = 'http://\u00e4'", ""},
     };
@@ -170,12 +181,59 @@ TEST(CheckTransports, DropsUnknownSettingsWithAHint) {
 }
 
 TEST(CheckTransports, ARuleByAWrongNameTakesTheServerDown) {
-    for (const auto* rule : {"disabeld_tools = ['x']", "enabledtools = ['x']", "disabled = true",
-                             "tool = { x = 'deny' }", "trsut = 'untrusted'"}) {
+    for (const auto* rule :
+         {"disabeld_tools = ['x']", "enabledtools = ['x']", "disabled = true",
+          "tool = { x = 'deny' }", "trsut = 'untrusted'", "excludeTools = ['x']",
+          "disabledTools = ['x']", "blocked_tools = ['x']", "allowedTools = ['x']",
+          "config = { disabled_tools = ['x'] }", "config = { includeTools = ['x'] }",
+          "rules = { disabled_tools = ['x'] }", "permissions = { x = 'deny' }"}) {
         auto config = of("[servers.a]\ncommand = 'x'\n" + std::string(rule) + "\n");
         check_transports(config, known());
         EXPECT_TRUE(config.servers.empty()) << rule;
-        EXPECT_THAT(all(config.diagnostics), HasSubstr("error: project config .mcp.toml:3:1: "));
+        EXPECT_THAT(all(config.diagnostics),
+                    HasSubstr(std::string("error: project config .mcp.toml:3:") +
+                              (std::string(rule).starts_with("config") ? "12: " : "1: ")));
+    }
+}
+
+TEST(CheckTransports, SoDoesOneThatASchemaLetsPass) {
+    for (const auto* rule : {"disabledTools = ['x']", "blocked_tools = ['x']",
+                             "config = { disabled_tools = ['x'] }"}) {
+        auto config = of("[servers.a]\nurl = 'https://x'\n" + std::string(rule) + "\n");
+        auto own = config;
+        check_transports(config, known());
+        EXPECT_TRUE(config.servers.empty()) << rule;
+        EXPECT_THAT(all(config.diagnostics), HasSubstr("error: project config .mcp.toml:3:"));
+        check_transports(own,
+                         {{"http", boost::json::parse(
+                                       R"({"properties": {"disabledTools": {}, "blocked_tools": {},
+                                   "disabled_tools": {}}, "additionalProperties": true})")}});
+        EXPECT_EQ(own.servers.size(), 1u) << "the transport reads it";
+    }
+}
+
+TEST(CheckTransports, TellsOfATokenThatReachesNoProgram) {
+    const struct {
+        const char* text;
+        const char* says;
+    } cases[] = {
+        {"[servers.a]\ncommand = 'x'\nbearer_token_env_var = 'T'\n",
+         ":3:1: server \"a\": bearer_token_env_var is for servers behind a URL"},
+        {"[servers.a]\ncommand = 'x'\nauth = 'corp'\n[auth.corp]\nkind = 'bearer'\ntoken = 't'\n",
+         ":3:1: server \"a\": auth \"corp\": a program gets no header, so the token reaches "
+         "nothing; "
+         "in [auth.corp] write env = \"VARIABLE\""},
+        {"[servers.a]\ncommand = 'x'\nauth = 'corp'\n[auth.corp]\nkind = 'bearer'\nenv = 'T'\n",
+         ""},
+        {"[servers.a]\nurl = 'https://x'\nauth = 'corp'\n[auth.corp]\nkind = 'bearer'\n", ""},
+        {"[servers.a]\nurl = 'https://x'\nbearer_token_env_var = 'T'\n", ""},
+    };
+    for (const auto& c : cases) {
+        auto config = of(c.text);
+        check_transports(config, known());
+        EXPECT_EQ(config.servers.size(), 1u);
+        EXPECT_THAT(all(config.diagnostics), HasSubstr(c.says));
+        EXPECT_EQ(config.diagnostics.empty(), !*c.says) << c.text;
     }
 }
 

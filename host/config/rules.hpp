@@ -1,0 +1,37 @@
+// Which keys may have been meant to forbid something, though nothing reads them: a rule by a nearly
+// right name, or by the name another program has for it, would forbid nothing and nobody would see
+// it (decision 0016). One judge for every place where such a key can stand.
+//
+// Threads: [any], pure.
+#pragma once
+
+#include "config/node.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace patchbay::config {
+
+// Whether `key` is, or nearly is, the name of a rule: ours, or that of a program whose files are
+// read. Case, `_` and `-` do not matter.
+bool names_a_rule(std::string_view key);
+
+// Whether a key, or one below it, may be meant to forbid something. `enabled = true`, `disabled = false`
+// and `trust = "trusted"` forbid nothing.
+bool may_forbid(std::string_view key, const boost::json::value& value);
+bool may_forbid(const Member& member);
+
+// Of a server's settings one that nothing reads may be a rule, whatever stands below.
+bool is_rule_of_a_server(std::string_view key, const boost::json::value& value);
+
+// The first key of a server, beside or in `config`, that no usual transport reads and that may be a
+// rule; null: none.
+const Member* misplaced_rule(const Node& body);
+
+// `unknown key "x", which may be a rule`: the beginning of a message.
+std::string unread_rule(std::string_view key);
+
+// Whether a table by that name is nearly one of servers.
+bool nearly_servers(std::string_view key);
+
+}  // namespace patchbay::config
