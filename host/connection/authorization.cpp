@@ -97,7 +97,7 @@ void Connection::Impl::unauthorized(RequestId id, const plugin::Problem& problem
     // A person may be signing in: no limit of ours runs meanwhile but the caller's own.
     entry.idle_deadline = core::Clock::time_point::max();
     if (entry.own) entry.deadline = core::Clock::time_point::max();
-    if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
+    startup_timer.stop();
     place.reset();  // nor does anybody queue behind a person
     auth->ask(problem, [this, id, problem](const Result<void>& outcome) {
         authorized(outcome);
@@ -115,7 +115,7 @@ void Connection::Impl::unauthorized(RequestId id, const plugin::Problem& problem
 void Connection::Impl::authorized(const Result<void>& outcome) {
     if (!channel || closing || lost_because) return;
     if (outcome) channel->set_credentials(all_credentials());
-    if (state != State::Ready && !startup_timer) start_startup_timer();
+    if (state != State::Ready && !startup_timer.running()) start_startup_timer();
 }
 
 void Connection::Impl::challenged(const plugin::Problem& problem) {
@@ -142,7 +142,7 @@ bool Connection::Impl::reopen_authorized(const plugin::Problem& problem) {
     if (!auth->configured() || open_auth_rounds >= kMostAuthRounds) return false;
     ++open_auth_rounds;
     if (state == State::Ready) set_state(State::Reconnecting);
-    if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
+    startup_timer.stop();
     place.reset();
     auth->ask(problem, [this, problem](const Result<void>& outcome) {
         if (closing || channel || place || preparing) return;

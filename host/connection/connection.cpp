@@ -57,12 +57,8 @@ Connection::Connection(const Context& context, registry::ServerSpec spec)
     : impl_(std::make_unique<Impl>(*this, context, std::move(spec))) {}
 
 Connection::~Connection() {
-    // First what is deferred or timed, so that no handler below is met by it half torn down.
+    // First what is deferred, so that no handler below is met by it half torn down.
     *impl_->alive = false;
-    for (const auto timer : {impl_->startup_timer, impl_->silence_timer, impl_->reconnect_timer,
-                             impl_->health_timer, impl_->listen_timer, impl_->relist_timer}) {
-        if (timer) impl_->context.loop.cancel(timer);
-    }
     impl_->closing = true;          // a handler that asks again is refused, not connected
     impl_->state = State::Stopped;  // and what goes on while a server is ready ends
     impl_->fail_all(impl_->named({ErrorCode::Unavailable, "the host is closing"}));
@@ -147,7 +143,7 @@ void Connection::on_opened() {
 void Connection::on_message(plugin::ExchangeId exchange, core::Buffer body) {
     if (impl_->lost_because) return;  // given up: nothing that it says counts any more
     impl_->heard = true;
-    if (!std::exchange(impl_->spoke, true) && impl_->silence_timer) impl_->await_probe();
+    if (!std::exchange(impl_->spoke, true) && impl_->silence_timer.running()) impl_->await_probe();
     impl_->message(exchange, std::move(body));
 }
 void Connection::on_done(plugin::ExchangeId exchange, const plugin::Problem* problem) {
@@ -162,7 +158,7 @@ void Connection::on_challenge(const plugin::Problem& problem) {
 }
 void Connection::on_output(unsigned stream, std::string_view line) {
     // A program that writes has started: its silence counts from now.
-    if (!std::exchange(impl_->spoke, true) && impl_->silence_timer) impl_->await_probe();
+    if (!std::exchange(impl_->spoke, true) && impl_->silence_timer.running()) impl_->await_probe();
     impl_->keep_line(stream != 1, line);
 }
 void Connection::on_fact(std::string_view name, std::string_view value) {

@@ -8,6 +8,7 @@
 #include "connection/pending_requests.hpp"
 #include "connection/server_requests.hpp"
 #include "core/secrets.hpp"
+#include "core/timer.hpp"
 #include "protocol/http_headers.hpp"
 
 #include <deque>
@@ -191,20 +192,21 @@ struct Connection::Impl {
     unsigned listed_generation = 0;  // the session that `tools` come from
     unsigned relists = 0;            // in a row, because the server said that its tools changed
     core::Clock::time_point listed_at{};
-    core::Loop::TimerId relist_timer = 0;
+    core::Timer relist_timer{context.loop};
     std::vector<std::function<void(Result<void>)>> list_waiters;
 
     std::string log_level;                // wanted; empty: the server's own
     std::set<std::string> subscriptions;  // resource URIs wanted, in every session
     RequestId listen_id = 0;
-    core::Loop::TimerId listen_timer = 0;
+    core::Timer listen_timer{context.loop};
     core::Clock::time_point listen_at{};
     unsigned short_listens = 0;  // in a row
 
     std::vector<std::function<void()>> settled, closed;
     bool closing = false;
     std::unique_ptr<StartQueue::Place> place;  // while it starts, or waits to
-    core::Loop::TimerId startup_timer = 0, silence_timer = 0, reconnect_timer = 0, health_timer = 0;
+    core::Timer startup_timer{context.loop}, silence_timer{context.loop},
+        reconnect_timer{context.loop}, health_timer{context.loop};
     unsigned attempts = 0, misses = 0;
     bool heard = false;                 // since the last health check
     bool answered_late = false;         // or never, on this channel

@@ -64,7 +64,7 @@ void Connection::Impl::connect(std::function<void()> when_settled) {
     if (closing) return settle();
     if (channel || preparing || asking_ahead || place || state == State::Connecting)
         return;  // this attempt's end will settle
-    if (reconnect_timer) context.loop.cancel(std::exchange(reconnect_timer, 0));
+    reconnect_timer.stop();
     if (state == State::Failed || state == State::Error) attempts = 0;
     take_place([this] {
         begin_attempt();
@@ -153,9 +153,7 @@ void Connection::Impl::open_channel(json::object settings) {
 }
 
 void Connection::Impl::start_startup_timer() {
-    if (startup_timer) context.loop.cancel(startup_timer);
-    startup_timer = context.loop.after(spec.config.startup_timeout, [this] {
-        startup_timer = 0;
+    startup_timer.start(spec.config.startup_timeout, [this] {
         if (std::exchange(moving_on, false)) {
             // The last transport does not let go of its channel: that is all there is to say.
             return tell_failure(State::Error, named(*lost_because));
@@ -197,17 +195,13 @@ void Connection::Impl::drive(protocol::Handshake::Step step) {
 
 // Gives the probe its time alone; begins anew when the server is heard of for the first time.
 void Connection::Impl::await_probe() {
-    if (silence_timer) context.loop.cancel(silence_timer);
     const bool starting = !spoke && shown.facts.count("pid") > 0;
     const auto patience = handshake->expects_modern() ? kKnownSilence
                           : starting                  ? kStartSilence
                                                       : kProbeSilence;
     // What remains of the limit is for `initialize`.
     const auto most = spec.config.startup_timeout / 3;
-    silence_timer = context.loop.after(std::min(patience, most), [this] {
-        silence_timer = 0;
-        drive(handshake->on_silence());
-    });
+    silence_timer.start(std::min(patience, most), [this] { drive(handshake->on_silence()); });
 }
 
 void Connection::Impl::handshake_result(const std::string& method, Result<Reply> reply) {
@@ -236,7 +230,7 @@ void Connection::Impl::handshake_result(const std::string& method, Result<Reply>
 }
 
 void Connection::Impl::established(protocol::Session made) {
-    if (silence_timer) context.loop.cancel(std::exchange(silence_timer, 0));
+    silence_timer.stop();
     // The server has settled on the other era after all: its tools are listed anew.
     if (session && listen_id) cancel(std::exchange(listen_id, 0), "the revision changes");
     session = std::move(made);
@@ -256,7 +250,7 @@ void Connection::Impl::established(protocol::Session made) {
 }
 
 void Connection::Impl::ready() {
-    if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
+    startup_timer.stop();
     place.reset();
     misses = 0;
     ready_at = context.now();
@@ -270,12 +264,12 @@ void Connection::Impl::ready() {
     if (!context.long_lived) return;
     listen();
     if (context.health.ping_interval.count() > 0) {
-        health_timer = context.loop.after(context.health.ping_interval, [this] { check_health(); });
+        health_timer.start(context.health.ping_interval, [this] { check_health(); });
     }
 }
 
 void Connection::Impl::check_health() {
-    health_timer = context.loop.after(context.health.ping_interval, [this] { check_health(); });
+    health_timer.start(context.health.ping_interval, [this] { check_health(); });
     if (std::exchange(heard, false)) {
         misses = 0;
         return;
@@ -322,10 +316,7 @@ void Connection::Impl::listen_again() {
     short_listens = lived ? 0 : short_listens + 1;
     const auto doubled = context.listen_first * (1u << std::min(short_listens, 16u)) / 2;
     const auto pause = std::clamp(doubled, context.listen_first, context.listen_most);
-    listen_timer = context.loop.after(pause, [this] {
-        listen_timer = 0;
-        listen();
-    });
+    listen_timer.start(pause, [this] { listen(); });
 }
 
 // Who waits hears of it now; the server may take its time to leave.
@@ -335,7 +326,7 @@ void Connection::Impl::lose(Error error) {
     if (!channel) return attempt_failed(std::move(error), true);
     if (next_transport(error)) {
         moving_on = true;
-        if (!startup_timer) start_startup_timer();
+        if (!startup_timer.running()) start_startup_timer();
         fail_all(named(*lost_because), Which::Started);  // of the handshake; the others wait on
         channel->close();
         return;
@@ -380,7 +371,7 @@ void Connection::Impl::tell_failure(State next, const Error& error) {
 void Connection::Impl::channel_gone(const plugin::Problem* problem) {
     for (auto* timer :
          {&startup_timer, &silence_timer, &health_timer, &listen_timer, &relist_timer}) {
-        if (*timer) context.loop.cancel(std::exchange(*timer, 0));
+        timer->stop();
     }
     // The channel is still delivering this very event: it goes when that has returned.
     context.loop.defer([gone = std::shared_ptr<plugin::Channel>(std::move(channel))] {});
@@ -433,7 +424,7 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
 }
 
 void Connection::Impl::attempt_failed(Error error, bool retryable) {
-    if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
+    startup_timer.stop();
     if (std::exchange(preparing, false)) ++preparation;  // what comes of it is nobody's any more
     handshake.reset();
     retried_without_probe = false;
@@ -455,8 +446,7 @@ void Connection::Impl::schedule_reconnect() {
     ++attempts;
     delay = std::max(std::min(delay, context.health.reconnect_most),
                      std::min<std::chrono::milliseconds>(retry_after, kMostRetryAfter));
-    reconnect_timer = context.loop.after(delay, [this] {
-        reconnect_timer = 0;
+    reconnect_timer.start(delay, [this] {
         take_place([this] {
             begin_attempt();
             open();
@@ -466,13 +456,13 @@ void Connection::Impl::schedule_reconnect() {
 
 void Connection::Impl::close(std::function<void()> when_closed) {
     closed.push_back(std::move(when_closed));
-    if (reconnect_timer) context.loop.cancel(std::exchange(reconnect_timer, 0));
+    reconnect_timer.stop();
     const bool first = !std::exchange(closing, true);
     if (channel) {
         if (first) channel->close();
         return;
     }
-    if (startup_timer) context.loop.cancel(std::exchange(startup_timer, 0));
+    startup_timer.stop();
     place.reset();
     fail_all(named({ErrorCode::Unavailable, "the connection was closed"}));
     set_state(State::Stopped);

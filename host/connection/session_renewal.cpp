@@ -37,7 +37,7 @@ void Connection::Impl::stream_lost_session() {
 void Connection::Impl::renew_session() {
     core::log::debug("server \"" + spec.id() + "\" forgot its session; a new one is begun");
     for (auto* timer : {&health_timer, &listen_timer, &relist_timer}) {
-        if (*timer) context.loop.cancel(std::exchange(*timer, 0));
+        timer->stop();
     }
     const std::string version = session->version;
     session.reset();

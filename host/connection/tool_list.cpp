@@ -17,7 +17,7 @@ constexpr std::size_t kMostNotes = 100;
 
 void Connection::Impl::list_tools(std::string cursor) {
     if (cursor.empty()) {
-        if (relist_timer) context.loop.cancel(std::exchange(relist_timer, 0));
+        relist_timer.stop();
         list_running = true;
         list_again = false;
         ++list_round;
@@ -169,7 +169,7 @@ void Connection::Impl::tools_changed() {
         changed_meanwhile = true;
         return;
     }
-    if (state != State::Ready || !context.long_lived || relist_timer) return;
+    if (state != State::Ready || !context.long_lived || relist_timer.running()) return;
     if (context.now() - listed_at >= context.relist_most) relists = 0;
     std::chrono::milliseconds pause{0};
     if (relists > 0) {
@@ -177,8 +177,7 @@ void Connection::Impl::tools_changed() {
         pause = std::min(doubled, context.relist_most);
     }
     ++relists;
-    relist_timer = context.loop.after(pause, [this] {
-        relist_timer = 0;
+    relist_timer.start(pause, [this] {
         if (state == State::Ready && !list_running) list_tools({});
     });
 }
