@@ -24,26 +24,26 @@ bool fits_a_header(const std::string& value) {
 
 std::unique_ptr<AuthLoop> Connection::Impl::make_auth_loop() {
     AuthLoop::Make make;
-    if (context.auth_of) auth_choice = context.auth_of(spec.config);
-    if (auth_choice && context.authenticate) {
+    auth_choice = context.credentials.choice(spec.config);
+    if (auth_choice) {
         make = [this, watch = alive](plugin::AuthenticatorEvents& events, AuthLoop::Made made) {
             const auto told = [this, made](Result<std::unique_ptr<plugin::Authenticator>> outcome) {
                 if (outcome) return made(std::move(outcome));
                 made(within(auth_choice->name, outcome.error()));
             };
             if (!auth_method) return told(auth_method.error());
-            if (!context.prepare_auth)
-                return told(context.authenticate(spec.config, *auth_method, signer, events));
-            context.prepare_auth(*auth_method, [this, watch, told, &events,
-                                                method = *auth_method](const Result<void>& ready) {
-                if (!*watch) return;
-                if (closing) return told(Error{ErrorCode::Unavailable, "the connection is closed"});
-                if (!ready) return told(ready.error());
-                told(context.authenticate(spec.config, method, signer, events));
-            });
+            context.credentials.prepare(
+                *auth_method,
+                [this, watch, told, &events, method = *auth_method](const Result<void>& ready) {
+                    if (!*watch) return;
+                    if (closing)
+                        return told(Error{ErrorCode::Unavailable, "the connection is closed"});
+                    if (!ready) return told(ready.error());
+                    told(context.credentials.authenticator(spec.config, method, signer, events));
+                });
         };
     }
-    return std::make_unique<AuthLoop>(context.loop, std::move(make), context.asking, [this] {
+    return std::make_unique<AuthLoop>(context.loop, std::move(make), context.terms.asking, [this] {
         if (channel) channel->set_credentials(all_credentials());
     });
 }
@@ -52,7 +52,7 @@ Result<void> Connection::Impl::read_bearer_token() {
     bearer.clear();
     const auto& name = spec.config.bearer_token_env_var;
     if (name.empty()) return {};
-    const auto token = context.variable ? context.variable(name) : std::nullopt;
+    const auto token = context.credentials.variable(name);
     const auto& written = spec.config.place;
     if (!token)
         return Error{ErrorCode::Invalid,
@@ -106,7 +106,7 @@ void Connection::Impl::unauthorized(RequestId id, const plugin::Problem& problem
         if (!outcome)
             return give_up_authorizing(id, auth_error(problem, outcome.error()),
                                        problem.http_status);
-        if (waiting->own) waiting->deadline = context.now() + waiting->wall;
+        if (waiting->own) waiting->deadline = context.terms.now() + waiting->wall;
         resend(id);
     });
 }
@@ -122,8 +122,8 @@ void Connection::Impl::challenged(const plugin::Problem& problem) {
     if (problem.error.code == ErrorCode::SessionLost) return stream_lost_session();
     if (!auth->configured()) return give_up_authorizing(0, auth_error(problem, {}), 0);
     // Messages may be welcome where the stream is not: they go on, and it has what there is.
-    if (context.now() - stream_refused_at >= kForgiven) stream_auth_rounds = 0;
-    stream_refused_at = context.now();
+    if (context.terms.now() - stream_refused_at >= kForgiven) stream_auth_rounds = 0;
+    stream_refused_at = context.terms.now();
     if (stream_auth_rounds >= kMostAuthRounds)
         return core::log::debug(
             named({ErrorCode::AuthRequired,

@@ -109,8 +109,8 @@ Status Connection::status() const {
         status.protocol = session->version;
         status.server_name = text("name");
         status.server_version = text("version");
-        status.instructions =
-            core::printable(session->instructions, impl_->context.limits.description_bytes, true);
+        status.instructions = core::printable(session->instructions,
+                                              impl_->context.terms.limits.description_bytes, true);
         // Servers also write `"tools": false` or null.
         for (const auto& member : session->capabilities) {
             if (session->can(member.key()))

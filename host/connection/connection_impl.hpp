@@ -163,7 +163,7 @@ struct Connection::Impl {
     std::map<std::uint64_t, Outgoing> outbox;  // after PAUSE, in order
     std::uint64_t last_queued = 0;
     bool paused = false;
-    ServerRequests server_requests{context.limits};
+    ServerRequests server_requests{context.terms.limits};
     RequestId last_id = 0;
     bool retried_without_probe = false;
     std::string try_first;    // revision for the next attempt only

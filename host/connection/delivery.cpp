@@ -65,7 +65,7 @@ Result<void> Connection::Impl::headers_for(const Request& request,
     if (marks == mirrored.end()) return {};
     auto made = protocol::mirrored_arguments(
         marks->second, protocol::raw_member(request.params.members, "arguments"),
-        context.limits.json_depth);
+        context.terms.limits.json_depth);
     if (!made) return made.error();
     add(std::move(*made));
     return {};
@@ -79,7 +79,8 @@ void Connection::Impl::send_message(Outgoing&& message) {
     if (!paused) return hand_over(std::move(message));
     // Requests and answers are bounded where they come from; this bounds notifications. Who sends
     // one may be in the middle of ending its request: the connection ends after that.
-    if (outbox.size() >= context.limits.queue_messages + context.limits.server_requests) {
+    if (outbox.size() >=
+        context.terms.limits.queue_messages + context.terms.limits.server_requests) {
         Error error{ErrorCode::Limit,
                     "does not read what it is sent: " + std::to_string(outbox.size()) +
                         " messages wait (limit queue_messages)"};

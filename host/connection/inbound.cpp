@@ -52,7 +52,7 @@ void Connection::Impl::message(plugin::ExchangeId exchange, core::Buffer body) {
     const auto text = body.view();
     if (auto* entry = exchange ? pending.find_wire(exchange) : nullptr) entry->heard = true;
     if (!text.empty() && text.front() == '[') return batch(text);
-    const auto envelope = protocol::parse_envelope(text, context.limits.json_depth);
+    const auto envelope = protocol::parse_envelope(text, context.terms.limits.json_depth);
     if (!envelope) return malformed(text, envelope.error(), exchange);
     switch (envelope->kind) {
         case protocol::MessageKind::Result:
@@ -74,8 +74,8 @@ void Connection::Impl::batch(std::string_view text) {
             text, {ErrorCode::Protocol, "a batch of messages, which this revision does not have"},
             0);
     }
-    const auto items =
-        protocol::split_batch(text, context.limits.batch_items, context.limits.json_depth);
+    const auto items = protocol::split_batch(text, context.terms.limits.batch_items,
+                                             context.terms.limits.json_depth);
     if (!items) return malformed(text, items.error(), 0);
     std::vector<core::Buffer> messages;
     messages.reserve(items->size());
@@ -89,7 +89,7 @@ void Connection::Impl::malformed(std::string_view text, const Error& error,
                                  plugin::ExchangeId exchange) {
     const bool meant = text.substr(0, 4096).find("\"jsonrpc\"") != std::string_view::npos;
     if (exchange == 0 && !meant)
-        return keep_line(true, core::clipped(text, context.limits.stderr_line_bytes));
+        return keep_line(true, core::clipped(text, context.terms.limits.stderr_line_bytes));
     ++shown.malformed;
     shown.last_error = "server \"" + spec.id() + "\": " + error.message;
     core::log::debug(shown.last_error);
@@ -182,13 +182,13 @@ void Connection::Impl::input_required(RequestId id, std::string_view result) {
                                      " was answered with input_required, which only prompts/get, "
                                      "resources/read and tools/call may be"}));
     }
-    if (++entry.rounds > context.limits.input_rounds) {
-        return finish(id,
-                      named({ErrorCode::Limit, "asked for input more than " +
-                                                   std::to_string(context.limits.input_rounds) +
-                                                   " times for one request (limit input_rounds)"}));
+    if (++entry.rounds > context.terms.limits.input_rounds) {
+        return finish(
+            id, named({ErrorCode::Limit, "asked for input more than " +
+                                             std::to_string(context.terms.limits.input_rounds) +
+                                             " times for one request (limit input_rounds)"}));
     }
-    const auto object = core::parse_json_object(result, {.depth = context.limits.json_depth});
+    const auto object = core::parse_json_object(result, {.depth = context.terms.limits.json_depth});
     if (!object)
         return finish(id, named({object.error().code,
                                  "asked for input in a result that " + object.error().message}));
@@ -223,12 +223,12 @@ void Connection::Impl::input_required(RequestId id, std::string_view result) {
         }
         return send_again();
     }
-    if (asked->size() > context.limits.input_requests) {
+    if (asked->size() > context.terms.limits.input_requests) {
         return finish(
-            id,
-            named({ErrorCode::Limit,
-                   "asked " + std::to_string(asked->size()) + " questions at once, more than " +
-                       std::to_string(context.limits.input_requests) + " (limit input_requests)"}));
+            id, named({ErrorCode::Limit, "asked " + std::to_string(asked->size()) +
+                                             " questions at once, more than " +
+                                             std::to_string(context.terms.limits.input_requests) +
+                                             " (limit input_requests)"}));
     }
     round->missing = asked->size();
     const auto watch = alive;
@@ -280,7 +280,8 @@ void Connection::Impl::server_request(const protocol::Envelope& envelope,
     if (!known)
         return answer_server(exchange,
                              protocol::error_response(id, kMethodNotFound, "Method not found"));
-    auto params = core::parse_json_object(envelope.params, {.depth = context.limits.json_depth});
+    auto params =
+        core::parse_json_object(envelope.params, {.depth = context.terms.limits.json_depth});
     if (!params && params.error().code == ErrorCode::Limit)
         return answer_server(
             exchange,
@@ -322,7 +323,7 @@ void Connection::Impl::notification(const protocol::Envelope& envelope) {
     if (method == "notifications/progress") return;
     if (method == "notifications/cancelled") {
         const auto object =
-            core::parse_json_object(envelope.params, {.depth = context.limits.json_depth});
+            core::parse_json_object(envelope.params, {.depth = context.terms.limits.json_depth});
         const auto* id = object ? object->if_contains("requestId") : nullptr;
         if (id) server_requests.withdraw(json::serialize(*id));
         return;
@@ -332,7 +333,7 @@ void Connection::Impl::notification(const protocol::Envelope& envelope) {
 }
 
 void Connection::Impl::progress(std::string_view params) {
-    const auto object = core::parse_json_object(params, {.depth = context.limits.json_depth});
+    const auto object = core::parse_json_object(params, {.depth = context.terms.limits.json_depth});
     const auto token = core::integer_in(object ? &*object : nullptr, "progressToken");
     if (!token || *token <= 0) return;
     auto* entry = pending.find_wire(static_cast<RequestId>(*token));

@@ -32,7 +32,7 @@ Connection::Impl::Impl(Connection& owner, const Context& shared, registry::Serve
       context(shared),
       spec(std::move(server)),
       pending(
-          shared.loop, [this](RequestId id) { expired(id); }, shared.now) {
+          shared.loop, [this](RequestId id) { expired(id); }, shared.terms.now) {
     auth = make_auth_loop();
 }
 
@@ -94,7 +94,7 @@ void Connection::Impl::open() {
     strays_before = shown.stray_lines;
     shown.facts.clear();
     preparing = true;
-    context.expand(spec.config, [this, watch = alive](Result<Expanded> expanded) {
+    context.expander.expand(spec.config, [this, watch = alive](Result<Expanded> expanded) {
         if (!*watch) return;
         preparing = false;
         if (closing) return;
@@ -124,7 +124,6 @@ void Connection::Impl::open_expanded(Expanded expanded) {
 // The limit of the start counts from here: a library may lie on a disk that does not answer.
 void Connection::Impl::prepare_channel(json::object settings) {
     start_startup_timer();
-    if (!context.prepare) return open_channel(std::move(settings));
     preparing = true;
     auto ready = [this, watch = alive, now = ++preparation,
                   settings = std::move(settings)](const Result<void>& loaded) {
@@ -134,16 +133,16 @@ void Connection::Impl::prepare_channel(json::object settings) {
         if (!loaded) return attempt_failed(loaded.error(), false);
         open_channel(settings);
     };
-    context.prepare(transport, std::move(ready));
+    context.transports.prepare(transport, std::move(ready));
 }
 
 void Connection::Impl::open_channel(json::object settings) {
     const std::string remembered =
         try_first.empty() ? remembered_version() : std::exchange(try_first, {});
-    handshake.emplace(context.identity, spec.config.protocol, remembered);
+    handshake.emplace(context.terms.identity, spec.config.protocol, remembered);
     plugin::ChannelOptions options{spec.id(), std::move(settings), all_credentials(),
-                                   context.limits.message_bytes, signer};
-    auto opened = context.open(transport, std::move(options), self);
+                                   context.terms.limits.message_bytes, signer};
+    auto opened = context.transports.open(transport, std::move(options), self);
     if (!opened) {
         return attempt_failed(opened.error(), opened.error().code == ErrorCode::Io ||
                                                   opened.error().code == ErrorCode::Timeout ||
@@ -221,7 +220,8 @@ void Connection::Impl::handshake_result(const std::string& method, Result<Reply>
         if (!error) return session ? void() : lose(error.error());
         return drive(handshake->on_error(method, *error));
     }
-    const auto value = core::parse_json_object(reply->result, {.depth = context.limits.json_depth});
+    const auto value =
+        core::parse_json_object(reply->result, {.depth = context.terms.limits.json_depth});
     if (!value) {
         if (session) return;
         return lose({value.error().code, "result of " + method + " " + value.error().message});
@@ -253,7 +253,7 @@ void Connection::Impl::ready() {
     startup_timer.stop();
     place.reset();
     misses = 0;
-    ready_at = context.now();
+    ready_at = context.terms.now();
     shown.last_connected = std::chrono::system_clock::now();
     set_state(State::Ready);
     for (const auto id : std::exchange(unsent, {})) {
@@ -261,23 +261,23 @@ void Connection::Impl::ready() {
         if (waiting && waiting->stage == Stage::Waiting) transmit(id, *waiting);
     }
     settle();
-    if (!context.long_lived) return;
+    if (!context.terms.long_lived) return;
     listen();
-    if (context.health.ping_interval.count() > 0) {
-        health_timer.start(context.health.ping_interval, [this] { check_health(); });
+    if (context.terms.health.ping_interval.count() > 0) {
+        health_timer.start(context.terms.health.ping_interval, [this] { check_health(); });
     }
 }
 
 void Connection::Impl::check_health() {
-    health_timer.start(context.health.ping_interval, [this] { check_health(); });
+    health_timer.start(context.terms.health.ping_interval, [this] { check_health(); });
     if (std::exchange(heard, false)) {
         misses = 0;
         return;
     }
     const char* method = session->era == protocol::Era::Modern ? "server/discover" : "ping";
-    send_now({method, {}, {}, {}}, context.health.ping_timeout, [this](Result<Reply> reply) {
+    send_now({method, {}, {}, {}}, context.terms.health.ping_timeout, [this](Result<Reply> reply) {
         if (reply || reply.error().code != ErrorCode::Timeout) return;
-        if (++misses >= context.health.misses) {
+        if (++misses >= context.terms.health.misses) {
             lose({ErrorCode::Unavailable, "no answer to " + std::to_string(misses) +
                                               " health checks in a row (health.misses)"});
         }
@@ -301,7 +301,7 @@ void Connection::Impl::listen() {
     if (wanted.empty()) return;
     Request request{
         "subscriptions/listen", {"\"notifications\":" + json::serialize(wanted), ""}, {}, {}};
-    listen_at = context.now();
+    listen_at = context.terms.now();
     listen_id =
         send_now(std::move(request), std::chrono::milliseconds::max(), [this](Result<Reply> reply) {
             if (!reply && reply.error().code == ErrorCode::Cancelled) return;
@@ -312,10 +312,10 @@ void Connection::Impl::listen() {
 
 // A server that ends the stream as soon as it is open is asked less and less often.
 void Connection::Impl::listen_again() {
-    const bool lived = context.now() - listen_at >= context.listen_most;
+    const bool lived = context.terms.now() - listen_at >= context.terms.listen_most;
     short_listens = lived ? 0 : short_listens + 1;
-    const auto doubled = context.listen_first * (1u << std::min(short_listens, 16u)) / 2;
-    const auto pause = std::clamp(doubled, context.listen_first, context.listen_most);
+    const auto doubled = context.terms.listen_first * (1u << std::min(short_listens, 16u)) / 2;
+    const auto pause = std::clamp(doubled, context.terms.listen_first, context.terms.listen_most);
     listen_timer.start(pause, [this] { listen(); });
 }
 
@@ -344,12 +344,12 @@ void Connection::Impl::lose(Error error) {
 
 // One that falls over right after each start counts its attempts on.
 void Connection::Impl::forgive() {
-    if (context.now() - ready_at >= kSteady) attempts = 0;
+    if (context.terms.now() - ready_at >= kSteady) attempts = 0;
 }
 
 bool Connection::Impl::comes_back(const Error& error) const {
-    return error.code != ErrorCode::AuthRequired && context.long_lived && spec.config.restart &&
-           attempts < context.health.reconnect_attempts;
+    return error.code != ErrorCode::AuthRequired && context.terms.long_lived &&
+           spec.config.restart && attempts < context.terms.health.reconnect_attempts;
 }
 
 void Connection::Impl::tell_failure(State next, const Error& error) {
@@ -357,7 +357,7 @@ void Connection::Impl::tell_failure(State next, const Error& error) {
     core::log::debug(shown.last_error);
     place.reset();
     list_running = list_again = changed_meanwhile = false;  // what its page brings is not a list
-    failed_at = context.now();
+    failed_at = context.terms.now();
     // A server that never came up is told of to everybody; one that was there and comes back may
     // be waited for by what has certainly not been sent.
     const bool wait_on = next == State::Reconnecting && generation > 0;
@@ -442,9 +442,9 @@ void Connection::Impl::attempt_failed(Error error, bool retryable) {
 }
 
 void Connection::Impl::schedule_reconnect() {
-    auto delay = context.health.reconnect_first * (1u << std::min(attempts, 16u));
+    auto delay = context.terms.health.reconnect_first * (1u << std::min(attempts, 16u));
     ++attempts;
-    delay = std::max(std::min(delay, context.health.reconnect_most),
+    delay = std::max(std::min(delay, context.terms.health.reconnect_most),
                      std::min<std::chrono::milliseconds>(retry_after, kMostRetryAfter));
     reconnect_timer.start(delay, [this] {
         take_place([this] {

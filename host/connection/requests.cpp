@@ -31,13 +31,14 @@ RequestId Connection::Impl::request(Request asked, ReplyHandler handler) {
     };
     if (closing) return refuse({ErrorCode::Unavailable, "the connection is closed"});
     const std::size_t bytes = asked.params.members.size() + asked.params.meta.size() + 64;
-    if (bytes > context.limits.message_bytes) {
+    if (bytes > context.terms.limits.message_bytes) {
         return refuse({ErrorCode::Limit, "request of " + std::to_string(bytes) +
                                              " bytes is over the limit message_bytes (" +
-                                             std::to_string(context.limits.message_bytes) + ")"});
+                                             std::to_string(context.terms.limits.message_bytes) +
+                                             ")"});
     }
-    if (pending.size() >= context.limits.queue_messages ||
-        pending.bytes() + bytes > context.limits.queue_bytes) {
+    if (pending.size() >= context.terms.limits.queue_messages ||
+        pending.bytes() + bytes > context.terms.limits.queue_bytes) {
         return refuse({ErrorCode::Limit,
                        std::to_string(pending.size()) + " requests with " +
                            std::to_string(pending.bytes()) +
@@ -45,7 +46,7 @@ RequestId Connection::Impl::request(Request asked, ReplyHandler handler) {
     }
     const bool dead =
         state == State::Failed || state == State::Error || state == State::AuthRequired;
-    if (dead && context.now() - failed_at < context.health.reconnect_most) {
+    if (dead && context.terms.now() - failed_at < context.terms.health.reconnect_most) {
         return refuse(
             {state == State::AuthRequired ? ErrorCode::AuthRequired : ErrorCode::Unavailable,
              "is " + std::string(name_of(state)) + ": " + shown.last_error});
@@ -238,7 +239,7 @@ void Connection::Impl::subscribe_again() {
 // For a session that has just been agreed on.
 void Connection::Impl::use_log_level() {
     const bool modern = session->era == protocol::Era::Modern;
-    meta = modern ? protocol::modern_meta(context.identity) : std::string();
+    meta = modern ? protocol::modern_meta(context.terms.identity) : std::string();
     if (log_level.empty()) return;
     if (modern) {
         meta = protocol::joined(

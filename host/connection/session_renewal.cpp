@@ -44,7 +44,7 @@ void Connection::Impl::renew_session() {
     server_requests.clear();  // of the old session
     list_running = list_again = changed_meanwhile = false;
     set_state(State::Reconnecting);
-    handshake.emplace(context.identity, spec.config.protocol, version);
+    handshake.emplace(context.terms.identity, spec.config.protocol, version);
     start_startup_timer();
     drive(handshake->start());
 }

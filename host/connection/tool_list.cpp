@@ -54,22 +54,23 @@ void Connection::Impl::tools_listed(Result<Reply> reply) {
                                                              : error.error().message));
     }
     listing_bytes += reply->result.size();
-    if (listing_bytes > context.limits.list_bytes) {
-        return fail(ErrorCode::Limit, "has more than " + std::to_string(context.limits.list_bytes) +
+    if (listing_bytes > context.terms.limits.list_bytes) {
+        return fail(ErrorCode::Limit, "has more than " +
+                                          std::to_string(context.terms.limits.list_bytes) +
                                           " bytes over its pages (limit list_bytes)");
     }
-    auto value = core::parse_json_object(reply->result, {.depth = context.limits.json_depth});
+    auto value = core::parse_json_object(reply->result, {.depth = context.terms.limits.json_depth});
     if (!value) return fail(value.error().code, "result " + value.error().message);
-    auto page = protocol::parse_tool_page(std::move(*value), context.limits);
+    auto page = protocol::parse_tool_page(std::move(*value), context.terms.limits);
     if (!page) return tools_done(named(page.error()));
     for (auto& note : page->notes) {
         if (shown.notes.size() < kMostNotes) shown.notes.push_back(std::move(note));
     }
     for (auto& tool : page->tools) {
-        if (listing.size() >= context.limits.tools_per_server) {
-            return fail(ErrorCode::Limit, "has more than " +
-                                              std::to_string(context.limits.tools_per_server) +
-                                              " tools (limit tools_per_server)");
+        if (listing.size() >= context.terms.limits.tools_per_server) {
+            return fail(ErrorCode::Limit,
+                        "has more than " + std::to_string(context.terms.limits.tools_per_server) +
+                            " tools (limit tools_per_server)");
         }
         if (may_be_called(tool)) listing.push_back(std::move(tool));
     }
@@ -77,9 +78,9 @@ void Connection::Impl::tools_listed(Result<Reply> reply) {
         listing_ttl_ms = listing_ttl_ms < 0 ? page->ttl_ms : std::min(listing_ttl_ms, page->ttl_ms);
     }
     if (page->next_cursor.empty()) return tools_done({});
-    if (++pages >= context.limits.pages_per_list) {
+    if (++pages >= context.terms.limits.pages_per_list) {
         return fail(ErrorCode::Limit, "has more than " +
-                                          std::to_string(context.limits.pages_per_list) +
+                                          std::to_string(context.terms.limits.pages_per_list) +
                                           " pages (limit pages_per_list)");
     }
     if (!cursors.insert(page->next_cursor).second) {
@@ -137,7 +138,7 @@ void Connection::Impl::publish_tools() {
 void Connection::Impl::tools_done(Result<void> outcome) {
     const bool was_running = std::exchange(list_running, false);
     if (was_running && channel && !closing) {
-        listed_at = context.now();
+        listed_at = context.terms.now();
         tools_error.reset();
         if (outcome || listed_generation != generation) publish_tools();
         listing.clear();
@@ -145,7 +146,7 @@ void Connection::Impl::tools_done(Result<void> outcome) {
         cursors.clear();
         if (outcome || outcome.error().code == ErrorCode::Limit) {
             const auto fresh = listing_ttl_ms >= 0 ? std::chrono::milliseconds(listing_ttl_ms)
-                                                   : context.health.tool_cache;
+                                                   : context.terms.health.tool_cache;
             tools_until = listed_at + std::min(fresh, std::chrono::milliseconds(86'400'000));
         } else {
             tools_until.reset();  // whoever needs a tool that is not there asks again
@@ -169,12 +170,12 @@ void Connection::Impl::tools_changed() {
         changed_meanwhile = true;
         return;
     }
-    if (state != State::Ready || !context.long_lived || relist_timer.running()) return;
-    if (context.now() - listed_at >= context.relist_most) relists = 0;
+    if (state != State::Ready || !context.terms.long_lived || relist_timer.running()) return;
+    if (context.terms.now() - listed_at >= context.terms.relist_most) relists = 0;
     std::chrono::milliseconds pause{0};
     if (relists > 0) {
-        const auto doubled = context.relist_first * (1u << std::min(relists - 1, 16u));
-        pause = std::min(doubled, context.relist_most);
+        const auto doubled = context.terms.relist_first * (1u << std::min(relists - 1, 16u));
+        pause = std::min(doubled, context.terms.relist_most);
     }
     ++relists;
     relist_timer.start(pause, [this] {
@@ -185,7 +186,7 @@ void Connection::Impl::tools_changed() {
 void Connection::refresh_tools(std::function<void(Result<void>)> fresh) {
     auto& impl = *impl_;
     const bool none = impl.session && !impl.session->can("tools");
-    const bool valid = impl.tools_until && impl.context.now() < *impl.tools_until;
+    const bool valid = impl.tools_until && impl.context.terms.now() < *impl.tools_until;
     const auto outcome = [this] {
         return impl_->tools_error ? Result<void>(*impl_->tools_error) : Result<void>();
     };

@@ -42,7 +42,7 @@ void Connection::Impl::begin_attempt() {
 
 bool Connection::Impl::implicit_fallback() const {
     return spec.config.fallback.empty() && spec.config.transport == "http" &&
-           context.has_transport && context.has_transport(kOldTransport);
+           context.transports.has(kOldTransport);
 }
 
 std::string Connection::Impl::remembered_version() const {
