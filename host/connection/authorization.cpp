@@ -50,17 +50,17 @@ std::unique_ptr<AuthLoop> Connection::Impl::make_auth_loop() {
 
 Result<void> Connection::Impl::read_bearer_token() {
     bearer.clear();
-    const auto& name = spec.config.bearer_token_env_var;
-    if (name.empty()) return {};
-    const auto token = context.credentials.variable(name);
+    const auto& wanted = spec.config.bearer_token_env_var;
+    if (wanted.empty()) return {};
+    const auto token = context.credentials.variable(wanted);
     const auto& written = spec.config.place;
     if (!token)
         return Error{ErrorCode::Invalid,
-                     "the variable " + core::printable(name, 80) + " (bearer_token_env_var" +
+                     "the variable " + core::printable(wanted, 80) + " (bearer_token_env_var" +
                          (written.file.empty() ? "" : " of " + config::to_string(written)) +
                          ") is not set"};
     if (!fits_a_header(*token))
-        return Error{ErrorCode::Invalid, "the variable " + core::printable(name, 80) +
+        return Error{ErrorCode::Invalid, "the variable " + core::printable(wanted, 80) +
                                              " (bearer_token_env_var) holds no token: it is empty "
                                              "or has characters that no header can carry"};
     secrets.add(*token);

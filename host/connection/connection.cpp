@@ -4,14 +4,9 @@
 
 #include "connection/connection_impl.hpp"
 #include "core/log.hpp"
-#include "core/shell_word.hpp"
 #include "core/text.hpp"
 
 namespace patchbay::connection {
-
-namespace {
-constexpr std::size_t kStderrTail = 5;  // lines kept for error messages
-}
 
 const char* name_of(State state) {
     switch (state) {
@@ -59,8 +54,9 @@ Connection::Connection(const Context& context, registry::ServerSpec spec)
 Connection::~Connection() {
     // First what is deferred, so that no handler below is met by it half torn down.
     *impl_->alive = false;
-    impl_->closing = true;          // a handler that asks again is refused, not connected
-    impl_->state = State::Stopped;  // and what goes on while a server is ready ends
+    impl_->live.reset();
+    impl_->closing = true;  // a handler that asks again is refused, not connected
+    impl_->state = State::Stopped;
     impl_->fail_all(impl_->named({ErrorCode::Unavailable, "the host is closing"}));
 }
 
@@ -71,15 +67,16 @@ State Connection::state() const {
     return impl_->state;
 }
 bool Connection::late() const {
-    const std::size_t streams = impl_->listen_id ? 1 : 0;  // its answer is its end
+    const std::size_t streams =
+        impl_->live && impl_->live->listen.is_open() ? 1 : 0;  // its answer is its end
     return impl_->answered_late || impl_->pending.size() > streams;
 }
 const std::vector<protocol::Tool>& Connection::tools() const {
-    return impl_->tools;
+    return impl_->tools.tools();
 }
 
 const Error* Connection::tools_error() const {
-    return impl_->tools_error ? &*impl_->tools_error : nullptr;
+    return impl_->tools.error() ? &*impl_->tools.error() : nullptr;
 }
 
 const protocol::Session* Connection::session() const {
@@ -91,12 +88,14 @@ Status Connection::status() const {
     status.id = impl_->spec.id();
     status.transport = impl_->spec.config.transport;
     // A transport that is only being tried is not news yet.
-    if (impl_->agreed && impl_->transport != status.transport)
-        status.fallback_from = std::exchange(status.transport, impl_->transport);
+    if (impl_->agreed && impl_->choice.current() != status.transport)
+        status.fallback_from = std::exchange(status.transport, impl_->choice.current());
     status.place = impl_->spec.config.place;
     status.state = impl_->state;
-    if (impl_->state == State::Ready || !impl_->tools.empty()) status.tools = impl_->tools.size();
-    if (impl_->tools_error) status.tools_error = core::printable(impl_->tools_error->message, 1000);
+    const auto& tools = impl_->tools;
+    if (impl_->state == State::Ready || !tools.tools().empty()) status.tools = tools.tools().size();
+    if (tools.error()) status.tools_error = core::printable(tools.error()->message, 1000);
+    status.notes = tools.notes();
     status.pending = impl_->pending.size();
     if (const auto& session = impl_->session) {
         const auto text = [&](const char* key) {
@@ -142,7 +141,7 @@ void Connection::on_opened() {
 }
 void Connection::on_message(plugin::ExchangeId exchange, core::Buffer body) {
     if (impl_->lost_because) return;  // given up: nothing that it says counts any more
-    impl_->heard = true;
+    if (auto& live = impl_->live; live && live->health) live->health->heard();
     if (!std::exchange(impl_->spoke, true) && impl_->silence_timer.running()) impl_->await_probe();
     impl_->message(exchange, std::move(body));
 }
@@ -171,30 +170,35 @@ void Connection::on_closed(const plugin::Problem* problem) {
     impl_->channel_gone(problem);
 }
 
-std::string Connection::Impl::with_stderr(std::string text) const {
-    if (stderr_tail.empty()) return text;
-    const std::vector<std::string> tail(stderr_tail.begin(), stderr_tail.end());
-    return text + "; stderr: " + core::log::masked(core::join(tail, " | "));
+void Connection::refresh_tools(std::function<void(Result<void>)> fresh) {
+    auto& impl = *impl_;
+    const auto outcome = [this] {
+        const auto* error = tools_error();
+        return error ? Result<void>(*error) : Result<void>();
+    };
+    if (impl.state == State::Ready) {
+        const bool none = impl.session && !impl.session->can("tools");
+        if (!none && !impl.tools.fresh()) return impl.tools.join(std::move(fresh));
+        return impl.context.loop.defer(
+            [fresh = std::move(fresh), known = outcome()] { fresh(known); });
+    }
+    // Connecting lists the tools; a connection that fails tells why.
+    connect([this, watch = impl.alive, outcome, fresh = std::move(fresh)] {
+        if (!*watch) return fresh(Error{ErrorCode::Unavailable, "the host is closing"});
+        if (impl_->state == State::Ready) return fresh(outcome());
+        fresh(Error{
+            impl_->state == State::AuthRequired ? ErrorCode::AuthRequired : ErrorCode::Unavailable,
+            impl_->shown.last_error});
+    });
 }
 
-std::string Connection::Impl::with_strays(std::string text) const {
-    const auto lines = shown.stray_lines - strays_before;
-    if (lines == 0) return text;
-    return text + "; it wrote " +
-           (lines == 1 ? "a line that is" : std::to_string(lines) + " lines that are") +
-           " no JSON-RPC " + (lines == 1 ? "message: " : "messages, the first: ") +
-           core::log::masked(first_stray) + "; see patchbay mcp logs " +
-           core::shell_word(spec.id());
+std::string Connection::Impl::with_output(std::string text) const {
+    return output.with_stderr(output.with_strays(std::move(text), spec.id()));
 }
 
 void Connection::Impl::keep_line(bool stray, std::string_view line) {
-    if (stray) {
-        if (shown.stray_lines++ == strays_before)
-            first_stray = "\"" + core::printable(core::log::masked(line), 80) + "\"";
-    } else {
-        stderr_tail.push_back(core::printable(core::log::masked(line), 300));
-        if (stderr_tail.size() > kStderrTail) stderr_tail.pop_front();
-    }
+    if (stray) ++shown.stray_lines;
+    stray ? output.keep_stray(line) : output.keep_stderr(line);
     context.events.on_output(spec.id(), stray, line);
 }
 

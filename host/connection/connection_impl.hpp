@@ -5,19 +5,25 @@
 
 #include "connection/auth_loop.hpp"
 #include "connection/connection.hpp"
+#include "connection/health.hpp"
+#include "connection/listen_stream.hpp"
+#include "connection/own_requests.hpp"
 #include "connection/pending_requests.hpp"
+#include "connection/server_name.hpp"
+#include "connection/server_output.hpp"
 #include "connection/server_requests.hpp"
+#include "connection/tool_list.hpp"
+#include "connection/transport_choice.hpp"
 #include "core/secrets.hpp"
 #include "core/timer.hpp"
 #include "protocol/http_headers.hpp"
 
-#include <deque>
 #include <map>
 #include <set>
 
 namespace patchbay::connection {
 
-struct Connection::Impl {
+struct Connection::Impl final : OwnRequests, ToolListOwner, HealthOwner {
     Impl(Connection& self, const Context& context, registry::ServerSpec spec);
 
     // lifecycle
@@ -38,22 +44,17 @@ struct Connection::Impl {
     void schedule_reconnect();
     void lose(Error error);  // close the channel because the connection is of no use any more
     bool comes_back(const Error& error) const;  // whether another attempt follows that failure
-    void forgive();                             // what failed before a session that lasted
-    void keep_waiting();                        // what no server has goes out in the next session
+    void forgive(core::Clock::time_point ready_since);  // what failed before a session that lasted
+    void keep_waiting();  // what no server has goes out in the next session
     void channel_gone(const plugin::Problem* problem);
     void close(std::function<void()> closed);
     void set_state(State state);
     void settle();
-    void check_health();
-    void listen();  // modern: (re)opens subscriptions/listen for what is wanted
-    void listen_again();
     void start_startup_timer();
     void close_auth();
 
     // transport_choice
     void begin_attempt();
-    bool implicit_fallback() const;
-    std::string remembered_version() const;
     bool next_transport(Error& error);
     void handshake_ended(RequestId id, const plugin::Problem* problem);
 
@@ -75,12 +76,11 @@ struct Connection::Impl {
 
     // requests
     RequestId request(Request request, ReplyHandler handler);
-    // For requests of our own: sent at once whatever the state, the handler as above. A time-out of
-    // 0: the limits that a caller's request of this method has.
-    RequestId send_now(Request request, std::chrono::milliseconds timeout, ReplyHandler handler);
+    RequestId ask(Request request, std::chrono::milliseconds timeout,
+                  ReplyHandler handler) override;
     void set_limits(PendingRequest& entry) const;
     void notify(std::string_view method, std::string_view members);
-    void cancel(RequestId id, const std::string& reason);
+    void cancel(RequestId id, const std::string& reason) override;
     void tell_cancelled(const PendingRequest& pending, std::string_view reason);
     void expired(RequestId id);
     void finish(RequestId id, Result<Reply> outcome);
@@ -110,14 +110,13 @@ struct Connection::Impl {
     void done(plugin::ExchangeId exchange, const plugin::Problem* problem);
     void headers_mismatch(RequestId id);
 
-    // tool_list
-    void list_tools(std::string cursor);
-    void tools_listed(Result<Reply> reply);
-    void tools_done(Result<void> outcome);
-    void list_failed(Error error);
-    void publish_tools();
-    void tools_changed();  // the server says so
-    bool may_be_called(const protocol::Tool& tool);
+    // of the parts
+    bool mirrors_arguments() const override;
+    void on_tools_changed(const Result<void>& outcome) override;
+    void on_tools_read() override;
+    bool on_list_unanswered(const Error& error) override;
+    const char* ping_method() const override;
+    void on_unhealthy(Error error) override;
 
     // inbound
     void message(plugin::ExchangeId exchange, core::Buffer body);
@@ -131,16 +130,14 @@ struct Connection::Impl {
     void notification(const protocol::Envelope& envelope);
     void progress(std::string_view params);
 
-    Error named(Error error) const;  // `server "x": ...`
-    // Of what named() made.
-    std::string without_name(const std::string& message) const;
-    std::string with_strays(std::string text) const;  // what it said instead of MCP, at its start
-    std::string with_stderr(std::string text) const;  // ` (stderr: ...)` appended
+    Error named(Error error) const { return name.named(std::move(error)); }
+    std::string with_output(std::string text) const;  // strays and stderr
     void keep_line(bool stray, std::string_view line);
 
     Connection& self;
     const Context& context;
     registry::ServerSpec spec;
+    const ServerName name{spec.id()};
     State state = State::Idle;
     std::unique_ptr<plugin::Channel> channel;
     std::vector<plugin::Header> bearer;  // from bearer_token_env_var
@@ -169,56 +166,39 @@ struct Connection::Impl {
     std::string try_first;    // revision for the next attempt only
     unsigned generation = 0;  // sessions agreed on so far
 
-    std::string transport;              // in use, or tried now
-    std::vector<std::string> tried;     // in this attempt, without success
-    std::vector<std::string> failures;  // "http: why", one for each of them
-    unsigned initialize_status = 0;     // HTTP status that refused `initialize`
-    bool agreed = false;                // a handshake went through on this channel
-    bool moving_on = false;             // the channel closes, the next transport follows
+    TransportChoice choice{spec.config};
+    bool agreed = false;     // a handshake went through on this channel
+    bool moving_on = false;  // the channel closes, the next transport follows
     std::chrono::milliseconds retry_after{0};
 
-    std::vector<protocol::Tool> tools, listing;
-    // Tools with arguments that go to headers.
-    std::map<std::string, std::vector<protocol::HeaderParameter>> mirrored, listing_mirrored;
-    unsigned list_round = 0;  // tells a page of an abandoned list from one of this
-    std::set<std::string> cursors;
-    std::size_t pages = 0, listing_bytes = 0;
-    std::optional<core::Clock::time_point> tools_until;  // fresh until; none: stale
-    std::optional<Error> tools_error;                    // of the last list
-    std::int64_t listing_ttl_ms = -1;
-    bool list_running = false;
-    bool list_again = false;         // one of our calls needs a list that begins after this one
-    bool changed_meanwhile = false;  // the server said so while it was listing
-    unsigned listed_generation = 0;  // the session that `tools` come from
-    unsigned relists = 0;            // in a row, because the server said that its tools changed
-    core::Clock::time_point listed_at{};
-    core::Timer relist_timer{context.loop};
-    std::vector<std::function<void(Result<void>)>> list_waiters;
+    ToolList tools{context.loop, context.terms, name, *this, *this};
 
     std::string log_level;                // wanted; empty: the server's own
     std::set<std::string> subscriptions;  // resource URIs wanted, in every session
-    RequestId listen_id = 0;
-    core::Timer listen_timer{context.loop};
-    core::Clock::time_point listen_at{};
-    unsigned short_listens = 0;  // in a row
+
+    // What lives while the connection is ready.
+    struct Live {
+        explicit Live(Impl& owner);
+        const core::Clock::time_point since;
+        ListenStream listen;
+        std::optional<Health> health;
+    };
+    std::optional<Live> live;
 
     std::vector<std::function<void()>> settled, closed;
     bool closing = false;
     std::unique_ptr<StartQueue::Place> place;  // while it starts, or waits to
     core::Timer startup_timer{context.loop}, silence_timer{context.loop},
-        reconnect_timer{context.loop}, health_timer{context.loop};
-    unsigned attempts = 0, misses = 0;
-    bool heard = false;                 // since the last health check
+        reconnect_timer{context.loop};
+    unsigned attempts = 0;
     bool answered_late = false;         // or never, on this channel
     bool spoke = false;                 // anything at all, on this channel
     std::optional<Error> lost_because;  // why we closed the channel ourselves
     bool lost_when_ready = false;
-    core::Clock::time_point failed_at{}, ready_at{};
+    core::Clock::time_point failed_at{};
 
-    Status shown;  // the parts that only change here
-    std::deque<std::string> stderr_tail;
-    std::uint64_t strays_before = 0;  // of shown.stray_lines: those of earlier channels
-    std::string first_stray;          // of this channel, printable
+    Status shown;                                                // the parts that only change here
+    ServerOutput output;                                         // of this channel
     std::shared_ptr<bool> alive = std::make_shared<bool>(true);  // for work deferred to the loop
 };
 

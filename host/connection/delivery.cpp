@@ -60,11 +60,11 @@ Result<void> Connection::Impl::headers_for(const Request& request,
             headers.push_back({std::move(header.name), std::move(header.value), false, false});
     };
     add(protocol::standard_headers(request.method, request.params.members));
-    if (request.method != "tools/call" || mirrored.empty()) return {};
-    const auto marks = mirrored.find(tool_name(request.params));
-    if (marks == mirrored.end()) return {};
+    if (request.method != "tools/call" || !tools.mirrors_any()) return {};
+    const auto* marks = tools.marks_of(tool_name(request.params));
+    if (!marks) return {};
     auto made = protocol::mirrored_arguments(
-        marks->second, protocol::raw_member(request.params.members, "arguments"),
+        *marks, protocol::raw_member(request.params.members, "arguments"),
         context.terms.limits.json_depth);
     if (!made) return made.error();
     add(std::move(*made));
@@ -161,12 +161,8 @@ void Connection::Impl::resend(RequestId id) {
 // A tool whose annotations promise that a second run does no harm.
 bool Connection::Impl::repeatable(const Request& request) const {
     if (request.method != "tools/call") return false;
-    const auto name = tool_name(request.params);
-    const auto found =
-        std::lower_bound(tools.begin(), tools.end(), name,
-                         [](const auto& tool, const auto& wanted) { return tool.name < wanted; });
-    return found != tools.end() && found->name == name &&
-           (found->hint("idempotentHint") || found->hint("readOnlyHint"));
+    const auto* tool = tools.find(tool_name(request.params));
+    return tool && (tool->hint("idempotentHint") || tool->hint("readOnlyHint"));
 }
 
 void Connection::Impl::done(plugin::ExchangeId exchange, const plugin::Problem* problem) {
@@ -212,14 +208,10 @@ void Connection::Impl::headers_mismatch(RequestId id) {
     entry.headers_retried = true;
     entry.stage = Stage::Relisting;
     pending.set_wire_id(id, ++last_id);
-    list_waiters.push_back([this, watch = alive, id](const Result<void>&) {
+    tools.read_again([this, watch = alive, id](const Result<void>&) {
         auto* waiting = *watch ? pending.find(id) : nullptr;
         if (waiting && waiting->stage == Stage::Relisting) resend(id);
     });
-    if (list_running)
-        list_again = true;
-    else
-        list_tools({});
 }
 
 }  // namespace patchbay::connection

@@ -328,7 +328,7 @@ void Connection::Impl::notification(const protocol::Envelope& envelope) {
         if (id) server_requests.withdraw(json::serialize(*id));
         return;
     }
-    if (method == "notifications/tools/list_changed") tools_changed();
+    if (method == "notifications/tools/list_changed") tools.changed();
     context.events.on_notification(spec.id(), method, envelope.params);
 }
 

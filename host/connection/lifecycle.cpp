@@ -36,18 +36,6 @@ Connection::Impl::Impl(Connection& owner, const Context& shared, registry::Serve
     auth = make_auth_loop();
 }
 
-Error Connection::Impl::named(Error error) const {
-    const std::string server = "server \"" + spec.id() + "\"";
-    // What comes from below may have named it already.
-    if (error.message.find(server) != std::string::npos) return error;
-    return within(server, std::move(error));
-}
-
-std::string Connection::Impl::without_name(const std::string& message) const {
-    const std::string server = "server \"" + spec.id() + "\": ";
-    return message.rfind(server, 0) == 0 ? message.substr(server.size()) : message;
-}
-
 void Connection::Impl::set_state(State next) {
     if (state == next) return;
     state = next;
@@ -82,16 +70,26 @@ void Connection::Impl::take_place(std::function<void()> start) {
     set_state(attempts == 0 ? State::Connecting : State::Reconnecting);
 }
 
+void Connection::Impl::begin_attempt() {
+    const bool has_old =
+        spec.config.transport == "http" && context.transports.has(TransportChoice::kOldTransport);
+    choice.begin(context.eras.find(spec.definition_key), has_old);
+}
+
+// False: this failure is the last word.
+bool Connection::Impl::next_transport(Error& error) {
+    return !agreed && !closing && choice.next(error);
+}
+
 void Connection::Impl::open() {
     set_state(attempts == 0 ? State::Connecting : State::Reconnecting);
     lost_because.reset();
     agreed = false;
     spoke = false;
     answered_late = false;
-    initialize_status = 0;
+    choice.opening();
     retry_after = {};
-    stderr_tail.clear();
-    strays_before = shown.stray_lines;
+    output = {};
     shown.facts.clear();
     preparing = true;
     context.expander.expand(spec.config, [this, watch = alive](Result<Expanded> expanded) {
@@ -133,16 +131,17 @@ void Connection::Impl::prepare_channel(json::object settings) {
         if (!loaded) return attempt_failed(loaded.error(), false);
         open_channel(settings);
     };
-    context.transports.prepare(transport, std::move(ready));
+    context.transports.prepare(choice.current(), std::move(ready));
 }
 
 void Connection::Impl::open_channel(json::object settings) {
     const std::string remembered =
-        try_first.empty() ? remembered_version() : std::exchange(try_first, {});
+        try_first.empty() ? choice.remembered_version(context.eras.find(spec.definition_key))
+                          : std::exchange(try_first, {});
     handshake.emplace(context.terms.identity, spec.config.protocol, remembered);
     plugin::ChannelOptions options{spec.id(), std::move(settings), all_credentials(),
                                    context.terms.limits.message_bytes, signer};
-    auto opened = context.transports.open(transport, std::move(options), self);
+    auto opened = context.transports.open(choice.current(), std::move(options), self);
     if (!opened) {
         return attempt_failed(opened.error(), opened.error().code == ErrorCode::Io ||
                                                   opened.error().code == ErrorCode::Timeout ||
@@ -164,28 +163,26 @@ void Connection::Impl::start_startup_timer() {
                            : not_open  ? "not connected"
                                        : "no answer to the handshake";
         lose({ErrorCode::Timeout,
-              with_stderr(with_strays(
-                  what + " within "s + core::duration(spec.config.startup_timeout) +
-                  " (startup_timeout_sec)" +
-                  (not_open                          ? ": " + trouble->second
-                   : session || !handshake           ? ""
-                   : handshake->unreadable().empty() ? ""
-                                                     : "; " + handshake->unreadable())))});
+              with_output(what + " within "s + core::duration(spec.config.startup_timeout) +
+                          " (startup_timeout_sec)" +
+                          (not_open                          ? ": " + trouble->second
+                           : session || !handshake           ? ""
+                           : handshake->unreadable().empty() ? ""
+                                                             : "; " + handshake->unreadable()))});
     });
 }
 
 void Connection::Impl::drive(protocol::Handshake::Step step) {
     if (auto* send = std::get_if<protocol::Handshake::Send>(&step)) {
         const std::string method = send->method;
-        send_now(
-            {method, std::move(send->params), {}, {}}, spec.config.startup_timeout,
+        ask({method, std::move(send->params), {}, {}}, spec.config.startup_timeout,
             [this, method](Result<Reply> reply) { handshake_result(method, std::move(reply)); });
         if (handshake->probing() && method == "server/discover" && !channel->request_scoped())
             await_probe();
     } else if (auto* done = std::get_if<protocol::Handshake::Done>(&step)) {
         established(std::move(done->session));
     } else if (auto* error = std::get_if<Error>(&step)) {
-        lose({error->code, with_stderr(error->message)});
+        lose({error->code, output.with_stderr(error->message)});
     }
     // What it asked before it was known to speak a revision without such requests waits for nothing.
     const bool modern_now = session && session->era == protocol::Era::Modern;
@@ -211,7 +208,8 @@ void Connection::Impl::handshake_result(const std::string& method, Result<Reply>
         if (!channel || lost_because) return;
         const auto& error = reply.error();
         if (error.code == ErrorCode::Protocol || error.code == ErrorCode::Limit)
-            return drive(handshake->on_unreadable(method, without_name(error.message)));
+            return drive(handshake->on_unreadable(
+                method, error.message.substr(name.length_in(error.message))));
         if (channel->request_scoped()) lose(error);
         return;
     }
@@ -229,31 +227,50 @@ void Connection::Impl::handshake_result(const std::string& method, Result<Reply>
     drive(handshake->on_result(method, *value));
 }
 
+// A request of the handshake ended without an answer to it.
+void Connection::Impl::handshake_ended(RequestId id, const plugin::Problem* problem) {
+    const auto entry = pending.take(id);  // its handler has nothing to add
+    const auto& method = entry.request.method;
+    const Error error =
+        problem ? problem->error
+                : Error{ErrorCode::Protocol, method + " was not answered: its stream ended"};
+    const bool duplex = channel && !channel->request_scoped();
+    if (duplex && problem && problem->http_status == 0) return;  // its channel ends, and says why
+    if (problem) retry_after = std::chrono::milliseconds(problem->retry_after_ms);
+    // No answer, a page for people, a 4xx: what servers of the other era make of a request.
+    const bool no_answer =
+        !problem || (error.code == ErrorCode::Protocol && problem->http_status < 400);
+    const bool refused = no_answer || is_legacy_hint(problem->http_status);
+    if (!refused) return lose(error);
+    if (method == "initialize") choice.initialize_refused(problem ? problem->http_status : 0);
+    drive(handshake->on_refused(method, error.message));
+}
+
 void Connection::Impl::established(protocol::Session made) {
     silence_timer.stop();
     // The server has settled on the other era after all: its tools are listed anew.
-    if (session && listen_id) cancel(std::exchange(listen_id, 0), "the revision changes");
+    if (session && live) live->listen.close("the revision changes");
     session = std::move(made);
     retried_without_probe = false;
     const bool modern = session->era == protocol::Era::Modern;
     agreed = true;
     open_auth_rounds = 0;
     ++generation;
-    context.eras.remember(spec.definition_key,
-                          {session->version, transport == spec.config.transport ? "" : transport});
+    context.eras.remember(
+        spec.definition_key,
+        {session->version, choice.current() == spec.config.transport ? "" : choice.current()});
     if (!modern) notify("notifications/initialized", {});
     use_log_level();
     subscribe_again();
-    if (session->can("tools")) return list_tools({});
-    tools_error.reset();
-    if (state != State::Ready) ready();
+    const bool has_tools = session->can("tools");
+    tools.begin_session(has_tools ? ToolList::Offered::Tools : ToolList::Offered::Nothing);
+    if (!has_tools && !live) ready();
 }
 
 void Connection::Impl::ready() {
     startup_timer.stop();
     place.reset();
-    misses = 0;
-    ready_at = context.terms.now();
+    live.emplace(*this);
     shown.last_connected = std::chrono::system_clock::now();
     set_state(State::Ready);
     for (const auto id : std::exchange(unsent, {})) {
@@ -261,62 +278,48 @@ void Connection::Impl::ready() {
         if (waiting && waiting->stage == Stage::Waiting) transmit(id, *waiting);
     }
     settle();
-    if (!context.terms.long_lived) return;
-    listen();
-    if (context.terms.health.ping_interval.count() > 0) {
-        health_timer.start(context.terms.health.ping_interval, [this] { check_health(); });
-    }
+    // What was asked for before is asked for even by a command that does not stay.
+    if (context.terms.long_lived || !subscriptions.empty())
+        live->listen.open(*session, subscriptions);
 }
 
-void Connection::Impl::check_health() {
-    health_timer.start(context.terms.health.ping_interval, [this] { check_health(); });
-    if (std::exchange(heard, false)) {
-        misses = 0;
-        return;
-    }
-    const char* method = session->era == protocol::Era::Modern ? "server/discover" : "ping";
-    send_now({method, {}, {}, {}}, context.terms.health.ping_timeout, [this](Result<Reply> reply) {
-        if (reply || reply.error().code != ErrorCode::Timeout) return;
-        if (++misses >= context.terms.health.misses) {
-            lose({ErrorCode::Unavailable, "no answer to " + std::to_string(misses) +
-                                              " health checks in a row (health.misses)"});
-        }
-    });
+Connection::Impl::Live::Live(Impl& owner)
+    : since(owner.context.terms.now()), listen(owner.context.loop, owner.context.terms, owner) {
+    if (owner.context.terms.long_lived)
+        health.emplace(owner.context.loop, owner.context.terms, owner, owner);
 }
 
-void Connection::Impl::listen() {
-    if (!session || session->era != protocol::Era::Modern) return;
-    if (listen_id) {
-        const auto before = std::exchange(listen_id, 0);
-        cancel(before, "subscription changes");
-    }
-    json::object wanted;
-    if (session->can("tools", "listChanged")) wanted["toolsListChanged"] = true;
-    if (session->can("prompts", "listChanged")) wanted["promptsListChanged"] = true;
-    if (session->can("resources", "listChanged")) wanted["resourcesListChanged"] = true;
-    if (!subscriptions.empty()) {
-        json::array uris(subscriptions.begin(), subscriptions.end());
-        wanted["resourceSubscriptions"] = std::move(uris);
-    }
-    if (wanted.empty()) return;
-    Request request{
-        "subscriptions/listen", {"\"notifications\":" + json::serialize(wanted), ""}, {}, {}};
-    listen_at = context.terms.now();
-    listen_id =
-        send_now(std::move(request), std::chrono::milliseconds::max(), [this](Result<Reply> reply) {
-            if (!reply && reply.error().code == ErrorCode::Cancelled) return;
-            listen_id = 0;
-            if (state == State::Ready && (!reply || reply->error.empty())) listen_again();
-        });
+const char* Connection::Impl::ping_method() const {
+    return session->era == protocol::Era::Modern ? "server/discover" : "ping";
 }
 
-// A server that ends the stream as soon as it is open is asked less and less often.
-void Connection::Impl::listen_again() {
-    const bool lived = context.terms.now() - listen_at >= context.terms.listen_most;
-    short_listens = lived ? 0 : short_listens + 1;
-    const auto doubled = context.terms.listen_first * (1u << std::min(short_listens, 16u)) / 2;
-    const auto pause = std::clamp(doubled, context.terms.listen_first, context.terms.listen_most);
-    listen_timer.start(pause, [this] { listen(); });
+void Connection::Impl::on_unhealthy(Error error) {
+    lose(std::move(error));
+}
+
+bool Connection::Impl::mirrors_arguments() const {
+    return channel && channel->takes_headers() && modern({});
+}
+
+void Connection::Impl::on_tools_changed(const Result<void>& outcome) {
+    if (!outcome) shown.last_error = core::printable(outcome.error().message, 1000);
+    context.events.on_tools_changed(spec.id());
+}
+
+void Connection::Impl::on_tools_read() {
+    if (!live) ready();
+}
+
+// A server whose first list does not come is of no use yet, and comes back as one that was lost; one
+// that is ready keeps the tools it has.
+bool Connection::Impl::on_list_unanswered(const Error& error) {
+    if (live) return false;
+    auto told = error;
+    if (told.message.find("tools/list") == std::string::npos)
+        told.message.insert(name.length_in(told.message), "tools/list failed: ");
+    told.message = output.with_stderr(std::move(told.message));
+    lose(std::move(told));
+    return true;
 }
 
 // Who waits hears of it now; the server may take its time to leave.
@@ -332,8 +335,8 @@ void Connection::Impl::lose(Error error) {
         return;
     }
     lost_because = error;
-    lost_when_ready = state == State::Ready;
-    if (lost_when_ready) forgive();
+    lost_when_ready = live.has_value();
+    if (live) forgive(live->since);
     channel->close();  // channel_gone() does the rest
     if (lost_when_ready) error = within("connection lost", std::move(error));
     const State next = error.code == ErrorCode::AuthRequired ? State::AuthRequired
@@ -343,8 +346,8 @@ void Connection::Impl::lose(Error error) {
 }
 
 // One that falls over right after each start counts its attempts on.
-void Connection::Impl::forgive() {
-    if (context.terms.now() - ready_at >= kSteady) attempts = 0;
+void Connection::Impl::forgive(core::Clock::time_point ready_since) {
+    if (context.terms.now() - ready_since >= kSteady) attempts = 0;
 }
 
 bool Connection::Impl::comes_back(const Error& error) const {
@@ -356,7 +359,8 @@ void Connection::Impl::tell_failure(State next, const Error& error) {
     shown.last_error = core::printable(core::log::masked(error.message), 2000);
     core::log::debug(shown.last_error);
     place.reset();
-    list_running = list_again = changed_meanwhile = false;  // what its page brings is not a list
+    live.reset();
+    tools.end_session();  // what its page brings is not a list
     failed_at = context.terms.now();
     // A server that never came up is told of to everybody; one that was there and comes back may
     // be waited for by what has certainly not been sent.
@@ -364,28 +368,27 @@ void Connection::Impl::tell_failure(State next, const Error& error) {
     wait_on ? keep_waiting() : unsent.clear();
     set_state(next);
     fail_all(error, wait_on ? Which::Started : Which::All);
-    tools_done(error);
+    tools.tell(error);
     settle();
 }
 
 void Connection::Impl::channel_gone(const plugin::Problem* problem) {
-    for (auto* timer :
-         {&startup_timer, &silence_timer, &health_timer, &listen_timer, &relist_timer}) {
-        timer->stop();
-    }
+    startup_timer.stop();
+    silence_timer.stop();
+    const auto ready_since =
+        live ? std::optional<core::Clock::time_point>(live->since) : std::nullopt;
+    live.reset();
+    tools.end_session();
     // The channel is still delivering this very event: it goes when that has returned.
     context.loop.defer([gone = std::shared_ptr<plugin::Channel>(std::move(channel))] {});
     const bool was_probing = handshake && handshake->probing() && !session;
-    const bool was_ready = state == State::Ready || std::exchange(lost_when_ready, false);
+    const bool was_ready = ready_since || std::exchange(lost_when_ready, false);
     session.reset();
     meta.clear();
     outbox.clear();
     paused = false;
     server_requests.clear();
     keep_waiting();  // what the outbox held is not with the server
-    listen_id = 0;
-    tools_until.reset();
-    list_running = list_again = changed_meanwhile = false;
     shown.facts.erase("pid");
 
     if (closing) {
@@ -393,12 +396,12 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
         fail_all(named({ErrorCode::Unavailable, "the connection was closed"}));
         set_state(State::Stopped);
         settle();
-        tools_done(named({ErrorCode::Unavailable, "the connection was closed"}));
+        tools.tell(named({ErrorCode::Unavailable, "the connection was closed"}));
         return close_auth();
     }
     const bool refused = !lost_because && problem && problem->error.code == ErrorCode::AuthRequired;
     const auto died = [&](const std::string& why) {
-        return with_stderr(was_ready ? why : with_strays(why)) +
+        return (was_ready ? output.with_stderr(why) : with_output(why)) +
                (generation == 0 ? config::hint_of_cwd(spec.config) : std::string());
     };
     Error error = lost_because ? *lost_because
@@ -416,7 +419,7 @@ void Connection::Impl::channel_gone(const plugin::Problem* problem) {
         return take_place([this] { open(); });
     }
     if (was_ready) {
-        forgive();
+        if (ready_since) forgive(*ready_since);
         ++shown.restarts;
         error = within("connection lost", std::move(error));
     }
@@ -458,6 +461,7 @@ void Connection::Impl::close(std::function<void()> when_closed) {
     closed.push_back(std::move(when_closed));
     reconnect_timer.stop();
     const bool first = !std::exchange(closing, true);
+    tools.end_session();
     if (channel) {
         if (first) channel->close();
         return;

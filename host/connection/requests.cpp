@@ -69,8 +69,8 @@ RequestId Connection::Impl::request(Request asked, ReplyHandler handler) {
     return id;
 }
 
-RequestId Connection::Impl::send_now(Request asked, std::chrono::milliseconds timeout,
-                                     ReplyHandler handler) {
+RequestId Connection::Impl::ask(Request asked, std::chrono::milliseconds timeout,
+                                ReplyHandler handler) {
     const RequestId id = ++last_id;
     PendingRequest entry{std::move(asked), std::move(handler)};
     entry.own = true;
@@ -194,7 +194,7 @@ void Connection::subscribe(const std::string& uri, bool wanted, ReplyHandler han
         impl.subscriptions.insert(uri);
     else
         impl.subscriptions.erase(uri);
-    impl.listen();
+    if (impl.live) impl.live->listen.open(*impl.session, impl.subscriptions);
     impl.context.loop.defer([handler = std::move(handler)] { handler(empty_reply()); });
 }
 
@@ -232,8 +232,8 @@ void Connection::set_log_level(const std::string& level, ReplyHandler handler) {
 void Connection::Impl::subscribe_again() {
     if (session->era == protocol::Era::Modern || !session->can("resources", "subscribe")) return;
     for (const auto& uri : subscriptions)
-        send_now({"resources/subscribe", {"\"uri\":" + protocol::quoted(uri), ""}, {}, {}},
-                 spec.config.request_timeout, [](const Result<Reply>&) {});
+        ask({"resources/subscribe", {"\"uri\":" + protocol::quoted(uri), ""}, {}, {}},
+            spec.config.request_timeout, [](const Result<Reply>&) {});
 }
 
 // For a session that has just been agreed on.
@@ -245,8 +245,8 @@ void Connection::Impl::use_log_level() {
         meta = protocol::joined(
             meta, "\"io.modelcontextprotocol/logLevel\":" + protocol::quoted(log_level));
     } else if (session->can("logging")) {
-        send_now({"logging/setLevel", {"\"level\":" + protocol::quoted(log_level), ""}, {}, {}},
-                 spec.config.request_timeout, [](const Result<Reply>&) {});
+        ask({"logging/setLevel", {"\"level\":" + protocol::quoted(log_level), ""}, {}, {}},
+            spec.config.request_timeout, [](const Result<Reply>&) {});
     }
 }
 

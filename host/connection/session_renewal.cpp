@@ -36,13 +36,11 @@ void Connection::Impl::stream_lost_session() {
 
 void Connection::Impl::renew_session() {
     core::log::debug("server \"" + spec.id() + "\" forgot its session; a new one is begun");
-    for (auto* timer : {&health_timer, &listen_timer, &relist_timer}) {
-        timer->stop();
-    }
+    live.reset();
+    tools.end_session();
     const std::string version = session->version;
     session.reset();
     server_requests.clear();  // of the old session
-    list_running = list_again = changed_meanwhile = false;
     set_state(State::Reconnecting);
     handshake.emplace(context.terms.identity, spec.config.protocol, version);
     start_startup_timer();
