@@ -22,9 +22,9 @@ void Health::check() {
                   lifetime_.guard([this](const Result<Reply>& reply) {
                       if (reply || reply.error().code != ErrorCode::Timeout) return;
                       if (++misses_ < terms_.health.misses) return;
-                      owner_.on_unhealthy({ErrorCode::Unavailable,
-                                           "no answer to " + std::to_string(misses_) +
-                                               " health checks in a row (health.misses)"});
+                      owner_.on_unhealthy(
+                          {ErrorCode::Unavailable, "no answer to " + std::to_string(misses_) +
+                                                       " health checks in a row (health.misses)"});
                   }));
 }
 

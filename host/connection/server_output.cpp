@@ -18,8 +18,7 @@ void ServerOutput::keep_stderr(std::string_view line) {
 }
 
 void ServerOutput::keep_stray(std::string_view line) {
-    if (strays_++ == 0)
-        first_stray_ = "\"" + core::printable(core::log::masked(line), 80) + "\"";
+    if (strays_++ == 0) first_stray_ = "\"" + core::printable(core::log::masked(line), 80) + "\"";
 }
 
 std::string ServerOutput::with_stderr(std::string text) const {
@@ -33,8 +32,7 @@ std::string ServerOutput::with_strays(std::string text, const std::string& serve
     return text + "; it wrote " +
            (strays_ == 1 ? "a line that is" : std::to_string(strays_) + " lines that are") +
            " no JSON-RPC " + (strays_ == 1 ? "message: " : "messages, the first: ") +
-           core::log::masked(first_stray_) + "; see patchbay mcp logs " +
-           core::shell_word(server);
+           core::log::masked(first_stray_) + "; see patchbay mcp logs " + core::shell_word(server);
 }
 
 }  // namespace patchbay::connection

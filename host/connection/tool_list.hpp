@@ -75,7 +75,7 @@ public:
     void join(Waiter waiter);
     // The same of one that has not begun yet.
     void read_again(Waiter waiter);
-    void changed();                        // the server says so
+    void changed();                          // the server says so
     void tell(const Result<void>& outcome);  // to whoever waits
 
     const std::vector<protocol::Tool>& tools() const { return tools_; }
@@ -105,8 +105,8 @@ private:
     std::vector<protocol::Tool> tools_;  // sorted by name
     std::map<std::string, Marks> mirrored_;
     std::vector<std::string> notes_;
-    std::optional<Error> error_;                            // of the last list
-    std::optional<core::Clock::time_point> fresh_until_;    // none: stale
+    std::optional<Error> error_;                          // of the last list
+    std::optional<core::Clock::time_point> fresh_until_;  // none: stale
     core::Clock::time_point read_at_{};
     std::optional<ToolListing> listing_;
     unsigned listings_ = 0, relists_ = 0;  // the latter: in a row, because the server said so

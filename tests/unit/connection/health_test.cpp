@@ -24,8 +24,8 @@ protected:
     }
     void begin() { health.emplace(loop, terms, requests, *this); }
     void until_asked(std::size_t times) {
-        EXPECT_TRUE(
-            loop.run_until([&] { return requests.asked.size() >= times; }, core::Clock::now() + 20s));
+        EXPECT_TRUE(loop.run_until([&] { return requests.asked.size() >= times; },
+                                   core::Clock::now() + 20s));
     }
 
     core::Loop loop;

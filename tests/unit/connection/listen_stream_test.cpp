@@ -27,8 +27,8 @@ protected:
         stream.emplace(loop, terms, requests);
     }
     void until_asked(std::size_t times) {
-        EXPECT_TRUE(
-            loop.run_until([&] { return requests.asked.size() >= times; }, core::Clock::now() + 20s));
+        EXPECT_TRUE(loop.run_until([&] { return requests.asked.size() >= times; },
+                                   core::Clock::now() + 20s));
     }
     std::string wanted(std::size_t nth) { return requests.asked.at(nth).request.params.members; }
 
@@ -43,8 +43,9 @@ protected:
 TEST_F(ListenStreamTest, NamesWhatTheServerCanSayAndWhatIsWanted) {
     stream->open(session, {"file:///a", "file:///b"});
     EXPECT_TRUE(stream->is_open());
-    EXPECT_EQ(wanted(0), "\"notifications\":{\"toolsListChanged\":true,"
-                         "\"resourceSubscriptions\":[\"file:///a\",\"file:///b\"]}");
+    EXPECT_EQ(wanted(0),
+              "\"notifications\":{\"toolsListChanged\":true,"
+              "\"resourceSubscriptions\":[\"file:///a\",\"file:///b\"]}");
     EXPECT_EQ(requests.asked[0].timeout, std::chrono::milliseconds::max()) << "it has no end";
 }
 

@@ -45,7 +45,8 @@ struct ScriptedRequests final : OwnRequests {
 private:
     static Result<Reply> reply(const std::string& result, const std::string& error) {
         Reply made;
-        made.message = core::Buffer::from(result.empty() ? std::string(error) : std::string(result));
+        made.message =
+            core::Buffer::from(result.empty() ? std::string(error) : std::string(result));
         (result.empty() ? made.error : made.result) = made.message.view();
         return made;
     }

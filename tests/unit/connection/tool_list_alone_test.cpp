@@ -1,6 +1,5 @@
 // The list of tools at its seam: pages come when the test says so, and time stands still.
 #include "connection/tool_list.hpp"
-
 #include "unit/connection/scripted_requests.hpp"
 
 #include <gmock/gmock.h>
@@ -45,9 +44,7 @@ protected:
         for (const auto& tool : list.tools()) all += tool.name;
         return all;
     }
-    std::string cursor_of(std::size_t nth) {
-        return requests.asked.at(nth).request.params.members;
-    }
+    std::string cursor_of(std::size_t nth) { return requests.asked.at(nth).request.params.members; }
     void pass(std::chrono::milliseconds time) {
         bool passed = false;
         loop.after(time, [&] { passed = true; });
