@@ -23,7 +23,7 @@
 
 namespace patchbay::connection {
 
-class Connection final : private plugin::ChannelEvents {
+class Connection final {
 public:
     Connection(const Context& context, registry::ServerSpec spec);
     ~Connection();  // ends every request with Unavailable, abandons an open channel
@@ -68,15 +68,6 @@ public:
     void close(std::function<void()> closed);
 
 private:
-    void on_opened() override;
-    void on_message(plugin::ExchangeId exchange, core::Buffer body) override;
-    void on_done(plugin::ExchangeId exchange, const plugin::Problem* problem) override;
-    void on_writable() override;
-    void on_challenge(const plugin::Problem& problem) override;
-    void on_output(unsigned stream, std::string_view line) override;
-    void on_fact(std::string_view name, std::string_view value) override;
-    void on_closed(const plugin::Problem* problem) override;
-
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };

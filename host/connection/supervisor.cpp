@@ -7,8 +7,8 @@ namespace patchbay::connection {
 
 namespace {
 
-constexpr std::chrono::seconds kSteady{30};           // then past failures are forgiven
-constexpr std::chrono::seconds kMostPatience{300};    // that a server may ask for
+constexpr std::chrono::seconds kSteady{30};         // then past failures are forgiven
+constexpr std::chrono::seconds kMostPatience{300};  // that a server may ask for
 
 }  // namespace
 
