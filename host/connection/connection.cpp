@@ -1,4 +1,4 @@
-// The outer face: delegation, status, and what a server says beside MCP.
+// The outer face: delegation and status.
 #include "connection/connection.hpp"
 
 #include "connection/connection_impl.hpp"
@@ -109,8 +109,7 @@ Status Connection::status() const {
         status.fallback_from = std::exchange(status.transport, impl.agreed_transport);
     status.place = impl.spec.config.place;
     status.state = state();
-    status.malformed = impl.inbound.malformed();
-    status.late_answers = impl.inbound.late_answers();
+    impl.reception.count(status);
     status.notes = impl.tools.notes();
     if (status.state == State::Ready || !tools().empty()) status.tools = tools().size();
     if (const auto* error = tools_error())
@@ -169,44 +168,6 @@ void Connection::set_log_level(const std::string& level, ReplyHandler handler) {
         if (impl_->supervisor.is_ready()) return impl_->wishes.set_log_level(level, handler);
         handler(impl_->name.named(impl_->why_not_ready()));
     });
-}
-
-void Connection::Impl::on_message(plugin::ExchangeId exchange, core::Buffer body) {
-    if (link.lost) return;  // given up: nothing that it says counts any more
-    if (live && live->health) live->health->heard();
-    greeting.heard();
-    inbound.message(exchange, std::move(body));
-}
-
-void Connection::Impl::on_done(plugin::ExchangeId exchange, const plugin::Problem* problem) {
-    questions.done(exchange);
-    refusals.done(exchange, problem);
-}
-
-void Connection::Impl::on_output(unsigned stream, std::string_view line) {
-    // A program that writes has started: its silence counts from now.
-    greeting.heard();
-    if (stream != 1) return on_stray(line);
-    output.keep_stderr(line);
-    context.events.on_output(spec.id(), false, line);
-}
-
-void Connection::Impl::on_stray(std::string_view line) {
-    ++shown.stray_lines;
-    output.keep_stray(line);
-    context.events.on_output(spec.id(), true, line);
-}
-
-void Connection::Impl::on_fact(std::string_view fact, std::string_view value) {
-    if (value.empty())  // it is over, like the trouble of a connection that has come about
-        shown.facts.erase(std::string(fact));
-    else
-        shown.facts[core::printable(fact, 32)] = core::printable(value, 256);
-}
-
-void Connection::Impl::on_malformed(const Error& error) {
-    shown.last_error = name.before(error.message);
-    core::log::debug(shown.last_error);
 }
 
 }  // namespace patchbay::connection

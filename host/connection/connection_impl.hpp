@@ -9,12 +9,11 @@
 #include "connection/credentials.hpp"
 #include "connection/greeting.hpp"
 #include "connection/health.hpp"
-#include "connection/inbound.hpp"
 #include "connection/link.hpp"
 #include "connection/listen_stream.hpp"
+#include "connection/reception.hpp"
 #include "connection/refusals.hpp"
 #include "connection/requests.hpp"
-#include "connection/server_output.hpp"
 #include "connection/server_questions.hpp"
 #include "connection/supervisor.hpp"
 #include "connection/tool_list.hpp"
@@ -28,13 +27,11 @@
 
 namespace patchbay::connection {
 
-struct Connection::Impl final : plugin::ChannelEvents,
-                                AttemptOwner,
+struct Connection::Impl final : AttemptOwner,
                                 GreetingOwner,
-                                HealthOwner,
-                                InboundOwner,
+                                Loss,
+                                ReceptionOwner,
                                 RefusalsOwner,
-                                RequestsOwner,
                                 ToolListOwner,
                                 WishesOwner {
     Impl(const Context& context, registry::ServerSpec spec);
@@ -60,18 +57,8 @@ struct Connection::Impl final : plugin::ChannelEvents,
     void tell_failure(const Error& error, const std::function<void()>& transition);
     void pass(const std::function<void()>& transition);
     void settle();
-    std::string with_output(std::string text) const;
 
     // The parts report.
-    void on_opened() override { greeting.start(); }
-    void on_message(plugin::ExchangeId exchange, core::Buffer body) override;
-    void on_done(plugin::ExchangeId exchange, const plugin::Problem* problem) override;
-    void on_writable() override { requests.writable(); }
-    void on_challenge(const plugin::Problem& problem) override { refusals.challenged(problem); }
-    void on_output(unsigned stream, std::string_view line) override;
-    void on_fact(std::string_view fact, std::string_view value) override;
-    void on_closed(const plugin::Problem* problem) override;
-
     void on_queued() override;
     void on_opening() override;
     void on_way_free(boost::json::object settings) override;
@@ -81,23 +68,19 @@ struct Connection::Impl final : plugin::ChannelEvents,
 
     void on_agreed(protocol::Session session) override;
     void on_modern_for_good() override { questions.clear(); }
-    bool is_new_process() const override { return shown.facts.count("pid") > 0; }
+    bool is_new_process() const override { return reception.has_process(); }
     void on_handshake_refused(const std::string& method, const plugin::Problem* problem) override;
     void on_handshake_failed(Error error) override;
 
     void on_asking() override;
     void on_asked() override;
-    void on_unanswered(RequestId id) override { questions.withdraw(id); }
-    void on_answer_not_taken(RequestId exchange) override { questions.done(exchange); }
-    void on_stray(std::string_view line) override;
+    void on_heard() override;
     void on_malformed(const Error& error) override;
-    void on_headers_mismatch(RequestId id) override { refusals.headers_mismatch(id); }
+    void on_channel_closed(const plugin::Problem* problem) override;
     bool mirrors_arguments() const override { return link.takes_headers() && link.modern(); }
     void on_tools_changed(const Result<void>& outcome) override;
     void on_tools_read() override;
     bool on_list_unanswered(const Error& error) override;
-    const char* ping_method() const override { return link.modern() ? "server/discover" : "ping"; }
-    void on_unhealthy(Error error) override { lose(std::move(error)); }
     void on_resources_wanted() override;
 
     const Context& context;
@@ -109,14 +92,14 @@ struct Connection::Impl final : plugin::ChannelEvents,
     Credentials credentials{context, spec.config, link};
     Requests requests{context.loop,
                       context.terms,
-                      {spec.config, name, supervisor, credentials, tools, link, *this}};
+                      {spec.config, name, supervisor, credentials, tools, link, questions, *this}};
     ToolList tools{context.loop, context.terms, name, requests, *this};
-    ServerQuestions questions{context, name, link, requests,
-                              [this](Error error) { lose(std::move(error)); }};
-    Inbound inbound{context, {name, link, requests, questions, tools, *this}};
-    Greeting greeting{context.loop, context.terms, spec.config, name, link, requests, *this};
-    Refusals refusals{
-        {context.terms, name, supervisor, link, requests, credentials, tools, greeting, *this}};
+    ServerQuestions questions{context, name, link, requests, *this};
+    Greeting greeting{context.loop, context.terms, spec.config, name, link, requests, *this, *this};
+    Refusals refusals{{context.terms, name, supervisor, link, requests, credentials, tools,
+                       greeting, *this, *this}};
+    Reception reception{context,
+                        {name, link, requests, questions, tools, greeting, refusals, *this, *this}};
     Wishes wishes{context.loop, context.terms, spec.config, link, requests, *this};
 
     // What lives while the connection is ready.
@@ -132,7 +115,6 @@ struct Connection::Impl final : plugin::ChannelEvents,
     std::vector<std::function<void()>> waiting_to_settle, waiting_to_close;
     std::string agreed_transport;  // empty until a handshake went through since the last opening
     Status shown;                  // the parts that only change here
-    ServerOutput output;           // of this channel
     core::Lifetime lifetime;
 };
 

@@ -21,13 +21,15 @@ constexpr std::chrono::milliseconds kKnownSilence{10'000};
 }  // namespace
 
 Greeting::Greeting(core::Loop& loop, const Terms& terms, const config::Server& server,
-                   const ServerName& name, Link& link, OwnRequests& requests, GreetingOwner& owner)
+                   const ServerName& name, Link& link, OwnRequests& requests, GreetingOwner& owner,
+                   Loss& loss)
     : terms_(terms),
       server_(server),
       name_(name),
       link_(link),
       requests_(requests),
       owner_(owner),
+      loss_(loss),
       silence_(loop) {}
 
 void Greeting::prepare(const std::string& remembered) {
@@ -88,18 +90,18 @@ void Greeting::on_reply(const std::string& method, const Result<Reply>& reply) {
         if (error.code == ErrorCode::Protocol || error.code == ErrorCode::Limit)
             return drive(handshake->on_unreadable(
                 method, error.message.substr(name_.length_in(error.message))));
-        if (link_.request_scoped()) owner_.lose(error);
+        if (link_.request_scoped()) loss_.lose(error);
         return;
     }
     if (!reply->error.empty()) {
         auto error = protocol::parse_rpc_error(reply->error);
-        if (!error) return link_.session ? void() : owner_.lose(error.error());
+        if (!error) return link_.session ? void() : loss_.lose(error.error());
         return drive(handshake->on_error(method, *error));
     }
     const auto value = core::parse_json_object(reply->result, {.depth = terms_.limits.json_depth});
     if (!value) {
         if (link_.session) return;
-        return owner_.lose(
+        return loss_.lose(
             {value.error().code, "result of " + method + " " + value.error().message});
     }
     drive(handshake->on_result(method, *value));
@@ -116,7 +118,7 @@ void Greeting::on_end(const std::string& method, const plugin::Problem* problem)
     const bool no_answer =
         !problem || (error.code == ErrorCode::Protocol && problem->http_status < 400);
     const bool refused = no_answer || is_legacy_hint(problem->http_status);
-    if (!refused) return owner_.lose(error);
+    if (!refused) return loss_.lose(error);
     drive(link_.handshake->on_refused(method, error.message));
 }
 

@@ -2,7 +2,7 @@
 // and keeps its clock.
 //
 // Threads: [loop]. Borrows all it is given.
-// Errors:  to the owner, by lose().
+// Errors:  to the connection, by lose().
 // Source:  decisions 5 and 11.
 #pragma once
 
@@ -28,7 +28,6 @@ public:
     virtual void on_handshake_refused(const std::string& method,
                                       const plugin::Problem* problem) = 0;
     virtual void on_handshake_failed(Error error) = 0;
-    virtual void lose(Error error) = 0;
 
 protected:
     ~GreetingOwner() = default;
@@ -37,7 +36,8 @@ protected:
 class Greeting {
 public:
     Greeting(core::Loop& loop, const Terms& terms, const config::Server& server,
-             const ServerName& name, Link& link, OwnRequests& requests, GreetingOwner& owner);
+             const ServerName& name, Link& link, OwnRequests& requests, GreetingOwner& owner,
+             Loss& loss);
 
     // `remembered`: the revision of last time, or empty.
     void prepare(const std::string& remembered);
@@ -60,6 +60,7 @@ private:
     Link& link_;
     OwnRequests& requests_;
     GreetingOwner& owner_;
+    Loss& loss_;
     bool heard_ = false;
     core::Timer silence_;
 };

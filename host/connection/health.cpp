@@ -2,8 +2,9 @@
 
 namespace patchbay::connection {
 
-Health::Health(core::Loop& loop, const Terms& terms, OwnRequests& requests, HealthOwner& owner)
-    : terms_(terms), requests_(requests), owner_(owner), timer_(loop) {
+Health::Health(core::Loop& loop, const Terms& terms, const Link& link, OwnRequests& requests,
+               Loss& loss)
+    : terms_(terms), link_(link), requests_(requests), loss_(loss), timer_(loop) {
     wait();
 }
 
@@ -18,14 +19,15 @@ void Health::check() {
         misses_ = 0;
         return;
     }
-    requests_.ask({owner_.ping_method(), {}, {}, {}}, terms_.health.ping_timeout,
-                  lifetime_.guard([this](const Result<Reply>& reply) {
-                      if (reply || reply.error().code != ErrorCode::Timeout) return;
-                      if (++misses_ < terms_.health.misses) return;
-                      owner_.on_unhealthy(
-                          {ErrorCode::Unavailable, "no answer to " + std::to_string(misses_) +
-                                                       " health checks in a row (health.misses)"});
-                  }));
+    const char* method = link_.modern() ? "server/discover" : "ping";
+    requests_.ask(
+        {method, {}, {}, {}}, terms_.health.ping_timeout,
+        lifetime_.guard([this](const Result<Reply>& reply) {
+            if (reply || reply.error().code != ErrorCode::Timeout) return;
+            if (++misses_ < terms_.health.misses) return;
+            loss_.lose({ErrorCode::Unavailable, "no answer to " + std::to_string(misses_) +
+                                                    " health checks in a row (health.misses)"});
+        }));
 }
 
 }  // namespace patchbay::connection

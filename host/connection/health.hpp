@@ -2,28 +2,21 @@
 // while the connection is ready and long-lived.
 //
 // Threads: [loop]. Borrows all it is given.
-// Errors:  Unavailable to the owner, after config::HealthSettings misses.
+// Errors:  Unavailable by lose(), after config::HealthSettings misses.
 #pragma once
 
 #include "connection/context.hpp"
+#include "connection/link.hpp"
 #include "connection/own_requests.hpp"
 #include "core/lifetime.hpp"
 #include "core/timer.hpp"
 
 namespace patchbay::connection {
 
-class HealthOwner {
-public:
-    virtual const char* ping_method() const = 0;  // of the session's era
-    virtual void on_unhealthy(Error error) = 0;
-
-protected:
-    ~HealthOwner() = default;
-};
-
 class Health {
 public:
-    Health(core::Loop& loop, const Terms& terms, OwnRequests& requests, HealthOwner& owner);
+    Health(core::Loop& loop, const Terms& terms, const Link& link, OwnRequests& requests,
+           Loss& loss);
 
     void heard() { heard_ = true; }  // something came
 
@@ -32,8 +25,9 @@ private:
     void check();
 
     const Terms& terms_;
+    const Link& link_;
     OwnRequests& requests_;
-    HealthOwner& owner_;
+    Loss& loss_;
     bool heard_ = true;  // since the last look: it has just become ready
     unsigned misses_ = 0;
     core::Timer timer_;

@@ -96,7 +96,7 @@ void Inbound::broken(std::string_view text, const Error& error, plugin::Exchange
     }
     if (id) return finish(id, {error.code, "sent a malformed message: " + error.message});
     if (pending_.size() == 0) return;
-    parts_.owner.lose(
+    parts_.loss.lose(
         {error.code, "sent a malformed message that names no request: " + error.message});
 }
 
@@ -136,8 +136,8 @@ void Inbound::unasked(const protocol::Envelope& envelope, std::optional<std::int
         return;
     }
     ++malformed_;
-    parts_.owner.lose({ErrorCode::Protocol,
-                       "answered id " + core::printable(envelope.id, 32) + ", which nobody asked"});
+    parts_.loss.lose({ErrorCode::Protocol,
+                      "answered id " + core::printable(envelope.id, 32) + ", which nobody asked"});
 }
 
 void Inbound::error(RequestId id, const protocol::Envelope& envelope, core::Buffer&& body) {
@@ -151,7 +151,7 @@ void Inbound::error(RequestId id, const protocol::Envelope& envelope, core::Buff
     const bool mismatch = told->code == protocol::kHeaderMismatch && parts_.link.modern() &&
                           parts_.link.takes_headers();
     if (mismatch && !entry.headers_retried && method == "tools/call")
-        return parts_.owner.on_headers_mismatch(id);
+        return parts_.refusals.headers_mismatch(id);
     finish(id, envelope, std::move(body));
 }
 

@@ -8,6 +8,7 @@
 #include "connection/context.hpp"
 #include "connection/input_rounds.hpp"
 #include "connection/link.hpp"
+#include "connection/refusals.hpp"
 #include "connection/requests.hpp"
 #include "connection/server_name.hpp"
 #include "connection/server_questions.hpp"
@@ -24,9 +25,6 @@ public:
     // A line that is no message.
     virtual void on_stray(std::string_view line) = 0;
     virtual void on_malformed(const Error& error) = 0;
-    // Our idea of the tool's schema is out of date, says the answer to that call.
-    virtual void on_headers_mismatch(RequestId id) = 0;
-    virtual void lose(Error error) = 0;
 
 protected:
     ~InboundOwner() = default;
@@ -40,7 +38,9 @@ public:
         Requests& requests;
         ServerQuestions& questions;
         ToolList& tools;
+        Refusals& refusals;
         InboundOwner& owner;
+        Loss& loss;
     };
     Inbound(const Context& context, const Parts& parts);
 

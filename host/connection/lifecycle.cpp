@@ -17,7 +17,7 @@ Connection::Impl::Impl(const Context& shared, registry::ServerSpec server)
 Connection::Impl::Live::Live(Impl& owner)
     : listen(owner.context.loop, owner.context.terms, owner.requests) {
     if (owner.context.terms.long_lived)
-        health.emplace(owner.context.loop, owner.context.terms, owner.requests, owner);
+        health.emplace(owner.context.loop, owner.context.terms, owner.link, owner.requests, owner);
 }
 
 void Connection::Impl::pass(const std::function<void()>& transition) {
@@ -72,8 +72,7 @@ void Connection::Impl::on_opening() {
     agreed_transport.clear();
     choice.opening();
     requests.begin_channel();
-    output = {};
-    shown.facts.clear();
+    reception.begin();
 }
 
 void Connection::Impl::on_way_free(boost::json::object settings) {
@@ -82,7 +81,7 @@ void Connection::Impl::on_way_free(boost::json::object settings) {
                          : choice.remembered_version(context.eras.find(spec.definition_key)));
     plugin::ChannelOptions options{spec.id(), std::move(settings), credentials.all(),
                                    context.terms.limits.message_bytes, credentials.signer()};
-    auto opened = context.transports.open(choice.current(), std::move(options), *this);
+    auto opened = context.transports.open(choice.current(), std::move(options), reception);
     if (opened) {
         link.channel = std::move(*opened);
         return;
@@ -98,19 +97,18 @@ void Connection::Impl::on_start_expired() {
         // The last transport does not let go of its channel: that is all there is to say.
         return tell_failure(name.named(link.lost->why), [&] { supervisor.give_up(); });
     }
-    const auto trouble = shown.facts.find("trouble");
-    const bool not_open = trouble != shown.facts.end();
+    const auto* trouble = reception.trouble();
     const char* what = link.session            ? "tools/list was not answered to its end"
                        : attempt->is_loading() ? "the plugin was not loaded"
-                       : not_open              ? "not connected"
+                       : trouble               ? "not connected"
                                                : "no answer to the handshake";
     const bool silent = link.session || !link.handshake || link.handshake->unreadable().empty();
-    const std::string why = not_open ? ": " + trouble->second
+    const std::string why = trouble  ? ": " + *trouble
                             : silent ? ""
                                      : "; " + link.handshake->unreadable();
     lose({ErrorCode::Timeout,
-          with_output(what + " within "s + core::duration(spec.config.startup_timeout) +
-                      " (startup_timeout_sec)" + why)});
+          reception.with_output(what + " within "s + core::duration(spec.config.startup_timeout) +
+                                " (startup_timeout_sec)" + why)});
 }
 
 void Connection::Impl::on_handshake_refused(const std::string& method,
@@ -120,7 +118,7 @@ void Connection::Impl::on_handshake_refused(const std::string& method,
 }
 
 void Connection::Impl::on_handshake_failed(Error error) {
-    lose({error.code, output.with_stderr(std::move(error.message))});
+    lose({error.code, reception.with_stderr(std::move(error.message))});
 }
 
 void Connection::Impl::on_agreed(protocol::Session made) {
@@ -156,6 +154,15 @@ void Connection::Impl::on_resources_wanted() {
     if (live) live->listen.open(*link.session, wishes.resources());
 }
 
+void Connection::Impl::on_heard() {
+    if (live && live->health) live->health->heard();
+}
+
+void Connection::Impl::on_malformed(const Error& error) {
+    shown.last_error = name.before(error.message);
+    core::log::debug(shown.last_error);
+}
+
 void Connection::Impl::on_tools_changed(const Result<void>& outcome) {
     if (!outcome) shown.last_error = core::printable(outcome.error().message, 1000);
     context.events.on_tools_changed(spec.id());
@@ -172,7 +179,7 @@ bool Connection::Impl::on_list_unanswered(const Error& error) {
     auto told = error;
     if (told.message.find("tools/list") == std::string::npos)
         told.message.insert(name.length_in(told.message), "tools/list failed: ");
-    told.message = output.with_stderr(std::move(told.message));
+    told.message = reception.with_stderr(std::move(told.message));
     lose(std::move(told));
     return true;
 }
@@ -219,11 +226,11 @@ void Connection::Impl::lose(Error error) {
         pass([&] { supervisor.move_on(); });
         attempt->keep_limit();
         requests.fail_all(name.named(error), Which::Started);  // of the handshake
-        link.channel->close();                                 // on_closed() goes on
+        link.channel->close();                                 // on_channel_closed() goes on
         return;
     }
     link.lost = Lost{error, live.has_value()};
-    link.channel->close();  // on_closed() does the rest
+    link.channel->close();  // on_channel_closed() does the rest
     if (live) error = within("connection lost", std::move(error));
     tell_failure(name.named(error), [&] { supervisor.lose(error); });
 }
@@ -255,7 +262,7 @@ void Connection::Impl::on_attempt_failed(Error error, Retry retry) {
     tell_failure(name.named(error), [&] { supervisor.fail(error, retry); });
 }
 
-void Connection::Impl::on_closed(const plugin::Problem* problem) {
+void Connection::Impl::on_channel_closed(const plugin::Problem* problem) {
     const bool was_ready = live || (link.lost && link.lost->when_ready);
     const bool was_probing = link.handshake && link.handshake->probing() && !link.session;
     const auto lost = std::move(link.lost);
@@ -267,7 +274,7 @@ void Connection::Impl::on_closed(const plugin::Problem* problem) {
     context.loop.defer([gone = std::shared_ptr<plugin::Channel>(link.end())] {});
     questions.clear();
     requests.end_channel();
-    shown.facts.erase("pid");
+    reception.process_gone();
     if (supervisor.is_closing()) return stopped();
     const bool refused = !lost && problem && problem->error.code == ErrorCode::AuthRequired;
     Error error = lost ? lost->why : why_gone(problem, was_ready);
@@ -293,7 +300,7 @@ Error Connection::Impl::why_gone(const plugin::Problem* problem, bool was_ready)
     if (problem->error.code == ErrorCode::AuthRequired) return credentials.error(*problem);
     const auto& why = problem->error.message;
     return {problem->error.code,
-            (was_ready ? output.with_stderr(why) : with_output(why)) +
+            (was_ready ? reception.with_stderr(why) : reception.with_output(why)) +
                 (link.generation == 0 ? config::hint_of_cwd(spec.config) : std::string())};
 }
 
@@ -343,10 +350,6 @@ void Connection::Impl::abandon() {
     back_off.stop();
     supervisor.stopped();  // a handler that asks again is refused, not connected
     requests.fail_all(name.named({ErrorCode::Unavailable, "the host is closing"}));
-}
-
-std::string Connection::Impl::with_output(std::string text) const {
-    return output.with_stderr(output.with_strays(std::move(text), spec.id()));
 }
 
 }  // namespace patchbay::connection

@@ -1,5 +1,5 @@
-// How a part of a connection asks the server something of its own accord, and says that it cannot
-// be used any more. The connection implements it.
+// How a part of a connection asks the server something of its own accord, and how it says that the
+// server is of no use any more.
 //
 // Threads: [loop].
 #pragma once
@@ -22,6 +22,15 @@ public:
 
 protected:
     ~OwnRequests() = default;
+};
+
+class Loss {
+public:
+    // Closes the channel and tells everybody who waits; only the first one counts.
+    virtual void lose(Error error) = 0;
+
+protected:
+    ~Loss() = default;
 };
 
 }  // namespace patchbay::connection

@@ -95,7 +95,7 @@ void Refusals::own_session_lost(RequestId id, const plugin::Problem& problem) {
     if (parts_.supervisor.is_ready() && current) parts_.owner.renew_session();
     const bool waits = pending_.find(id) != nullptr;
     if (!parts_.supervisor.is_ready() && waits && current && parts_.link.session)
-        return parts_.owner.lose(problem.error);  // lost again before it was of any use
+        return parts_.loss.lose(problem.error);  // lost again before it was of any use
     if (waits) parts_.requests.finish(id, parts_.name.named(problem.error));
 }
 
@@ -165,7 +165,7 @@ void Refusals::challenged(const plugin::Problem& problem) {
 void Refusals::give_up(RequestId id, Error error, unsigned http_status) {
     if (id && http_status == kForbidden && parts_.supervisor.is_ready())
         return parts_.requests.finish(id, parts_.name.named(std::move(error)));
-    parts_.owner.lose(std::move(error));
+    parts_.loss.lose(std::move(error));
 }
 
 }  // namespace patchbay::connection

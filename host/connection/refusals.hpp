@@ -28,7 +28,6 @@ public:
     // Somebody may be asked to sign in; and what came of it, before anything goes out again.
     virtual void on_asking() = 0;
     virtual void on_asked() = 0;
-    virtual void lose(Error error) = 0;
 
 protected:
     ~RefusalsOwner() = default;
@@ -46,6 +45,7 @@ public:
         ToolList& tools;
         Greeting& greeting;
         RefusalsOwner& owner;
+        Loss& loss;
     };
     explicit Refusals(const Parts& parts);
 

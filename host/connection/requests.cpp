@@ -183,7 +183,7 @@ void Requests::expired(RequestId id) {
 void Requests::finish(RequestId id, Result<Reply> outcome) {
     auto entry = pending_.take(id);
     if (entry.stage == Stage::Queued) outbox_.take_back(entry.queued);
-    if (!outcome && !entry.own) parts_.owner.on_unanswered(id);
+    if (!outcome && !entry.own) parts_.watcher.on_unanswered(id);
     entry.questions.clear();
     entry.handler(std::move(outcome));
 }
@@ -257,7 +257,7 @@ void Requests::on_leaving(RequestId exchange) {
 // When that is because the channel is at its end, which it will tell in its own time and with the
 // reason, a caller's request waits for the next session and one of our own for that end.
 void Requests::on_not_taken(plugin::MessageKind kind, RequestId exchange, Error error) {
-    if (kind == plugin::MessageKind::Response) return parts_.owner.on_answer_not_taken(exchange);
+    if (kind == plugin::MessageKind::Response) return parts_.watcher.on_answer_not_taken(exchange);
     const auto id = pending_.id_of_wire(exchange);
     if (!id) return;
     auto& entry = *pending_.find(id);

@@ -25,16 +25,16 @@
 
 namespace patchbay::connection {
 
-class RequestsOwner {
+// Who answers what the server asks meanwhile hears of our requests.
+class RequestsWatcher {
 public:
     // A caller's request ends without its answer.
     virtual void on_unanswered(RequestId id) = 0;
     // An answer of ours to the server was not taken by the transport.
     virtual void on_answer_not_taken(RequestId exchange) = 0;
-    virtual void lose(Error error) = 0;
 
 protected:
-    ~RequestsOwner() = default;
+    ~RequestsWatcher() = default;
 };
 
 class Requests final : public OwnRequests, private OutboxOwner {
@@ -47,7 +47,8 @@ public:
         const Credentials& credentials;
         const ToolList& tools;
         Link& link;
-        RequestsOwner& owner;
+        RequestsWatcher& watcher;
+        Loss& loss;
     };
     Requests(core::Loop& loop, const Terms& terms, const Parts& parts);
 
@@ -95,7 +96,7 @@ private:
     void on_queued(RequestId exchange, std::uint64_t place) override;
     void on_leaving(RequestId exchange) override;
     void on_not_taken(plugin::MessageKind kind, RequestId exchange, Error error) override;
-    void on_overflow(Error error) override { parts_.owner.lose(std::move(error)); }
+    void on_overflow(Error error) override { parts_.loss.lose(std::move(error)); }
 
     core::Loop& loop_;
     const Terms& terms_;

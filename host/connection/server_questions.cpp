@@ -18,12 +18,12 @@ constexpr std::size_t kServerRequestBytes = 128;  // of one in memory, besides w
 }  // namespace
 
 ServerQuestions::ServerQuestions(const Context& context, const ServerName& name, Link& link,
-                                 Requests& requests, Lose lose)
+                                 Requests& requests, Loss& loss)
     : context_(context),
       name_(name),
       link_(link),
       requests_(requests),
-      lose_(std::move(lose)),
+      loss_(loss),
       open_(context.terms.limits) {}
 
 void ServerQuestions::ask(const protocol::Envelope& envelope, plugin::ExchangeId stream) {
@@ -32,7 +32,7 @@ void ServerQuestions::ask(const protocol::Envelope& envelope, plugin::ExchangeId
     const auto bytes = id.size() + envelope.method.size() + envelope.params.size();
     const auto call = stream ? requests_.pending().id_of_wire(stream) : 0;
     if (const auto fits = open_.add(exchange, bytes + kServerRequestBytes, id, call); !fits)
-        return lose_(fits.error());
+        return loss_.lose(fits.error());
     if (envelope.method == "ping") return answer(exchange, protocol::response(id, "{}"));
     const bool known = envelope.method == "roots/list" ||
                        envelope.method == "sampling/createMessage" ||
@@ -58,7 +58,7 @@ void ServerQuestions::ask(const protocol::Envelope& envelope, plugin::ExchangeId
 
 // Of a call that ended without its answer: nobody is to type one that nothing waits for. Over one
 // stream for all a server does not say for which call it asks; with the last of them all are.
-void ServerQuestions::withdraw(RequestId call) {
+void ServerQuestions::on_unanswered(RequestId call) {
     if (!link_.in_use() || open_.asking(0).empty()) return;
     bool others = false;
     for (const auto id : requests_.pending().ids())
@@ -69,7 +69,7 @@ void ServerQuestions::withdraw(RequestId call) {
 
 void ServerQuestions::answer(RequestId exchange, std::string body) {
     const auto wanted = open_.answer(exchange, body.size() + kServerRequestBytes);
-    if (!wanted) return lose_(wanted.error());
+    if (!wanted) return loss_.lose(wanted.error());
     if (!*wanted || link_.lost) return;  // who asked is gone: its successor has not asked
     requests_.respond(exchange, std::move(body));
 }

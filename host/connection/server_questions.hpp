@@ -16,23 +16,21 @@
 #include "core/lifetime.hpp"
 #include "protocol/envelope.hpp"
 
-#include <functional>
 #include <string>
 #include <string_view>
 
 namespace patchbay::connection {
 
-class ServerQuestions {
+class ServerQuestions final : public RequestsWatcher {
 public:
-    // Of one that cannot be borne any longer.
-    using Lose = std::function<void(Error)>;
     ServerQuestions(const Context& context, const ServerName& name, Link& link, Requests& requests,
-                    Lose lose);
+                    Loss& loss);
 
     // `stream`: the exchange that it came on; 0: there is but one stream.
     void ask(const protocol::Envelope& envelope, plugin::ExchangeId stream);
     // Of a call that ended without its answer: nobody is to type one that nothing waits for.
-    void withdraw(RequestId call);
+    void on_unanswered(RequestId call) override;
+    void on_answer_not_taken(RequestId exchange) override { done(exchange); }
     // The server wants no answer to its request any more.
     void withdraw(std::string_view wire_id) { open_.withdraw(wire_id); }
     void done(RequestId exchange) { open_.done(exchange); }  // it has left, or never will
@@ -45,7 +43,7 @@ private:
     const ServerName& name_;
     Link& link_;
     Requests& requests_;
-    Lose lose_;
+    Loss& loss_;
     ServerRequests open_;
     core::Lifetime lifetime_;
 };

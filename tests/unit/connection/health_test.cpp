@@ -10,19 +10,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class HealthTest : public ::testing::Test, public HealthOwner {
+class HealthTest : public ::testing::Test, public Loss {
 protected:
     HealthTest() {
         terms.health.ping_interval = 1ms;
         terms.health.ping_timeout = 7ms;
         terms.health.misses = 2;
     }
-    const char* ping_method() const override { return "ping"; }
-    void on_unhealthy(Error error) override {
+    void lose(Error error) override {
         why.push_back(error.message);
         health.reset();  // as a connection that is given up does
     }
-    void begin() { health.emplace(loop, terms, requests, *this); }
+    void begin() { health.emplace(loop, terms, link, requests, *this); }
     void until_asked(std::size_t times) {
         EXPECT_TRUE(loop.run_until([&] { return requests.asked.size() >= times; },
                                    core::Clock::now() + 20s));
@@ -30,6 +29,7 @@ protected:
 
     core::Loop loop;
     Terms terms;
+    Link link;
     ScriptedRequests requests;
     std::optional<Health> health;
     std::vector<std::string> why;
@@ -40,6 +40,13 @@ TEST_F(HealthTest, AsksWhenNothingWasHeardForAnInterval) {
     until_asked(1);
     EXPECT_EQ(requests.asked[0].request.method, "ping");
     EXPECT_EQ(requests.asked[0].timeout, 7ms);
+}
+
+TEST_F(HealthTest, AsksInTheWordsOfTheEra) {
+    link.session.emplace().era = protocol::Era::Modern;
+    begin();
+    until_asked(1);
+    EXPECT_EQ(requests.asked[0].request.method, "server/discover");
 }
 
 TEST_F(HealthTest, AsksNobodyWhoTalks) {
