@@ -350,6 +350,7 @@ void Connection::Impl::abandon() {
     back_off.stop();
     supervisor.stopped();  // a handler that asks again is refused, not connected
     requests.fail_all(name.named({ErrorCode::Unavailable, "the host is closing"}));
+    link.end();  // before the reception, which hears its events
 }
 
 }  // namespace patchbay::connection
