@@ -36,6 +36,13 @@ void mask(const json::object& settings, core::Secrets& values) {
 Expander::Expander(core::Loop& loop, const config::Environment& environment, const ServerAuth& auth)
     : environment_(environment), auth_(auth), waiting_(loop, kWaitingThreads) {}
 
+void Expander::expand(const config::Server& server, Then then) {
+    expand(server,
+           auth_.choice(server) ? auth_.method_of(server)
+                                : Result<connection::AuthMethod>(connection::AuthMethod{}),
+           std::move(then));
+}
+
 // A child may print what it is given, a server send back what it is sent.
 void Expander::expand(const config::Server& server, const Result<connection::AuthMethod>& method,
                       Then then) {

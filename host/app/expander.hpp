@@ -10,7 +10,7 @@
 
 #include "app/server_auth.hpp"
 #include "config/load.hpp"
-#include "connection/connection.hpp"
+#include "connection/context.hpp"
 #include "core/loop.hpp"
 #include "core/secrets.hpp"
 #include "core/worker.hpp"
@@ -21,13 +21,13 @@
 
 namespace patchbay::app {
 
-class Expander {
+class Expander final : public connection::SettingsExpander {
 public:
-    using Then = std::function<void(Result<connection::Expanded>)>;
-
     // All three outlive it.
     Expander(core::Loop& loop, const config::Environment& environment, const ServerAuth& auth);
 
+    // With the auth method that the server signs in with, when it does.
+    void expand(const config::Server& server, Then then) override;
     // At once, or later where a file or a program has to be waited for. `method`: how `server` is
     // signed in to, as it is written.
     void expand(const config::Server& server, const Result<connection::AuthMethod>& method,

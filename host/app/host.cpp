@@ -2,6 +2,7 @@
 
 #include "app/era_file.hpp"
 #include "app/plugin_settings.hpp"
+#include "app/plugin_transports.hpp"
 #include "app/plugin_view.hpp"
 #include "app/server_auth.hpp"
 #include "app/server_log.hpp"
@@ -71,7 +72,7 @@ struct Host::Impl final : connection::ServerEvents {
                                                                  : nullptr),
           plugins(loop, search_options(options, loaded.config), {&consent, &secrets},
                   options.map_library),
-          server_auth(loaded.config, plugins, secrets),
+          server_auth(loaded.config, plugins, secrets, options.environment),
           sign_ins(loop, loaded.config, plugins, server_auth, secrets, expander,
                    [this](const std::string& text) {
                        if (!options.quiet) person->tell(core::log::masked("warning: " + text));
@@ -104,58 +105,25 @@ struct Host::Impl final : connection::ServerEvents {
         auto health = config.health;
         if (!options.long_lived) health.reconnect_attempts = 0;
 
-        some_fall_back =
-            std::any_of(config.servers.begin(), config.servers.end(),
-                        [](const config::Server& server) { return !server.fallback.empty(); });
         responder = connection::make_responder(config.client, options.ask);
         policy.emplace(config.permissions, config.servers);
-        using connection::Context;
-        Context context{
-            loop,
-            *responder,
-            *this,
-            eras,
-            identity_of(config.client, *responder),
-            health,
-            config.limits,
-            options.long_lived,
-            [this](const std::string& transport, plugin::ChannelOptions channel,
-                   plugin::ChannelEvents& events) {
-                if (some_fall_back) {
-                    const auto schema = schema_of(plugins, transport);
-                    channel.settings = config::settings_for(channel.settings, schema);
-                }
-                return plugins.open(transport, std::move(channel), events);
-            },
-            [this](const config::Server& server, Expander::Then then) {
-                const bool signs_in = server_auth.choice(server).has_value();
-                expander.expand(server,
-                                signs_in ? server_auth.method_of(server) : connection::AuthMethod{},
-                                std::move(then));
-            },
-            [this](const std::string& transport) {
-                const auto known = plugins.transports();
-                return std::binary_search(known.begin(), known.end(), transport);
-            },
-            [this](const config::Server& server) { return server_auth.choice(server); },
-            [this](const config::Server& server, const connection::AuthMethod& method,
-                   std::shared_ptr<plugin::Signer> signer, plugin::AuthenticatorEvents& events) {
-                return server_auth.authenticator(server, method, std::move(signer), events);
-            },
-            [this](const std::string& name) {
-                return options.environment.variable ? options.environment.variable(name)
-                                                    : std::nullopt;
-            },
-            person->presence() == auth::Person::Presence::Nobody ? plugin::Asking::Quiet
-                                                                 : plugin::Asking::MayAsk};
-        context.prepare = [this](const std::string& transport, Context::Ready ready) {
-            plugins.prepare_transport(transport, std::move(ready));
-        };
-        context.prepare_auth = [this](const connection::AuthMethod& method, Context::Ready ready) {
-            plugins.prepare_auth(method.name, std::move(ready));
-        };
-        context.catalogue = &catalogue;
-        connections.emplace(std::move(context));
+        transports.emplace(plugins, config);
+        connection::Terms terms;
+        terms.identity = identity_of(config.client, *responder);
+        terms.health = health;
+        terms.limits = config.limits;
+        terms.long_lived = options.long_lived;
+        if (person->presence() != auth::Person::Presence::Nobody)
+            terms.asking = plugin::Asking::MayAsk;
+        connections.emplace(connection::Context{.loop = loop,
+                                                .events = *this,
+                                                .responder = *responder,
+                                                .eras = eras,
+                                                .expander = expander,
+                                                .transports = *transports,
+                                                .credentials = server_auth,
+                                                .terms = std::move(terms),
+                                                .catalogue = &catalogue});
         connections->apply(registry::specs_of(config));
         router.emplace(*connections, *policy, catalogue);
         servers.emplace(config, *connections, *router);
@@ -188,12 +156,12 @@ struct Host::Impl final : connection::ServerEvents {
     EraFile eras;
     NotificationHandler notified;
     std::unique_ptr<connection::Responder> responder;
+    std::optional<PluginTransports> transports;
     std::optional<policy::Policy> policy;
     catalogue::Catalogue catalogue;
     std::optional<connection::ConnectionManager> connections;
     std::optional<router::Router> router;
     std::optional<service::Servers> servers;
-    bool some_fall_back = false;
     std::atomic<bool> interrupted{false};
     bool closed = false;
     Expander expander{loop, options.environment, server_auth};

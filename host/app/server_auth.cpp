@@ -179,10 +179,18 @@ Result<ServerAuth::Method> ServerAuth::method_of(const config::Server& server) c
 
 Result<std::unique_ptr<plugin::Authenticator>> ServerAuth::authenticator(
     const config::Server& server, const Method& method, std::shared_ptr<plugin::Signer> signer,
-    plugin::AuthenticatorEvents& events) const {
+    plugin::AuthenticatorEvents& events) {
     if (auto wrong = judge(method, method.settings); !wrong) return wrong.error();
     return plugins_.create_authenticator(method.name,
                                          {server.id, method.settings, std::move(signer)}, events);
+}
+
+void ServerAuth::prepare(const Method& method, connection::Ready ready) {
+    plugins_.prepare_auth(method.name, std::move(ready));
+}
+
+std::optional<std::string> ServerAuth::variable(const std::string& name) const {
+    return environment_.variable ? environment_.variable(name) : std::nullopt;
 }
 
 Result<json::value> ServerAuth::schema_of(const std::string& method) const {

@@ -8,7 +8,7 @@
 
 #include "auth/secret_store.hpp"
 #include "config/load.hpp"
-#include "connection/connection.hpp"
+#include "connection/context.hpp"
 #include "plugin/catalogue.hpp"
 
 #include <optional>
@@ -18,13 +18,20 @@
 
 namespace patchbay::app {
 
-class ServerAuth {
+class ServerAuth final : public connection::CredentialSource {
 public:
     ServerAuth(const config::Config& config, plugin::Catalogue& plugins,
-               const auth::SecretStore& secrets)
-        : config_(config), plugins_(plugins), secrets_(secrets) {}
+               const auth::SecretStore& secrets, const config::Environment& environment)
+        : config_(config), plugins_(plugins), secrets_(secrets), environment_(environment) {}
 
-    std::optional<connection::AuthChoice> choice(const config::Server& server) const;
+    std::optional<connection::AuthChoice> choice(const config::Server& server) const override;
+    void prepare(const connection::AuthMethod& method, connection::Ready ready) override;
+    // `method`: with its settings expanded.
+    Result<std::unique_ptr<plugin::Authenticator>> authenticator(
+        const config::Server& server, const connection::AuthMethod& method,
+        std::shared_ptr<plugin::Signer> signer, plugin::AuthenticatorEvents& events) override;
+    std::optional<std::string> variable(const std::string& name) const override;
+
     // Its method with the settings as they are written, of the transport's too.
     Result<connection::AuthMethod> method_of(const config::Server& server) const;
     // Of a server that is given its credentials: where they are set, since nobody can sign in to it.
@@ -33,10 +40,6 @@ public:
     // `server` as the file sees it that its [auth.*] table is written in: what may be expanded there,
     // and the program that was approved with it.
     config::Server spoken_by_its_table(const config::Server& server) const;
-    // `method`: with its settings expanded.
-    Result<std::unique_ptr<plugin::Authenticator>> authenticator(
-        const config::Server& server, const connection::AuthMethod& method,
-        std::shared_ptr<plugin::Signer> signer, plugin::AuthenticatorEvents& events) const;
     // Invalid, NotFound: the method that such a table names.
     Result<std::string> method_named_by(const boost::json::object& table) const;
     // Servers of `config` whose sign-in cannot work as it is written are errors and leave it; such
@@ -57,6 +60,7 @@ private:
     const config::Config& config_;
     plugin::Catalogue& plugins_;
     const auth::SecretStore& secrets_;
+    const config::Environment& environment_;
     mutable std::optional<std::set<std::string>> stored_;  // read once
 };
 

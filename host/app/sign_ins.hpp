@@ -20,8 +20,7 @@ public:
     using Warn = std::function<void(const std::string&)>;  // tells the person
 
     SignIns(core::Loop& loop, const config::Config& config, plugin::Catalogue& plugins,
-            const ServerAuth& server_auth, auth::SecretStore& secrets, Expander& expander,
-            Warn warn)
+            ServerAuth& server_auth, auth::SecretStore& secrets, Expander& expander, Warn warn)
         : loop_(loop),
           config_(config),
           plugins_(plugins),
@@ -52,7 +51,7 @@ private:
     core::Loop& loop_;
     const config::Config& config_;
     plugin::Catalogue& plugins_;
-    const ServerAuth& server_auth_;
+    ServerAuth& server_auth_;
     auth::SecretStore& secrets_;
     Expander& expander_;
     const Warn warn_;

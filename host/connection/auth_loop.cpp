@@ -23,8 +23,6 @@ AuthLoop::AuthLoop(core::Loop& loop, Make make, plugin::Asking asking,
 
 AuthLoop::~AuthLoop() {
     *alive_ = false;
-    if (renewal_) loop_.cancel(renewal_);
-    if (its_turn_) loop_.cancel(its_turn_);
 }
 
 void AuthLoop::ask(const plugin::Problem& challenge, Handler handler) {
@@ -48,10 +46,8 @@ void AuthLoop::begin_challenged() {
     if (turn <= now || closing_) return begin(&challenge_, challenge_.url, asking_);
     running_ = ++last_;
     unasked_ = challenge_waits_ = false;
-    its_turn_ = loop_.after(std::chrono::ceil<std::chrono::milliseconds>(turn - now), [this] {
-        its_turn_ = 0;
-        begin(&challenge_, challenge_.url, asking_);
-    });
+    its_turn_.start(std::chrono::ceil<std::chrono::milliseconds>(turn - now),
+                    [this] { begin(&challenge_, challenge_.url, asking_); });
 }
 
 // Whatever comes of it, on_acquired() hears of it from the loop.
@@ -108,14 +104,13 @@ void AuthLoop::on_acquired(plugin::OperationId operation, Result<plugin::Grant> 
 }
 
 void AuthLoop::plan_renewal(std::chrono::system_clock::time_point expires) {
-    if (renewal_) loop_.cancel(std::exchange(renewal_, 0));
+    renewal_.stop();
     const auto life = std::chrono::duration_cast<std::chrono::milliseconds>(
         expires - std::chrono::system_clock::now());
     if (life.count() <= 0) return;  // the next refusal asks
     const auto ahead = std::min<std::chrono::milliseconds>(kAhead, life / 5);
     const auto wait = std::min<std::chrono::milliseconds>(life - ahead, kLongestWait);
-    renewal_ = loop_.after(wait, [this, expires, whole = wait == life - ahead] {
-        renewal_ = 0;
+    renewal_.start(wait, [this, expires, whole = wait == life - ahead] {
         if (!whole) return plan_renewal(expires);
         if (running_ || closing_) return;
         // Nobody is asked to sign in for a token that nobody has missed yet.
@@ -133,9 +128,9 @@ void AuthLoop::tell(const Result<void>& outcome) {
 
 void AuthLoop::close(std::function<void()> closed) {
     closing_ = true;
-    if (renewal_) loop_.cancel(std::exchange(renewal_, 0));
-    const bool asked = running_ && !its_turn_;  // the plugin knows of it
-    if (its_turn_) loop_.cancel(std::exchange(its_turn_, 0));
+    renewal_.stop();
+    const bool asked = running_ && !its_turn_.running();  // the plugin knows of it
+    its_turn_.stop();
     if (!authenticator_) {
         // Its plugin may be loading still: that comes to nothing.
         if (running_) end_later(running_, {ErrorCode::Cancelled, "the connection is closed"});
@@ -149,7 +144,7 @@ void AuthLoop::close(std::function<void()> closed) {
 void AuthLoop::on_authenticator_closed() {
     // It is still delivering this very event: it goes when that has returned.
     loop_.defer([gone = std::shared_ptr<plugin::Authenticator>(std::move(authenticator_))] {});
-    if (its_turn_) loop_.cancel(std::exchange(its_turn_, 0));
+    its_turn_.stop();
     running_ = 0;
     if (!waiting_.empty()) tell(Error{ErrorCode::Unavailable, "the auth method has closed"});
     for (auto& handler : std::exchange(closed_, {})) loop_.defer(std::move(handler));

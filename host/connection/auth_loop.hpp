@@ -9,7 +9,7 @@
 // Source:  sdk/ABI.md "Auth".
 #pragma once
 
-#include "core/loop.hpp"
+#include "core/timer.hpp"
 #include "plugin/authenticator.hpp"
 
 #include <functional>
@@ -74,8 +74,8 @@ private:
     bool challenge_waits_ = false;  // for what runs unasked
     plugin::OperationId running_ = 0, last_ = 0;
     std::vector<Handler> waiting_;
-    core::Loop::TimerId renewal_ = 0;
-    core::Loop::TimerId its_turn_ = 0;  // while running_ waits for it
+    core::Timer renewal_{loop_};
+    core::Timer its_turn_{loop_};  // while running_ waits for it
     bool closing_ = false;
     std::vector<std::function<void()>> closed_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

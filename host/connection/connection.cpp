@@ -1,17 +1,11 @@
-// The outer face: delegation, status, what a server said beside MCP, and the order in which things
-// are torn down.
+// The outer face: delegation and status.
 #include "connection/connection.hpp"
 
 #include "connection/connection_impl.hpp"
 #include "core/log.hpp"
-#include "core/shell_word.hpp"
 #include "core/text.hpp"
 
 namespace patchbay::connection {
-
-namespace {
-constexpr std::size_t kStderrTail = 5;  // lines kept for error messages
-}
 
 const char* name_of(State state) {
     switch (state) {
@@ -54,75 +48,75 @@ Status masked(Status status) {
 }
 
 Connection::Connection(const Context& context, registry::ServerSpec spec)
-    : impl_(std::make_unique<Impl>(*this, context, std::move(spec))) {}
+    : impl_(std::make_unique<Impl>(context, std::move(spec))) {}
 
 Connection::~Connection() {
-    // First what is deferred or timed, so that no handler below is met by it half torn down.
-    *impl_->alive = false;
-    for (const auto timer : {impl_->startup_timer, impl_->silence_timer, impl_->reconnect_timer,
-                             impl_->health_timer, impl_->listen_timer, impl_->relist_timer}) {
-        if (timer) impl_->context.loop.cancel(timer);
-    }
-    impl_->closing = true;          // a handler that asks again is refused, not connected
-    impl_->state = State::Stopped;  // and what goes on while a server is ready ends
-    impl_->fail_all(impl_->named({ErrorCode::Unavailable, "the host is closing"}));
+    impl_->abandon();
 }
 
 const registry::ServerSpec& Connection::spec() const {
     return impl_->spec;
 }
 State Connection::state() const {
-    return impl_->state;
+    return impl_->supervisor.shown();
 }
 bool Connection::late() const {
-    const std::size_t streams = impl_->listen_id ? 1 : 0;  // its answer is its end
-    return impl_->answered_late || impl_->pending.size() > streams;
+    // Its answer is its end.
+    const std::size_t streams = impl_->live && impl_->live->listen.is_open() ? 1 : 0;
+    return impl_->requests.late() || impl_->requests.pending().size() > streams;
 }
 const std::vector<protocol::Tool>& Connection::tools() const {
-    return impl_->listed->tools;
+    return impl_->tools.tools();
 }
-
 const Error* Connection::tools_error() const {
-    return impl_->tools_error ? &*impl_->tools_error : nullptr;
+    return impl_->tools.error() ? &*impl_->tools.error() : nullptr;
+}
+const protocol::Session* Connection::session() const {
+    return impl_->link.session ? &*impl_->link.session : nullptr;
 }
 
-const protocol::Session* Connection::session() const {
-    return impl_->session ? &*impl_->session : nullptr;
+namespace {
+
+// As the server says it.
+void tell_of_session(Status& status, const protocol::Session& session, std::size_t most) {
+    const auto text = [&](const char* key) {
+        const auto* value = session.server_info.if_contains(key);
+        return value && value->is_string()
+                   ? core::printable({value->get_string().data(), value->get_string().size()}, 128)
+                   : std::string();
+    };
+    status.protocol = session.version;
+    status.server_name = text("name");
+    status.server_version = text("version");
+    status.instructions = core::printable(session.instructions, most, true);
+    // Servers also write `"tools": false` or null.
+    for (const auto& member : session.capabilities) {
+        if (session.can(member.key()))
+            status.capabilities.push_back(
+                core::printable({member.key().data(), member.key().size()}, 64));
+    }
 }
+
+}  // namespace
 
 Status Connection::status() const {
-    Status status = impl_->shown;
-    status.id = impl_->spec.id();
-    status.transport = impl_->spec.config.transport;
+    const auto& impl = *impl_;
+    Status status = impl.shown;
+    status.id = impl.spec.id();
+    status.transport = impl.spec.config.transport;
     // A transport that is only being tried is not news yet.
-    if (impl_->agreed && impl_->transport != status.transport)
-        status.fallback_from = std::exchange(status.transport, impl_->transport);
-    status.place = impl_->spec.config.place;
-    status.state = impl_->state;
-    const auto tools = impl_->listed->tools.size();
-    if (impl_->state == State::Ready || tools > 0) status.tools = tools;
-    if (impl_->tools_error) status.tools_error = core::printable(impl_->tools_error->message, 1000);
-    status.pending = impl_->pending.size();
-    if (const auto& session = impl_->session) {
-        const auto text = [&](const char* key) {
-            const auto* value = session->server_info.if_contains(key);
-            return value && value->is_string()
-                       ? core::printable({value->get_string().data(), value->get_string().size()},
-                                         128)
-                       : std::string();
-        };
-        status.protocol = session->version;
-        status.server_name = text("name");
-        status.server_version = text("version");
-        status.instructions =
-            core::printable(session->instructions, impl_->context.limits.description_bytes, true);
-        // Servers also write `"tools": false` or null.
-        for (const auto& member : session->capabilities) {
-            if (session->can(member.key()))
-                status.capabilities.push_back(
-                    core::printable({member.key().data(), member.key().size()}, 64));
-        }
-    }
+    if (!impl.agreed_transport.empty() && impl.agreed_transport != status.transport)
+        status.fallback_from = std::exchange(status.transport, impl.agreed_transport);
+    status.place = impl.spec.config.place;
+    status.state = state();
+    impl.reception.count(status);
+    status.notes = impl.tools.notes();
+    if (status.state == State::Ready || !tools().empty()) status.tools = tools().size();
+    if (const auto* error = tools_error())
+        status.tools_error = core::printable(error->message, 1000);
+    status.pending = impl.requests.pending().size();
+    if (const auto* agreed = session())
+        tell_of_session(status, *agreed, impl.context.terms.limits.description_bytes);
     return masked(std::move(status));
 }
 
@@ -133,74 +127,47 @@ RequestId Connection::request(Request request, ReplyHandler handler) {
     return impl_->request(std::move(request), std::move(handler));
 }
 void Connection::cancel(RequestId id, const std::string& reason) {
-    impl_->cancel(id, reason);
+    impl_->requests.cancel(id, reason);
 }
 void Connection::notify(const std::string& method, const std::string& members) {
-    impl_->notify(method, members);
+    impl_->requests.notify(method, members);
 }
 void Connection::close(std::function<void()> closed) {
     impl_->close(std::move(closed));
 }
 
-void Connection::on_opened() {
-    impl_->drive(impl_->handshake->start());
-}
-void Connection::on_message(plugin::ExchangeId exchange, core::Buffer body) {
-    if (impl_->lost_because) return;  // given up: nothing that it says counts any more
-    impl_->heard = true;
-    if (!std::exchange(impl_->spoke, true) && impl_->silence_timer) impl_->await_probe();
-    impl_->message(exchange, std::move(body));
-}
-void Connection::on_done(plugin::ExchangeId exchange, const plugin::Problem* problem) {
-    impl_->done(exchange, problem);
-}
-void Connection::on_writable() {
-    impl_->paused = false;
-    impl_->flush_outbox();
-}
-void Connection::on_challenge(const plugin::Problem& problem) {
-    impl_->challenged(problem);
-}
-void Connection::on_output(unsigned stream, std::string_view line) {
-    // A program that writes has started: its silence counts from now.
-    if (!std::exchange(impl_->spoke, true) && impl_->silence_timer) impl_->await_probe();
-    impl_->keep_line(stream != 1, line);
-}
-void Connection::on_fact(std::string_view name, std::string_view value) {
-    if (value.empty())  // it is over, like the trouble of a connection that has come about
-        impl_->shown.facts.erase(std::string(name));
-    else
-        impl_->shown.facts[core::printable(name, 32)] = core::printable(value, 256);
-}
-void Connection::on_closed(const plugin::Problem* problem) {
-    impl_->channel_gone(problem);
-}
-
-std::string Connection::Impl::with_stderr(std::string text) const {
-    if (stderr_tail.empty()) return text;
-    const std::vector<std::string> tail(stderr_tail.begin(), stderr_tail.end());
-    return text + "; stderr: " + core::log::masked(core::join(tail, " | "));
-}
-
-std::string Connection::Impl::with_strays(std::string text) const {
-    const auto lines = shown.stray_lines - strays_before;
-    if (lines == 0) return text;
-    return text + "; it wrote " +
-           (lines == 1 ? "a line that is" : std::to_string(lines) + " lines that are") +
-           " no JSON-RPC " + (lines == 1 ? "message: " : "messages, the first: ") +
-           core::log::masked(first_stray) + "; see patchbay mcp logs " +
-           core::shell_word(spec.id());
-}
-
-void Connection::Impl::keep_line(bool stray, std::string_view line) {
-    if (stray) {
-        if (shown.stray_lines++ == strays_before)
-            first_stray = "\"" + core::printable(core::log::masked(line), 80) + "\"";
-    } else {
-        stderr_tail.push_back(core::printable(core::log::masked(line), 300));
-        if (stderr_tail.size() > kStderrTail) stderr_tail.pop_front();
+void Connection::refresh_tools(std::function<void(Result<void>)> fresh) {
+    auto& impl = *impl_;
+    const auto outcome = [this] {
+        const auto* error = tools_error();
+        return error ? Result<void>(*error) : Result<void>();
+    };
+    if (impl.supervisor.is_ready()) {
+        const bool none = impl.link.session && !impl.link.session->can("tools");
+        if (!none && !impl.tools.fresh()) return impl.tools.join(std::move(fresh));
+        return impl.context.loop.defer(
+            [fresh = std::move(fresh), known = outcome()] { fresh(known); });
     }
-    context.events.on_output(spec.id(), stray, line);
+    // Connecting lists the tools; a connection that fails tells why.
+    connect([this, watch = impl.lifetime.watch(), outcome, fresh = std::move(fresh)] {
+        if (watch.expired()) return fresh(Error{ErrorCode::Unavailable, "the host is closing"});
+        if (impl_->supervisor.is_ready()) return fresh(outcome());
+        fresh(Error{impl_->why_not_ready().code, impl_->shown.last_error});
+    });
+}
+
+void Connection::subscribe(const std::string& uri, bool wanted, ReplyHandler handler) {
+    impl_->wishes.subscribe(uri, wanted, std::move(handler));
+}
+
+void Connection::set_log_level(const std::string& level, ReplyHandler handler) {
+    if (impl_->supervisor.is_ready()) return impl_->wishes.set_log_level(level, std::move(handler));
+    // Which of the two ways it goes is known when a session is agreed on.
+    connect([this, watch = impl_->lifetime.watch(), level, handler = std::move(handler)] {
+        if (watch.expired()) return handler(Error{ErrorCode::Unavailable, "the host is closing"});
+        if (impl_->supervisor.is_ready()) return impl_->wishes.set_log_level(level, handler);
+        handler(impl_->name.named(impl_->why_not_ready()));
+    });
 }
 
 }  // namespace patchbay::connection

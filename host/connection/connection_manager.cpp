@@ -9,8 +9,8 @@ namespace patchbay::connection {
 struct ConnectionManager::Impl {
     explicit Impl(const Context& shared)
         : context(shared),
-          local(shared.loop, shared.limits.local_starts),
-          remote(shared.loop, shared.limits.remote_starts) {
+          local(shared.loop, shared.terms.limits.local_starts),
+          remote(shared.loop, shared.terms.limits.remote_starts) {
         context.local_starts = &local;
         context.remote_starts = &remote;
     }
@@ -93,7 +93,7 @@ core::Loop& ConnectionManager::loop() const {
     return impl_->context.loop;
 }
 const core::Limits& ConnectionManager::limits() const {
-    return impl_->context.limits;
+    return impl_->context.terms.limits;
 }
 
 std::vector<std::string> ConnectionManager::ids() const {

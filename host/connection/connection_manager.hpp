@@ -3,8 +3,7 @@
 // Owns:    the connections. Borrows everything in Context, which must outlive it.
 // Threads: [loop] throughout; other threads reach it by Loop::post.
 // Errors:  a server that will not connect is no error of the manager; ask its status().
-// Limits:  however a connection comes to start, by connect(), a request, a refreshed list or after
-// a
+// Limits:  however a connection comes to start, by connect(), a request, a refreshed list or after a
 //          loss, it queues with the others: core::Limits local_starts and remote_starts.
 #pragma once
 

@@ -5,11 +5,7 @@
 namespace patchbay::connection {
 
 PendingRequests::PendingRequests(core::Loop& loop, std::function<void(RequestId)> expired, Now now)
-    : loop_(loop), expired_(std::move(expired)), now_(std::move(now)) {}
-
-PendingRequests::~PendingRequests() {
-    if (timer_) loop_.cancel(timer_);
-}
+    : expired_(std::move(expired)), now_(std::move(now)), timer_(loop) {}
 
 PendingRequest& PendingRequests::add(RequestId id, PendingRequest&& pending) {
     auto& added = pending_.emplace(id, std::move(pending)).first->second;
@@ -81,14 +77,11 @@ std::vector<RequestId> PendingRequests::ids() const {
 
 void PendingRequests::arm(core::Clock::time_point due) {
     if (due >= armed_for_ || due == core::Clock::time_point::max()) return;
-    if (timer_) loop_.cancel(timer_);
     armed_for_ = due;
-    timer_ =
-        loop_.after(std::max(due - now_(), core::Clock::duration::zero()), [this] { sweep(); });
+    timer_.start(std::max(due - now_(), core::Clock::duration::zero()), [this] { sweep(); });
 }
 
 void PendingRequests::sweep() {
-    timer_ = 0;
     armed_for_ = core::Clock::time_point::max();
     const auto now = now_();
     auto next = core::Clock::time_point::max();

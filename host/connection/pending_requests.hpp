@@ -5,7 +5,7 @@
 
 #include "connection/question.hpp"
 #include "connection/reply.hpp"
-#include "core/loop.hpp"
+#include "core/timer.hpp"
 
 #include <functional>
 #include <string>
@@ -65,7 +65,6 @@ public:
     // `expired` is called with each id whose time is up; it is expected to take() it.
     PendingRequests(core::Loop& loop, std::function<void(RequestId)> expired,
                     Now now = core::Clock::now);
-    ~PendingRequests();
     PendingRequests(const PendingRequests&) = delete;
 
     PendingRequest& add(RequestId id, PendingRequest&& pending);
@@ -90,13 +89,12 @@ private:
     void arm(core::Clock::time_point due);
     void sweep();
 
-    core::Loop& loop_;
     std::function<void(RequestId)> expired_;
     const Now now_;
     std::unordered_map<RequestId, PendingRequest> pending_;
     std::unordered_map<RequestId, RequestId> resent_;  // wire id -> id, only where they differ
     std::size_t bytes_ = 0;
-    core::Loop::TimerId timer_ = 0;
+    core::Timer timer_;
     core::Clock::time_point armed_for_ = core::Clock::time_point::max();
 };
 

@@ -1,10 +1,10 @@
-// What we ask of the server: bounds, deadlines, cancelling.
-#include "connection/connection_impl.hpp"
+#include "connection/requests.hpp"
+
+#include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 
 namespace patchbay::connection {
-namespace json = boost::json;
 
 namespace {
 
@@ -12,146 +12,191 @@ core::Clock::time_point after(core::Clock::time_point begun, std::chrono::millis
     return span > std::chrono::hours(24 * 365) ? core::Clock::time_point::max() : begun + span;
 }
 
-// What a legacy server would have answered to a request that this era does without.
-Reply empty_reply() {
-    Reply reply;
-    reply.message = core::Buffer::from("{}");
-    reply.result = reply.message.view();
-    return reply;
+std::string tool_name(const protocol::Params& params) {
+    const auto name = core::parse_json(protocol::raw_member(params.members, "name"));
+    return std::string((name ? core::text_of(*name) : std::nullopt).value_or(""));
 }
 
 }  // namespace
 
-RequestId Connection::Impl::request(Request asked, ReplyHandler handler) {
-    const RequestId id = ++last_id;
-    const auto refuse = [&](Error error) {
-        context.loop.defer(
-            [handler = std::move(handler), error = named(std::move(error))] { handler(error); });
-        return id;
-    };
-    if (closing) return refuse({ErrorCode::Unavailable, "the connection is closed"});
+Requests::Requests(core::Loop& loop, const Terms& terms, const Parts& parts)
+    : loop_(loop),
+      terms_(terms),
+      parts_(parts),
+      link_(parts.link),
+      pending_(
+          loop, [this](RequestId id) { expired(id); }, terms.now),
+      outbox_(loop, terms.limits, parts.link, *this) {}
+
+RequestId Requests::refuse(Error error, ReplyHandler&& handler) {
+    loop_.defer([handler = std::move(handler), error = parts_.name.named(std::move(error))] {
+        handler(error);
+    });
+    return next_id();
+}
+
+RequestId Requests::add(Request&& asked, ReplyHandler&& handler) {
+    const auto& limits = terms_.limits;
     const std::size_t bytes = asked.params.members.size() + asked.params.meta.size() + 64;
-    if (bytes > context.limits.message_bytes) {
+    if (bytes > limits.message_bytes)
         return refuse({ErrorCode::Limit, "request of " + std::to_string(bytes) +
                                              " bytes is over the limit message_bytes (" +
-                                             std::to_string(context.limits.message_bytes) + ")"});
-    }
-    if (pending.size() >= context.limits.queue_messages ||
-        pending.bytes() + bytes > context.limits.queue_bytes) {
+                                             std::to_string(limits.message_bytes) + ")"},
+                      std::move(handler));
+    if (pending_.size() >= limits.queue_messages || pending_.bytes() + bytes > limits.queue_bytes)
         return refuse({ErrorCode::Limit,
-                       std::to_string(pending.size()) + " requests with " +
-                           std::to_string(pending.bytes()) +
-                           " bytes are in flight (limits queue_messages, queue_bytes); try later"});
-    }
-    const bool dead =
-        state == State::Failed || state == State::Error || state == State::AuthRequired;
-    if (dead && context.now() - failed_at < context.health.reconnect_most) {
-        return refuse(
-            {state == State::AuthRequired ? ErrorCode::AuthRequired : ErrorCode::Unavailable,
-             "is " + std::string(name_of(state)) + ": " + shown.last_error});
-    }
-
+                       std::to_string(pending_.size()) + " requests with " +
+                           std::to_string(pending_.bytes()) +
+                           " bytes are in flight (limits queue_messages, queue_bytes); try later"},
+                      std::move(handler));
+    const RequestId id = next_id();
     PendingRequest entry{std::move(asked), std::move(handler)};
     entry.bytes = bytes;
     set_limits(entry);
-    auto& added = pending.add(id, std::move(entry));
-    if (state == State::Ready) {
+    auto& added = pending_.add(id, std::move(entry));
+    if (parts_.supervisor.is_ready())
         transmit(id, added);
-    } else {
-        unsent.push_back(id);
-        if (state != State::Connecting && state != State::Reconnecting) {
-            context.loop.defer([this, watch = alive] {
-                if (*watch) connect({});
-            });
-        }
-    }
+    else
+        unsent_.push_back(id);
     return id;
 }
 
-RequestId Connection::Impl::send_now(Request asked, std::chrono::milliseconds timeout,
-                                     ReplyHandler handler) {
-    const RequestId id = ++last_id;
+RequestId Requests::ask(Request asked, std::chrono::milliseconds timeout, ReplyHandler handler) {
+    const RequestId id = next_id();
     PendingRequest entry{std::move(asked), std::move(handler)};
     entry.own = true;
     entry.request.timeout = timeout;
     set_limits(entry);
-    transmit(id, pending.add(id, std::move(entry)));
+    transmit(id, pending_.add(id, std::move(entry)));
     return id;
 }
 
 // request_timeout_ms is how long a request that calls no tool may go without its answer or progress
 // on it; tool_timeout_sec is the wall clock of all of them.
-void Connection::Impl::set_limits(PendingRequest& entry) const {
+void Requests::set_limits(PendingRequest& entry) const {
     const auto& asked = entry.request;
     const bool limited = asked.timeout.count() > 0;
-    entry.wall = limited ? asked.timeout : spec.config.tool_timeout;
+    entry.wall = limited ? asked.timeout : parts_.server.tool_timeout;
     if (!limited && asked.method != "tools/call" && asked.method != "subscriptions/listen")
-        entry.idle = spec.config.request_timeout;
+        entry.idle = parts_.server.request_timeout;
     entry.deadline = after(asked.begun, entry.wall);
 }
 
-void Connection::Impl::notify(std::string_view method, std::string_view members) {
-    if (!channel || !session) return;
-    std::vector<plugin::Header> headers;
-    if (channel->takes_headers() && modern(method))
-        headers.push_back({"Mcp-Method", std::string(method)});
-    send_message({plugin::MessageKind::Notification, ++last_id,
-                  protocol::notification(method, members, meta), std::string(method),
-                  std::move(headers)});
+void Requests::transmit(RequestId id, PendingRequest& entry) {
+    entry.heard = false;
+    entry.generation = link_.generation;
+    entry.auth_generation = parts_.credentials.generation();
+    const auto wire_id = static_cast<std::int64_t>(entry.wire_id);
+    const auto& method = entry.request.method;
+    Outgoing message{plugin::MessageKind::Request, entry.wire_id, {}, method};
+    if (auto made = headers_for(entry.request, message.headers); !made)
+        return finish_later(id, made.error());
+    std::string with_token;
+    std::string_view own = link_.meta;
+    if (entry.request.on_progress) {
+        with_token = "\"progressToken\":" + std::to_string(entry.wire_id);
+        own = with_token = protocol::joined(with_token, own);
+    }
+    if (entry.round.empty()) {
+        message.body = protocol::request(wire_id, method, entry.request.params, own);
+    } else {
+        const protocol::Params params{protocol::joined(entry.request.params.members, entry.round),
+                                      entry.request.params.meta};
+        message.body = protocol::request(wire_id, method, params, own);
+    }
+    outbox_.send(std::move(message));
 }
 
-void Connection::Impl::cancel(RequestId id, const std::string& reason) {
-    const auto* entry = pending.find(id);
+Result<void> Requests::headers_for(const Request& request,
+                                   std::vector<plugin::Header>& headers) const {
+    if (!link_.takes_headers() || !link_.modern(request.method)) return {};
+    const auto add = [&](std::vector<protocol::MessageHeader> made) {
+        for (auto& header : made)
+            headers.push_back({std::move(header.name), std::move(header.value), false, false});
+    };
+    add(protocol::standard_headers(request.method, request.params.members));
+    if (request.method != "tools/call" || !parts_.tools.mirrors_any()) return {};
+    const auto* marks = parts_.tools.marks_of(tool_name(request.params));
+    if (!marks) return {};
+    auto made = protocol::mirrored_arguments(
+        *marks, protocol::raw_member(request.params.members, "arguments"),
+        terms_.limits.json_depth);
+    if (!made) return made.error();
+    add(std::move(*made));
+    return {};
+}
+
+void Requests::notify(std::string_view method, std::string_view members) {
+    if (!link_.channel || !link_.session) return;
+    Outgoing message{plugin::MessageKind::Notification, next_id(),
+                     protocol::notification(method, members, link_.meta), std::string(method)};
+    if (link_.takes_headers() && link_.modern())
+        message.headers.push_back({"Mcp-Method", std::string(method)});
+    outbox_.send(std::move(message));
+}
+
+void Requests::respond(RequestId exchange, std::string body) {
+    outbox_.send({plugin::MessageKind::Response, exchange, std::move(body), {}});
+}
+
+void Requests::cancel(RequestId id, const std::string& reason) {
+    const auto* entry = pending_.find(id);
     if (!entry) return;
     tell_cancelled(*entry, reason);
-    finish(id, named({ErrorCode::Cancelled, entry->request.method + " was cancelled" +
-                                                (reason.empty() ? "" : ": " + reason)}));
+    finish(id,
+           parts_.name.named({ErrorCode::Cancelled, entry->request.method + " was cancelled" +
+                                                        (reason.empty() ? "" : ": " + reason)}));
 }
 
-void Connection::Impl::tell_cancelled(const PendingRequest& entry, std::string_view reason) {
-    if (entry.stage != Stage::Sent || !channel) return;
-    const bool modern = session && session->era == protocol::Era::Modern;
-    if (channel->request_scoped() && modern) return channel->cancel(entry.wire_id);
+void Requests::tell_cancelled(const PendingRequest& entry, std::string_view reason) {
+    if (entry.stage != Stage::Sent || !link_.channel) return;
+    if (link_.request_scoped() && link_.modern()) return link_.channel->cancel(entry.wire_id);
     if (entry.request.method == "initialize") return;  // must not be cancelled (lifecycle)
     std::string members = "\"requestId\":" + std::to_string(entry.wire_id);
     if (!reason.empty()) members += ",\"reason\":" + protocol::quoted(reason);
     notify("notifications/cancelled", members);
 }
 
-void Connection::Impl::expired(RequestId id) {
-    const auto& entry = *pending.find(id);
+void Requests::expired(RequestId id) {
+    const auto& entry = *pending_.find(id);
     const bool idle = entry.idle_deadline < entry.deadline;
     const char* limit = entry.own && entry.request.timeout.count() > 0 ? "time-out"
                         : entry.request.timeout.count() > 0            ? "the time-out given"
                         : idle                                         ? "request_timeout_ms"
-                               : spec.config.tool_timeout_from;
+                               : parts_.server.tool_timeout_from;
     Error error{ErrorCode::Timeout,
                 entry.request.method +
                     (entry.may_have_run() ? " was not answered" : " was not sent") + " within " +
                     core::duration(idle ? entry.idle : entry.wall) + " (" + limit +
-                    "); the server is " + name_of(state)};
+                    "); the server is " + name_of(parts_.supervisor.shown())};
     if (entry.stage == Stage::Asking) {
         error.message = entry.request.method + " waits for the input that its server wants; ";
         error.message += entry.request.timeout.count() > 0
                              ? core::duration(entry.wall) + " (" + limit + ") have passed"
                              : "nobody gave it within " + core::duration(core::kInputWait);
     }
-    answered_late = answered_late || entry.stage != Stage::Asking;  // then a person was late
+    late_ = late_ || entry.stage != Stage::Asking;  // then a person was late
     tell_cancelled(entry, "timed out");
-    finish(id, named(std::move(error)));
+    finish(id, parts_.name.named(std::move(error)));
 }
 
-void Connection::Impl::finish(RequestId id, Result<Reply> outcome) {
-    auto entry = pending.take(id);
-    if (entry.stage == Stage::Queued) outbox.erase(entry.queued);
-    if (!outcome && !entry.own) withdraw_questions(id);
+void Requests::finish(RequestId id, Result<Reply> outcome) {
+    auto entry = pending_.take(id);
+    if (entry.stage == Stage::Queued) outbox_.take_back(entry.queued);
+    if (!outcome && !entry.own) parts_.watcher.on_unanswered(id);
     entry.questions.clear();
     entry.handler(std::move(outcome));
 }
 
-void Connection::Impl::fail_all(const Error& error, Which which) {
-    for (const auto id : pending.ids()) {
-        const auto* entry = pending.find(id);
+void Requests::finish_later(RequestId id, Error error) {
+    loop_.defer(lifetime_.guard([this, id, error = parts_.name.named(std::move(error))] {
+        if (pending_.find(id)) finish(id, error);
+    }));
+}
+
+void Requests::fail_all(const Error& error, Which which) {
+    for (const auto id : pending_.ids()) {
+        const auto* entry = pending_.find(id);
         if (!entry || (which == Which::Started && entry->can_wait())) continue;
         Error told = error;
         if (!entry->own && entry->may_have_run())
@@ -161,92 +206,67 @@ void Connection::Impl::fail_all(const Error& error, Which which) {
 }
 
 // In order. Their time goes on: each waits within its own limits.
-void Connection::Impl::keep_waiting() {
-    unsent.clear();
-    for (const auto id : pending.ids()) {
-        auto& entry = *pending.find(id);
+void Requests::keep_waiting() {
+    unsent_.clear();
+    for (const auto id : pending_.ids()) {
+        auto& entry = *pending_.find(id);
         if (!entry.can_wait() || entry.stage == Stage::Asking) continue;
         entry.stage = Stage::Waiting;
-        unsent.push_back(id);
+        unsent_.push_back(id);
     }
 }
 
-void Connection::subscribe(const std::string& uri, bool wanted, ReplyHandler handler) {
-    auto& impl = *impl_;
-    const bool modern = impl.session && impl.session->era == protocol::Era::Modern;
-    if (!modern) {
-        impl.request({wanted ? "resources/subscribe" : "resources/unsubscribe",
-                      {"\"uri\":" + protocol::quoted(uri), ""},
-                      {},
-                      {}},
-                     [this, watch = impl.alive, uri, wanted,
-                      handler = std::move(handler)](Result<Reply> reply) {
-                         // For the next session, which knows nothing of this one's.
-                         const bool took = reply && reply->error.empty();
-                         if (*watch && took && wanted) impl_->subscriptions.insert(uri);
-                         if (*watch && took && !wanted) impl_->subscriptions.erase(uri);
-                         handler(std::move(reply));
-                     });
-        return;
+void Requests::send_waiting() {
+    for (const auto id : std::exchange(unsent_, {})) {
+        auto* waiting = pending_.find(id);
+        if (waiting && waiting->stage == Stage::Waiting) transmit(id, *waiting);
     }
-    if (wanted)
-        impl.subscriptions.insert(uri);
-    else
-        impl.subscriptions.erase(uri);
-    impl.listen();
-    impl.context.loop.defer([handler = std::move(handler)] { handler(empty_reply()); });
 }
 
-void Connection::set_log_level(const std::string& level, ReplyHandler handler) {
-    auto& impl = *impl_;
-    if (!impl.session || impl.state != State::Ready) {
-        // Which of the two ways it goes is known when a session is agreed on.
-        return connect([this, watch = impl.alive, level, handler = std::move(handler)] {
-            if (*watch && impl_->state == State::Ready) return set_log_level(level, handler);
-            if (!*watch) return handler(Error{ErrorCode::Unavailable, "the host is closing"});
-            handler(impl_->named(
-                {impl_->state == State::AuthRequired ? ErrorCode::AuthRequired
-                                                     : ErrorCode::Unavailable,
-                 "is " + std::string(name_of(impl_->state)) + ": " + impl_->shown.last_error}));
-        });
-    }
-    impl.log_level = level;
-    if (impl.session->era == protocol::Era::Legacy) {
-        impl.request({"logging/setLevel", {"\"level\":" + protocol::quoted(level), ""}, {}, {}},
-                     [this, watch = impl.alive, level, handler](Result<Reply> reply) {
-                         // What this server does not take is not said to its next session.
-                         const bool refused = reply && !reply->error.empty();
-                         if (*watch && refused && impl_->log_level == level)
-                             impl_->log_level.clear();
-                         handler(std::move(reply));
-                     });
-        return;
-    }
-    impl.use_log_level();
-    impl.context.loop.defer([handler = std::move(handler)] { handler(empty_reply()); });
+void Requests::end_channel() {
+    outbox_.clear();
+    keep_waiting();  // what the outbox held is not with the server
 }
 
-// For a session that has just been agreed on, which may be of the other era than the one before. The
-// modern one names them when it listens.
-void Connection::Impl::subscribe_again() {
-    if (session->era == protocol::Era::Modern || !session->can("resources", "subscribe")) return;
-    for (const auto& uri : subscriptions)
-        send_now({"resources/subscribe", {"\"uri\":" + protocol::quoted(uri), ""}, {}, {}},
-                 spec.config.request_timeout, [](const Result<Reply>&) {});
+void Requests::resend(RequestId id) {
+    pending_.set_wire_id(id, next_id());
+    auto& entry = *pending_.find(id);
+    pending_.touch(entry);
+    if (entry.own || parts_.supervisor.is_ready()) return transmit(id, entry);
+    entry.stage = Stage::Waiting;
+    unsent_.push_back(id);
 }
 
-// For a session that has just been agreed on.
-void Connection::Impl::use_log_level() {
-    const bool modern = session->era == protocol::Era::Modern;
-    meta = modern ? protocol::modern_meta(context.identity) : std::string();
-    if (log_level.empty()) return;
-    if (modern) {
-        meta = protocol::joined(
-            meta, "\"io.modelcontextprotocol/logLevel\":" + protocol::quoted(log_level));
-    } else if (session->can("logging")) {
-        send_now({"logging/setLevel", {"\"level\":" + protocol::quoted(log_level), ""}, {}, {}},
-                 spec.config.request_timeout, [](const Result<Reply>&) {});
-    }
+bool Requests::repeatable(const Request& request) const {
+    if (request.method != "tools/call") return false;
+    const auto* tool = parts_.tools.find(tool_name(request.params));
+    return tool && (tool->hint("idempotentHint") || tool->hint("readOnlyHint"));
+}
+
+void Requests::on_queued(RequestId exchange, std::uint64_t place) {
+    auto* entry = pending_.find_wire(exchange);
+    if (!entry) return;
+    entry->stage = Stage::Queued;
+    entry->queued = place;
+}
+
+void Requests::on_leaving(RequestId exchange) {
+    if (auto* entry = pending_.find_wire(exchange)) entry->stage = Stage::Sent;
+}
+
+// When that is because the channel is at its end, which it will tell in its own time and with the
+// reason, a caller's request waits for the next session and one of our own for that end.
+void Requests::on_not_taken(plugin::MessageKind kind, RequestId exchange, Error error) {
+    if (kind == plugin::MessageKind::Response) return parts_.watcher.on_answer_not_taken(exchange);
+    const auto id = pending_.id_of_wire(exchange);
+    if (!id) return;
+    auto& entry = *pending_.find(id);
+    entry.stage = Stage::Waiting;
+    if (error.code == ErrorCode::Unavailable && !entry.own) return unsent_.push_back(id);
+    if (error.code == ErrorCode::Unavailable && link_.channel) return;
+    error.message +=
+        entry.uncertain ? "; the request may have been carried out" : "; the request was not sent";
+    finish_later(id, std::move(error));
 }
 
 }  // namespace patchbay::connection

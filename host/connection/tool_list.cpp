@@ -1,218 +1,233 @@
-// The server's tools, over all pages of tools/list, and when that list has to be read again.
-#include "connection/connection_impl.hpp"
+#include "connection/tool_list.hpp"
+
 #include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 
+#include <algorithm>
+
 namespace patchbay::connection {
-namespace json = boost::json;
 
 namespace {
 
 constexpr std::int64_t kMethodNotFound = -32601;
 constexpr std::size_t kMostNotes = 100;
+constexpr std::chrono::milliseconds kLongestFresh{86'400'000};
+
+bool by_name(const protocol::Tool& a, const protocol::Tool& b) {
+    return a.name < b.name;
+}
 
 }  // namespace
 
-void Connection::Impl::list_tools(std::string cursor) {
-    if (cursor.empty()) {
-        if (relist_timer) context.loop.cancel(std::exchange(relist_timer, 0));
-        list_running = true;
-        list_again = false;
-        ++list_round;
-        listing.clear();
-        listing_mirrored.clear();
-        cursors.clear();
-        pages = 0;
-        listing_bytes = 0;
-        listing_ttl_ms = -1;
-        shown.notes.clear();
-    }
+ToolList::ToolList(core::Loop& loop, const Terms& terms, const ServerName& name,
+                   std::string definition, OwnRequests& requests, ToolListOwner& owner)
+    : terms_(terms),
+      name_(name),
+      definition_(std::move(definition)),
+      requests_(requests),
+      owner_(owner),
+      relist_(loop) {}
+
+void ToolList::begin_session(Offered offered) {
+    session_ = Session::New;
+    if (offered == Offered::Tools) return start();
+    error_.reset();
+}
+
+void ToolList::end_session() {
+    session_ = Session::None;
+    listing_.reset();
+    fresh_until_.reset();
+    relist_.stop();
+}
+
+const protocol::Tool* ToolList::find(std::string_view name) const {
+    const auto found =
+        std::lower_bound(tools().begin(), tools().end(), name,
+                         [](const auto& tool, const auto& wanted) { return tool.name < wanted; });
+    return found != tools().end() && found->name == name ? &*found : nullptr;
+}
+
+const ToolList::Marks* ToolList::marks_of(const std::string& tool) const {
+    const auto found = mirrored_.find(tool);
+    return found == mirrored_.end() ? nullptr : &found->second;
+}
+
+bool ToolList::fresh() const {
+    return !listing_ && fresh_until_ && terms_.now() < *fresh_until_;
+}
+
+void ToolList::join(Waiter waiter) {
+    waiters_.push_back(std::move(waiter));
+    if (!listing_) start();
+}
+
+void ToolList::read_again(Waiter waiter) {
+    waiters_.push_back(std::move(waiter));
+    if (listing_)
+        listing_->another = true;
+    else
+        start();
+}
+
+void ToolList::start() {
+    relist_.stop();
+    listing_.emplace().number = ++listings_;
+    notes_.clear();
+    ask({});
+}
+
+void ToolList::ask(const std::string& cursor) {
     protocol::Params params;
     if (!cursor.empty()) params.members = "\"cursor\":" + protocol::quoted(cursor);
-    send_now({"tools/list", std::move(params), {}, {}}, {},
-             [this, round = list_round](Result<Reply> reply) {
-                 if (round == list_round) tools_listed(std::move(reply));
-             });
+    requests_.ask({"tools/list", std::move(params), {}, {}}, {},
+                  [this, number = listing_->number](Result<Reply> reply) {
+                      if (listing_ && listing_->number == number) on_page(std::move(reply));
+                  });
 }
 
-void Connection::Impl::tools_listed(Result<Reply> reply) {
-    if (!list_running) return;  // the connection was lost meanwhile
-    if (!reply) return list_failed(reply.error());
-    const auto fail = [&](ErrorCode code, const std::string& text) {
-        tools_done(named({code, "tools/list " + text}));
+void ToolList::on_page(Result<Reply> reply) {
+    if (!reply) {
+        if (!owner_.on_list_unanswered(reply.error())) done(reply.error());
+        return;
+    }
+    const auto cursor = take_page(*reply);
+    if (!cursor) return done(name_.named(cursor.error()));
+    if (cursor->empty()) return done({});
+    ask(*cursor);
+}
+
+Result<std::string> ToolList::take_page(const Reply& reply) {
+    const auto& limits = terms_.limits;
+    const auto wrong = [](ErrorCode code, const std::string& text) {
+        return Error{code, "tools/list " + text};
     };
-    if (!reply->error.empty()) {
-        const auto error = protocol::parse_rpc_error(reply->error);
+    const auto over = [&](std::size_t most, const char* what, const char* limit) {
+        return wrong(ErrorCode::Limit,
+                     "has more than " + std::to_string(most) + what + " (limit " + limit + ")");
+    };
+    if (!reply.error.empty()) {
+        const auto error = protocol::parse_rpc_error(reply.error);
         // Resource servers announce tools that they have none of.
-        if (error && error->code == kMethodNotFound && cursors.empty()) {
-            shown.notes.push_back("says that it has tools and does not know tools/list");
-            return tools_done({});
+        if (error && error->code == kMethodNotFound && listing_->cursors.empty()) {
+            notes_.push_back("says that it has tools and does not know tools/list");
+            return std::string();
         }
-        return fail(ErrorCode::Protocol, "failed: " + (error ? core::printable(error->message, 500)
-                                                             : error.error().message));
+        return wrong(ErrorCode::Protocol, "failed: " + (error ? core::printable(error->message, 500)
+                                                              : error.error().message));
     }
-    listing_bytes += reply->result.size();
-    if (listing_bytes > context.limits.list_bytes) {
-        return fail(ErrorCode::Limit, "has more than " + std::to_string(context.limits.list_bytes) +
-                                          " bytes over its pages (limit list_bytes)");
-    }
-    auto value = core::parse_json_object(reply->result, {.depth = context.limits.json_depth});
-    if (!value) return fail(value.error().code, "result " + value.error().message);
-    auto page = protocol::parse_tool_page(std::move(*value), context.limits);
-    if (!page) return tools_done(named(page.error()));
-    for (auto& note : page->notes) {
-        if (shown.notes.size() < kMostNotes) shown.notes.push_back(std::move(note));
-    }
+    listing_->bytes += reply.result.size();
+    if (listing_->bytes > limits.list_bytes)
+        return over(limits.list_bytes, " bytes over its pages", "list_bytes");
+    auto value = core::parse_json_object(reply.result, {.depth = limits.json_depth});
+    if (!value) return wrong(value.error().code, "result " + value.error().message);
+    auto page = protocol::parse_tool_page(std::move(*value), limits);
+    if (!page) return page.error();
+    for (auto& text : page->notes) note(std::move(text));
     for (auto& tool : page->tools) {
-        if (listing.size() >= context.limits.tools_per_server) {
-            return fail(ErrorCode::Limit, "has more than " +
-                                              std::to_string(context.limits.tools_per_server) +
-                                              " tools (limit tools_per_server)");
-        }
-        if (may_be_called(tool)) listing.push_back(std::move(tool));
+        if (listing_->tools.size() >= limits.tools_per_server)
+            return over(limits.tools_per_server, " tools", "tools_per_server");
+        if (may_be_called(tool)) listing_->tools.push_back(std::move(tool));
     }
-    if (page->ttl_ms >= 0) {
-        listing_ttl_ms = listing_ttl_ms < 0 ? page->ttl_ms : std::min(listing_ttl_ms, page->ttl_ms);
-    }
-    if (page->next_cursor.empty()) return tools_done({});
-    if (++pages >= context.limits.pages_per_list) {
-        return fail(ErrorCode::Limit, "has more than " +
-                                          std::to_string(context.limits.pages_per_list) +
-                                          " pages (limit pages_per_list)");
-    }
-    if (!cursors.insert(page->next_cursor).second) {
-        return fail(ErrorCode::Protocol, "repeats the cursor \"" +
-                                             core::printable(page->next_cursor, 64) +
-                                             "\"; its list has no end");
-    }
-    list_tools(page->next_cursor);
-}
-
-// No answer at all. A server whose first list does not come is of no use yet, and comes back as one
-// that was lost; one that is ready keeps the tools it has.
-void Connection::Impl::list_failed(Error error) {
-    if (state == State::Ready || closing || !channel) return tools_done(std::move(error));
-    const std::string server = "server \"" + spec.id() + "\": ";
-    if (error.message.find("tools/list") == std::string::npos)
-        error.message.insert(error.message.rfind(server, 0) == 0 ? server.size() : 0,
-                             "tools/list failed: ");
-    error.message = with_stderr(std::move(error.message));
-    lose(std::move(error));
+    if (page->ttl_ms >= 0)
+        listing_->ttl_ms =
+            listing_->ttl_ms < 0 ? page->ttl_ms : std::min(listing_->ttl_ms, page->ttl_ms);
+    if (page->next_cursor.empty()) return std::string();
+    if (++listing_->pages >= limits.pages_per_list)
+        return over(limits.pages_per_list, " pages", "pages_per_list");
+    if (!listing_->cursors.insert(page->next_cursor).second)
+        return wrong(ErrorCode::Protocol, "repeats the cursor \"" +
+                                              core::printable(page->next_cursor, 64) +
+                                              "\"; its list has no end");
+    return page->next_cursor;
 }
 
 // A tool whose x-mcp-header marks make no sense is left out where they would be headers.
-bool Connection::Impl::may_be_called(const protocol::Tool& tool) {
-    if (!channel || !channel->takes_headers() || !modern({})) return true;
+bool ToolList::may_be_called(const protocol::Tool& tool) {
+    if (!owner_.mirrors_arguments()) return true;
     auto marks = protocol::header_parameters(*tool.input_schema());
     if (marks) {
-        if (!marks->empty()) listing_mirrored[tool.name] = std::move(*marks);
+        if (!marks->empty()) listing_->mirrored[tool.name] = std::move(*marks);
         return true;
     }
-    const auto note =
+    auto text =
         "tool \"" + core::printable(tool.name, 128) + "\" was left out: " + marks.error().message;
-    const auto word = left_out.next();
+    const auto word = left_out_.next();
     if (word != core::FirstFew::Word::Nothing)
-        core::log::warn("server \"" + spec.id() + "\": " +
-                        (word == core::FirstFew::Word::Tell
-                             ? note
+        core::log::warn(
+            name_.before(word == core::FirstFew::Word::Tell
+                             ? text
                              : "more tools were left out; `patchbay mcp status` names them"));
-    if (shown.notes.size() < kMostNotes) shown.notes.push_back(note);
+    note(std::move(text));
     return false;
 }
 
-void Connection::Impl::publish_tools() {
-    std::stable_sort(listing.begin(), listing.end(),
-                     [](const auto& a, const auto& b) { return a.name < b.name; });
-    const auto repeated =
-        std::unique(listing.begin(), listing.end(),
-                    [](const auto& a, const auto& b) { return a.name == b.name; });
-    if (repeated != listing.end()) {
-        shown.notes.push_back("tools listed twice under one name were left out");
-        listing.erase(repeated, listing.end());
+void ToolList::note(std::string text) {
+    if (notes_.size() < kMostNotes) notes_.push_back(std::move(text));
+}
+
+void ToolList::publish(ToolListing listing) {
+    auto& tools = listing.tools;
+    std::stable_sort(tools.begin(), tools.end(), by_name);
+    const auto repeated = std::unique(
+        tools.begin(), tools.end(), [](const auto& a, const auto& b) { return a.name == b.name; });
+    if (repeated != tools.end()) {
+        notes_.push_back("tools listed twice under one name were left out");
+        tools.erase(repeated, tools.end());
     }
-    listed = std::make_shared<const catalogue::Listing>(
-        catalogue::Listing{spec.definition_key, std::move(listing)});
-    if (context.catalogue) context.catalogue->publish(spec.id(), listed);
-    mirrored = std::move(listing_mirrored);
-    listed_generation = generation;
+    listed_ = std::make_shared<const catalogue::Listing>(
+        catalogue::Listing{definition_, std::move(tools)});
+    mirrored_ = std::move(listing.mirrored);
+    session_ = Session::Listed;
+    owner_.on_listed(listed_);
 }
 
 // What the first list of a session brought before it broke off is kept: some tools are better than
 // none. A later one that fails leaves the whole list before it as it was.
-void Connection::Impl::tools_done(Result<void> outcome) {
-    const bool was_running = std::exchange(list_running, false);
-    if (was_running && channel && !closing) {
-        listed_at = context.now();
-        tools_error.reset();
-        if (outcome || listed_generation != generation) publish_tools();
-        listing.clear();
-        listing_mirrored.clear();
-        cursors.clear();
-        if (outcome || outcome.error().code == ErrorCode::Limit) {
-            const auto fresh = listing_ttl_ms >= 0 ? std::chrono::milliseconds(listing_ttl_ms)
-                                                   : context.health.tool_cache;
-            tools_until = listed_at + std::min(fresh, std::chrono::milliseconds(86'400'000));
-        } else {
-            tools_until.reset();  // whoever needs a tool that is not there asks again
-        }
-        if (!outcome) {
-            tools_error = outcome.error();
-            shown.last_error = core::printable(outcome.error().message, 1000);
-            shown.notes.push_back(shown.last_error);
-        }
-        context.events.on_tools_changed(spec.id());
-        if (list_again) return list_tools({});
-        if (state != State::Ready) ready();
-        if (std::exchange(changed_meanwhile, false)) tools_changed();
+void ToolList::done(const Result<void>& outcome) {
+    auto listing = std::move(*std::exchange(listing_, std::nullopt));
+    const bool another = listing.another, has_changed = listing.changed;
+    read_at_ = terms_.now();
+    error_.reset();
+    fresh_until_.reset();  // whoever needs a tool that is not there asks again
+    if (outcome || outcome.error().code == ErrorCode::Limit) {
+        const auto fresh = listing.ttl_ms >= 0 ? std::chrono::milliseconds(listing.ttl_ms)
+                                               : terms_.health.tool_cache;
+        fresh_until_ = read_at_ + std::min(fresh, kLongestFresh);
     }
-    for (auto& waiter : std::exchange(list_waiters, {})) waiter(outcome);
+    if (outcome || session_ == Session::New) publish(std::move(listing));
+    if (!outcome) {
+        error_ = outcome.error();
+        notes_.push_back(core::printable(error_->message, 1000));
+    }
+    owner_.on_tools_changed(outcome);
+    if (another) return start();
+    owner_.on_tools_read();
+    if (has_changed) changed();
+    tell(outcome);
 }
 
-void Connection::Impl::tools_changed() {
-    tools_until.reset();
-    if (list_running) {
-        changed_meanwhile = true;
-        return;
-    }
-    if (state != State::Ready || !context.long_lived || relist_timer) return;
-    if (context.now() - listed_at >= context.relist_most) relists = 0;
+void ToolList::tell(const Result<void>& outcome) {
+    for (auto& waiter : std::exchange(waiters_, {})) waiter(outcome);
+}
+
+// A server may say so as often as it likes: its list is read again at once, then less and less often.
+void ToolList::changed() {
+    fresh_until_.reset();
+    if (listing_) listing_->changed = true;
+    if (listing_ || session_ == Session::None || !terms_.long_lived || relist_.running()) return;
+    if (terms_.now() - read_at_ >= terms_.relist_most) relists_ = 0;
     std::chrono::milliseconds pause{0};
-    if (relists > 0) {
-        const auto doubled = context.relist_first * (1u << std::min(relists - 1, 16u));
-        pause = std::min(doubled, context.relist_most);
+    if (relists_ > 0) {
+        const auto doubled = terms_.relist_first * (1u << std::min(relists_ - 1, 16u));
+        pause = std::min(doubled, terms_.relist_most);
     }
-    ++relists;
-    relist_timer = context.loop.after(pause, [this] {
-        relist_timer = 0;
-        if (state == State::Ready && !list_running) list_tools({});
+    ++relists_;
+    relist_.start(pause, [this] {
+        if (!listing_) start();
     });
-}
-
-void Connection::refresh_tools(std::function<void(Result<void>)> fresh) {
-    auto& impl = *impl_;
-    const bool none = impl.session && !impl.session->can("tools");
-    const bool valid = impl.tools_until && impl.context.now() < *impl.tools_until;
-    const auto outcome = [this] {
-        return impl_->tools_error ? Result<void>(*impl_->tools_error) : Result<void>();
-    };
-    if (impl.state == State::Ready && (none || (valid && !impl.list_running))) {
-        return impl.context.loop.defer(
-            [fresh = std::move(fresh), known = outcome()] { fresh(known); });
-    }
-    if (impl.state != State::Ready) {
-        // Connecting lists the tools; a connection that fails tells why.
-        return connect([this, watch = impl.alive, outcome, fresh = std::move(fresh)] {
-            if (!*watch) return fresh(Error{ErrorCode::Unavailable, "the host is closing"});
-            if (impl_->state == State::Ready) return fresh(outcome());
-            fresh(Error{impl_->state == State::AuthRequired ? ErrorCode::AuthRequired
-                                                            : ErrorCode::Unavailable,
-                        impl_->shown.last_error});
-        });
-    }
-    impl.list_waiters.push_back(std::move(fresh));
-    if (!impl.list_running) impl.list_tools({});
 }
 
 }  // namespace patchbay::connection

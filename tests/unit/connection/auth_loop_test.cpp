@@ -381,11 +381,9 @@ TEST_F(SignIn, AMethodThatCannotBeMadeIsNamed) {
 }
 
 TEST_F(SignIn, AMethodWhosePluginIsNotLoadedIsWaitedFor) {
-    std::vector<Context::Ready> held;
+    std::vector<Ready> held;
     connection();
-    context->prepare_auth = [&](const AuthMethod&, Context::Ready ready) {
-        held.push_back(std::move(ready));
-    };
+    prepare_auth = [&](const AuthMethod&, Ready ready) { held.push_back(std::move(ready)); };
     refuse("server/discover");
     refuse("server/discover");
     begin_to_connect();

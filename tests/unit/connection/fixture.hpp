@@ -55,40 +55,25 @@ protected:
 
     Connection& connection() {
         if (!connection_) {
-            context.emplace(Context{
-                loop,
-                *responder,
-                events,
-                eras,
-                {{{"name", "patchbay"}, {"version", "1"}}, responder->capabilities()},
-                health,
-                limits,
-                long_lived,
-                [this](const std::string& transport, plugin::ChannelOptions options,
-                       plugin::ChannelEvents& on) {
-                    auto& one = transport == "sse" ? old_server : server;
-                    one.credentials = std::move(options.credentials);
-                    return one.open(on);
-                },
-                [this](const config::Server& s, std::function<void(Result<Expanded>)> expanded) {
-                    auto tell = [settings = s.settings, expanded] { expanded(Expanded{settings}); };
-                    if (hold_expansion) return held_expansions.push_back(tell);
-                    tell();
-                },
-                [this](const std::string& t) { return t == "sse" && has_sse; },
-                auth_of,
-                authenticate,
-                [this](const std::string& name) -> std::optional<std::string> {
-                    const auto found = variables.find(name);
-                    if (found == variables.end()) return std::nullopt;
-                    return found->second;
-                },
-                asking,
-                5ms,
-                40ms,
-                [this] { return frozen.value_or(core::Clock::now()); },
-                relist_first,
-                relist_most});
+            Terms terms;
+            terms.identity = {{{"name", "patchbay"}, {"version", "1"}}, responder->capabilities()};
+            terms.health = health;
+            terms.limits = limits;
+            terms.long_lived = long_lived;
+            terms.asking = asking;
+            terms.listen_first = 5ms;
+            terms.listen_most = 40ms;
+            terms.relist_first = relist_first;
+            terms.relist_most = relist_most;
+            terms.now = [this] { return frozen.value_or(core::Clock::now()); };
+            context.emplace(Context{.loop = loop,
+                                    .events = events,
+                                    .responder = *responder,
+                                    .eras = eras,
+                                    .expander = sources,
+                                    .transports = sources,
+                                    .credentials = sources,
+                                    .terms = std::move(terms)});
             connection_ = std::make_unique<Connection>(*context, spec);
         }
         return *connection_;
@@ -162,14 +147,61 @@ protected:
         return {"tools/call", {"\"name\":\"" + name + "\"", ""}, timeout, {}};
     }
 
+    // What lies above the connection, as the members below say.
+    struct Sources final : SettingsExpander, TransportSource, CredentialSource {
+        explicit Sources(ConnectionTest& of) : test(of) {}
+        void expand(const config::Server& of, SettingsExpander::Then then) override {
+            auto tell = [settings = of.settings, then] { then(Expanded{settings}); };
+            if (test.hold_expansion) return test.held_expansions.push_back(tell);
+            tell();
+        }
+        bool has(const std::string& transport) const override {
+            return transport == "sse" && test.has_sse;
+        }
+        void prepare(const std::string& transport, Ready ready) override {
+            test.prepare ? test.prepare(transport, std::move(ready)) : ready({});
+        }
+        Result<std::unique_ptr<plugin::Channel>> open(const std::string& transport,
+                                                      plugin::ChannelOptions options,
+                                                      plugin::ChannelEvents& on) override {
+            auto& one = transport == "sse" ? test.old_server : test.server;
+            one.credentials = std::move(options.credentials);
+            return one.open(on);
+        }
+        std::optional<AuthChoice> choice(const config::Server& of) const override {
+            return test.auth_of ? test.auth_of(of) : std::nullopt;
+        }
+        void prepare(const AuthMethod& method, Ready ready) override {
+            test.prepare_auth ? test.prepare_auth(method, std::move(ready)) : ready({});
+        }
+        Result<std::unique_ptr<plugin::Authenticator>> authenticator(
+            const config::Server& of, const AuthMethod& method,
+            std::shared_ptr<plugin::Signer> signer, plugin::AuthenticatorEvents& on) override {
+            return test.authenticate(of, method, std::move(signer), on);
+        }
+        std::optional<std::string> variable(const std::string& name) const override {
+            const auto found = test.variables.find(name);
+            if (found == test.variables.end()) return std::nullopt;
+            return found->second;
+        }
+        ConnectionTest& test;
+    };
+
     core::Loop loop;
+    Sources sources{*this};
     FakeServer server{loop}, old_server{loop};  // the second is reached by transport "sse"
     bool has_sse = true;
     plugin::Asking asking = plugin::Asking::Quiet;
     bool hold_expansion = false;  // then each waits here until it is called
     std::vector<std::function<void()>> held_expansions;
-    decltype(Context::auth_of) auth_of;
-    decltype(Context::authenticate) authenticate;
+    std::function<std::optional<AuthChoice>(const config::Server&)> auth_of;
+    std::function<Result<std::unique_ptr<plugin::Authenticator>>(
+        const config::Server&, const AuthMethod&, std::shared_ptr<plugin::Signer>,
+        plugin::AuthenticatorEvents&)>
+        authenticate;
+    // Instead of being ready at once.
+    std::function<void(const std::string& transport, Ready)> prepare;
+    std::function<void(const AuthMethod&, Ready)> prepare_auth;
     std::map<std::string, std::string> variables;
     Events events;
     Eras eras;

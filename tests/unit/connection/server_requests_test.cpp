@@ -125,7 +125,7 @@ TEST_F(ServerAsks, ThousandsInOneMessageAreAnsweredOneByOne) {
     EXPECT_EQ(connection().state(), State::Ready);
     read_all();
     limits.server_requests = 1'000;  // the context holds a copy
-    context->limits.server_requests = 1'000;
+    context->terms.limits.server_requests = 1'000;
     server.received.clear();
     server.say(batch + "]");
     ASSERT_TRUE(wait([&] { return connection().state() != State::Ready; }));

@@ -1,6 +1,7 @@
 // However servers come to start, only so many do at once.
 #include "connection/connection_manager.hpp"
 #include "support/fake_channel.hpp"
+#include "support/fake_sources.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,24 +56,19 @@ protected:
     }
     ConnectionManager& manager() {
         if (!manager_) {
-            manager_.emplace(Context{
-                loop,
-                *responder,
-                *this,
-                eras,
-                {{{"name", "t"}}, {}},
-                health,
-                limits,
-                long_lived,
-                [this](const std::string&, plugin::ChannelOptions options,
-                       plugin::ChannelEvents& on) {
-                    starting.insert(options.server);
-                    most = std::max(most, starting.size());
-                    return servers.at(options.server).open(on);
-                },
-                [](const config::Server& s, const std::function<void(Result<Expanded>)>& then) {
-                    then(Expanded{s.settings});
-                }});
+            Terms terms;
+            terms.identity = {{{"name", "t"}}, {}};
+            terms.health = health;
+            terms.limits = limits;
+            terms.long_lived = long_lived;
+            manager_.emplace(Context{.loop = loop,
+                                     .events = *this,
+                                     .responder = *responder,
+                                     .eras = eras,
+                                     .expander = expander,
+                                     .transports = transports,
+                                     .credentials = credentials,
+                                     .terms = std::move(terms)});
             manager_->apply(specs);
         }
         return *manager_;
@@ -96,6 +92,14 @@ protected:
 
     core::Loop loop;
     std::map<std::string, FakeServer> servers;
+    test::PlainExpander expander;
+    test::NoCredentials credentials;
+    test::FakeTransports transports{
+        [this](const plugin::ChannelOptions& options, plugin::ChannelEvents& on) {
+            starting.insert(options.server);
+            most = std::max(most, starting.size());
+            return servers.at(options.server).open(on);
+        }};
     std::vector<registry::ServerSpec> specs;
     std::unique_ptr<Responder> responder;
     Eras eras;

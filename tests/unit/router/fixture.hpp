@@ -4,6 +4,7 @@
 #include "protocol/qualified_name.hpp"
 #include "router/router.hpp"
 #include "support/fake_channel.hpp"
+#include "support/fake_sources.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -47,23 +48,19 @@ protected:
 
     Router& router() {
         if (!router_) {
-            connection::Context context{
-                loop,
-                *responder,
-                *this,
-                eras,
-                {{{"name", "t"}}, {}},
-                {},
-                limits,
-                false,
-                [this](const std::string&, plugin::ChannelOptions options,
-                       plugin::ChannelEvents& on) { return servers.at(options.server).open(on); },
-                [](const config::Server& s,
-                   const std::function<void(Result<connection::Expanded>)>& then) {
-                    then(connection::Expanded{s.settings});
-                }};
-            context.catalogue = &catalogue.emplace();
-            connections.emplace(context);
+            connection::Terms terms;
+            terms.identity = {{{"name", "t"}}, {}};
+            terms.limits = limits;
+            terms.long_lived = false;
+            connections.emplace(connection::Context{.loop = loop,
+                                                    .events = *this,
+                                                    .responder = *responder,
+                                                    .eras = eras,
+                                                    .expander = expander,
+                                                    .transports = transports,
+                                                    .credentials = credentials,
+                                                    .terms = std::move(terms),
+                                                    .catalogue = &catalogue.emplace()});
             connections->apply(specs);
             set_rules();
             router_.emplace(*connections, *policy, *catalogue);
@@ -149,6 +146,12 @@ protected:
 
     core::Loop loop;
     std::map<std::string, test::FakeServer> servers;
+    test::PlainExpander expander;
+    test::NoCredentials credentials;
+    test::FakeTransports transports{
+        [this](const plugin::ChannelOptions& options, plugin::ChannelEvents& on) {
+            return servers.at(options.server).open(on);
+        }};
     std::vector<registry::ServerSpec> specs;
     std::unique_ptr<connection::Responder> responder;
     Eras eras;

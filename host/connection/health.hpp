@@ -1,0 +1,37 @@
+// Whether a server that is ready still answers: asked when it has said nothing for a while. Exists
+// while the connection is ready and long-lived.
+//
+// Threads: [loop]. Borrows all it is given.
+// Errors:  Unavailable by lose(), after config::HealthSettings misses.
+#pragma once
+
+#include "connection/context.hpp"
+#include "connection/link.hpp"
+#include "connection/own_requests.hpp"
+#include "core/lifetime.hpp"
+#include "core/timer.hpp"
+
+namespace patchbay::connection {
+
+class Health {
+public:
+    Health(core::Loop& loop, const Terms& terms, const Link& link, OwnRequests& requests,
+           Loss& loss);
+
+    void heard() { heard_ = true; }  // something came
+
+private:
+    void wait();
+    void check();
+
+    const Terms& terms_;
+    const Link& link_;
+    OwnRequests& requests_;
+    Loss& loss_;
+    bool heard_ = true;  // since the last look: it has just become ready
+    unsigned misses_ = 0;
+    core::Timer timer_;
+    core::Lifetime lifetime_;
+};
+
+}  // namespace patchbay::connection

@@ -1,0 +1,129 @@
+#include "connection/input_rounds.hpp"
+
+#include "core/json.hpp"
+#include "protocol/compose.hpp"
+
+#include <boost/json.hpp>
+
+#include <optional>
+
+namespace patchbay::connection {
+namespace json = boost::json;
+
+namespace {
+
+bool may_want_input(std::string_view method) {
+    return method == "tools/call" || method == "prompts/get" || method == "resources/read";
+}
+
+}  // namespace
+
+// One input_required result being answered.
+struct InputRounds::Round {
+    RequestId id = 0;
+    unsigned number = 0;
+    std::string state;  // `"requestState":...`, to be sent back; empty: there is none
+    json::object responses = {};
+    std::size_t missing = 0;
+    std::optional<Error> failed = {};
+};
+
+InputRounds::InputRounds(const Context& context, const ServerName& name, Requests& requests)
+    : context_(context), name_(name), requests_(requests) {}
+
+PendingRequest* InputRounds::waiting(const Round& round) {
+    auto* entry = requests_.pending().find(round.id);
+    const bool asking = entry && entry->stage == Stage::Asking && entry->rounds == round.number;
+    return asking ? entry : nullptr;
+}
+
+Result<json::object> InputRounds::judge(PendingRequest& entry, std::string_view result) const {
+    const auto& limits = context_.terms.limits;
+    if (entry.own || !may_want_input(entry.request.method))
+        return Error{ErrorCode::Protocol,
+                     entry.request.method +
+                         " was answered with input_required, which only prompts/get, "
+                         "resources/read and tools/call may be"};
+    if (++entry.rounds > limits.input_rounds)
+        return Error{ErrorCode::Limit, "asked for input more than " +
+                                           std::to_string(limits.input_rounds) +
+                                           " times for one request (limit input_rounds)"};
+    auto object = core::parse_json_object(result, {.depth = limits.json_depth});
+    if (!object)
+        return Error{object.error().code,
+                     "asked for input in a result that " + object.error().message};
+    const auto* asked = core::object_in(&*object, "inputRequests");
+    const bool nothing = !asked || asked->empty();
+    if (nothing && !object->if_contains("requestState"))
+        return Error{ErrorCode::Protocol, "asked for input without saying what"};
+    if (!nothing && asked->size() > limits.input_requests)
+        return Error{ErrorCode::Limit,
+                     "asked " + std::to_string(asked->size()) + " questions at once, more than " +
+                         std::to_string(limits.input_requests) + " (limit input_requests)"};
+    return std::move(*object);
+}
+
+// The result has ended that sending, and behind HTTP its stream with it.
+void InputRounds::begin(RequestId id, std::string_view result) {
+    auto& pending = requests_.pending();
+    auto& entry = *pending.find(id);
+    const auto object = judge(entry, result);
+    if (!object) return requests_.finish(id, name_.named(object.error()));
+    auto round = std::make_shared<Round>();
+    round->id = id;
+    round->number = entry.rounds;
+    if (const auto* state = object->if_contains("requestState"))
+        round->state = "\"requestState\":" + json::serialize(*state);
+    pending.set_wire_id(id, requests_.next_id());
+    entry.stage = Stage::Asking;
+    entry.uncertain = false;  // it was answered
+    pending.hold(entry, core::kInputWait);
+    const auto* asked = core::object_in(&*object, "inputRequests");
+    if (!asked || asked->empty()) return send_again(round);
+    ask(round, *asked);
+}
+
+void InputRounds::ask(const std::shared_ptr<Round>& round, const json::object& questions) {
+    round->missing = questions.size();
+    const auto watch = lifetime_.watch();
+    for (const auto& member : questions) {
+        const auto answer = lifetime_.guard(
+            [this, round, key = std::string(member.key())](Result<json::object> given) {
+                if (given)
+                    round->responses[key] = std::move(*given);
+                else if (!round->failed)
+                    round->failed = given.error();
+                if (--round->missing == 0) send_again(round);
+            });
+        const auto* request = member.value().if_object();
+        const auto method = core::text_in(request, "method");
+        const auto* params = core::object_in(request, "params");
+        if (!method) {
+            auto unasked = answer;
+            unasked(
+                Result<json::object>(Error{ErrorCode::Protocol, "an input request has no method"}));
+            continue;
+        }
+        auto question = context_.responder.respond(name_.id(), std::string(*method),
+                                                   params ? *params : json::object(), answer);
+        if (watch.expired()) return;
+        auto* entry = waiting(*round);
+        if (question && entry) entry->questions.push_back(std::move(question));
+    }
+}
+
+void InputRounds::send_again(const std::shared_ptr<Round>& round) {
+    auto* entry = waiting(*round);
+    if (!entry) return;
+    if (round->failed) return requests_.finish(round->id, name_.named(*round->failed));
+    entry->questions.clear();
+    requests_.pending().release(*entry);
+    // The original params stay as they were; only this round's answers are added.
+    entry->round = round->state;
+    if (!round->responses.empty())
+        entry->round = protocol::joined("\"inputResponses\":" + json::serialize(round->responses),
+                                        round->state);
+    requests_.resend(round->id);
+}
+
+}  // namespace patchbay::connection

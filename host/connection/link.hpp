@@ -1,0 +1,53 @@
+// The channel that is open, and what was agreed on over it: all that a message must know to leave.
+// Lives as long as its connection; what it holds, from open to end().
+//
+// Owns:    the channel. Threads: [loop].
+#pragma once
+
+#include "plugin/channel.hpp"
+#include "protocol/handshake.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace patchbay::connection {
+
+// Why we have closed the channel ourselves: nothing that the server says counts any more.
+struct Lost {
+    Error why;
+    bool when_ready = false;
+};
+
+struct Link {
+    std::unique_ptr<plugin::Channel> channel;
+    std::optional<protocol::Handshake> handshake;  // of its last session
+    std::optional<protocol::Session> session;
+    std::string meta;  // modern `_meta` members; empty in legacy
+    std::optional<Lost> lost;
+    unsigned generation = 0;  // sessions agreed on so far, over all channels
+
+    // Before an era is known the probe is the one modern message.
+    bool modern(std::string_view method) const {
+        return session ? session->era == protocol::Era::Modern : method == "server/discover";
+    }
+    bool modern() const { return session && session->era == protocol::Era::Modern; }
+    bool legacy() const { return session && session->era == protocol::Era::Legacy; }
+    // Not when a server of both eras may settle on the other one after all (decision 11).
+    bool modern_for_good() const { return modern() && !(handshake && handshake->ambiguous()); }
+    bool takes_headers() const { return channel && channel->takes_headers(); }
+    bool request_scoped() const { return channel && channel->request_scoped(); }
+    bool in_use() const { return channel && !lost; }
+
+    // Everything but the count goes; the channel is its caller's.
+    std::unique_ptr<plugin::Channel> end() {
+        auto gone = std::move(channel);
+        const auto sessions = generation;
+        *this = {};
+        generation = sessions;
+        return gone;
+    }
+};
+
+}  // namespace patchbay::connection

@@ -1,0 +1,38 @@
+#include "connection/server_output.hpp"
+
+#include "core/log.hpp"
+#include "core/shell_word.hpp"
+#include "core/text.hpp"
+
+#include <vector>
+
+namespace patchbay::connection {
+
+namespace {
+constexpr std::size_t kStderrTail = 5;  // lines kept for error messages
+}
+
+void ServerOutput::keep_stderr(std::string_view line) {
+    stderr_tail_.push_back(core::printable(core::log::masked(line), 300));
+    if (stderr_tail_.size() > kStderrTail) stderr_tail_.pop_front();
+}
+
+void ServerOutput::keep_stray(std::string_view line) {
+    if (strays_++ == 0) first_stray_ = "\"" + core::printable(core::log::masked(line), 80) + "\"";
+}
+
+std::string ServerOutput::with_stderr(std::string text) const {
+    if (stderr_tail_.empty()) return text;
+    const std::vector<std::string> tail(stderr_tail_.begin(), stderr_tail_.end());
+    return text + "; stderr: " + core::log::masked(core::join(tail, " | "));
+}
+
+std::string ServerOutput::with_strays(std::string text, const std::string& server) const {
+    if (strays_ == 0) return text;
+    return text + "; it wrote " +
+           (strays_ == 1 ? "a line that is" : std::to_string(strays_) + " lines that are") +
+           " no JSON-RPC " + (strays_ == 1 ? "message: " : "messages, the first: ") +
+           core::log::masked(first_stray_) + "; see patchbay mcp logs " + core::shell_word(server);
+}
+
+}  // namespace patchbay::connection

@@ -1,0 +1,29 @@
+// What a server wrote beside MCP on one channel, for messages about its end: the last lines of
+// stderr, and what stood on stdout in the place of messages.
+//
+// Threads: [value]. Errors: none.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+
+namespace patchbay::connection {
+
+class ServerOutput {
+public:
+    void keep_stderr(std::string_view line);
+    void keep_stray(std::string_view line);
+
+    // `text` with what is worth saying, appended.
+    std::string with_stderr(std::string text) const;
+    std::string with_strays(std::string text, const std::string& server) const;
+
+private:
+    std::deque<std::string> stderr_tail_;
+    std::uint64_t strays_ = 0;
+    std::string first_stray_;  // printable, in quotes
+};
+
+}  // namespace patchbay::connection

@@ -1,0 +1,77 @@
+#include "connection/server_questions.hpp"
+
+#include "core/json.hpp"
+#include "protocol/compose.hpp"
+
+#include <boost/json.hpp>
+
+namespace patchbay::connection {
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::int64_t kMethodNotFound = -32601;
+constexpr std::int64_t kInvalidParams = -32602;
+constexpr std::int64_t kInternalError = -32603;
+constexpr std::size_t kServerRequestBytes = 128;  // of one in memory, besides what it says
+
+}  // namespace
+
+ServerQuestions::ServerQuestions(const Context& context, const ServerName& name, Link& link,
+                                 Requests& requests, Loss& loss)
+    : context_(context),
+      name_(name),
+      link_(link),
+      requests_(requests),
+      loss_(loss),
+      open_(context.terms.limits) {}
+
+void ServerQuestions::ask(const protocol::Envelope& envelope, plugin::ExchangeId stream) {
+    const std::string id(envelope.id);
+    const auto exchange = requests_.next_id();
+    const auto bytes = id.size() + envelope.method.size() + envelope.params.size();
+    const auto call = stream ? requests_.pending().id_of_wire(stream) : 0;
+    if (const auto fits = open_.add(exchange, bytes + kServerRequestBytes, id, call); !fits)
+        return loss_.lose(fits.error());
+    if (envelope.method == "ping") return answer(exchange, protocol::response(id, "{}"));
+    const bool known = envelope.method == "roots/list" ||
+                       envelope.method == "sampling/createMessage" ||
+                       envelope.method == "elicitation/create";
+    if (!known)
+        return answer(exchange, protocol::error_response(id, kMethodNotFound, "Method not found"));
+    auto params =
+        core::parse_json_object(envelope.params, {.depth = context_.terms.limits.json_depth});
+    if (!params && params.error().code == ErrorCode::Limit)
+        return answer(exchange, protocol::error_response(id, kInvalidParams,
+                                                         "the request " + params.error().message));
+    const auto watch = lifetime_.watch();
+    auto question = context_.responder.respond(
+        name_.id(), envelope.method, params ? *params : json::object(),
+        lifetime_.guard([this, id, exchange](Result<json::object> given) {
+            if (given) return answer(exchange, protocol::response(id, json::serialize(*given)));
+            const auto code =
+                given.error().code == ErrorCode::Unsupported ? kMethodNotFound : kInternalError;
+            answer(exchange, protocol::error_response(id, code, given.error().message));
+        }));
+    if (!watch.expired()) open_.keep(exchange, std::move(question));
+}
+
+// Of a call that ended without its answer: nobody is to type one that nothing waits for. Over one
+// stream for all a server does not say for which call it asks; with the last of them all are.
+void ServerQuestions::on_unanswered(RequestId call) {
+    if (!link_.in_use() || open_.asking(0).empty()) return;
+    bool others = false;
+    for (const auto id : requests_.pending().ids())
+        others = others || !requests_.pending().find(id)->own;
+    for (const auto& [exchange, id] : open_.asking(others ? call : 0))
+        answer(exchange, protocol::response(id, R"({"action":"cancel"})"));
+}
+
+void ServerQuestions::answer(RequestId exchange, std::string body) {
+    const auto wanted = open_.answer(exchange, body.size() + kServerRequestBytes);
+    if (!wanted) return loss_.lose(wanted.error());
+    if (!*wanted || link_.lost) return;  // who asked is gone: its successor has not asked
+    requests_.respond(exchange, std::move(body));
+}
+
+}  // namespace patchbay::connection

@@ -1,0 +1,129 @@
+#include "connection/supervisor.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace patchbay::connection {
+
+namespace {
+
+constexpr std::chrono::seconds kSteady{30};         // then past failures are forgiven
+constexpr std::chrono::seconds kMostPatience{300};  // that a server may ask for
+
+}  // namespace
+
+Supervisor::Supervisor(const Terms& terms, const config::Server& server)
+    : terms_(terms), server_(server) {}
+
+bool Supervisor::want() {
+    switch (phase_) {
+        case Phase::Failed:
+            attempts_ = 0;
+            return true;
+        case Phase::Idle:
+        case Phase::BackingOff:
+        case Phase::AuthRequired:
+            return true;
+        case Phase::Waiting:
+        case Phase::Attempting:
+        case Phase::MovingOn:
+        case Phase::Ready:
+        case Phase::Leaving:
+        case Phase::Stopping:
+        case Phase::Stopped:
+            return false;
+    }
+    return false;
+}
+
+void Supervisor::queue() {
+    phase_ = Phase::Waiting;
+    shown_ = starting();
+}
+
+void Supervisor::attempt() {
+    phase_ = Phase::Attempting;
+    shown_ = starting();
+    patience_ = {};
+}
+
+void Supervisor::move_on() {
+    phase_ = Phase::MovingOn;
+}
+
+void Supervisor::ready() {
+    phase_ = Phase::Ready;
+    shown_ = State::Ready;
+    ready_at_ = terms_.now();
+}
+
+void Supervisor::renew() {
+    if (is_ready()) shown_ = State::Reconnecting;
+    phase_ = Phase::Attempting;
+}
+
+void Supervisor::lose(const Error& error) {
+    was_ready();
+    const bool stopping = is_closing();
+    shown_ = error.code == ErrorCode::AuthRequired ? State::AuthRequired
+             : !stopping && comes_back(error)      ? State::Reconnecting
+                                                   : State::Failed;
+    failed_at_ = terms_.now();
+    if (!stopping) phase_ = Phase::Leaving;
+}
+
+void Supervisor::give_up() {
+    phase_ = Phase::Leaving;
+    shown_ = State::Error;
+    failed_at_ = terms_.now();
+}
+
+void Supervisor::fail(const Error& error, Retry retry) {
+    const bool again = retry == Retry::Worthwhile && comes_back(error);
+    const bool refused = error.code == ErrorCode::AuthRequired;
+    phase_ = refused ? Phase::AuthRequired : again ? Phase::BackingOff : Phase::Failed;
+    shown_ = refused                      ? State::AuthRequired
+             : again                      ? State::Reconnecting
+             : retry == Retry::Worthwhile ? State::Failed
+                                          : State::Error;
+    failed_at_ = terms_.now();
+}
+
+void Supervisor::stop() {
+    phase_ = Phase::Stopping;
+}
+
+void Supervisor::stopped() {
+    phase_ = Phase::Stopped;
+    shown_ = State::Stopped;
+}
+
+std::chrono::milliseconds Supervisor::pause() {
+    assert(phase_ == Phase::BackingOff);
+    const auto doubled = terms_.health.reconnect_first * (1u << std::min(attempts_, 16u));
+    ++attempts_;
+    return std::max(std::min(doubled, terms_.health.reconnect_most),
+                    std::min<std::chrono::milliseconds>(patience_, kMostPatience));
+}
+
+// One that falls over right after each start counts its attempts on.
+void Supervisor::was_ready() {
+    if (is_ready() && terms_.now() - ready_at_ >= kSteady) attempts_ = 0;
+}
+
+bool Supervisor::comes_back(const Error& error) const {
+    return error.code != ErrorCode::AuthRequired && terms_.long_lived && server_.restart &&
+           attempts_ < terms_.health.reconnect_attempts;
+}
+
+bool Supervisor::wakes() const {
+    return phase_ == Phase::Idle || phase_ == Phase::Failed || phase_ == Phase::AuthRequired;
+}
+
+bool Supervisor::refuses() const {
+    const bool dead =
+        shown_ == State::Failed || shown_ == State::Error || shown_ == State::AuthRequired;
+    return dead && terms_.now() - failed_at_ < terms_.health.reconnect_most;
+}
+
+}  // namespace patchbay::connection

@@ -1,0 +1,105 @@
+// Which state a connection is in, what may follow, and whether and when it comes back. Decides, and
+// does nothing: no channel, no loop.
+//
+//   phase         event                                next          shown as
+//   Idle          want                                 (caller)      Idle
+//   (wanted)      queue: no place is free              Waiting       Connecting, Reconnecting (1)
+//   (wanted),     attempt: settings, credentials,      Attempting    the same
+//   Waiting,      channel, handshake, tools/list
+//   MovingOn
+//   Attempting    move_on: another transport, once     MovingOn      the same
+//                 this channel is closed
+//   Attempting    ready                                Ready         Ready
+//   Ready         renew: a handshake on the same       Attempting    Reconnecting
+//                 channel, or one that is opened anew
+//   Attempting,   lose: the channel is closed by us    Leaving       Reconnecting, Failed or
+//   Ready                                                            AuthRequired (2)
+//   MovingOn      give_up: it does not let go          Leaving       Error
+//   any but the   fail: there is no channel, or not    BackingOff    Reconnecting
+//   last two      any more                             Failed        Failed; Error: not to be retried
+//                                                      AuthRequired  AuthRequired
+//   BackingOff,   want, or its pause is over           (caller)
+//   Failed,
+//   AuthRequired
+//   any           stop: the channel is closed          Stopping      as it was
+//   any           stopped: there is none               Stopped       Stopped
+//
+//   (1) Reconnecting once an attempt has failed. (2) What fail() will come to as things stand: who
+//   waits hears at once, the server may take its time to leave.
+//
+// A server of a checkout that nobody has approved has no connection: State::Untrusted is told of it
+// by the app. Disabled ones have none either.
+//
+// Threads: [value]. Errors: none.
+// Limits:  config::HealthSettings reconnect_attempts in a row, reconnect_first doubling up to
+//          reconnect_most between them; a server may ask for five minutes. What was ready for half a
+//          minute begins to count anew.
+#pragma once
+
+#include "connection/context.hpp"
+
+#include <chrono>
+
+namespace patchbay::connection {
+
+class Supervisor {
+public:
+    enum class Phase {
+        Idle,
+        Waiting,
+        Attempting,
+        MovingOn,
+        Ready,
+        Leaving,
+        BackingOff,
+        Failed,
+        AuthRequired,
+        Stopping,
+        Stopped
+    };
+    enum class Retry { Worthwhile, Useless };  // whether another attempt may go better
+
+    Supervisor(const Terms& terms, const config::Server& server);
+
+    Phase phase() const { return phase_; }
+    State shown() const { return shown_; }
+    bool is_ready() const { return phase_ == Phase::Ready; }
+    bool is_closing() const { return phase_ == Phase::Stopping || phase_ == Phase::Stopped; }
+
+    // Whether an attempt is to begin for who asks. False: one is under way, or none ever will be.
+    bool want();
+    void queue();
+    void attempt();
+    void move_on();
+    void ready();
+    void renew();
+    void lose(const Error& error);
+    void give_up();
+    void fail(const Error& error, Retry retry);
+    void stop();
+    void stopped();
+
+    // In BackingOff: how long; counts the attempt that follows.
+    std::chrono::milliseconds pause();
+    void server_asks_for(std::chrono::milliseconds patience) { patience_ = patience; }
+    // The channel went by itself while it was ready.
+    void was_ready();
+
+    // A new request: it starts an attempt, is refused because one failed a moment ago, or neither.
+    bool wakes() const;
+    bool refuses() const;
+
+private:
+    bool comes_back(const Error& error) const;
+    State starting() const { return attempts_ == 0 ? State::Connecting : State::Reconnecting; }
+
+    const Terms& terms_;
+    const config::Server& server_;
+    Phase phase_ = Phase::Idle;
+    State shown_ = State::Idle;
+    unsigned attempts_ = 0;  // that failed, in a row
+    std::chrono::milliseconds patience_{0};
+    core::Clock::time_point ready_at_{}, failed_at_{};
+};
+
+}  // namespace patchbay::connection

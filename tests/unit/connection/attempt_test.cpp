@@ -1,0 +1,177 @@
+// The way to a channel, which goes no further than this.
+#include "connection/attempt.hpp"
+
+#include "support/fake_sources.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+namespace patchbay::connection {
+namespace {
+
+using namespace std::chrono_literals;
+using Retry = Supervisor::Retry;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class NoEvents final : public ServerEvents {
+    void on_notification(const std::string&, const std::string&, std::string_view) override {}
+    void on_output(const std::string&, bool, std::string_view) override {}
+    void on_state(const std::string&, State) override {}
+    void on_tools_changed(const std::string&) override {}
+};
+class NoEras final : public EraMemory {
+    KnownEra find(const std::string&) override { return {}; }
+    void remember(const std::string&, const KnownEra&) override {}
+};
+
+class AttemptTest : public ::testing::Test, public AttemptOwner {
+protected:
+    struct Expander final : SettingsExpander {
+        void expand(const config::Server&, Then then) override { asked.push_back(std::move(then)); }
+        std::vector<Then> asked;
+    };
+    struct Transports final : TransportSource {
+        bool has(const std::string&) const override { return false; }
+        void prepare(const std::string& transport, Ready ready) override {
+            wanted.push_back(transport);
+            asked.push_back(std::move(ready));
+        }
+        Result<std::unique_ptr<plugin::Channel>> open(const std::string&, plugin::ChannelOptions,
+                                                      plugin::ChannelEvents&) override {
+            return Error{ErrorCode::Internal, "not here"};
+        }
+        std::vector<std::string> wanted;
+        std::vector<Ready> asked;
+    };
+
+    AttemptTest() {
+        spec.config.startup_timeout = 5ms;
+        context.local_starts = context.remote_starts = &places;
+    }
+    void on_queued() override { told.emplace_back("queued"); }
+    void on_opening() override { told.emplace_back("opening"); }
+    void on_way_free(boost::json::object) override { told.emplace_back("free"); }
+    void on_attempt_failed(Error error, Retry retry) override {
+        told.push_back((retry == Retry::Useless ? "failed: " : "failed for now: ") + error.message);
+        attempt.reset();  // as a connection does
+    }
+    void on_start_expired() override { told.emplace_back("expired"); }
+    const std::string& transport() const override { return name; }
+
+    Attempt& begin() {
+        attempt.emplace(context, spec, credentials, *this);
+        attempt->go();
+        return *attempt;
+    }
+    void pass(std::chrono::milliseconds time) {
+        bool passed = false;
+        loop.after(time, [&] { passed = true; });
+        EXPECT_TRUE(loop.run_until([&] { return passed; }, core::Clock::now() + 20s));
+    }
+
+    core::Loop loop;
+    NoEvents events;
+    NoEras eras;
+    std::unique_ptr<Responder> responder = make_responder({}, {});
+    Expander expander;
+    Transports transports;
+    test::NoCredentials no_credentials;
+    StartQueue places{loop, 1};
+    Context context{.loop = loop,
+                    .events = events,
+                    .responder = *responder,
+                    .eras = eras,
+                    .expander = expander,
+                    .transports = transports,
+                    .credentials = no_credentials,
+                    .terms = {}};
+    registry::ServerSpec spec;
+    Link link;
+    Credentials credentials{context, spec.config, link};
+    std::string name = "fake";
+    std::vector<std::string> told;
+    std::optional<Attempt> attempt;
+};
+
+TEST_F(AttemptTest, GoesByWayOfTheSettingsAndThePlugin) {
+    begin();
+    EXPECT_THAT(told, ElementsAre("opening"));
+    expander.asked.at(0)(Expanded{});
+    EXPECT_THAT(transports.wanted, ElementsAre("fake"));
+    EXPECT_TRUE(attempt->is_loading());
+    transports.asked.at(0)({});
+    EXPECT_THAT(told, ElementsAre("opening", "free"));
+    EXPECT_FALSE(attempt->is_loading());
+}
+
+TEST_F(AttemptTest, WaitsForAPlaceAndGivesItBack) {
+    auto other = places.enter([] {});
+    begin();
+    EXPECT_THAT(told, ElementsAre("queued"));
+    other.reset();
+    pass(0ms);
+    EXPECT_THAT(told, ElementsAre("queued", "opening"));
+    auto next = places.enter([] {});
+    EXPECT_FALSE(next->taken());
+    attempt.reset();
+    EXPECT_TRUE(next->taken());
+}
+
+TEST_F(AttemptTest, KeepsItsPlaceForTheNextTransport) {
+    begin().go();
+    EXPECT_THAT(told, ElementsAre("opening", "opening"));
+}
+
+TEST_F(AttemptTest, WhatWasAskedForAnEarlierWayComesToNothing) {
+    begin().go();
+    expander.asked.at(0)(Expanded{});
+    EXPECT_THAT(transports.wanted, IsEmpty());
+    expander.asked.at(1)(Expanded{});
+    EXPECT_THAT(transports.wanted, ElementsAre("fake"));
+}
+
+TEST_F(AttemptTest, NothingComesOfItWhenItIsGone) {
+    begin();
+    expander.asked.at(0)(Expanded{});
+    attempt.reset();
+    transports.asked.at(0)({});
+    pass(10ms);
+    EXPECT_THAT(told, ElementsAre("opening")) << "neither a channel nor an expired limit";
+}
+
+TEST_F(AttemptTest, FailsForGoodWhereAnotherWouldFareNoBetter) {
+    begin();
+    expander.asked.at(0)(Error{ErrorCode::Invalid, "no such variable"});
+    begin();
+    expander.asked.at(1)(Expanded{});
+    transports.asked.at(0)(Error{ErrorCode::Denied, "another file"});
+    EXPECT_THAT(told, ElementsAre("opening", "failed: no such variable", "opening",
+                                  "failed: another file"));
+}
+
+TEST_F(AttemptTest, ItsLimitRunsFromTheLoadingOnAndNotWhileAPersonIsAsked) {
+    begin();
+    pass(10ms);
+    EXPECT_THAT(told, ElementsAre("opening"));
+    expander.asked.at(0)(Expanded{});
+    attempt->wait_for_person();
+    pass(10ms);
+    EXPECT_THAT(told, ElementsAre("opening"));
+    attempt->keep_limit();
+    pass(10ms);
+    EXPECT_THAT(told, ElementsAre("opening", "expired"));
+}
+
+TEST_F(AttemptTest, LeavesOutTheProbeOnce) {
+    begin();
+    EXPECT_FALSE(attempt->probe_is_left_out());
+    EXPECT_TRUE(attempt->leave_out_probe());
+    EXPECT_TRUE(attempt->probe_is_left_out());
+    EXPECT_FALSE(attempt->leave_out_probe());
+}
+
+}  // namespace
+}  // namespace patchbay::connection

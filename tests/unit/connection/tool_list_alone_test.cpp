@@ -1,0 +1,237 @@
+// The list of tools at its seam: pages come when the test says so, and time stands still.
+#include "connection/tool_list.hpp"
+#include "unit/connection/scripted_requests.hpp"
+
+#include <gmock/gmock.h>
+
+#include <optional>
+
+namespace patchbay::connection {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class ToolListAlone : public ::testing::Test, public ToolListOwner {
+protected:
+    ToolListAlone() {
+        terms.now = [this] { return now; };
+        terms.relist_first = 1ms;
+        terms.relist_most = 4ms;
+    }
+    bool mirrors_arguments() const override { return mirrors; }
+    void on_listed(std::shared_ptr<const catalogue::Listing> listing) override {
+        EXPECT_EQ(listing->definition, "key of s");
+        EXPECT_EQ(&listing->tools, &list.tools());
+        ++listings;
+    }
+    void on_tools_changed(const Result<void>& outcome) override {
+        told.push_back(outcome ? "whole" : outcome.error().message);
+    }
+    void on_tools_read() override { ++ends; }
+    bool on_list_unanswered(const Error&) override {
+        if (!gives_up) return false;
+        list.end_session();
+        return true;
+    }
+    static std::string page(const std::string& names, const std::string& more = "") {
+        std::string text;
+        for (const char name : names)
+            text += (text.empty() ? "" : ",") + std::string(R"({"name":")") + name +
+                    R"(","inputSchema":{"type":"object"}})";
+        return "{\"tools\":[" + text + "]" + more + "}";
+    }
+    std::string names() const {
+        std::string all;
+        for (const auto& tool : list.tools()) all += tool.name;
+        return all;
+    }
+    std::string cursor_of(std::size_t nth) { return requests.asked.at(nth).request.params.members; }
+    void pass(std::chrono::milliseconds time) {
+        bool passed = false;
+        loop.after(time, [&] { passed = true; });
+        EXPECT_TRUE(loop.run_until([&] { return passed; }, core::Clock::now() + 20s));
+    }
+    ToolList::Waiter note_outcome() {
+        return [this](const Result<void>& outcome) {
+            outcomes.push_back(outcome ? "whole" : outcome.error().message);
+        };
+    }
+
+    core::Loop loop;
+    core::Clock::time_point now = core::Clock::now();
+    Terms terms;
+    ServerName name{"s"};
+    ScriptedRequests requests;
+    bool mirrors = false, gives_up = false;
+    std::vector<std::string> told, outcomes;
+    int ends = 0, listings = 0;
+    ToolList list{loop, terms, name, "key of s", requests, *this};
+};
+
+TEST_F(ToolListAlone, IsPublishedSortedOnceItsLastPageIsThere) {
+    list.begin_session(ToolList::Offered::Tools);
+    requests.answer(page("cb", R"(,"nextCursor":"2")"));
+    EXPECT_THAT(list.tools(), IsEmpty());
+    EXPECT_EQ(cursor_of(1), "\"cursor\":\"2\"");
+    requests.answer(page("a"));
+    EXPECT_EQ(names(), "abc");
+    EXPECT_THAT(told, ElementsAre("whole"));
+    EXPECT_EQ(ends, 1);
+    EXPECT_TRUE(list.fresh());
+    EXPECT_NE(list.find("b"), nullptr);
+    EXPECT_EQ(list.find("d"), nullptr);
+}
+
+TEST_F(ToolListAlone, ASessionWithoutToolsAsksForNone) {
+    list.begin_session(ToolList::Offered::Nothing);
+    EXPECT_THAT(requests.asked, IsEmpty());
+    EXPECT_FALSE(list.reading());
+}
+
+TEST_F(ToolListAlone, KeepsWhatTheFirstListOfASessionBroughtBeforeItBrokeOff) {
+    list.begin_session(ToolList::Offered::Tools);
+    requests.answer(page("ab", R"(,"nextCursor":"2")"));
+    requests.refuse(R"({"code":-1,"message":"no more"})");
+    EXPECT_EQ(names(), "ab");
+    ASSERT_TRUE(list.error());
+    EXPECT_EQ(list.error()->message, "server \"s\": tools/list failed: no more");
+    EXPECT_THAT(list.notes(), ElementsAre(list.error()->message));
+    EXPECT_FALSE(list.fresh());
+    EXPECT_EQ(ends, 1) << "some tools are better than none";
+}
+
+TEST_F(ToolListAlone, ALaterListThatBreaksOffLeavesTheOneBefore) {
+    list.begin_session(ToolList::Offered::Tools);
+    requests.answer(page("ab"));
+    list.join(note_outcome());
+    requests.fail(ErrorCode::Timeout, "late");
+    EXPECT_EQ(names(), "ab");
+    EXPECT_THAT(outcomes, ElementsAre("late"));
+    EXPECT_FALSE(list.fresh());
+}
+
+TEST_F(ToolListAlone, APageOfAnAbandonedListIsNoPageOfTheNext) {
+    list.begin_session(ToolList::Offered::Tools);
+    list.begin_session(ToolList::Offered::Tools);
+    ASSERT_THAT(requests.asked, SizeIs(2));
+    requests.end(1, Error{ErrorCode::Unavailable, "lost"});
+    EXPECT_TRUE(list.reading());
+    requests.answer(page("a"));
+    EXPECT_EQ(names(), "a");
+}
+
+TEST_F(ToolListAlone, WhatComesWhenTheSessionIsOverIsNoList) {
+    list.begin_session(ToolList::Offered::Tools);
+    list.end_session();
+    requests.answer(page("a"));
+    EXPECT_THAT(list.tools(), IsEmpty());
+    EXPECT_THAT(told, IsEmpty());
+}
+
+TEST_F(ToolListAlone, AServerThatIsGivenUpForWantOfAListTellsItself) {
+    gives_up = true;
+    list.begin_session(ToolList::Offered::Tools);
+    requests.fail(ErrorCode::Timeout, "late");
+    EXPECT_THAT(told, IsEmpty());
+    EXPECT_EQ(ends, 0);
+}
+
+TEST_F(ToolListAlone, OneListServesEverybodyWhoWaits) {
+    list.begin_session(ToolList::Offered::Tools);
+    list.join(note_outcome());
+    list.join(note_outcome());
+    EXPECT_THAT(requests.asked, SizeIs(1));
+    requests.answer(page("a"));
+    EXPECT_THAT(outcomes, ElementsAre("whole", "whole"));
+}
+
+TEST_F(ToolListAlone, WhoNeedsOneThatBeginsNowWaitsForTheNext) {
+    list.begin_session(ToolList::Offered::Tools);
+    list.read_again(note_outcome());
+    requests.answer(page("a"));
+    EXPECT_THAT(outcomes, IsEmpty());
+    EXPECT_EQ(ends, 0) << "the connection is not ready before its end";
+    ASSERT_THAT(requests.asked, SizeIs(2));
+    requests.answer(page("ab"));
+    EXPECT_THAT(outcomes, ElementsAre("whole"));
+    EXPECT_EQ(names(), "ab");
+}
+
+TEST_F(ToolListAlone, IsFreshForAsLongAsTheServerSays) {
+    list.begin_session(ToolList::Offered::Tools);
+    requests.answer(page("a", R"(,"ttlMs":1000)"));
+    EXPECT_TRUE(list.fresh());
+    now += 999ms;
+    EXPECT_TRUE(list.fresh());
+    now += 1ms;
+    EXPECT_FALSE(list.fresh());
+}
+
+TEST_F(ToolListAlone, AChangeIsReadAtOnceTheFirstTimeAndNotTwiceWhileItIsRead) {
+    list.begin_session(ToolList::Offered::Tools);
+    requests.answer(page("a"));
+    list.changed();
+    EXPECT_FALSE(list.fresh());
+    pass(0ms);
+    ASSERT_THAT(requests.asked, SizeIs(2));
+    list.changed();
+    list.changed();
+    EXPECT_THAT(requests.asked, SizeIs(2));
+    requests.answer(page("ab"));
+    EXPECT_FALSE(list.fresh()) << "it changed meanwhile";
+    pass(5ms);
+    EXPECT_THAT(requests.asked, SizeIs(3)) << "once for both";
+}
+
+TEST_F(ToolListAlone, AChangeMeansNothingToACommandThatDoesNotStay) {
+    terms.long_lived = false;
+    list.begin_session(ToolList::Offered::Tools);
+    requests.answer(page("a"));
+    list.changed();
+    pass(5ms);
+    EXPECT_THAT(requests.asked, SizeIs(1));
+    EXPECT_FALSE(list.fresh());
+}
+
+TEST_F(ToolListAlone, AnEndedSessionReadsNothingOnItsOwn) {
+    list.begin_session(ToolList::Offered::Tools);
+    requests.answer(page("a"));
+    list.changed();
+    list.end_session();
+    list.changed();
+    pass(5ms);
+    EXPECT_THAT(requests.asked, SizeIs(1));
+    EXPECT_EQ(names(), "a") << "what was listed stays to be seen";
+}
+
+TEST_F(ToolListAlone, MarksBecomeHeadersOnlyWhereThereAreHeaders) {
+    const std::string marked =
+        R"({"tools":[{"name":"a","inputSchema":{"type":"object","properties":)"
+        R"({"region":{"type":"string","x-mcp-header":"Region"}}}}]})";
+    list.begin_session(ToolList::Offered::Tools);
+    requests.answer(marked);
+    EXPECT_FALSE(list.mirrors_any());
+    mirrors = true;
+    list.begin_session(ToolList::Offered::Tools);
+    requests.answer(marked);
+    EXPECT_TRUE(list.mirrors_any());
+    ASSERT_NE(list.marks_of("a"), nullptr);
+    EXPECT_EQ(list.marks_of("b"), nullptr);
+}
+
+TEST_F(ToolListAlone, ALimitIsNamedAndWhatCameUntilThenIsKept) {
+    terms.limits.tools_per_server = 2;
+    list.begin_session(ToolList::Offered::Tools);
+    requests.answer(page("abc"));
+    EXPECT_EQ(names(), "ab");
+    ASSERT_TRUE(list.error());
+    EXPECT_THAT(list.error()->message, HasSubstr("has more than 2 tools (limit tools_per_server)"));
+    EXPECT_TRUE(list.fresh()) << "another list would be as long";
+}
+
+}  // namespace
+}  // namespace patchbay::connection
