@@ -1,0 +1,90 @@
+// What holds for every session, said to sessions that only exist.
+#include "connection/wishes.hpp"
+
+#include "unit/connection/scripted_requests.hpp"
+
+#include <gmock/gmock.h>
+
+namespace patchbay::connection {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class WishesTest : public ::testing::Test, public WishesOwner {
+protected:
+    RequestId request(Request&& request, ReplyHandler&& handler) override {
+        return callers.ask(std::move(request), {}, std::move(handler));
+    }
+    void on_resources_wanted() override { ++listened; }
+    void be(protocol::Era era) {
+        link.session.emplace().era = era;
+        link.session->capabilities = {{"resources", {{"subscribe", true}}},
+                                      {"logging", boost::json::object()}};
+        wishes.renew();
+    }
+    ReplyHandler note() {
+        return [this](const Result<Reply>& reply) { ends += reply && reply->error.empty(); };
+    }
+    std::vector<std::string> said() const {
+        std::vector<std::string> methods;
+        for (const auto& each : own.asked) methods.push_back(each.request.method);
+        return methods;
+    }
+
+    core::Loop loop;
+    Terms terms;
+    config::Server server;
+    Link link;
+    ScriptedRequests own, callers;
+    int listened = 0, ends = 0;
+    Wishes wishes{loop, terms, server, link, own, *this};
+};
+
+TEST_F(WishesTest, ALegacySessionIsToldAgainOfWhatTheOneBeforeTook) {
+    be(protocol::Era::Legacy);
+    wishes.subscribe("file:///a", true, note());
+    wishes.subscribe("file:///b", true, note());
+    callers.end(1, Reply{});
+    callers.end(2, Error{ErrorCode::Timeout, "late"});
+    be(protocol::Era::Legacy);
+    EXPECT_THAT(said(), ElementsAre("resources/subscribe"));
+    EXPECT_THAT(own.asked[0].request.params.members, HasSubstr("file:///a"));
+}
+
+TEST_F(WishesTest, AModernSessionIsListenedToForThem) {
+    be(protocol::Era::Modern);
+    wishes.subscribe("file:///a", true, note());
+    EXPECT_EQ(listened, 1);
+    EXPECT_THAT(wishes.resources(), ElementsAre("file:///a"));
+    EXPECT_EQ(ends, 0) << "never from inside the call";
+    EXPECT_TRUE(loop.run_until([&] { return ends == 1; }));
+    wishes.subscribe("file:///a", false, note());
+    EXPECT_THAT(wishes.resources(), IsEmpty());
+    EXPECT_THAT(callers.asked, IsEmpty());
+}
+
+TEST_F(WishesTest, TheLogLevelIsSaidToALegacySessionAndMarkedInAModernOne) {
+    be(protocol::Era::Legacy);
+    wishes.set_log_level("debug", note());
+    callers.answer("{}");
+    be(protocol::Era::Legacy);
+    EXPECT_THAT(said(), ElementsAre("logging/setLevel"));
+    EXPECT_THAT(link.meta, IsEmpty());
+    be(protocol::Era::Modern);
+    EXPECT_THAT(said(), ElementsAre("logging/setLevel"));
+    EXPECT_THAT(link.meta, HasSubstr("\"io.modelcontextprotocol/logLevel\":\"debug\""));
+}
+
+TEST_F(WishesTest, ALevelThatTheServerRefusesIsNotSaidAgain) {
+    be(protocol::Era::Legacy);
+    wishes.set_log_level("debug", note());
+    callers.refuse(R"({"code":-32602,"message":"no such level"})");
+    be(protocol::Era::Modern);
+    EXPECT_THAT(link.meta, Not(HasSubstr("logLevel")));
+}
+
+}  // namespace
+}  // namespace patchbay::connection
