@@ -90,6 +90,8 @@ Task<> Flow::check_sign_in_is_offered(const Wish& wish, const WebUrl& server, co
     const auto status = wish.demand ? wish.demand->http_status : 0;
     if (told || (status != 401 && status != 403) || !wish.demand->resource_metadata.empty())
         co_return;
+    // Forbidden with a challenge is one: without, it may be for anything.
+    if (status == 403 && (wish.demand->bearer || wish.demand->dpop)) co_return;
     if (!nothing_at_) {
         try {
             const auto resource = co_await discover_resource(services_, server, *wish.demand);

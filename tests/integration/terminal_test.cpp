@@ -278,7 +278,7 @@ TEST_P(Asked, APersonAnswersTheQuestionOfAServer) {
     OnTerminal call(ask());
     ASSERT_TRUE(call.wait_for("name [\"nobody\"]:")) << call.seen();
     call.type("Ada\n");
-    ASSERT_TRUE(call.wait_for("age (integer) [30]:")) << call.seen();
+    ASSERT_TRUE(call.wait_for("age (integer, at least 0) [30]:")) << call.seen();
     call.type("old\n");
     ASSERT_TRUE(call.wait_for("\"old\" is not an integer")) << call.seen();
     call.type("36\n");

@@ -101,7 +101,7 @@ TEST(CommandLine, ListsThatAreForbiddenAreDenied) {
         }
         const auto one = home.run({list, "list", "--set", "permissions.deny=['mcp__y__*']"});
         EXPECT_EQ(one.exit_code, 0) << "the other one is not";
-        EXPECT_EQ(one.err, "");
+        EXPECT_EQ(one.err, "note: server y is denied\n");
     }
     for (const auto* what : {"resource", "prompt"}) {
         const auto verb = std::string(what) == "prompt" ? "get" : "read";

@@ -231,6 +231,14 @@ TEST_F(SignIn, leaves_a_record_with_all_that_renewing_and_revoking_need) {
     EXPECT_FALSE(kept.has("refresh_token") || kept.has("dpop_key") || kept.has("client_secret"));
 }
 
+TEST_F(SignIn, is_not_advised_to_who_is_forbidden_and_asked_for_no_token) {
+    host.pages.clear();
+    Method method(host);
+    const auto outcome = method.acquire(kQuiet, "Basic realm=\"x\"", 403);
+    EXPECT_THAT(outcome.error, AllOf(HasSubstr("the server forbids it and offers no sign-in"),
+                                     Not(HasSubstr("mcp login"))));
+}
+
 TEST_F(SignIn, is_not_looked_for_where_it_is_known_to_be) {
     const std::tuple<const char*, std::uint32_t, const char*> cases[] = {
         {"{}", 403, "Bearer"},
