@@ -165,12 +165,13 @@ TEST_F(HttpPeers, AProgramThatBringsNoTokenIsOneOfItsAuthTable) {
 
 TEST_F(HttpPeers, ALineBreakOrAReservedNameInAConfiguredHeaderStopsNothingElse) {
     home.add_example("good");
-    for (const json::object& headers :
-         {json::object{{"X-A", "b\r\nEvil: yes"}}, json::object{{"Host", "evil"}}}) {
+    for (const auto& [headers, told] :
+         {std::pair<json::object, const char*>{{{"X-A", "b\r\nEvil: yes"}}, "header \"X-A\""},
+          {{{"Host", "evil"}}, "\"Host\" is set by Patchbay itself"}}) {
         add_peer("fine", {{"headers", headers}});
         const auto done = call();
-        EXPECT_EQ(done.exit_code, 5) << done.err;
-        EXPECT_THAT(done.err, AllOf(HasSubstr("header \""), Not(HasSubstr("Evil"))));
+        EXPECT_THAT(done.exit_code, testing::AnyOf(4, 5)) << done.err;
+        EXPECT_THAT(done.err, AllOf(HasSubstr(told), Not(HasSubstr("Evil"))));
         EXPECT_EQ(home.run({"call", "mcp__good__echo", "message=hi"}).out, "hi\n");
     }
 }

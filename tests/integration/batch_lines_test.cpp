@@ -116,7 +116,7 @@ TEST(BatchOnTheCommandLine, SaysOfAServerThatIsOutOfOrderWhatCallSays) {
         return json::value_to<std::string>(json::parse(out).at_pointer("/error/" + member));
     };
     for (const auto& [id, why] :
-         {std::pair("off", "set enabled = true"), std::pair("bad", "args"),
+         {std::pair("off", "set disabled = false"), std::pair("bad", "args"),
           std::pair("mine", "patchbay trust mine"), std::pair("nowhere", "mcp__nowhere__echo"),
           std::pair("x", "server \"x\" has no tool")}) {
         const std::string name = "mcp__" + std::string(id) + "__ecko";

@@ -213,7 +213,7 @@ TEST_F(HeaderCommandTest, IsEndedWhenItPrintsTooMuch) {
 
 TEST_F(HeaderCommandTest, SaysWhyItIsNotStarted) {
     host_.spawn_status = PATCHBAY_E_IO;
-    EXPECT_EQ(refusal(), std::to_string(PATCHBAY_E_IO) + " command \"get-headers\": not here");
+    EXPECT_EQ(refusal(), std::to_string(PATCHBAY_E_IO) + " not here");
     EXPECT_FALSE(command_->running());
     host_.has_process = false;
     command_.emplace(core_, outcomes_);
