@@ -64,12 +64,16 @@ const std::map<std::string_view, std::vector<std::string>>& taken() {
 std::string unknown_member(const json::object& request, const std::string& op) {
     const auto known = taken().find(op);
     if (known == taken().end()) return {};
-    std::vector<std::string> names(std::begin(kOurKeys), std::end(kOurKeys));
-    names.insert(names.end(), known->second.begin(), known->second.end());
-    names.push_back("_meta");
+    std::vector<std::string> names(std::begin(kOurKeys), std::end(kOurKeys)), inner = known->second;
+    inner.push_back("_meta");
+    const bool has_params = request.contains("params");  // then nothing else is one
+    if (!has_params) names.insert(names.end(), inner.begin(), inner.end());
     for (const auto& member : request) {
         const std::string name(member.key());
         if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+        if (has_params && std::find(inner.begin(), inner.end(), name) != inner.end())
+            return "\"" + name +
+                   "\" stands beside \"params\" and would be lost; write it into \"params\"";
         return op + " has no member \"" + core::printable(name, 80) + "\"" +
                core::did_you_mean(name, names) + "; known: " + core::join(names, ", ");
     }
@@ -157,8 +161,7 @@ std::string raw_params_of(std::string_view line) {
     for (const auto& [name, value] : protocol::members_in(given.empty() ? line : given)) {
         const bool ours = given.empty() && std::find(std::begin(kOurKeys), std::end(kOurKeys),
                                                      name) != std::end(kOurKeys);
-        if (!ours)
-            params = protocol::joined(params, protocol::quoted(name) + ":" + std::string(value));
+        if (!ours) protocol::append_member(params, name, value);
     }
     return "{" + params + "}";
 }

@@ -3,6 +3,7 @@
 #include "core/json.hpp"
 #include "core/secrets.hpp"
 #include "core/text.hpp"
+#include "protocol/compose.hpp"
 #include "protocol/envelope.hpp"
 
 #include <algorithm>
@@ -152,6 +153,13 @@ void print_json(std::string_view json) {
         print_line(json);
 }
 
+// A line break between a server's tokens would begin what looks like another value.
+void print_foreign_json(std::string_view json) {
+    std::string line(json);
+    protocol::flatten(line);
+    print_json(line);
+}
+
 int stdout_error() {
     if (std::fflush(stdout) != 0 && first_stdout_error == 0) first_stdout_error = errno;
     return first_stdout_error;
@@ -180,7 +188,7 @@ void print_rpc_error(std::string_view raw_error, bool json, const std::string& s
     constexpr std::size_t kMessageBytes = 16u << 10;  // a server writes it; --json has all of it
     const auto error = protocol::parse_rpc_error(raw_error);
     const std::string message = error ? error->message : error.error().message;
-    if (json) print_json("{\"error\":" + rpc_error_json(raw_error) + "}");
+    if (json) print_foreign_json("{\"error\":" + rpc_error_json(raw_error) + "}");
     say("error: " + (error ? (server.empty() ? "the server" : "server \"" + server + "\"") +
                                  " answered " + std::to_string(error->code) + ": " +
                                  core::printable(message, kMessageBytes, true) + advice_for(*error)

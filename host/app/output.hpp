@@ -25,6 +25,7 @@ void print_line(std::string_view line);  // one line to stdout, as it is
 bool write_at_once(std::string_view text);
 // JSON to stdout: on a terminal with escapes for what would move it or not be seen there.
 void print_json(std::string_view json);
+void print_foreign_json(std::string_view json);  // as a server wrote it, on one line
 // The errno of the first write to stdout that failed; 0: all of it arrived so far.
 int stdout_error();
 // Foreign text to stdout: made printable on a terminal, untouched into a pipe; its last line ends

@@ -106,7 +106,7 @@ int ask(Session& session, router::ServerRequest request,
             const auto value = parse_json(reply->result, "the result");
             code = kOk;
             if (session.global().json || !value || !value->is_object())
-                print_json(reply->result);
+                print_foreign_json(reply->result);
             else if (print(value->get_object()).failed)
                 code = kFailure;
         }

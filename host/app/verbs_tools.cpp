@@ -34,19 +34,19 @@ std::string_view raw_structured(std::string_view result) {
 int print_result(const connection::Reply& reply, const CallOptions& call,
                  const GlobalOptions& global) {
     if (!reply.error.empty()) {
-        if (call.raw) print_json(reply.error);
+        if (call.raw) print_foreign_json(reply.error);
         print_rpc_error(reply.error, global.json && !call.raw);
         return kFailure;
     }
     const int code = reply.is_error ? kToolError : kOk;
-    if (global.json || call.raw) return print_json(reply.result), code;
+    if (global.json || call.raw) return print_foreign_json(reply.result), code;
     const auto value = parse_json(reply.result, "the result");
     const auto* result = value ? value->if_object() : nullptr;
-    if (!result) return print_json(reply.result), code;
+    if (!result) return print_foreign_json(reply.result), code;
     const auto* content = result->if_contains("content");
     const auto* structured = result->if_contains("structuredContent");
     const auto printed = content ? print_content(*content, call.output_directory) : Printed();
-    if (structured && !printed.text) print_json(raw_structured(reply.result));
+    if (structured && !printed.text) print_foreign_json(raw_structured(reply.result));
     if (reply.is_error) say("the tool answered with an error");
     return code == kOk && printed.failed ? int(kFailure) : code;
 }

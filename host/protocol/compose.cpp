@@ -88,6 +88,12 @@ std::string joined(std::string_view a, std::string_view b) {
     return out.append(b);
 }
 
+void append_member(std::string& members, std::string_view key, std::string_view raw_value) {
+    if (!members.empty()) members += ',';
+    append_quoted(members, key);
+    members.append(":").append(raw_value);
+}
+
 void flatten(std::string& message) {
     for (const char end : {'\n', '\r'}) {
         for (auto at = message.find(end); at != message.npos; at = message.find(end, at))

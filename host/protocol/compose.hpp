@@ -30,6 +30,8 @@ std::string quoted(std::string_view text);
 std::string members_of(const boost::json::object& object);
 // `a,b`, leaving out what is empty.
 std::string joined(std::string_view a, std::string_view b);
+// Adds `"key":value` with its comma; many in a row cost no more than their bytes.
+void append_member(std::string& members, std::string_view key, std::string_view raw_value);
 
 // Raw newlines between tokens become spaces, for line-framed transports: inside a string they are
 // a syntax error already.

@@ -21,7 +21,7 @@ std::string_view list_member(std::string_view method) {
     return method.substr(0, method.find('/'));
 }
 
-// Kept alive by the handler of the page that is on its way.
+// Kept alive by whoever wants it; the page on its way is cancelled with it.
 class PagedList : public std::enable_shared_from_this<PagedList> {
 public:
     PagedList(Router& router, const core::Limits& limits, std::string server, std::string method,
@@ -31,13 +31,20 @@ public:
           server_(std::move(server)),
           method_(std::move(method)),
           listed_(std::move(listed)) {}
+    PagedList(const PagedList&) = delete;
+    ~PagedList() {
+        if (page_) router_.cancel(page_);
+    }
 
     void ask(const std::string& cursor) {
         ServerRequest request;
         request.server = server_;
         request.method = method_;
         if (!cursor.empty()) request.params.members = "\"cursor\":" + protocol::quoted(cursor);
-        router_.request(std::move(request), [self = shared_from_this()](Result<Reply> reply) {
+        page_ = router_.request(std::move(request), [weak = weak_from_this()](Result<Reply> reply) {
+            const auto self = weak.lock();
+            if (!self) return;
+            self->page_ = 0;
             if (reply)
                 self->on_page(*reply);
             else
@@ -89,13 +96,17 @@ private:
     json::array items_;
     std::set<std::string> cursors_;
     std::size_t bytes_ = 0;
+    CallId page_ = 0;  // on its way
 };
 
 }  // namespace
 
-void read_all_pages(Router& router, const core::Limits& limits, const std::string& server,
-                    const std::string& method, std::function<void(Result<json::array>)> listed) {
-    std::make_shared<PagedList>(router, limits, server, method, std::move(listed))->ask({});
+std::shared_ptr<void> read_all_pages(Router& router, const core::Limits& limits,
+                                     const std::string& server, const std::string& method,
+                                     std::function<void(Result<json::array>)> listed) {
+    auto list = std::make_shared<PagedList>(router, limits, server, method, std::move(listed));
+    list->ask({});
+    return list;
 }
 
 Result<Reply> with_tools_shown(Reply reply, const std::string& server, std::size_t most_depth,

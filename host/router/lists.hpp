@@ -7,15 +7,16 @@
 #include "router/router.hpp"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace patchbay::router {
 
 // Asks `router` for one page after the other; as Router::list_all.
-void read_all_pages(Router& router, const core::Limits& limits, const std::string& server,
-                    const std::string& method,
-                    std::function<void(Result<boost::json::array>)> listed);
+std::shared_ptr<void> read_all_pages(Router& router, const core::Limits& limits,
+                                     const std::string& server, const std::string& method,
+                                     std::function<void(Result<boost::json::array>)> listed);
 
 // The reply to a tools/list with those tools alone of which `shown` is true, by their raw names; the
 // bytes that came where that is all of them.

@@ -131,8 +131,7 @@ struct Router::Impl {
             if (key == "arguments")
                 call.arguments = value;
             else if (key != "name" && key != "_meta")
-                call.members = protocol::joined(call.members,
-                                                protocol::quoted(key) + ":" + std::string(value));
+                protocol::append_member(call.members, key, value);
         }
         call.meta = std::move(request.params.meta);
         call.timeout = request.timeout;
@@ -297,9 +296,9 @@ void Router::cancel(CallId id, const std::string& reason) {
     impl_->flights.cancel(id, reason);
 }
 
-void Router::list_all(const std::string& server, const std::string& method,
-                      std::function<void(Result<json::array>)> listed) {
-    read_all_pages(*this, impl_->connections.limits(), server, method, std::move(listed));
+std::shared_ptr<void> Router::list_all(const std::string& server, const std::string& method,
+                                       std::function<void(Result<json::array>)> listed) {
+    return read_all_pages(*this, impl_->connections.limits(), server, method, std::move(listed));
 }
 
 std::vector<ListedTool> Router::tools(policy::Principal principal) {

@@ -67,9 +67,11 @@ public:
 
     // All pages of a list method ("resources/list", "prompts/list", ...) as one array, connected
     // first. Stops at a repeated cursor with a Protocol error, over core::Limits pages_per_list,
-    // items_per_list or list_bytes with a Limit error.
-    void list_all(const std::string& server, const std::string& method,
-                  std::function<void(Result<boost::json::array>)> listed);
+    // items_per_list or list_bytes with a Limit error. Whoever lets go of what is returned hears
+    // nothing more, and the page on its way is cancelled.
+    [[nodiscard]] std::shared_ptr<void> list_all(
+        const std::string& server, const std::string& method,
+        std::function<void(Result<boost::json::array>)> listed);
 
     // What servers have listed, in stable order; hidden ones left out.
     std::vector<ListedTool> tools(policy::Principal principal = policy::Principal::LocalUser);

@@ -90,12 +90,10 @@ void ThingListing::list(Wait wait) {
 }
 
 void ThingListing::ask(const std::string& id) {
-    missing_.insert(id);
-    known_.router().list_all(id, words_of(kind_).method,
-                             [self = weak_from_this(), id](Result<json::array> items) {
-                                 if (const auto listing = self.lock())
-                                     listing->take(id, std::move(items));
-                             });
+    missing_[id] = known_.router().list_all(
+        id, words_of(kind_).method, [self = weak_from_this(), id](Result<json::array> items) {
+            if (const auto listing = self.lock()) listing->take(id, std::move(items));
+        });
 }
 
 void ThingListing::take(const std::string& id, Result<json::array> items) {
@@ -113,7 +111,8 @@ void ThingListing::take(const std::string& id, Result<json::array> items) {
 }
 
 void ThingListing::cut_short() {
-    for (const auto& id : std::exchange(missing_, {})) list_.errors.push_back(interrupted(id));
+    for (const auto& [id, list] : std::exchange(missing_, {}))
+        list_.errors.push_back(interrupted(id));
     finish();
 }
 

@@ -11,9 +11,9 @@
 #include <boost/json.hpp>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,7 +69,8 @@ private:
     const std::string server_;  // empty: of all that have such things
     Done done_;
     ThingList list_;
-    std::set<std::string> missing_;  // servers that owe an answer
+    std::map<std::string, std::shared_ptr<void>>
+        missing_;  // servers that owe an answer, their lists
 };
 
 // `done` once, never from inside this call. `server` empty: of all.

@@ -63,8 +63,10 @@ TEST(BatchRequest, NamesWhatItsOpCannotDoWithout) {
     const Case cases[] = {
         {R"({"op":"tools/call"})", "tools/call needs a \"name\" like mcp__server__tool"},
         {R"({"op":"tools/call","name":""})", "tools/call needs a \"name\" like mcp__server__tool"},
-        {R"({"op":"tools/call","name":"a","params":{}})",
+        {R"({"op":"tools/call","params":{}})",
          "tools/call needs a \"name\" like mcp__server__tool"},
+        {R"({"op":"tools/call","params":{"name":"a"},"arguments":{"b":1}})",
+         "\"arguments\" stands beside \"params\" and would be lost; write it into \"params\""},
         {R"({"op":"tools/call","name":"a"})", ""},
         {R"({"op":"tools/call","name":"a","arguments":1})", "\"arguments\" must be an object"},
         {R"({"op":"tools/call","params":{"name":"a","_meta":1}})", "\"_meta\" must be an object"},

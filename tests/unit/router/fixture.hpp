@@ -111,7 +111,8 @@ protected:
     }
     Result<json::array> list(const std::string& server, const std::string& method) {
         std::optional<Result<json::array>> listed;
-        router().list_all(server, method, [&](auto items) { listed.emplace(std::move(items)); });
+        const auto list = router().list_all(server, method,
+                                            [&](auto items) { listed.emplace(std::move(items)); });
         loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s);
         return listed.value_or(Error{ErrorCode::Internal, "never answered"});
     }

@@ -20,8 +20,8 @@ TEST_F(RouterTest, ListsAllPagesAndStopsAtARepeatedCursor) {
         return {{"resources", {{{"uri", "a:2"}}}}};
     };
     std::optional<Result<json::array>> listed;
-    router().list_all("git", "resources/list",
-                      [&](auto items) { listed.emplace(std::move(items)); });
+    auto list = router().list_all("git", "resources/list",
+                                  [&](auto items) { listed.emplace(std::move(items)); });
     ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
     ASSERT_TRUE(*listed);
     EXPECT_EQ((*listed)->size(), 2u);
@@ -30,10 +30,26 @@ TEST_F(RouterTest, ListsAllPagesAndStopsAtARepeatedCursor) {
         return {{"resources", json::array()}, {"nextCursor", "same"}};
     };
     listed.reset();
-    router().list_all("git", "resources/list",
-                      [&](auto items) { listed.emplace(std::move(items)); });
+    list = router().list_all("git", "resources/list",
+                             [&](auto items) { listed.emplace(std::move(items)); });
     ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
     EXPECT_THAT(listed->error().message, HasSubstr("repeats the cursor"));
+}
+
+TEST_F(RouterTest, AListThatNobodyHoldsIsCancelledAtTheServer) {
+    auto& server = servers.at("git");
+    server.results["server/discover"] = [](const auto&) -> json::value {
+        return {{"supportedVersions", {"2026-07-28"}},
+                {"capabilities", {{"resources", json::object()}}}};
+    };
+    bool told = false;
+    auto list = router().list_all("git", "resources/list", [&](auto) { told = true; });
+    ASSERT_TRUE(loop.run_until([&] { return !server.requests("resources/list").empty(); },
+                               core::Clock::now() + 20s));
+    list.reset();
+    EXPECT_EQ(server.requests("notifications/cancelled").size(), 1u);
+    EXPECT_EQ(connections->find("git").value().get().status().pending, 0u);
+    EXPECT_FALSE(told);
 }
 
 TEST_F(RouterTest, ShowsToolsInOrderAndWithoutWhatIsHidden) {
