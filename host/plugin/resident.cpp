@@ -153,13 +153,17 @@ void release_resident(Resident& resident) {
                         "\": " + std::to_string(services.channels) +
                         " channels or authenticators were left behind, it is not shut down");
     }
-    const bool left_behind = services.channels != 0;
+    const bool usable = services.channels == 0 && services.misbehaviour().empty();
     services.detach();
-    resident.plugin = nullptr;
+    const auto* const plugin = std::exchange(resident.plugin, nullptr);
     services.entered(nullptr);
     const std::scoped_lock lock(residents_mutex);
-    if (left_behind) resident.usable = false;
-    if (!services.misbehaviour().empty()) resident.usable = false;
+    if (!usable) {
+        // What it made at its entry is its own, for as long as this process lives.
+        static auto& left_behind = *new std::vector<const patchbay_plugin*>;
+        left_behind.push_back(plugin);
+        resident.usable = false;
+    }
     resident.taken = false;
 }
 
