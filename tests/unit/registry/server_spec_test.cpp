@@ -60,20 +60,13 @@ TEST(Specs, WithEqualDefinitionsHaveEqualKeysWhateverTheirNames) {
 
 struct Change {
     const char* what;
-    bool definition;  // or only how it is run
+    bool definition;  // or only what it is reached with
     std::function<void(config::Server&)> make;
 };
 const Change kChanges[] = {
     {"transport", true, [](auto& s) { s.transport = "tcp"; }},
     {"protocol", true, [](auto& s) { s.protocol = "2025-11-25"; }},
     {"settings", true, [](auto& s) { s.settings["args"] = {"x"}; }},
-    {"startup_timeout", false, [](auto& s) { s.startup_timeout = 1ms; }},
-    {"request_timeout", false, [](auto& s) { s.request_timeout = 1ms; }},
-    {"tool_timeout", false, [](auto& s) { s.tool_timeout = 1ms; }},
-    {"enabled_tools", false, [](auto& s) { s.enabled_tools = {{"a"}}; }},
-    {"disabled_tools", false, [](auto& s) { s.disabled_tools = {"a"}; }},
-    {"tools", false, [](auto& s) { s.tools["a"] = config::Level::Deny; }},
-    {"restart", false, [](auto& s) { s.restart = false; }},
     {"auth", false, [](auto& s) { s.auth = "main"; }},
     {"oauth", false, [](auto& s) { s.oauth["client_id"] = "me"; }},
     {"bearer_token_env_var", false, [](auto& s) { s.bearer_token_env_var = "TOKEN"; }},
@@ -91,11 +84,74 @@ TEST(Difference, AChangedServerGoesAndComes) {
         const auto after = specs({other, server("b")});
         const auto found = difference(before, after);
         EXPECT_THAT(found.changed, ElementsAre("a"));
-        EXPECT_THAT(ids(found.added), ElementsAre("a")) << "as it is now";
-        EXPECT_THAT(found.added, ElementsAre(after[0]));
+        EXPECT_THAT(found.added, ElementsAre(after[0])) << "as it is now";
         EXPECT_THAT(found.gone, IsEmpty());
         EXPECT_EQ(before[0].definition_key != after[0].definition_key, change.definition);
     }
+}
+
+TEST(Difference, HowAServerIsRunAndWhatMayBeCalledIsNone) {
+    const std::pair<const char*, std::function<void(config::Server&)>> changes[] = {
+        {"startup_timeout", [](auto& s) { s.startup_timeout = 1ms; }},
+        {"request_timeout", [](auto& s) { s.request_timeout = 1ms; }},
+        {"tool_timeout", [](auto& s) { s.tool_timeout = 1ms; }},
+        {"enabled_tools", [](auto& s) { s.enabled_tools = {{"a"}}; }},
+        {"disabled_tools", [](auto& s) { s.disabled_tools = {"a"}; }},
+        {"tools", [](auto& s) { s.tools["a"] = config::Level::Deny; }},
+        {"trust", [](auto& s) { s.trust = "untrusted"; }},
+        {"restart", [](auto& s) { s.restart = false; }},
+    };
+    for (const auto& [what, change] : changes) {
+        SCOPED_TRACE(what);
+        auto other = server("a");
+        change(other);
+        const auto found = difference(specs({server("a")}), specs({other}));
+        EXPECT_THAT(found.changed, IsEmpty());
+        EXPECT_THAT(found.added, IsEmpty());
+    }
+}
+
+TEST(Difference, TheTableThatAServerSignsInByIsPartOfIt) {
+    config::Config before;
+    before.servers = {server("a"), server("b")};
+    before.servers[0].auth = "corp";
+    before.auth["corp"] = {{"kind", "bearer"}, {"token", "1"}};
+    auto after = before;
+    after.auth["corp"]["token"] = "2";
+    EXPECT_THAT(difference(specs_of(before), specs_of(after)).changed, ElementsAre("a"));
+    after = before;
+    after.auth_programs["corp"] = "/bin/other";
+    EXPECT_THAT(difference(specs_of(before), specs_of(after)).changed, ElementsAre("a"));
+    after = before;
+    after.auth["other"] = {{"kind", "bearer"}};
+    EXPECT_THAT(difference(specs_of(before), specs_of(after)).changed, IsEmpty());
+}
+
+TEST(Difference, TheOrderInWhichASettingIsWrittenIsNone) {
+    auto one = server("a"), other = server("a");
+    one.settings["env"] = {{"A", "1"}, {"B", "2"}};
+    other.settings["env"] = {{"B", "2"}, {"A", "1"}};
+    EXPECT_THAT(difference(specs({one}), specs({other})).changed, IsEmpty());
+}
+
+// A relative path stands beside the file, and a checkout may name less than a person.
+TEST(Difference, AnotherFolderCountsWhereItGivesTheWordsAnotherMeaning) {
+    const auto in = [](config::Server made, const char* file) {
+        made.place.file = file;
+        return specs({made});
+    };
+    const auto changed = [&](const config::Server& made) {
+        return difference(in(made, "/a/config.toml"), in(made, "/b/config.toml")).changed;
+    };
+    EXPECT_THAT(changed(server("a")), IsEmpty());
+    EXPECT_THAT(changed(server("a", "/bin/run")), IsEmpty());
+    EXPECT_THAT(changed(server("a", "bin/run")), ElementsAre("a"));
+    auto at = server("a");
+    at.settings["cwd"] = ".";
+    EXPECT_THAT(changed(at), ElementsAre("a"));
+    auto with = server("a");
+    with.settings["env"] = {{"TOKEN", "${file:token}"}};
+    EXPECT_THAT(changed(with), ElementsAre("a"));
 }
 
 TEST(Difference, WhereItWasWrittenIsNone) {
