@@ -71,6 +71,9 @@ Connection::~Connection() {
 const registry::ServerSpec& Connection::spec() const {
     return impl_->spec;
 }
+void Connection::amend(registry::ServerSpec spec) {
+    impl_->spec = std::move(spec);
+}
 State Connection::state() const {
     return impl_->state;
 }
@@ -139,6 +142,11 @@ void Connection::notify(const std::string& method, const std::string& members) {
 }
 void Connection::close(std::function<void()> closed) {
     impl_->close(std::move(closed));
+}
+void Connection::close_when_idle(std::function<void()> closed) {
+    if (impl_->closing || !impl_->pending.any_begun()) return impl_->close(std::move(closed));
+    impl_->closed.push_back(std::move(closed));
+    impl_->retired = true;
 }
 
 void Connection::on_opened() {

@@ -41,6 +41,7 @@ struct Connection::Impl {
     void keep_waiting();                        // what no server has goes out in the next session
     void channel_gone(const plugin::Problem* problem);
     void close(std::function<void()> closed);
+    void close_if_idle();  // of a retired one
     void set_state(State state);
     void settle();
     void check_health();
@@ -203,6 +204,7 @@ struct Connection::Impl {
 
     std::vector<std::function<void()>> settled, closed;
     bool closing = false;
+    bool retired = false;                      // closes with the last request of a caller
     std::unique_ptr<StartQueue::Place> place;  // while it starts, or waits to
     core::Loop::TimerId startup_timer = 0, silence_timer = 0, reconnect_timer = 0, health_timer = 0;
     unsigned attempts = 0, misses = 0;

@@ -480,6 +480,11 @@ void Connection::Impl::close(std::function<void()> when_closed) {
     close_auth();
 }
 
+// Its calls began under a definition that is no longer wanted, and end under it.
+void Connection::Impl::close_if_idle() {
+    if (!closing && !pending.any_begun()) close([] {});
+}
+
 // The last to go: an operation may still be under way for a person.
 void Connection::Impl::close_auth() {
     auth->close([this, watch = alive] {

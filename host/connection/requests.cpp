@@ -146,6 +146,12 @@ void Connection::Impl::finish(RequestId id, Result<Reply> outcome) {
     if (entry.stage == Stage::Queued) outbox.erase(entry.queued);
     if (!outcome && !entry.own) withdraw_questions(id);
     entry.questions.clear();
+    if (retired && !entry.own) {
+        // The handler may be the last to know this connection.
+        context.loop.defer([this, watch = alive] {
+            if (*watch) close_if_idle();
+        });
+    }
     entry.handler(std::move(outcome));
 }
 

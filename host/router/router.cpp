@@ -129,7 +129,9 @@ struct Router::Impl {
     // send the reader to the spelling.
     Error why_missing(const std::string& name, const std::vector<std::string>& servers) {
         for (const auto& id : servers) {
-            const auto status = connections.find(id).value().get().status();
+            const auto found = connections.find(id);
+            if (!found) return found.error();  // gone while it was waited for
+            const auto status = found->get().status();
             if (status.state != State::Ready) {
                 const auto code = status.state == State::AuthRequired ? ErrorCode::AuthRequired
                                                                       : ErrorCode::Unavailable;
