@@ -3,6 +3,7 @@
 #include "app/era_file.hpp"
 #include "app/expander.hpp"
 #include "app/plugin_settings.hpp"
+#include "app/running_snapshot.hpp"
 #include "app/server_auth.hpp"
 #include "app/server_log.hpp"
 #include "app/statuses.hpp"
@@ -165,34 +166,18 @@ struct Host::Impl final : connection::ServerEvents {
           trust(options.state_directory),
           eras(loop,
                options.state_directory.empty() ? "" : options.state_directory + "/eras.json") {
-        // Which plugins there are is known only now: what they bring, and what was approved with
-        // them.
-        if (auto fragments = servers_of_plugins(plugins);
-            !fragments.empty() || !loaded.config.untrusted.empty()) {
-            const Judge judge(trust, plugins);
-            loaded = config::load(options.environment, fragments, &judge);
-            const auto& untrusted = loaded.config.untrusted;
-            if (const auto trouble = trust.trouble(); !trouble && !untrusted.empty())
-                loaded.config.diagnostics.push_back(
-                    {config::Severity::Warning,
-                     untrusted.front().place,
-                     "no approval counts: " + trouble.error().message,
-                     {}});
-        }
+        complete(loaded, trust);
         auto& config = loaded.config;
         // Not before: the limits are those of the configuration that is in force.
         logs.emplace(options.state_directory.empty() ? "" : options.state_directory + "/logs",
                      config.limits.stderr_line_bytes);
         const auto level = core::log::level_from(config.log_level);
         core::log::set_level(options.quiet ? std::max(level, core::log::Level::Error) : level);
-        check_transports(config);
-        check_directories(config, options.plugin_directories);
+        check(config);
         auto health = config.health;
         if (!options.long_lived) health.reconnect_attempts = 0;
 
-        some_fall_back =
-            std::any_of(config.servers.begin(), config.servers.end(),
-                        [](const config::Server& server) { return !server.fallback.empty(); });
+        some_fall_back = falls_back(config);
         responder = connection::make_responder(config.client, options.ask);
         policy.emplace(config.permissions);
         using connection::Context;
@@ -243,6 +228,46 @@ struct Host::Impl final : connection::ServerEvents {
         connections.emplace(std::move(context));
         connections->apply(registry::specs_of(config));
         router.emplace(*connections, *policy);
+    }
+
+    // Which plugins there are is known only after the first reading: what they bring, and what was
+    // approved with them.
+    void complete(config::Loaded& read, const TrustFile& approvals) const {
+        const auto fragments = servers_of_plugins(plugins);
+        if (fragments.empty() && read.config.untrusted.empty()) return;
+        const Judge judge(approvals, plugins);
+        read = config::load(options.environment, fragments, &judge);
+        const auto& untrusted = read.config.untrusted;
+        if (const auto trouble = approvals.trouble(); !trouble && !untrusted.empty())
+            read.config.diagnostics.push_back({config::Severity::Warning,
+                                               untrusted.front().place,
+                                               "no approval counts: " + trouble.error().message,
+                                               {}});
+    }
+
+    void check(config::Config& config) const {
+        check_transports(config);
+        check_directories(config, options.plugin_directories);
+    }
+
+    static bool falls_back(const config::Config& config) {
+        return std::any_of(config.servers.begin(), config.servers.end(),
+                           [](const config::Server& server) { return !server.fallback.empty(); });
+    }
+
+    // Made when somebody asks: most commands never move.
+    RunningSnapshot& running() {
+        if (!running_)
+            running_.emplace(*connections, *policy, *router, registry::snapshot_of(loaded.config));
+        return *running_;
+    }
+
+    // In place: whoever borrows the configuration sees the new one from the same turn on.
+    Result<registry::Plan> moved(Result<registry::Plan> done) {
+        if (!done) return done;
+        loaded.config = running().now()->config;
+        some_fall_back = falls_back(loaded.config);
+        return done;
     }
 
     // Null: not configured.
@@ -361,6 +386,7 @@ struct Host::Impl final : connection::ServerEvents {
     std::optional<policy::Policy> policy;
     std::optional<connection::ConnectionManager> connections;
     std::optional<router::Router> router;
+    std::optional<RunningSnapshot> running_;
     bool some_fall_back = false;
     std::atomic<bool> interrupted{false};
     bool closed = false;
@@ -392,6 +418,26 @@ void Host::check_transports(config::Config& config) const {
     impl_->check_transports(config);
 }
 
+std::shared_ptr<const registry::Snapshot> Host::snapshot() {
+    return impl_->running().now();
+}
+
+std::shared_ptr<const registry::Snapshot> Host::read_snapshot() const {
+    auto read = config::load(impl_->options.environment);
+    // A record of its own: what was approved since this host started counts.
+    impl_->complete(read, TrustFile(impl_->options.state_directory));
+    impl_->check(read.config);
+    return registry::snapshot_of(std::move(read.config));
+}
+
+Result<registry::Plan> Host::apply(std::shared_ptr<const registry::Snapshot> wanted) {
+    return impl_->moved(impl_->running().apply(std::move(wanted)));
+}
+
+Result<registry::Plan> Host::rollback() {
+    return impl_->moved(impl_->running().rollback());
+}
+
 plugin::Catalogue& Host::plugins() {
     return impl_->plugins;
 }
@@ -403,14 +449,7 @@ router::Router& Host::router() {
 }
 
 std::vector<config::Diagnostic> Host::rule_warnings() const {
-    policy::KnownTools known;
-    for (const auto& id : impl_->connections->ids()) {
-        const auto& connection = impl_->connections->find(id).value().get();
-        if (connection.state() != connection::State::Ready || connection.tools_error()) continue;
-        auto& names = known[id];
-        for (const auto& tool : connection.tools()) names.push_back(tool.name);
-    }
-    return policy::unmatched_rules(config(), known);
+    return policy::unmatched_rules(config(), listed_tools(*impl_->connections));
 }
 
 std::vector<connection::Status> Host::statuses() const {

@@ -1,0 +1,45 @@
+// The snapshot that a host runs by, and the one before: moves connections, policy and index from one
+// to the next within one turn of the loop, so that no call sees half of each.
+//
+// Owns:    the two snapshots. Borrows the rest, which must outlive it.
+// Threads: [loop].
+// Errors:  Invalid for a configuration that may not run, NotFound when there is none before; then
+//          nothing has changed.
+#pragma once
+
+#include "connection/connection_manager.hpp"
+#include "policy/policy.hpp"
+#include "registry/plan.hpp"
+#include "router/router.hpp"
+
+#include <memory>
+
+namespace patchbay::app {
+
+// Raw names of the tools of those servers whose list is known and whole.
+registry::KnownTools listed_tools(connection::ConnectionManager& connections);
+
+class RunningSnapshot {
+public:
+    using Pointer = std::shared_ptr<const registry::Snapshot>;
+
+    // `first`: what the others were made of.
+    RunningSnapshot(connection::ConnectionManager& connections, policy::Policy& policy,
+                    router::Router& router, Pointer first);
+
+    const Pointer& now() const { return now_; }
+    // Tools as the servers have listed them.
+    registry::Plan plan(const registry::Snapshot& wanted) const;
+    Result<registry::Plan> apply(Pointer wanted);
+    Result<registry::Plan> rollback();
+
+private:
+    registry::Plan move_to(Pointer wanted);
+
+    connection::ConnectionManager& connections_;
+    policy::Policy& policy_;
+    router::Router& router_;
+    Pointer now_, before_;
+};
+
+}  // namespace patchbay::app
