@@ -389,9 +389,9 @@ int run_command_line(int argc, char** argv) {
     batch.callback([&] { chosen = [&] { return batch_verb(global, file, sign_in); }; });
 
     bool origins = false;
-    auto& config = verb(app, "config", "Configuration: show, check, paths",
+    auto& config = verb(app, "config", "Configuration: show, check, paths, plan",
                         "  patchbay config show --origin\n  patchbay config check .mcp.json\n  "
-                        "patchbay config paths");
+                        "patchbay config paths\n  patchbay config plan");
     config.require_subcommand(1);
     auto& show = verb(config, "show", "The merged configuration, secrets masked",
                       "  patchbay config show --origin");
@@ -404,6 +404,17 @@ int run_command_line(int argc, char** argv) {
     auto& paths = verb(config, "paths", "Where configuration is looked for, and what was found",
                        "  patchbay config paths");
     paths.callback([&] { chosen = [&] { return config_paths_verb(global); }; });
+    bool remember = false;
+    auto& plan = verb(
+        config, "plan",
+        "What the configuration would change, compared with what was remembered of it",
+        "  patchbay config plan --remember   keep what is in force now\n  patchbay config plan"
+        "              after an edit\nIt says which servers start, stop and restart, and by which "
+        "keys, which tools come and go, and which\nrules allow more. Remembered are rules, and "
+        "digests in place of values, for each project folder.\nExit code 6: nothing was "
+        "remembered here.");
+    plan.add_flag("--remember", remember, "Keep what is in force now; nothing else is done");
+    plan.callback([&] { chosen = [&] { return config_plan_verb(global, remember); }; });
 
     TrustOptions trust;
     auto& trusts = verb(app, "trust",

@@ -4,6 +4,7 @@
 #include "app/plugin_settings.hpp"
 #include "app/plugin_transports.hpp"
 #include "app/plugin_view.hpp"
+#include "app/running_snapshot.hpp"
 #include "app/server_auth.hpp"
 #include "app/server_log.hpp"
 #include "auth/consent.hpp"
@@ -80,28 +81,14 @@ struct Host::Impl final : connection::ServerEvents {
           trust(options.state_directory),
           eras(loop,
                options.state_directory.empty() ? "" : options.state_directory + "/eras.json") {
-        // Which plugins there are is known only now: what they bring, and what was approved with
-        // them.
-        if (auto fragments = servers_of_plugins(plugins);
-            !fragments.empty() || !loaded.config.untrusted.empty()) {
-            const PluginApprovals judge(trust, plugins);
-            loaded = config::load(options.environment, fragments, &judge);
-            const auto& untrusted = loaded.config.untrusted;
-            if (const auto trouble = trust.trouble(); !trouble && !untrusted.empty())
-                loaded.config.diagnostics.push_back(
-                    {config::Severity::Warning,
-                     untrusted.front().place,
-                     "no approval counts: " + trouble.error().message,
-                     {}});
-        }
+        complete(loaded, trust);
         auto& config = loaded.config;
         // Not before: the limits are those of the configuration that is in force.
         logs.emplace(options.state_directory.empty() ? "" : options.state_directory + "/logs",
                      config.limits.stderr_line_bytes);
         const auto level = core::log::level_from(config.log_level);
         core::log::set_level(options.quiet ? std::max(level, core::log::Level::Error) : level);
-        check_by_plugins(config, plugins, server_auth);
-        check_directories(config, options.plugin_directories);
+        check(config);
         auto health = config.health;
         if (!options.long_lived) health.reconnect_attempts = 0;
 
@@ -127,6 +114,32 @@ struct Host::Impl final : connection::ServerEvents {
         connections->apply(registry::specs_of(config));
         router.emplace(*connections, *policy, catalogue);
         servers.emplace(config, *connections, *router);
+    }
+
+    // Which plugins there are is known only after the first reading: what they bring, and what was
+    // approved with them.
+    void complete(config::Loaded& read, const service::TrustFile& approvals) const {
+        const auto fragments = servers_of_plugins(plugins);
+        if (fragments.empty() && read.config.untrusted.empty()) return;
+        const PluginApprovals judge(approvals, plugins);
+        read = config::load(options.environment, fragments, &judge);
+        const auto& untrusted = read.config.untrusted;
+        if (const auto trouble = approvals.trouble(); !trouble && !untrusted.empty())
+            read.config.diagnostics.push_back({config::Severity::Warning,
+                                               untrusted.front().place,
+                                               "no approval counts: " + trouble.error().message,
+                                               {}});
+    }
+
+    void check(config::Config& config) const {
+        check_by_plugins(config, plugins, server_auth);
+        check_directories(config, options.plugin_directories);
+    }
+
+    // Made when somebody asks: most commands never move.
+    RunningSnapshot& running() {
+        if (!snapshots) snapshots.emplace(loaded.config, *policy, *connections);
+        return *snapshots;
     }
 
     void on_notification(const std::string& server, const std::string& method,
@@ -162,6 +175,7 @@ struct Host::Impl final : connection::ServerEvents {
     std::optional<connection::ConnectionManager> connections;
     std::optional<router::Router> router;
     std::optional<service::Servers> servers;
+    std::optional<RunningSnapshot> snapshots;
     std::atomic<bool> interrupted{false};
     bool closed = false;
     Expander expander{loop, options.environment, server_auth};
@@ -190,6 +204,26 @@ const std::string& Host::project() const {
 }
 void Host::check_transports(config::Config& config) const {
     check_by_plugins(config, impl_->plugins, impl_->server_auth);
+}
+
+std::shared_ptr<const registry::Snapshot> Host::snapshot() {
+    return impl_->running().now();
+}
+
+std::shared_ptr<const registry::Snapshot> Host::read_snapshot() const {
+    auto read = config::load(impl_->options.environment);
+    // A record of its own: what was approved since this host started counts.
+    impl_->complete(read, service::TrustFile(impl_->options.state_directory));
+    impl_->check(read.config);
+    return registry::snapshot_of(std::move(read.config));
+}
+
+Result<registry::Plan> Host::apply(std::shared_ptr<const registry::Snapshot> wanted) {
+    return impl_->running().apply(std::move(wanted));
+}
+
+Result<registry::Plan> Host::rollback() {
+    return impl_->running().rollback();
 }
 
 plugin::Catalogue& Host::plugins() {

@@ -11,6 +11,7 @@
 #include "connection/connection_manager.hpp"
 #include "core/loop.hpp"
 #include "plugin/catalogue.hpp"
+#include "registry/plan.hpp"
 #include "router/router.hpp"
 #include "service/servers.hpp"
 #include "service/trust_file.hpp"
@@ -54,6 +55,15 @@ public:
     const std::vector<config::Candidate>& candidates() const;  // for `config paths`
     // Judges another configuration by the plugins of this host.
     void check_transports(config::Config& config) const;
+    // What this host runs by, and what it would run by were it started now.
+    std::shared_ptr<const registry::Snapshot> snapshot();
+    std::shared_ptr<const registry::Snapshot> read_snapshot() const;
+    // Moves to `wanted` and tells what that did; calls in flight end under what they began with.
+    // Invalid, and nothing has changed: its configuration may not run at all (Config::stop).
+    Result<registry::Plan> apply(std::shared_ptr<const registry::Snapshot> wanted);
+    // Moves to the one before; NotFound: there is none.
+    Result<registry::Plan> rollback();
+
     plugin::Catalogue& plugins();
     connection::ConnectionManager& connections();
     router::Router& router();

@@ -8,10 +8,7 @@
 namespace patchbay::app {
 
 PluginTransports::PluginTransports(plugin::Catalogue& plugins, const config::Config& config)
-    : plugins_(plugins),
-      some_fall_back_(
-          std::any_of(config.servers.begin(), config.servers.end(),
-                      [](const config::Server& server) { return !server.fallback.empty(); })) {}
+    : plugins_(plugins), config_(config) {}
 
 bool PluginTransports::has(const std::string& transport) const {
     const auto known = plugins_.transports();
@@ -25,7 +22,10 @@ void PluginTransports::prepare(const std::string& transport, connection::Ready r
 Result<std::unique_ptr<plugin::Channel>> PluginTransports::open(const std::string& transport,
                                                                 plugin::ChannelOptions options,
                                                                 plugin::ChannelEvents& events) {
-    if (some_fall_back_) {
+    const bool some_fall_back =
+        std::any_of(config_.servers.begin(), config_.servers.end(),
+                    [](const config::Server& server) { return !server.fallback.empty(); });
+    if (some_fall_back) {
         const auto schema = schema_of(plugins_, transport);
         options.settings = config::settings_for(options.settings, schema);
     }

@@ -24,7 +24,7 @@ public:
 
 private:
     plugin::Catalogue& plugins_;
-    const bool some_fall_back_;
+    const config::Config& config_;  // as it is in force
 };
 
 }  // namespace patchbay::app

@@ -82,6 +82,8 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options);
 int config_show_verb(const GlobalOptions& global, bool origins);
 int config_check_verb(const GlobalOptions& global, const std::string& file);
 int config_paths_verb(const GlobalOptions& global);
+// remember: keeps what is read now to be compared with later.
+int config_plan_verb(const GlobalOptions& global, bool remember);
 int plugin_list_verb(const GlobalOptions& global);
 int plugin_info_verb(const GlobalOptions& global, const std::string& name);
 int plugin_doctor_verb(const GlobalOptions& global, bool load);

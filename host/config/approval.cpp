@@ -3,6 +3,7 @@
 #include "config/keys.hpp"
 #include "config/launch.hpp"
 #include "core/digest.hpp"
+#include "core/json.hpp"
 #include "core/shell_word.hpp"
 
 #include <algorithm>
@@ -15,24 +16,8 @@ namespace {
 
 namespace json = boost::json;
 
-// The same text whatever the order of the members.
-json::value sorted(const json::value& value) {
-    if (const auto* array = value.if_array()) {
-        json::array copy;
-        for (const auto& item : *array) copy.push_back(sorted(item));
-        return copy;
-    }
-    const auto* object = value.if_object();
-    if (!object) return value;
-    std::map<std::string_view, const json::value*> members;
-    for (const auto& member : *object) members.emplace(member.key(), &member.value());
-    json::object copy;
-    for (const auto& [key, member] : members) copy[key] = sorted(*member);
-    return copy;
-}
-
 std::string digest_of(const json::value& definition) {
-    return core::sha256_hex(json::serialize(sorted(definition)));
+    return core::sha256_hex(json::serialize(core::sorted_by_key(definition)));
 }
 
 const std::string* text_of(const Node& body, std::string_view key) {

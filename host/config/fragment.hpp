@@ -2,7 +2,8 @@
 // key names, and the other tables. Nothing is judged yet but the shape of the file.
 //
 // For a new server key or table key touch keys.hpp's tables, config.hpp and the JSON Schema in
-// config/schema; a test compares the three. For a new dialect touch dialects.cpp alone.
+// config/schema; a test compares the three. Of a server key registry/server_spec.hpp says whether
+// a change of it restarts the server. For a new dialect touch dialects.cpp alone.
 //
 // Threads: [value].
 #pragma once

@@ -57,6 +57,9 @@ Connection::~Connection() {
 const registry::ServerSpec& Connection::spec() const {
     return impl_->spec;
 }
+void Connection::amend(registry::ServerSpec spec) {
+    impl_->spec.config = std::move(spec.config);
+}
 State Connection::state() const {
     return impl_->supervisor.shown();
 }
@@ -134,6 +137,9 @@ void Connection::notify(const std::string& method, const std::string& members) {
 }
 void Connection::close(std::function<void()> closed) {
     impl_->close(std::move(closed));
+}
+void Connection::close_when_idle(std::function<void()> closed) {
+    impl_->close_when_idle(std::move(closed));
 }
 
 void Connection::refresh_tools(std::function<void(Result<void>)> fresh) {

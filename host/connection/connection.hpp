@@ -30,6 +30,9 @@ public:
     Connection(const Connection&) = delete;
 
     const registry::ServerSpec& spec() const;
+    // Other rules, time-outs and places of an equal spec: they count for what is asked and started
+    // from now on.
+    void amend(registry::ServerSpec spec);
     Status status() const;
     State state() const;
 
@@ -66,6 +69,9 @@ public:
 
     // Ends requests with Unavailable, closes the channel; `closed` follows when it is gone.
     void close(std::function<void()> closed);
+    // The same once the last request that has begun is ended, each within its own limits; what still
+    // waits for Ready ends with it.
+    void close_when_idle(std::function<void()> closed);
 
 private:
     struct Impl;

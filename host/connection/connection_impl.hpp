@@ -40,6 +40,7 @@ struct Connection::Impl final : AttemptOwner,
     void connect(std::function<void()> when_settled);
     RequestId request(Request&& request, ReplyHandler&& handler) override;
     void close(std::function<void()> when_closed);
+    void close_when_idle(std::function<void()> when_closed);
     void abandon();  // nobody waits for the channel
     // Why it is of no use now, for who wanted it ready.
     Error why_not_ready() const;
@@ -85,7 +86,7 @@ struct Connection::Impl final : AttemptOwner,
     void on_resources_wanted() override;
 
     const Context& context;
-    const registry::ServerSpec spec;
+    registry::ServerSpec spec;  // its parts keep references to it
     const ServerName name{spec.id()};
     Link link;
     Supervisor supervisor{context.terms, spec.config};

@@ -28,7 +28,7 @@ struct ConnectionManager::Impl {
         leaving.push_back(std::move(found->second));
         connections.erase(found);
         auto* gone = leaving.back().get();
-        gone->close([this, watch = alive, gone] {
+        gone->close_when_idle([this, watch = alive, gone] {
             if (!*watch) return;
             leaving.erase(std::remove_if(leaving.begin(), leaving.end(),
                                          [&](const auto& each) { return each.get() == gone; }),
@@ -57,8 +57,12 @@ void ConnectionManager::apply(const std::vector<registry::ServerSpec>& wanted) {
         for (const auto& id : change.gone) catalogue->forget(id);
         for (const auto& spec : change.added) catalogue->redefine(spec.id(), spec.definition_key);
     }
-    for (const auto& spec : change.added) {
-        impl_->connections.emplace(spec.id(), std::make_unique<Connection>(impl_->context, spec));
+    for (const auto& spec : wanted) {
+        auto& connection = impl_->connections[spec.id()];
+        if (connection)
+            connection->amend(spec);
+        else
+            connection = std::make_unique<Connection>(impl_->context, spec);
     }
     impl_->specs = wanted;
     if (!reopen.empty()) connect(std::move(reopen), [] {});

@@ -25,7 +25,8 @@ public:
     ConnectionManager(const ConnectionManager&) = delete;
 
     // Makes the connections match `wanted`: opens nothing by itself, closes the gone, reopens the
-    // changed that were open, leaves the rest alone (their calls in flight go on).
+    // changed that were open, tells the rest their rules and time-outs. Calls in flight go on, those
+    // of what is gone or changed at the old connection, which closes with the last of them.
     void apply(const std::vector<registry::ServerSpec>& wanted);
 
     // Starts connecting these servers (all when empty).

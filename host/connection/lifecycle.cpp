@@ -164,7 +164,9 @@ void Connection::Impl::on_malformed(const Error& error) {
 }
 
 void Connection::Impl::on_listed(std::shared_ptr<const catalogue::Listing> listing) {
-    if (context.catalogue) context.catalogue->publish(spec.id(), std::move(listing));
+    // What another definition lists now is not to be replaced by this one's.
+    const bool current = !requests.draining() && !supervisor.is_closing();
+    if (context.catalogue && current) context.catalogue->publish(spec.id(), std::move(listing));
 }
 
 void Connection::Impl::on_tools_changed(const Result<void>& outcome) {
@@ -330,6 +332,16 @@ void Connection::Impl::close(std::function<void()> when_closed) {
     supervisor.stop();
     if (!link.channel) return stopped();
     if (first) link.channel->close();
+}
+
+// Its calls began under a definition that is no longer wanted, and end under it.
+void Connection::Impl::close_when_idle(std::function<void()> when_closed) {
+    if (supervisor.is_closing() || !requests.pending().any_begun())
+        return close(std::move(when_closed));
+    waiting_to_close.push_back(std::move(when_closed));
+    requests.drain([this] {
+        if (!supervisor.is_closing()) close([] {});
+    });
 }
 
 // The last to go is who signs in: an operation may still be under way for a person.

@@ -67,6 +67,12 @@ PendingRequest PendingRequests::take(RequestId id) {
     return taken;
 }
 
+bool PendingRequests::any_begun() const {
+    return std::any_of(pending_.begin(), pending_.end(), [](const auto& each) {
+        return !each.second.own && each.second.stage != Stage::Waiting;
+    });
+}
+
 std::vector<RequestId> PendingRequests::ids() const {
     std::vector<RequestId> ids;
     ids.reserve(pending_.size());

@@ -82,6 +82,7 @@ public:
     // Removes and returns it; id must be there.
     PendingRequest take(RequestId id);
     std::vector<RequestId> ids() const;  // ascending
+    bool any_begun() const;              // of callers, and past Stage::Waiting
     std::size_t size() const { return pending_.size(); }
     std::size_t bytes() const { return bytes_; }
 

@@ -185,6 +185,12 @@ void Requests::finish(RequestId id, Result<Reply> outcome) {
     if (entry.stage == Stage::Queued) outbox_.take_back(entry.queued);
     if (!outcome && !entry.own) parts_.watcher.on_unanswered(id);
     entry.questions.clear();
+    if (drained_ && !entry.own) {
+        // Before the handler, which may be the last to know this connection.
+        loop_.defer(lifetime_.guard([this] {
+            if (!pending_.any_begun()) drained_();
+        }));
+    }
     entry.handler(std::move(outcome));
 }
 

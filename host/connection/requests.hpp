@@ -19,6 +19,7 @@
 #include "connection/tool_list.hpp"
 #include "core/lifetime.hpp"
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,6 +69,9 @@ public:
     const PendingRequests& pending() const { return pending_; }
 
     void finish(RequestId id, Result<Reply> outcome);
+    // Calls back once callers have none left that has begun; there is one now.
+    void drain(std::function<void()> drained) { drained_ = std::move(drained); }
+    bool draining() const { return drained_ != nullptr; }
     // With this error, unless it has ended meanwhile; after whoever is calling.
     void finish_later(RequestId id, Error error);
     // Under a new number: what still comes for the old one is nobody's.
@@ -107,6 +111,7 @@ private:
     std::vector<RequestId> unsent_;  // wait for Ready
     RequestId last_id_ = 0;
     bool late_ = false;
+    std::function<void()> drained_;
     core::Lifetime lifetime_;
 };
 

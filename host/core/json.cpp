@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <vector>
 
 namespace patchbay::core {
@@ -181,6 +182,21 @@ std::optional<double> number_in(const json::object* object, std::string_view key
 std::optional<std::int64_t> integer_in(const json::object* object, std::string_view key) {
     const auto* value = value_in(object, key);
     return value ? integer_of(*value) : std::nullopt;
+}
+
+json::value sorted_by_key(const json::value& value) {
+    if (const auto* array = value.if_array()) {
+        json::array copy;
+        for (const auto& item : *array) copy.push_back(sorted_by_key(item));
+        return copy;
+    }
+    const auto* object = value.if_object();
+    if (!object) return value;
+    std::map<std::string_view, const json::value*> members;
+    for (const auto& member : *object) members.emplace(member.key(), &member.value());
+    json::object copy;
+    for (const auto& [key, member] : members) copy[key] = sorted_by_key(*member);
+    return copy;
 }
 
 std::optional<std::string_view> text_of(const json::value& value) {

@@ -45,6 +45,9 @@ std::optional<double> number_in(const boost::json::object* object, std::string_v
 // Numbers without a fraction that an int64 can hold, however they were written: 1, 1.0, 1e3.
 std::optional<std::int64_t> integer_in(const boost::json::object* object, std::string_view key);
 
+// The same value, whatever order its members were written in: for digests of what has no order.
+boost::json::value sorted_by_key(const boost::json::value& value);
+
 std::optional<std::string_view> text_of(const boost::json::value& value);
 std::optional<double> number_of(const boost::json::value& value);
 std::optional<std::int64_t> integer_of(const boost::json::value& value);

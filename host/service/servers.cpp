@@ -1,7 +1,6 @@
 #include "service/servers.hpp"
 
 #include "core/text.hpp"
-#include "policy/unmatched_rules.hpp"
 #include "service/statuses.hpp"
 
 #include <algorithm>
@@ -25,6 +24,17 @@ std::string switch_of(const config::Config& config, const connection::Status& st
 
 }  // namespace
 
+policy::KnownTools listed_tools(connection::ConnectionManager& connections) {
+    policy::KnownTools known;
+    for (const auto& id : connections.ids()) {
+        const auto& connection = connections.find(id).value().get();
+        if (connection.state() != State::Ready || connection.tools_error()) continue;
+        auto& names = known[id];
+        for (const auto& tool : connection.tools()) names.push_back(tool.name);
+    }
+    return known;
+}
+
 std::vector<connection::Status> Servers::statuses() const {
     std::map<std::string, std::size_t> tools;
     for (const auto& tool : router_.tools()) ++tools[tool.server];
@@ -32,14 +42,7 @@ std::vector<connection::Status> Servers::statuses() const {
 }
 
 std::vector<config::Diagnostic> Servers::rule_warnings() const {
-    policy::KnownTools known;
-    for (const auto& id : connections_.ids()) {
-        const auto& connection = connections_.find(id).value().get();
-        if (connection.state() != State::Ready || connection.tools_error()) continue;
-        auto& names = known[id];
-        for (const auto& tool : connection.tools()) names.push_back(tool.name);
-    }
-    return policy::unmatched_rules(config_, known);
+    return policy::unmatched_rules(config_, listed_tools(connections_));
 }
 
 bool Servers::has(std::string_view server) const {

@@ -7,6 +7,7 @@
 
 #include "config/config.hpp"
 #include "connection/connection_manager.hpp"
+#include "policy/unmatched_rules.hpp"
 #include "router/router.hpp"
 
 #include <string>
@@ -14,6 +15,9 @@
 #include <vector>
 
 namespace patchbay::service {
+
+// Raw names of the tools of those servers whose list is known and whole.
+policy::KnownTools listed_tools(connection::ConnectionManager& connections);
 
 class Servers {
 public:

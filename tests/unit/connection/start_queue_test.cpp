@@ -237,7 +237,7 @@ TEST_F(StartQueues, AChangeReachesWhoItConcernsAndNobodyElse) {
     ASSERT_TRUE(wait([&] { return settled; }));
     auto* const kept = &connection("kept");
     specs.erase(specs.begin());
-    for (auto* spec : {&specs[0], &specs[2]}) spec->definition_key += "2";
+    for (auto* spec : {&specs[0], &specs[2]}) spec->config.settings["args"] = "2";
     manager().apply(specs);
     EXPECT_EQ(manager().ids(), (std::vector<std::string>{"changed", "kept", "unused"}));
     EXPECT_EQ(manager().statuses().size(), 3u);

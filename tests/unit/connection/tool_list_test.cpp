@@ -404,5 +404,29 @@ TEST_F(ConnectionTest, ListsToolsAgainWhenTheyChanged) {
     EXPECT_EQ(events.notifications.at(0), "notifications/tools/list_changed");
 }
 
+TEST_F(ToolList, OfAConnectionThatOnlyWaitsForItsLastCallIsPublishedNoMore) {
+    long_lived = true;
+    server.be_legacy({tool_named("a")});
+    server.results.erase("tools/call");
+    connection();
+    catalogue::Catalogue catalogue;
+    context->catalogue = &catalogue;
+    ASSERT_EQ(connect(), State::Ready);
+    Outcome outcome;
+    begin(call("a"), outcome);
+    ASSERT_TRUE(wait([&] { return server.requests("tools/call").size() == 1; }));
+    const auto version = catalogue.version();
+    bool closed = false;
+    connection().close_when_idle([&] { closed = true; });
+    server.be_legacy({tool_named("a"), tool_named("b")});
+    server.say(kChanged);
+    ASSERT_TRUE(wait([&] { return connection().tools().size() == 2; }));
+    EXPECT_EQ(catalogue.version(), version);
+    EXPECT_FALSE(closed) << "the call goes on";
+    server.answer(server.requests("tools/call").back().at("id").as_int64(), "{}");
+    ASSERT_TRUE(wait([&] { return closed; }));
+    EXPECT_TRUE(outcome && *outcome) << "and ends with its answer";
+}
+
 }  // namespace
 }  // namespace patchbay::connection

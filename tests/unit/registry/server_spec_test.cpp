@@ -60,23 +60,18 @@ TEST(Specs, WithEqualDefinitionsHaveEqualKeysWhateverTheirNames) {
 
 struct Change {
     const char* what;
-    bool definition;  // or only how it is run
     std::function<void(config::Server&)> make;
 };
 const Change kChanges[] = {
-    {"transport", true, [](auto& s) { s.transport = "tcp"; }},
-    {"protocol", true, [](auto& s) { s.protocol = "2025-11-25"; }},
-    {"settings", true, [](auto& s) { s.settings["args"] = {"x"}; }},
-    {"startup_timeout", false, [](auto& s) { s.startup_timeout = 1ms; }},
-    {"request_timeout", false, [](auto& s) { s.request_timeout = 1ms; }},
-    {"tool_timeout", false, [](auto& s) { s.tool_timeout = 1ms; }},
-    {"restart", false, [](auto& s) { s.restart = false; }},
-    {"auth", true, [](auto& s) { s.auth = "main"; }},
-    {"oauth", true, [](auto& s) { s.oauth["client_id"] = "me"; }},
-    {"bearer_token_env_var", true, [](auto& s) { s.bearer_token_env_var = "TOKEN"; }},
-    {"expand", true, [](auto& s) { s.expand = false; }},
-    {"fallback", true, [](auto& s) { s.fallback = {"sse"}; }},
-    {"program", true, [](auto& s) { s.program = "/bin/run"; }},
+    {"transport", [](auto& s) { s.transport = "tcp"; }},
+    {"protocol", [](auto& s) { s.protocol = "2025-11-25"; }},
+    {"settings", [](auto& s) { s.settings["args"] = {"x"}; }},
+    {"auth", [](auto& s) { s.auth = "main"; }},
+    {"oauth", [](auto& s) { s.oauth["client_id"] = "me"; }},
+    {"bearer_token_env_var", [](auto& s) { s.bearer_token_env_var = "TOKEN"; }},
+    {"expand", [](auto& s) { s.expand = false; }},
+    {"fallback", [](auto& s) { s.fallback = {"sse"}; }},
+    {"program", [](auto& s) { s.program = "/bin/run"; }},
 };
 
 TEST(Difference, AChangedServerGoesAndComes) {
@@ -88,24 +83,75 @@ TEST(Difference, AChangedServerGoesAndComes) {
         const auto after = specs({other, server("b")});
         const auto found = difference(before, after);
         EXPECT_THAT(found.changed, ElementsAre("a"));
-        EXPECT_THAT(ids(found.added), ElementsAre("a")) << "as it is now";
-        EXPECT_THAT(found.added, ElementsAre(after[0]));
+        EXPECT_THAT(found.added, ElementsAre(after[0])) << "as it is now";
         EXPECT_THAT(found.gone, IsEmpty());
-        EXPECT_EQ(before[0].definition_key != after[0].definition_key, change.definition);
+        EXPECT_NE(before[0].definition_key, after[0].definition_key);
     }
 }
 
-TEST(Difference, RulesForItsToolsAreNone) {
-    auto ruled = server("a");
-    ruled.enabled_tools = {{"a"}};
-    ruled.disabled_tools = {"b"};
-    ruled.tools["a"] = config::Level::Deny;
-    ruled.trust = "untrusted";
-    const auto before = specs({server("a")}), after = specs({ruled});
-    const auto found = difference(before, after);
-    EXPECT_THAT(found.changed, IsEmpty());
-    EXPECT_THAT(found.added, IsEmpty());
-    EXPECT_EQ(before[0].definition_key, after[0].definition_key);
+TEST(Difference, HowAServerIsRunAndWhatMayBeCalledIsNone) {
+    const std::pair<const char*, std::function<void(config::Server&)>> changes[] = {
+        {"startup_timeout", [](auto& s) { s.startup_timeout = 1ms; }},
+        {"request_timeout", [](auto& s) { s.request_timeout = 1ms; }},
+        {"tool_timeout", [](auto& s) { s.tool_timeout = 1ms; }},
+        {"enabled_tools", [](auto& s) { s.enabled_tools = {{"a"}}; }},
+        {"disabled_tools", [](auto& s) { s.disabled_tools = {"a"}; }},
+        {"tools", [](auto& s) { s.tools["a"] = config::Level::Deny; }},
+        {"trust", [](auto& s) { s.trust = "untrusted"; }},
+        {"restart", [](auto& s) { s.restart = false; }},
+    };
+    for (const auto& [what, change] : changes) {
+        SCOPED_TRACE(what);
+        auto other = server("a");
+        change(other);
+        const auto found = difference(specs({server("a")}), specs({other}));
+        EXPECT_THAT(found.changed, IsEmpty());
+        EXPECT_THAT(found.added, IsEmpty());
+        EXPECT_EQ(specs({server("a")})[0].definition_key, specs({other})[0].definition_key);
+    }
+}
+
+TEST(Difference, TheTableThatAServerSignsInByIsPartOfIt) {
+    config::Config before;
+    before.servers = {server("a"), server("b")};
+    before.servers[0].auth = "corp";
+    before.auth["corp"] = {{"kind", "bearer"}, {"token", "1"}};
+    auto after = before;
+    after.auth["corp"]["token"] = "2";
+    EXPECT_THAT(difference(specs_of(before), specs_of(after)).changed, ElementsAre("a"));
+    after = before;
+    after.auth_programs["corp"] = "/bin/other";
+    EXPECT_THAT(difference(specs_of(before), specs_of(after)).changed, ElementsAre("a"));
+    after = before;
+    after.auth["other"] = {{"kind", "bearer"}};
+    EXPECT_THAT(difference(specs_of(before), specs_of(after)).changed, IsEmpty());
+}
+
+TEST(Difference, TheOrderInWhichASettingIsWrittenIsNone) {
+    auto one = server("a"), other = server("a");
+    one.settings["env"] = {{"A", "1"}, {"B", "2"}};
+    other.settings["env"] = {{"B", "2"}, {"A", "1"}};
+    EXPECT_THAT(difference(specs({one}), specs({other})).changed, IsEmpty());
+}
+
+// A relative path stands beside the file, and a checkout may name less than a person.
+TEST(Difference, AnotherFolderCountsWhereItGivesTheWordsAnotherMeaning) {
+    const auto in = [](config::Server made, const char* file) {
+        made.place.file = file;
+        return specs({made});
+    };
+    const auto changed = [&](const config::Server& made) {
+        return difference(in(made, "/a/config.toml"), in(made, "/b/config.toml")).changed;
+    };
+    EXPECT_THAT(changed(server("a")), IsEmpty());
+    EXPECT_THAT(changed(server("a", "/bin/run")), IsEmpty());
+    EXPECT_THAT(changed(server("a", "bin/run")), ElementsAre("a"));
+    auto at = server("a");
+    at.settings["cwd"] = ".";
+    EXPECT_THAT(changed(at), ElementsAre("a"));
+    auto with = server("a");
+    with.settings["env"] = {{"TOKEN", "${file:token}"}};
+    EXPECT_THAT(changed(with), ElementsAre("a"));
 }
 
 TEST(Difference, WhereItWasWrittenIsNone) {

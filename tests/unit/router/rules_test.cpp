@@ -132,6 +132,7 @@ TEST_F(RouterRules, AServerThatIsGoneTakesItsToolsWithIt) {
 TEST_F(RouterRules, AServerThatIsAnotherNowHasListedNothing) {
     router();
     connect("git");
+    specs[0].config.settings["args"] = "other";
     specs[0].definition_key = "other";
     apply();
     EXPECT_THAT(names(), IsEmpty());
@@ -144,6 +145,16 @@ TEST_F(RouterRules, AServerThatIsOnlyRunInAnotherWayHasWhatItListed) {
     router();
     connect("git");
     specs[0].config.request_timeout = 7s;
+    apply();
+    EXPECT_EQ(names().size(), 2u);
+    EXPECT_TRUE(call("mcp__git__log"));
+    EXPECT_EQ(servers.at("git").opened, 1);
+}
+
+TEST_F(RouterRules, AServerThatIsOnlySignedInToInAnotherWayHasWhatItListed) {
+    router();
+    connect("git");
+    specs[0].auth_table = {{"kind", "bearer"}};
     apply();
     EXPECT_EQ(names().size(), 2u);
     EXPECT_TRUE(call("mcp__git__log"));

@@ -1,0 +1,41 @@
+// The snapshot that a host runs by, and the one before: moves configuration, policy and connections
+// from one to the next within one turn of the loop, so that no call sees half of each.
+//
+// Owns:    the two snapshots. Borrows the rest, which must outlive it.
+// Threads: [loop].
+// Errors:  Invalid for a configuration that may not run, NotFound when there is none before; then
+//          nothing has changed.
+#pragma once
+
+#include "connection/connection_manager.hpp"
+#include "policy/policy.hpp"
+#include "registry/plan.hpp"
+
+#include <memory>
+
+namespace patchbay::app {
+
+class RunningSnapshot {
+public:
+    using Pointer = std::shared_ptr<const registry::Snapshot>;
+
+    // `config`: what the others were made of.
+    RunningSnapshot(config::Config& config, policy::Policy& policy,
+                    connection::ConnectionManager& connections);
+
+    const Pointer& now() const { return now_; }
+    // Tools as the servers have listed them.
+    registry::Plan plan(const registry::Snapshot& wanted) const;
+    Result<registry::Plan> apply(Pointer wanted);
+    Result<registry::Plan> rollback();
+
+private:
+    registry::Plan move_to(Pointer wanted);
+
+    config::Config& config_;
+    policy::Policy& policy_;
+    connection::ConnectionManager& connections_;
+    Pointer now_, before_;
+};
+
+}  // namespace patchbay::app

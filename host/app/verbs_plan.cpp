@@ -1,0 +1,65 @@
+#include "app/output.hpp"
+#include "app/session.hpp"
+#include "app/snapshot_file.hpp"
+#include "app/verbs.hpp"
+#include "core/text.hpp"
+#include "registry/plan.hpp"
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+const char* colour_of(const std::string& what) {
+    if (what == "widened" || what == "stop" || what == "lost") return "red";
+    return what == "restart" ? "yellow" : "";
+}
+
+void print(const registry::Plan& plan, const GlobalOptions& global) {
+    if (global.json) return print_json(json::serialize(registry::to_json(plan)));
+    if (plan.empty()) return print_line("nothing changes");
+    std::vector<std::vector<Cell>> rows;
+    for (const auto& line : registry::lines_of(plan)) {
+        auto& row = rows.emplace_back();
+        row = {{line.what, colour_of(line.what)}, {line.whom}};
+        if (!line.how.empty()) row.push_back({line.how});
+    }
+    print_table(rows);
+}
+
+}  // namespace
+
+int config_plan_verb(const GlobalOptions& global, bool remember) {
+    const auto opened = Session::open(global, Session::Life::Offline);
+    if (!opened) return kConfigError;
+    auto& session = *opened;
+    auto& host = session.host();
+    if (host.config().deny_all) return report_stop(host.config(), global);
+    session.tell_troubles();
+    const SnapshotFile file(default_state_directory(environment_of(global)), host.project());
+    const std::string where = host.project().empty()
+                                  ? "outside of a project"
+                                  : "in " + core::printable(host.project(), 1000);
+    if (remember) {
+        if (const auto done = file.remember(*host.snapshot()); !done)
+            return session.report(done.error());
+        if (global.json)
+            print_json(json::serialize(json::object{{"remembered", file.path()}}));
+        else
+            print_line("remembered what is in force " + where +
+                       "; after a change, `patchbay config plan` says what it does");
+        return kOk;
+    }
+    const auto remembered = file.read();
+    if (!remembered) return session.report(remembered.error());
+    if (!*remembered)
+        return session.report(
+            {ErrorCode::NotFound, "nothing is remembered " + where +
+                                      " that the files could be compared with; `patchbay config "
+                                      "plan --remember` keeps what is in force now"});
+    const auto& before = **remembered;
+    print(registry::plan(before, registry::imprint_of(*host.snapshot(), before.salt)), global);
+    return kOk;
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,223 @@
+#include "registry/imprint.hpp"
+
+#include "config/show.hpp"
+#include "core/digest.hpp"
+#include "core/json.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+
+namespace patchbay::registry {
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::size_t kDigestDigits = 32;  // 128 bits: nobody looks for two that are equal
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Of another server the same value has another digest: who shares a token is nobody's business.
+class Digester {
+public:
+    Digester(const std::string& salt, std::string of)
+        : begin_(salt + '\0' + std::move(of) + '\0') {}
+    std::string operator()(const std::string& key, const json::value& value) const {
+        const auto text = begin_ + key + '\0' + json::serialize(core::sorted_by_key(value));
+        return core::sha256_hex(text).substr(0, kDigestDigits);
+    }
+    Digests operator()(const std::vector<Part>& parts) const {
+        Digests digests;
+        for (const auto& part : parts) digests[part.key] = (*this)(part.key, part.value);
+        return digests;
+    }
+
+private:
+    std::string begin_;
+};
+
+json::array texts(const std::vector<std::string>& all) {
+    return json::array(all.begin(), all.end());
+}
+
+json::object texts(const Digests& all) {
+    json::object out;
+    for (const auto& [key, digest] : all) out[key] = digest;
+    return out;
+}
+
+json::object to_json(const ServerImprint& server) {
+    json::object out{{"enabled", server.enabled},
+                     {"connection", texts(server.connection)},
+                     {"conduct", texts(server.conduct)}};
+    const auto& rules = server.rules;
+    if (rules.enabled_tools) out["enabled_tools"] = texts(*rules.enabled_tools);
+    out["disabled_tools"] = texts(rules.disabled_tools);
+    auto& tools = out["tools"].emplace_object();
+    for (const auto& [tool, level] : rules.tools) tools[tool] = config::name_of(level);
+    out["untrusted"] = rules.untrusted;
+    return out;
+}
+
+// Takes what was kept apart; the first member that makes no sense is the error.
+class Taker {
+public:
+    Imprint take(const json::object& kept) {
+        Imprint made;
+        const auto salt = core::text_in(&kept, "salt");
+        if (!salt || salt->empty())
+            complain("salt");
+        else
+            made.salt = *salt;
+        for (const auto& member : members(kept, "servers")) {
+            const std::string id(member.key());
+            if (const auto* server = member.value().if_object())
+                made.servers[id] = this->server(*server, "servers." + id + ".");
+            else
+                complain("servers." + id);
+        }
+        const auto* permissions = core::object_in(&kept, "permissions");
+        if (!permissions) {
+            complain("permissions");
+        } else {
+            at_ = "permissions.";
+            if (permissions->contains("allow")) made.allow = names(*permissions, "allow");
+            made.deny = names(*permissions, "deny");
+            made.closed = flag(*permissions, "closed");
+            at_.clear();
+        }
+        made.tables = digests(kept, "tables");
+        return made;
+    }
+    const std::string& wrong() const { return wrong_; }
+
+private:
+    void complain(std::string_view key) {
+        if (wrong_.empty()) wrong_ = at_ + std::string(key);
+    }
+
+    const json::object& members(const json::object& object, std::string_view key) {
+        static const json::object kNone;
+        const auto* found = core::object_in(&object, key);
+        if (!found) complain(key);
+        return found ? *found : kNone;
+    }
+
+    ServerImprint server(const json::object& kept, const std::string& at) {
+        at_ = at;
+        ServerImprint made;
+        made.enabled = flag(kept, "enabled");
+        made.connection = digests(kept, "connection");
+        made.conduct = digests(kept, "conduct");
+        if (kept.contains("enabled_tools")) made.rules.enabled_tools = names(kept, "enabled_tools");
+        made.rules.disabled_tools = names(kept, "disabled_tools");
+        for (const auto& member : members(kept, "tools")) {
+            const auto word = core::text_of(member.value());
+            const auto level = word ? config::level_from(*word) : std::nullopt;
+            if (level)
+                made.rules.tools[member.key()] = *level;
+            else
+                complain("tools." + std::string(member.key()));
+        }
+        made.rules.untrusted = flag(kept, "untrusted");
+        at_.clear();
+        return made;
+    }
+
+    bool flag(const json::object& object, std::string_view key) {
+        const auto found = core::flag_in(&object, key);
+        if (!found) complain(key);
+        return found.value_or(false);
+    }
+
+    std::vector<std::string> names(const json::object& object, std::string_view key) {
+        std::vector<std::string> made;
+        const auto* array = core::array_in(&object, key);
+        if (!array) complain(key);
+        for (const auto& item : array ? *array : json::array()) {
+            if (const auto text = core::text_of(item))
+                made.emplace_back(*text);
+            else
+                complain(key);
+        }
+        return made;
+    }
+
+    Digests digests(const json::object& object, std::string_view key) {
+        Digests made;
+        for (const auto& member : members(object, key)) {
+            if (const auto text = core::text_of(member.value()))
+                made[member.key()] = *text;
+            else
+                complain(std::string(key) + "." + std::string(member.key()));
+        }
+        return made;
+    }
+
+    std::string at_, wrong_;
+};
+
+}  // namespace
+
+bool ServerRules::show(const std::string& tool) const {
+    if (contains(disabled_tools, tool)) return false;
+    if (enabled_tools && !contains(*enabled_tools, tool)) return false;
+    const auto level = tools.find(tool);
+    return level == tools.end() || level->second != config::Level::Disable;
+}
+
+Imprint imprint_of(const Snapshot& snapshot, const std::string& salt) {
+    const auto& config = snapshot.config;
+    Imprint made;
+    made.salt = salt;
+    for (const auto& server : config.servers) {
+        const Digester digest(salt, server.id);
+        made.servers[server.id] = {server.enabled && !config.deny_all,
+                                   digest(parts_of_connection(spec_of(server, config))),
+                                   digest(parts_of_conduct(server)),
+                                   {server.enabled_tools, server.disabled_tools, server.tools,
+                                    server.trust == "untrusted"}};
+    }
+    made.allow = config.permissions.allow;
+    made.deny = config.permissions.deny;
+    made.closed = config.deny_all || !config.permissions.closed.empty();
+    // In the words of `config show`, so that a table which comes later is in it too.
+    const auto shown = config::to_json(config, false);
+    const Digester digest(salt, "");
+    for (const auto& table : shown.get_object()) {
+        const std::string name(table.key());
+        if (!table.value().is_object() || name == "servers" || name == "auth" ||
+            name == "permissions")
+            continue;
+        for (const auto& member : table.value().get_object()) {
+            const auto key = name + "." + std::string(member.key());
+            made.tables[key] = digest(key, member.value());
+        }
+    }
+    // No secret, and not shown there.
+    made.tables["secrets.store"] = digest("secrets.store", json::value(config.secret_store));
+    return made;
+}
+
+json::object to_json(const Imprint& imprint) {
+    json::object out{{"salt", imprint.salt}};
+    auto& servers = out["servers"].emplace_object();
+    for (const auto& [id, server] : imprint.servers) servers[id] = to_json(server);
+    auto& permissions = out["permissions"].emplace_object();
+    if (imprint.allow) permissions["allow"] = texts(*imprint.allow);
+    permissions["deny"] = texts(imprint.deny);
+    permissions["closed"] = imprint.closed;
+    out["tables"] = texts(imprint.tables);
+    return out;
+}
+
+Result<Imprint> imprint_from(const json::object& kept) {
+    Taker taker;
+    auto made = taker.take(kept);
+    if (taker.wrong().empty()) return made;
+    return Error{ErrorCode::Invalid,
+                 "\"" + core::printable(taker.wrong(), 200) + "\" is missing or makes no sense"};
+}
+
+}  // namespace patchbay::registry

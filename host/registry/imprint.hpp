@@ -1,0 +1,66 @@
+// What plan() compares of a snapshot, and what may be kept of one: its rules as they are, and of
+// everything else a digest. No value of a setting is in it, so no secret, not even a `${...}`.
+//
+//   {"salt": "...",
+//    "servers": {"git": {"enabled": true, "connection": {"command": "<digest>", ...},
+//                        "conduct": {"tool_timeout_ms": "<digest>", ...}, "enabled_tools": [...],
+//                        "disabled_tools": [...], "tools": {"push": "deny"}, "untrusted": true}},
+//    "permissions": {"allow": [...], "deny": [...], "closed": false},
+//    "tables": {"client.name": "<digest>", ...}}
+//
+// The salt keeps a digest from being looked up among those of likely values.
+//
+// Threads: [value].
+// Errors:  what was kept is foreign: Invalid names the member that makes no sense.
+#pragma once
+
+#include "core/result.hpp"
+#include "registry/snapshot.hpp"
+
+#include <boost/json.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace patchbay::registry {
+
+struct ServerRules {
+    std::optional<std::vector<std::string>> enabled_tools;
+    std::vector<std::string> disabled_tools;
+    std::map<std::string, config::Level> tools;
+    bool untrusted = false;
+
+    // Whether they leave the tool in lists. Whether it may be called is the policy's to say.
+    bool show(const std::string& tool) const;
+    bool operator==(const ServerRules&) const = default;
+};
+
+using Digests = std::map<std::string, std::string>;  // by key
+
+struct ServerImprint {
+    bool enabled = true;
+    Digests connection;  // of parts_of_connection()
+    Digests conduct;     // of parts_of_conduct()
+    ServerRules rules;
+    bool operator==(const ServerImprint&) const = default;
+};
+
+struct Imprint {
+    std::string salt;
+    std::map<std::string, ServerImprint> servers;
+    std::optional<std::vector<std::string>> allow;  // [permissions]
+    std::vector<std::string> deny;                  // the same
+    bool closed = false;                            // nothing is allowed, whatever these say
+    Digests tables;                                 // other ones, by dotted key
+    bool operator==(const Imprint&) const = default;
+};
+
+// Two can be compared when their salts are equal.
+Imprint imprint_of(const Snapshot& snapshot, const std::string& salt);
+
+boost::json::object to_json(const Imprint& imprint);
+Result<Imprint> imprint_from(const boost::json::object& kept);
+
+}  // namespace patchbay::registry
