@@ -15,7 +15,7 @@ bool PluginTransports::has(const std::string& transport) const {
     return std::binary_search(known.begin(), known.end(), transport);
 }
 
-void PluginTransports::prepare(const std::string& transport, connection::Ready ready) {
+void PluginTransports::prepare(const std::string& transport, connection::Prepared ready) {
     plugins_.prepare_transport(transport, std::move(ready));
 }
 

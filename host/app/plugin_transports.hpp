@@ -16,7 +16,7 @@ public:
     PluginTransports(plugin::Catalogue& plugins, const config::Config& config);
 
     bool has(const std::string& transport) const override;
-    void prepare(const std::string& transport, connection::Ready ready) override;
+    void prepare(const std::string& transport, connection::Prepared ready) override;
     // Another transport than the server's own gets those of its settings that it knows.
     Result<std::unique_ptr<plugin::Channel>> open(const std::string& transport,
                                                   plugin::ChannelOptions options,

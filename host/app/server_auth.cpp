@@ -185,7 +185,7 @@ Result<std::unique_ptr<plugin::Authenticator>> ServerAuth::authenticator(
                                          {server.id, method.settings, std::move(signer)}, events);
 }
 
-void ServerAuth::prepare(const Method& method, connection::Ready ready) {
+void ServerAuth::prepare(const Method& method, connection::Prepared ready) {
     plugins_.prepare_auth(method.name, std::move(ready));
 }
 

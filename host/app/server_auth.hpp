@@ -25,7 +25,7 @@ public:
         : config_(config), plugins_(plugins), secrets_(secrets), environment_(environment) {}
 
     std::optional<connection::AuthChoice> choice(const config::Server& server) const override;
-    void prepare(const connection::AuthMethod& method, connection::Ready ready) override;
+    void prepare(const connection::AuthMethod& method, connection::Prepared ready) override;
     // `method`: with its settings expanded.
     Result<std::unique_ptr<plugin::Authenticator>> authenticator(
         const config::Server& server, const connection::AuthMethod& method,

@@ -233,8 +233,8 @@ int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) 
     auto request = service::complete(*thing, completion);
     if (!request) return session.report(request.error());
     return ask(session, std::move(*request), [](const json::object& result) {
-        const auto* completion = result.if_contains("completion");
-        const auto* found = completion ? completion->if_object() : nullptr;
+        const auto* told = result.if_contains("completion");
+        const auto* found = told ? told->if_object() : nullptr;
         const auto* values = found ? found->if_contains("values") : nullptr;
         if (!values || !values->is_array()) return Printed();
         for (const auto& value : values->get_array()) {

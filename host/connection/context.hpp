@@ -54,12 +54,12 @@ struct Expanded {
 
 // Called once: from within the call that was given it where there is nothing to wait for, otherwise
 // from the loop.
-using Ready = std::function<void(Result<void>)>;
+using Prepared = std::function<void(Result<void>)>;
 
 // `${...}` of a server's settings, just before it is opened.
 class SettingsExpander {
 public:
-    using Then = std::function<void(Result<Expanded>)>;  // called as Ready is
+    using Then = std::function<void(Result<Expanded>)>;  // called as Prepared is
     virtual ~SettingsExpander() = default;
     virtual void expand(const config::Server& server, Then then) = 0;
 };
@@ -70,7 +70,7 @@ public:
     virtual ~TransportSource() = default;
     virtual bool has(const std::string& transport) const = 0;
     // What open() would otherwise wait for.
-    virtual void prepare(const std::string& transport, Ready ready) = 0;
+    virtual void prepare(const std::string& transport, Prepared ready) = 0;
     // `events` outlives the channel.
     virtual Result<std::unique_ptr<plugin::Channel>> open(const std::string& transport,
                                                           plugin::ChannelOptions options,
@@ -85,7 +85,7 @@ public:
     // Nothing: not at all.
     virtual std::optional<AuthChoice> choice(const config::Server& server) const = 0;
     // What authenticator() would otherwise wait for.
-    virtual void prepare(const AuthMethod& method, Ready ready) = 0;
+    virtual void prepare(const AuthMethod& method, Prepared ready) = 0;
     virtual Result<std::unique_ptr<plugin::Authenticator>> authenticator(
         const config::Server& server, const AuthMethod& method,
         std::shared_ptr<plugin::Signer> signer, plugin::AuthenticatorEvents& events) = 0;

@@ -20,7 +20,7 @@ struct NoCredentials final : connection::CredentialSource {
     std::optional<connection::AuthChoice> choice(const config::Server&) const override {
         return {};
     }
-    void prepare(const connection::AuthMethod&, connection::Ready ready) override { ready({}); }
+    void prepare(const connection::AuthMethod&, connection::Prepared ready) override { ready({}); }
     Result<std::unique_ptr<plugin::Authenticator>> authenticator(
         const config::Server&, const connection::AuthMethod&, std::shared_ptr<plugin::Signer>,
         plugin::AuthenticatorEvents&) override {
@@ -35,7 +35,7 @@ struct FakeTransports final : connection::TransportSource {
         const plugin::ChannelOptions& options, plugin::ChannelEvents& events)>;
     explicit FakeTransports(Open to_open) : give(std::move(to_open)) {}
     bool has(const std::string&) const override { return false; }
-    void prepare(const std::string&, connection::Ready ready) override { ready({}); }
+    void prepare(const std::string&, connection::Prepared ready) override { ready({}); }
     Result<std::unique_ptr<plugin::Channel>> open(const std::string&,
                                                   plugin::ChannelOptions options,
                                                   plugin::ChannelEvents& events) override {

@@ -64,7 +64,12 @@ bool Task::sent() const {
 
 Engine::Engine(transport::ChannelCore& core, Workers& pool, const Endpoint& endpoint,
                EngineOwner* owner, Patience patience)
-    : core_(core), pool_(pool), endpoint_(endpoint), owner_(owner), patience_(patience) {}
+    : core_(core),
+      pool_(pool),
+      endpoint_(endpoint),
+      owner_(owner),
+      patience_(patience),
+      limits_(core, [this] { guard([this] { look_at_limits(); }); }) {}
 Engine::~Engine() = default;
 
 // The last guard of a callback: nothing may be thrown into the host.

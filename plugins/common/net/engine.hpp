@@ -181,7 +181,7 @@ private:
     std::vector<TaskPtr> resumed_;  // with something that was read before, until on_resumed()
     std::vector<LinePtr> idle_;
     // Looks at the tasks' limits while there are some.
-    transport::Timer limits_{core_, [this] { guard([this] { look_at_limits(); }); }};
+    transport::Timer limits_;
     std::size_t under_way_ = 0, workers_ = 0;
     std::size_t waiting_bytes_ = 0;  // of the bodies in waiting_
     bool stopped_ = false, paused_ = false, crowded_ = false, admitting_ = false;

@@ -35,7 +35,7 @@ protected:
     };
     struct Transports final : TransportSource {
         bool has(const std::string&) const override { return false; }
-        void prepare(const std::string& transport, Ready ready) override {
+        void prepare(const std::string& transport, Prepared ready) override {
             wanted.push_back(transport);
             asked.push_back(std::move(ready));
         }
@@ -44,7 +44,7 @@ protected:
             return Error{ErrorCode::Internal, "not here"};
         }
         std::vector<std::string> wanted;
-        std::vector<Ready> asked;
+        std::vector<Prepared> asked;
     };
 
     AttemptTest() {

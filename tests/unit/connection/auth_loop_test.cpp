@@ -381,9 +381,9 @@ TEST_F(SignIn, AMethodThatCannotBeMadeIsNamed) {
 }
 
 TEST_F(SignIn, AMethodWhosePluginIsNotLoadedIsWaitedFor) {
-    std::vector<Ready> held;
+    std::vector<Prepared> held;
     connection();
-    prepare_auth = [&](const AuthMethod&, Ready ready) { held.push_back(std::move(ready)); };
+    prepare_auth = [&](const AuthMethod&, Prepared ready) { held.push_back(std::move(ready)); };
     refuse("server/discover");
     refuse("server/discover");
     begin_to_connect();

@@ -158,7 +158,7 @@ protected:
         bool has(const std::string& transport) const override {
             return transport == "sse" && test.has_sse;
         }
-        void prepare(const std::string& transport, Ready ready) override {
+        void prepare(const std::string& transport, Prepared ready) override {
             test.prepare ? test.prepare(transport, std::move(ready)) : ready({});
         }
         Result<std::unique_ptr<plugin::Channel>> open(const std::string& transport,
@@ -171,7 +171,7 @@ protected:
         std::optional<AuthChoice> choice(const config::Server& of) const override {
             return test.auth_of ? test.auth_of(of) : std::nullopt;
         }
-        void prepare(const AuthMethod& method, Ready ready) override {
+        void prepare(const AuthMethod& method, Prepared ready) override {
             test.prepare_auth ? test.prepare_auth(method, std::move(ready)) : ready({});
         }
         Result<std::unique_ptr<plugin::Authenticator>> authenticator(
@@ -200,8 +200,8 @@ protected:
         plugin::AuthenticatorEvents&)>
         authenticate;
     // Instead of being ready at once.
-    std::function<void(const std::string& transport, Ready)> prepare;
-    std::function<void(const AuthMethod&, Ready)> prepare_auth;
+    std::function<void(const std::string& transport, Prepared)> prepare;
+    std::function<void(const AuthMethod&, Prepared)> prepare_auth;
     std::map<std::string, std::string> variables;
     Events events;
     Eras eras;

@@ -11,14 +11,14 @@ protected:
     // Each waits in `held` until the test calls it.
     Connection& slow() {
         auto& made = connection();
-        prepare = [this](const std::string& transport, Ready ready) {
+        prepare = [this](const std::string& transport, Prepared ready) {
             wanted.push_back(transport);
             held.push_back(std::move(ready));
         };
         return made;
     }
     std::vector<std::string> wanted;
-    std::vector<Ready> held;
+    std::vector<Prepared> held;
     Outcome outcome;
 };
 
