@@ -101,6 +101,10 @@ public:
         const bool vs_code = root_.find("inputs") && root_.find("servers");
         const auto* enabled = root_.find("enabled");
         off_ = enabled && !(enabled->is(Node::Kind::Flag) && enabled->flag);
+        if (const auto* mcp = root_.find("mcp")) {
+            allowed_ = list_of_names(mcp->find("allowed"));
+            excluded_ = list_of_names(mcp->find("excluded"));
+        }
         for (auto& member : root_.members) top_level(member, vs_code);
     }
 
@@ -128,6 +132,8 @@ private:
                     misnamed_servers(inner, "unknown table \"mcp." +
                                                 core::printable(inner.key, 80) +
                                                 "\"; did you mean \"mcp.servers\"?");
+                else
+                    beside_servers(inner);
             }
             return;
         }
@@ -137,6 +143,32 @@ private:
         const auto& known = top_level_keys();
         if (std::find(known.begin(), known.end(), key) == known.end()) return unknown(member);
         table(member);
+    }
+
+    // Of the table `mcp`. What may be a rule counts whoever's table it is.
+    void beside_servers(Member& inner) {
+        if (inner.key == "inputs" || inner.key == "serverCommand") return;
+        if ((inner.key == "allowed" && allowed_) || (inner.key == "excluded" && excluded_)) return;
+        const auto text = "unknown key \"mcp." + core::printable(inner.key, 80) + "\"";
+        if (out_.source.scope == Scope::Enterprise) return misshapen(inner.mark, text);
+        if (may_forbid(inner))
+            close_for(inner, text + "; it may hold a rule that forbids something");
+    }
+
+    // Gemini's `mcp.allowed` and `mcp.excluded` name servers. Null: no list of names.
+    static const Node* list_of_names(const Node* node) {
+        const bool names = node && node->is(Node::Kind::List) &&
+                           std::all_of(node->items.begin(), node->items.end(),
+                                       [](const Node& item) { return item.is(Node::Kind::Text); });
+        return names ? node : nullptr;
+    }
+
+    bool left_out(const std::string& server) const {
+        const auto holds = [&](const Node& list) {
+            return std::any_of(list.items.begin(), list.items.end(),
+                               [&](const Node& item) { return item.text == server; });
+        };
+        return (excluded_ && holds(*excluded_)) || (allowed_ && !holds(*allowed_));
     }
 
     // A file with another program's servers is that program's; its other keys are not ours to
@@ -190,7 +222,10 @@ private:
     }
 
     bool of_another_program() const {
-        return root_.find("mcp_servers") || root_.find("mcpServers") || root_.find("mcp");
+        if (root_.find("servers")) return false;
+        const auto* mcp = root_.find("mcp");
+        return root_.find("mcp_servers") || root_.find("mcpServers") ||
+               (mcp && (mcp->find("servers") || mcp->find("mcpServers")));
     }
 
     // Kandev turns off all servers of a file with one word.
@@ -316,7 +351,8 @@ private:
             pass_over_foreign(entry, dialect);
             hoist_transport(entry);
             rename(entry, dialect);
-            if (off_ && (dialect == kOurs || dialect == kVsCode)) turn_off(entry);
+            if ((off_ && (dialect == kOurs || dialect == kVsCode)) || left_out(entry.id))
+                turn_off(entry);
         }
         out_.servers.push_back(std::move(entry));
     }
@@ -423,7 +459,8 @@ private:
     static void approval_modes(Node& tools) {
         for (auto& [tool, mark, value] : tools.members) {
             const auto* approval = value.find("approval_mode");
-            if (!approval || !approval->is(Node::Kind::Text)) continue;
+            // What stands beside it may be a rule as well: the whole is judged like any other value.
+            if (!approval || !approval->is(Node::Kind::Text) || value.members.size() > 1) continue;
             const bool approved = approval->text == "approve";
             if (!approved && approval->text != "prompt" && approval->text != "auto") continue;
             value = Node::of_text(approved ? "allow-always" : "require-approval", approval->mark);
@@ -549,7 +586,8 @@ private:
 
     Node& root_;
     Fragment& out_;
-    bool off_ = false;  // `enabled` of the whole file
+    bool off_ = false;                                     // `enabled` of the whole file
+    const Node *allowed_ = nullptr, *excluded_ = nullptr;  // servers by name; null: none is named
 };
 
 }  // namespace

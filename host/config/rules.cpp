@@ -28,7 +28,12 @@ const std::vector<std::string>& rule_names() {
         "deniedtools",     "disallow",        "disallowed",
         "disallowedtools", "forbid",          "forbiddentools",
         "hiddentools",     "permissions",     "requireapproval",
-        "toolfilter",      "toolpermissions", "toolconfiguration"};
+        "toolfilter",      "toolpermissions", "toolconfiguration",
+        "active",          "isactive",        "block",
+        "blacklist",       "toolsblacklist",  "whitelist",
+        "toolwhitelist",   "toolswhitelist",  "hidden",
+        "skiptools",       "ignoretools",     "toolsdisabled",
+        "toolsdenied",     "prohibited",      "filters"};
     return names;
 }
 
@@ -47,8 +52,8 @@ bool is_near(std::string_view plain_key, const std::vector<std::string>& names) 
 
 bool forbids_nothing(std::string_view plain_key, const json::value& value) {
     if (value.is_bool())
-        return (value.get_bool() && is_near(plain_key, {"enabled"})) ||
-               (!value.get_bool() && is_near(plain_key, {"disabled"}));
+        return (value.get_bool() && is_near(plain_key, {"enabled", "active", "isactive"})) ||
+               (!value.get_bool() && is_near(plain_key, {"disabled", "hidden"}));
     return value.is_string() && value.get_string() == "trusted" && is_near(plain_key, {"trust"});
 }
 

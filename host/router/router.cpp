@@ -248,6 +248,12 @@ CallId Router::request(ServerRequest request, ReplyHandler handler) {
     if (request.method == "tools/list")
         handler = impl_->without_hidden(request.server, request.principal, std::move(handler));
     const CallId id = flights.begin(std::move(handler));
+    // A server that stops reading at a NUL would know it as a method that nobody judged.
+    if (core::printable(request.method, request.method.size()) != request.method) {
+        flights.end_soon(id, {ErrorCode::Invalid, "a method has no control characters: \"" +
+                                                      core::printable(request.method, 80) + "\""});
+        return id;
+    }
     auto found = impl_->connections.find(request.server);
     if (!found) {
         flights.end_soon(id, found.error());

@@ -103,6 +103,49 @@ TEST(Rules, OfAnotherProgramsFileAreThatProgramsButForItsServers) {
     EXPECT_EQ(config.permissions.closed, "");
 }
 
+TEST(Rules, InATableOfServersByAnotherNameCountToo) {
+    for (const char* text :
+         {"[mcp.permissions]\ndeny = ['mcp__u__a']\n", "[mcp]\ndeny = ['mcp__u__a']\n",
+          "[mcp.u]\ndisabled_tools = ['a']\n", "[mcp]\nexcluded = 'u'\n",
+          "[mcp]\n[rules]\ndeny = ['mcp__u__a']\n",
+          "[servers.w]\ncommand = 'w'\n[mcp_servers]\n[rules]\ndeny = ['mcp__u__a']\n"}) {
+        SCOPED_TRACE(text);
+        EXPECT_NE(user_and(Scope::User, text).permissions.closed, "");
+    }
+}
+
+TEST(Rules, OfWhichServersThereAreTurnTheOthersOff) {
+    for (const auto& [lists, w, v] :
+         {std::tuple(R"({"excluded": ["w"]})", false, true),
+          std::tuple(R"({"allowed": ["w"]})", true, false),
+          std::tuple(R"({"allowed": ["w", "v"], "excluded": ["v"], "serverCommand": "x"})", true,
+                     false)}) {
+        const auto config =
+            user_and(Scope::User,
+                     R"({"mcpServers": {"w": {"command": "w"}, "v": {"command": "v"}},
+            "mcp": )" + std::string(lists) +
+                         "}",
+                     Format::Json);
+        SCOPED_TRACE(lists);
+        EXPECT_EQ(config.permissions.closed, "");
+        for (const auto& server : config.servers) {
+            if (server.id == "w") EXPECT_EQ(server.enabled, w);
+            if (server.id == "v") EXPECT_EQ(server.enabled, v);
+        }
+    }
+}
+
+TEST(Rules, BesideAnApprovalModeAreNotLost) {
+    const auto config = user_and(Scope::User, R"([mcp_servers.w]
+command = 'w'
+[mcp_servers.w.tools.secret]
+approval_mode = 'approve'
+enabled = false
+)");
+    EXPECT_THAT(all(config.diagnostics), HasSubstr("secret"));
+    for (const auto& server : config.servers) EXPECT_NE(server.id, "w");
+}
+
 TEST(Rules, InTheCommandLineStopTheRun) {
     World world;
     world.environment.sets = {"server.u.disabled_tools=['a']"};
@@ -110,12 +153,15 @@ TEST(Rules, InTheCommandLineStopTheRun) {
 }
 
 TEST(Rules, AreKnownByTheNamesThatOtherProgramsHaveForThem) {
-    for (const auto* name :
-         {"disabled_tools",   "disabledTools", "disabled-tools",  "disabled_tool",  "disabeldTools",
-          "excludeTools",     "exclude_tools", "includeTools",    "allowedTools",   "allowed_tools",
-          "blockedTools",     "blocked_tools", "disallowedTools", "availableTools", "toolFilter",
-          "tool_permissions", "deny",          "denied_tools",    "Enabled",        "trsut",
-          "require_approval"})
+    for (const auto* name : {"disabled_tools",   "disabledTools",  "disabled-tools",
+                             "disabled_tool",    "disabeldTools",  "excludeTools",
+                             "exclude_tools",    "includeTools",   "allowedTools",
+                             "allowed_tools",    "blockedTools",   "blocked_tools",
+                             "disallowedTools",  "availableTools", "toolFilter",
+                             "tool_permissions", "deny",           "denied_tools",
+                             "Enabled",          "trsut",          "require_approval",
+                             "isActive",         "tools_disabled", "block",
+                             "whitelist",        "hidden"})
         EXPECT_TRUE(names_a_rule(name)) << name;
     for (const auto* name :
          {"command", "argz", "env_file", "url", "header", "description", "timeout", "lasy", "icon",

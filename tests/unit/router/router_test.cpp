@@ -62,6 +62,18 @@ TEST_F(RouterTest, AsksThePolicyBeforeTheServer) {
     EXPECT_TRUE(servers.at("github").requests("tools/call").empty());
 }
 
+TEST_F(RouterTest, AMethodThatAServerMayReadAsAnotherIsNotSent) {
+    std::optional<ErrorCode> code;
+    ServerRequest request;
+    request.server = "git";
+    request.method = std::string("tools/call\0", 11);
+    request.params.members = R"("name":"log")";
+    router().request(std::move(request), [&](Result<Reply> reply) { code = reply.error().code; });
+    ASSERT_TRUE(loop.run_until([&] { return code.has_value(); }, core::Clock::now() + 20s));
+    EXPECT_EQ(code, ErrorCode::Invalid);
+    EXPECT_EQ(servers.at("git").opened, 0);
+}
+
 TEST_F(RouterTest, ADeadServerTakesOnlyItsOwnCallsDown) {
     servers.at("git").refuse_open = true;
     EXPECT_EQ(call("mcp__git__log").error().code, ErrorCode::Unavailable);
