@@ -11,6 +11,11 @@
 #include <thread>
 #include <utility>
 
+// getaddrinfo() cannot be cancelled: a process that ends meanwhile leaves the resolver's buffer.
+extern "C" const char* __lsan_default_suppressions() {
+    return "leak:__res_context_send";
+}
+
 namespace {
 
 using namespace patchbay;
