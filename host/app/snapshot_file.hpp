@@ -1,7 +1,7 @@
 // What was remembered of a configuration, to be compared with what the files say later: one file for
 // each project folder, `snapshots/<digest of the folder>.json` in the state directory.
 //
-//   {"version":1,"folder":"/work/app","snapshot":{...}}      registry/imprint.hpp has the rest
+//   {"version":1,"folder":"/srv/app","snapshot":{...}}      registry/imprint.hpp has the rest
 //
 // It names servers, tools and keys, and no value of a setting. A file is replaced as a whole, so two
 // that write at once leave the one or the other.

@@ -36,19 +36,19 @@ protected:
 
     const test::ScratchFolder folder;
     const std::string state = folder / "state";
-    const SnapshotFile file{state, "/work/app"};
+    const SnapshotFile file{state, "/srv/app"};
 };
 
 TEST_F(SnapshotFileTest, SaysWhatWasRememberedOfThatFolder) {
     EXPECT_EQ(*file.read(), std::nullopt) << "nothing yet";
     ASSERT_TRUE(file.remember(*snapshot("x")));
-    const auto read = SnapshotFile(state, "/work/app").read();
+    const auto read = SnapshotFile(state, "/srv/app").read();
     ASSERT_TRUE(read && *read);
     const auto& before = **read;
     EXPECT_TRUE(registry::plan(before, registry::imprint_of(*snapshot("x"), before.salt)).empty());
     const auto after = registry::plan(before, registry::imprint_of(*snapshot("y"), before.salt));
     ASSERT_EQ(after.restart.size(), 1u);
-    EXPECT_EQ(*SnapshotFile(state, "/work/other").read(), std::nullopt);
+    EXPECT_EQ(*SnapshotFile(state, "/srv/other").read(), std::nullopt);
     EXPECT_EQ(*SnapshotFile(state, "").read(), std::nullopt);
 }
 
@@ -57,7 +57,7 @@ TEST_F(SnapshotFileTest, IsForThisUserAloneAndHoldsNoValue) {
     EXPECT_EQ(mode_of(file.path()), 0600u);
     EXPECT_EQ(mode_of(state + "/snapshots"), 0700u);
     const auto text = test::read_file(file.path());
-    EXPECT_THAT(text, HasSubstr("/work/app"));
+    EXPECT_THAT(text, HasSubstr("/srv/app"));
     EXPECT_THAT(text, Not(HasSubstr("hush")));
     EXPECT_THAT(text, Not(HasSubstr("deploy-tool")));
 }
