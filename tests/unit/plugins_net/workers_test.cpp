@@ -28,8 +28,10 @@ TEST(ThreadedPlugin, EachHostsPluginHasThreadsOfItsOwn) {
     std::promise<void> over;
     const auto held = over.get_future().share();
     one.workers().run([held] { held.wait(); });
-    other.workers().run([] {});
+    std::atomic<bool> ran{false};
+    other.workers().run([&ran] { ran = true; });
     other.workers().stop();  // waits for its own alone
+    EXPECT_TRUE(ran);
     over.set_value();
 }
 
