@@ -1,5 +1,6 @@
 // One authenticator between an auth table and a listener that are both the test's own.
 #include "plugin/create_authenticator.hpp"
+#include "plugin/host_services.hpp"
 #include "plugin/tables.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,7 @@
 // One channel between a transport table and a listener that are both the test's own.
 #pragma once
 
+#include "plugin/host_services.hpp"
 #include "plugin/open_channel.hpp"
 #include "unit/plugin/channel_user.hpp"
 
