@@ -107,6 +107,11 @@ void fill(patchbay_error* error, patchbay_status code, std::string_view text, in
     std::memcpy(error->message, cut.data(), cut.size());
 }
 
+patchbay_status refuse(patchbay_error* error, patchbay_status code, std::string_view text) {
+    fill(error, code, text);
+    return code;
+}
+
 patchbay_status thrown_at_entry(const char* service) noexcept {
     patchbay_status status = PATCHBAY_E_INTERNAL;
     try {

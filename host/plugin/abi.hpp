@@ -14,6 +14,7 @@
 #include <patchbay/plugin.h>
 #include <patchbay/services.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,17 @@ inline std::string_view view(patchbay_str text) {
 inline patchbay_str str(std::string_view text) {
     return {text.data(), text.size()};
 }
+
+// The size each struct had in 0.0, spelled by its last member then. A table below its floor was
+// built against a header older than the generation's first: every later slot would be another one.
+inline constexpr std::size_t kPluginFloor = offsetof(patchbay_plugin, shutdown) + sizeof(void*);
+inline constexpr std::size_t kTransportFloor =
+    offsetof(patchbay_transport, destroy) + sizeof(void*);
+inline constexpr std::size_t kAuthFloor = offsetof(patchbay_auth, destroy) + sizeof(void*);
+inline constexpr std::size_t kGrantFloor =
+    offsetof(patchbay_grant, expires_unix_ms) + sizeof(std::uint64_t);
+inline constexpr std::size_t kProblemFloor =
+    offsetof(patchbay_problem, header_count) + sizeof(std::size_t);
 
 ErrorCode code_of(patchbay_status status);
 patchbay_status status_of(ErrorCode code);
@@ -42,6 +54,9 @@ void describe(const std::vector<Header>& headers, std::vector<patchbay_kv>& out)
 
 // Fills `error` with a cut text; null is fine.
 void fill(patchbay_error* error, patchbay_status code, std::string_view text, int native_code = 0);
+
+// The same, for a service that answers with `code`.
+patchbay_status refuse(patchbay_error* error, patchbay_status code, std::string_view text);
 
 // Runs a call into a plugin; false: something was thrown, told in `thrown`.
 template <class Call>

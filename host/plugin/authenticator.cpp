@@ -8,7 +8,6 @@
 #include "plugin/create_authenticator.hpp"
 #include "plugin/signer.hpp"
 #include "plugin/slow_call.hpp"
-#include "plugin/tables.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -71,11 +70,11 @@ using namespace patchbay;  // the link's name is fixed by the C header: it lives
 using namespace patchbay::plugin;
 
 struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
-    patchbay_auth_link(core::Loop& its_loop, HostServices& its_services,
-                       const patchbay_auth& its_table, std::string its_server,
-                       std::shared_ptr<Signer> its_signer, AuthenticatorEvents& its_events)
+    patchbay_auth_link(core::Loop& its_loop, Instance& its_instance, const patchbay_auth& its_table,
+                       std::string its_server, std::shared_ptr<Signer> its_signer,
+                       AuthenticatorEvents& its_events)
         : loop(its_loop),
-          services(its_services),
+          instance(its_instance),
           table(its_table),
           server(std::move(its_server)),
           signer(std::move(its_signer)),
@@ -145,7 +144,7 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
 
     // The plugin may not be called for this authenticator any more, except to let it stop.
     void fault(const std::string& what) {
-        services.misbehaved("auth for server \"" + server + "\": " + what);
+        instance.misbehaved("auth for server \"" + server + "\": " + what);
         faulted = true;
         // It runs threads and calls of its own until it has stopped.
         if (authenticator && !std::exchange(closing, true))
@@ -155,7 +154,7 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
         if (!told) return;
         if (const auto operation = std::exchange(running, 0))
             told->on_acquired(
-                operation, Error{ErrorCode::Internal, "plugin \"" + services.plugin() +
+                operation, Error{ErrorCode::Internal, "plugin \"" + instance.plugin() +
                                                           "\" broke the plugin contract: " + what});
         told->on_authenticator_closed();
     }
@@ -164,7 +163,7 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
         if (!authenticator) return;
         if (signer) signer->detach();  // waits for signatures under way on other threads
         auto* const gone = std::exchange(authenticator, nullptr);
-        --services.channels;
+        --instance.channels;
         call_slot(*this, "destroy", [&] { table.destroy(gone); });
     }
 
@@ -176,7 +175,7 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
             dropping = true;
         }
         if (!authenticator) return;
-        core::log::warn("server \"" + server + "\": plugin \"" + services.plugin() +
+        core::log::warn("server \"" + server + "\": plugin \"" + instance.plugin() +
                         "\" has not closed its authenticator; it is left behind");
         // The plugin holds our address and may still send events to it: it is never freed.
         static auto& left_behind = *new std::vector<std::shared_ptr<patchbay_auth_link>>;
@@ -184,7 +183,7 @@ struct patchbay_auth_link : std::enable_shared_from_this<patchbay_auth_link> {
     }
 
     core::Loop& loop;
-    HostServices& services;
+    Instance& instance;
     const patchbay_auth& table;
     const std::string server;
     const std::shared_ptr<Signer> signer;  // may be null
@@ -303,36 +302,35 @@ private:
 
 }  // namespace
 
-Result<std::unique_ptr<Authenticator>> create_authenticator(core::Loop& loop,
-                                                            HostServices& services,
+Result<std::unique_ptr<Authenticator>> create_authenticator(core::Loop& loop, Instance& instance,
                                                             const patchbay_auth& table,
                                                             const AuthenticatorOptions& options,
                                                             AuthenticatorEvents& events) {
     loop.assert_here();
-    const auto link = std::make_shared<patchbay_auth_link>(loop, services, table, options.server,
+    const auto link = std::make_shared<patchbay_auth_link>(loop, instance, table, options.server,
                                                            options.signer, events);
     const std::string settings = boost::json::serialize(options.settings);
     patchbay_auth_params params{};
     params.struct_size = sizeof params;
-    params.host = services.host();
+    params.host = instance.host();
     params.sink = &kSink;
     params.link = link.get();
     params.server = str(link->server);
     params.config = str(settings);
-    params.plugin = services.made();
+    params.plugin = instance.made();
 
     const auto what = "auth \"" + std::string(table.name) + "\"";
     const auto broken = [&](const std::string& why) {
         link->authenticator = nullptr;
         link->abandon();
-        services.misbehaved(what + ": " + why);
-        return Error{ErrorCode::Internal, "plugin \"" + services.plugin() + "\": " + why};
+        instance.misbehaved(what + ": " + why);
+        return Error{ErrorCode::Internal, "plugin \"" + instance.plugin() + "\": " + why};
     };
     patchbay_error error{};
     patchbay_status status = PATCHBAY_E_INTERNAL;
     std::string thrown;
     {
-        const SlowCall slow(services.plugin(), "create", link->server.c_str());
+        const SlowCall slow(instance.plugin(), "create", link->server.c_str());
         if (!guarded(thrown, [&] { status = table.create(&params, &link->authenticator, &error); }))
             return broken("create threw: " + thrown);
     }
@@ -344,7 +342,7 @@ Result<std::unique_ptr<Authenticator>> create_authenticator(core::Loop& loop,
     }
     if (!link->authenticator) return broken("create returned OK without an authenticator");
     if (link->signer) link->signer->attach(&table, link->authenticator);
-    ++services.channels;
+    ++instance.channels;
     return std::unique_ptr<Authenticator>(std::make_unique<PluginAuthenticator>(link));
 }
 

@@ -169,19 +169,11 @@ struct Catalogue::Impl {
         const auto resident = load(*index);
         if (!resident) return resident.error();
         auto& services = (*resident)->services;
-        const auto* plugin = (*resident)->plugin;
-        const void* table = nullptr;
-        std::string thrown;
-        if (plugin->get_extension && !guarded(thrown, [&] {
-                table = plugin->get_extension(plugin, PATCHBAY_PLUGIN_HTTP);
-            })) {
-            services.misbehaved("get_extension threw: " + thrown);
-            table = nullptr;
-        }
-        const auto* http_table = static_cast<const patchbay_plugin_http*>(table);
-        if (const auto why = HttpService::why_wrong(http_table); !why.empty())
+        const auto* table = static_cast<const patchbay_plugin_http*>(
+            services.offered_by_plugin(PATCHBAY_PLUGIN_HTTP));
+        if (const auto why = HttpService::why_wrong(table); !why.empty())
             return Error{ErrorCode::Unsupported, "plugin \"" + services.plugin() + "\" " + why};
-        return HttpService::Provider{plugin, http_table};
+        return HttpService::Provider{services.made(), table};
     }
 
     void refuse(PluginInfo& info, const std::string& why) {
@@ -325,7 +317,7 @@ Result<std::unique_ptr<Channel>> Catalogue::open(std::string_view transport, Cha
     if (!index) return within(where, index.error());
     const auto resident = impl_->load(*index);
     if (!resident) return within(where, resident.error());
-    const auto& plugin = *(*resident)->plugin;
+    const auto& plugin = *(*resident)->services.made();
     return open_channel(impl_->loop, (*resident)->services,
                         named(plugin.transports, plugin.transport_count, transport),
                         std::move(options), events);
@@ -337,7 +329,7 @@ Result<std::unique_ptr<Authenticator>> Catalogue::create_authenticator(
     if (!index) return index.error();
     const auto resident = impl_->load(*index);
     if (!resident) return resident.error();
-    const auto& table = *(*resident)->plugin;
+    const auto& table = *(*resident)->services.made();
     return plugin::create_authenticator(impl_->loop, (*resident)->services,
                                         named(table.auths, table.auth_count, method), options,
                                         events);

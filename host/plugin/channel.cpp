@@ -99,19 +99,19 @@ private:
 
 }  // namespace
 
-Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, HostServices& services,
+Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, Instance& instance,
                                               const patchbay_transport& table,
                                               ChannelOptions options, ChannelEvents& events) {
     loop.assert_here();
     const auto link = std::make_shared<patchbay_link>(
-        loop, services, table, options.server, options.message_bytes, options.signer, events);
+        loop, instance, table, options.server, options.message_bytes, options.signer, events);
     link->mask(options.credentials);
     const std::string settings = boost::json::serialize(options.settings);
     std::vector<patchbay_kv> credentials;
     describe(options.credentials, credentials);
     patchbay_open_params params{};
     params.struct_size = sizeof params;
-    params.host = services.host();
+    params.host = instance.host();
     params.sink = sink_table();
     params.link = link.get();
     params.server = str(link->server);
@@ -119,19 +119,19 @@ Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, HostServices& se
     params.credentials = credentials.data();
     params.credential_count = credentials.size();
     params.message_bytes = options.message_bytes;
-    params.plugin = services.made();
+    params.plugin = instance.made();
 
     const auto where = "server \"" + link->server + "\"";
     patchbay_error error{};
     patchbay_status status = PATCHBAY_E_INTERNAL;
     const auto broken = [&](const std::string& what) {
-        services.misbehaved(where + ": " + what);
+        instance.misbehaved(where + ": " + what);
         return Error{ErrorCode::Internal,
-                     where + ": plugin \"" + services.plugin() + "\": " + what};
+                     where + ": plugin \"" + instance.plugin() + "\": " + what};
     };
     std::string thrown;
     {
-        const SlowCall slow(services.plugin(), "open", link->server.c_str());
+        const SlowCall slow(instance.plugin(), "open", link->server.c_str());
         if (!guarded(thrown, [&] { status = table.open(&params, &link->channel, &error); })) {
             link->channel = nullptr;
             link->abandon();
@@ -148,7 +148,7 @@ Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, HostServices& se
         link->abandon();
         return broken("open returned OK without a channel");
     }
-    ++services.channels;
+    ++instance.channels;
     return std::unique_ptr<Channel>(std::make_unique<PluginChannel>(link));
 }
 

@@ -3,15 +3,14 @@
 
 #include "plugin/abi.hpp"
 #include "plugin/authenticator.hpp"
-#include "plugin/host_services.hpp"
+#include "plugin/instance.hpp"
 
 #include <memory>
 
 namespace patchbay::plugin {
 
-// `services` and `table` live for good; the rest as Catalogue::create_authenticator() says.
-Result<std::unique_ptr<Authenticator>> create_authenticator(core::Loop& loop,
-                                                            HostServices& services,
+// `instance` and `table` live for good; the rest as Catalogue::create_authenticator() says.
+Result<std::unique_ptr<Authenticator>> create_authenticator(core::Loop& loop, Instance& instance,
                                                             const patchbay_auth& table,
                                                             const AuthenticatorOptions& options,
                                                             AuthenticatorEvents& events);

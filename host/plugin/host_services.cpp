@@ -8,6 +8,7 @@
 #include "plugin/open_channel.hpp"
 #include "plugin/process_service.hpp"
 #include "plugin/sign_in_services.hpp"
+#include "plugin/slow_call.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -140,6 +141,16 @@ void HostServices::misbehaved(std::string what) {
 std::string HostServices::misbehaviour() const {
     const std::scoped_lock lock(mutex_);
     return misbehaviour_;
+}
+
+const void* HostServices::offered_by_plugin(const char* id) {
+    if (!made_ || !made_->get_extension) return nullptr;
+    const void* offered = nullptr;
+    std::string thrown;
+    const SlowCall slow(plugin_, "get_extension");
+    if (guarded(thrown, [&] { offered = made_->get_extension(made_, id); })) return offered;
+    misbehaved("get_extension threw: " + thrown);
+    return nullptr;
 }
 
 const void* HostServices::extension(std::string_view id) {

@@ -9,6 +9,7 @@
 
 #include "core/loop.hpp"
 #include "plugin/abi.hpp"
+#include "plugin/instance.hpp"
 #include "plugin/reactor.hpp"
 #include "plugin/sign_in.hpp"
 
@@ -36,31 +37,29 @@ struct Lent {
     SignIn sign_in;
 };
 
-class HostServices {
+class HostServices final : public Instance {
 public:
     // `extensions`: what get_extension() may answer to this plugin.
     HostServices(std::string plugin, std::vector<std::string> extensions);
     ~HostServices();
     HostServices(const HostServices&) = delete;
 
-    const patchbay_host* host() const { return &face_.table; }
-    const std::string& plugin() const { return plugin_; }
-    // What the plugin's entry made of host(), for whoever opens channels of it. [loop]
-    const patchbay_plugin* made() const { return made_; }
-    void entered(const patchbay_plugin* made) { made_ = made; }
+    const std::string& plugin() const override { return plugin_; }
+    const patchbay_host* host() const override { return &face_.table; }
+    const patchbay_plugin* made() const override { return made_; }
+    void entered(const patchbay_plugin* made) { made_ = made; }  // null: shut down, or left behind
 
     // What is lent outlives detach().
     void attach(core::Loop& loop, const Lent& lent = {});
     // Ends what the plugin left open; its calls are answered E_CLOSED from now on.
     void detach();
 
-    // Notes that the plugin broke the contract; the first reason is kept. [any]
-    void misbehaved(std::string what);
+    void misbehaved(std::string what) override;
     // Empty: it behaves. [any]
     std::string misbehaviour() const;
 
-    // Channels and authenticators that the plugin has made and not yet destroyed. [loop]
-    std::size_t channels = 0;
+    // What the plugin offers by that name, asked of its get_extension; null: nothing. [loop]
+    const void* offered_by_plugin(const char* id);
 
     static HostServices& of(const patchbay_host* host);
     Reactor& reactor() { return reactor_; }

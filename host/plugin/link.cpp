@@ -23,11 +23,11 @@ constexpr std::size_t kBytesPerRound = 256u << 10;
 
 }  // namespace
 
-Link::Link(core::Loop& its_loop, HostServices& its_services, const patchbay_transport& its_table,
+Link::Link(core::Loop& its_loop, Instance& its_instance, const patchbay_transport& its_table,
            std::string its_server, std::size_t message_bytes, std::shared_ptr<Signer> its_signer,
            ChannelEvents& its_events)
     : loop(its_loop),
-      services(its_services),
+      instance(its_instance),
       table(its_table),
       server(std::move(its_server)),
       most_queued_bytes(std::max(kMostQueuedBytes, 2 * message_bytes)),
@@ -174,9 +174,9 @@ void Link::finish(LinkEvent& event) {
 }
 
 void Link::fault(const std::string& what) {
-    services.misbehaved("server \"" + server + "\": " + what);
+    instance.misbehaved("server \"" + server + "\": " + what);
     give_up(ErrorCode::Internal,
-            "plugin \"" + services.plugin() + "\" broke the plugin contract: " + what);
+            "plugin \"" + instance.plugin() + "\" broke the plugin contract: " + what);
 }
 
 void Link::give_up(ErrorCode code, const std::string& why) {
@@ -198,7 +198,7 @@ void Link::failed_at(EventKind kind, const char* what) {
 void Link::destroy() {
     if (!channel) return;
     auto* const gone = std::exchange(channel, nullptr);
-    --services.channels;
+    --instance.channels;
     call_slot(*this, "destroy", [&] { table.destroy(gone); });
 }
 
@@ -209,7 +209,7 @@ void Link::abandon() {
         dropping = true;
     }
     if (!channel) return;
-    core::log::warn("server \"" + server + "\": plugin \"" + services.plugin() +
+    core::log::warn("server \"" + server + "\": plugin \"" + instance.plugin() +
                     "\" has not closed its channel; it is left behind");
     static auto& left_behind = *new std::vector<std::shared_ptr<Link>>;
     left_behind.push_back(shared_from_this());

@@ -10,7 +10,6 @@
 #include "plugin/open_channel.hpp"
 #include "plugin/signer.hpp"
 #include "plugin/slow_call.hpp"
-#include "plugin/tables.hpp"
 
 #include <atomic>
 #include <deque>
@@ -51,7 +50,7 @@ struct LinkEvent {
 };
 
 struct Link : std::enable_shared_from_this<Link> {
-    Link(core::Loop& its_loop, HostServices& its_services, const patchbay_transport& its_table,
+    Link(core::Loop& its_loop, Instance& its_instance, const patchbay_transport& its_table,
          std::string its_server, std::size_t message_bytes, std::shared_ptr<Signer> its_signer,
          ChannelEvents& its_events);
 
@@ -99,7 +98,7 @@ struct Link : std::enable_shared_from_this<Link> {
     static const char* name_of_kind(EventKind kind);
 
     core::Loop& loop;
-    HostServices& services;
+    Instance& instance;
     const patchbay_transport& table;
     const std::string server;
     const std::size_t most_queued_bytes;

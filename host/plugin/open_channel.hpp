@@ -3,7 +3,7 @@
 
 #include "plugin/abi.hpp"
 #include "plugin/channel.hpp"
-#include "plugin/host_services.hpp"
+#include "plugin/instance.hpp"
 
 #include <memory>
 
@@ -12,8 +12,8 @@ namespace patchbay::plugin {
 // patchbay.host.sign/1: a link leads to the signer its channel was opened with.
 const patchbay_host_sign* sign_table();
 
-// `services` and `table` live for good; the rest as Catalogue::open() says.
-Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, HostServices& services,
+// `instance` and `table` live for good; the rest as Catalogue::open() says.
+Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, Instance& instance,
                                               const patchbay_transport& table,
                                               ChannelOptions options, ChannelEvents& events);
 

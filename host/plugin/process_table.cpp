@@ -36,14 +36,9 @@ std::string trouble_with(const Program& program) {
 
 // A program that is not installed here is no mistake in how it is written down: another transport
 // of the same server may do.
-patchbay_status status_of(ErrorCode code) {
+patchbay_status status_of_start(ErrorCode code) {
     if (code == ErrorCode::NotFound) return PATCHBAY_E_UNSUPPORTED;
     return code == ErrorCode::Invalid ? PATCHBAY_E_INVALID : PATCHBAY_E_IO;
-}
-
-patchbay_status refuse(patchbay_error* error, patchbay_status status, const std::string& why) {
-    fill(error, status, why);
-    return status;
 }
 
 patchbay_status spawn(const patchbay_host* host, const patchbay_process_params* params, void* ctx,
@@ -59,7 +54,7 @@ patchbay_status spawn(const patchbay_host* host, const patchbay_process_params* 
             return refuse(error, PATCHBAY_E_INVALID, trouble);
         const auto process = processes->spawn(program, ctx, started, exited);
         if (!process)
-            return refuse(error, status_of(process.error().code), process.error().message);
+            return refuse(error, status_of_start(process.error().code), process.error().message);
         *out = *process;
         return PATCHBAY_OK;
     } catch (...) {

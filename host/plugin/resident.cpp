@@ -60,19 +60,19 @@ std::vector<std::string> granted_extensions(const PluginInfo& info) {
 
 std::string enter(Resident& resident, core::Loop& loop, const PluginInfo& info, const Lent& lent) {
     resident.services.attach(loop, lent);
+    const patchbay_plugin* plugin = nullptr;
     patchbay_error error{};
     patchbay_status status = PATCHBAY_E_INTERNAL;
     std::string thrown;
     {
         const SlowCall slow(info.id, "patchbay_plugin_entry_0");
-        if (!guarded(thrown, [&] {
-                status = resident.entry(resident.services.host(), &resident.plugin, &error);
-            }))
+        if (!guarded(thrown,
+                     [&] { status = resident.entry(resident.services.host(), &plugin, &error); }))
             return "patchbay_plugin_entry_0 threw: " + thrown;
     }
     if (status != PATCHBAY_OK) return "refuses to run here: " + text_of(error, status);
-    resident.services.entered(resident.plugin);
-    return why_tables_are_wrong(resident.plugin, info);
+    resident.services.entered(plugin);
+    return why_tables_are_wrong(plugin, info);
 }
 
 // Others may enter its library too. With the lock of all residents held, which guards `residents`:
@@ -142,11 +142,11 @@ Result<Resident*> enter_resident(Claim claim, core::Loop& loop, const PluginInfo
 
 void release_resident(Resident& resident) {
     auto& services = resident.services;
+    const auto* const plugin = services.made();
     if (services.channels == 0 && services.misbehaviour().empty()) {
         std::string thrown;
         const SlowCall slow(services.plugin(), "shutdown");
-        if (resident.plugin->shutdown &&
-            !guarded(thrown, [&] { resident.plugin->shutdown(resident.plugin); }))
+        if (plugin->shutdown && !guarded(thrown, [&] { plugin->shutdown(plugin); }))
             services.misbehaved("shutdown threw: " + thrown);
     } else if (services.channels != 0) {
         core::log::warn("plugin \"" + services.plugin() +
@@ -155,7 +155,6 @@ void release_resident(Resident& resident) {
     }
     const bool usable = services.channels == 0 && services.misbehaviour().empty();
     services.detach();
-    const auto* const plugin = std::exchange(resident.plugin, nullptr);
     services.entered(nullptr);
     const std::scoped_lock lock(residents_mutex);
     if (!usable) {

@@ -24,8 +24,7 @@ struct Resident {
     const std::vector<std::string> extensions;
     const Library::Entry entry;
     HostServices services;
-    const patchbay_plugin* plugin = nullptr;  // null: not entered [loop]
-    bool taken = true, usable = true;         // guarded by the lock of all residents
+    bool taken = true, usable = true;  // guarded by the lock of all residents
 };
 
 // Maps the library if needed, running nothing of it but its initialisers; nobody else gets it.

@@ -171,11 +171,6 @@ std::shared_ptr<State> state(const patchbay_host* host) {
     return services ? state_of(*services).shared_from_this() : nullptr;
 }
 
-patchbay_status refuse(patchbay_error* error, patchbay_status code, std::string_view text) {
-    fill(error, code, text);
-    return code;
-}
-
 // ---- consent
 
 patchbay_status reserve(const patchbay_host* host, patchbay_str server, std::uint32_t port,

@@ -55,7 +55,7 @@ private:
 // fault of the link.
 template <class Link, class Call>
 bool call_slot(Link& link, const char* slot, Call&& work) {
-    const SlowCall slow(link.services.plugin(), slot, link.server.c_str());
+    const SlowCall slow(link.instance.plugin(), slot, link.server.c_str());
     std::string thrown;
     if (guarded(thrown, std::forward<Call>(work))) return true;
     link.queue_fault(std::string(slot) + " threw: " + thrown);
