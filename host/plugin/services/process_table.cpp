@@ -1,7 +1,7 @@
 // The C face of the process service.
 #include "core/text.hpp"
-#include "plugin/host_services.hpp"
-#include "plugin/process_service.hpp"
+#include "plugin/services/host_services.hpp"
+#include "plugin/services/process_service.hpp"
 
 #include <algorithm>
 

@@ -10,7 +10,8 @@
 
 #include "core/loop.hpp"
 #include "plugin/abi.hpp"
-#include "plugin/process_program.hpp"
+#include "plugin/hurried.hpp"
+#include "plugin/services/process_program.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -23,8 +24,6 @@ class ProcessService {
 public:
     using Started = void(PATCHBAY_CALL*)(void*, std::int64_t);
     using Exited = void(PATCHBAY_CALL*)(void*, std::int32_t);
-
-    enum class Hurried { Leaving, All };
 
     // `misbehaved` is told what a callback threw. Ignores SIGPIPE in this process unless somebody
     // handles it: a pipe to a child that has died would end us.

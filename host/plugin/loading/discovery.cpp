@@ -1,9 +1,9 @@
-#include "plugin/discovery.hpp"
+#include "plugin/loading/discovery.hpp"
 
 #include "core/json.hpp"
 #include "core/text.hpp"
-#include "plugin/host_services.hpp"
-#include "plugin/trust.hpp"
+#include "plugin/loading/trust.hpp"
+#include "plugin/services/host_services.hpp"
 
 #include <boost/json.hpp>
 

@@ -5,7 +5,7 @@
 #include "core/log.hpp"
 #include "core/secrets.hpp"
 #include "core/text.hpp"
-#include "plugin/create_authenticator.hpp"
+#include "plugin/links/create_authenticator.hpp"
 #include "plugin/signer.hpp"
 #include "plugin/slow_call.hpp"
 

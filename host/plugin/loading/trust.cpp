@@ -1,4 +1,4 @@
-#include "plugin/trust.hpp"
+#include "plugin/loading/trust.hpp"
 
 #include "core/shell_word.hpp"
 

@@ -1,13 +1,13 @@
-#include "plugin/host_services.hpp"
+#include "plugin/services/host_services.hpp"
 
 #include "core/log.hpp"
 #include "core/secrets.hpp"
 #include "core/text.hpp"
-#include "plugin/buffers.hpp"
-#include "plugin/http_service.hpp"
-#include "plugin/open_channel.hpp"
-#include "plugin/process_service.hpp"
-#include "plugin/sign_in_services.hpp"
+#include "plugin/links/open_channel.hpp"
+#include "plugin/services/buffers.hpp"
+#include "plugin/services/http_service.hpp"
+#include "plugin/services/process_service.hpp"
+#include "plugin/services/sign_in_services.hpp"
 #include "plugin/slow_call.hpp"
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 // Errors:  none as a whole: what cannot be used is listed with its reason.
 #pragma once
 
-#include "plugin/catalogue.hpp"
-#include "plugin/manifest.hpp"
+#include "plugin/loading/catalogue.hpp"
+#include "plugin/loading/manifest.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
-#include "plugin/tables.hpp"
+#include "plugin/loading/tables.hpp"
 
 #include "core/text.hpp"
-#include "plugin/manifest.hpp"
+#include "plugin/loading/manifest.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // What plugins call: each event of a channel becomes one of its link. [any]
 #include "core/secrets.hpp"
 #include "core/text.hpp"
-#include "plugin/link.hpp"
+#include "plugin/links/link.hpp"
 
 #include <cstdlib>
 #include <cstring>

@@ -6,8 +6,8 @@
 
 #include "core/secrets.hpp"
 #include "plugin/channel.hpp"
-#include "plugin/exchange_set.hpp"
-#include "plugin/open_channel.hpp"
+#include "plugin/links/exchange_set.hpp"
+#include "plugin/links/open_channel.hpp"
 #include "plugin/signer.hpp"
 #include "plugin/slow_call.hpp"
 

@@ -1,4 +1,4 @@
-#include "plugin/process_service.hpp"
+#include "plugin/services/process_service.hpp"
 
 #include "core/descriptor.hpp"
 #include "core/log.hpp"

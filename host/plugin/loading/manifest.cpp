@@ -1,4 +1,4 @@
-#include "plugin/manifest.hpp"
+#include "plugin/loading/manifest.hpp"
 
 #include "core/text.hpp"
 #include "core/toml.hpp"

@@ -1,4 +1,4 @@
-#include "plugin/http_service.hpp"
+#include "plugin/services/http_service.hpp"
 
 #include "core/log.hpp"
 #include "core/secrets.hpp"

@@ -1,4 +1,4 @@
-#include "plugin/reactor.hpp"
+#include "plugin/services/reactor.hpp"
 
 #include "core/log.hpp"
 #include "plugin/slow_call.hpp"

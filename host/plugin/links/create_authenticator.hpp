@@ -1,9 +1,9 @@
-// Creates an authenticator through a loaded plugin's auth table. Internal to this room.
+// Creates an authenticator through a loaded plugin's auth table. For room `loading` alone.
 #pragma once
 
 #include "plugin/abi.hpp"
 #include "plugin/authenticator.hpp"
-#include "plugin/instance.hpp"
+#include "plugin/links/instance.hpp"
 
 #include <memory>
 

@@ -1,8 +1,8 @@
-#include "plugin/resident.hpp"
+#include "plugin/loading/resident.hpp"
 
 #include "core/log.hpp"
+#include "plugin/loading/tables.hpp"
 #include "plugin/slow_call.hpp"
-#include "plugin/tables.hpp"
 
 #include <algorithm>
 #include <condition_variable>

@@ -1,5 +1,5 @@
 // A channel through a plugin's table: calls go down here, events come up through its link.
-#include "plugin/link.hpp"
+#include "plugin/links/link.hpp"
 
 #include <cassert>
 #include <iterator>

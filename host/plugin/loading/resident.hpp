@@ -10,9 +10,9 @@
 
 #include "core/loop.hpp"
 #include "plugin/abi.hpp"
-#include "plugin/catalogue.hpp"
-#include "plugin/host_services.hpp"
-#include "plugin/library.hpp"
+#include "plugin/loading/catalogue.hpp"
+#include "plugin/loading/library.hpp"
+#include "plugin/services/host_services.hpp"
 
 #include <memory>
 #include <string>

@@ -1,15 +1,16 @@
-#include "plugin/catalogue.hpp"
+#include "plugin/loading/catalogue.hpp"
 
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "core/worker.hpp"
-#include "plugin/create_authenticator.hpp"
 #include "plugin/current_call.hpp"
-#include "plugin/discovery.hpp"
-#include "plugin/http_service.hpp"
-#include "plugin/library.hpp"
-#include "plugin/open_channel.hpp"
-#include "plugin/resident.hpp"
+#include "plugin/links/create_authenticator.hpp"
+#include "plugin/links/open_channel.hpp"
+#include "plugin/loading/discovery.hpp"
+#include "plugin/loading/library.hpp"
+#include "plugin/loading/resident.hpp"
+#include "plugin/services/http_service.hpp"
+#include "plugin/services/process_service.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -335,7 +336,7 @@ Result<std::unique_ptr<Authenticator>> Catalogue::create_authenticator(
                                         events);
 }
 
-void Catalogue::hurry(ProcessService::Hurried whom, std::chrono::milliseconds most) {
+void Catalogue::hurry(Hurried whom, std::chrono::milliseconds most) {
     for (auto* resident : impl_->residents)
         if (auto* processes = resident ? resident->services.processes() : nullptr)
             processes->hurry(whom, static_cast<std::uint32_t>(most.count()));

@@ -1,4 +1,4 @@
-#include "plugin/link.hpp"
+#include "plugin/links/link.hpp"
 
 #include "core/log.hpp"
 

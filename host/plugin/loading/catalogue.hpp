@@ -13,8 +13,8 @@
 #include "core/loop.hpp"
 #include "plugin/authenticator.hpp"
 #include "plugin/channel.hpp"
-#include "plugin/claim.hpp"
-#include "plugin/process_service.hpp"
+#include "plugin/hurried.hpp"
+#include "plugin/loading/claim.hpp"
 #include "plugin/sign_in.hpp"
 
 #include <chrono>
@@ -114,7 +114,7 @@ public:
                                                                 AuthenticatorEvents& events);
     // Servers' processes get at most this time at each step of their end; Leaving: those only whose
     // channel is being closed already.
-    void hurry(ProcessService::Hurried whom, std::chrono::milliseconds most);
+    void hurry(Hurried whom, std::chrono::milliseconds most);
     // Like open() without the channel: errors of loading, for `plugin doctor --load`.
     Result<PluginInfo> load(std::string_view plugin_id);
 

@@ -1,10 +1,10 @@
-#include "plugin/sign_in_services.hpp"
+#include "plugin/services/sign_in_services.hpp"
 
 #include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/secrets.hpp"
 #include "core/text.hpp"
-#include "plugin/host_services.hpp"
+#include "plugin/services/host_services.hpp"
 
 #include <boost/json.hpp>
 

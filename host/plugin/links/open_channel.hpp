@@ -1,9 +1,9 @@
-// Opens a channel through a loaded plugin's transport table. Internal to this room.
+// Opens a channel through a loaded plugin's transport table. For room `loading` alone.
 #pragma once
 
 #include "plugin/abi.hpp"
 #include "plugin/channel.hpp"
-#include "plugin/instance.hpp"
+#include "plugin/links/instance.hpp"
 
 #include <memory>
 

@@ -1,9 +1,9 @@
-#include "plugin/library.hpp"
+#include "plugin/loading/library.hpp"
 
 #define BOOST_DLL_USE_STD_FS
 #include "core/descriptor.hpp"
 #include "core/digest.hpp"
-#include "plugin/trust.hpp"
+#include "plugin/loading/trust.hpp"
 
 #include <boost/dll/shared_library.hpp>
 

@@ -9,8 +9,8 @@
 
 #include "core/loop.hpp"
 #include "plugin/abi.hpp"
-#include "plugin/instance.hpp"
-#include "plugin/reactor.hpp"
+#include "plugin/links/instance.hpp"
+#include "plugin/services/reactor.hpp"
 #include "plugin/sign_in.hpp"
 
 #include <atomic>
