@@ -10,7 +10,7 @@
 #include "config/load.hpp"
 #include "connection/connection_manager.hpp"
 #include "core/loop.hpp"
-#include "plugin/catalogue.hpp"
+#include "plugin/loading/catalogue.hpp"
 #include "registry/plan.hpp"
 #include "router/router.hpp"
 #include "service/servers.hpp"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "config/config.hpp"
-#include "plugin/catalogue.hpp"
+#include "plugin/loading/catalogue.hpp"
 
 #include <string>
 #include <vector>

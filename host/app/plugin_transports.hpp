@@ -5,7 +5,7 @@
 
 #include "config/config.hpp"
 #include "connection/context.hpp"
-#include "plugin/catalogue.hpp"
+#include "plugin/loading/catalogue.hpp"
 
 #include <string>
 

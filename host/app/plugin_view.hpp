@@ -7,7 +7,7 @@
 
 #include "app/server_auth.hpp"
 #include "config/load.hpp"
-#include "plugin/catalogue.hpp"
+#include "plugin/loading/catalogue.hpp"
 #include "service/trust_file.hpp"
 
 #include <string>

@@ -9,7 +9,7 @@
 #include "auth/secret_store.hpp"
 #include "config/load.hpp"
 #include "connection/context.hpp"
-#include "plugin/catalogue.hpp"
+#include "plugin/loading/catalogue.hpp"
 
 #include <optional>
 #include <set>

@@ -115,7 +115,7 @@ int Session::report(const Error& error) const {
 void Session::close() {
     static_cast<void>(stdout_error());
     const auto deadline = core::Clock::now() + kCloseLimit;
-    using Hurried = plugin::ProcessService::Hurried;
+    using Hurried = plugin::Hurried;
     if (timed_out_ && !was_interrupted()) {
         // A transport asks its process to stop in a turn of its own.
         const auto asked = std::make_shared<bool>(false);

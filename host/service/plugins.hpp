@@ -3,7 +3,7 @@
 // Threads: [value].
 #pragma once
 
-#include "plugin/catalogue.hpp"
+#include "plugin/loading/catalogue.hpp"
 
 #include <boost/json.hpp>
 

@@ -1,5 +1,5 @@
 // The template as a third party builds it, in this host: found, loaded, and carrying messages.
-#include "plugin/catalogue.hpp"
+#include "plugin/loading/catalogue.hpp"
 #include "support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // Nothing of a server outlives its channel, its program, its supervisor or the host, whatever it
 // does against that.
 #include "conformance/peers.hpp"
-#include "plugin/process_service.hpp"
+#include "plugin/services/process_service.hpp"
 #include "support/plugin_host.hpp"
 
 #include <gmock/gmock.h>

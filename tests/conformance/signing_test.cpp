@@ -1,6 +1,6 @@
 // Requests that are signed one by one (PATCHBAY_KV_SIGN): the built plugins of the transports that
 // speak HTTP, with the host's own service and an auth method that numbers its signatures.
-#include "plugin/catalogue.hpp"
+#include "plugin/loading/catalogue.hpp"
 #include "plugin/signer.hpp"
 #include "support/http_echo.hpp"
 

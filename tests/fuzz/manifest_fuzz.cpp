@@ -2,7 +2,7 @@
 // its hash, and things that can be shown.
 #include "core/text.hpp"
 #include "fuzz/require.hpp"
-#include "plugin/manifest.hpp"
+#include "plugin/loading/manifest.hpp"
 
 #include <cstddef>
 #include <cstdint>

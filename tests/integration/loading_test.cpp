@@ -1,6 +1,6 @@
 // A whole host that loads a plugin from a slow disk while one of its servers is at work.
 #include "app/host.hpp"
-#include "plugin/resident.hpp"
+#include "plugin/loading/resident.hpp"
 #include "support/gate.hpp"
 
 #include <gtest/gtest.h>

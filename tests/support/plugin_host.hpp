@@ -4,7 +4,7 @@
 
 #include "core/loop.hpp"
 #include "plugin/abi.hpp"
-#include "plugin/host_services.hpp"
+#include "plugin/services/host_services.hpp"
 #include "support/turned_timers.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Auth method bearer, loaded as the host loads it, with programs that really run.
 #include "core/log.hpp"
-#include "plugin/catalogue.hpp"
+#include "plugin/loading/catalogue.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // Servers that want credentials, and a real auth plugin that grants them.
 #include "core/log.hpp"
-#include "plugin/catalogue.hpp"
+#include "plugin/loading/catalogue.hpp"
 #include "unit/connection/fixture.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 

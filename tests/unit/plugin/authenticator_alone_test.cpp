@@ -1,7 +1,7 @@
 // One authenticator between an auth table and a listener that are both the test's own.
-#include "plugin/create_authenticator.hpp"
-#include "plugin/host_services.hpp"
-#include "plugin/tables.hpp"
+#include "plugin/links/create_authenticator.hpp"
+#include "plugin/loading/tables.hpp"
+#include "plugin/services/host_services.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

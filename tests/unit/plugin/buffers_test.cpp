@@ -1,4 +1,4 @@
-#include "plugin/buffers.hpp"
+#include "plugin/services/buffers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // One channel between a transport table and a listener that are both the test's own.
 #pragma once
 
-#include "plugin/host_services.hpp"
-#include "plugin/open_channel.hpp"
+#include "plugin/links/open_channel.hpp"
+#include "plugin/services/host_services.hpp"
 #include "unit/plugin/channel_user.hpp"
 
 #include <gtest/gtest.h>

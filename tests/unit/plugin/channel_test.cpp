@@ -1,6 +1,6 @@
 #include "plugin/channel.hpp"
 
-#include "plugin/catalogue.hpp"
+#include "plugin/loading/catalogue.hpp"
 #include "unit/plugin/channel_user.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 

@@ -1,6 +1,6 @@
-#include "plugin/discovery.hpp"
+#include "plugin/loading/discovery.hpp"
 
-#include "plugin/trust.hpp"
+#include "plugin/loading/trust.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 
 #include <gmock/gmock.h>

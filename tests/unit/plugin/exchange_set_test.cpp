@@ -1,4 +1,4 @@
-#include "plugin/exchange_set.hpp"
+#include "plugin/links/exchange_set.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-#include "plugin/host_services.hpp"
+#include "plugin/services/host_services.hpp"
 
 #include "core/log.hpp"
-#include "plugin/catalogue.hpp"
+#include "plugin/loading/catalogue.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 
 #include <gmock/gmock.h>

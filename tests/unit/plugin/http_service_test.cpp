@@ -1,8 +1,8 @@
 // patchbay.host.http/1, with a plugin on each side.
-#include "plugin/http_service.hpp"
+#include "plugin/services/http_service.hpp"
 
 #include "core/log.hpp"
-#include "plugin/catalogue.hpp"
+#include "plugin/loading/catalogue.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 
 #include <gmock/gmock.h>

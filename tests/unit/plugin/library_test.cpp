@@ -1,6 +1,6 @@
-#include "plugin/library.hpp"
+#include "plugin/loading/library.hpp"
 
-#include "plugin/catalogue.hpp"
+#include "plugin/loading/catalogue.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // Plugins that are slow to be read, hashed and mapped: whoever needs them waits, nobody else.
-#include "plugin/catalogue.hpp"
-#include "plugin/resident.hpp"
+#include "plugin/loading/catalogue.hpp"
+#include "plugin/loading/resident.hpp"
 #include "support/gate.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 

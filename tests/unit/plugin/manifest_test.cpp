@@ -1,4 +1,4 @@
-#include "plugin/manifest.hpp"
+#include "plugin/loading/manifest.hpp"
 
 #include "unit/plugin/plugin_folder.hpp"
 

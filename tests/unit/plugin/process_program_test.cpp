@@ -1,4 +1,4 @@
-#include "plugin/process_program.hpp"
+#include "plugin/services/process_program.hpp"
 
 #include "unit/plugin/plugin_folder.hpp"
 

@@ -1,7 +1,7 @@
 // patchbay.host.process/1 alone: a shell script plays the supervisor, the test plays the plugin.
-#include "plugin/process_service.hpp"
+#include "plugin/services/process_service.hpp"
 
-#include "plugin/host_services.hpp"
+#include "plugin/services/host_services.hpp"
 #include "supervisor/wire.h"
 #include "unit/plugin/plugin_folder.hpp"
 
@@ -280,10 +280,10 @@ TEST_F(ProcessServiceTest, PassesAStopOnWithItsGrace) {
 TEST_F(ProcessServiceTest, HurriesWhoIsLeavingAndIfAskedWhoeverLeavesLater) {
     supervise("for i in 1 2 3 4; do dd bs=8 count=1 <&3 2>/dev/null | od -An -td4; done\n");
     const auto ends = spawn();
-    service_->hurry(ProcessService::Hurried::Leaving, 3);  // nobody is yet
+    service_->hurry(Hurried::Leaving, 3);  // nobody is yet
     service_->stop(op_, 50);
-    service_->hurry(ProcessService::Hurried::Leaving, 3);
-    service_->hurry(ProcessService::Hurried::All, 7);
+    service_->hurry(Hurried::Leaving, 3);
+    service_->hurry(Hurried::All, 7);
     service_->stop(op_, 50);
     const auto said = Ends::read_all(ends->out);
     std::istringstream numbers(said);

@@ -1,4 +1,4 @@
-#include "plugin/reactor.hpp"
+#include "plugin/services/reactor.hpp"
 
 #include <gtest/gtest.h>
 

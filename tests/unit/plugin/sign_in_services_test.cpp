@@ -1,9 +1,9 @@
 // patchbay.host.consent/1 and patchbay.host.secrets/1, with a plugin's calls on one side and a
 // person and a store that answer when the test says so on the other.
-#include "plugin/sign_in_services.hpp"
+#include "plugin/services/sign_in_services.hpp"
 
 #include "core/log.hpp"
-#include "plugin/host_services.hpp"
+#include "plugin/services/host_services.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include "net/sse_parser.hpp"
 #include "net/workers.hpp"
 #include "plugin/abi.hpp"
-#include "plugin/host_services.hpp"
+#include "plugin/services/host_services.hpp"
 #include "support/scripted_http.hpp"
 #include "support/tls_server.hpp"
 
