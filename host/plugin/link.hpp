@@ -2,6 +2,7 @@
 // delivered by the loop; all judgement of the contract happens at delivery. Internal to this room.
 //
 // Owned by: its Channel, and while a delivery is scheduled by itself.
+// Threads:  [loop], but for what the sink queues: [any].
 #pragma once
 
 #include "core/secrets.hpp"
