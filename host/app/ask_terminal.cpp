@@ -6,6 +6,7 @@
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <fcntl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -15,8 +16,10 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t kForms = 16;  // of one server waiting at once; more are declined
-
+// A person answers one question at a time: without these bounds one server could keep everybody
+// else's questions from ever being asked.
+constexpr std::size_t kForms = 16;              // of one server waiting at once; more are declined
+constexpr std::size_t kTypedBytes = 64u << 10;  // without a line break; stdin may be any file
 constexpr unsigned kWithdrawn = 16;  // questions of one server in a row that nobody could answer
 
 std::string text_of(const json::object& object, const char* key) {
@@ -29,6 +32,7 @@ TerminalAsker::~TerminalAsker() {
     if (terminal_ >= 0) ::close(terminal_);
 }
 
+// Not stdin, which may be the batch itself; but a question on stderr has to be seen.
 bool TerminalAsker::has_terminal() {
     const int fd = ::open("/dev/tty", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (fd >= 0) ::close(fd);
@@ -135,8 +139,9 @@ bool TerminalAsker::open_terminal() {
 void TerminalAsker::readable() {
     char text[1024];
     const auto got = ::read(terminal_, text, sizeof text);
-    if (got == 0) return end(false);  // Ctrl-D declines
-    if (got < 0) return;
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    // Ctrl-D declines. So does a terminal that has gone: it stays readable, and fails each time.
+    if (got <= 0) return end(false);
     typed_.append(text, static_cast<std::size_t>(got));
     for (auto at = typed_.find('\n'); at != std::string::npos && !forms_.empty();
          at = typed_.find('\n')) {
@@ -144,6 +149,9 @@ void TerminalAsker::readable() {
         typed_.erase(0, at + 1);
         on_line(line);
     }
+    if (typed_.size() <= kTypedBytes || forms_.empty()) return;
+    say("(a line of more than 64 KiB is no answer: declined)");
+    end(false);
 }
 
 void TerminalAsker::prompt() {
@@ -178,6 +186,7 @@ void TerminalAsker::on_line(const std::string& line) {
 void TerminalAsker::end(bool accepted, const std::string& line) {
     auto form = std::move(forms_.front());
     forms_.pop_front();
+    // Only a person's own answer forgives; one that was declined for want of a terminal does not.
     if (terminal_ >= 0 && !form.line) past_[form.server].withdrawn = 0;
     if (form.line)
         form.line(accepted ? std::optional(line) : std::nullopt);

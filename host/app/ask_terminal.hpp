@@ -1,6 +1,6 @@
 // Asks a person on the terminal: what a server's elicitation form wants, one line a property (of a
-// form without any, yes or no), or a line of our own. Reads /dev/tty on the loop, so nothing else waits for the person. Without a
-// terminal everything is declined.
+// form without any, yes or no), or a line of our own. Reads /dev/tty on the loop, so nothing else
+// waits for the person. Without a terminal, or when it goes, everything is declined.
 //
 // Owns:    the terminal's descriptor while something is asked. Threads: [loop].
 // Source:  MCP client/elicitation, form mode.

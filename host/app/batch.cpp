@@ -4,12 +4,6 @@
 #include "app/output.hpp"
 #include "protocol/compose.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 namespace patchbay::app {
 
 namespace {
@@ -126,37 +120,6 @@ void Batch::advance() {
             session_.host().router().cancel(request->call, "the batch is over");
         }
     }
-}
-
-namespace {
-
-// Why no line will ever come from it, as an errno; 0: it may be read.
-int unreadable(int input) {
-    struct stat info {};
-    if (::fstat(input, &info) != 0) return errno;
-    if (S_ISDIR(info.st_mode)) return EISDIR;
-    return (::fcntl(input, F_GETFL) & O_ACCMODE) == O_WRONLY ? EBADF : 0;
-}
-
-}  // namespace
-
-int batch_verb(const GlobalOptions& global, const std::string& file, bool sign_in) {
-    const bool named = !file.empty() && file != "-";
-    // Of a FIFO the open would wait for a writer, with nobody there to hear Ctrl-C.
-    const int input =
-        named ? ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK) : STDIN_FILENO;
-    if (const int failed = input < 0 ? errno : unreadable(input); failed != 0)
-        return report({ErrorCode::Invalid,
-                       "cannot read " + (named ? file : "stdin") + ": " + std::strerror(failed)},
-                      global);
-    const auto opened =
-        Session::open(global, Session::Life::Long,
-                      sign_in ? auth::Person::Presence::Ready : auth::Person::Presence::Nobody);
-    if (!opened) return kConfigError;
-    auto& session = *opened;
-    session.tell_troubles();
-    Batch batch(session, input);
-    return batch.run();
 }
 
 }  // namespace patchbay::app

@@ -76,6 +76,8 @@ void BatchOperations::start(const BatchLine& line) {
 }
 
 void BatchOperations::call_tool(const BatchLine& line) {
+    // Arguments and `_meta` as bytes: a number that no type here holds reaches the server as it was
+    // written.
     router::Call call;
     call.name = param_of(line.members, "name")->get_string();
     call.arguments = raw_param_of(line.text, "arguments");
@@ -118,6 +120,7 @@ void BatchOperations::list_things(const BatchLine& line, service::Kind kind) {
     const auto server = text_of(line.members, "server");
     in_flight_.add(line.id).list = service::connect_and_list_things(
         servers_, kind, server, [this, id = line.id, kind, server](service::ThingList list) {
+            // Of all servers, what the others list is worth having beside one's error.
             if (!server.empty() && !list.errors.empty())
                 return in_flight_.fail(id, list.errors.front().error);
             in_flight_.succeed(id, service::to_json(list, kind), outcome_of(list.errors));
@@ -125,6 +128,7 @@ void BatchOperations::list_things(const BatchLine& line, service::Kind kind) {
 }
 
 void BatchOperations::cancel(const BatchLine& line) {
+    // Our own waits and lists just end; only a call or request has a server to be told.
     const std::string target(raw_member_of(line.text, "target"));
     if (waits_.give_up(target)) {
         in_flight_.succeed(line.id, "{}");
@@ -141,7 +145,7 @@ void BatchOperations::cancel(const BatchLine& line) {
         return in_flight_.fail(
             line.id, {ErrorCode::NotFound, "no request or wait with the id " +
                                                core::printable(target, 80) + " is in flight"});
-    const auto call = found->call;
+    const auto call = found->call;  // `found` is not good any more once something was answered
     in_flight_.succeed(line.id, "{}");
     servers_.router().cancel(call, text_of(line.members, "reason"));
 }

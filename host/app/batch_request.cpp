@@ -131,6 +131,7 @@ std::string trouble_with_params(const json::object& request) {
     for (const auto& needed : kNeeded) {
         if (op != needed.op) continue;
         const auto* value = param_of(request, needed.member);
+        // An empty name or URI would be asked of a server, only to be told so by it.
         if (!value || *value == json::value(""))
             return op + " needs a \"" + needed.member + "\"" + needed.like;
         if (value->kind() != needed.kind)

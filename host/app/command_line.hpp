@@ -1,5 +1,7 @@
-// From argv to a verb: the only source that knows CLI11. Verbs are plain functions over option
-// structs (verbs.hpp), so that they can be called and tested without a command line.
+// From argv to the verb that was written, which its own file declares (verb.hpp), and what is said of
+// words that make no sense.
+//
+// Threads: the calling one.
 #pragma once
 
 namespace patchbay::app {

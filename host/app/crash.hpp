@@ -1,5 +1,8 @@
 // The last words of a process that crashes: which signal, and which plugin's call it was in. A
 // plugin is code of this process, and the person who installed it wants its name.
+//
+// Threads: installed by the calling one; says it on the one that crashes, by what a signal handler
+//          may call.
 #pragma once
 
 namespace patchbay::app {

@@ -57,6 +57,7 @@ struct Choices {
     std::string titles;  // a line each
 };
 
+// The schema of a list's choices stands in `items`; titles come with `oneOf`, or there with `anyOf`.
 Choices choices_of(const json::object& field) {
     const auto& schema = items_of(field);
     Choices choices;
@@ -97,6 +98,7 @@ struct Format {
     bool (*fits)(std::string_view);
 };
 
+// To catch a slip while it can be mended: whether there is such an address the server finds out.
 bool is_email(std::string_view text) {
     const auto at = text.find('@');
     return at != 0 && at != std::string_view::npos && at + 1 < text.size() &&
@@ -230,6 +232,7 @@ Result<json::value> list_value(const json::object& field, const std::string& nam
         auto value = core::parse_json(line);
         if (value && value->is_array()) return value;
     }
+    // Each as if it were a property of that type: one judge of what a typed word means.
     const json::object one{{"properties", {{name, items_of(field)}}}};
     json::array values;
     for (std::size_t at = 0; at <= line.size();) {
@@ -292,6 +295,7 @@ Result<json::value> field_value(const json::object& form, const std::string& nam
                                              format->word + ", which looks like " +
                                              format->example};
     if (!field) return value;
+    // While the person is there to type another one; the server could only refuse the whole form.
     const auto troubles =
         protocol::check_arguments({{"properties", {{name, *field}}}}, json::object{{name, *value}});
     if (troubles.empty()) return value;

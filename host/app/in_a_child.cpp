@@ -1,6 +1,7 @@
 #include "app/in_a_child.hpp"
 
 #include "core/descriptor.hpp"
+#include "core/replace_file.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -53,14 +54,6 @@ Error no_child(const char* what) {
     return {ErrorCode::Io, std::string(what) + ": " + std::strerror(errno)};
 }
 
-void write_all(int fd, std::string_view text) {
-    while (!text.empty()) {
-        const auto written = ::write(fd, text.data(), text.size());
-        if (written < 0 && errno != EINTR) return;
-        if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-    }
-}
-
 [[noreturn]] void be_the_child(const std::function<std::string()>& work,
                                std::chrono::milliseconds limit, int pipe) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -72,7 +65,8 @@ void write_all(int fd, std::string_view text) {
     timer.it_value.tv_sec = static_cast<time_t>(seconds.count());
     timer.it_value.tv_usec = static_cast<suseconds_t>((limit - seconds).count() * 1000);
     ::setitimer(ITIMER_REAL, &timer, nullptr);
-    write_all(pipe, kReturned + work());
+    // Who does not get all of it sees a child that ended without a word.
+    static_cast<void>(core::write_whole(pipe, kReturned + work()));
     std::fflush(nullptr);
     ::_exit(0);
 }

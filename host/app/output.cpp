@@ -1,6 +1,7 @@
 #include "app/output.hpp"
 
 #include "core/json.hpp"
+#include "core/replace_file.hpp"
 #include "core/secrets.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
@@ -21,6 +22,7 @@ namespace json = boost::json;
 
 namespace {
 
+// Above any message: printable() is to clean here, not to cut.
 constexpr std::size_t kShownBytes = 64u << 20;
 
 // A terminal that knows escapes: TERM says so.
@@ -41,6 +43,7 @@ const char* escape_of(std::string_view colour) {
     return "";
 }
 
+// Code points, not bytes; letters of double width only cost a table its straight edge.
 std::size_t width_of(std::string_view text) {
     return static_cast<std::size_t>(
         std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
@@ -265,6 +268,7 @@ Result<std::string> base64_decoded(std::string_view text) {
     return out;
 }
 
+// A server sends this: it chooses neither the name nor the place, and no file is written over.
 Result<std::string> save_new_file(const std::string& directory, const std::string& stem,
                                   std::string_view mime_type, std::string_view bytes) {
     for (int number = 1; number < 10'000; ++number) {
@@ -274,15 +278,10 @@ Result<std::string> save_new_file(const std::string& directory, const std::strin
             ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
         if (fd < 0 && errno == EEXIST) continue;
         if (fd < 0) return Error{ErrorCode::Io, path + ": " + std::strerror(errno)};
-        std::size_t written = 0;
-        while (written < bytes.size()) {
-            const auto put = ::write(fd, bytes.data() + written, bytes.size() - written);
-            if (put < 0 && errno == EINTR) continue;
-            if (put <= 0) break;
-            written += static_cast<std::size_t>(put);
-        }
-        const int failed = errno;
-        if (::close(fd) == 0 && written == bytes.size()) return path;
+        const bool whole = core::write_whole(fd, bytes);
+        const int write_error = errno;
+        if (::close(fd) == 0 && whole) return path;
+        const int failed = whole ? errno : write_error;  // some disks only say at the end
         ::unlink(path.c_str());
         return Error{ErrorCode::Io, path + ": " + std::strerror(failed)};
     }

@@ -1,5 +1,6 @@
 #include "app/server_auth.hpp"
 
+#include "config/approval.hpp"
 #include "config/own_credentials.hpp"
 #include "core/json.hpp"
 #include "core/log.hpp"
@@ -161,9 +162,8 @@ config::Server ServerAuth::spoken_by_its_table(const config::Server& server) con
     const auto program = config_.auth_programs.find(server.auth);
     speaker.program = program == config_.auth_programs.end() ? std::nullopt : program->second;
     for (const auto& [name, place] : config_.origins) {
-        const bool of_checkout =
-            place.scope == config::Scope::Project || place.scope == config::Scope::Local;
-        if (name == key && (server.oauth.empty() || of_checkout)) speaker.place = place;
+        if (name == key && (server.oauth.empty() || config::from_project(place.scope)))
+            speaker.place = place;
     }
     return speaker;
 }

@@ -23,12 +23,7 @@ Result<std::string> fresh_salt() {
     unsigned char bytes[kSaltBytes];
     if (::getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes))
         return Error{ErrorCode::Io, std::string("no random bytes: ") + std::strerror(errno)};
-    std::string salt;
-    for (const auto byte : bytes) {
-        salt += "0123456789abcdef"[byte >> 4];
-        salt += "0123456789abcdef"[byte & 15];
-    }
-    return salt;
+    return core::hex(bytes);
 }
 
 }  // namespace
@@ -41,16 +36,11 @@ SnapshotFile::SnapshotFile(const std::string& state_directory, std::string folde
 
 Result<std::optional<registry::Imprint>> SnapshotFile::read() const {
     using Read = std::optional<registry::Imprint>;
-    const auto folder = core::open_private_directory(directory_, kOthers, core::Make::No);
-    if (!folder) return folder.error();
-    if (folder->get() < 0) return Read();
-    const auto file = core::open_private_file(*folder, directory_, name_, kOthers);
-    if (!file) return file.error();
-    if (file->get() < 0) return Read();
-    const auto text = core::read_whole(*file, path_, kFileBytes);
+    const auto text = core::read_private(directory_, name_, kOthers, kFileBytes);
     if (!text) return text.error();
+    if (!*text) return Read();
     const std::string remedy = "; move it away and remember again";
-    const auto whole = core::parse_json_object(*text);
+    const auto whole = core::parse_json_object(**text);
     if (!whole) return Error{ErrorCode::Protocol, path_ + " " + whole.error().message + remedy};
     const auto version = core::integer_in(&*whole, "version");
     if (version && *version > kVersion)

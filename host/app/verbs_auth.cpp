@@ -1,10 +1,11 @@
 #include "app/output.hpp"
 #include "app/session.hpp"
-#include "app/verbs.hpp"
+#include "app/verb.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
 #include <ctime>
+#include <memory>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -51,8 +52,7 @@ Result<void> outcome_of(Session& session, const std::function<void(OneSignIn::Do
     return outcome ? *outcome : Error{ErrorCode::Cancelled, "interrupted"};
 }
 
-}  // namespace
-
+// no_browser: shows the address and reads the redirect. scope empty: the method's choice.
 int login_verb(const GlobalOptions& global, const std::string& server, bool no_browser,
                const std::string& scope) {
     const auto opened = Session::open(
@@ -131,6 +131,40 @@ int auth_verb(const GlobalOptions& global) {
                         {expiry_of(login)}});
     print_table(rows);
     return kOk;
+}
+
+}  // namespace
+
+void add_auth_verbs(CLI::App& mcp, Choice& choice) {
+    struct Words {
+        std::string server, scope;
+        bool no_browser = false;
+    };
+    const auto words = std::make_shared<Words>();
+    auto& login =
+        add_verb(mcp, "login", "Sign in to a server in the browser, and stay signed in",
+                 "  patchbay mcp login github\n  patchbay mcp login github --no-browser\n  "
+                 "patchbay mcp login github --scope 'repo read:user'\nThe sign-in is waited for "
+                 "for 5 minutes; then exit code 8.");
+    login.add_option("ID", words->server, "The server")->required();
+    login.add_flag("--no-browser", words->no_browser,
+                   "Show the address, and read the address that the browser ends at");
+    login.add_option("--scope", words->scope, "Ask for these scopes, separated by spaces")
+        ->type_name("SCOPES");
+    choice.on(login, [words](const auto& global) {
+        return login_verb(global, words->server, words->no_browser, words->scope);
+    });
+    auto& logout =
+        add_verb(mcp, "logout",
+                 "Forget the sign-in to a server, and tell the server if its definition is in "
+                 "force",
+                 "  patchbay mcp logout github");
+    logout.add_option("ID", words->server, "The server")->required();
+    choice.on(logout, [words](const auto& global) { return logout_verb(global, words->server); });
+    auto& auth =
+        add_verb(mcp, "auth", "Who is signed in where: issuer, scopes, expiry; never a token",
+                 "  patchbay mcp auth\n  patchbay mcp auth --json");
+    choice.on(auth, auth_verb);
 }
 
 }  // namespace patchbay::app

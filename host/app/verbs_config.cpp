@@ -1,8 +1,10 @@
 #include "app/output.hpp"
 #include "app/session.hpp"
-#include "app/verbs.hpp"
+#include "app/verb.hpp"
 #include "config/show.hpp"
 #include "service/configuration.hpp"
+
+#include <memory>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -46,8 +48,6 @@ int report_check(const std::vector<config::Diagnostic>& diagnostics, const Globa
     if (diagnostics.empty() && !global.json) print_line("configuration is fine");
     return errors ? kConfigError : kOk;
 }
-
-}  // namespace
 
 int config_show_verb(const GlobalOptions& global, bool origins) {
     const auto opened = Session::open(global, Session::Life::Offline);
@@ -96,6 +96,34 @@ int config_paths_verb(const GlobalOptions& global) {
     else
         print_table(rows);
     return kOk;
+}
+
+}  // namespace
+
+void add_config_verbs(CLI::App& app, Choice& choice) {
+    struct Words {
+        std::string file;
+        bool origins = false;
+    };
+    const auto words = std::make_shared<Words>();
+    auto& config = add_verb(app, "config", "Configuration: show, check, paths, plan",
+                            "  patchbay config show --origin\n  patchbay config check .mcp.json\n  "
+                            "patchbay config paths\n  patchbay config plan");
+    config.require_subcommand(1);
+    auto& show = add_verb(config, "show", "The merged configuration, secrets masked",
+                          "  patchbay config show --origin");
+    show.add_flag("--origin", words->origins, "Say where every value comes from");
+    choice.on(show,
+              [words](const auto& global) { return config_show_verb(global, words->origins); });
+    auto& check = add_verb(config, "check", "Check all configuration, or one file",
+                           "  patchbay config check\n  patchbay config check .mcp.json");
+    check.add_option("FILE", words->file, "Only this file");
+    choice.on(check,
+              [words](const auto& global) { return config_check_verb(global, words->file); });
+    auto& paths = add_verb(config, "paths", "Where configuration is looked for, and what was found",
+                           "  patchbay config paths");
+    choice.on(paths, config_paths_verb);
+    add_plan_verb(config, choice);
 }
 
 }  // namespace patchbay::app

@@ -1,10 +1,12 @@
 #include "app/output.hpp"
 #include "app/session.hpp"
-#include "app/verbs.hpp"
+#include "app/verb.hpp"
 #include "core/text.hpp"
 #include "service/statuses.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <memory>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -33,6 +35,8 @@ ExitCode exit_code_of(ErrorCode code) {
 }
 
 namespace {
+
+constexpr std::size_t kMostLogLines = 1'000'000;  // above what is kept of any server
 
 // A server that was asked for and is not there. Who is disabled or not approved was not asked for.
 bool is_unavailable(const Status& status) {
@@ -157,7 +161,15 @@ int show_statuses(Session& session, std::vector<Status> statuses) {
     return failed ? kUnavailable : kOk;
 }
 
-}  // namespace
+// CLI11's own conversion takes "-1" for a huge number and says only that it could not convert.
+std::string no_line_count(const std::string& text) {
+    std::size_t lines = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), lines);
+    if (failed == std::errc() && end == text.data() + text.size() && lines >= 1 &&
+        lines <= kMostLogLines)
+        return {};
+    return "\"" + text + "\" is no number of lines from 1 to " + std::to_string(kMostLogLines);
+}
 
 int status_verb(const GlobalOptions& global, const std::string& server) {
     const auto opened = Session::open(global, Session::Life::OneShot);
@@ -212,6 +224,40 @@ int logs_verb(const GlobalOptions& global, const std::string& server, std::size_
         for (const auto& line : kept) print_foreign(line);
     if (kept.empty()) say("server \"" + server + "\" has written nothing yet");
     return kOk;
+}
+
+}  // namespace
+
+void add_mcp_verbs(CLI::App& app, Choice& choice) {
+    struct Words {
+        std::string server;
+        std::size_t lines = 100;
+    };
+    const auto words = std::make_shared<Words>();
+    auto& mcp = add_verb(app, "mcp", "Servers: status, list, logs, login, logout, auth",
+                         "  patchbay mcp status\n  patchbay mcp status github --json\n  patchbay "
+                         "mcp logs github -n 50");
+    mcp.require_subcommand(1);
+    auto& status =
+        add_verb(mcp, "status", "Connect, and show the state of every server or of one",
+                 "  patchbay mcp status\n  patchbay mcp status files\nExit code 5: a server "
+                 "that was asked for (without ID: any) is auth_required, failed or in error.");
+    status.add_option("ID", words->server, "Only this server, in detail");
+    choice.on(status, [words](const auto& global) { return status_verb(global, words->server); });
+    auto& list = add_verb(mcp, "list", "List configured servers without connecting",
+                          "  patchbay mcp list --json");
+    choice.on(list, list_verb);
+    auto& logs =
+        add_verb(mcp, "logs", "What a server wrote to stderr, and stray lines of its stdout",
+                 "  patchbay mcp logs files -n 20");
+    logs.add_option("ID", words->server, "The server")->required();
+    logs.add_option("-n,--lines", words->lines, "At most so many lines")
+        ->check(no_line_count)
+        ->capture_default_str();
+    choice.on(logs, [words](const auto& global) {
+        return logs_verb(global, words->server, words->lines);
+    });
+    add_auth_verbs(mcp, choice);
 }
 
 }  // namespace patchbay::app

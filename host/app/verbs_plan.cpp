@@ -1,9 +1,11 @@
 #include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/snapshot_file.hpp"
-#include "app/verbs.hpp"
+#include "app/verb.hpp"
 #include "core/text.hpp"
 #include "registry/plan.hpp"
+
+#include <memory>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -27,8 +29,7 @@ void print(const registry::Plan& plan, const GlobalOptions& global) {
     print_table(rows);
 }
 
-}  // namespace
-
+// remember: keeps what is read now to be compared with later.
 int config_plan_verb(const GlobalOptions& global, bool remember) {
     const auto opened = Session::open(global, Session::Life::Offline);
     if (!opened) return kConfigError;
@@ -60,6 +61,22 @@ int config_plan_verb(const GlobalOptions& global, bool remember) {
     const auto& before = **remembered;
     print(registry::plan(before, registry::imprint_of(*host.snapshot(), before.salt)), global);
     return kOk;
+}
+
+}  // namespace
+
+void add_plan_verb(CLI::App& config, Choice& choice) {
+    const auto remember = std::make_shared<bool>(false);
+    auto& plan = add_verb(
+        config, "plan",
+        "What the configuration would change, compared with what was remembered of it",
+        "  patchbay config plan --remember   keep what is in force now\n  patchbay config plan"
+        "              after an edit\nIt says which servers start, stop and restart, and by which "
+        "keys, which tools come and go, and which\nrules allow more. Remembered are rules, and "
+        "digests in place of values, for each project folder.\nExit code 6: nothing was "
+        "remembered here.");
+    plan.add_flag("--remember", *remember, "Keep what is in force now; nothing else is done");
+    choice.on(plan, [remember](const auto& global) { return config_plan_verb(global, *remember); });
 }
 
 }  // namespace patchbay::app

@@ -1,12 +1,13 @@
 #include "app/in_a_child.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
-#include "app/verbs.hpp"
+#include "app/verb.hpp"
 #include "core/text.hpp"
 #include "service/plugins.hpp"
 
 #include <csignal>
 #include <cstdio>
+#include <memory>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -39,8 +40,6 @@ std::string why_it_does_not_load(const std::string& id, const GlobalOptions& glo
     return ended->returned ? *ended->returned
                            : "ends the process with exit code " + std::to_string(ended->exit_code);
 }
-
-}  // namespace
 
 int plugin_list_verb(const GlobalOptions& global) {
     const auto opened = Session::open(global, Session::Life::OneShot);
@@ -136,6 +135,33 @@ int plugin_doctor_verb(const GlobalOptions& global, bool load) {
     }
     if (global.json) print_json(json::serialize(list));
     return trouble ? kFailure : kOk;
+}
+
+}  // namespace
+
+void add_plugin_verbs(CLI::App& app, Choice& choice) {
+    struct Words {
+        std::string name;
+        bool load = false;
+    };
+    const auto words = std::make_shared<Words>();
+    auto& plugin =
+        add_verb(app, "plugin", "Plugins: list, info, doctor",
+                 "  patchbay plugin list\n  patchbay plugin info stdio\n  patchbay plugin doctor");
+    plugin.require_subcommand(1);
+    auto& list =
+        add_verb(plugin, "list", "List plugins and what they provide", "  patchbay plugin list");
+    choice.on(list, plugin_list_verb);
+    auto& info = add_verb(plugin, "info", "One plugin, by its id or by what it provides",
+                          "  patchbay plugin info stdio");
+    info.add_option("NAME", words->name, "Plugin or transport")->required();
+    choice.on(info, [words](const auto& global) { return plugin_info_verb(global, words->name); });
+    auto& doctor = add_verb(
+        plugin, "doctor", "Every place that was looked at, in order, and why something was refused",
+        "  patchbay plugin doctor --load");
+    doctor.add_flag("--load", words->load, "Load every plugin too");
+    choice.on(doctor,
+              [words](const auto& global) { return plugin_doctor_verb(global, words->load); });
 }
 
 }  // namespace patchbay::app

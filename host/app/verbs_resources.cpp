@@ -1,12 +1,13 @@
 #include "app/call_arguments.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
-#include "app/verbs.hpp"
+#include "app/verb.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "service/requests.hpp"
 #include "service/things.hpp"
 
+#include <memory>
 #include <utility>
 
 namespace patchbay::app {
@@ -16,6 +17,13 @@ using service::NamedThing;
 using service::ThingList;
 
 namespace {
+
+struct CompleteOptions {
+    std::string prompt, resource;      // one of them: a prompt's name, a template's URI
+    std::string server;                // empty: the one that lists it
+    std::string pair;                  // ARGUMENT=WHAT IS TYPED SO FAR
+    std::vector<std::string> context;  // key=value of arguments that are settled
+};
 
 Kind kind_of(const std::string& name) {
     return name == "templates" ? Kind::Templates
@@ -133,8 +141,7 @@ void print_things(const ThingList& listed, Kind kind, bool as_json) {
     print_table(rows);
 }
 
-}  // namespace
-
+// kind: "resources" or "templates" or "prompts"
 int things_verb(const GlobalOptions& global, const std::string& kind_name,
                 const std::string& server) {
     const auto opened = Session::open(global, Session::Life::OneShot);
@@ -243,6 +250,77 @@ int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) 
         const auto* more = found->if_contains("hasMore");
         if (more && more->is_bool() && more->get_bool()) say("there are more");
         return Printed();
+    });
+}
+
+}  // namespace
+
+void add_thing_verbs(CLI::App& app, Choice& choice) {
+    struct Words {
+        std::string server, name, uri, output_directory = ".";
+        std::vector<std::string> pairs;
+        CompleteOptions complete;
+    };
+    const auto words = std::make_shared<Words>();
+    constexpr const char* kSaved = "Where binary content is saved";
+    const auto lists = [&](CLI::App& verb, const char* kind) {
+        take_server(verb, words->server);
+        choice.on(verb, [words, kind](const auto& global) {
+            return things_verb(global, kind, words->server);
+        });
+    };
+    auto& resources = add_verb(
+        app, "resources", "Resources: list, templates, read",
+        "  patchbay resources list\n  patchbay resources read file:///tmp/a.txt --server files");
+    resources.require_subcommand(1);
+    lists(add_verb(resources, "list", "List resources", "  patchbay resources list --server files"),
+          "resources");
+    lists(add_verb(resources, "templates", "List resource templates",
+                   "  patchbay resources templates"),
+          "templates");
+    auto& read = add_verb(resources, "read", "Read one resource",
+                          "  patchbay resources read demo://one --server everything");
+    read.add_option("URI", words->uri, "The resource")->required();
+    take_server(read, words->server, "The server; else the one that lists the URI");
+    take_output_directory(read, words->output_directory, kSaved);
+    choice.on(read, [words](const auto& global) {
+        return read_resource_verb(global, words->uri, words->server, words->output_directory);
+    });
+
+    auto& prompts = add_verb(
+        app, "prompts", "Prompts: list, get",
+        "  patchbay prompts list\n  patchbay prompts get review code=@x --server everything");
+    prompts.require_subcommand(1);
+    lists(add_verb(prompts, "list", "List prompts", "  patchbay prompts list"), "prompts");
+    auto& get = add_verb(prompts, "get", "Get one prompt",
+                         "  patchbay prompts get simple-prompt --server everything");
+    get.add_option("NAME", words->name, "The prompt")->required();
+    get.add_option("KEY=VALUE", words->pairs, "Arguments, all strings");
+    take_server(get, words->server, "The server; else the one that lists the prompt");
+    take_output_directory(get, words->output_directory, kSaved);
+    choice.on(get, [words](const auto& global) {
+        return get_prompt_verb(global, words->name, words->server, words->pairs,
+                               words->output_directory);
+    });
+
+    auto& complete = words->complete;
+    auto& completes = add_verb(
+        app, "complete", "Ask a server how an argument of a prompt or resource template may go on",
+        "  patchbay complete --prompt greet style=fo --server example\n  patchbay complete "
+        "--resource 'repo://{owner}/{name}' name=pa --context owner=me");
+    auto* of_prompt = completes.add_option("--prompt", complete.prompt, "The prompt");
+    auto* of_resource =
+        completes.add_option("--resource", complete.resource, "The resource template's URI");
+    of_prompt->excludes(of_resource);
+    completes.add_option("KEY=VALUE", complete.pair, "The argument and what is typed of it")
+        ->required();
+    take_server(completes, complete.server, "The server; else the one that lists it");
+    take_each(completes, "--context", complete.context, "KEY=VALUE",
+              "An argument that is settled (repeatable)");
+    completes.callback([words, &choice] {
+        if (words->complete.prompt.empty() && words->complete.resource.empty())
+            throw CLI::RequiredError("--prompt or --resource");
+        choice.pick([words](const auto& global) { return complete_verb(global, words->complete); });
     });
 }
 

@@ -1,7 +1,7 @@
 #include "app/call_arguments.hpp"
 #include "app/output.hpp"
 #include "app/session.hpp"
-#include "app/verbs.hpp"
+#include "app/verb.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/arguments.hpp"
@@ -11,12 +11,24 @@
 #include "service/tools.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <sstream>
 
 namespace patchbay::app {
 namespace json = boost::json;
 
 namespace {
+
+constexpr double kMostSeconds = 366 * 86400.0;  // also fits every clock
+
+struct CallOptions {
+    std::string name;
+    std::vector<std::string> pairs;  // key=value, key:=json
+    std::string arguments;           // JSON, @FILE or -
+    double timeout_seconds = 0;      // 0: the server's
+    std::string output_directory = ".";
+    bool raw = false;
+};
 
 constexpr std::size_t kSchemaShown = 64u << 10;
 
@@ -121,7 +133,13 @@ void print_tools(const std::vector<router::ListedTool>& tools, const core::Limit
         print_table(rows);
 }
 
-}  // namespace
+// CLI11's own conversion takes "-1" and says only that it could not convert.
+std::string no_seconds(const std::string& text) {
+    double seconds = 0;
+    if (CLI::detail::lexical_cast(text, seconds) && seconds >= 0.001 && seconds <= kMostSeconds)
+        return {};
+    return "\"" + text + "\" is no number of seconds from 0.001 to 31622400";
+}
 
 int tools_verb(const GlobalOptions& global, const std::string& pattern, const std::string& server,
                bool schema) {
@@ -225,6 +243,49 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     session.wait([&] { return code.has_value(); },
                  [&] { session.host().router().cancel(id, "interrupted by the user"); });
     return code.value_or(kInterrupted);
+}
+
+}  // namespace
+
+void add_tool_verbs(CLI::App& app, Choice& choice) {
+    struct Words {
+        std::string pattern, server;
+        bool schema = false;
+        CallOptions call;
+    };
+    const auto words = std::make_shared<Words>();
+    auto& tools = add_verb(
+        app, "tools", "List tools by their public names",
+        "  patchbay tools\n  patchbay tools mcp__git__log    one tool and its arguments\n  "
+        "patchbay "
+        "tools 'mcp__git*' --schema\n  patchbay tools read --server files --json\nTools that a "
+        "rule denies are marked (denied). Exit code 6: no tool matches PATTERN.");
+    tools.add_option(
+        "PATTERN", words->pattern,
+        "Part of a name or description, or a whole name with * and ?; in any case of letters");
+    take_server(tools, words->server);
+    tools.add_flag("--schema", words->schema, "With input schemas");
+    choice.on(tools, [words](const auto& global) {
+        return tools_verb(global, words->pattern, words->server, words->schema);
+    });
+    auto& calls = add_verb(
+        app, "call", "Call one tool",
+        "  patchbay call mcp__files__read_text_file path=README.md head=10\n  patchbay call "
+        "mcp__git__log --args '{\"max\": 3}'\n  patchbay call mcp__x__f 'list:=[1,2]' --timeout "
+        "5\nTypes of key=value come from the tool's schema; key:=JSON is taken as it is.");
+    auto& call = words->call;
+    calls.add_option("NAME", call.name, "mcp__server__tool")->required();
+    calls.add_option("KEY=VALUE", call.pairs, "Arguments");
+    calls
+        .add_option("--args", call.arguments,
+                    "All arguments as one JSON object, @FILE, or - for stdin")
+        ->type_name("JSON|@FILE|-");
+    calls.add_option("--timeout", call.timeout_seconds, "Give up after so many seconds")
+        ->type_name("SECONDS")
+        ->check(no_seconds);
+    take_output_directory(calls, call.output_directory, "Where images and audio are saved");
+    calls.add_flag("--raw", call.raw, "Print the result as the server sent it");
+    choice.on(calls, [words](const auto& global) { return call_verb(global, words->call); });
 }
 
 }  // namespace patchbay::app

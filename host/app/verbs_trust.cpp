@@ -1,12 +1,13 @@
 #include "app/output.hpp"
 #include "app/session.hpp"
-#include "app/verbs.hpp"
+#include "app/verb.hpp"
 #include "config/approval.hpp"
 #include "core/text.hpp"
 #include "service/trust.hpp"
 
 #include <cstdio>
 #include <iostream>
+#include <memory>
 #include <unistd.h>
 
 namespace patchbay::app {
@@ -16,6 +17,12 @@ using service::Stage;
 using service::TrustFile;
 
 namespace {
+
+struct TrustOptions {
+    std::vector<std::string> ids;
+    bool yes = false;  // nobody is asked
+    bool revoke = false;
+};
 
 constexpr const char* kUnbound =
     "no file is bound: ${...} decides which program runs, and only its text is approved";
@@ -203,8 +210,6 @@ int approve(Host& host, const TrustOptions& options, const GlobalOptions& global
     return code;
 }
 
-}  // namespace
-
 int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
     Host host(host_options(global));
     if (!host.config().stop.empty()) return report_stop(host.config(), global);
@@ -213,6 +218,25 @@ int trust_verb(const GlobalOptions& global, const TrustOptions& options) {
         return report(trouble.error(), global);
     return options.ids.empty() ? show_waiting(host, options, global)
                                : approve(host, options, global);
+}
+
+}  // namespace
+
+void add_trust_verb(CLI::App& app, Choice& choice) {
+    const auto trust = std::make_shared<TrustOptions>();
+    auto& verb =
+        add_verb(app, "trust",
+                 "Approve servers and [auth.*] tables that a checkout brings: nothing of "
+                 "them runs before",
+                 "  patchbay trust                  what waits, and all it says\n  patchbay "
+                 "trust files           show it and ask\n  patchbay trust files --yes     "
+                 "approve it as it stands now\n  patchbay trust --revoke files\nAny change "
+                 "of a definition withdraws its approval, also another path of its program; "
+                 "a new file at the\nsame path is not noticed.");
+    verb.add_option("ID", trust->ids, "A server, or auth.NAME");
+    auto* yes = verb.add_flag("-y,--yes", trust->yes, "Approve the ids without asking");
+    verb.add_flag("--revoke", trust->revoke, "Withdraw the approval of the ids")->excludes(yes);
+    choice.on(verb, [trust](const auto& global) { return trust_verb(global, *trust); });
 }
 
 }  // namespace patchbay::app

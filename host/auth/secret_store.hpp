@@ -1,8 +1,7 @@
 // Records of sign-ins for auth plugins: in mcp-auth.json, or with their secrets in the desktop's
 // Secret Service. Disk and keyring are waited for on a thread of its own, never on the loop.
 //
-// Owns:    a core::Worker of one thread, so that records keep their order; locks that were not
-// given
+// Owns:    a core::Worker of one thread, so that records keep their order; locks that were not given
 //          back.
 // Threads: [loop]; stored() too. Callbacks come on the loop, never from inside a call.
 // Errors:  those of store_file.hpp. A keyring that does not answer within 2 s is passed over with a

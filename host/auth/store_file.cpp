@@ -4,6 +4,7 @@
 #include "core/digest.hpp"
 #include "core/json.hpp"
 #include "core/private_file.hpp"
+#include "core/replace_file.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -93,20 +94,14 @@ Result<StoreFile::Contents> contents_of(const Descriptor& directory, const std::
                                       "and sign in again"};
 }
 
-Result<void> write_whole(int directory, const std::string& place, const std::string& text) {
+Result<void> write_fresh(int directory, const std::string& place, const std::string& text) {
     const auto path = place + "/" + kFresh;
     ::unlinkat(directory, kFresh, 0);  // of one that was killed
     const Descriptor file(
         ::openat(directory, kFresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (file.get() < 0) return failed("write", path);
-    std::size_t written = 0;
-    while (written < text.size()) {
-        const auto put = ::write(file.get(), text.data() + written, text.size() - written);
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) return failed("write", path);
-        written += static_cast<std::size_t>(put);
-    }
-    if (::fsync(file.get()) != 0) return failed("write", path);
+    if (!core::write_whole(file.get(), text) || ::fsync(file.get()) != 0)
+        return failed("write", path);
     return {};
 }
 
@@ -158,7 +153,7 @@ Result<void> StoreFile::replace(const std::string& server, const json::object& r
     else
         servers[server] = record;
     auto written =
-        write_whole(directory->get(), directory_, json::serialize(contents->file) + "\n");
+        write_fresh(directory->get(), directory_, json::serialize(contents->file) + "\n");
     if (written)
         written = swap_in(directory->get(), directory_, !contents->warning.empty(), record.empty());
     if (!written) ::unlinkat(directory->get(), kFresh, 0);

@@ -1,6 +1,7 @@
 #include "config/compile.hpp"
 
 #include "config/approval.hpp"
+#include "config/hold_back.hpp"
 #include "config/keys.hpp"
 #include "config/rules.hpp"
 #include "core/text.hpp"
@@ -358,78 +359,6 @@ private:
             server.tools[tool] = level;
             rules_["tools." + tool] = place_of("tools");
         }
-    }
-
-    // Takes back what loosens, and says what that was: what an overlay forbids counts all the same.
-    // Of an untrusted server only what a rule names can be called, so there a new name allows.
-    // `held`: the keys, and "tools.NAME", of which nothing is left.
-    static std::vector<std::string> hold_back(const Server& before, Server& after,
-                                              bool naming_allows, std::set<std::string>& held) {
-        std::vector<std::string> why;
-        const auto refuse = [&](const char* what) {
-            if (std::find(why.begin(), why.end(), what) == why.end()) why.emplace_back(what);
-        };
-        if (after.enabled && !before.enabled) {
-            refuse("turn on a server");
-            after.enabled = false;
-            held.insert("enabled");
-        }
-        if (after.trust == "trusted" && before.trust != "trusted") {
-            refuse("raise the trust in a server");
-            after.trust = before.trust;
-            held.insert("trust");
-        }
-        // A tool without a level is asked about: to allow it is to raise it.
-        const auto named = [&](const auto& tool) { return before.tools.count(tool) != 0; };
-        const auto most_for = [&](const auto& tool) {
-            if (named(tool)) return before.tools.at(tool);
-            return naming_allows ? Level::Deny : Level::RequireApproval;
-        };
-        for (auto it = after.tools.begin(); it != after.tools.end();) {
-            auto& [tool, level] = *it;
-            const auto most = most_for(tool);
-            const bool raised = level > most;
-            if (raised) {
-                refuse("raise the level of a tool");
-                level = most;
-                held.insert("tools." + tool);
-            }
-            it = raised && !named(tool) ? after.tools.erase(it) : std::next(it);
-        }
-        // One of a millisecond ends each call, whatever the server has done by then.
-        const std::pair<std::chrono::milliseconds Server::*, std::string> limits[] = {
-            {&Server::startup_timeout, "startup_timeout"},
-            {&Server::request_timeout, "request_timeout"},
-            {&Server::tool_timeout, "tool_timeout"}};
-        for (const auto& [limit, name] : limits) {
-            if (after.*limit >= before.*limit) continue;
-            refuse("shorten a time-out of a server");
-            after.*limit = before.*limit;
-            if (limit == &Server::tool_timeout) after.tool_timeout_from = before.tool_timeout_from;
-            held.insert({name + "_sec", name + "_ms"});
-        }
-        const auto has = [](const auto& list, const auto& name) {
-            return std::find(list.begin(), list.end(), name) != list.end();
-        };
-        for (const auto& tool : before.disabled_tools) {
-            if (has(after.disabled_tools, tool)) continue;
-            refuse("bring back a disabled tool");
-            after.disabled_tools.push_back(tool);
-        }
-        // Beside the user's own there may be none of the checkout's.
-        const bool more =
-            std::any_of(after.disabled_tools.begin(), after.disabled_tools.end(),
-                        [&](const auto& tool) { return !has(before.disabled_tools, tool); });
-        if (!why.empty() && !more) held.insert("disabled_tools");
-        const auto added = [&](const auto& tool) {
-            return before.enabled_tools ? !has(*before.enabled_tools, tool)
-                                        : naming_allows && !named(tool);
-        };
-        if (after.enabled_tools && std::erase_if(*after.enabled_tools, added) > 0)
-            refuse("add to enabled_tools");
-        if (!why.empty() && after.enabled_tools == before.enabled_tools)
-            held.insert("enabled_tools");
-        return why;
     }
 
     const std::string& id_;

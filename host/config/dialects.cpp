@@ -1,84 +1,16 @@
 // Every dialect differs from ours in where the servers stand and in a few key names; so each is a
 // place and a list of renamings, and all end in the same Fragment.
-#include "config/fragment.hpp"
+#include "config/dialects.hpp"
+
 #include "config/keys.hpp"
 #include "config/rules.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace patchbay::config {
 
 namespace {
-
-enum Dialect : unsigned {
-    kOurs = 1,     // [servers]; Lace, ToolLoop and Kandev files are the same with other values
-    kCodex = 2,    // [mcp_servers]
-    kDesktop = 4,  // mcpServers: Claude, Cursor, Windsurf, Gemini
-    kVsCode = 8,   // servers and inputs
-    kNested = 16,  // mcp.servers
-    kAll = 31,
-};
-
-struct Alias {
-    std::string_view written;
-    std::string_view ours;
-    unsigned dialects;
-};
-constexpr std::array kAliases = {
-    Alias{"type", "transport", kAll},
-    Alias{"program", "command", kAll},
-    Alias{"http_headers", "headers", kCodex},
-    Alias{"serverUrl", "url", kDesktop},
-    Alias{"httpUrl", "url", kDesktop},
-    Alias{"disabledTools", "disabled_tools", kDesktop},
-    Alias{"excludeTools", "disabled_tools", kDesktop},
-    Alias{"enabledTools", "enabled_tools", kDesktop},
-    Alias{"includeTools", "enabled_tools", kDesktop},
-    Alias{"timeout", "tool_timeout_ms", kDesktop},  // Gemini's
-};
-
-// Keys of other programs that mean nothing here. `instead`: of those without which the server is
-// another one, what does the same.
-struct Foreign {
-    std::string_view written;
-    unsigned dialects;
-    std::string_view instead = {};
-};
-constexpr std::array kForeign = {
-    Foreign{"default_tools_approval_mode", kCodex},
-    Foreign{"supports_parallel_tool_calls", kCodex},
-    Foreign{"oauth_resource", kCodex, "the server is asked for it"},
-    Foreign{"scopes", kCodex, "write oauth.scope"},
-    Foreign{"autoApprove", kDesktop},
-    Foreign{"alwaysAllow", kDesktop},
-    Foreign{"description", kDesktop | kVsCode},
-    Foreign{"gallery", kVsCode},
-    Foreign{"dev", kVsCode},
-    Foreign{"envFile", kDesktop | kVsCode, "write its variables to env"},
-    Foreign{"headersHelper", kDesktop,
-            "write auth = \"ID\" and a table [auth.ID] with kind = \"bearer\" and command = [...]"},
-};
-
-void refuse(ServerEntry& entry, Mark mark, std::string why) {
-    if (!entry.refused.empty()) return;
-    entry.refused = std::move(why);
-    entry.mark = mark;
-}
-
-void replace_all(std::string& text, std::string_view what, std::string_view by) {
-    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
-        text.replace(at, what.size(), by);
-    }
-}
-
-template <class Change>
-void change_texts(Node& node, const Change& change) {
-    if (node.is(Node::Kind::Text)) change(node);
-    for (auto& item : node.items) change_texts(item, change);
-    for (auto& member : node.members) change_texts(member.value, change);
-}
 
 // Later steps compare lists with each other; this bounds them all. Null: none is too long.
 constexpr std::size_t kMostInOne = 4096;
@@ -110,7 +42,7 @@ public:
 
 private:
     void note(Severity severity, Mark mark, std::string text) {
-        out_.diagnostics.push_back({severity, out_.source.place(mark), std::move(text), {}});
+        config::note(out_, severity, mark, std::move(text));
     }
     void misshapen(Mark mark, std::string text) {
         note(Severity::Error, mark, std::move(text));
@@ -345,32 +277,16 @@ private:
         } else if (const auto* found = too_long(entry.body)) {
             refuse(entry, found->mark, "more than 4096 values in one list or table, the limit");
         } else {
-            if (dialect == kCodex) codex(entry);
-            if (dialect == kDesktop) desktop(entry);
-            if (dialect == kVsCode) vs_code(entry);
-            pass_over_foreign(entry, dialect);
+            if (dialect == kCodex) restate_codex(entry);
+            if (dialect == kDesktop) restate_desktop(entry, out_);
+            if (dialect == kVsCode) restate_vs_code(entry, root_, out_.source);
+            pass_over_foreign(entry, dialect, out_);
             hoist_transport(entry);
             rename(entry, dialect);
             if ((off_ && (dialect == kOurs || dialect == kVsCode)) || left_out(entry.id))
                 turn_off(entry);
         }
         out_.servers.push_back(std::move(entry));
-    }
-
-    // Told to who looks at the file, not at every call of the server.
-    void pass_over_foreign(ServerEntry& entry, Dialect dialect) {
-        std::erase_if(entry.body.members, [&](const Member& member) {
-            const auto found =
-                std::find_if(kForeign.begin(), kForeign.end(), [&](const auto& each) {
-                    return (each.dialects & dialect) && each.written == member.key;
-                });
-            if (found == kForeign.end()) return false;
-            if (!found->instead.empty())
-                note(Severity::Warning, member.mark,
-                     "server \"" + core::printable(entry.id, 80) + "\": \"" + member.key +
-                         "\" is not read; " + std::string(found->instead));
-            return true;
-        });
     }
 
     static void turn_off(ServerEntry& entry) {
@@ -402,188 +318,6 @@ private:
         }
     }
 
-    static void rename(ServerEntry& entry, Dialect dialect) {
-        for (auto& member : entry.body.members) {
-            for (const auto& alias : kAliases) {
-                if (!(alias.dialects & dialect) || alias.written != member.key) continue;
-                if (entry.body.find(alias.ours)) {
-                    return refuse(entry, member.mark,
-                                  "\"" + std::string(alias.written) + "\" and \"" +
-                                      std::string(alias.ours) + "\" say the same; keep one");
-                }
-                entry.aliases[std::string(alias.ours)] = member.key;
-                member.key = alias.ours;
-                break;
-            }
-        }
-    }
-
-    static Node& map_in(Node& body, std::string_view key, Mark mark) {
-        if (auto* found = body.find(key)) return *found;
-        return body.members.emplace_back(Member{std::string(key), mark, Node::of_map(mark)}).value;
-    }
-
-    // env_vars = ["A"] passes variables on, env_http_headers = {H = "A"} sends one as a header, and
-    // tools.x = {approval_mode = "approve"} is our level.
-    static void codex(ServerEntry& entry) {
-        auto members = std::exchange(entry.body.members, {});
-        for (auto& member : members) {
-            const bool texts = std::all_of(member.value.items.begin(), member.value.items.end(),
-                                           [](const Node& n) { return n.is(Node::Kind::Text); });
-            if (member.key == "env_vars" && member.value.is(Node::Kind::List) && texts) continue;
-            if (member.key == "env_http_headers" && member.value.is(Node::Kind::Map)) continue;
-            if (member.key == "tools") approval_modes(member.value);
-            entry.body.members.push_back(member);
-        }
-        for (auto& member : members) {
-            if (entry.body.find(member.key)) continue;
-            if (member.key == "env_vars") {
-                auto& env = map_in(entry.body, "env", member.mark);
-                for (const auto& name : member.value.items) {
-                    if (env.find(name.text)) continue;
-                    env.members.push_back(
-                        {name.text, name.mark, Node::of_text("${" + name.text + ":-}", name.mark)});
-                }
-            } else {
-                const auto* target = entry.body.find("headers") ? "headers" : "http_headers";
-                auto& headers = map_in(entry.body, target, member.mark);
-                for (const auto& [header, mark, variable] : member.value.members) {
-                    if (headers.find(header)) continue;
-                    headers.members.push_back(
-                        {header, mark, Node::of_text("${" + variable.text + "}", variable.mark)});
-                }
-            }
-        }
-    }
-
-    static void approval_modes(Node& tools) {
-        for (auto& [tool, mark, value] : tools.members) {
-            const auto* approval = value.find("approval_mode");
-            // What stands beside it may be a rule as well: the whole is judged like any other value.
-            if (!approval || !approval->is(Node::Kind::Text) || value.members.size() > 1) continue;
-            const bool approved = approval->text == "approve";
-            if (!approved && approval->text != "prompt" && approval->text != "auto") continue;
-            value = Node::of_text(approved ? "allow-always" : "require-approval", approval->mark);
-        }
-    }
-
-    // disabled = true, and `tools` as a list of those wanted. Gemini's `trust` of true or false says
-    // whether it asks before each call.
-    void desktop(ServerEntry& entry) {
-        std::erase_if(entry.body.members, [](const Member& member) {
-            return member.key == "trust" && member.value.is(Node::Kind::Flag);
-        });
-        disabled(entry);
-        folders(entry);
-        tell_of_dollars(entry);
-        for (auto& member : entry.body.members) {
-            if (member.key == "tools" && member.value.is(Node::Kind::List) &&
-                !entry.body.find("enabled_tools")) {
-                member.key = "enabled_tools";
-            }
-        }
-        std::erase_if(entry.body.members, [](const Member& m) {  // ["*"]: all
-            return m.key == "enabled_tools" && m.value.items.size() == 1 &&
-                   m.value.items[0].text == "*";
-        });
-    }
-
-    // Of `disabled` and `enabled` the stricter counts.
-    void disabled(ServerEntry& entry) {
-        auto& members = entry.body.members;
-        const auto it = std::find_if(members.begin(), members.end(),
-                                     [](const Member& m) { return m.key == "disabled"; });
-        if (it == members.end()) return;
-        if (it->value.is(Node::Kind::Flag)) it->value.flag = !it->value.flag;
-        auto* enabled = entry.body.find("enabled");
-        if (!enabled) {
-            it->key = "enabled";
-            entry.aliases["enabled"] = "disabled";
-            return;
-        }
-        if (!it->value.is(Node::Kind::Flag))
-            return refuse(entry, it->value.mark,
-                          "disabled: " + mismatch("true or false", it->value));
-        if (enabled->is(Node::Kind::Flag) && enabled->flag != it->value.flag) {
-            note(Severity::Warning, it->mark,
-                 "server \"" + core::printable(entry.id, 80) +
-                     "\": \"enabled\" and \"disabled\" contradict each other, so it is off; keep "
-                     "one of them");
-            if (enabled->flag) entry.aliases["enabled"] = "disabled";
-            enabled->flag = false;
-        }
-        members.erase(it);
-    }
-
-    // ${workspaceFolder} is the folder above .vscode or of the file, ${userHome} is ${HOME}. An
-    // input is a question to a person: its default is taken, and without one the server is refused.
-    void vs_code(ServerEntry& entry) const {
-        folders(entry);
-        change_texts(entry.body, [&](Node& node) {
-            for (auto at = node.text.find("${input:"); at != std::string::npos;
-                 at = node.text.find("${input:", at)) {
-                const auto end = std::min(node.text.find('}', at), node.text.size());
-                const auto id = node.text.substr(at + 8, end - at - 8);
-                const auto* fallback = default_of(id);
-                if (!fallback) {
-                    return refuse(entry, node.mark,
-                                  "it asks a person for the input \"" + core::printable(id, 80) +
-                                      "\"; give that input a default, or write ${VARIABLE} or "
-                                      "${file:PATH} instead");
-                }
-                auto literal = *fallback;
-                replace_all(literal, "${", "$${");
-                node.text.replace(at, end + 1 - at, literal);
-                at += literal.size();
-            }
-        });
-    }
-
-    // As VS Code and Cursor write them.
-    void folders(ServerEntry& entry) const {
-        auto folder = out_.source.file.substr(0, out_.source.file.rfind('/'));
-        for (const std::string_view own : {"/.vscode", "/.cursor"})
-            if (folder.ends_with(own)) folder.resize(folder.size() - own.size());
-        replace_all(folder, "${", "$${");
-        change_texts(entry.body, [&](Node& node) {
-            replace_all(node.text, "${workspaceFolder}", folder);
-            replace_all(node.text, "${userHome}", "${HOME}");
-        });
-    }
-
-    // Gemini's reference, which the others keep as it is: nobody else can tell what is meant.
-    void tell_of_dollars(const ServerEntry& entry) {
-        for (const auto* key : {"env", "headers"}) {
-            const auto* table = entry.body.find(key);
-            if (!table) continue;
-            for (const auto& [name, mark, value] : table->members) {
-                const auto& text = value.text;
-                const bool variable =
-                    text.size() > 1 && text[0] == '$' &&
-                    text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", 1) == text.npos;
-                if (variable)
-                    note(Severity::Warning, value.mark,
-                         "server \"" + core::printable(entry.id, 80) + "\": " + key + "." +
-                             core::printable(name, 80) + ": \"" + core::printable(text, 80) +
-                             "\" is kept as it is; for the variable write \"${" +
-                             core::printable(text.substr(1), 80) + "}\"");
-            }
-        }
-    }
-
-    const std::string* default_of(const std::string& id) const {
-        const auto* inputs = root_.find("inputs");
-        if (!inputs && root_.find("mcp")) inputs = root_.find("mcp")->find("inputs");
-        if (!inputs) return nullptr;
-        for (const auto& input : inputs->items) {
-            const auto* name = input.find("id");
-            const auto* value = input.find("default");
-            if (name && name->text == id && value && value->is(Node::Kind::Text))
-                return &value->text;
-        }
-        return nullptr;
-    }
-
     Node& root_;
     Fragment& out_;
     bool off_ = false;                                     // `enabled` of the whole file
@@ -591,6 +325,34 @@ private:
 };
 
 }  // namespace
+
+void refuse(ServerEntry& entry, Mark mark, std::string why) {
+    if (!entry.refused.empty()) return;
+    entry.refused = std::move(why);
+    entry.mark = mark;
+}
+
+void note(Fragment& out, Severity severity, Mark mark, std::string text) {
+    out.diagnostics.push_back({severity, out.source.place(mark), std::move(text), {}});
+}
+
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+        text.replace(at, what.size(), by);
+    }
+}
+
+// As VS Code and Cursor write them.
+void folders(ServerEntry& entry, const Source& source) {
+    auto folder = source.file.substr(0, source.file.rfind('/'));
+    for (const std::string_view own : {"/.vscode", "/.cursor"})
+        if (folder.ends_with(own)) folder.resize(folder.size() - own.size());
+    replace_all(folder, "${", "$${");
+    change_texts(entry.body, [&](Node& node) {
+        replace_all(node.text, "${workspaceFolder}", folder);
+        replace_all(node.text, "${userHome}", "${HOME}");
+    });
+}
 
 Fragment restate(Node root, Source source) {
     Fragment fragment;

@@ -3,7 +3,7 @@
 //
 // For a new server key or table key touch keys.hpp's tables, config.hpp and the JSON Schema in
 // config/schema; a test compares the three. Of a server key registry/server_spec.hpp says whether
-// a change of it restarts the server. For a new dialect touch dialects.cpp alone.
+// a change of it restarts the server. For a new dialect touch dialects.hpp and what it names.
 //
 // Threads: [value].
 #pragma once

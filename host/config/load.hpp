@@ -1,5 +1,7 @@
 // From files, environment and flags to a Config: find the sources, read each into a Fragment, merge
 // purely, compile. See merge.hpp for the rules.
+//
+// Threads: [any]; blocks for the disk. Errors: diagnostics of the Config, with their place.
 #pragma once
 
 #include "config/config.hpp"

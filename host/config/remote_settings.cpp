@@ -3,7 +3,6 @@
 #include "core/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 namespace patchbay::config {
@@ -12,26 +11,23 @@ namespace {
 
 namespace json = boost::json;
 
-// As the transports have it (their READMEs: "Patchbay's own"), so that it is known before one
-// connects.
-constexpr std::array<std::string_view, 18> kHeadersOfOurs = {"accept",
-                                                             "accept-encoding",
-                                                             "connection",
-                                                             "content-encoding",
-                                                             "content-length",
-                                                             "cookie",
-                                                             "content-type",
-                                                             "expect",
-                                                             "host",
-                                                             "keep-alive",
-                                                             "last-event-id",
-                                                             "proxy-authenticate",
-                                                             "proxy-connection",
-                                                             "te",
-                                                             "proxy-authorization",
-                                                             "trailer",
-                                                             "upgrade",
-                                                             "transfer-encoding"};
+// What the transport's schema calls reserved: names in lower case, `x-*` for all that begin so.
+const json::array* reserved_headers(const json::value& schema) {
+    boost::system::error_code none;
+    const auto* names = schema.find_pointer("/properties/headers/x-patchbay-reserved", none);
+    return names ? names->if_array() : nullptr;
+}
+
+bool is_reserved(const std::string& header, const json::array& names) {
+    return std::any_of(names.begin(), names.end(), [&](const json::value& each) {
+        const auto* text = each.if_string();
+        if (!text) return false;
+        std::string_view name(*text);
+        if (!name.ends_with('*')) return header == name;
+        name.remove_suffix(1);
+        return header.starts_with(name);
+    });
+}
 
 bool is_web(const Server& server) {
     return server.transport == "http" || server.transport == "sse";
@@ -73,14 +69,12 @@ std::string trouble_with_url(const Server& server) {
     return {};
 }
 
-std::string trouble_with_headers(const Server& server) {
+std::string trouble_with_headers(const Server& server, const json::value& schema) {
     const auto* headers = server.settings.if_contains("headers");
-    if (!headers || !headers->is_object() || (!is_web(server) && server.transport != "ws"))
-        return {};
+    const auto* reserved = reserved_headers(schema);
+    if (!headers || !headers->is_object() || !reserved) return {};
     for (const auto& header : headers->get_object()) {
-        const auto name = core::lower(std::string_view(header.key()));
-        if (name.starts_with("mcp-") ||
-            std::find(kHeadersOfOurs.begin(), kHeadersOfOurs.end(), name) != kHeadersOfOurs.end())
+        if (is_reserved(core::lower(std::string_view(header.key())), *reserved))
             return "headers: \"" + core::printable(std::string_view(header.key()), 80) +
                    "\" is set by Patchbay itself and cannot be configured";
     }

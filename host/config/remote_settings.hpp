@@ -15,8 +15,9 @@ namespace patchbay::config {
 // of the address, which may hold a password.
 std::string trouble_with_url(const Server& server);
 
-// Empty: no header is one that the usual transports set themselves.
-std::string trouble_with_headers(const Server& server);
+// Empty: no header is one that the server's transport keeps to itself. Its schema says which:
+// `x-patchbay-reserved` of the property `headers`.
+std::string trouble_with_headers(const Server& server, const boost::json::value& schema);
 
 // A token that a program, which gets no header, would never see: the key, and what to write. Empty:
 // none.

@@ -155,6 +155,7 @@ json::object to_json(const Server& server) {
     out["enabled"] = server.enabled;
     const auto settings = hide(server.settings);
     for (const auto& setting : settings.get_object()) out[setting.key()] = setting.value();
+    // From here on only what was set, or differs from the default: a reader looks for what is special.
     if (!server.expand) out["expand"] = false;
     if (!server.auth.empty()) out["auth"] = server.auth;
     if (!server.bearer_token_env_var.empty())

@@ -1,5 +1,6 @@
 #include "config/sources.hpp"
 
+#include "config/approval.hpp"
 #include "config/merge.hpp"
 #include "core/ownership.hpp"
 #include "core/text.hpp"
@@ -369,7 +370,7 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes, W
 
 Fragment read_source(const std::string& path, Source source, Candidate& candidate) {
     Fragment fragment;
-    const bool project = source.scope == Scope::Project || source.scope == Scope::Local;
+    const bool project = from_project(source.scope);
     const auto text = read_file(path, kFileBytes,
                                 project                             ? Writable::ByUserAlone
                                 : source.scope == Scope::Enterprise ? Writable::ByAdministrators

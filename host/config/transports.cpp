@@ -226,8 +226,9 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
                          "command: there are spaces in it, and no shell splits it; write the "
                          "program alone and the rest as args, or a list of all of them");
         }
-        for (const auto trouble : {trouble_with_url, trouble_with_headers}) {
-            if (const auto wrong = trouble(server); !wrong.empty()) {
+        for (const auto& wrong :
+             {trouble_with_url(server), trouble_with_headers(server, it->schema)}) {
+            if (!wrong.empty()) {
                 checker.fail(server, wrong);
                 return false;
             }

@@ -22,6 +22,7 @@ struct ConnectionManager::Impl {
     std::vector<std::unique_ptr<Connection>> leaving;  // closing, out of sight
     std::shared_ptr<bool> alive = std::make_shared<bool>(true);
 
+    // Out of sight at once, so that a new definition can have the name while old calls go on.
     void retire(const std::string& id) {
         const auto found = connections.find(id);
         if (found == connections.end()) return;
@@ -53,6 +54,7 @@ void ConnectionManager::apply(const std::vector<registry::ServerSpec>& wanted) {
         impl_->retire(id);
     }
     for (const auto& id : change.gone) impl_->retire(id);
+    // In this same turn: a call must not find a tool by a definition that does not hold any more.
     if (auto* catalogue = impl_->context.catalogue) {
         for (const auto& id : change.gone) catalogue->forget(id);
         for (const auto& spec : change.added) catalogue->redefine(spec.id(), spec.definition_key);
@@ -119,6 +121,7 @@ void ConnectionManager::close_late() {
 }
 
 void ConnectionManager::close(std::function<void()> closed) {
+    // One for ourselves: also with nothing to close, `closed` comes, and not from inside this call.
     auto missing = std::make_shared<std::size_t>(1);
     const auto one_less = [missing, closed = std::move(closed)] {
         if (--*missing == 0) closed();

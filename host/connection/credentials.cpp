@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::chrono::seconds kForgiven{60};
 
+// A line break in it would begin a header of somebody else's choice.
 bool fits_a_header(const std::string& value) {
     return !value.empty() && std::all_of(value.begin(), value.end(),
                                          [](unsigned char c) { return c > 0x20 && c < 0x7f; });
@@ -89,6 +90,7 @@ void Credentials::ask(const plugin::Problem& challenge, AuthLoop::Handler handle
     auth_.ask(challenge, std::move(handler));
 }
 
+// A grant that is refused twice would be refused for ever, and each try may ask a person.
 bool Credentials::try_channel_again() {
     if (!configured() || channel_rounds_ >= kMostRounds) return false;
     ++channel_rounds_;

@@ -1,4 +1,5 @@
-// What the server sends: answers, notifications, requests of its own, and things that are none.
+// Reads what a server says in JSON-RPC, and hands it to who waits for it: answers, notifications,
+// requests of its own, and what is none of these. Knows messages; of channels Reception knows.
 //
 // Threads: [loop]. Borrows all it is given.
 // Errors:  a broken message ends the request that it names, and the connection when it names none.

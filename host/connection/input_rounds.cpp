@@ -44,6 +44,7 @@ Result<json::object> InputRounds::judge(PendingRequest& entry, std::string_view 
                      entry.request.method +
                          " was answered with input_required, which only prompts/get, "
                          "resources/read and tools/call may be"};
+    // Counted before anything is looked at: what makes no sense is a round as well.
     if (++entry.rounds > limits.input_rounds)
         return Error{ErrorCode::Limit, "asked for input more than " +
                                            std::to_string(limits.input_rounds) +
@@ -74,10 +75,11 @@ void InputRounds::begin(RequestId id, std::string_view result) {
     round->number = entry.rounds;
     if (const auto* state = object->if_contains("requestState"))
         round->state = "\"requestState\":" + json::serialize(*state);
+    // What still comes for the old number is nobody's.
     pending.set_wire_id(id, requests_.next_id());
     entry.stage = Stage::Asking;
-    entry.uncertain = false;  // it was answered
-    pending.hold(entry, core::kInputWait);
+    entry.uncertain = false;                // it was answered
+    pending.hold(entry, core::kInputWait);  // the time a person takes is not the server's
     const auto* asked = core::object_in(&*object, "inputRequests");
     if (!asked || asked->empty()) return send_again(round);
     ask(round, *asked);
@@ -106,6 +108,7 @@ void InputRounds::ask(const std::shared_ptr<Round>& round, const json::object& q
         }
         auto question = context_.responder.respond(name_.id(), std::string(*method),
                                                    params ? *params : json::object(), answer);
+        // The responder may have answered at once, and that may have ended the request, or us.
         if (watch.expired()) return;
         auto* entry = waiting(*round);
         if (question && entry) entry->questions.push_back(std::move(question));

@@ -1,5 +1,5 @@
-// Who takes what a channel reports: hands messages and ends of exchanges to the parts that know what
-// to make of them, and keeps what the server shows beside MCP.
+// Takes what one channel after the other reports: that it is open, messages (which Inbound reads),
+// ends of exchanges, challenges, its end; and keeps what the server shows beside MCP.
 //
 // Owns:    what was written and said of the server since the last opening. Borrows all else.
 // Threads: [loop].

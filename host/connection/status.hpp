@@ -1,4 +1,6 @@
 // What can be said of one server's connection at one moment; plain values for status views.
+//
+// Threads: [value].
 #pragma once
 
 #include "config/config.hpp"

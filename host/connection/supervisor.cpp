@@ -18,7 +18,7 @@ Supervisor::Supervisor(const Terms& terms, const config::Server& server)
 bool Supervisor::want() {
     switch (phase_) {
         case Phase::Failed:
-            attempts_ = 0;
+            attempts_ = 0;  // its row of attempts was at its end: who asks begins another
             return true;
         case Phase::Idle:
         case Phase::BackingOff:
@@ -72,6 +72,7 @@ void Supervisor::lose(const Error& error) {
     if (!stopping) phase_ = Phase::Leaving;
 }
 
+// Not counted among those that failed: the channel still runs, and nothing may be opened beside it.
 void Supervisor::give_up() {
     phase_ = Phase::Leaving;
     shown_ = State::Error;
@@ -120,6 +121,7 @@ bool Supervisor::wakes() const {
     return phase_ == Phase::Idle || phase_ == Phase::Failed || phase_ == Phase::AuthRequired;
 }
 
+// A caller that tries again and again would otherwise start a program that fails as often.
 bool Supervisor::refuses() const {
     const bool dead =
         shown_ == State::Failed || shown_ == State::Error || shown_ == State::AuthRequired;

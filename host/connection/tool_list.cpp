@@ -12,7 +12,7 @@ namespace patchbay::connection {
 namespace {
 
 constexpr std::int64_t kMethodNotFound = -32601;
-constexpr std::size_t kMostNotes = 100;
+constexpr std::size_t kMostNotes = 100;  // a server could cause one for each tool
 constexpr std::chrono::milliseconds kLongestFresh{86'400'000};
 
 bool by_name(const protocol::Tool& a, const protocol::Tool& b) {
@@ -79,6 +79,7 @@ void ToolList::start() {
     ask({});
 }
 
+// The number, not the id of the request, which is only known once ask() has returned.
 void ToolList::ask(const std::string& cursor) {
     protocol::Params params;
     if (!cursor.empty()) params.members = "\"cursor\":" + protocol::quoted(cursor);

@@ -1,5 +1,7 @@
 #include "core/digest.hpp"
 
+#include "core/text.hpp"
+
 #include <openssl/sha.h>
 
 #include <cerrno>
@@ -13,28 +15,13 @@
 
 namespace patchbay::core {
 
-namespace {
-
-std::string hex_of(const unsigned char (&digest)[SHA256_DIGEST_LENGTH]) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    std::string text;
-    text.reserve(2 * sizeof digest);
-    for (const unsigned char byte : digest) {
-        text += kDigits[byte >> 4];
-        text += kDigits[byte & 15];
-    }
-    return text;
-}
-
-}  // namespace
-
 std::string sha256_hex(std::string_view bytes) {
     unsigned char digest[SHA256_DIGEST_LENGTH];
     SHA256_CTX context;
     SHA256_Init(&context);
     SHA256_Update(&context, bytes.data(), bytes.size());
     SHA256_Final(digest, &context);
-    return hex_of(digest);
+    return hex(digest);
 }
 
 Result<std::string> sha256_hex_of_descriptor(int fd) {
@@ -53,7 +40,7 @@ Result<std::string> sha256_hex_of_descriptor(int fd) {
     }
     unsigned char digest[SHA256_DIGEST_LENGTH];
     SHA256_Final(digest, &context);
-    return hex_of(digest);
+    return hex(digest);
 }
 
 }  // namespace patchbay::core

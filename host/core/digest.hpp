@@ -1,4 +1,6 @@
 // SHA-256, the only hash we use. The door to libcrypto.
+//
+// Threads: [any], no state.
 #pragma once
 
 #include "core/result.hpp"

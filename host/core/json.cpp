@@ -138,6 +138,7 @@ Result<json::value> parse_json(std::string_view text, JsonLimits limits) {
     Builder& builder = parser.handler();
     builder.limits = limits;
     json::error_code error;
+    // Also of a view that points nowhere: the parser wants an address.
     const std::string_view given = text.empty() ? std::string_view("") : text;
     const std::size_t used = parser.write_some(false, given.data(), given.size(), error);
     if (!error && used < given.size()) error = json::error::extra_data;

@@ -1,5 +1,7 @@
 // Every bound that foreign bytes and servers meet, in one place, with its default. A limit that is
 // exceeded ends the one message, call or server concerned, with an error that names the limit.
+//
+// Threads: [value].
 #pragma once
 
 #include <chrono>

@@ -127,6 +127,20 @@ Result<std::string> read_whole(const Descriptor& file, const std::string& path, 
     }
 }
 
+Result<std::optional<std::string>> read_private(const std::string& path, const std::string& name,
+                                                Others others, std::size_t most) {
+    using Text = std::optional<std::string>;
+    const auto directory = open_private_directory(path, others, Make::No);
+    if (!directory) return directory.error();
+    if (directory->get() < 0) return Text();
+    const auto file = open_private_file(*directory, path, name, others);
+    if (!file) return file.error();
+    if (file->get() < 0) return Text();
+    auto text = read_whole(*file, path + "/" + name, most);
+    if (!text) return text.error();
+    return Text(std::move(*text));
+}
+
 Result<Descriptor> take_turn(const Descriptor& directory, const std::string& place,
                              const std::string& name, std::chrono::milliseconds wait) {
     const auto path = place + "/" + name;

@@ -9,6 +9,7 @@
 #include "core/result.hpp"
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace patchbay::core {
@@ -29,6 +30,10 @@ Result<Descriptor> open_private_file(const Descriptor& directory, const std::str
 
 // What is left to read; Limit beyond `most` bytes. `path` is for the message.
 Result<std::string> read_whole(const Descriptor& file, const std::string& path, std::size_t most);
+
+// The text of the file `name` in the directory `path`, by the three above; nothing: it is not there.
+Result<std::optional<std::string>> read_private(const std::string& path, const std::string& name,
+                                                Others others, std::size_t most);
 
 // The turn of those who write, taken with the file `name` and kept as long as what is returned.
 // Timeout: another process has had it all through `wait`.

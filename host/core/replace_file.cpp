@@ -21,16 +21,6 @@ Error failed(const std::string& path) {
     return {ErrorCode::Io, "cannot write " + path + ": " + std::strerror(errno)};
 }
 
-bool write_whole(int fd, std::string_view text) {
-    while (!text.empty()) {
-        const auto put = ::write(fd, text.data(), text.size());
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) return false;
-        text.remove_prefix(static_cast<std::size_t>(put));
-    }
-    return true;
-}
-
 // 0: not the name of a draft of `file`.
 pid_t writer_of(std::string_view name, std::string_view file) {
     if (name.size() <= file.size() + 1 || !name.starts_with(file) || name[file.size()] != '.')
@@ -58,6 +48,16 @@ void sweep_drafts(const std::string& directory, std::string_view file) {
 }
 
 }  // namespace
+
+bool write_whole(int fd, std::string_view text) {
+    while (!text.empty()) {
+        const auto put = ::write(fd, text.data(), text.size());
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return false;
+        text.remove_prefix(static_cast<std::size_t>(put));
+    }
+    return true;
+}
 
 Result<void> replace_file(const std::string& path, std::string_view text, Durable durable) {
     const auto slash = path.rfind('/');

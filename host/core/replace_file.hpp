@@ -22,6 +22,9 @@ inline constexpr std::chrono::hours kForgottenDraft{24};
 // What cannot be made again is worth waiting until it is on the disk.
 enum class Durable { No, Yes };
 
+// All of `text`, whatever a signal interrupts. False: errno says why.
+bool write_whole(int fd, std::string_view text);
+
 // For this user alone (0600). Does not follow a link in the draft's place.
 Result<void> replace_file(const std::string& path, std::string_view text,
                           Durable durable = Durable::No);

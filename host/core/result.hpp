@@ -1,5 +1,7 @@
 // Errors are values: every call that can meet expected trouble (bad config, dead server, denied
 // tool) returns Result<T>. A broken invariant is an assert, never an Error. See decisions/0002.
+//
+// Threads: [value].
 #pragma once
 
 #include <boost/system/result.hpp>

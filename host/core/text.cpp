@@ -72,8 +72,9 @@ bool is_unsafe(char32_t c) {
                        [c](const Range& range) { return c >= range.from && c <= range.to; });
 }
 
+constexpr char kDigits[] = "0123456789abcdef";
+
 void append_escape(std::string& out, unsigned unit) {
-    constexpr char kDigits[] = "0123456789abcdef";
     out += "\\u";
     for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[unit >> shift & 15];
 }
@@ -205,6 +206,16 @@ std::string lower(std::string_view text) {
     std::string out(text);
     for (auto& letter : out) letter = lower(letter);
     return out;
+}
+
+std::string hex(std::span<const unsigned char> bytes) {
+    std::string text;
+    text.reserve(2 * bytes.size());
+    for (const unsigned char byte : bytes) {
+        text += kDigits[byte >> 4];
+        text += kDigits[byte & 15];
+    }
+    return text;
 }
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {

@@ -1,8 +1,11 @@
 // Small words about text that every room needs: nearest names for "did you mean", and making
 // foreign text safe to show.
+//
+// Threads: [any], no state.
 #pragma once
 
 #include <chrono>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +40,9 @@ std::string duration(std::chrono::milliseconds time);
 // ASCII letters alone, whatever the locale: names of headers, schemes and variables.
 char lower(char letter);
 std::string lower(std::string_view text);
+
+// Two lower-case digits a byte.
+std::string hex(std::span<const unsigned char> bytes);
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 

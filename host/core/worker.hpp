@@ -2,12 +2,10 @@
 // the loop, so that one server's slow secret delays no other server's call.
 //
 // Owns:    its threads, from the first run() to the destructor, and the work that is queued.
-// Threads: run() and the destructor on the loop; `work` on a thread of the worker; `then` on the
-// loop,
+// Threads: run() and the destructor on the loop; `work` on a thread of the worker; `then` on the loop,
 //          never from inside run(), and not at all once the worker is gone.
 // Errors:  what `work` returns; an exception that escapes it is ErrorCode::Internal.
-// Limits:  `most_threads` at once, in the order of run(). The queue is as long as its callers let
-// it
+// Limits:  `most_threads` at once, in the order of run(). The queue is as long as its callers let it
 //          grow: one entry for each connection attempt, or for each request of an auth plugin.
 #pragma once
 

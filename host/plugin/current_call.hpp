@@ -4,6 +4,8 @@
 // Writing is three plain stores, so that every call can afford it. The texts belong to whoever
 // makes the call and live as long as it; a reader on another thread believes them only of a thread
 // that has been stuck for seconds.
+//
+// Threads: each marks its own; [any] may look.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,8 @@
 // Around every call into a plugin: marks it as the thread's current one, and reports one that held
 // up the loop. The budget is 1 ms, more than 50 ms is worth a line with the slot's name. The coarse
 // clock costs 5 ns, its 4 ms step does not matter.
+//
+// Threads: the one that makes the call.
 #pragma once
 
 #include "core/log.hpp"

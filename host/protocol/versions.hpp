@@ -1,5 +1,7 @@
 // The protocol revisions spoken, and which era each belongs to.
-// Source: MCP 2026-07-28 basic/versioning ("Terminology").
+//
+// Threads: [any], constant.
+// Source:  MCP 2026-07-28 basic/versioning ("Terminology").
 #pragma once
 
 #include <array>

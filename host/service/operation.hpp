@@ -1,4 +1,6 @@
 // What an operation that takes its time hands back.
+//
+// Threads: [loop].
 #pragma once
 
 #include <memory>

@@ -56,14 +56,12 @@ bool is_approved(const std::string& id, const std::string& project, const TrustF
                  const config::Config& config) {
     const auto ids = trust.ids(project);
     if (std::find(ids.begin(), ids.end(), id) == ids.end()) return false;
-    const auto of_checkout = [](const config::Place& place) {
-        return place.scope == config::Scope::Project || place.scope == config::Scope::Local;
-    };
-    return std::any_of(
-               config.servers.begin(), config.servers.end(),
-               [&](const auto& server) { return server.id == id && of_checkout(server.place); }) ||
+    return std::any_of(config.servers.begin(), config.servers.end(),
+                       [&](const auto& server) {
+                           return server.id == id && config::from_project(server.place.scope);
+                       }) ||
            std::any_of(config.origins.begin(), config.origins.end(), [&](const auto& origin) {
-               return origin.first == id && of_checkout(origin.second);
+               return origin.first == id && config::from_project(origin.second.scope);
            });
 }
 

@@ -20,15 +20,10 @@ constexpr auto kOthers = core::Others::MayRead;
 
 // The projects of the record; none when there is no file.
 Result<json::object> read_projects(const std::string& directory, const std::string& path) {
-    const auto folder = core::open_private_directory(directory, kOthers, core::Make::No);
-    if (!folder) return folder.error();
-    if (folder->get() < 0) return json::object();
-    const auto file = core::open_private_file(*folder, directory, kName, kOthers);
-    if (!file) return file.error();
-    if (file->get() < 0) return json::object();
-    const auto text = core::read_whole(*file, path, TrustFile::kFileBytes);
+    const auto text = core::read_private(directory, kName, kOthers, TrustFile::kFileBytes);
     if (!text) return text.error();
-    const auto whole = core::parse_json_object(*text);
+    if (!*text) return json::object();
+    const auto whole = core::parse_json_object(**text);
     const auto* version = whole ? whole->if_contains("version") : nullptr;
     const auto* projects = core::object_in(whole ? &*whole : nullptr, "projects");
     if (!version || *version != kVersion || !projects)

@@ -1,6 +1,7 @@
 #include "flow.hpp"
 
 #include "ascii.hpp"
+
 namespace patchbay::oauth {
 namespace {
 

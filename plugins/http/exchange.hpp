@@ -2,6 +2,8 @@
 // stream breaks and the server can take it up again, several. The message itself is never sent
 // again once the server has accepted it: what becomes of the GETs that follow says nothing of it.
 // Private to the http plugin.
+//
+// Threads: inside a turn of the core.
 #pragma once
 
 #include "http_transport.hpp"

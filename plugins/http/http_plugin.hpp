@@ -1,4 +1,6 @@
 // What one host has of the http plugin: threads for its channels, and the client it lends.
+//
+// Threads: made and destroyed on the loop; the client is called as services.h says.
 #pragma once
 
 #include "fetch_service.hpp"

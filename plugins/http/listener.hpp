@@ -1,5 +1,7 @@
 // The GET stream of the legacy era: what the server says without being asked. Private to the
 // plugin.
+//
+// Threads: inside a turn of the core.
 #pragma once
 
 #include "exchange.hpp"

@@ -4,11 +4,11 @@
 //   open        nothing but a watch at the reactor; a worker reads when there is something, and one
 //               writes what waits
 //
-// Owns:    the connection. Threads: those of patchbay_transport; everything inside a turn of the
-// core, but the frames themselves.
+// Owns:    the connection.
+// Threads: those of patchbay_transport; everything inside a turn of the core, but the frames
+//          themselves.
 // Errors:  the first is the channel's end: a close frame tells the server its code.
-// Limits:  message_bytes for a message of any number of frames; control frames as in the RFC;
-// beyond
+// Limits:  message_bytes for a message of any number of frames; control frames as in the RFC; beyond
 //          kQueued messages or kQueuedBytes that wait, send() answers PAUSE until half are gone.
 // Follows: RFC 6455; neither extensions nor other subprotocols are offered, and none is taken.
 #pragma once

@@ -1,5 +1,6 @@
 // A whole host whose configuration is edited while its servers are at work.
 #include "app/host.hpp"
+#include "support/bare_environment.hpp"
 #include "support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -21,14 +22,8 @@ protected:
     EditedHost() {
         write("x", "");
         app::HostOptions options;
-        auto& environment = options.environment;
-        environment.working_directory = environment.home = "/";
-        environment.config_home = environment.enterprise_directory = "/nonexistent";
-        environment.variable = [](const std::string& name) -> std::optional<std::string> {
-            if (name == "PATH") return "/usr/bin:/bin";
-            return std::nullopt;
-        };
-        environment.config_files = {file};
+        options.environment = test::bare_environment();
+        options.environment.config_files = {file};
         host.emplace(std::move(options));
     }
     ~EditedHost() override { host.reset(); }

@@ -1,6 +1,7 @@
 // A whole host that loads a plugin from a slow disk while one of its servers is at work.
 #include "app/host.hpp"
 #include "plugin/loading/resident.hpp"
+#include "support/bare_environment.hpp"
 #include "support/gate.hpp"
 
 #include <gtest/gtest.h>
@@ -19,16 +20,10 @@ class SlowDisk : public testing::Test {
 protected:
     SlowDisk() {
         app::HostOptions options;
-        auto& environment = options.environment;
-        environment.working_directory = environment.home = "/";
-        environment.config_home = environment.enterprise_directory = "/nonexistent";
-        environment.variable = [](const std::string& name) -> std::optional<std::string> {
-            if (name == "PATH") return "/usr/bin:/bin";
-            return std::nullopt;
-        };
-        environment.sets = {"servers.near.command=" PATCHBAY_BUILD_DIR
-                            "/bin/patchbay-example-server",
-                            "servers.far.transport=tcp", "servers.far.port=1"};
+        options.environment = test::bare_environment();
+        options.environment.sets = {"servers.near.command=" PATCHBAY_BUILD_DIR
+                                    "/bin/patchbay-example-server",
+                                    "servers.far.transport=tcp", "servers.far.port=1"};
         options.map_library = [this](const plugin::PluginInfo& info) {
             EXPECT_NE(std::this_thread::get_id(), loops) << info.id;
             if (info.id == kSlow) gate->pass();

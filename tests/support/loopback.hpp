@@ -1,9 +1,10 @@
-// Where the servers of tests listen: this machine, at a port that nobody chose.
+// Where the servers of tests listen: this machine, at a port that nobody chose; and how they answer.
 #pragma once
 
 #include <arpa/inet.h>
 #include <cstdlib>
 #include <netinet/in.h>
+#include <string_view>
 #include <sys/socket.h>
 
 namespace patchbay::test {
@@ -22,6 +23,16 @@ inline int listen_on_loopback(int& port, int flags = 0) {
         std::abort();
     port = ntohs(address.sin_port);
     return fd;
+}
+
+// False: the other side is gone.
+inline bool send_whole(int fd, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const auto sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (sent <= 0) return false;
+        bytes.remove_prefix(static_cast<std::size_t>(sent));
+    }
+    return true;
 }
 
 }  // namespace patchbay::test

@@ -140,7 +140,7 @@ private:
                 const auto found = connections_.find(fd);
                 if (found == connections_.end()) continue;
                 if (auto& later = found->second.later; !later.empty()) {
-                    put(fd, later.front());
+                    send_whole(fd, later.front());
                     later.erase(later.begin());
                 }
                 if (!waits[i].revents || receive(fd)) continue;
@@ -190,20 +190,12 @@ private:
         }
         if (answer.then == Answer::Then::Deafen) hears_ = false;
         if (!answer.on_stream.empty() && connections_.count(stream_) > 0)
-            put(stream_, answer.on_stream);
+            send_whole(stream_, answer.on_stream);
         connections_[fd].later = answer.later;
-        bool taken = put(fd, answer.bytes);
-        for (std::size_t i = 0; i < answer.times && taken; ++i) taken = put(fd, answer.piece);
+        bool taken = send_whole(fd, answer.bytes);
+        for (std::size_t i = 0; i < answer.times && taken; ++i)
+            taken = send_whole(fd, answer.piece);
         return taken && (answer.then == Answer::Then::Keep || answer.then == Answer::Then::Deafen);
-    }
-
-    static bool put(int fd, std::string_view bytes) {
-        while (!bytes.empty()) {
-            const auto sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-            if (sent <= 0) return false;
-            bytes.remove_prefix(static_cast<std::size_t>(sent));
-        }
-        return true;
     }
 
     void vanish() {

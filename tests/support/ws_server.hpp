@@ -53,7 +53,7 @@ public:
     std::string url() const { return "ws://127.0.0.1:" + std::to_string(port_) + "/mcp"; }
     void read_on() { reads_ = true; }
     // More frames, when the client is there and the server itself has no more to say.
-    void say(std::string_view frames) const { put(client_, frames); }
+    void say(std::string_view frames) const { send_whole(client_, frames); }
     // The client has said something that is not read yet.
     bool waited_for() const {
         pollfd wait{client_, POLLIN, 0};
@@ -88,14 +88,6 @@ private:
             if (::poll(&wait, 1, 10) > 0) return true;
         return false;
     }
-    static bool put(int fd, std::string_view bytes) {
-        while (!bytes.empty()) {
-            const auto sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-            if (sent <= 0) return false;
-            bytes.remove_prefix(static_cast<std::size_t>(sent));
-        }
-        return true;
-    }
     // What is whole of what came.
     void take(int fd) {
         const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(received_[i]); };
@@ -114,7 +106,7 @@ private:
             for (std::size_t i = 0; i < size; ++i)
                 frame[before + i] = static_cast<char>(masked[i] ^ mask[i & 3]);
             if (play_.echoes && (byte(0) & 15) == 1)
-                put(fd, text(std::string_view(frame).substr(1)));
+                send_whole(fd, text(std::string_view(frame).substr(1)));
             received_.erase(0, at + 4 + size);
             const std::scoped_lock lock(mutex_);
             taken_.push_back(std::move(frame));
@@ -139,8 +131,8 @@ private:
             head_ = head;
         }
         const auto answer = ws_answer(head, play_.fields, play_.status);
-        bool taken = put(fd, answer + play_.frames);
-        for (std::size_t i = 0; i < play_.times && taken; ++i) taken = put(fd, play_.piece);
+        bool taken = send_whole(fd, answer + play_.frames);
+        for (std::size_t i = 0; i < play_.times && taken; ++i) taken = send_whole(fd, play_.piece);
         while (!stopping_ && taken && !play_.leaves) {
             if (!reads_) {
                 ::poll(nullptr, 0, 5);

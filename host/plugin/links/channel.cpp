@@ -33,6 +33,7 @@ public:
         if (message.deadline != core::Clock::time_point::max())
             told.deadline_ns = static_cast<std::uint64_t>(
                 std::chrono::nanoseconds(message.deadline.time_since_epoch()).count());
+        // Given up before the call: the plugin has it from here on, also when it refuses or throws.
         const auto bytes = message.body.view();
         const auto [release, owner] = message.body.give_up();
         told.body = {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(),
@@ -43,6 +44,7 @@ public:
         if (status < 0)
             return Error{code_of(status),
                          "server \"" + link.server + "\": send refused: " + name_of_status(status)};
+        // Not too late: its events wait until the plugin's call has returned.
         link.exchanges.insert(message.exchange);
         if (status > PATCHBAY_PAUSE) link.queue_fault("send returned " + std::to_string(status));
         return status == PATCHBAY_PAUSE ? Flow::Paused : Flow::Ready;
@@ -67,6 +69,7 @@ public:
 
     void set_credentials(const std::vector<Header>& credentials) override {
         auto& link = *link_;
+        // Masked first: what the plugin says of them may come from inside the call.
         link.mask(credentials);
         if (!link.usable() || !(link.table.caps & PATCHBAY_CAP_CREDENTIALS)) return;
         std::vector<patchbay_kv> kv;

@@ -5,13 +5,11 @@
 //   start -> [a connection that is there]    -> request sent -> [reactor: head, body] -> end
 //         -> [worker: resolve, connect, TLS] -> request sent -> ...
 //
-// Owns:    tasks from start() to their end(), and the connections. Borrows core, endpoint and
-// owner. Threads: everything inside a turn of the core, stop() on the reactor's thread; dialing is
-//          outside.
+// Owns:    tasks from start() to their end(), and the connections. Borrows core, endpoint and owner.
+// Threads: everything inside a turn of the core, stop() on the reactor's thread; dialing is outside.
 // Errors:  told to the task's end(), once; what a task throws ends it, and what its end() throws is
 //          told to the owner.
-// Limits:  kConnections exchanges under way, others wait, and beyond kQueued of them or
-// kQueuedBytes
+// Limits:  kConnections exchanges under way, others wait, and beyond kQueued of them or kQueuedBytes
 //          crowded() says so; kWorkers that connect; kRedirects; Patience::answer for what has
 //          begun to come or to go, and a second for every 16 KiB of it.
 #pragma once

@@ -10,28 +10,6 @@
 namespace patchbay::net {
 namespace {
 
-// Of the connection, of the body, or of the protocol: a setting that changes them breaks something.
-constexpr std::string_view kOurs[] = {
-    "accept",
-    "accept-encoding",
-    "connection",
-    "content-encoding",
-    "content-length",
-    "cookie",
-    "content-type",
-    "expect",
-    "host",
-    "keep-alive",
-    "last-event-id",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-};
-
 // Of a token, RFC 9110 section 5.6.2.
 constexpr auto kTokenBytes = [] {
     std::array<bool, 256> allowed{};
@@ -45,6 +23,11 @@ constexpr auto kTokenBytes = [] {
 // Safe to show: a token, or nothing.
 std::string shown(std::string_view name) {
     return is_token(name) ? "header \"" + sdk::excerpt(name, 64) + "\"" : "a header";
+}
+
+bool is_reserved(std::string_view lower) {
+    return lower.rfind("mcp-", 0) == 0 ||
+           std::find(kReserved.begin(), kReserved.end(), lower) != kReserved.end();
 }
 
 }  // namespace
@@ -80,9 +63,7 @@ void HeaderList::set(std::string_view name, std::string_view value) {
 }
 
 void HeaderList::set_foreign(std::string_view name, std::string_view value) {
-    const auto small = ascii::lower(name);
-    if (small.rfind("mcp-", 0) == 0 ||
-        std::find(std::begin(kOurs), std::end(kOurs), small) != std::end(kOurs))
+    if (is_reserved(ascii::lower(name)))
         throw sdk::Failure(PATCHBAY_E_INVALID,
                            shown(name) + " is set by Patchbay itself and cannot be configured");
     set(name, value);

@@ -1,6 +1,7 @@
 #include "net/outgoing.hpp"
 
 #include "ascii.hpp"
+
 namespace patchbay::net {
 namespace {
 

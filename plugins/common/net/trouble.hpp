@@ -1,4 +1,6 @@
 // Why an exchange with a server failed, as it is thrown and told.
+//
+// Threads: [value].
 #pragma once
 
 #include <patchbay/plugin.h>

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <fcntl.h>
 #include <string>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -89,6 +91,37 @@ TEST(AskTerminal, AQuestionThatIsWithdrawnMakesRoomForTheNext) {
 
 TEST(AskTerminal, WhatIsTypedAheadAnswersNoOtherQuestion) {
     EXPECT_EXIT(type_ahead(), ::testing::ExitedWithCode(0), "asks: two");
+}
+
+[[noreturn]] void lose_the_terminal() {
+    AskingChild child;
+    const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+    if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) ::_exit(8);
+    ::close(::open(::ptsname(terminal), O_RDWR | O_NOCTTY));  // nobody is behind it any more
+    if (::dup2(terminal, STDIN_FILENO) < 0) ::_exit(8);
+    std::string answer;
+    child.ask("one", answer);
+    if (!child.wait([&] { return !answer.empty(); })) ::_exit(1);
+    ::_exit(answer == "declined" ? 0 : 2);
+}
+
+TEST(AskTerminal, ATerminalThatIsGoneDeclines) {
+    EXPECT_EXIT(lose_the_terminal(), ::testing::ExitedWithCode(0), "asks: one");
+}
+
+[[noreturn]] void type_without_a_line_break() {
+    AskingChild child;
+    std::string answer;
+    child.ask("one", answer);
+    child.type(std::string(40'000, 'x'));
+    if (!child.wait([&] { return child.all_is_read(); })) ::_exit(1);
+    child.type(std::string(40'000, 'x'));
+    if (!child.wait([&] { return !answer.empty(); })) ::_exit(2);
+    ::_exit(answer == "declined" ? 0 : 3);
+}
+
+TEST(AskTerminal, ALineWithoutAnEndDeclines) {
+    EXPECT_EXIT(type_without_a_line_break(), ::testing::ExitedWithCode(0), "more than 64 KiB");
 }
 
 [[noreturn]] void withdraw_one_that_waits() {

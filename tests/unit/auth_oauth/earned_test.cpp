@@ -227,16 +227,18 @@ TEST_F(Earned, not_twice_with_an_assertion_that_is_refused) {
     }
 }
 
+Answer hands_out_a_grant(const Asked&) {
+    return Answer{200,
+                  R"({"access_token":"the-grant","token_type":"N_A",
+                      "issued_token_type":"urn:ietf:params:oauth:token-type:id-jag"})",
+                  {},
+                  PATCHBAY_OK};
+}
+
 TEST_F(Earned, through_the_enterprises_identity_provider) {
     auth_methods(R"(["client_secret_basic"])");
     constexpr auto provider = "https://idp.example/token";
-    host.pages[provider] = [](const Asked&) {
-        return Answer{200,
-                      R"({"access_token":"the-grant","token_type":"N_A",
-                          "issued_token_type":"urn:ietf:params:oauth:token-type:id-jag"})",
-                      {},
-                      PATCHBAY_OK};
-    };
+    host.pages[provider] = hands_out_a_grant;
     Method method(host, R"({"grant":"enterprise_managed","client_id":"c","client_secret":"pw",
         "idp_token_url":"https://idp.example/token","idp_client_id":"at-idp","id_token":"i.d.t"})");
     EXPECT_EQ(method.acquire(kQuiet).authorization, "Bearer access-1");
@@ -357,13 +359,7 @@ TEST_F(Earned, by_the_provider_only_with_a_token_of_the_person) {
 
 TEST_F(Earned, through_the_provider_as_the_settings_have_it) {
     constexpr auto provider = "https://idp.example/token";
-    host.pages[provider] = [](const Asked&) {
-        return Answer{200,
-                      R"({"access_token":"the-grant","token_type":"N_A",
-                          "issued_token_type":"urn:ietf:params:oauth:token-type:id-jag"})",
-                      {},
-                      PATCHBAY_OK};
-    };
+    host.pages[provider] = hands_out_a_grant;
     Method method(host, R"({"grant":"enterprise_managed","client_id":"c","scope":"jobs",
         "audience":"https://aud.example","idp_token_url":"https://idp.example/token",
         "idp_client_id":"at-idp","idp_client_secret":"idp-pw","id_token":"i.d.t"})");

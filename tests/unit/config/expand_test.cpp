@@ -23,7 +23,7 @@ protected:
 
     void SetUp() override {
         server_.id = "a";
-        server_.place = {Scope::User, world_.folder / "home/me/config.toml", 3, 1};
+        server_.place = {Scope::User, world_.folder / "home/user/config.toml", 3, 1};
         world_.variables = {{"NAME", "value"}, {"EMPTY", ""}, {"NESTED", "${NAME}"}};
     }
     std::string one(const std::string& text) {
@@ -43,7 +43,7 @@ TEST_F(Expand, TheProgramOfATableStandsBesideItsFile) {
         EXPECT_EQ(own->at("command").at(1), "./argument");
         return std::string(own->at("command").at(0).as_string());
     };
-    EXPECT_EQ(program("bin/token"), world_.folder / "home/me/bin/token");
+    EXPECT_EQ(program("bin/token"), world_.folder / "home/user/bin/token");
     EXPECT_EQ(program("/bin/token"), "/bin/token");
     EXPECT_EQ(program("token"), "token");
 }
@@ -87,7 +87,7 @@ TEST_F(Expand, ReachesEverySettingThatTakesReferencesAndNoOther) {
 }
 
 TEST_F(Expand, AProgramNamedByAPathAndItsFolderStandBesideTheFile) {
-    const auto folder = world_.folder / "home/me";
+    const auto folder = world_.folder / "home/user";
     world_.variables["SUB"] = "sub";
     for (const bool on : {true, false}) {
         server_.expand = on;
@@ -120,7 +120,7 @@ TEST_F(Expand, NamesTheMissingVariableAndThePlace) {
     const auto settings = expand(server_, world_.environment);
     ASSERT_FALSE(settings);
     EXPECT_EQ(settings.error().code, ErrorCode::Invalid);
-    EXPECT_EQ(settings.error().message, "user config " + (world_.folder / "home/me/config.toml") +
+    EXPECT_EQ(settings.error().message, "user config " + (world_.folder / "home/user/config.toml") +
                                             ":3:1: server \"a\": env.TOKEN: the variable NONE is "
                                             "not set; set it, or write ${NONE:-default}");
 }
@@ -137,10 +137,10 @@ TEST_F(Expand, RefusesWhatIsNoReference) {
 }
 
 TEST_F(Expand, ReadsSecretsFromFilesAndMasksThem) {
-    world_.folder.write("home/me/token", "s3cret-of-a-file\n");
+    world_.folder.write("home/user/token", "s3cret-of-a-file\n");
     EXPECT_EQ(one("Bearer ${file:token}"), "Bearer s3cret-of-a-file");
     EXPECT_EQ(one("${file:~/token}"), "s3cret-of-a-file");
-    EXPECT_EQ(one("${file:" + (world_.folder / "home/me/token") + "}"), "s3cret-of-a-file");
+    EXPECT_EQ(one("${file:" + (world_.folder / "home/user/token") + "}"), "s3cret-of-a-file");
     EXPECT_EQ(core::log::masked("it is s3cret-of-a-file."), "it is ***.");
 }
 
@@ -161,9 +161,9 @@ TEST_F(Expand, MasksVariablesThatLookLikeSecretsWhereverTheyGo) {
 }
 
 TEST_F(Expand, SaysWhyAFileIsNoSecret) {
-    world_.folder.write("home/me/big", std::string((64u << 10) + 1, 'x'));
-    world_.folder.write("home/me/nul", std::string("a\0b", 3));
-    ASSERT_EQ(::mkfifo((world_.folder / "home/me/pipe").c_str(), 0600), 0);
+    world_.folder.write("home/user/big", std::string((64u << 10) + 1, 'x'));
+    world_.folder.write("home/user/nul", std::string("a\0b", 3));
+    ASSERT_EQ(::mkfifo((world_.folder / "home/user/pipe").c_str(), 0600), 0);
     EXPECT_THAT(one("${file:none}"),
                 AllOf(HasSubstr("url: \""), HasSubstr("cannot read it: No such file")));
     EXPECT_THAT(one("${file:big}"), HasSubstr("larger than 64 KiB"));

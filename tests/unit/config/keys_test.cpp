@@ -15,12 +15,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Config of_user(const std::string& text) {
-    std::vector<Fragment> one;
-    one.push_back(read_fragment(text, Format::Toml, {Scope::User, 0, "u.toml"}));
-    return merge(std::move(one));
-}
-
 // The settings of a server with these keys, or what is wrong with them.
 std::string settings_of(const std::string& keys) {
     const auto config = of_user("[servers.a]\n" + keys + "\n");
@@ -210,7 +204,7 @@ TEST(Keys, OneClosedEnterpriseFileClosesAll) {
     const auto closed = [](std::initializer_list<const char*> texts) {
         std::vector<Fragment> files;
         files.push_back(read_fragment("[servers.a]\ncommand = 'x'\n", Format::Toml,
-                                      {Scope::User, 0, "u.toml"}));
+                                      {Scope::User, 0, "user.toml"}));
         for (const auto* text : texts)
             files.push_back(read_fragment(text, Format::Toml, {Scope::Enterprise, 0, text}));
         return merge(std::move(files)).servers.empty();

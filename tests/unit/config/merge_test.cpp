@@ -14,10 +14,6 @@ using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-Fragment toml(Scope scope, const std::string& text) {
-    return read_fragment(text, Format::Toml, {scope, 0, std::string(name_of(scope)) + ".toml"});
-}
-
 std::vector<Fragment> saying_their_name(const std::vector<Scope>& order) {
     std::vector<Fragment> fragments;
     for (const auto scope : order) {
@@ -42,64 +38,6 @@ TEST(ConfigMerge, StrongerScopeWinsWhateverTheReadingOrder) {
         const auto config = merge(saying_their_name(c.order));
         ASSERT_EQ(config.servers.size(), 1u) << all(config.diagnostics);
         EXPECT_EQ(config.servers[0].transport, c.winner);
-    }
-}
-
-Config of_user(const std::string& text) {
-    std::vector<Fragment> one;
-    one.push_back(toml(Scope::User, text));
-    return merge(std::move(one));
-}
-
-TEST(ConfigMerge, ANameThatIsNoIdBecomesOne) {
-    const struct {
-        std::string name, id;
-    } cases[] = {{"a", "a"},
-                 {"A-b_9", "A-b_9"},
-                 {"_a_", "_a_"},
-                 {std::string(64, 'x'), std::string(64, 'x')},
-                 {"a__b", "a_b"},
-                 {"a.b", "a-b"},
-                 {"My Server", "My-Server"},
-                 {"@org/server-x", "org-server-x"},
-                 {"a  b", "a-b"},
-                 {std::string(65, 'x'), std::string(57, 'x') + "-9537c5"},
-                 {"\xc3\xa9", "server-4a9955"},
-                 {"__", "server-9911f4"}};
-    for (const auto& c : cases) {
-        const auto config = of_user("[servers.\"" + c.name + "\"]\ncommand = 'x'\n");
-        ASSERT_EQ(config.servers.size(), 1u) << c.name << all(config.diagnostics);
-        EXPECT_EQ(config.servers[0].id, c.id);
-        EXPECT_EQ(config.servers[0].written, c.id == c.name ? "" : c.name);
-        EXPECT_EQ(all(config.diagnostics), "");
-    }
-    EXPECT_THAT(of_user("[servers.\"\"]\ncommand = 'x'\n").servers, IsEmpty());
-}
-
-TEST(ConfigMerge, NamesThatWouldBecomeOneIdKeepApart) {
-    const auto config = of_user(
-        "[servers.\"a b\"]\ncommand = 'space'\n[servers.\"a.b\"]\ncommand = 'dot'\n"
-        "[servers.\"c d\"]\ncommand = 'mapped'\n[servers.c-d]\ncommand = 'exact'\n");
-    std::map<std::string, std::string> commands;
-    for (const auto& server : config.servers)
-        commands[std::string(server.settings.at("command").as_string())] = server.id;
-    EXPECT_EQ(config.servers.size(), 4u);
-    EXPECT_EQ(commands["exact"], "c-d");
-    EXPECT_THAT(commands["mapped"], ::testing::MatchesRegex("c-d-[0-9a-f]{6}"));
-    EXPECT_THAT(commands["space"], ::testing::MatchesRegex("a-b-[0-9a-f]{6}"));
-    EXPECT_NE(commands["space"], commands["dot"]);
-}
-
-TEST(ConfigMerge, AnOverlayMayCallAServerByItsNameOrItsId) {
-    for (const auto* name : {"my server", "my-server"}) {
-        std::vector<Fragment> fragments;
-        fragments.push_back(toml(Scope::User, "[servers.\"my server\"]\ncommand = 'x'\n"));
-        fragments.push_back(
-            toml(Scope::Session, std::string("[servers.\"") + name + "\"]\nenabled = false\n"));
-        const auto config = merge(std::move(fragments));
-        ASSERT_EQ(config.servers.size(), 1u) << all(config.diagnostics);
-        EXPECT_EQ(config.servers[0].id, "my-server");
-        EXPECT_FALSE(config.servers[0].enabled);
     }
 }
 
@@ -202,132 +140,6 @@ TEST(ConfigMerge, TwoOverlaysOfOneStrengthTakeTheServerDownAsNeitherMayBeLost) {
     EXPECT_EQ(merge(std::move(with_a_definition)).servers.size(), 1u);
 }
 
-TEST(ConfigMerge, OfACheckoutsOverlayThatLoosensWhatItForbidsCounts) {
-    std::vector<Fragment> fragments;
-    fragments.push_back(toml(Scope::User,
-                             "[servers.x]\ncommand = 'x'\ndisabled_tools = ['wipe', "
-                             "'mkfs']\nenabled_tools = ['a', 'b']\n"
-                             "tool_timeout_sec = 60\ntools = { a = 'deny', b = 'allow-once' }\n"));
-    fragments.push_back(
-        toml(Scope::Project,
-             "[servers.x]\ndisabled_tools = ['echo']\nenabled_tools = ['a', 'c']\n"
-             "trust = 'trusted'\ntool_timeout_sec = 1\nstartup_timeout_sec = 90\n"
-             "tools = { a = 'allow-always', b = 'deny', c = 'allow-once', d = 'disable' }\n"));
-    const auto config = merge(std::move(fragments));
-    ASSERT_EQ(config.servers.size(), 1u) << all(config.diagnostics);
-    const auto& x = config.servers[0];
-    EXPECT_THAT(x.disabled_tools, ElementsAre("echo", "wipe", "mkfs"));
-    EXPECT_EQ(x.place_of_rule("disabled_tools").scope, Scope::Project) << "a part of it counts";
-    EXPECT_THAT(*x.enabled_tools, ElementsAre("a"));
-    EXPECT_EQ(x.trust, "");
-    EXPECT_EQ(x.tool_timeout, 60s);
-    EXPECT_EQ(x.startup_timeout, 90s);
-    EXPECT_EQ(x.tools, (std::map<std::string, Level>{
-                           {"a", Level::Deny}, {"b", Level::Deny}, {"d", Level::Disable}}));
-    EXPECT_THAT(config.diagnostics,
-                ElementsAre(Field(&Diagnostic::message, HasSubstr("a project file may not "))));
-}
-
-TEST(ConfigMerge, AllThatACheckoutMayNotIsToldAtOnce) {
-    std::vector<Fragment> fragments;
-    fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'x'\nenabled = false\n"));
-    fragments.push_back(toml(Scope::Project,
-                             "[servers.x]\nenabled = true\ntrust = 'trusted'\n"
-                             "tool_timeout_ms = 1\nrequest_timeout_ms = 1\n"));
-    EXPECT_THAT(
-        all(merge(std::move(fragments)).diagnostics),
-        HasSubstr("may not turn on a server, nor raise the trust in a server, nor shorten a "
-                  "time-out of a server; write it to your user config"));
-}
-
-TEST(ConfigMerge, WhatIsHeldBackIsTheSourceOfNoRule) {
-    std::vector<Fragment> fragments;
-    fragments.push_back(
-        toml(Scope::User,
-             "[servers.x]\ncommand = 'x'\nenabled = false\ntrust = 'untrusted'\n"
-             "disabled_tools = ['wipe']\nenabled_tools = ['a']\ntool_timeout_sec = 60\n"
-             "startup_timeout_sec = 60\ntools = { a = 'deny', b = 'allow-once' }\n"));
-    fragments.push_back(
-        toml(Scope::Project,
-             "[servers.x]\nenabled = true\ntrust = 'trusted'\ndisabled_tools = []\n"
-             "enabled_tools = ['a', 'c']\ntool_timeout_ms = 1\nstartup_timeout_sec = 90\n"
-             "tools = { a = 'allow-always', b = 'deny' }\n"));
-    const auto config = merge(std::move(fragments), {97'200s, "MCP_TOOL_TIMEOUT"});
-    const auto& x = config.servers.at(0);
-    for (const auto* rule : {"enabled", "trust", "disabled_tools", "enabled_tools", "tools.a"})
-        EXPECT_EQ(x.place_of_rule(rule).scope, Scope::User) << rule;
-    EXPECT_EQ(x.place_of_rule("tools.b").scope, Scope::Project);
-    std::map<std::string, Scope> scopes;
-    for (const auto& [key, place] : config.origins) scopes[key] = place.scope;
-    EXPECT_EQ(scopes.count("servers.x.tool_timeout_ms"), 0u);
-    EXPECT_EQ(scopes.at("servers.x.tool_timeout_sec"), Scope::User);
-    EXPECT_EQ(scopes.at("servers.x.startup_timeout_sec"), Scope::Project);
-    EXPECT_EQ(scopes.at("servers.x.tools.a"), Scope::User);
-    EXPECT_EQ(scopes.at("servers.x.tools.b"), Scope::Project);
-}
-
-TEST(ConfigMerge, OfAnUntrustedServerACheckoutNamesNoToolThatItsUserDidNot) {
-    const auto with = [](const std::string& overlay) {
-        std::vector<Fragment> fragments;
-        fragments.push_back(toml(Scope::User,
-                                 "[servers.x]\ncommand = 'x'\ntrust = 'untrusted'\n"
-                                 "tools = { known = 'require-approval' }\n"));
-        fragments.push_back(toml(Scope::Project, "[servers.x]\n" + overlay));
-        return merge(std::move(fragments));
-    };
-    const auto raised = with("tools = { wipe = 'require-approval', format = 'deny' }\n");
-    EXPECT_EQ(
-        raised.servers.at(0).tools,
-        (std::map<std::string, Level>{{"known", Level::RequireApproval}, {"format", Level::Deny}}));
-    EXPECT_THAT(all(raised.diagnostics), HasSubstr("may not raise the level of a tool"));
-    const auto listed = with("enabled_tools = ['wipe', 'known']\n");
-    EXPECT_THAT(*listed.servers.at(0).enabled_tools, ElementsAre("known"));
-    EXPECT_THAT(all(listed.diagnostics), HasSubstr("may not add to enabled_tools"));
-}
-
-TEST(ConfigMerge, ACheckoutNamesNoToolOfAServerThatSomethingStrongerMakesUntrusted) {
-    for (const auto stronger : {Scope::Local, Scope::Session, Scope::Enterprise}) {
-        for (const bool untrusted : {true, false}) {
-            SCOPED_TRACE(std::string(name_of(stronger)) + (untrusted ? " untrusted" : ""));
-            const auto with = [&](const std::string& overlay) {
-                std::vector<Fragment> fragments;
-                fragments.push_back(
-                    toml(Scope::User,
-                         "[servers.x]\ncommand = 'x'\ntools = { known = 'require-approval' }\n"));
-                fragments.push_back(toml(Scope::Project, "[servers.x]\n" + overlay));
-                fragments.push_back(
-                    toml(stronger,
-                         std::string(stronger == Scope::Enterprise ? "exclusive = false\n" : "") +
-                             "[servers.x]\n" +
-                             (untrusted ? "trust = 'untrusted'\n" : "mode = 'auto'\n")));
-                return merge(std::move(fragments)).servers.at(0);
-            };
-            const auto levels = with("tools = { wipe = 'require-approval', format = 'deny' }\n");
-            EXPECT_EQ(levels.tools.count("wipe"), untrusted ? 0u : 1u);
-            EXPECT_EQ(levels.tools.at("format"), Level::Deny);
-            EXPECT_EQ(levels.tools.at("known"), Level::RequireApproval);
-            EXPECT_EQ(with("enabled_tools = ['wipe', 'known']\n").enabled_tools->size(),
-                      untrusted ? 1u : 2u);
-            EXPECT_EQ(with("enabled_tools = ['wipe']\n").enabled_tools->empty(), untrusted);
-        }
-    }
-}
-
-TEST(ConfigMerge, WhoIsUntrustedIsWhatTheStrongestSays) {
-    const auto tools_with = [](const char* local, const char* session) {
-        std::vector<Fragment> fragments;
-        fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'x'\ntrust = 'untrusted'\n"));
-        fragments.push_back(
-            toml(Scope::Project, "[servers.x]\ntools = { a = 'require-approval' }\n"));
-        fragments.push_back(toml(Scope::Local, std::string("[servers.x]\n") + local));
-        fragments.push_back(toml(Scope::Session, std::string("[servers.x]\n") + session));
-        return merge(std::move(fragments)).servers.at(0).tools.size();
-    };
-    EXPECT_EQ(tools_with("trust = 'trusted'\n", ""), 0u) << "a checkout may not raise it";
-    EXPECT_EQ(tools_with("", "trust = 'trusted'\n"), 1u);
-    EXPECT_EQ(tools_with("", "tools = { a = 'require-approval' }\n"), 1u) << "the user's own name";
-}
-
 TEST(ConfigMerge, AnEnterpriseOverlayAdjustsAServerOfTheUser) {
     std::vector<Fragment> fragments;
     fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'user'\n"));
@@ -387,23 +199,6 @@ TEST(ConfigMerge, OriginsNameThePlaceOfEachValue) {
                                    "servers.x.env.A user config user.toml:3:9"));
 }
 
-TEST(ConfigMerge, ACheckoutMayNotSayWhenAServerIsTakenForDead) {
-    for (const auto scope : {Scope::Project, Scope::Local}) {
-        for (const std::string key :
-             {"ping_interval_sec", "ping_timeout_sec", "misses", "reconnect_first_ms",
-              "reconnect_most_ms", "reconnect_attempts", "tool_cache_sec"}) {
-            std::vector<Fragment> fragments;
-            fragments.push_back(toml(scope, "[health]\n" + key + " = 1\n"));
-            const auto config = merge(std::move(fragments));
-            EXPECT_THAT(config.diagnostics,
-                        ElementsAre(Field(&Diagnostic::message,
-                                          "health." + key + ": not allowed in a " + name_of(scope) +
-                                              " file; write it to your user config")));
-            EXPECT_EQ(config.origins.size(), 0u) << key;
-        }
-    }
-}
-
 TEST(ConfigMerge, PingsAreNoMoreFrequentThanAServerCanAnswer) {
     const auto health = [](const std::string& text) {
         std::vector<Fragment> fragments;
@@ -419,39 +214,6 @@ TEST(ConfigMerge, PingsAreNoMoreFrequentThanAServerCanAnswer) {
                             Field(&Diagnostic::message, HasSubstr("from 0.1 to 31622400"))));
 }
 
-TEST(ConfigMerge, ACheckoutMayOnlyLengthenTheTimeoutsOfAServerOfTheUser) {
-    struct Case {
-        const char *theirs, *ours;
-        bool fits;
-    };
-    const Case cases[] = {
-        {"startup_timeout_sec = 5", "startup_timeout_ms = 4999", false},
-        {"startup_timeout_sec = 5", "startup_timeout_sec = 5", true},
-        {"request_timeout_ms = 700", "request_timeout_ms = 699", false},
-        {"request_timeout_ms = 700", "request_timeout_sec = 0.7", true},
-        {"tool_timeout_sec = 60", "tool_timeout_ms = 59999", false},
-        {"tool_timeout_sec = 60", "tool_timeout_sec = 61", true},
-        {"", "tool_timeout_ms = 200", false},
-    };
-    for (const auto& c : cases) {
-        for (const auto scope : {Scope::Project, Scope::Local, Scope::Session}) {
-            SCOPED_TRACE(std::string(c.ours) + " " + name_of(scope));
-            std::vector<Fragment> fragments;
-            fragments.push_back(
-                toml(Scope::User, "[servers.x]\ncommand = 'x'\n" + std::string(c.theirs)));
-            fragments.push_back(toml(scope, "[servers.x]\n" + std::string(c.ours)));
-            const auto config = merge(std::move(fragments));
-            if (c.fits || scope == Scope::Session)
-                EXPECT_THAT(config.diagnostics, IsEmpty());
-            else
-                EXPECT_THAT(config.diagnostics,
-                            ElementsAre(Field(&Diagnostic::message,
-                                              HasSubstr("may not shorten a time-out of a "
-                                                        "server; write it to your user"))));
-        }
-    }
-}
-
 TEST(ConfigMerge, AuthTablesAreReplacedWholeById) {
     std::vector<Fragment> fragments;
     fragments.push_back(
@@ -460,15 +222,6 @@ TEST(ConfigMerge, AuthTablesAreReplacedWholeById) {
     const auto config = merge(std::move(fragments));
     EXPECT_EQ(serialize(boost::json::value(config.auth.at("a"))), R"({"method":"z"})");
     EXPECT_EQ(config.auth.count("b"), 1u);
-}
-
-TEST(ConfigMerge, ALocalFileMayLoosenWhatTheProjectDefines) {
-    std::vector<Fragment> fragments;
-    fragments.push_back(toml(Scope::Project, "[servers.x]\ncommand = 'x'\n"));
-    fragments.push_back(toml(Scope::Local, "[servers.x]\ntools = { a = 'allow-always' }\n"));
-    const auto config = merge(std::move(fragments));
-    ASSERT_EQ(config.servers.size(), 1u);
-    EXPECT_EQ(config.servers[0].tools.at("a"), Level::AllowAlways) << all(config.diagnostics);
 }
 
 TEST(ConfigMerge, WhatTurnsAServerOnIsTheKeyThatTurnedItOff) {

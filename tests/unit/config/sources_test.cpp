@@ -54,12 +54,13 @@ TEST(Sources, WithoutAHomeInTheEnvironmentItIsThatOfThePerson) {
 TEST(Sources, EachStrongerScopeWins) {
     World world;
     const auto now = [&] { return command_of(approved(world), "a"); };
-    world.folder.write("home/me/.config/patchbay/config.toml", saying("user"));
+    world.folder.write("home/user/.config/patchbay/config.toml", saying("user"));
     EXPECT_EQ(now(), "user");
-    world.folder.write("home/me/work/app/.mcp.json",
+    world.folder.write("home/user/src/project/.mcp.json",
                        R"({"mcpServers": {"a": {"command": "project"}}})");
     EXPECT_EQ(now(), "project");
-    world.folder.write("home/me/work/app/.patchbay.local.yaml", "servers: {a: {command: local}}");
+    world.folder.write("home/user/src/project/.patchbay.local.yaml",
+                       "servers: {a: {command: local}}");
     EXPECT_EQ(now(), "local");
     world.folder.write("variable.toml", saying("variable"));
     world.variables["PATCHBAY_CONFIG"] = world.folder / "variable.toml";
@@ -82,11 +83,11 @@ TEST(Sources, EachStrongerScopeWins) {
 
 TEST(Sources, AllFilesOfOneFolderAreReadAndTheFirstWins) {
     World world;
-    world.folder.write("home/me/.config/patchbay/mcp.json",
+    world.folder.write("home/user/.config/patchbay/mcp.json",
                        R"({"servers": {"a": {"command": "third"}, "c": {"command": "c"}}})");
-    world.folder.write("home/me/.config/patchbay/config.yaml",
+    world.folder.write("home/user/.config/patchbay/config.yaml",
                        "servers: {a: {command: second}, b: {command: b}}");
-    world.folder.write("home/me/.config/patchbay/config.toml", saying("first"));
+    world.folder.write("home/user/.config/patchbay/config.toml", saying("first"));
     const auto config = load(world.environment).config;
     EXPECT_EQ(command_of(config, "a"), "first");
     EXPECT_EQ(command_of(config, "b"), "b");
@@ -105,10 +106,10 @@ TEST(Sources, AllFilesOfACheckoutNameABoundedNumberOfServers) {
         return text;
     };
     World world;
-    world.folder.write("home/me/.config/patchbay/config.toml", naming("user", 10));
-    world.folder.write("home/me/work/app/.patchbay/config.toml", naming("a", 3000));
-    world.folder.write("home/me/work/app/.mcp.toml", naming("b", 1097));
-    world.folder.write("home/me/work/app/.patchbay.local.toml", naming("c", 1096));
+    world.folder.write("home/user/.config/patchbay/config.toml", naming("user", 10));
+    world.folder.write("home/user/src/project/.patchbay/config.toml", naming("a", 3000));
+    world.folder.write("home/user/src/project/.mcp.toml", naming("b", 1097));
+    world.folder.write("home/user/src/project/.patchbay.local.toml", naming("c", 1096));
     const auto config = approved(world);
     EXPECT_EQ(config.servers.size(), 10u + 4096u) << "the user's own do not count";
     EXPECT_FALSE(find(config, "b0"));
@@ -123,12 +124,12 @@ TEST(Sources, ACheckoutOfManyServersDoesNotDropTheRulesOfALocalFile) {
     for (const int count : {4095, 4096}) {
         SCOPED_TRACE(count);
         World world;
-        world.folder.write("home/me/.config/patchbay/config.toml", saying("mine"));
+        world.folder.write("home/user/.config/patchbay/config.toml", saying("mine"));
         std::string text = "[servers]\n";
         for (int i = 0; i < count; ++i)
             text += "s" + std::to_string(i) + " = { enabled = false }\n";
-        world.folder.write("home/me/work/app/.mcp.toml", text);
-        world.folder.write("home/me/work/app/.patchbay.local.toml",
+        world.folder.write("home/user/src/project/.mcp.toml", text);
+        world.folder.write("home/user/src/project/.patchbay.local.toml",
                            "[servers.a]\ndisabled_tools = ['wipe']\n");
         const auto loaded = load(world.environment);
         const bool fits = count == 4095;
@@ -137,10 +138,10 @@ TEST(Sources, ACheckoutOfManyServersDoesNotDropTheRulesOfALocalFile) {
         EXPECT_EQ(find(config, "a")->disabled_tools.size(), fits ? 1u : 0u);
         EXPECT_EQ(config.permissions.allow.has_value(), !fits) << "none is allowed";
         EXPECT_EQ(config.permissions.closed,
-                  fits
-                      ? ""
-                      : "local config " + (world.folder / "home/me/work/app/.patchbay.local.toml") +
-                            " is broken, and what it forbids is unknown; mend it");
+                  fits ? ""
+                       : "local config " +
+                             (world.folder / "home/user/src/project/.patchbay.local.toml") +
+                             " is broken, and what it forbids is unknown; mend it");
         const auto place = std::find_if(
             loaded.candidates.begin(), loaded.candidates.end(),
             [](const auto& each) { return each.path.ends_with(".patchbay.local.toml"); });
@@ -151,11 +152,11 @@ TEST(Sources, ACheckoutOfManyServersDoesNotDropTheRulesOfALocalFile) {
 
 TEST(Sources, TheNearestProjectFolderUpwardsCounts) {
     World world;
-    world.folder.make("home/me/work/app/deep/er");
-    world.environment.working_directory = world.folder / "home/me/work/app/deep/er";
-    world.folder.write("home/me/work/.mcp.toml", saying("far"));
+    world.folder.make("home/user/src/project/deep/er");
+    world.environment.working_directory = world.folder / "home/user/src/project/deep/er";
+    world.folder.write("home/user/src/.mcp.toml", saying("far"));
     EXPECT_EQ(command_of(approved(world), "a"), "far");
-    world.folder.write("home/me/work/app/.patchbay/config.toml", saying("near"));
+    world.folder.write("home/user/src/project/.patchbay/config.toml", saying("near"));
     EXPECT_EQ(command_of(approved(world), "a"), "near");
 }
 
@@ -163,11 +164,11 @@ TEST(Sources, TheSearchStopsAtTheRepositoryAndAtHome) {
     World world;
     world.folder.write("home/.mcp.toml", saying("above home"));
     EXPECT_EQ(command_of(approved(world), "a"), "(none)");
-    world.folder.write("home/me/work/.mcp.toml", saying("above the repository"));
+    world.folder.write("home/user/src/.mcp.toml", saying("above the repository"));
     EXPECT_EQ(command_of(approved(world), "a"), "above the repository");
-    world.folder.make("home/me/work/app/.git");
+    world.folder.make("home/user/src/project/.git");
     EXPECT_EQ(command_of(approved(world), "a"), "(none)");
-    world.folder.write("home/me/work/app/.mcp.toml", saying("root of the repository"));
+    world.folder.write("home/user/src/project/.mcp.toml", saying("root of the repository"));
     EXPECT_EQ(command_of(approved(world), "a"), "root of the repository");
 }
 
@@ -220,8 +221,8 @@ TEST(Sources, WhatIsNamedForARunStopsItWhenItIsNoGood) {
     for (const auto& c : cases) {
         SCOPED_TRACE(c.says);
         World world;
-        world.folder.write("home/me/work/app/broken.toml", "[servers\n");
-        world.folder.write("home/me/work/app/x.ini", "");
+        world.folder.write("home/user/src/project/broken.toml", "[servers\n");
+        world.folder.write("home/user/src/project/x.ini", "");
         world.environment.config_files = c.files;
         world.environment.sets = c.sets;
         world.environment.log_level = c.log_level;
@@ -235,19 +236,20 @@ TEST(Sources, WhatIsNamedForARunStopsItWhenItIsNoGood) {
     World world;
     world.environment.sets = {"health.misses=3"};
     world.environment.log_level = "debug";
-    world.folder.write("home/me/.config/patchbay/config.toml", "[servers\n");
+    world.folder.write("home/user/.config/patchbay/config.toml", "[servers\n");
     const auto config = load(world.environment).config;
     EXPECT_EQ(config.stop, "") << "nobody named the user's file for this run";
     EXPECT_EQ(config.log_level, "debug");
 }
 
 TEST(Sources, ABrokenFileOfAnyScopeAllowsNothing) {
-    for (const auto* path : {"home/me/.config/patchbay/config.toml", "home/me/work/app/.mcp.toml",
-                             "home/me/work/app/.patchbay.local.toml"}) {
+    for (const auto* path :
+         {"home/user/.config/patchbay/config.toml", "home/user/src/project/.mcp.toml",
+          "home/user/src/project/.patchbay.local.toml"}) {
         SCOPED_TRACE(path);
         World world;
-        world.folder.write("home/me/work/app/.patchbay/config.yaml", "health: {misses: 2}");
-        world.folder.write("home/me/.config/patchbay/mcp.toml",
+        world.folder.write("home/user/src/project/.patchbay/config.yaml", "health: {misses: 2}");
+        world.folder.write("home/user/.config/patchbay/mcp.toml",
                            saying("good") + "[permissions]\nallow = ['mcp__a__*']\n");
         world.folder.write(path, "[permissions]\ndeny = ['mcp__a__wipe'\n");
         // A stronger list does not open it again.
@@ -264,8 +266,8 @@ TEST(Sources, ABrokenFileOfAnyScopeAllowsNothing) {
 
 TEST(Sources, AFileThatOthersMayWriteIsNotRead) {
     World world;
-    const auto file = world.folder / "home/me/work/app/.mcp.toml";
-    world.folder.write("home/me/work/app/.mcp.toml", saying("x"));
+    const auto file = world.folder / "home/user/src/project/.mcp.toml";
+    world.folder.write("home/user/src/project/.mcp.toml", saying("x"));
     const auto now = [&] { return command_of(approved(world), "a"); };
     EXPECT_EQ(now(), "x");
     ASSERT_EQ(::chmod(file.c_str(), 0646), 0);
@@ -277,7 +279,7 @@ TEST(Sources, AFileThatOthersMayWriteIsNotRead) {
     EXPECT_EQ(loaded.config.permissions.closed, "") << "a stranger's file forbids nothing either";
     ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
     // The directories that lead there count as well, but for one like /tmp.
-    for (const auto* directory : {"home/me/work/app", "home/me/work", "home/me"}) {
+    for (const auto* directory : {"home/user/src/project", "home/user/src", "home/user"}) {
         SCOPED_TRACE(directory);
         const auto path = world.folder / directory;
         ASSERT_EQ(::chmod(path.c_str(), 0757), 0);
@@ -294,7 +296,7 @@ TEST(Sources, ALinkIsFollowedOnlyToWhereOthersCannotWrite) {
     World world;
     world.folder.write("shared/real.toml", saying("x"));
     std::filesystem::create_symlink(world.folder / "shared/real.toml",
-                                    world.folder / "home/me/work/app/.mcp.toml");
+                                    world.folder / "home/user/src/project/.mcp.toml");
     EXPECT_EQ(command_of(approved(world), "a"), "x");
     ASSERT_EQ(::chmod((world.folder / "shared").c_str(), 0757), 0);
     EXPECT_EQ(command_of(approved(world), "a"), "(none)");
@@ -302,7 +304,7 @@ TEST(Sources, ALinkIsFollowedOnlyToWhereOthersCannotWrite) {
 
 TEST(Sources, AnEnterpriseFileThatAnybodyMayWriteDeniesAll) {
     World world;
-    world.folder.write("home/me/.config/patchbay/config.toml", saying("user"));
+    world.folder.write("home/user/.config/patchbay/config.toml", saying("user"));
     world.folder.write("etc/enterprise.toml", "exclusive = false\n");
     ASSERT_EQ(::chmod((world.folder / "etc/enterprise.toml").c_str(), 0664), 0);
     EXPECT_FALSE(load(world.environment).config.deny_all) << "a group of administrators";
@@ -316,10 +318,10 @@ TEST(Sources, AnEnterpriseFileThatAnybodyMayWriteDeniesAll) {
 
 TEST(Sources, AFileThatCannotBeReadIsNamed) {
     World world;
-    world.folder.make("home/me/.config/patchbay/config.toml");
-    ASSERT_EQ(::mkfifo((world.folder / "home/me/.config/patchbay/mcp.toml").c_str(), 0600), 0);
+    world.folder.make("home/user/.config/patchbay/config.toml");
+    ASSERT_EQ(::mkfifo((world.folder / "home/user/.config/patchbay/mcp.toml").c_str(), 0600), 0);
     std::filesystem::create_symlink("nowhere",
-                                    world.folder / "home/me/.config/patchbay/config.json");
+                                    world.folder / "home/user/.config/patchbay/config.json");
     world.folder.write("x.ini", "");
     world.environment.config_files = {world.folder / "x.ini"};
     const auto text = all(load(world.environment).config.diagnostics);
@@ -332,11 +334,12 @@ TEST(Sources, AFileThatCannotBeReadIsNamed) {
 
 TEST(Sources, ALocalFileWithoutAProjectIsWarnedOf) {
     World world;
-    world.folder.write("home/me/work/app/.patchbay.local.toml", saying("alone"));
+    world.folder.write("home/user/src/project/.patchbay.local.toml", saying("alone"));
     EXPECT_EQ(all(load(world.environment).config.diagnostics),
-              "warning: local config " + (world.folder / "home/me/work/app/.patchbay.local.toml") +
+              "warning: local config " +
+                  (world.folder / "home/user/src/project/.patchbay.local.toml") +
                   ": not read: no project file beside it\n");
-    world.folder.write("home/me/work/app/.mcp.toml", "");
+    world.folder.write("home/user/src/project/.mcp.toml", "");
     EXPECT_EQ(command_of(approved(world), "a"), "alone");
     EXPECT_EQ(all(approved(world).diagnostics), "");
 }
@@ -361,17 +364,17 @@ TEST(Sources, EverySuffixThatNamesAFormatIsReadInEveryScope) {
         const char* stem;
         Scope scope;
     } places[] = {{"etc/enterprise", Scope::Enterprise},
-                  {"home/me/.config/patchbay/config", Scope::User},
-                  {"home/me/.config/patchbay/mcp", Scope::User},
-                  {"home/me/work/app/.patchbay/config", Scope::Project},
-                  {"home/me/work/app/.mcp", Scope::Project},
-                  {"home/me/work/app/.patchbay.local", Scope::Local}};
+                  {"home/user/.config/patchbay/config", Scope::User},
+                  {"home/user/.config/patchbay/mcp", Scope::User},
+                  {"home/user/src/project/.patchbay/config", Scope::Project},
+                  {"home/user/src/project/.mcp", Scope::Project},
+                  {"home/user/src/project/.patchbay.local", Scope::Local}};
     for (const auto& [stem, scope] : places) {
         for (const auto& [suffix, format] : kSuffixes) {
             const auto name = stem + std::string(suffix);
             SCOPED_TRACE(name);
             World world;
-            if (scope == Scope::Local) world.folder.write("home/me/work/app/.mcp.toml", "");
+            if (scope == Scope::Local) world.folder.write("home/user/src/project/.mcp.toml", "");
             world.folder.write(name, format == Format::Toml
                                          ? "permissions.deny = ['*']"
                                          : "{\"permissions\": {\"deny\": [\"*\"]}}");
@@ -389,8 +392,8 @@ TEST(Sources, EverySuffixThatNamesAFormatIsReadInEveryScope) {
 
 TEST(Sources, TwoFilesOfOneNameInYamlAreTwoFilesOfOneScope) {
     World world;
-    world.folder.write("home/me/work/app/.mcp.yaml", "servers: {a: {command: first}}");
-    world.folder.write("home/me/work/app/.mcp.yml",
+    world.folder.write("home/user/src/project/.mcp.yaml", "servers: {a: {command: first}}");
+    world.folder.write("home/user/src/project/.mcp.yml",
                        "servers: {a: {command: second}, b: {command: b}}");
     const auto config = approved(world);
     EXPECT_EQ(command_of(config, "a"), "first");
@@ -400,22 +403,22 @@ TEST(Sources, TwoFilesOfOneNameInYamlAreTwoFilesOfOneScope) {
 
 TEST(Sources, CandidatesListEveryPlaceStrongestLast) {
     World world;
-    world.folder.write("home/me/work/app/.mcp.json", "{");
+    world.folder.write("home/user/src/project/.mcp.json", "{");
     const auto candidates = load(world.environment).candidates;
     ASSERT_FALSE(candidates.empty());
-    EXPECT_EQ(candidates.front().path, world.folder / "home/me/.config/patchbay/config.toml");
+    EXPECT_EQ(candidates.front().path, world.folder / "home/user/.config/patchbay/config.toml");
     EXPECT_EQ(candidates.back().path, world.folder / "etc/enterprise.jsonc");
     const auto it = std::find_if(candidates.begin(), candidates.end(),
                                  [](const auto& c) { return c.found == Candidate::Found::Broken; });
     ASSERT_NE(it, candidates.end());
-    EXPECT_EQ(it->path, world.folder / "home/me/work/app/.mcp.json");
+    EXPECT_EQ(it->path, world.folder / "home/user/src/project/.mcp.json");
     EXPECT_THAT(it->note, HasSubstr("not JSON"));
 }
 
 TEST(Sources, NothingEscapesAnExclusiveEnterpriseFile) {
     World world;
     world.folder.write("etc/enterprise.yaml", "servers: {theirs: {command: x}}");
-    world.folder.write("home/me/.config/patchbay/config.toml", "not even TOML");
+    world.folder.write("home/user/.config/patchbay/config.toml", "not even TOML");
     world.folder.write("flag.toml", saying("flag"));
     world.environment.config_files = {world.folder / "flag.toml"};
     world.environment.sets = {"servers.b.command=x", "servers.theirs.enabled=false"};
@@ -440,7 +443,7 @@ TEST(Sources, ABrokenEnterpriseFileDeniesAll) {
                              "exclusive = false\npolicy = 'none'"}) {
         SCOPED_TRACE(text);
         World world;
-        world.folder.write("home/me/.config/patchbay/config.toml", saying("user"));
+        world.folder.write("home/user/.config/patchbay/config.toml", saying("user"));
         world.folder.write("etc/enterprise.toml", text);
         const auto config = load(world.environment).config;
         EXPECT_TRUE(config.deny_all);
@@ -486,7 +489,7 @@ TEST(Sources, SetWithoutSenseIsAnError) {
 
 TEST(Sources, AnOverlayFromTheCommandLineAdjustsAServer) {
     World world;
-    world.folder.write("home/me/.config/patchbay/config.toml", saying("user"));
+    world.folder.write("home/user/.config/patchbay/config.toml", saying("user"));
     world.environment.sets = {"servers.a.enabled=false", "servers.a.tool_timeout_sec=1.5"};
     const auto config = load(world.environment).config;
     ASSERT_TRUE(find(config, "a"));
@@ -497,12 +500,12 @@ TEST(Sources, AnOverlayFromTheCommandLineAdjustsAServer) {
 
 TEST(Sources, RootsStandBesideTheFileThatNamesThem) {
     World world;
-    const auto folder = world.folder / "home/me/.config/patchbay";
-    world.folder.write("home/me/.config/patchbay/config.toml",
+    const auto folder = world.folder / "home/user/.config/patchbay";
+    world.folder.write("home/user/.config/patchbay/config.toml",
                        "[client]\nroots = ['docs', '../x', '/a', 'file:///b']\n");
     EXPECT_THAT(
         load(world.environment).config.client.roots,
-        ElementsAre(folder + "/docs", world.folder / "home/me/.config/x", "/a", "file:///b"));
+        ElementsAre(folder + "/docs", world.folder / "home/user/.config/x", "/a", "file:///b"));
     world.environment.sets = {"client.roots=['docs']"};
     EXPECT_THAT(load(world.environment).config.client.roots,
                 ElementsAre(world.environment.working_directory + "/docs"));
@@ -532,7 +535,7 @@ TEST(Sources, ANumberThatDoesNotDoIsShown) {
 
 TEST(Sources, ToolTimeoutVariableChangesTheDefaultOnly) {
     World world;
-    world.folder.write("home/me/.config/patchbay/config.toml",
+    world.folder.write("home/user/.config/patchbay/config.toml",
                        saying("x") + "[servers.b]\ncommand = 'x'\ntool_timeout_sec = 7\n");
     world.variables["MCP_TOOL_TIMEOUT"] = "2500";
     auto config = load(world.environment).config;
@@ -562,7 +565,7 @@ TEST(Sources, PluginServersAreOffUntilTheUserEnablesThem) {
          "manifest = 1\nid = 'quic'\n[servers.a]\ntransport = 'quic'\n[servers.b]\ntransport = "
          "'quic'\n"},
         {"/q/plugin.toml", "not TOML"}};
-    world.folder.write("home/me/.config/patchbay/config.toml", "[servers.b]\nenabled = true\n");
+    world.folder.write("home/user/.config/patchbay/config.toml", "[servers.b]\nenabled = true\n");
     const auto loaded = load(world.environment, plugins);
     EXPECT_EQ(all(loaded.config.diagnostics), "");
     EXPECT_FALSE(find(loaded.config, "a")->enabled);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config/load.hpp"
+#include "config/merge.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,17 +41,17 @@ private:
     std::string path_;
 };
 
-// home/me is the home, home/me/work/app the working directory, etc the enterprise's.
+// home/user is the home, home/user/src/project the working directory, etc the enterprise's.
 struct World {
     Folder folder;
     std::map<std::string, std::string> variables;
     Environment environment;
 
     World() {
-        folder.make("home/me/work/app");
-        environment.home = folder / "home/me";
-        environment.working_directory = folder / "home/me/work/app";
-        environment.config_home = folder / "home/me/.config";
+        folder.make("home/user/src/project");
+        environment.home = folder / "home/user";
+        environment.working_directory = folder / "home/user/src/project";
+        environment.config_home = folder / "home/user/.config";
         environment.enterprise_directory = folder / "etc";
         environment.variable = [this](const std::string& name) -> std::optional<std::string> {
             const auto it = variables.find(name);
@@ -81,6 +82,17 @@ inline const Server* find(const Config& config, const std::string& id) {
         if (server.id == id) return &server;
     }
     return nullptr;
+}
+
+// A file of that scope, by the name of its scope; and what a user's alone makes.
+inline Fragment toml(Scope scope, const std::string& text) {
+    return read_fragment(text, Format::Toml, {scope, 0, std::string(name_of(scope)) + ".toml"});
+}
+
+inline Config of_user(const std::string& text) {
+    std::vector<Fragment> one;
+    one.push_back(toml(Scope::User, text));
+    return merge(std::move(one));
 }
 
 inline std::string all(const std::vector<Diagnostic>& diagnostics) {

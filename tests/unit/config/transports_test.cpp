@@ -21,7 +21,9 @@ std::vector<KnownTransport> known() {
         {"stdio",
          boost::json::parse(
              R"({"properties": {"command": {}, "args": {}, "env": {}}, "additionalProperties": false})")},
-        {"http", nullptr},
+        {"http",
+         boost::json::parse(
+             R"({"properties": {"headers": {"x-patchbay-reserved": ["cookie", "mcp-*"]}}, "additionalProperties": true})")},
         {"sse",
          boost::json::parse(R"({"properties": {"url": {}}, "additionalProperties": true})")}};
 }

@@ -1,6 +1,7 @@
 // The handshake over a channel that only exists: answers come when the test says so.
 #include "connection/greeting.hpp"
 
+#include "support/silent_channel.hpp"
 #include "unit/connection/scripted_requests.hpp"
 
 #include <gmock/gmock.h>
@@ -18,16 +19,8 @@ using ::testing::SizeIs;
 
 class GreetingTest : public ::testing::Test, public GreetingOwner, public Loss {
 protected:
-    struct Silent final : plugin::Channel {
+    struct Silent final : test::SilentChannel {
         explicit Silent(bool scoped) : scoped_(scoped) {}
-        Result<plugin::Flow> send(plugin::OutgoingMessage) override { return plugin::Flow::Ready; }
-        void cancel(plugin::ExchangeId) override {}
-        void pause() override {}
-        void resume() override {}
-        void unfold(std::vector<core::Buffer>) override {}
-        void settle(plugin::ExchangeId) override {}
-        void set_credentials(const std::vector<plugin::Header>&) override {}
-        void close() override {}
         bool request_scoped() const override { return scoped_; }
         bool takes_headers() const override { return scoped_; }
         const bool scoped_;

@@ -1,6 +1,8 @@
 // What leaves and what waits, without a transport.
 #include "connection/outbox.hpp"
 
+#include "support/silent_channel.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +18,7 @@ using ::testing::IsEmpty;
 class OutboxTest : public ::testing::Test, public OutboxOwner {
 protected:
     // Takes what `answers` says, one after the other; then everything.
-    struct Taker final : plugin::Channel {
+    struct Taker final : test::SilentChannel {
         explicit Taker(OutboxTest& of) : test(of) {}
         Result<Flow> send(plugin::OutgoingMessage message) override {
             if (!test.answers.empty()) {
@@ -29,15 +31,6 @@ protected:
             test.taken.emplace_back(message.body.view());
             return Flow::Ready;
         }
-        void cancel(plugin::ExchangeId) override {}
-        void pause() override {}
-        void resume() override {}
-        void unfold(std::vector<core::Buffer>) override {}
-        void settle(plugin::ExchangeId) override {}
-        void set_credentials(const std::vector<plugin::Header>&) override {}
-        void close() override {}
-        bool request_scoped() const override { return false; }
-        bool takes_headers() const override { return false; }
         OutboxTest& test;
     };
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 namespace patchbay::connection {
 namespace {
 
@@ -19,10 +21,16 @@ protected:
         terms.health.reconnect_most = 3s;
         server.restart = true;
     }
-    void expect(Phase phase, State shown) {
-        EXPECT_EQ(static_cast<int>(one.phase()), static_cast<int>(phase));
-        EXPECT_STREQ(name_of(one.shown()), name_of(shown));
-    }
+    struct Seen {
+        Phase phase;
+        State shown;
+        bool operator==(const Seen&) const = default;
+        friend void PrintTo(const Seen& seen, std::ostream* out) {
+            *out << "phase " << static_cast<int>(seen.phase) << ", shown as "
+                 << name_of(seen.shown);
+        }
+    };
+    Seen seen() const { return {one.phase(), one.shown()}; }
     void be_ready() {
         ASSERT_TRUE(one.want());
         one.attempt();
@@ -37,15 +45,15 @@ protected:
 };
 
 TEST_F(SupervisorTest, ComesToLifeByWayOfAPlaceAndAnAttempt) {
-    expect(Phase::Idle, State::Idle);
+    EXPECT_EQ(seen(), (Seen{Phase::Idle, State::Idle}));
     EXPECT_TRUE(one.wakes());
     EXPECT_TRUE(one.want());
     one.queue();
-    expect(Phase::Waiting, State::Connecting);
+    EXPECT_EQ(seen(), (Seen{Phase::Waiting, State::Connecting}));
     one.attempt();
-    expect(Phase::Attempting, State::Connecting);
+    EXPECT_EQ(seen(), (Seen{Phase::Attempting, State::Connecting}));
     one.ready();
-    expect(Phase::Ready, State::Ready);
+    EXPECT_EQ(seen(), (Seen{Phase::Ready, State::Ready}));
 }
 
 TEST_F(SupervisorTest, BeginsNoSecondAttemptBesideTheFirst) {
@@ -66,9 +74,9 @@ TEST_F(SupervisorTest, BeginsNoSecondAttemptBesideTheFirst) {
 TEST_F(SupervisorTest, SaysAtOnceWhatALossWillComeToAndStaysWithIt) {
     be_ready();
     one.lose(lost);
-    expect(Phase::Leaving, State::Reconnecting);
+    EXPECT_EQ(seen(), (Seen{Phase::Leaving, State::Reconnecting}));
     one.fail(lost, Retry::Worthwhile);
-    expect(Phase::BackingOff, State::Reconnecting);
+    EXPECT_EQ(seen(), (Seen{Phase::BackingOff, State::Reconnecting}));
     EXPECT_FALSE(one.wakes()) << "a request waits for the pause to end";
 }
 
@@ -76,16 +84,16 @@ TEST_F(SupervisorTest, PausesLongerEachTimeAndThenComesBackNoMore) {
     for (const auto pause : {1s, 2s, 3s}) {
         one.attempt();
         one.fail(lost, Retry::Worthwhile);
-        ASSERT_EQ(static_cast<int>(one.phase()), static_cast<int>(Phase::BackingOff));
+        ASSERT_EQ(seen(), (Seen{Phase::BackingOff, State::Reconnecting}));
         EXPECT_EQ(one.pause(), pause);
     }
     one.attempt();
-    expect(Phase::Attempting, State::Reconnecting);
+    EXPECT_EQ(seen(), (Seen{Phase::Attempting, State::Reconnecting}));
     one.fail(lost, Retry::Worthwhile);
-    expect(Phase::Failed, State::Failed);
+    EXPECT_EQ(seen(), (Seen{Phase::Failed, State::Failed}));
     EXPECT_TRUE(one.want());
     one.attempt();
-    expect(Phase::Attempting, State::Connecting);
+    EXPECT_EQ(seen(), (Seen{Phase::Attempting, State::Connecting}));
 }
 
 TEST_F(SupervisorTest, WaitsAsLongAsTheServerAsksForWithinReason) {
@@ -119,19 +127,19 @@ TEST_F(SupervisorTest, ForgivesPastFailuresOnceItWasReadyForAWhile) {
 TEST_F(SupervisorTest, DoesNotComeBackWhereNothingWouldBeBetter) {
     one.attempt();
     one.fail(lost, Retry::Useless);
-    expect(Phase::Failed, State::Error);
+    EXPECT_EQ(seen(), (Seen{Phase::Failed, State::Error}));
     one.attempt();
     one.fail(refused, Retry::Worthwhile);
-    expect(Phase::AuthRequired, State::AuthRequired);
+    EXPECT_EQ(seen(), (Seen{Phase::AuthRequired, State::AuthRequired}));
     server.restart = false;
     one.attempt();
     one.fail(lost, Retry::Worthwhile);
-    expect(Phase::Failed, State::Failed);
+    EXPECT_EQ(seen(), (Seen{Phase::Failed, State::Failed}));
     server.restart = true;
     terms.long_lived = false;
     one.attempt();
     one.fail(lost, Retry::Worthwhile);
-    expect(Phase::Failed, State::Failed);
+    EXPECT_EQ(seen(), (Seen{Phase::Failed, State::Failed}));
 }
 
 TEST_F(SupervisorTest, RefusesRequestsForAMomentAfterAFailure) {
@@ -147,35 +155,35 @@ TEST_F(SupervisorTest, RefusesRequestsForAMomentAfterAFailure) {
 TEST_F(SupervisorTest, ASessionThatIsRenewedIsAnAttemptOnTheWayBack) {
     be_ready();
     one.renew();
-    expect(Phase::Attempting, State::Reconnecting);
+    EXPECT_EQ(seen(), (Seen{Phase::Attempting, State::Reconnecting}));
     one.ready();
-    expect(Phase::Ready, State::Ready);
+    EXPECT_EQ(seen(), (Seen{Phase::Ready, State::Ready}));
 }
 
 TEST_F(SupervisorTest, AnAttemptThatAsksForCredentialsIsStillTheFirst) {
     one.attempt();
     one.renew();
-    expect(Phase::Attempting, State::Connecting);
+    EXPECT_EQ(seen(), (Seen{Phase::Attempting, State::Connecting}));
 }
 
 TEST_F(SupervisorTest, ATransportThatDoesNotLetGoIsAnErrorUntilItDoes) {
     one.attempt();
     one.move_on();
     one.give_up();
-    expect(Phase::Leaving, State::Error);
+    EXPECT_EQ(seen(), (Seen{Phase::Leaving, State::Error}));
     EXPECT_FALSE(one.want());
 }
 
 TEST_F(SupervisorTest, OnceStoppedNothingBringsItBack) {
     be_ready();
     one.stop();
-    expect(Phase::Stopping, State::Ready);
+    EXPECT_EQ(seen(), (Seen{Phase::Stopping, State::Ready}));
     EXPECT_TRUE(one.is_closing());
     EXPECT_FALSE(one.want());
     one.lose(lost);
-    expect(Phase::Stopping, State::Failed);
+    EXPECT_EQ(seen(), (Seen{Phase::Stopping, State::Failed}));
     one.stopped();
-    expect(Phase::Stopped, State::Stopped);
+    EXPECT_EQ(seen(), (Seen{Phase::Stopped, State::Stopped}));
     EXPECT_FALSE(one.want());
     EXPECT_FALSE(one.wakes());
 }

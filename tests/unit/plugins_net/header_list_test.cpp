@@ -1,14 +1,20 @@
 #include "net/header_list.hpp"
 
+#include "core/json.hpp"
+
 #include <patchbay/cpp/plugin.hpp>
 
 #include <gmock/gmock.h>
+
+#include <fstream>
+#include <sstream>
 
 namespace patchbay::net {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::UnorderedElementsAreArray;
 
 std::string refusal(const std::string& name, const std::string& value) {
     HeaderList headers;
@@ -45,6 +51,25 @@ TEST(HeaderList, LeavesToPatchbayWhatIsPatchbays) {
          {"Host", "cookie", "CONNECTION", "Transfer-Encoding", "content-length", "Mcp-Session-Id",
           "MCP-Protocol-Version", "mcp-param-x", "TE", "Upgrade"})
         EXPECT_THAT(refusal(ours, "v"), HasSubstr("set by Patchbay itself")) << ours;
+}
+
+TEST(HeaderList, KeepsToItselfWhatTheSchemasCallReserved) {
+    std::vector<std::string> kept(kReserved.begin(), kReserved.end());
+    kept.emplace_back("mcp-*");
+    for (const std::string transport : {"http", "sse", "ws"}) {
+        SCOPED_TRACE(transport);
+        std::ostringstream text;
+        text << std::ifstream(PATCHBAY_SOURCE_DIR "/plugins/" + transport + "/" + transport +
+                              ".schema.json")
+                    .rdbuf();
+        const auto schema = core::parse_json_object(text.str());
+        ASSERT_TRUE(schema) << schema.error().message;
+        std::vector<std::string> told;
+        for (const auto& name :
+             schema->at("properties").at("headers").at("x-patchbay-reserved").as_array())
+            told.emplace_back(name.as_string());
+        EXPECT_THAT(told, UnorderedElementsAreArray(kept));
+    }
 }
 
 }  // namespace

@@ -1,0 +1,52 @@
+#include "app/verb.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/stat.h>
+
+namespace patchbay::app {
+
+namespace {
+
+// Asked before the tool is called: what it did could not be undone when its answer is lost.
+std::string no_folder(const std::string& path) {
+    struct stat info {};
+    const int failed = ::stat(path.c_str(), &info) != 0 ? errno
+                       : S_ISDIR(info.st_mode)          ? 0
+                                                        : ENOTDIR;
+    if (failed == 0) return {};
+    return "nothing can be saved in \"" + path + "\": " + std::strerror(failed);
+}
+
+}  // namespace
+
+CLI::App& add_verb(CLI::App& parent, const std::string& name, const std::string& what,
+                   const std::string& examples) {
+    auto& made = *parent.add_subcommand(name, what);
+    made.fallthrough();
+    made.footer("Examples:\n" + examples +
+                "\nOptions of every verb (--json, --config, ...): patchbay --help");
+    return made;
+}
+
+void take_server(CLI::App& verb, std::string& server, const std::string& what) {
+    verb.add_option("--server", server, what)->type_name("ID");
+}
+
+void take_output_directory(CLI::App& verb, std::string& directory, const std::string& what) {
+    verb.add_option("--output", directory, what)
+        ->type_name("DIR")
+        ->check(no_folder)
+        ->capture_default_str();
+}
+
+void take_each(CLI::App& verb, const std::string& option, std::vector<std::string>& values,
+               const std::string& type, const std::string& what) {
+    verb.add_option(option, values, what)
+        ->type_name(type)
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,45 @@
+// How the files of other programs say what ours say: each dialect differs in where the servers stand,
+// in a few key names, and in what its own function below restates. dialects.cpp finds the servers.
+//
+// Threads: [any], pure.
+#pragma once
+
+#include "config/fragment.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace patchbay::config {
+
+enum Dialect : unsigned {
+    kOurs = 1,     // [servers]; Lace, ToolLoop and Kandev files are the same with other values
+    kCodex = 2,    // [mcp_servers]
+    kDesktop = 4,  // mcpServers: Claude, Cursor, Windsurf, Gemini
+    kVsCode = 8,   // servers and inputs
+    kNested = 16,  // mcp.servers
+    kAll = 31,
+};
+
+// Renames what the dialect calls otherwise, and leaves out what means nothing here.
+void rename(ServerEntry& entry, Dialect dialect);
+void pass_over_foreign(ServerEntry& entry, Dialect dialect, Fragment& out);
+
+// `out` gets the diagnostics; `root` is the whole file.
+void restate_codex(ServerEntry& entry);
+void restate_desktop(ServerEntry& entry, Fragment& out);
+void restate_vs_code(ServerEntry& entry, const Node& root, const Source& source);
+
+// Shared by them. The first reason to refuse an entry is kept.
+void refuse(ServerEntry& entry, Mark mark, std::string why);
+void note(Fragment& out, Severity severity, Mark mark, std::string text);
+void replace_all(std::string& text, std::string_view what, std::string_view by);
+void folders(ServerEntry& entry, const Source& source);
+
+template <class Change>
+void change_texts(Node& node, const Change& change) {
+    if (node.is(Node::Kind::Text)) change(node);
+    for (auto& item : node.items) change_texts(item, change);
+    for (auto& member : node.members) change_texts(member.value, change);
+}
+
+}  // namespace patchbay::config
