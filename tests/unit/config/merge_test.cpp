@@ -144,10 +144,28 @@ TEST(ConfigMerge, AKeyInPermissionsThatNobodyKnowsClosesThem) {
 }
 
 TEST(ConfigMerge, AnEnterpriseFileWithAnUnknownKeyDeniesAll) {
-    for (const auto* text :
-         {"exclusiv = false\n", "exclusive = false\n[limits]\nmesage_bytes = 1\n",
-          "exclusive = false\n[health]\nmisses = 'x'\n",
-          "exclusive = false\n[permissions]\ndeni = ['x']\n"}) {
+    for (const auto* text : {"exclusiv = false\n",
+                             "exclusive = false\n[limits]\nmesage_bytes = 1\n",
+                             "exclusive = false\n[health]\nmisses = 'x'\n",
+                             "exclusive = false\n[permissions]\ndeni = ['x']\n",
+                             "exclusive = false\n[permissions.x]\nlimit = 1\n",
+                             "exclusive = false\n[policy]\nx = 1\n",
+                             "exclusive = false\nx = 1\n",
+                             "exclusive = false\n[x]\ny = 1\n",
+                             "exclusive = false\n[x.y.z]\nenabled = true\n",
+                             "exclusive = false\n[telemetry]\nenabled = false\n",
+                             "exclusive = false\n[mcp]\nx = 1\n",
+                             "exclusive = false\n[mcp.x]\ny = 1\n",
+                             "exclusive = false\n[client]\nx = 1\n",
+                             "exclusive = false\n[client.x]\ny = 1\n",
+                             "exclusive = false\n[plugins]\nx = 1\n",
+                             "exclusive = false\n[secrets]\nx = 1\n",
+                             "exclusive = false\n[log]\nx = 1\n",
+                             "exclusive = false\nenabled = false\n",
+                             "exclusive = false\nenabled = false\n[mcp_servers.y]\ncommand = 'y'\n",
+                             "exclusive = false\n[agents.x]\ndisabled_tools = ['a']\n",
+                             "exclusive = false\n[bundles.x]\ndeny = ['a']\n",
+                             "exclusive = false\n[mcp_servers.y]\ncommand = 'y'\n[x]\ny = 1\n"}) {
         std::vector<Fragment> fragments;
         fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'x'\n"));
         fragments.push_back(toml(Scope::Enterprise, text));
