@@ -87,13 +87,15 @@ public:
             for (const auto& key : server_keys()) legal.emplace_back(key.name);
             const auto& place = place_of(server, name);
             const bool rule = is_rule_of_a_server(name, server.settings.at(name), server.words);
+            const auto hint = hint_for(name, legal);
             const bool fails = rule || server.place.scope == Scope::Enterprise;
             if (fails) harmless = false;
             config_.diagnostics.push_back(
                 {fails || place.is_flag() ? Severity::Error : Severity::Warning, place,
                  "server \"" + server.id + "\": unknown key \"" + core::printable(name, 80) +
                      "\" for transport \"" + server.transport + "\"" +
-                     (rule ? ", which may be meant to forbid" : "") + hint_for(name, legal),
+                     (rule ? ", which may be meant to forbid" : "") +
+                     (rule && hint.empty() ? what_forbids(server) : hint),
                  server.id});
             server.settings.erase(name);
         }
@@ -118,6 +120,12 @@ public:
     }
 
 private:
+    static std::string what_forbids(const Server& server) {
+        return std::string(
+                   "; what forbids is enabled, enabled_tools, disabled_tools, tools and trust") +
+               (server.words == Words::Ours ? ", and a key of your own begins with \"x-\"" : "");
+    }
+
     // What belongs to the server and stands in its `config` is offered as itself.
     static std::string hint_for(const std::string& name, const std::vector<std::string>& legal) {
         const auto keys = server_keys();

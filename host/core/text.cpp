@@ -207,6 +207,12 @@ std::string lower(std::string_view text) {
     return out;
 }
 
+std::string_view trimmed(std::string_view text) {
+    const auto from = std::min(text.find_first_not_of(" \t"), text.size());
+    text.remove_prefix(from);
+    return text.substr(0, text.find_last_not_of(" \t") + 1);
+}
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
     std::string text;
     for (std::size_t i = 0; i < parts.size(); ++i) {

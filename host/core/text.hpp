@@ -38,6 +38,9 @@ std::string duration(std::chrono::milliseconds time);
 char lower(char letter);
 std::string lower(std::string_view text);
 
+// Without blanks and tabs at its ends.
+std::string_view trimmed(std::string_view text);
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 }  // namespace patchbay::core

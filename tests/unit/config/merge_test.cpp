@@ -143,6 +143,24 @@ TEST(ConfigMerge, AKeyInPermissionsThatNobodyKnowsClosesThem) {
     EXPECT_EQ(of_user("[helth]\nmisses = 1\n").permissions.closed, "");
 }
 
+TEST(ConfigMerge, ADenyThatIsTheNameOfNothingDeniesAll) {
+    for (const auto* pattern : {"echo", "delete_*", "x__echo", "mcp_x__echo", "mcp:x:echo",
+                                "MCP__x__echo", "", " ", "mcp__", "mcp__*__echo"}) {
+        SCOPED_TRACE(pattern);
+        const auto text = "[permissions]\ndeny = ['" + std::string(pattern) + "']\n";
+        EXPECT_NE(of_user(text).permissions.closed, "");
+        std::vector<Fragment> enterprise;
+        enterprise.push_back(toml(Scope::Enterprise, "exclusive = false\n" + text));
+        EXPECT_TRUE(merge(std::move(enterprise)).deny_all);
+    }
+    for (const auto* pattern : {"mcp__elsewhere__x", "mcp__x__*", "mcp__x", "mcp__*", "m*", "*",
+                                " mcp__x__echo ", "mcp__we ird__x", "mcp__x__ec?o", "mcp__x__* "})
+        EXPECT_EQ(
+            of_user("[permissions]\ndeny = ['" + std::string(pattern) + "']\n").permissions.closed,
+            "")
+            << pattern;
+}
+
 TEST(ConfigMerge, AnEnterpriseFileWithAnUnknownKeyDeniesAll) {
     for (const auto* text : {"exclusiv = false\n",
                              "exclusive = false\n[limits]\nmesage_bytes = 1\n",
@@ -607,7 +625,7 @@ TEST(ConfigMerge, ServersThatCannotBeReadMayHaveForbiddenSomething) {
 TEST(ConfigMerge, ListsAreBounded) {
     const auto with = [](int count) {
         std::string many;
-        for (int i = 0; i < count; ++i) many += "'v" + std::to_string(i) + "',";
+        for (int i = 0; i < count; ++i) many += "'mcp__v" + std::to_string(i) + "',";
         std::vector<Fragment> fragments;
         fragments.push_back(toml(Scope::User, "[mcp_servers.x]\ncommand = 'x'\nenv_vars = [" +
                                                   many + "]\n[permissions]\ndeny = [" + many +

@@ -198,6 +198,16 @@ TEST(CheckTransports, ARuleByAWrongNameTakesTheServerDown) {
     }
 }
 
+TEST(CheckTransports, SaysWhyAnUnreadKeyMattersAndWhatToWrite) {
+    auto config = of("[servers.a]\ncommand = 'x'\nverbose = true\n");
+    check_transports(config, known());
+    EXPECT_EQ(all(config.diagnostics),
+              "error: project config .mcp.toml:3:1: server \"a\": unknown key \"verbose\" for "
+              "transport \"stdio\", which may be meant to forbid; what forbids is enabled, "
+              "enabled_tools, disabled_tools, tools and trust, and a key of your own begins with "
+              "\"x-\"\n");
+}
+
 TEST(CheckTransports, WhatCannotForbidStaysAWarningAsItIsInAnotherProgramsFile) {
     for (const auto* key : {"retries = 3", "colour = 'red'", "tags = ['x']", "x-off = true"}) {
         auto config = of(std::string("[servers.a]\ncommand = 'x'\n") + key + "\n");
