@@ -23,7 +23,8 @@ void mask_passed(const json::object& settings, const config::Environment& enviro
         if (!name.is_string()) continue;
         const std::string text(name.get_string());
         const auto value = environment.variable(text);
-        if (value && config::names_a_secret(text)) values.add(*value);
+        if (value && (config::names_a_secret(text) || config::looks_like_a_token(*value)))
+            values.add(*value);
     }
 }
 

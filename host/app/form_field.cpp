@@ -211,7 +211,7 @@ std::string kind_of(const json::object& field, const json::array& choices, bool 
     return core::join(words, ", ");
 }
 
-Result<json::value> yes_or_no(const std::string& line) {
+Result<json::value> yes_or_no(std::string_view line) {
     const auto word = core::lower(line);
     if (word == "y" || word == "yes" || word == "true") return json::value(true);
     if (word == "n" || word == "no" || word == "false") return json::value(false);
@@ -219,16 +219,10 @@ Result<json::value> yes_or_no(const std::string& line) {
                  "\"" + core::printable(line, 80) + "\" is neither y (yes) nor n (no)"};
 }
 
-std::string trimmed(std::string_view text) {
-    const auto from = text.find_first_not_of(" \t");
-    if (from == std::string_view::npos) return {};
-    return std::string(text.substr(from, text.find_last_not_of(" \t") - from + 1));
-}
-
 // JSON, or with commas between the values: each as its type wants it.
 Result<json::value> list_value(const json::object& field, const std::string& name,
                                const std::string& line) {
-    if (trimmed(line).starts_with('[')) {
+    if (core::trimmed(line).starts_with('[')) {
         auto value = core::parse_json(line);
         if (value && value->is_array()) return value;
     }
@@ -237,7 +231,7 @@ Result<json::value> list_value(const json::object& field, const std::string& nam
     json::array values;
     for (std::size_t at = 0; at <= line.size();) {
         const auto end = std::min(line.find(',', at), line.size());
-        const auto piece = trimmed(std::string_view(line).substr(at, end - at));
+        const std::string piece(core::trimmed(std::string_view(line).substr(at, end - at)));
         at = end + 1;
         if (piece.empty()) continue;
         auto value = protocol::coerce_argument(one, name, piece);
@@ -250,7 +244,7 @@ Result<json::value> list_value(const json::object& field, const std::string& nam
 Result<json::value> value_of(const json::object& form, const std::string& name,
                              const std::string& line) {
     const auto* field = field_of(form, name);
-    if (field && has_type(*field, "boolean")) return yes_or_no(trimmed(line));
+    if (field && has_type(*field, "boolean")) return yes_or_no(core::trimmed(line));
     if (field && has_type(*field, "array")) return list_value(*field, name, line);
     return protocol::coerce_argument(form, name, line);
 }

@@ -95,6 +95,7 @@ private:
         const auto& [entry, source] = voice;
         server.place = source->place(entry->mark);
         server.written = entry->written;
+        server.words = entry->words;
         server.program = entry->program;
         if (!entry->refused.empty()) return fail(*source, entry->mark, entry->refused);
         if (entry->body.find("enabled")) turned_off_by_ = entry;
@@ -325,7 +326,7 @@ private:
         const auto& refused = withheld.entry->refused;
         if (!refused.empty()) return fail(*withheld.source, withheld.entry->mark, refused);
         const auto& body = withheld.entry->body;
-        if (const auto* rule = misplaced_rule(body))
+        if (const auto* rule = misplaced_rule(body, withheld.entry->words))
             fail(*withheld.source, rule->mark,
                  unread_rule(rule->key) + core::did_you_mean(rule->key, names_in_a_server()));
         Server wanted;

@@ -56,9 +56,14 @@ enum class Level {
 const char* name_of(Level level);  // "require-approval"
 std::optional<Level> level_from(std::string_view name);
 
+// In whose words an entry of a server is written. Another program may have keys there that mean
+// nothing here; in our own words what nothing reads was meant for this host.
+enum class Words { Ours, AnotherPrograms };
+
 struct Server {
     std::string id;
     Place place;
+    Words words = Words::Ours;  // of its definition
     bool enabled = true;
     std::string transport;  // "stdio", "tcp", ...; never empty after merge
     bool local = false;     // a program of this machine, as check_transports() learns of the plugin

@@ -25,6 +25,9 @@ const Node* too_long(const Node& node) {
     return nullptr;
 }
 
+// In one file: each is compared with the names of all servers. Of more nobody can tell.
+constexpr std::size_t kMostStraySwitches = 64;
+
 class Restater {
 public:
     Restater(Node& root, Fragment& out) : root_(root), out_(out) {}
@@ -119,6 +122,9 @@ private:
             // Whole as it is, it could only have been itself.
             if (server)
                 return misnamed_server(member, text + "; a server stands below \"servers\"");
+            if (auto names = names_beside_switches(member);
+                names && out_.stray_switches.size() < kMostStraySwitches)
+                return out_.stray_switches.push_back({member.mark, text, std::move(*names)});
             return close_for(member, text + "; it may hold a rule that forbids something");
         }
         note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark,
@@ -162,16 +168,20 @@ private:
 
     // Kandev turns off all servers of a file with one word.
     void enabled(const Member& member) {
-        if (!root_.find("servers") && of_another_program()) return;
+        const bool enterprise = out_.source.scope == Scope::Enterprise;
+        const bool servers = root_.find("servers");
+        if (!servers && of_another_program() && !enterprise) return;
         if (!member.value.is(Node::Kind::Flag)) {
             return misshapen(member.value.mark,
                              "enabled: " + mismatch("true or false", member.value));
         }
-        if (!root_.find("servers")) {
-            note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark,
-                 "enabled: it is for the servers of the same source, and there are none; of one "
-                 "server it is servers.ID.enabled");
-        }
+        if (servers) return;
+        const std::string text =
+            "enabled: it is for the servers of the same source, and there are none; of one server "
+            "it "
+            "is servers.ID.enabled";
+        if (enterprise && !member.value.flag) return misshapen(member.mark, text);
+        note(out_.source.is_flag() ? Severity::Error : Severity::Warning, member.mark, text);
     }
 
     void tell_no_effect(const Member& member) {
@@ -196,8 +206,14 @@ private:
     void table(Member& member) {
         if (member.key == "policy") member.key = "permissions";
         const auto& later = keys_for_later();
-        if (std::find(later.begin(), later.end(), member.key) != later.end())
+        if (std::find(later.begin(), later.end(), member.key) != later.end()) {
+            if (out_.source.scope == Scope::Enterprise && may_forbid(member))
+                return misshapen(member.mark,
+                                 member.key +
+                                     ": without effect in this version, so what it forbids "
+                                     "would be allowed");
             tell_no_effect(member);
+        }
         if (!member.value.is(Node::Kind::Map)) {
             if (member.key == "bundles" || member.key == "agents") return;
             misshapen(member.value.mark,
@@ -271,6 +287,7 @@ private:
 
     void entry(std::string id, Mark mark, Node body, Dialect dialect) {
         ServerEntry entry{std::move(id), mark, std::move(body), {}};
+        entry.words = dialect == kOurs ? Words::Ours : Words::AnotherPrograms;
         if (!entry.body.is(Node::Kind::Map)) {
             refuse(entry, entry.body.mark,
                    std::string("expected a table of settings, found ") + name_of(entry.body.kind));

@@ -100,7 +100,7 @@ private:
     bool expand(json::value& value, const std::string& path) {
         if (value.is_string()) {
             if (value.get_string().find("${") == json::string::npos) return true;
-            auto text = expanded(std::string(value.get_string()));
+            auto text = expanded(std::string(value.get_string()), path);
             if (!text) {
                 error_ = within(path, text.error());
                 return false;
@@ -119,7 +119,8 @@ private:
         return true;
     }
 
-    Result<std::string> expanded(std::string_view text) {
+    // `path`: where the text stands, like "headers.X-Key", "args[1]", "auth.corp.token".
+    Result<std::string> expanded(std::string_view text, const std::string& path) {
         std::string out;
         while (true) {
             const auto at = text.find("${");
@@ -137,9 +138,33 @@ private:
             }
             auto value = resolve(text.substr(at + 2, close - at - 2));
             if (!value) return value;
-            out.append(text.substr(0, at)).append(*value);
+            out.append(text.substr(0, at));
             text.remove_prefix(close + 1);
+            if (is_for_a_secret(path) || (is_address(path) && is_hidden_part(out, text)))
+                mask(*value);
+            out.append(*value);
         }
+    }
+
+    // All that a header is made of, and what is called like a secret.
+    static bool is_for_a_secret(std::string_view path) {
+        const auto begin = path.find("headers.");
+        const bool header = begin == 0 || (begin != path.npos && path[begin - 1] == '.');
+        return header || names_a_secret(path.substr(path.rfind('.') + 1));
+    }
+
+    static bool is_address(std::string_view path) {
+        return path == "url" || path.starts_with("auth.");
+    }
+
+    // Of an address: before the `@` of its authority, or behind its path.
+    static bool is_hidden_part(std::string_view before, std::string_view after) {
+        const auto scheme = before.find("://");
+        if (scheme == before.npos) return false;
+        const auto rest = before.substr(scheme + 3);
+        if (rest.find_first_of("?#") != rest.npos) return true;
+        return rest.find('/') == rest.npos &&
+               after.substr(0, after.find_first_of("/?#")).find('@') != after.npos;
     }
 
     Result<std::string> resolve(std::string_view reference) {
@@ -207,7 +232,7 @@ private:
 
     // Most hold no secret: a home that is masked would make a riddle of every path.
     std::string of_variable(std::string_view name, std::string value) const {
-        if (look_ == Look::Values && is_secret(name, value)) mask(value);
+        if (names_a_secret(name) || looks_like_a_token(value)) mask(value);
         return value;
     }
 
@@ -217,6 +242,7 @@ private:
     }
 
     void mask(const std::string& value) const {
+        if (look_ == Look::Form) return;
         if (environment_.secrets)
             environment_.secrets->add(value);
         else

@@ -45,17 +45,27 @@ struct ServerEntry {
     // Of keys that the file calls otherwise: ours to its own. "enabled" is "disabled", turned round.
     std::map<std::string, std::string> aliases = {};
     bool off_with_its_file = false;  // by the file's own `enabled`
+    Words words = Words::Ours;
     const std::string& as_written(const std::string& key) const {
         const auto it = aliases.find(key);
         return it == aliases.end() ? key : it->second;
     }
 };
 
+// A switch in a table that nobody knows. It turns off the servers that it names, and what else it is
+// about is not ours: see names_beside_switches().
+struct StraySwitch {
+    Mark mark;
+    std::string text;  // of the diagnostic
+    std::vector<std::string> names;
+};
+
 struct Fragment {
     Source source;
     std::vector<ServerEntry> servers;
-    std::vector<Member> tables;                // [client], [health], ... of our own files
-    std::optional<bool> exclusive;             // enterprise files
+    std::vector<Member> tables;     // [client], [health], ... of our own files
+    std::optional<bool> exclusive;  // enterprise files
+    std::vector<StraySwitch> stray_switches = {};
     std::vector<Proposal> withheld_auth = {};  // [auth.*] tables that were taken out of `tables`
     // Of the tables that are approved: as Server::program. Set by withhold().
     std::map<std::string, std::optional<std::string>> auth_programs = {};

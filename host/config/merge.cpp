@@ -8,12 +8,17 @@
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 namespace patchbay::config {
 
 namespace {
+
+constexpr std::size_t kMostNear = 8;         // servers that one misspelt name may mean
+constexpr std::size_t kLeastToMisspell = 4;  // letters: of fewer all names are near each other
 
 bool same_strength(const Source& a, const Source& b) {
     return a.scope == b.scope && a.rank == b.rank;
@@ -309,6 +314,48 @@ private:
     std::optional<std::size_t> denied_by_;  // the diagnostic of an enterprise file, if one is
 };
 
+// A stray switch that names a server, nearly too, by its id or as it is written, takes that server
+// down: as an overlay that cannot be understood. Of all else it is only told.
+void settle_stray_switches(std::vector<Fragment>& fragments) {
+    if (std::all_of(fragments.begin(), fragments.end(),
+                    [](const auto& f) { return f.stray_switches.empty(); }))
+        return;
+    std::multimap<std::string, std::string> ids;  // by their names, lower case
+    for (const auto& fragment : fragments) {
+        for (const auto& entry : fragment.servers) {
+            ids.emplace(core::lower(entry.id), entry.id);
+            if (!entry.written.empty()) ids.emplace(core::lower(entry.written), entry.id);
+        }
+    }
+    std::vector<std::string> known;
+    for (auto at = ids.begin(); at != ids.end(); at = ids.upper_bound(at->first))
+        known.push_back(at->first);
+    for (auto& fragment : fragments) {
+        for (const auto& stray : fragment.stray_switches) {
+            std::set<std::string> meant;
+            for (const auto& written : stray.names) {
+                std::vector<std::string> near;
+                if (written.size() >= kLeastToMisspell)
+                    near = core::nearest(written, known, kMostNear);
+                near.push_back(core::lower(written));
+                for (const auto& name : near) {
+                    const auto [first, last] = ids.equal_range(name);
+                    for (auto at = first; at != last; ++at) meant.insert(at->second);
+                }
+            }
+            for (const auto& id : meant)
+                fragment.servers.push_back({id, stray.mark, Node::of_map(stray.mark),
+                                            stray.text + "; it may be meant to turn this off"});
+            if (meant.empty())
+                fragment.diagnostics.push_back(
+                    {fragment.source.is_flag() ? Severity::Error : Severity::Warning,
+                     fragment.source.place(stray.mark),
+                     stray.text,
+                     {}});
+        }
+    }
+}
+
 Config denied(std::vector<Fragment> enterprise) {
     Config config;
     for (auto& fragment : enterprise) {
@@ -389,6 +436,7 @@ Config merge(std::vector<Fragment> fragments, const MergeDefaults& defaults) {
     // Nobody else's file counts then, nor what is wrong in it.
     if (exclusive(enterprise)) fragments.clear();
     std::move(enterprise.begin(), enterprise.end(), std::back_inserter(fragments));
+    settle_stray_switches(fragments);
 
     Merger merger(defaults);
     return merger.run(fragments);

@@ -37,6 +37,38 @@ const std::vector<std::string>& rule_names() {
     return names;
 }
 
+// As plain() makes them: what programs and people write beside a server that is no rule whatever its
+// value. Labels for readers, and what asks less of a person than this host does, so that nothing is
+// forbidden by it.
+const std::vector<std::string>& harmless_names() {
+    static const std::vector<std::string> names = {
+        "annotations", "author",      "authors",     "autoallow", "autoapprove",   "autorun",
+        "alwaysallow", "categories",  "category",    "color",     "comment",       "comments",
+        "description", "dev",         "displayname", "docs",      "documentation", "gallery",
+        "homepage",    "icon",        "icons",       "inputs",    "keywords",      "labels",
+        "license",     "maintainers", "metadata",    "name",      "note",          "notes",
+        "publisher",   "repository",  "tags",        "title",     "version"};
+    return names;
+}
+
+// How people mark a key as their own, or write one out.
+constexpr std::string_view kOwnKeys[] = {"x-", "x_", "_", "$", "//"};
+
+// As plain() makes them.
+const std::vector<std::string>& words_of_refusal() {
+    static const std::vector<std::string> words = {
+        "disable",   "disabled",       "off",        "no",
+        "none",      "never",          "false",      "deny",
+        "denied",    "hide",           "hidden",     "block",
+        "blocked",   "forbid",         "forbidden",  "prohibited",
+        "disallow",  "disallowed",     "exclude",    "excluded",
+        "readonly",  "inactive",       "stopped",    "paused",
+        "suspended", "locked",         "restricted", "untrusted",
+        "ask",       "prompt",         "confirm",    "manual",
+        "approval",  "requireapproval"};
+    return words;
+}
+
 constexpr std::size_t kMostOfAName = 32;  // a file may hold many long keys
 constexpr std::size_t kMostKeys = 4096;   // below one unknown key
 
@@ -85,6 +117,85 @@ bool holds_a_rule(std::string_view key, const json::value& value, std::size_t& l
     return is_near(name, rule_names()) && !forbids_nothing(name, value);
 }
 
+// "enabled", "disabled", "active" and their like.
+bool is_switch(const Member& member) {
+    return member.value.is(Node::Kind::Flag) &&
+           is_near(plain(member.key), {"enabled", "disabled", "active", "isactive"});
+}
+
+constexpr std::size_t kMostNames = 64;  // beside the switches of one table
+
+// Takes the switches out of `table`. `path`: of the tables down to it. Those that forbid nothing name
+// nothing.
+void take_switches(Node& table, std::vector<std::string>& path, std::vector<std::string>& names) {
+    bool any = false;
+    std::erase_if(table.members, [&](const Member& member) {
+        if (!is_switch(member)) return false;
+        any = any || !forbids_nothing(plain(member.key), to_json(member.value));
+        return true;
+    });
+    if (any) {
+        names.insert(names.end(), path.begin(), path.end());
+        for (const auto& member : table.members)
+            if (member.value.is(Node::Kind::Text)) names.push_back(member.value.text);
+    }
+    for (auto& member : table.members) {
+        if (names.size() > kMostNames) return;
+        path.push_back(member.key);
+        take_switches(member.value, path, names);
+        path.pop_back();
+    }
+}
+
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_harmless(std::string_view key) {
+    return std::any_of(std::begin(kOwnKeys), std::end(kOwnKeys),
+                       [&](std::string_view begin) { return key.starts_with(begin); }) ||
+           holds(harmless_names(), plain(key));
+}
+
+// Of a key of ours that is no rule.
+bool is_misspelt(std::string_view key) {
+    static const std::vector<std::string> names = [] {
+        auto all = names_in_a_server();
+        std::erase_if(all, [](const std::string& name) { return names_a_rule(name); });
+        return all;
+    }();
+    return key.size() <= kMostOfAName && !core::nearest(key, names, 1).empty();
+}
+
+// An empty list names no tool, which may mean that none is allowed.
+bool is_list_of_texts(const json::value& value) {
+    const auto* list = value.if_array();
+    return list &&
+           (list->empty() || std::any_of(list->begin(), list->end(),
+                                         [](const json::value& item) { return item.is_string(); }));
+}
+
+bool refuses(const json::value& value) {
+    return value.is_string() &&
+           holds(words_of_refusal(), plain(std::string_view(value.get_string())));
+}
+
+// As holds_a_rule(), by the kind of value.
+bool may_refuse(std::string_view key, const json::value& value, std::size_t& left) {
+    if (left == 0) return true;
+    --left;
+    if (is_harmless(key)) return false;
+    if (value.is_bool()) return !forbids_nothing(plain(key), value);
+    if (is_list_of_texts(value) || refuses(value)) return true;
+    if (const auto* list = value.if_array())
+        return std::any_of(list->begin(), list->end(),
+                           [&](const auto& item) { return may_refuse({}, item, left); });
+    const auto* table = value.if_object();
+    return table && std::any_of(table->begin(), table->end(), [&](const auto& member) {
+               return may_refuse(member.key(), member.value(), left);
+           });
+}
+
 }  // namespace
 
 bool names_a_rule(std::string_view key) {
@@ -100,16 +211,36 @@ bool may_forbid(const Member& member) {
     return may_forbid(member.key, to_json(member.value));
 }
 
-bool is_rule_of_a_server(std::string_view key, const json::value& value) {
-    return names_a_rule(key) || may_forbid(key, value);
+std::optional<std::vector<std::string>> names_beside_switches(const Member& table) {
+    auto rest = table;
+    std::vector<std::string> path{table.key}, names;
+    if (is_switch(table)) return std::nullopt;  // of the whole file
+    take_switches(rest.value, path, names);
+    if (names.empty() || names.size() > kMostNames || may_forbid(rest)) return std::nullopt;
+    return names;
 }
 
-const Member* misplaced_rule(const Node& body) {
-    const auto first_in = [](const Node& table, bool settings_only) -> const Member* {
+bool is_rule_of_a_server(std::string_view key, const json::value& value, Words words) {
+    if (words == Words::Ours && is_harmless(key)) return false;
+    if (names_a_rule(key) || may_forbid(key, value)) return true;
+    if (words == Words::AnotherPrograms || is_misspelt(key)) return false;
+    auto left = kMostKeys;
+    return may_refuse(key, value, left);
+}
+
+const Member* misplaced_rule(const Node& body, Words words) {
+    // A transport that we do not ship may read any setting, and its schema is not known here.
+    const auto* transport = body.find("transport");
+    if (transport && std::none_of(usual_settings().begin(), usual_settings().end(),
+                                  [name = canonical_transport(transport->text)](const auto& usual) {
+                                      return usual.transport == name;
+                                  }))
+        words = Words::AnotherPrograms;
+    const auto first_in = [words](const Node& table, bool settings_only) -> const Member* {
         for (const auto& member : table.members) {
             const auto& names = settings_only ? names_of_settings() : names_in_a_server();
             if (std::find(names.begin(), names.end(), member.key) != names.end()) continue;
-            if (is_rule_of_a_server(member.key, to_json(member.value))) return &member;
+            if (is_rule_of_a_server(member.key, to_json(member.value), words)) return &member;
         }
         return nullptr;
     };

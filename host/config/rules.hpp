@@ -5,10 +5,13 @@
 // Threads: [any], pure.
 #pragma once
 
+#include "config/config.hpp"
 #include "config/node.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace patchbay::config {
 
@@ -21,12 +24,20 @@ bool names_a_rule(std::string_view key);
 bool may_forbid(std::string_view key, const boost::json::value& value);
 bool may_forbid(const Member& member);
 
-// Of a server's settings one that nothing reads may be a rule, whatever stands below.
-bool is_rule_of_a_server(std::string_view key, const boost::json::value& value);
+// Of a table that nobody knows and that holds no rule but switches, like `[u] enabled = false`: what
+// these may be about, by the names of the tables around them and the texts beside them. Nothing: it
+// holds another rule, or too much to tell.
+std::optional<std::vector<std::string>> names_beside_switches(const Member& table);
+
+// Whether a key of a server's entry that nothing reads may be a rule. In our own words the value
+// decides (decision 0019): a switch, a list of texts, a word that refuses, or a table that holds one
+// of them; but for keys that are harmless by their name, and for what is nearly a key of ours that
+// is no rule. In another program's words the name decides, and names below it.
+bool is_rule_of_a_server(std::string_view key, const boost::json::value& value, Words words);
 
 // The first key of a server, beside or in `config`, that no usual transport reads and that may be a
 // rule; null: none.
-const Member* misplaced_rule(const Node& body);
+const Member* misplaced_rule(const Node& body, Words words);
 
 // `unknown key "x", which may be a rule`: the beginning of a message.
 std::string unread_rule(std::string_view key);

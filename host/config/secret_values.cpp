@@ -14,6 +14,8 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kLooksLikeAKey = 20;
+constexpr std::size_t kToken = 16;
+constexpr std::size_t kOddLetters = 10;  // of a token in small letters, in parts that are no words
 constexpr std::size_t kEnoughToTell = 64;  // of a value: a longer look would be taken once per name
 constexpr auto kNone = std::string_view::npos;
 constexpr std::string_view kPemBegins = "-----BEGIN";
@@ -44,6 +46,33 @@ bool looks_like_a_key(std::string_view value) {
     return value.size() >= kLooksLikeAKey && std::any_of(value.begin(), value.end(), is_letter) &&
            std::any_of(value.begin(), value.end(), is_digit) &&
            std::all_of(value.begin(), value.end(), is_of_a_key);
+}
+
+bool is_lower(char letter) {
+    return letter >= 'a' && letter <= 'z';
+}
+bool is_hex(char letter) {
+    return is_digit(letter) || (core::lower(letter) >= 'a' && core::lower(letter) <= 'f');
+}
+
+bool is_uuid(std::string_view value) {
+    if (value.size() != 36) return false;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+        const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        if (dash ? value[i] != '-' : !is_hex(value[i])) return false;
+    }
+    return true;
+}
+
+// `db-1.eu-west-1.example.com`: small letters, digits and dashes in labels, the last of them a word.
+bool is_host_name(std::string_view value) {
+    const auto dot = value.rfind('.');
+    return dot != kNone && value.size() - dot > 2 &&
+           std::all_of(value.begin() + static_cast<std::ptrdiff_t>(dot) + 1, value.end(),
+                       is_lower) &&
+           std::all_of(value.begin(), value.end(), [](char letter) {
+               return is_lower(letter) || is_digit(letter) || letter == '-' || letter == '.';
+           });
 }
 
 std::string_view text_of(const json::value& value) {
@@ -79,6 +108,29 @@ std::vector<std::string> words_of(std::string_view name) {
         words.back() += core::lower(name[i]);
     }
     return words;
+}
+
+// Letters alone, as people write them: small, capital, or words of three letters or more on average
+// that begin with capitals.
+bool is_made_of_words(std::string_view letters) {
+    if (letters.size() >= kToken && std::all_of(letters.begin(), letters.end(), is_hex))
+        return false;
+    return letters.size() >= 3 * words_of(letters).size() || letters.size() <= 2;
+}
+
+// A part of a version or of a name with numbers: `production`, `4o`, `x64`, `northeast1`, `20240718`.
+bool is_ordinary(std::string_view part) {
+    const auto letters_of = [](std::string_view text) {
+        const auto end = std::find_if_not(text.begin(), text.end(), is_letter);
+        return static_cast<std::size_t>(end - text.begin());
+    };
+    const auto digits = std::min(part.find_first_not_of("0123456789"), part.size());
+    const auto behind = part.substr(digits);
+    if (digits > 0) return letters_of(behind) == behind.size() && behind.size() <= 3;
+    const auto letters = letters_of(part);
+    const auto number = part.substr(letters);
+    return is_made_of_words(part.substr(0, letters)) && number.size() <= 4 &&
+           std::all_of(number.begin(), number.end(), is_digit);
 }
 
 // Names that may be those of secrets, which the value has to tell: --key, --tokens, --sort-key, and
@@ -367,6 +419,24 @@ bool names_a_secret(std::string_view name) {
 
 bool is_secret(std::string_view name, std::string_view value) {
     return names_a_secret(name) || looks_like_a_key(value);
+}
+
+bool looks_like_a_token(std::string_view value) {
+    if (value.size() < kToken || !std::all_of(value.begin(), value.end(), is_of_a_key))
+        return false;
+    if (is_known_key(value)) return true;
+    if (is_uuid(value) || is_host_name(value)) return false;
+    std::size_t odd = 0;
+    for (auto rest = value; !rest.empty();) {
+        const auto part = rest.substr(0, rest.find_first_of("-_.=+~"));
+        if (!is_ordinary(part)) odd += part.size();
+        rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    }
+    const bool mixed = std::any_of(value.begin(), value.end(), is_digit) &&
+                       std::any_of(value.begin(), value.end(), is_lower) &&
+                       std::any_of(value.begin(), value.end(),
+                                   [](char c) { return is_letter(c) && !is_lower(c); });
+    return odd >= kOddLetters || (mixed && odd > 0);
 }
 
 std::vector<Part> secret_parts(std::string_view text) {

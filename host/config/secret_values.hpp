@@ -24,6 +24,11 @@ bool names_a_secret(std::string_view name);
 // word, letters and digits).
 bool is_secret(std::string_view name, std::string_view value);
 
+// Whether a value of which only that is known that a variable holds it looks like a token: one word of
+// 16 bytes or more that no person would think up, like letters and digits mixed. Not a version, the
+// name of a host, a model or a region, a UUID, nor words.
+bool looks_like_a_token(std::string_view value);
+
 // From `begin` to before `end`.
 struct Part {
     std::size_t begin;

@@ -33,12 +33,31 @@ std::string take_object(boost::json::object& target, const Node& value) {
 // A pattern is a name, or the start of one followed by "*" (design: mcp__s__create_*, mcp__*).
 std::string take_patterns(std::vector<std::string>& target, const Node& value) {
     if (auto wrong = take_texts(target, value); !wrong.empty()) return wrong;
-    for (const auto& pattern : target) {
+    for (const auto& written : target) {
+        const auto pattern = core::trimmed(written);
         const auto star = pattern.find('*');
         if (pattern.empty() || (star != std::string::npos && star + 1 != pattern.size())) {
             return "expected names, or beginnings of names ending in \"*\", found \"" +
                    core::printable(pattern, 80) + "\"";
         }
+    }
+    return {};
+}
+
+// One that is the name of nothing, wherever it is read, was meant for something all the same.
+std::string take_denied(std::vector<std::string>& target, const Node& value) {
+    constexpr std::string_view prefix = "mcp__";
+    if (auto wrong = take_patterns(target, value); !wrong.empty()) return wrong;
+    for (const auto& written : target) {
+        const auto pattern = core::trimmed(written);
+        const bool begins_so =
+            pattern.ends_with('*') && prefix.starts_with(pattern.substr(0, pattern.size() - 1));
+        const bool names_one = pattern.starts_with(prefix) && pattern != prefix;
+        if (!begins_so && !names_one)
+            return "\"" + core::printable(written, 80) +
+                   "\" can match no tool: public names are mcp__SERVER__TOOL, and mcp__SERVER__* "
+                   "is "
+                   "all of a server";
     }
     return {};
 }
@@ -88,7 +107,7 @@ const std::array kTableKeys = {
     TableKey{"permissions", "allow", kAnyone,
              [](C& c, N v) { return take_patterns(c.permissions.allow.emplace(), v); }},
     TableKey{"permissions", "deny", kAnyone,
-             [](C& c, N v) { return take_patterns(c.permissions.deny, v); }},
+             [](C& c, N v) { return take_denied(c.permissions.deny, v); }},
 
     // Limits protect this machine from servers, those of a checkout among them.
     TableKey{"limits", "message_bytes", kNotProject,

@@ -86,21 +86,24 @@ public:
             auto legal = names;
             for (const auto& key : server_keys()) legal.emplace_back(key.name);
             const auto& place = place_of(server, name);
-            const bool rule = server.place.scope == Scope::Enterprise ||
-                              is_rule_of_a_server(name, server.settings.at(name));
-            const bool wrong = rule || place.is_flag();
-            if (rule) harmless = false;
-            config_.diagnostics.push_back({wrong ? Severity::Error : Severity::Warning, place,
-                                           "server \"" + server.id + "\": unknown key \"" +
-                                               core::printable(name, 80) + "\" for transport \"" +
-                                               server.transport + "\"" + hint_for(name, legal),
-                                           server.id});
+            const bool rule = is_rule_of_a_server(name, server.settings.at(name), server.words);
+            const auto hint = hint_for(name, legal);
+            const bool fails = rule || server.place.scope == Scope::Enterprise;
+            if (fails) harmless = false;
+            config_.diagnostics.push_back(
+                {fails || place.is_flag() ? Severity::Error : Severity::Warning, place,
+                 "server \"" + server.id + "\": unknown key \"" + core::printable(name, 80) +
+                     "\" for transport \"" + server.transport + "\"" +
+                     (rule ? ", which may be meant to forbid" : "") +
+                     (rule && hint.empty() ? what_forbids(server) : hint),
+                 server.id});
             server.settings.erase(name);
         }
         return harmless;
     }
 
-    // The first setting that only an open schema lets pass, and that may be a rule; empty: none.
+    // The first setting that only an open schema lets pass, and that may be a rule by its name or one
+    // below it; empty: none. Of its value nobody can tell, since the transport may read it.
     std::string rule_that_passes(const Server& server, const json::value& schema) {
         const auto* object = schema.if_object();
         const auto* properties = object ? object->if_contains("properties") : nullptr;
@@ -110,12 +113,19 @@ public:
             const bool named =
                 (properties && properties->is_object() && properties->get_object().contains(key)) ||
                 std::find(usual.begin(), usual.end(), key) != usual.end();
-            if (!named && names_a_rule(key)) return key;
+            if (!named && is_rule_of_a_server(key, setting.value(), Words::AnotherPrograms))
+                return key;
         }
         return {};
     }
 
 private:
+    static std::string what_forbids(const Server& server) {
+        return std::string(
+                   "; what forbids is enabled, enabled_tools, disabled_tools, tools and trust") +
+               (server.words == Words::Ours ? ", and a key of your own begins with \"x-\"" : "");
+    }
+
     // What belongs to the server and stands in its `config` is offered as itself.
     static std::string hint_for(const std::string& name, const std::vector<std::string>& legal) {
         const auto keys = server_keys();

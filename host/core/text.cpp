@@ -218,6 +218,12 @@ std::string hex(std::span<const unsigned char> bytes) {
     return text;
 }
 
+std::string_view trimmed(std::string_view text) {
+    const auto from = std::min(text.find_first_not_of(" \t"), text.size());
+    text.remove_prefix(from);
+    return text.substr(0, text.find_last_not_of(" \t") + 1);
+}
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
     std::string text;
     for (std::size_t i = 0; i < parts.size(); ++i) {

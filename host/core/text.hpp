@@ -44,6 +44,9 @@ std::string lower(std::string_view text);
 // Two lower-case digits a byte.
 std::string hex(std::span<const unsigned char> bytes);
 
+// Without blanks and tabs at its ends.
+std::string_view trimmed(std::string_view text);
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 }  // namespace patchbay::core

@@ -30,13 +30,19 @@ std::string at(const Rule& rule) {
 }  // namespace
 
 Policy::PatternList::PatternList(Rule::Kind kind, const std::vector<std::string>& written,
-                                 const std::map<std::string, config::Place>& places)
-    : patterns(written) {
+                                 const std::map<std::string, config::Place>& places,
+                                 const Readings& readings, Read read)
+    : patterns({}) {
+    std::vector<std::string> meant;
     for (const auto& pattern : written) {
         const auto place = places.find(pattern);
-        rules.push_back({kind, pattern, {}});
-        if (place != places.end()) rules.back().place = place->second;
+        meant.push_back(pattern);
+        for (auto& reading : (readings.*read)(pattern)) meant.push_back(std::move(reading));
+        Rule rule{kind, pattern, {}};
+        if (place != places.end()) rule.place = place->second;
+        rules.resize(meant.size(), rule);
     }
+    patterns = Patterns(meant);
 }
 
 const Rule* Policy::PatternList::match(std::string_view name) const {
@@ -83,11 +89,13 @@ Policy::ServerRules Policy::compile(const config::Server& server) {
 
 Policy::Policy(const config::Permissions& permissions, const std::vector<config::Server>& servers)
     : not_configured_{Rule::Kind::Closed, "its server is not configured", {}},
-      deny_(Rule::Kind::Deny, permissions.deny, permissions.deny_places),
+      deny_(Rule::Kind::Deny, permissions.deny, permissions.deny_places, Readings(servers),
+            &Readings::of_deny),
       nothing_allows_{Rule::Kind::AllowList, {}, {}} {
     if (!permissions.closed.empty()) closed_ = {Rule::Kind::Closed, permissions.closed, {}};
     if (permissions.allow) {
-        allow_.emplace(Rule::Kind::Allow, *permissions.allow, permissions.allow_places);
+        allow_.emplace(Rule::Kind::Allow, *permissions.allow, permissions.allow_places,
+                       Readings(servers), &Readings::of_allow);
         if (!allow_->rules.empty()) nothing_allows_.place = allow_->rules.front().place;
     }
     for (const auto& server : servers) servers_.try_emplace(server.id, compile(server));

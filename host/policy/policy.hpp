@@ -9,6 +9,7 @@
 
 #include "config/config.hpp"
 #include "policy/patterns.hpp"
+#include "policy/readings.hpp"
 
 #include <optional>
 #include <string>
@@ -92,11 +93,14 @@ private:
         const NamedTool* find(std::string_view tool) const;  // null: no rule names it
     };
     struct PatternList {
-        std::vector<Rule> rules;  // as written
+        using Read = std::vector<std::string> (Readings::*)(std::string_view written) const;
+
+        std::vector<Rule> rules;  // as written, once for each pattern that one stands for
         Patterns patterns;
 
         PatternList(Rule::Kind kind, const std::vector<std::string>& written,
-                    const std::map<std::string, config::Place>& places);
+                    const std::map<std::string, config::Place>& places, const Readings& readings,
+                    Read read);
         const Rule* match(std::string_view name) const;
     };
     static ServerRules compile(const config::Server& server);

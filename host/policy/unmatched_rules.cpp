@@ -1,6 +1,7 @@
 #include "policy/unmatched_rules.hpp"
 
 #include "core/text.hpp"
+#include "policy/readings.hpp"
 #include "protocol/qualified_name.hpp"
 
 #include <algorithm>
@@ -26,7 +27,8 @@ bool starts_like(std::string_view a, std::string_view b) {
 
 class Search {
 public:
-    Search(const config::Config& config, const KnownTools& known) : config_(config), known_(known) {
+    Search(const config::Config& config, const KnownTools& known)
+        : config_(config), known_(known), readings_(config.servers) {
         for (const auto& server : config.servers) {
             configured_.push_back(server.id);
             if (server.enabled) ids_.push_back(server.id);
@@ -42,10 +44,11 @@ public:
         for (const auto& server : config_.servers) check(server);
         const auto& permissions = config_.permissions;
         for (const auto& pattern : permissions.deny)
-            check("permissions.deny", pattern, permissions.deny_places);
+            check("permissions.deny", pattern, permissions.deny_places, readings_.of_deny(pattern));
         if (permissions.allow)
             for (const auto& pattern : *permissions.allow)
-                check("permissions.allow", pattern, permissions.allow_places);
+                check("permissions.allow", pattern, permissions.allow_places,
+                      readings_.of_allow(pattern));
         if (full()) {
             auto& rest = found_.emplace_back();
             rest.severity = Severity::Warning;
@@ -77,31 +80,49 @@ private:
     }
 
     void check(const char* key, const std::string& pattern,
-               const std::map<std::string, Place>& places) {
+               const std::map<std::string, Place>& places,
+               const std::vector<std::string>& readings) {
         if (full()) return;
-        const auto tell = [&](const std::string& why) {
-            const auto place = places.find(pattern);
-            found_.push_back(
-                {Severity::Warning,
-                 place == places.end() ? Place() : place->second,
-                 std::string(key) + ": \"" + core::printable(pattern, 80) + "\" " + why,
-                 {}});
-        };
+        // What it stands for counts too, and alone where it says the name of no server that is here.
+        auto meant = readings;
+        if (meant.empty() || !owners_of(pattern).empty()) meant.push_back(pattern);
+        std::string why;
+        for (auto at = meant.rbegin(); at != meant.rend(); ++at) {
+            why = fault_of(*at);
+            if (why.empty()) break;
+        }
+        const bool widened =
+            std::any_of(readings.begin(), readings.end(), [&](const auto& reading) {
+                return reading.ends_with('*') && pattern.find('*') == std::string::npos;
+            });
+        if (why.empty() && widened && pattern.find('?') != std::string::npos)
+            why =
+                "holds a \"?\", which stands for no letter here, so all that begins like it is "
+                "denied; end such a beginning in \"*\"";
+        if (why.empty()) return;
+        const auto place = places.find(pattern);
+        found_.push_back({Severity::Warning,
+                          place == places.end() ? Place() : place->second,
+                          std::string(key) + ": \"" + core::printable(pattern, 80) + "\" " + why,
+                          {}});
+    }
+
+    // What it says of no tool; empty: it is about some, or nobody knows.
+    std::string fault_of(const std::string& pattern) {
         const bool open = !pattern.empty() && pattern.back() == '*';
         const auto begin = std::string_view(pattern).substr(0, pattern.size() - (open ? 1 : 0));
         const bool names_a_tool = begin.size() > kPublicPrefix.size() &&
                                   begin.find("__", kPublicPrefix.size()) != std::string_view::npos;
         if (!starts_like(begin, kPublicPrefix) || (!open && !names_a_tool))
-            return tell(
-                "can match no tool: public names are mcp__SERVER__TOOL, and mcp__SERVER__* is "
-                "all of a server");
+            return "can match no tool: public names are mcp__SERVER__TOOL, and mcp__SERVER__* is "
+                   "all of a server";
         if (const auto hint = near_server(begin); !hint.empty())
-            return tell("concerns no server that is configured" + hint);
+            return "concerns no server that is configured" + hint;
         // A rule for servers that are not here, or not known yet, may be right elsewhere.
-        const auto owners = open ? owners_of(begin) : protocol::servers_for(pattern, ids_);
+        const auto owners = owners_of(pattern);
         bool matched = false;
         for (const auto& id : owners) {
-            if (!known_.contains(id)) return;
+            if (!known_.contains(id)) return {};
             const auto& names = names_of(id);
             matched = matched || (open ? std::any_of(names.list.begin(), names.list.end(),
                                                      [&](const auto& name) {
@@ -113,11 +134,12 @@ private:
         const bool whole = std::any_of(owners.begin(), owners.end(), [&](const auto& id) {
             return protocol::matches(pattern, "mcp__" + id + "__");
         });
-        if (owners.empty() || matched || whole) return;
-        tell("matches no tool of " + std::string(owners.size() == 1 ? "server \"" : "servers \"") +
-             core::join(owners, "\", \"") + "\"" +
-             (open ? std::string()
-                   : near_tools(pattern, owners.front(), names_of(owners.front()).list)));
+        if (owners.empty() || matched || whole) return {};
+        return "matches no tool of " +
+               std::string(owners.size() == 1 ? "server \"" : "servers \"") +
+               core::join(owners, "\", \"") + "\"" +
+               (open ? std::string()
+                     : near_tools(pattern, owners.front(), names_of(owners.front()).list));
     }
 
     // Compared without what all tools of the server begin with: that makes any two names alike.
@@ -146,10 +168,12 @@ private:
         return at->second;
     }
 
-    std::vector<std::string> owners_of(std::string_view begin) const {
+    std::vector<std::string> owners_of(std::string_view pattern) const {
+        if (!pattern.ends_with('*')) return protocol::servers_for(pattern, ids_);
+        pattern.remove_suffix(1);
         std::vector<std::string> owners;
         for (const auto& id : ids_)
-            if (starts_like(begin, "mcp__" + id + "__")) owners.push_back(id);
+            if (starts_like(pattern, "mcp__" + id + "__")) owners.push_back(id);
         return owners;
     }
 
@@ -166,6 +190,7 @@ private:
 
     const config::Config& config_;
     const KnownTools& known_;
+    const Readings readings_;
     std::vector<std::string> configured_;  // disabled, untrusted and faulty ones too
     std::vector<std::string> ids_;         // of those that are enabled
     protocol::NameTable names_;

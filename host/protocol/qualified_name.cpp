@@ -34,17 +34,21 @@ bool fits(std::string_view name) {
 }
 
 std::string hashed(std::string_view server, std::string_view tool) {
-    std::string name = raw_name(server, tool);
-    std::replace_if(
-        name.begin(), name.end(), [](char c) { return !is_plain(c); }, '_');
-    name.resize(std::min(name.size(), kPublicNameBytes - kHashBytes));
     std::string pair(server);
     pair += '\0';
     pair += tool;
-    return name + "_" + core::sha256_hex(pair).substr(0, 8);
+    return public_beginning(server, tool) + "_" + core::sha256_hex(pair).substr(0, 8);
 }
 
 }  // namespace
+
+std::string public_beginning(std::string_view server, std::string_view beginning) {
+    std::string name = raw_name(server, beginning);
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return !is_plain(c); }, '_');
+    name.resize(std::min(name.size(), kPublicNameBytes - kHashBytes));
+    return name;
+}
 
 std::string public_name(std::string_view server, std::string_view tool) {
     std::string name = raw_name(server, tool);

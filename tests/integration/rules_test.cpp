@@ -156,6 +156,18 @@ TEST(ConfigOnTheCommandLine, RulesThatMatchNoToolAreToldOnceTheToolsAreKnown) {
     EXPECT_THAT(check.err, AllOf(misspelt, Not(HasSubstr("matches no tool"))));
 }
 
+TEST(ConfigOnTheCommandLine, ADenyMayCallAServerAsItIsWritten) {
+    Home home;
+    home.add_example("a__b c");
+    for (const auto* pattern : {"mcp__a__b c__echo", " mcp__a_b-c__echo", "mcp__a__b c"}) {
+        home.write(home.user_config() / "config.toml",
+                   "[permissions]\ndeny = [\"" + std::string(pattern) + "\"]\n");
+        const auto denied = home.run({"call", "mcp__a_b-c__echo", "message=hi"});
+        EXPECT_EQ(denied.exit_code, 7) << denied.out;
+        EXPECT_THAT(denied.err, HasSubstr(pattern));
+    }
+}
+
 TEST(ConfigOnTheCommandLine, ADeniedToolIsExitCode7) {
     Home home;
     home.add_example("x");

@@ -160,6 +160,59 @@ TEST_F(Expand, MasksVariablesThatLookLikeSecretsWhereverTheyGo) {
     EXPECT_EQ(core::log::masked("by-its-name-only"), "by-its-name-only");
 }
 
+TEST_F(Expand, MasksWhatAVariableYieldsWhereSecretsStand) {
+    const struct {
+        boost::json::object settings;
+        const char* name;
+        const char* value;
+        bool masked;
+    } cases[] = {
+        {{{"headers", {{"X-K", "${K}"}}}}, "K", "harmless", true},
+        {{{"headers", {{"X-K", "Key ${K}!"}}}}, "K", "harmless", true},
+        {{{"headers", {{"X-K", "${K:-harmless}"}}}}, "K", "", true},
+        {{{"url", "https://h/mcp?k=${K}"}}, "K", "harmless", true},
+        {{{"url", "https://h/mcp#${K}&x"}}, "K", "harmless", true},
+        {{{"url", "https://${K}@h/mcp"}}, "K", "harmless", true},
+        {{{"url", "https://u:${K}@h/mcp"}}, "K", "harmless", true},
+        {{{"env", {{"API_KEY", "${K}"}}}}, "K", "harmless", true},
+        {{{"env", {{"K", "${K}"}}}}, "K", "a1b2c3d4e5f6g7h8", true},
+        {{{"args", {"--x=${K}"}}}, "K", "a1b2c3d4e5f6g7h8", true},
+        {{{"env", {{"K", "${MY_TOKEN}"}}}}, "MY_TOKEN", "harmless", true},
+        {{{"url", "https://${K}/mcp?x=1"}}, "K", "harmless", false},
+        {{{"url", "https://h/${K}/user@host"}}, "K", "harmless", false},
+        {{{"url", "${K}/mcp"}}, "K", "https://harmless", false},
+        {{{"env", {{"K", "${K}"}}}}, "K", "harmless", false},
+        {{{"env", {{"HEADERS_OF_IT", "${K}"}}}}, "K", "harmless", false},
+        {{{"args", {"--x=${K}"}}}, "K", "harmless", false},
+        {{{"headers", {{"X-K", "${K}"}}}}, "K", "tiny", false},  // too short to be found in a text
+    };
+    for (const auto& c : cases) {
+        world_.variables = {{c.name, c.value}};
+        server_.settings = c.settings;
+        core::Secrets secrets;
+        world_.environment.secrets = &secrets;
+        ASSERT_TRUE(expand(server_, world_.environment)) << serialize(c.settings);
+        const std::string value = *c.value ? c.value : "harmless";
+        EXPECT_EQ(core::log::masked("it is " + value) == "it is ***", c.masked)
+            << serialize(c.settings);
+    }
+}
+
+TEST_F(Expand, MasksWhatATableOfCredentialsIsMadeOf) {
+    world_.variables = {
+        {"A", "harmless-a"}, {"B", "harmless-b"}, {"C", "harmless-c"}, {"D", "harmless-d"}};
+    core::Secrets secrets;
+    world_.environment.secrets = &secrets;
+    ASSERT_TRUE(expand_auth(server_,
+                            {{"token", "${A}"},
+                             {"headers", {{"X-K", "${B}"}}},
+                             {"token_url", "https://h/?k=${C}"},
+                             {"scope", "${D}"}},
+                            world_.environment));
+    EXPECT_EQ(core::log::masked("harmless-a harmless-b harmless-c harmless-d"),
+              "*** *** *** harmless-d");
+}
+
 TEST_F(Expand, SaysWhyAFileIsNoSecret) {
     world_.folder.write("home/user/big", std::string((64u << 10) + 1, 'x'));
     world_.folder.write("home/user/nul", std::string("a\0b", 3));

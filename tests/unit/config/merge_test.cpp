@@ -81,11 +81,47 @@ TEST(ConfigMerge, AKeyInPermissionsThatNobodyKnowsClosesThem) {
     EXPECT_EQ(of_user("[helth]\nmisses = 1\n").permissions.closed, "");
 }
 
+TEST(ConfigMerge, ADenyThatIsTheNameOfNothingDeniesAll) {
+    for (const auto* pattern : {"echo", "delete_*", "x__echo", "mcp_x__echo", "mcp:x:echo",
+                                "MCP__x__echo", "", " ", "mcp__", "mcp__*__echo"}) {
+        SCOPED_TRACE(pattern);
+        const auto text = "[permissions]\ndeny = ['" + std::string(pattern) + "']\n";
+        EXPECT_NE(of_user(text).permissions.closed, "");
+        std::vector<Fragment> enterprise;
+        enterprise.push_back(toml(Scope::Enterprise, "exclusive = false\n" + text));
+        EXPECT_TRUE(merge(std::move(enterprise)).deny_all);
+    }
+    for (const auto* pattern : {"mcp__elsewhere__x", "mcp__x__*", "mcp__x", "mcp__*", "m*", "*",
+                                " mcp__x__echo ", "mcp__we ird__x", "mcp__x__ec?o", "mcp__x__* "})
+        EXPECT_EQ(
+            of_user("[permissions]\ndeny = ['" + std::string(pattern) + "']\n").permissions.closed,
+            "")
+            << pattern;
+}
+
 TEST(ConfigMerge, AnEnterpriseFileWithAnUnknownKeyDeniesAll) {
-    for (const auto* text :
-         {"exclusiv = false\n", "exclusive = false\n[limits]\nmesage_bytes = 1\n",
-          "exclusive = false\n[health]\nmisses = 'x'\n",
-          "exclusive = false\n[permissions]\ndeni = ['x']\n"}) {
+    for (const auto* text : {"exclusiv = false\n",
+                             "exclusive = false\n[limits]\nmesage_bytes = 1\n",
+                             "exclusive = false\n[health]\nmisses = 'x'\n",
+                             "exclusive = false\n[permissions]\ndeni = ['x']\n",
+                             "exclusive = false\n[permissions.x]\nlimit = 1\n",
+                             "exclusive = false\n[policy]\nx = 1\n",
+                             "exclusive = false\nx = 1\n",
+                             "exclusive = false\n[x]\ny = 1\n",
+                             "exclusive = false\n[x.y.z]\nenabled = true\n",
+                             "exclusive = false\n[telemetry]\nenabled = false\n",
+                             "exclusive = false\n[mcp]\nx = 1\n",
+                             "exclusive = false\n[mcp.x]\ny = 1\n",
+                             "exclusive = false\n[client]\nx = 1\n",
+                             "exclusive = false\n[client.x]\ny = 1\n",
+                             "exclusive = false\n[plugins]\nx = 1\n",
+                             "exclusive = false\n[secrets]\nx = 1\n",
+                             "exclusive = false\n[log]\nx = 1\n",
+                             "exclusive = false\nenabled = false\n",
+                             "exclusive = false\nenabled = false\n[mcp_servers.y]\ncommand = 'y'\n",
+                             "exclusive = false\n[agents.x]\ndisabled_tools = ['a']\n",
+                             "exclusive = false\n[bundles.x]\ndeny = ['a']\n",
+                             "exclusive = false\n[mcp_servers.y]\ncommand = 'y'\n[x]\ny = 1\n"}) {
         std::vector<Fragment> fragments;
         fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'x'\n"));
         fragments.push_back(toml(Scope::Enterprise, text));
@@ -342,7 +378,7 @@ TEST(ConfigMerge, ServersThatCannotBeReadMayHaveForbiddenSomething) {
 TEST(ConfigMerge, ListsAreBounded) {
     const auto with = [](int count) {
         std::string many;
-        for (int i = 0; i < count; ++i) many += "'v" + std::to_string(i) + "',";
+        for (int i = 0; i < count; ++i) many += "'mcp__v" + std::to_string(i) + "',";
         std::vector<Fragment> fragments;
         fragments.push_back(toml(Scope::User, "[mcp_servers.x]\ncommand = 'x'\nenv_vars = [" +
                                                   many + "]\n[permissions]\ndeny = [" + many +

@@ -53,12 +53,13 @@ TEST(Rules, OfAMisnamedTableOfServersTakeThoseServersDown) {
 TEST(Rules, OfATableThatNobodyKnowsDenyEveryCall) {
     for (const auto* text :
          {"[policies]\ndeny = ['mcp__u__a']\n", "[Permissions]\ndeny = ['x']\n",
-          "[rules]\ndeny = ['x']\n", "[u]\ndisabled_tools = ['a']\n", "[u]\nenabled = false\n",
-          "disabled_tools = ['a']\n", "deny = ['mcp__u__a']\n", "enabld = false\n",
-          "[x.y.z]\nblocked_tools = ['a']\n", "[tools]\nmcp__u__a = 'deny'\n",
-          "[server]\ndisabled_tools = ['a']\n", "[[server]]\nid = 'u'\ndisabled_tools = ['a']\n",
-          "[plugin]\ndisabled = ['x']\n", "[client]\ndisabled_tools = ['a']\n",
-          "[plugins]\ndisable = ['x']\n", "[health.servers.u]\ndisabled_tools = ['a']\n"}) {
+          "[rules]\ndeny = ['x']\n", "[u]\ndisabled_tools = ['a']\n",
+          "[u]\nenabled = false\ndeny = ['x']\n", "disabled_tools = ['a']\n",
+          "deny = ['mcp__u__a']\n", "enabld = false\n", "[x.y.z]\nblocked_tools = ['a']\n",
+          "[tools]\nmcp__u__a = 'deny'\n", "[server]\ndisabled_tools = ['a']\n",
+          "[[server]]\nid = 'u'\ndisabled_tools = ['a']\n", "[plugin]\ndisabled = ['x']\n",
+          "[client]\ndisabled_tools = ['a']\n", "[plugins]\ndisable = ['x']\n",
+          "[health.servers.u]\ndisabled_tools = ['a']\n"}) {
         for (const auto scope : kScopes) {
             SCOPED_TRACE(std::string(name_of(scope)) + " " + text);
             const auto config = user_and(scope, text);
@@ -68,6 +69,44 @@ TEST(Rules, OfATableThatNobodyKnowsDenyEveryCall) {
             EXPECT_THAT(all(config.diagnostics), HasSubstr("error: "));
         }
     }
+}
+
+TEST(Rules, AStraySwitchTurnsOffTheServersItNamesAndNoOther) {
+    const struct {
+        const char* text;
+        bool u, v;  // run
+    } cases[] = {
+        {"[telemetry]\nenabled = false\n", true, true},
+        {"[ui.theme]\ndisabled = true\nname = 'dark'\n", true, true},
+        {"[features.beta]\nactive = false\nlevel = 3\n", true, true},
+        {"[u]\nenabled = false\n", false, true},
+        {"[x.u]\nisActive = false\n", false, true},
+        {"[x.U.y]\ndisabled = true\n", false, true},
+        {"[x]\nserver = 'v'\nenabled = false\n", true, false},
+        {"[x.v]\nenabled = true\n[x.u]\nenabled = false\n", false, true},
+        {"['a server']\nenabled = false\n[servers.'a server']\ncommand = 'w'\n", true, true},
+        {"[a-sever]\nenabled = false\n[servers.'a server']\ncommand = 'w'\n", true, true},
+    };
+    for (const auto& c : cases) {
+        for (const auto scope : kScopes) {
+            SCOPED_TRACE(std::string(name_of(scope)) + " " + c.text);
+            const auto config = user_and(scope, c.text);
+            EXPECT_EQ(find(config, "u") != nullptr, c.u);
+            EXPECT_EQ(find(config, "v") != nullptr, c.v);
+            EXPECT_FALSE(find(config, "a-server"));
+            EXPECT_EQ(config.permissions.closed, "");
+            EXPECT_THAT(all(config.diagnostics), HasSubstr("unknown table or key"));
+        }
+    }
+}
+
+TEST(Rules, TooManyStraySwitchesDenyEveryCall) {
+    std::string text;
+    for (int i = 0; i < 65; ++i) text += "[t" + std::to_string(i) + "]\nenabled = false\n";
+    EXPECT_NE(user_and(Scope::User, text).permissions.closed, "");
+    text = "[t]\n";
+    for (int i = 0; i < 65; ++i) text += "[t.t" + std::to_string(i) + "]\nenabled = false\n";
+    EXPECT_NE(user_and(Scope::User, text).permissions.closed, "");
 }
 
 TEST(Rules, OfADefinitionInTheWrongPlaceConcernThatServerAlone) {
@@ -82,7 +121,7 @@ TEST(Rules, AreNotSeenInWhatForbidsNothing) {
     for (const auto* text :
          {"[helth]\nmisses = 1\n", "[ui]\ncolour = 'deep'\nfonts = ['x']\n",
           "[server.u]\ncommand = 'x'\n", "[x]\nenabled = true\n", "[x]\ndisabled = false\n",
-          "srevers = 1\n", "[logs]\nlevel = 'warn'\n"}) {
+          "[telemetry]\nenabled = false\n", "srevers = 1\n", "[logs]\nlevel = 'warn'\n"}) {
         SCOPED_TRACE(text);
         const auto config = user_and(Scope::User, text);
         EXPECT_EQ(config.servers.size(), 2u);
@@ -167,6 +206,118 @@ TEST(Rules, AreKnownByTheNamesThatOtherProgramsHaveForThem) {
          {"command", "argz", "env_file", "url", "header", "description", "timeout", "lasy", "icon",
           "notes", "labels", "include_dirs", "host", "prot", "version", "name", "own"})
         EXPECT_FALSE(names_a_rule(name)) << name;
+}
+
+// A key of an entry of a server, with its value.
+struct Unread {
+    const char* key;
+    const char* value;  // JSON
+};
+
+TEST(Rules, InWordsOfOursAreKnownByTheKindOfTheirValue) {
+    const Unread cases[] = {{"only", R"(["echo"])"},
+                            {"off", "true"},
+                            {"off", "false"},
+                            {"state", R"("disabled")"},
+                            {"status", R"("Read-Only")"},
+                            {"mode_of_use", R"("never")"},
+                            {"approval_policy", R"("ask")"},
+                            {"access", R"("READ_ONLY")"},
+                            {"read_only", "true"},
+                            {"hide", R"(["echo"])"},
+                            {"ban", R"(["echo"])"},
+                            {"ban", "[]"},
+                            {"autostart", "false"},
+                            {"gate", R"({"names": ["echo"]})"},
+                            {"gate", R"({"tools_of": {"echo": {"use": false}}})"},
+                            {"gate", R"([{"name": "echo", "use": "no"}])"},
+                            {"gate", R"([1, "echo"])"},
+                            {"gate", R"([["echo"]])"},
+                            {"x", "true"},
+                            {"Enabled", "true"}};
+    for (const auto& [key, value] : cases)
+        EXPECT_TRUE(is_rule_of_a_server(key, boost::json::parse(value), Words::Ours))
+            << key << " = " << value;
+}
+
+TEST(Rules, InWordsOfOursAreNotSeenInWhatCannotForbid) {
+    const Unread cases[] = {{"retries", "5"},
+                            {"weight", "0.5"},
+                            {"colour", R"("red")"},
+                            {"colour", "null"},
+                            {"sizes", "[1, 2]"},
+                            {"extra", R"({"a": {"b": "text", "c": 3}})"},
+                            {"extra", "{}"},
+                            {"tags", R"(["a"])"},
+                            {"metadata", R"({"hidden": true})"},
+                            {"Display-Name", R"("off")"},
+                            {"autoApprove", R"(["echo"])"},
+                            {"alwaysAllow", R"(["echo"])"},
+                            {"x-verbose", "true"},
+                            {"x_tools", R"(["echo"])"},
+                            {"_disabled", "true"},
+                            {"$comment", R"(["a"])"},
+                            {"//disabled_tools", R"(["a"])"},
+                            {"extra", R"({"_off": true})"},
+                            {"extra", R"({"enabled": true})"},
+                            {"comand", "true"},
+                            {"argz", R"(["x"])"},
+                            {"lasy", "true"},
+                            {"timout", "5"}};
+    for (const auto& [key, value] : cases)
+        EXPECT_FALSE(is_rule_of_a_server(key, boost::json::parse(value), Words::Ours))
+            << key << " = " << value;
+}
+
+TEST(Rules, InWordsOfAnotherProgramAreKnownByName) {
+    const auto is_rule = [](const char* key, const char* value) {
+        return is_rule_of_a_server(key, boost::json::parse(value), Words::AnotherPrograms);
+    };
+    EXPECT_TRUE(is_rule("excludeTools", R"(["echo"])"));
+    EXPECT_TRUE(is_rule("_disabled", "true"));
+    EXPECT_TRUE(is_rule("gate", R"({"deny": ["echo"]})"));
+    EXPECT_FALSE(is_rule("sandbox", "true"));
+    EXPECT_FALSE(is_rule("watch", R"(["src"])"));
+}
+
+TEST(Rules, NamesThatAreHarmlessAreNearlyNoRule) {
+    for (const auto* name : {"tags", "icon", "description", "name", "title", "notes", "author",
+                             "license", "homepage", "docs", "metadata", "annotations",
+                             "autoApprove", "alwaysAllow", "autoRun", "gallery", "inputs"}) {
+        EXPECT_FALSE(is_rule_of_a_server(name, true, Words::Ours)) << name;
+        EXPECT_FALSE(names_a_rule(name)) << name;
+    }
+}
+
+// The words an entry is written in come from its table.
+TEST(Rules, OfAServerRememberInWhoseWordsTheyAre) {
+    const auto words_in = [](const char* text) {
+        return read_fragment(text, Format::Json, {Scope::User, 0, "x"}).servers.at(0).words;
+    };
+    EXPECT_EQ(words_in(R"({"servers": {"a": {"command": "x"}}})"), Words::Ours);
+    EXPECT_EQ(words_in(R"({"servers": [{"id": "a", "command": "x"}]})"), Words::Ours);
+    for (const auto* text : {R"({"mcpServers": {"a": {"command": "x"}}})",
+                             R"({"mcp_servers": {"a": {"command": "x"}}})",
+                             R"({"inputs": [], "servers": {"a": {"command": "x"}}})",
+                             R"({"mcp": {"servers": {"a": {"command": "x"}}}})"})
+        EXPECT_EQ(words_in(text), Words::AnotherPrograms) << text;
+}
+
+TEST(Rules, OfADefinitionThatWaitsCountByTheKindOfTheirValue) {
+    World world;
+    world.folder.write("home/me/.config/patchbay/config.toml", kTwoServers);
+    const auto servers_with = [&](const std::string& definition) {
+        world.folder.write("home/me/work/app/.patchbay/config.toml", definition);
+        FakeApprovals none;
+        none.digests.emplace();
+        return load(world.environment, {}, &none).config;
+    };
+    EXPECT_FALSE(find(servers_with("[servers.u]\ncommand = 'x'\nonly = ['a']\n"), "u"));
+    EXPECT_FALSE(find(servers_with("[servers.u]\ncommand = 'x'\nconfig = {off = true}\n"), "u"));
+    EXPECT_TRUE(find(servers_with("[servers.u]\ncommand = 'x'\nretries = 3\n"), "u"));
+    EXPECT_TRUE(find(servers_with("[servers.u]\ntransport = 'quic'\nfast = true\n"), "u"))
+        << "its plugin may read that";
+    EXPECT_FALSE(find(servers_with("[servers.u]\ntransport = 'quic'\ndeny = ['a']\n"), "u"));
 }
 
 }  // namespace

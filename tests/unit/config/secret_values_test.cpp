@@ -65,6 +65,47 @@ TEST(SecretValues, AreNotPathsAddressesAndSentences) {
         IsEmpty());
 }
 
+TEST(SecretValues, OfAVariableLookLikeTokensOrNot) {
+    for (const char* token :
+         {"sk-abcdefghij0123456789", "ghp_16C7e42F292c6912E7710c838347Ae178B4a", "0123456789abcdef",
+          "deadbeefcafebabe", "DEADBEEF0BADF00D", "a1b2c3d4e5f6g7h8", "AbCdEfGhIjKlMnOp",
+          "dGhpcyBpcyBhIHNlY3JldA==", "hf_qWerTyuIopAsdFgh", "q7Zk9-Lm3Xp_Vt5Rw8",
+          "a8-F3k_9Zx-Lq2_Mv0", "eyJhbGciOi.eyJzdWIiOiIx.SflKxwRJSM", "K2x9vQ7LwP3nR8tY",
+          "xoxb-17653672481-abcD3fGh1jK", "9f86d081884c7d659a2feaa0"})
+        EXPECT_TRUE(looks_like_a_token(token)) << token;
+    for (const char* plain : {"short1",
+                              "/usr/local/lib/node20",
+                              "./build/release-x64-1",
+                              "C:\\Program Files\\App1",
+                              "1.2.3-alpha.4+build567",
+                              "v20.11.0-linux-x64",
+                              "2024-07-18T10:00:00Z",
+                              "20240718100000123",
+                              "1.0.0-beta.11+exp.5114f85",
+                              "db-1.eu-west-1.example.com",
+                              "ip-10-0-0-1.ec2.internal",
+                              "localhost.localdomain",
+                              "host.example.com:8443",
+                              "https://example.com/mcp1",
+                              "123e4567-e89b-12d3-a456-426614174000",
+                              "ap-southeast-2-production",
+                              "asia-northeast1-prod",
+                              "production-environment",
+                              "MyProductionDatabase",
+                              "my_database_name_2",
+                              "JAVA_TOOL_OPTIONS",
+                              "correcthorsebatterystaple",
+                              "gpt-4o-mini-2024-07-18",
+                              "claude-sonnet-4-20250514",
+                              "Ubuntu-22.04-LTS-x86",
+                              "a sentence with 16 letters",
+                              "user-name@example.com",
+                              "en_US.UTF-8",
+                              "mcp-server-with-a-long-name-2",
+                              "xterm-256color-italic"})
+        EXPECT_FALSE(looks_like_a_token(plain)) << plain;
+}
+
 TEST(SecretValues, OfArguments) {
     EXPECT_THAT(found_in(R"({"args":["--access-token","value-1","--api-key=value-2","--verbose",
                                      "--password","--next","plain","x=token"]})"),

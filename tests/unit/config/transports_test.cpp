@@ -188,7 +188,9 @@ TEST(CheckTransports, ARuleByAWrongNameTakesTheServerDown) {
           "tool = { x = 'deny' }", "trsut = 'untrusted'", "excludeTools = ['x']",
           "disabledTools = ['x']", "blocked_tools = ['x']", "allowedTools = ['x']",
           "config = { disabled_tools = ['x'] }", "config = { includeTools = ['x'] }",
-          "rules = { disabled_tools = ['x'] }", "permissions = { x = 'deny' }"}) {
+          "rules = { disabled_tools = ['x'] }", "permissions = { x = 'deny' }", "only = ['x']",
+          "off = true", "state = 'disabled'", "config = { read_only = true }",
+          "gate = { names = ['x'] }"}) {
         auto config = of("[servers.a]\ncommand = 'x'\n" + std::string(rule) + "\n");
         check_transports(config, known());
         EXPECT_TRUE(config.servers.empty()) << rule;
@@ -198,17 +200,40 @@ TEST(CheckTransports, ARuleByAWrongNameTakesTheServerDown) {
     }
 }
 
+TEST(CheckTransports, SaysWhyAnUnreadKeyMattersAndWhatToWrite) {
+    auto config = of("[servers.a]\ncommand = 'x'\nverbose = true\n");
+    check_transports(config, known());
+    EXPECT_EQ(all(config.diagnostics),
+              "error: project config .mcp.toml:3:1: server \"a\": unknown key \"verbose\" for "
+              "transport \"stdio\", which may be meant to forbid; what forbids is enabled, "
+              "enabled_tools, disabled_tools, tools and trust, and a key of your own begins with "
+              "\"x-\"\n");
+}
+
+TEST(CheckTransports, WhatCannotForbidStaysAWarningAsItIsInAnotherProgramsFile) {
+    for (const auto* key : {"retries = 3", "colour = 'red'", "tags = ['x']", "x-off = true"}) {
+        auto config = of(std::string("[servers.a]\ncommand = 'x'\n") + key + "\n");
+        check_transports(config, known());
+        EXPECT_EQ(config.servers.size(), 1u) << key;
+        EXPECT_THAT(all(config.diagnostics), HasSubstr("warning: ")) << key;
+    }
+    auto config = of("[mcp_servers.a]\ncommand = 'x'\nsandbox = true\nwatch = ['x']\n");
+    check_transports(config, known());
+    EXPECT_EQ(config.servers.size(), 1u);
+}
+
 TEST(CheckTransports, SoDoesOneThatASchemaLetsPass) {
     for (const auto* rule : {"disabledTools = ['x']", "blocked_tools = ['x']",
-                             "config = { disabled_tools = ['x'] }"}) {
+                             "gate = { deny = ['x'] }", "config = { disabled_tools = ['x'] }"}) {
         auto config = of("[servers.a]\nurl = 'https://x'\n" + std::string(rule) + "\n");
         auto own = config;
         check_transports(config, known());
         EXPECT_TRUE(config.servers.empty()) << rule;
         EXPECT_THAT(all(config.diagnostics), HasSubstr("error: project config .mcp.toml:3:"));
-        check_transports(own,
-                         {{"http", boost::json::parse(
-                                       R"({"properties": {"disabledTools": {}, "blocked_tools": {},
+        check_transports(
+            own,
+            {{"http", boost::json::parse(
+                          R"({"properties": {"disabledTools": {}, "blocked_tools": {}, "gate": {},
                                    "disabled_tools": {}}, "additionalProperties": true})")}});
         EXPECT_EQ(own.servers.size(), 1u) << "the transport reads it";
     }
@@ -258,6 +283,24 @@ TEST(CheckTransports, ASettingThatAnEnterpriseFileMisspellsTakesTheServerDown) {
     EXPECT_THAT(
         all(config.diagnostics),
         HasSubstr("error: enterprise config e.toml:3:1: server \"a\": unknown key \"argz\""));
+}
+
+TEST(CheckTransports, AKeyThatNobodyReadsInAnEnterpriseFileTakesItsServerDownWhateverItIs) {
+    for (const auto* text : {"x = 1", "tags = ['x']", "x-own = 'x'", "config = { x = 1 }",
+                             "nested = { a = { b = 1 } }", "transport = { type = 'stdio', x = 1 }",
+                             "tools = { echo = { level = 'deny' } }"}) {
+        for (const auto* table : {"servers", "mcp_servers"}) {
+            SCOPED_TRACE(std::string(table) + " " + text);
+            std::vector<Fragment> one;
+            one.push_back(
+                read_fragment("[" + std::string(table) + ".a]\ncommand = 'x'\n" + text + "\n",
+                              Format::Toml, {Scope::Enterprise, 0, "e.toml"}));
+            auto config = merge(std::move(one));
+            check_transports(config, known());
+            EXPECT_TRUE(config.servers.empty());
+            EXPECT_THAT(all(config.diagnostics), HasSubstr("error: enterprise config e.toml:3:"));
+        }
+    }
 }
 
 TEST(CheckTransports, ASettingOfAFlagThatNobodyReadsStopsTheRun) {

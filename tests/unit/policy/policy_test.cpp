@@ -1,5 +1,7 @@
 #include "policy/policy.hpp"
 
+#include "protocol/qualified_name.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -325,6 +327,75 @@ TEST(Policy, OfAnUntrustedServersToolThatNoRuleNamesNothingIsCertainBeforehand) 
     EXPECT_FALSE(policy.certain_denial(Principal::LocalUser, "s", "mcp__s__other"));
     EXPECT_FALSE(policy.certain_denial(Principal::LocalUser, "s", "mcp__s__named"));
     EXPECT_TRUE(policy.certain_denial(Principal::LocalUser, "s", "mcp__s__denied"));
+}
+
+// Servers whose ids are not their names, and one more that a name could be taken for.
+class WrittenNames : public ::testing::Test {
+protected:
+    WrittenNames() {
+        for (const auto& [id, written] :
+             {std::pair("a_b", "a__b"), std::pair("we-ird-N", "we ird.N"), std::pair("a", "")}) {
+            servers.push_back(server_named(id));
+            servers.back().written = written;
+        }
+    }
+    bool allowed(const config::Permissions& permissions, std::string_view server,
+                 std::string_view tool) const {
+        const auto name = protocol::public_name(server, tool);
+        return Policy(permissions, servers)
+                   .judge({Principal::LocalUser, server, tool, name})
+                   .decision == Decision::Allow;
+    }
+    std::vector<config::Server> servers;
+};
+
+TEST_F(WrittenNames, AreTakenForTheServersByADeny) {
+    for (const auto* pattern :
+         {"mcp__a__b__z", "mcp__a__b__*", "mcp__a__b", "mcp__a__*", " mcp__a_b__z", "mcp__a_b__z\t",
+          "mcp__a_b", "mcp__a__b*", "mcp__a__b__?", "mcp__a__?__z", "mcp__?__z", "mcp__a_b__?"}) {
+        SCOPED_TRACE(pattern);
+        EXPECT_FALSE(allowed({{}, {pattern}}, "a_b", "z"));
+    }
+    for (const auto* pattern : {"mcp__we ird.N__x", "mcp__we ird.N__*", "mcp__we ird.N",
+                                "mcp__we *", " mcp__we ird.N__x ", "mcp__we?ird.N__x"}) {
+        SCOPED_TRACE(pattern);
+        EXPECT_FALSE(allowed({{}, {pattern}}, "we-ird-N", "x"));
+        EXPECT_TRUE(allowed({{}, {pattern}}, "a_b", "x"));
+    }
+    EXPECT_FALSE(allowed({{}, {"mcp__a__b__z"}}, "a", "b__z")) << "as it stands it counts too";
+    for (const auto* pattern : {"mcp__a__b__y", "mcp__elsewhere__*", "mcp__b__z", "mcp__a_"})
+        EXPECT_TRUE(allowed({{}, {pattern}}, "a_b", "z")) << pattern;
+}
+
+TEST_F(WrittenNames, OfToolsAreTakenForTheToolsByADeny) {
+    for (const auto* pattern : {"mcp__a__my tool", "mcp__a__my t*", "mcp__a__my?tool"})
+        EXPECT_FALSE(allowed({{}, {pattern}}, "a", "my tool")) << pattern;
+    EXPECT_TRUE(allowed({{}, {"mcp__a__my tool"}}, "a", "my_tool"));
+    const std::string longest(70, 'q');
+    EXPECT_FALSE(allowed({{}, {"mcp__a__" + longest}}, "a", longest));
+    EXPECT_FALSE(allowed({{}, {"mcp__a__" + longest.substr(5) + "*"}}, "a", longest));
+}
+
+TEST_F(WrittenNames, AllowWhereOneServerCanBeMeantAndNoMore) {
+    EXPECT_TRUE(allowed({{{"mcp__we ird.N__x"}}, {}}, "we-ird-N", "x"));
+    EXPECT_TRUE(allowed({{{"mcp__we ird.N__*"}}, {}}, "we-ird-N", "x"));
+    EXPECT_TRUE(allowed({{{" mcp__a_b__z"}}, {}}, "a_b", "z"));
+    EXPECT_TRUE(allowed({{{"mcp__a__my tool"}}, {}}, "a", "my tool"));
+    for (const auto* pattern : {"mcp__a__b__z", "mcp__a__b__*", "mcp__a__*", "mcp__a_b",
+                                "mcp__we *", "mcp__a_b__?", "mcp__?__z"})
+        EXPECT_FALSE(allowed({{{pattern}}, {}}, "a_b", "z")) << pattern;
+    servers.pop_back();  // nothing else is meant
+    EXPECT_TRUE(allowed({{{"mcp__a__b__z"}}, {}}, "a_b", "z"));
+}
+
+TEST_F(WrittenNames, AreToldAsTheyStand) {
+    config::Permissions permissions{{}, {"mcp__a__b__z"}};
+    permissions.deny_places["mcp__a__b__z"] = {config::Scope::User, "u.toml", 2, 9};
+    const Policy policy(permissions, servers);
+    const Question question{Principal::LocalUser, "a_b", "z", "mcp__a_b__z"};
+    EXPECT_EQ(policy.reason(question, policy.judge(question)),
+              "mcp__a_b__z is denied by [permissions] deny = \"mcp__a__b__z\" (user config "
+              "u.toml:2:9)");
 }
 
 }  // namespace

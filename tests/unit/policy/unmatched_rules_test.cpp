@@ -73,12 +73,23 @@ TEST_F(UnmatchedRules, PatternsThatMatchNoToolOfTheServersTheyConcernAreTold) {
         << "\"mcp__git__\" is what is asked of the server besides its tools";
 }
 
-TEST_F(UnmatchedRules, AServerAloneIsNoTool) {
+TEST_F(UnmatchedRules, AServerAloneIsNoToolButAllOfThemToWhoDenies) {
     config.permissions.deny = {"mcp__git", "mcp__git_log", "mcp__git__"};
     EXPECT_THAT(found(),
-                ElementsAre(HasSubstr("\"mcp__git\" can match no tool"),
-                            HasSubstr("\"mcp__git_log\" can match no tool: public names are "
+                ElementsAre(HasSubstr("\"mcp__git_log\" can match no tool: public names are "
                                       "mcp__SERVER__TOOL, and mcp__SERVER__* is all")));
+    config.permissions.deny.clear();
+    config.permissions.allow = {"mcp__git"};
+    EXPECT_THAT(found(), ElementsAre(HasSubstr("\"mcp__git\" can match no tool")));
+}
+
+TEST_F(UnmatchedRules, AServerAsItIsWrittenIsThatServer) {
+    config.servers[0].written = "g__it";
+    config.permissions.deny = {"mcp__g__it__log", " mcp__git__log ", "mcp__git__odd name",
+                               "mcp__g__it__lgo", "mcp__git__l?g"};
+    EXPECT_THAT(found(),
+                ElementsAre(HasSubstr("\"mcp__g__it__lgo\" matches no tool of server \"git\""),
+                            HasSubstr("\"mcp__git__l?g\" holds a \"?\"")));
 }
 
 TEST_F(UnmatchedRules, OfThousandsOnlyTheFirstAreTold) {
