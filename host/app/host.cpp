@@ -87,6 +87,7 @@ struct Host::Impl final : connection::ServerEvents {
         logs.emplace(options.state_directory.empty() ? "" : options.state_directory + "/logs",
                      config.limits.stderr_line_bytes);
         const auto level = core::log::level_from(config.log_level);
+        loop.set_spin(config.host.spin);
         core::log::set_level(options.quiet ? std::max(level, core::log::Level::Error) : level);
         check(config);
         auto health = config.health;

@@ -1,5 +1,6 @@
 #include "app/output.hpp"
 
+#include "core/base64.hpp"
 #include "core/json.hpp"
 #include "core/replace_file.hpp"
 #include "core/secrets.hpp"
@@ -8,7 +9,6 @@
 #include "protocol/envelope.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -68,7 +68,7 @@ std::string_view text_member(const json::object& object, std::string_view key) {
 // False: not saved.
 bool save_block(const json::object& block, std::string_view encoded, const std::string& stem,
                 const std::string& directory) {
-    const auto bytes = base64_decoded(encoded);
+    const auto bytes = core::base64_decoded(encoded);
     const auto saved = bytes
                            ? save_new_file(directory, stem, text_member(block, "mimeType"), *bytes)
                            : Result<std::string>(bytes.error());
@@ -241,31 +241,6 @@ void print_table(const std::vector<std::vector<Cell>>& rows) {
                                        : stdout_is_terminal() ? Look::Terminal
                                                               : Look::Plain);
     write_out(text);
-}
-
-Result<std::string> base64_decoded(std::string_view text) {
-    static const auto values = [] {
-        std::array<signed char, 256> table{};
-        table.fill(-1);
-        constexpr std::string_view kDigits =
-            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        for (std::size_t i = 0; i < kDigits.size(); ++i)
-            table[static_cast<unsigned char>(kDigits[i])] = static_cast<signed char>(i);
-        return table;
-    }();
-    for (int padding = 0; padding < 2 && !text.empty() && text.back() == '='; ++padding)
-        text.remove_suffix(1);
-    if (text.size() % 4 == 1) return Error{ErrorCode::Protocol, "the data is not base64"};
-    std::string out;
-    out.reserve(text.size() * 3 / 4);
-    unsigned bits = 0, kept = 0;
-    for (const char c : text) {
-        const int value = values[static_cast<unsigned char>(c)];
-        if (value < 0) return Error{ErrorCode::Protocol, "the data is not base64"};
-        bits = bits << 6 | static_cast<unsigned>(value);
-        if ((kept += 6) >= 8) out += static_cast<char>(bits >> (kept -= 8) & 0xFF);
-    }
-    return out;
 }
 
 // A server sends this: it chooses neither the name nor the place, and no file is written over.

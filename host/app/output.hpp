@@ -60,8 +60,6 @@ std::string table_text(const std::vector<std::vector<Cell>>& rows, Look look);
 // To stdout. Colours on a terminal without NO_COLOR.
 void print_table(const std::vector<std::vector<Cell>>& rows);
 
-// Base64, with its padding or without; Protocol when it is none.
-Result<std::string> base64_decoded(std::string_view text);
 // Saves to a fresh file `<stem>-N.<extension of mime_type>` in `directory`; returns its path.
 Result<std::string> save_new_file(const std::string& directory, const std::string& stem,
                                   std::string_view mime_type, std::string_view bytes);

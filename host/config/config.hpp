@@ -173,6 +173,11 @@ struct PluginSettings {                    // [plugins]
     std::chrono::milliseconds hang_limit{5'000};
 };
 
+struct HostSettings {  // [host]
+    // How long the loop may poll before it sleeps, where that pays (core/spin.hpp); 0: never.
+    std::chrono::microseconds spin{50};
+};
+
 struct Config {
     std::vector<Server> servers;  // merged, valid, sorted by id; disabled ones included
     std::map<std::string, boost::json::object> auth;                  // [auth.*], as written
@@ -182,6 +187,7 @@ struct Config {
     Permissions permissions;
     core::Limits limits;
     PluginSettings plugins;
+    HostSettings host;
     std::string secret_store = "file";  // [secrets] store: "file" or "secret-service"
     std::string log_level = "warn";     // [log] level
     bool deny_all = false;              // broken enterprise file; `stop` says why

@@ -198,6 +198,7 @@ json::value to_json(const Config& config, bool with_origins) {
     out["health"] = health_json(config.health);
     out["permissions"] = permissions_json(config.permissions);
     out["limits"] = limits_json(config.limits);
+    out["host"] = json::object{{"spin_us", config.host.spin.count()}};
     out["plugins"] = json::object{{"directories", texts(config.plugins.directories)},
                                   {"disabled", texts(config.plugins.disabled)},
                                   {"hang_limit", seconds(config.plugins.hang_limit)}};

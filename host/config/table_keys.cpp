@@ -24,6 +24,15 @@ std::string take_count(Unsigned& target, const Node& value) {
     return {};
 }
 
+std::string take_spin(std::chrono::microseconds& target, const Node& value) {
+    constexpr std::int64_t most = 1'000;
+    if (!value.is(Node::Kind::Integer) || value.integer < 0 || value.integer > most)
+        return wrong_number("a whole number of microseconds from 0 to " + std::to_string(most),
+                            value);
+    target = std::chrono::microseconds(value.integer);
+    return {};
+}
+
 std::string take_object(boost::json::object& target, const Node& value) {
     if (!value.is(Node::Kind::Map)) return mismatch("a table", value);
     target = to_object(value);
@@ -149,6 +158,9 @@ const std::array kTableKeys = {
     TableKey{"limits", "remote_starts", kNotProject,
              [](C& c, N v) { return take_count(c.limits.remote_starts, v); }},
 
+    // The time of the user's processor.
+    TableKey{"host", "spin_us", kNotProject, [](C& c, N v) { return take_spin(c.host.spin, v); }},
+
     // A plugin is code of the host: a cloned repository may not say where to find some.
     TableKey{"plugins", "directories", kNotProject,
              [](C& c, N v) { return take_texts(c.plugins.directories, v); }},
@@ -181,7 +193,7 @@ const std::vector<std::string>& top_level_keys() {
         std::vector<std::string> all = {
             "servers", "mcp_servers", "mcpServers", "mcp",     "inputs", "version",
             "enabled", "exclusive",   "$schema",    "policy",  "client", "health",
-            "limits",  "permissions", "plugins",    "secrets", "log",    "auth"};
+            "limits",  "permissions", "plugins",    "secrets", "log",    "auth",    "host"};
         const auto& later = keys_for_later();
         all.insert(all.end(), later.begin(), later.end());
         return all;

@@ -3,6 +3,7 @@
 #include "core/loop.hpp"
 
 #include "core/log.hpp"
+#include "core/spin.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -14,6 +15,7 @@
 #include <cassert>
 #include <deque>
 #include <queue>
+#include <sched.h>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -24,6 +26,14 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr unsigned kMostEscapes = 100;  // from one watch, which would go on for ever
+constexpr unsigned kSampleOfWaits = 16;
+
+// A poll on the only core would keep from it whoever is to answer.
+bool has_another_core() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    return ::sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1;
+}
 
 std::atomic<std::uint64_t> escaped_count{0};
 
@@ -95,6 +105,33 @@ struct Loop::Impl {
     std::uint64_t last_id = 0;
     std::atomic<std::thread::id> thread{std::this_thread::get_id()};
     std::atomic<bool> stopping{false};
+    Spin spin{{}};
+    unsigned waits = 0;
+    Clock::time_point asleep_since{};  // set while a sleep is measured
+
+    // Runs one callback, waiting for it until `deadline`; false: none came.
+    bool run_one(Clock::time_point deadline) {
+        if (spin.most().count() == 0) return sleep_for_one(deadline);
+        if (spin.pays()) {
+            const auto until = std::min(Clock::now() + spin.most(), deadline);
+            bool came = io.poll_one() > 0;
+            while (!came && Clock::now() < until) came = io.poll_one() > 0;
+            spin.polled(came);
+            return came || sleep_for_one(deadline);
+        }
+        // To measure takes a system call more, so a sample has to do.
+        if (++waits % kSampleOfWaits != 0) return sleep_for_one(deadline);
+        if (io.poll_one() > 0) return true;
+        asleep_since = Clock::now();
+        const bool ran = sleep_for_one(deadline);
+        asleep_since = {};
+        return ran;
+    }
+
+    bool sleep_for_one(Clock::time_point deadline) {
+        return (deadline == Clock::time_point::max() ? io.run_one() : io.run_one_until(deadline)) >
+               0;
+    }
 
     void drain() {
         while (!deferred.empty()) {
@@ -115,6 +152,8 @@ struct Loop::Impl {
         watch->armed |= event;
         watch->descriptor.async_wait(type, [this, watch, event](boost::system::error_code error) {
             watch->armed &= ~event;
+            if (asleep_since != Clock::time_point())
+                spin.slept(Clock::now() - std::exchange(asleep_since, {}));
             if (watch->gone || error == asio::error::operation_aborted) return;
             if (watch->wanted & event && !contained([&] { watch->ready(event); }) &&
                 ++watch->escapes >= kMostEscapes)
@@ -244,7 +283,11 @@ void Loop::post(std::function<void()> work) {
 void Loop::run() {
     impl_->stopping = false;
     impl_->enter();
-    while (!impl_->stopping) impl_->io.run_one();
+    while (!impl_->stopping) impl_->run_one(Clock::time_point::max());
+}
+
+void Loop::set_spin(std::chrono::nanoseconds most) {
+    impl_->spin = Spin(has_another_core() ? most : std::chrono::nanoseconds(0));
 }
 
 void Loop::stop() {
@@ -259,11 +302,7 @@ bool Loop::run_until(const std::function<bool()>& done, Clock::time_point deadli
             impl_->drain();
             continue;
         }
-        if (deadline == Clock::time_point::max()) {
-            impl_->io.run_one();
-        } else if (impl_->io.run_one_until(deadline) == 0 && Clock::now() >= deadline) {
-            return done();
-        }
+        if (!impl_->run_one(deadline) && Clock::now() >= deadline) return done();
         impl_->drain();
     }
     return true;

@@ -57,6 +57,10 @@ public:
     bool run_until(const std::function<bool()>& done,
                    Clock::time_point deadline = Clock::time_point::max());
 
+    // Waits may poll for up to `most` before they sleep, where that has been found to pay (core/spin)
+    // and this process may use more than one core. 0, as at first: never. [loop]
+    void set_spin(std::chrono::nanoseconds most);
+
     // How many exceptions have escaped callbacks in this process since the last time of asking;
     // each is a bug of ours. Tests fail for it. [any]
     static std::uint64_t take_escaped();

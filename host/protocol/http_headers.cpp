@@ -1,5 +1,6 @@
 #include "protocol/http_headers.hpp"
 
+#include "core/base64.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/envelope.hpp"
@@ -109,22 +110,6 @@ private:
     std::vector<std::string> path_;
 };
 
-std::string base64(std::string_view bytes) {
-    constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string out;
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        const auto byte = [&](std::size_t n) {
-            return i + n < bytes.size() ? static_cast<unsigned char>(bytes[i + n]) : 0u;
-        };
-        const unsigned group = byte(0) << 16 | byte(1) << 8 | byte(2);
-        out += kDigits[group >> 18];
-        out += kDigits[group >> 12 & 63];
-        out += i + 1 < bytes.size() ? kDigits[group >> 6 & 63] : '=';
-        out += i + 2 < bytes.size() ? kDigits[group & 63] : '=';
-    }
-    return out;
-}
-
 // The text a value has before it is made safe; null has none.
 Result<std::string> text_of(const json::value& value, const HeaderParameter& parameter) {
     if (value.is_string()) return std::string(value.get_string());
@@ -159,7 +144,7 @@ std::string header_text(std::string_view value) {
     const bool marked = value.substr(0, kBegin.size()) == kBegin && value.size() >= kEnd.size() &&
                         value.substr(value.size() - kEnd.size()) == kEnd;
     if (plain && !padded && !marked) return std::string(value);
-    return std::string(kBegin) + base64(value) + std::string(kEnd);
+    return std::string(kBegin) + core::base64(value) + std::string(kEnd);
 }
 
 std::vector<MessageHeader> standard_headers(std::string_view method, std::string_view members) {

@@ -46,19 +46,6 @@ TEST(Table, OfRowsWithFewerCellsEndsEarly) {
     EXPECT_EQ(table_text({}, Look::Plain), "");
 }
 
-TEST(Base64, IsDecodedWithItsPaddingAndWithout) {
-    EXPECT_EQ(base64_decoded("").value(), "");
-    EXPECT_EQ(base64_decoded("Zg==").value(), "f");
-    EXPECT_EQ(base64_decoded("Zm8").value(), "fo");
-    EXPECT_EQ(base64_decoded("Zm9v").value(), "foo");
-    EXPECT_EQ(base64_decoded("AP8=").value(), std::string("\0\xff", 2));
-}
-
-TEST(Base64, ThatIsNoneIsRefused) {
-    for (const char* text : {"Z", "Zm9vY", "Zm=v", "Zm9v===", "Zm 9", "Zm-_"})
-        EXPECT_FALSE(base64_decoded(text)) << text;
-}
-
 TEST(SavedFiles, AreNamedByTheirTypeAndNeverReplaceAnother) {
     const test::ScratchFolder folder;
     std::ofstream(folder / "image-1.png") << "mine";

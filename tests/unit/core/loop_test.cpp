@@ -55,6 +55,29 @@ TEST_F(LoopTest, APausedWatchIsSilentUntilItIsModified) {
     EXPECT_TRUE(wait([&] { return calls == 1; }));
 }
 
+TEST_F(LoopTest, ThatMayPollBeforeItSleepsMissesNothing) {
+    loop.set_spin(50us);
+    int back[2];
+    ASSERT_EQ(::pipe(back), 0);
+    std::thread peer([&] {  // answers sooner than a core wakes up, so that polling begins
+        for (char c = 0; ::read(back[0], &c, 1) == 1 && c != 'q';)
+            if (::write(ends[1], &c, 1) != 1) return;
+    });
+    int answers = 0;
+    ASSERT_TRUE(loop.watch(ends[0], Loop::kReadable, [&](unsigned) { take(), ++answers; }));
+    for (int i = 1; i <= 2000; ++i) {
+        ASSERT_EQ(::write(back[1], "x", 1), 1);
+        ASSERT_TRUE(wait([&] { return answers == i; }));
+    }
+    EXPECT_FALSE(loop.run_until([] { return false; }, Clock::now() + 20ms));
+    bool fired = false;
+    loop.after(1ms, [&] { fired = true; });
+    EXPECT_TRUE(wait([&] { return fired; }));
+    EXPECT_EQ(::write(back[1], "q", 1), 1);
+    peer.join();
+    for (const int end : back) ::close(end);
+}
+
 TEST_F(LoopTest, LetsGoOfWhatAWatchHeldOnceItIsUnwatched) {
     auto held = std::make_shared<int>();
     const auto id = loop.watch(ends[0], Loop::kReadable, [held](unsigned) {});
