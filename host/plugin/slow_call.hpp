@@ -4,12 +4,10 @@
 #pragma once
 
 #include "core/log.hpp"
-#include "plugin/abi.hpp"
 #include "plugin/current_call.hpp"
 
 #include <string>
 #include <time.h>
-#include <utility>
 
 namespace patchbay::plugin {
 
@@ -50,16 +48,5 @@ private:
     const char* server_;
     long begin_;
 };
-
-// Calls a slot for a channel's or an authenticator's `link`; false: it threw, and that is queued as a
-// fault of the link.
-template <class Link, class Call>
-bool call_slot(Link& link, const char* slot, Call&& work) {
-    const SlowCall slow(link.instance.plugin(), slot, link.server.c_str());
-    std::string thrown;
-    if (guarded(thrown, std::forward<Call>(work))) return true;
-    link.queue_fault(std::string(slot) + " threw: " + thrown);
-    return false;
-}
 
 }  // namespace patchbay::plugin

@@ -1,8 +1,8 @@
 // A channel through a plugin's table: calls go down here, events come up through its link.
-#include "plugin/links/link.hpp"
+#include "plugin/links/channel_link.hpp"
+#include "plugin/links/open_channel.hpp"
 
 #include <cassert>
-#include <iterator>
 
 namespace patchbay::plugin {
 namespace {
@@ -15,7 +15,7 @@ public:
     Result<Flow> send(OutgoingMessage message) override {
         auto& link = *link_;
         link.loop.assert_here();
-        if (!link.channel || link.ended || link.closing)
+        if (!link.usable() || link.closing())
             return Error{ErrorCode::Unavailable,
                          "server \"" + link.server + "\": the channel is closed"};
         assert(message.exchange != 0 && !link.exchanges.contains(message.exchange));
@@ -38,7 +38,7 @@ public:
         told.body = {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(),
                      bytes.size(), release, owner};
         patchbay_status status = PATCHBAY_E_INTERNAL;
-        if (!call_slot(link, "send", [&] { status = link.table.send(link.channel, &told); }))
+        if (!link.call("send", [&] { status = link.table.send(link.made, &told); }))
             return Error{ErrorCode::Internal, "server \"" + link.server + "\": send threw"};
         if (status < 0)
             return Error{code_of(status),
@@ -50,50 +50,37 @@ public:
 
     void cancel(ExchangeId exchange) override {
         auto& link = *link_;
-        if (link.exchanges.contains(exchange) && usable())
-            call_slot(link, "cancel", [&] { link.table.cancel(link.channel, exchange); });
+        if (link.exchanges.contains(exchange) && link.usable())
+            link.call("cancel", [&] { link.table.cancel(link.made, exchange); });
     }
 
-    void pause() override { link_->paused = true; }
-    void resume() override {
-        link_->paused = false;
-        link_->go_on();
-    }
-
-    void unfold(std::vector<core::Buffer> messages) override {
-        std::move(messages.begin(), messages.end(), std::back_inserter(link_->parts));
-    }
+    void pause() override { link_->pause(); }
+    void resume() override { link_->resume(); }
+    void unfold(std::vector<core::Buffer> messages) override { link_->unfold(std::move(messages)); }
 
     void settle(ExchangeId exchange) override {
         auto& link = *link_;
-        if (usable() && (link.table.caps & PATCHBAY_CAP_RESUME) &&
+        if (link.usable() && (link.table.caps & PATCHBAY_CAP_RESUME) &&
             link.exchanges.contains(exchange))
-            call_slot(link, "settle", [&] { link.table.settle(link.channel, exchange); });
+            link.call("settle", [&] { link.table.settle(link.made, exchange); });
     }
 
     void set_credentials(const std::vector<Header>& credentials) override {
         auto& link = *link_;
         link.mask(credentials);
-        if (!usable() || !(link.table.caps & PATCHBAY_CAP_CREDENTIALS)) return;
+        if (!link.usable() || !(link.table.caps & PATCHBAY_CAP_CREDENTIALS)) return;
         std::vector<patchbay_kv> kv;
         describe(credentials, kv);
-        call_slot(link, "set_credentials",
-                  [&] { link.table.set_credentials(link.channel, kv.data(), kv.size()); });
+        link.call("set_credentials",
+                  [&] { link.table.set_credentials(link.made, kv.data(), kv.size()); });
     }
 
-    void close() override {
-        auto& link = *link_;
-        link.loop.assert_here();
-        if (!usable() || std::exchange(link.closing, true)) return;
-        call_slot(link, "close", [&] { link.table.close(link.channel); });
-    }
+    void close() override { link_->close(); }
 
     bool request_scoped() const override { return link_->table.caps & PATCHBAY_CAP_EXCHANGE; }
     bool takes_headers() const override { return link_->table.caps & PATCHBAY_CAP_HEADERS; }
 
 private:
-    bool usable() const { return link_->channel && !link_->ended; }
-
     const std::shared_ptr<patchbay_link> link_;
 };
 
@@ -101,11 +88,10 @@ private:
 
 Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, Instance& instance,
                                               const patchbay_transport& table,
-                                              ChannelOptions options, ChannelEvents& events) {
+                                              const ChannelOptions& options,
+                                              ChannelEvents& events) {
     loop.assert_here();
-    const auto link = std::make_shared<patchbay_link>(
-        loop, instance, table, options.server, options.message_bytes, options.signer, events);
-    link->mask(options.credentials);
+    const auto link = std::make_shared<patchbay_link>(loop, instance, table, options, events);
     const std::string settings = boost::json::serialize(options.settings);
     std::vector<patchbay_kv> credentials;
     describe(options.credentials, credentials);
@@ -123,32 +109,11 @@ Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, Instance& instan
 
     const auto where = "server \"" + link->server + "\"";
     patchbay_error error{};
-    patchbay_status status = PATCHBAY_E_INTERNAL;
-    const auto broken = [&](const std::string& what) {
-        instance.misbehaved(where + ": " + what);
-        return Error{ErrorCode::Internal,
-                     where + ": plugin \"" + instance.plugin() + "\": " + what};
-    };
-    std::string thrown;
-    {
-        const SlowCall slow(instance.plugin(), "open", link->server.c_str());
-        if (!guarded(thrown, [&] { status = table.open(&params, &link->channel, &error); })) {
-            link->channel = nullptr;
-            link->abandon();
-            return broken("open threw: " + thrown);
-        }
-    }
-    if (status != PATCHBAY_OK) {
-        link->channel = nullptr;
-        link->abandon();
-        if (status > 0) return broken("open returned " + std::to_string(status));
-        return Error{code_of(status), where + ": " + text_of(error, status)};
-    }
-    if (!link->channel) {
-        link->abandon();
-        return broken("open returned OK without a channel");
-    }
-    ++instance.channels;
+    const auto status = link->make(
+        "open", where, [&](patchbay_channel** made) { return table.open(&params, made, &error); });
+    if (!status) return within(where, status.error());
+    if (*status != PATCHBAY_OK)
+        return Error{code_of(*status), where + ": " + text_of(error, *status)};
     return std::unique_ptr<Channel>(std::make_unique<PluginChannel>(link));
 }
 

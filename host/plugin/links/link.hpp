@@ -1,21 +1,26 @@
-// The host side of a channel. Plugin events are queued in it on whatever thread they come, and
-// delivered by the loop; all judgement of the contract happens at delivery. Internal to this room.
+// The host side of what a plugin has made for us, a channel or an authenticator. Its events are
+// queued in it on whatever thread they come, and delivered by the loop; all judgement of the
+// contract happens at delivery. What only one of the two knows is in who derives from it.
 //
-// Owned by: its Channel, and while a delivery is scheduled by itself.
+// Owned by: its Channel or Authenticator, and while a delivery is scheduled by itself.
+// Threads: [loop], except where it says [any].
+// Limits:  those it is made with. What goes beyond ends this link alone.
 #pragma once
 
 #include "core/secrets.hpp"
-#include "plugin/channel.hpp"
-#include "plugin/links/exchange_set.hpp"
-#include "plugin/links/open_channel.hpp"
+#include "plugin/abi.hpp"
+#include "plugin/authenticator.hpp"
+#include "plugin/links/instance.hpp"
 #include "plugin/signer.hpp"
 #include "plugin/slow_call.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace patchbay::plugin {
@@ -28,114 +33,192 @@ enum class EventKind {
     Challenge,
     Output,
     Fact,
-    Closed,
-    Fault,  // the plugin broke the contract
-    Spent,  // a limit of this channel is reached, or an event of it was lost
+    Acquired,
+    Closed,  // what follows is never dispatched
+    Fault,   // the plugin broke the contract
+    Spent,   // a limit of this link is reached, or an event of it was lost
 };
 
 struct EventDetail {
     Problem problem;
     std::string name, text;
     unsigned stream = 0;
+    Result<Grant> outcome = Grant{};
 };
 
 struct LinkEvent {
     EventKind kind;
-    patchbay_status status = PATCHBAY_OK;
-    ExchangeId exchange = 0;
+    std::uint64_t id = 0;  // of the exchange or the operation
     core::Buffer body{};
     std::unique_ptr<EventDetail> detail{};
 
     std::size_t bytes() const { return body.size() + (detail ? detail->text.size() : 0); }
 };
 
-struct Link : std::enable_shared_from_this<Link> {
-    Link(core::Loop& its_loop, Instance& its_instance, const patchbay_transport& its_table,
-         std::string its_server, std::size_t message_bytes, std::shared_ptr<Signer> its_signer,
-         ChannelEvents& its_events);
+class Link : public std::enable_shared_from_this<Link> {
+public:
+    struct Limits {
+        std::size_t bytes, events;  // that wait for the loop
+        std::size_t round;          // events in one turn of it; then the other servers have theirs
+    };
+    // `kind`: "channel". `where` begins what is told of it; `signer` may be null.
+    Link(core::Loop& loop, Instance& instance, const char* kind, std::string server,
+         std::string where, Limits limits, std::shared_ptr<Signer> signer);
+    virtual ~Link() = default;
+    Link(const Link&) = delete;
 
-    void mask(const std::vector<Header>& given);
+    // ---- [any]: told by the plugin
 
-    // ---- [any]: called by the plugin
+    // The one door from plugin threads; what to answer to a message. A body that is not taken is
+    // its caller's to release, outside the lock.
+    patchbay_status push(LinkEvent&& event);
+    patchbay_status queue_fault(std::string what);
+    // An event could not be taken in: without it the rest makes no sense.
+    patchbay_status lose_event();
 
-    // The one door from plugin threads. Bodies are released by the caller, outside the lock.
-    patchbay_status push(LinkEvent& event);
+    // ---- asked by whoever owns it
 
-    static LinkEvent special_event(EventKind kind, std::string what);
+    // May the plugin be asked for something?
+    bool usable() const { return alive_ && !ended_; }
+    bool closing() const { return closing_; }
+    void close();  // twice is harmless
+    // Nobody listens any more. What has not closed is left to itself, for good.
+    void abandon();
 
-    // ---- [loop]
+    void pause() { paused_ = true; }
+    void resume();
+    // These were in the message that is being told, and come next.
+    void unfold(std::vector<core::Buffer> messages);
+
+    // Calls a slot of the plugin; false: it threw, which is queued as a fault.
+    template <class Work>
+    bool call(const char* slot, Work&& work) {
+        const SlowCall slow(instance.plugin(), slot, server.c_str());
+        std::string thrown;
+        if (guarded(thrown, std::forward<Work>(work))) return true;
+        queue_fault(std::string(slot) + " threw: " + thrown);
+        return false;
+    }
+
+    core::Loop& loop;
+    Instance& instance;
+    const std::string server;
+    const std::shared_ptr<Signer> signer;
+    core::Secrets secrets;  // the credentials that went through it, the former ones too [any]
+
+protected:
+    // An event of a link that is open, to somebody who listens; never Closed, Fault or Spent.
+    virtual void dispatch(LinkEvent& event) = 0;
+    // What the plugin owes at its end: "2 exchanges were not done". Empty: nothing.
+    virtual std::string unfinished() const = 0;
+    // The last events, exactly one of the two: closed in order, or ended by the host.
+    virtual void on_closed(const Problem* problem) = 0;
+    virtual void on_given_up(Error why) = 0;
+    virtual void close_made() = 0;
+    virtual void destroy_made() = 0;
+    // Messages that were answered PAUSE may come again.
+    virtual void resume_made() {}
+
+    void fault(const std::string& what);
+
+    // Begins to own what the plugin has made, if `status` and `made` say so. What makes no sense
+    // (`thrown` too) is noted and is the error; any other refusal is the value, and its caller's
+    // to tell. In both cases the link is abandoned.
+    Result<patchbay_status> take_over(const char* slot, const std::string& who,
+                                      patchbay_status status, const std::string* thrown, bool made);
+
+private:
+    [[gnu::cold]] LinkEvent overflow(bool many) const;
+    void schedule();
 
     // One round. When an event pumps the loop, the next goes on where the outer one is.
     void deliver();
-
     std::size_t deliver_next();
     // Taken from the queue, and not delivered yet.
-    bool left() const { return !parts.empty() || next < batch.size(); }
+    bool left() const { return !parts_.empty() || next_ < batch_.size(); }
     // Counts what was delivered, sees to the next round, and lets a plugin that was told to pause
     // send again when nothing is left.
     void go_on();
-    void dispatch(LinkEvent& event);
-    void finish(LinkEvent& event);
+    // An event is what it says, of a plugin that keeps its contract so far, and somebody listens.
+    bool ordinary(const LinkEvent& event) const {
+        return event.kind < EventKind::Closed && !faulted_ && !closed_ && !abandoned_;
+    }
+    void judge(LinkEvent& event);
 
-    // The plugin may not be called for this channel any more, except to let it stop.
-    void fault(const std::string& what);
-
-    // Ends this channel alone: nothing of it is heard any more, and it is closed.
+    // Ends this link alone: nothing of it is heard any more, and the plugin is to close.
     void give_up(ErrorCode code, const std::string& why);
-
     // Whoever hears the events threw: a bug of the host that one server has brought to light.
     [[gnu::cold]] void failed_at(EventKind kind, const char* what);
     void destroy();
 
-    // A channel that is not closed is left to itself, for good.
-    void abandon();
+    const char* const kind_;
+    const std::string where_;
+    const Limits limits_;
 
-    void queue_fault(std::string what);
+    std::vector<LinkEvent> batch_;  // from `next_` on: to be delivered
+    std::size_t next_ = 0;
+    std::size_t delivered_ = 0, delivered_bytes_ = 0;  // of `batch_` in this round
+    std::deque<core::Buffer> parts_;                   // messages that come before those
+    bool alive_ = false;    // from being made to destroy: the plugin may be called
+    bool closing_ = false;  // the plugin was asked to close
+    bool closed_ = false;   // and has
+    bool ended_ = false;    // the last event was told
+    bool faulted_ = false;  // the plugin is not believed any more
 
-    // An event could not be taken in: without it the rest makes no sense. [any]
-    void lose_event();
+    std::atomic<bool> paused_{false};
 
-    static const char* name_of_kind(EventKind kind);
-
-    core::Loop& loop;
-    Instance& instance;
-    const patchbay_transport& table;
-    const std::string server;
-    const std::size_t most_queued_bytes;
-    const std::shared_ptr<Signer> signer;  // may be null
-    core::Secrets secrets;                 // the credentials given to it, the former ones too
-
-    // [loop]
-    ChannelEvents* events;  // null: nobody listens
-    patchbay_channel* channel = nullptr;
-    ExchangeSet exchanges;
-    std::vector<LinkEvent> batch;  // from `next` on: to be delivered
-    std::size_t next = 0;
-    std::size_t delivered = 0, delivered_bytes = 0;  // of `batch` in this round
-    std::deque<core::Buffer> parts;                  // messages that come before those
-    std::vector<patchbay_kv> headers;
-    bool opened = false, closing = false, closed = false, ended = false, faulted = false;
-
-    std::atomic<bool> paused{false};
-
-    std::mutex mutex;  // guards what follows
-    std::vector<LinkEvent> queue;
-    std::size_t queued_bytes = 0, waiting = 0;  // bytes and events, those in `batch` too
-    bool scheduled = false, answered_pause = false, overflowed = false, dropping = false;
-    std::shared_ptr<Link> self;  // while a delivery is scheduled
-
-private:
-    // With the mutex held, also across post(): who delivers `closed` must wait until the thread
-    // that said it has left this object.
-    void schedule();
+    std::mutex mutex_;  // guards what follows
+    std::vector<LinkEvent> queue_;
+    std::size_t queued_bytes_ = 0, waiting_ = 0;  // bytes and events, those in `batch_` too
+    bool scheduled_ = false, answered_pause_ = false, overflowed_ = false;
+    bool abandoned_ = false;      // only the loop writes it, and reads it without the mutex
+    std::shared_ptr<Link> self_;  // while a delivery is scheduled
 };
 
-// What a plugin calls with its link.
-const patchbay_sink* sink_table();
+// A link to something that the plugin makes, closes and destroys by slots of `Table`.
+template <class Table, class Made>
+class LinkTo : public Link {
+public:
+    template <class... Args>
+    explicit LinkTo(const Table& its_table, Args&&... args)
+        : Link(std::forward<Args>(args)...), table(its_table) {}
+
+    // Calls `slot` by `work(&made)`; the rest as take_over() says.
+    template <class Work>
+    Result<patchbay_status> make(const char* slot, const std::string& who, Work&& work) {
+        patchbay_status status = PATCHBAY_E_INTERNAL;
+        std::string thrown;
+        bool fine = false;
+        {
+            const SlowCall slow(instance.plugin(), slot, server.c_str());
+            fine = guarded(thrown, [&] { status = work(&made); });
+        }
+        return take_over(slot, who, status, fine ? nullptr : &thrown, made != nullptr);
+    }
+
+    const Table& table;
+    Made* made = nullptr;  // the plugin's; good while the link is usable
+
+protected:
+    void close_made() final {
+        call("close", [this] { table.close(made); });
+    }
+    void destroy_made() override {
+        call("destroy", [this] { table.destroy(made); });
+    }
+};
+
+// The body of what a plugin calls to tell an event: what it throws loses the event, and with it
+// the link. [any]
+template <class Body>
+patchbay_status heard(Link* link, Body&& body) noexcept {
+    try {
+        return body();
+    } catch (...) {
+        thrown_at_entry("an event");
+        void_entry("an event", [&] { link->lose_event(); });
+        return PATCHBAY_OK;
+    }
+}
 
 }  // namespace patchbay::plugin
-
-// The name that the C header knows it by.
-struct patchbay_link final : patchbay::plugin::Link {
-    using Link::Link;
-};

@@ -15,6 +15,6 @@ const patchbay_host_sign* sign_table();
 // `instance` and `table` live for good; the rest as Catalogue::open() says.
 Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, Instance& instance,
                                               const patchbay_transport& table,
-                                              ChannelOptions options, ChannelEvents& events);
+                                              const ChannelOptions& options, ChannelEvents& events);
 
 }  // namespace patchbay::plugin

@@ -1,7 +1,8 @@
 // What plugins call: each event of a channel becomes one of its link. [any]
 #include "core/secrets.hpp"
 #include "core/text.hpp"
-#include "plugin/links/link.hpp"
+#include "plugin/links/channel_link.hpp"
+#include "plugin/links/open_channel.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -29,111 +30,76 @@ bool too_small(const patchbay_problem* problem) {
     return problem && problem->struct_size < kProblemFloor;
 }
 
-// The body of a sink's function: what it throws loses the event, and with it the channel.
-template <class Body>
-patchbay_status heard(patchbay_link* link, Body&& body) noexcept {
-    try {
-        return body();
-    } catch (...) {
-        thrown_at_entry("an event");
-        void_entry("an event", [&] { link->lose_event(); });
-        return PATCHBAY_OK;
-    }
-}
-
 void sink_opened(patchbay_link* link) noexcept {
-    heard(link, [&]() -> patchbay_status {
-        LinkEvent event{EventKind::Opened};
-        link->push(event);
-        return PATCHBAY_OK;
-    });
+    heard(link, [&] { return link->push({EventKind::Opened}); });
 }
 
 patchbay_status sink_message(patchbay_link* link, std::uint64_t exchange,
                              const patchbay_buf* body) noexcept {
-    return heard(link, [&]() -> patchbay_status {
-        if (!body || (!body->data && body->size)) {
-            link->queue_fault("message without a body");
-            return PATCHBAY_OK;
-        }
-        LinkEvent event{EventKind::Message, PATCHBAY_OK, exchange, {}, nullptr};
+    return heard(link, [&] {
+        if (!body || (!body->data && body->size))
+            return link->queue_fault("message without a body");
+        LinkEvent event{EventKind::Message, exchange};
         event.body = body->release ? core::Buffer(reinterpret_cast<const char*>(body->data),
                                                   body->size, body->release, body->owner)
                                    : copy_of(*body);
-        return link->push(event);
+        return link->push(std::move(event));
     });
 }
 
 void sink_done(patchbay_link* link, std::uint64_t exchange, patchbay_status status,
                const patchbay_problem* problem) noexcept {
-    heard(link, [&]() -> patchbay_status {
-        if (too_small(problem)) {
-            link->queue_fault("done with a problem of an unknown size");
-            return PATCHBAY_OK;
-        }
-        LinkEvent event{EventKind::Done, status, exchange, {}, nullptr};
+    heard(link, [&] {
+        if (too_small(problem)) return link->queue_fault("done with a problem of an unknown size");
+        LinkEvent event{EventKind::Done, exchange};
         if (status != PATCHBAY_OK) event.detail = detail_of(status, problem);
-        link->push(event);
-        return PATCHBAY_OK;
+        return link->push(std::move(event));
     });
 }
 
 void sink_writable(patchbay_link* link) noexcept {
-    heard(link, [&]() -> patchbay_status {
-        LinkEvent event{EventKind::Writable};
-        link->push(event);
-        return PATCHBAY_OK;
-    });
+    heard(link, [&] { return link->push({EventKind::Writable}); });
 }
 
 void sink_challenge(patchbay_link* link, const patchbay_problem* problem) noexcept {
-    heard(link, [&]() -> patchbay_status {
-        if (!problem || too_small(problem)) {
-            link->queue_fault("challenge without a problem");
-            return PATCHBAY_OK;
-        }
+    heard(link, [&] {
+        if (!problem || too_small(problem)) return link->queue_fault("challenge without a problem");
         LinkEvent event{EventKind::Challenge};
         const bool session = problem->error.code == PATCHBAY_E_SESSION;
         event.detail = detail_of(session ? PATCHBAY_E_SESSION : PATCHBAY_E_AUTH, problem);
-        link->push(event);
-        return PATCHBAY_OK;
+        return link->push(std::move(event));
     });
 }
 
 void sink_closed(patchbay_link* link, const patchbay_problem* problem) noexcept {
-    heard(link, [&]() -> patchbay_status {
-        if (too_small(problem)) {
-            link->queue_fault("closed with a problem of an unknown size");
-            return PATCHBAY_OK;
-        }
+    heard(link, [&] {
+        if (too_small(problem))
+            return link->queue_fault("closed with a problem of an unknown size");
         LinkEvent event{EventKind::Closed};
         if (problem)
             event.detail =
                 detail_of(problem->error.code ? problem->error.code : PATCHBAY_E_IO, problem);
-        link->push(event);
-        return PATCHBAY_OK;
+        return link->push(std::move(event));
     });
 }
 
 void sink_output(patchbay_link* link, std::uint32_t stream, patchbay_str line) noexcept {
-    heard(link, [&]() -> patchbay_status {
+    heard(link, [&] {
         LinkEvent event{EventKind::Output};
         event.detail = std::make_unique<EventDetail>();
         event.detail->stream = stream;
         event.detail->text = core::clipped(view(line), kOutputBytes);
-        link->push(event);
-        return PATCHBAY_OK;
+        return link->push(std::move(event));
     });
 }
 
 void sink_fact(patchbay_link* link, patchbay_str name, patchbay_str value) noexcept {
-    heard(link, [&]() -> patchbay_status {
+    heard(link, [&] {
         LinkEvent event{EventKind::Fact};
         event.detail = std::make_unique<EventDetail>();
         event.detail->name = core::printable(view(name), 64);
         event.detail->text = core::printable(view(value), kFactBytes);
-        link->push(event);
-        return PATCHBAY_OK;
+        return link->push(std::move(event));
     });
 }
 
