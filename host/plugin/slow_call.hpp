@@ -4,10 +4,12 @@
 #pragma once
 
 #include "core/log.hpp"
+#include "plugin/abi.hpp"
 #include "plugin/current_call.hpp"
 
 #include <string>
 #include <time.h>
+#include <utility>
 
 namespace patchbay::plugin {
 
@@ -48,5 +50,13 @@ private:
     const char* server_;
     long begin_;
 };
+
+// A call into a plugin on the loop; false: it threw, told in `thrown`. `server` may be null.
+template <class Call>
+bool call_plugin(const std::string& plugin, const char* slot, const char* server,
+                 std::string& thrown, Call&& call) {
+    const SlowCall slow(plugin, slot, server);
+    return guarded(thrown, std::forward<Call>(call));
+}
 
 }  // namespace patchbay::plugin

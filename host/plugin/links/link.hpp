@@ -93,9 +93,9 @@ public:
     // Calls a slot of the plugin; false: it threw, which is queued as a fault.
     template <class Work>
     bool call(const char* slot, Work&& work) {
-        const SlowCall slow(instance.plugin(), slot, server.c_str());
         std::string thrown;
-        if (guarded(thrown, std::forward<Work>(work))) return true;
+        if (call_plugin(instance.plugin(), slot, server.c_str(), thrown, std::forward<Work>(work)))
+            return true;
         queue_fault(std::string(slot) + " threw: " + thrown);
         return false;
     }
@@ -188,11 +188,8 @@ public:
     Result<patchbay_status> make(const char* slot, const std::string& who, Work&& work) {
         patchbay_status status = PATCHBAY_E_INTERNAL;
         std::string thrown;
-        bool fine = false;
-        {
-            const SlowCall slow(instance.plugin(), slot, server.c_str());
-            fine = guarded(thrown, [&] { status = work(&made); });
-        }
+        const bool fine = call_plugin(instance.plugin(), slot, server.c_str(), thrown,
+                                      [&] { status = work(&made); });
         return take_over(slot, who, status, fine ? nullptr : &thrown, made != nullptr);
     }
 

@@ -1,4 +1,5 @@
-// Opens a channel through a loaded plugin's transport table. For room `loading` alone.
+// What the rooms above have of channels: how one is opened through a loaded plugin's transport
+// table, and the table by which it has its requests signed.
 #pragma once
 
 #include "plugin/abi.hpp"

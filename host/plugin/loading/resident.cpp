@@ -64,12 +64,9 @@ std::string enter(Resident& resident, core::Loop& loop, const PluginInfo& info, 
     patchbay_error error{};
     patchbay_status status = PATCHBAY_E_INTERNAL;
     std::string thrown;
-    {
-        const SlowCall slow(info.id, "patchbay_plugin_entry_0");
-        if (!guarded(thrown,
+    if (!call_plugin(info.id, "patchbay_plugin_entry_0", nullptr, thrown,
                      [&] { status = resident.entry(resident.services.host(), &plugin, &error); }))
-            return "patchbay_plugin_entry_0 threw: " + thrown;
-    }
+        return "patchbay_plugin_entry_0 threw: " + thrown;
     if (status != PATCHBAY_OK) return "refuses to run here: " + text_of(error, status);
     resident.services.entered(plugin);
     return why_tables_are_wrong(plugin, info);
@@ -145,8 +142,8 @@ void release_resident(Resident& resident) {
     const auto* const plugin = services.made();
     if (services.channels == 0 && services.misbehaviour().empty()) {
         std::string thrown;
-        const SlowCall slow(services.plugin(), "shutdown");
-        if (plugin->shutdown && !guarded(thrown, [&] { plugin->shutdown(plugin); }))
+        if (plugin->shutdown && !call_plugin(services.plugin(), "shutdown", nullptr, thrown,
+                                             [&] { plugin->shutdown(plugin); }))
             services.misbehaved("shutdown threw: " + thrown);
     } else if (services.channels != 0) {
         core::log::warn("plugin \"" + services.plugin() +

@@ -147,8 +147,9 @@ const void* HostServices::offered_by_plugin(const char* id) {
     if (!made_ || !made_->get_extension) return nullptr;
     const void* offered = nullptr;
     std::string thrown;
-    const SlowCall slow(plugin_, "get_extension");
-    if (guarded(thrown, [&] { offered = made_->get_extension(made_, id); })) return offered;
+    if (call_plugin(plugin_, "get_extension", nullptr, thrown,
+                    [&] { offered = made_->get_extension(made_, id); }))
+        return offered;
     misbehaved("get_extension threw: " + thrown);
     return nullptr;
 }

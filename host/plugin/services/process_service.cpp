@@ -183,12 +183,8 @@ struct ProcessService::State : std::enable_shared_from_this<State> {
 template <class Callback>
 void ProcessService::State::call(const char* what, Callback callback) {
     std::string thrown;
-    bool fine;
-    {
-        const SlowCall slow(plugin, what);
-        fine = guarded(thrown, callback);
-    }
-    if (!fine) misbehaved(std::string(what) + " threw: " + thrown);
+    if (!call_plugin(plugin, what, nullptr, thrown, callback))
+        misbehaved(std::string(what) + " threw: " + thrown);
 }
 
 // [loop]

@@ -104,11 +104,8 @@ struct Reactor::Core : std::enable_shared_from_this<Core> {
     void ready(Operation& operation, unsigned events) {
         if (!operation.begin()) return;
         std::string thrown;
-        bool fine;
-        {
-            const SlowCall slow(plugin, "a reactor callback");
-            fine = guarded(thrown, [&] { operation.ready(operation.ctx, events); });
-        }
+        const bool fine = call_plugin(plugin, "a reactor callback", nullptr, thrown,
+                                      [&] { operation.ready(operation.ctx, events); });
         operation.end(false);
         if (!fine) blame(operation, thrown);
     }
@@ -116,11 +113,8 @@ struct Reactor::Core : std::enable_shared_from_this<Core> {
     void fired(Operation& operation) {
         if (!operation.begin()) return;
         std::string thrown;
-        bool fine;
-        {
-            const SlowCall slow(plugin, "a timer callback");
-            fine = guarded(thrown, [&] { operation.fired(operation.ctx, PATCHBAY_OK); });
-        }
+        const bool fine = call_plugin(plugin, "a timer callback", nullptr, thrown,
+                                      [&] { operation.fired(operation.ctx, PATCHBAY_OK); });
         operation.end(true);
         {
             const std::scoped_lock lock(mutex);
@@ -149,8 +143,8 @@ struct Reactor::Core : std::enable_shared_from_this<Core> {
         }
         std::string thrown;
         for (const auto& [fn, ctx] : running_posted) {
-            const SlowCall slow(plugin, "posted work");
-            if (!guarded(thrown, [&, fn = fn, ctx = ctx] { fn(ctx); }))
+            if (!call_plugin(plugin, "posted work", nullptr, thrown,
+                             [fn = fn, ctx = ctx] { fn(ctx); }))
                 misbehaved("posted work threw: " + thrown);
         }
         running_posted.clear();
