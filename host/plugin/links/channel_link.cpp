@@ -9,6 +9,7 @@ namespace {
 // this says nothing of the plugin; its other channels go on.
 constexpr std::size_t kMostQueuedBytes = 64u << 20;
 constexpr std::size_t kMostQueuedEvents = 100'000;
+constexpr std::size_t kEventsPerRound = 64;
 
 }  // namespace
 
@@ -17,7 +18,8 @@ ChannelLink::ChannelLink(core::Loop& its_loop, Instance& its_instance,
                          ChannelEvents& events)
     : LinkTo(its_table, its_loop, its_instance, "channel", options.server,
              "server \"" + options.server + "\"",
-             Limits{std::max(kMostQueuedBytes, 2 * options.message_bytes), kMostQueuedEvents},
+             Limits{std::max(kMostQueuedBytes, 2 * options.message_bytes), kMostQueuedEvents,
+                    kEventsPerRound},
              options.signer),
       events_(events) {
     mask(options.credentials);

@@ -10,9 +10,7 @@ namespace {
 constexpr std::size_t kPauseBytes = 1u << 20;
 constexpr std::size_t kPauseEvents = 1'000;
 constexpr std::size_t kMostQueuedOutputs = 10'000;  // lines for people beyond are dropped
-// Delivered in one turn of the loop; then the other servers have theirs.
-constexpr std::size_t kEventsPerRound = 64;
-constexpr std::size_t kBytesPerRound = 256u << 10;
+constexpr std::size_t kBytesPerRound = 256u << 10;  // delivered in one turn of the loop
 
 LinkEvent special_event(EventKind kind, std::string what) {
     LinkEvent event{kind};
@@ -110,7 +108,7 @@ void Link::deliver() {
         }
     }
     std::size_t bytes = 0;
-    for (std::size_t i = 0; i < kEventsPerRound && bytes < kBytesPerRound && left(); ++i)
+    for (std::size_t i = 0; i < limits_.round && bytes < kBytesPerRound && left(); ++i)
         bytes += deliver_next();
     go_on();
 }

@@ -59,6 +59,7 @@ class Link : public std::enable_shared_from_this<Link> {
 public:
     struct Limits {
         std::size_t bytes, events;  // that wait for the loop
+        std::size_t round;          // events in one turn of it; then the other servers have theirs
     };
     // `kind`: "channel". `where` begins what is told of it; `signer` may be null.
     Link(core::Loop& loop, Instance& instance, const char* kind, std::string server,

@@ -86,8 +86,10 @@ struct Method {
 struct Outcomes final : AuthenticatorEvents {
     std::vector<Result<Grant>> acquired;
     int closed = 0;
+    std::function<void()> during_acquired;
     void on_acquired(OperationId, Result<Grant> grant) override {
         acquired.push_back(std::move(grant));
+        if (during_acquired) during_acquired();
     }
     void on_authenticator_closed() override { ++closed; }
 };
@@ -316,6 +318,30 @@ TEST_F(AuthenticatorAlone, HearsNothingAfterItsEnd) {
     EXPECT_EQ(events_.closed, 1);
     EXPECT_TRUE(events_.acquired.empty());
     EXPECT_THAT(services_.misbehaviour(), HasSubstr("acquired after closed"));
+}
+
+TEST_F(AuthenticatorAlone, IsEndedByAListenerThatThrows) {
+    ASSERT_TRUE(create());
+    ASSERT_TRUE(acquire());
+    events_.during_acquired = [] { throw std::runtime_error("not now"); };
+    method_.sink->acquired(method_.link, 1, PATCHBAY_E_IO, nullptr, nullptr);
+    turn();
+    EXPECT_EQ(events_.acquired.size(), 1u);
+    EXPECT_EQ(events_.closed, 1);
+    EXPECT_THAT(method_.calls.back(), "close");
+    EXPECT_EQ(services_.misbehaviour(), "") << "it is the host that threw";
+    EXPECT_FALSE(acquire(2));
+}
+
+TEST_F(AuthenticatorAlone, IsDestroyedWhenItHasClosedThoughNobodyListensAnyMore) {
+    ASSERT_TRUE(create());
+    authenticator_->close();
+    method_.sink->closed(method_.link);
+    authenticator_.reset();
+    turn();
+    EXPECT_THAT(method_.calls.back(), "destroy");
+    EXPECT_EQ(services_.channels, 0u);
+    EXPECT_EQ(events_.closed, 0);
 }
 
 TEST_F(AuthenticatorAlone, BlamesThePluginForWhatItsSlotsThrowAndReturn) {

@@ -133,6 +133,20 @@ TEST_F(ChannelAlone, IsEndedByAListenerThatThrowsAnything) {
     EXPECT_THAT(transport_.calls, ElementsAre("close"));
 }
 
+TEST_F(ChannelAlone, IsDestroyedWhenItHasClosedThoughNobodyListensAnyMore) {
+    open();
+    ASSERT_TRUE(send(1));
+    channel_->close();
+    transport_.sink->done(transport_.link, 1, PATCHBAY_OK, nullptr);
+    transport_.sink->closed(transport_.link, nullptr);
+    channel_.reset();
+    turn();
+    EXPECT_THAT(transport_.calls.back(), "destroy");
+    EXPECT_EQ(services_.channels, 0u);
+    EXPECT_THAT(events_.lines, IsEmpty());
+    EXPECT_EQ(services_.misbehaviour(), "") << "what nobody heard is no broken contract";
+}
+
 TEST_F(ChannelAlone, NamesTheSlotThatThrows) {
     open();
     ASSERT_TRUE(send(1));
