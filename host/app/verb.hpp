@@ -19,11 +19,11 @@ namespace patchbay::app {
 class Choice {
 public:
     using Run = std::function<int(const GlobalOptions&)>;
-    // `run` owns what the options of `verb` are written to.
-    void on(CLI::App& verb, Run run) {
-        verb.callback([this, run = std::move(run)] { pick(run); });
+    // `what` owns what the options of `verb` are written to.
+    void on(CLI::App& verb, Run what) {
+        verb.callback([this, what = std::move(what)] { pick(what); });
     }
-    void pick(Run run) { run_ = std::move(run); }
+    void pick(Run what) { run_ = std::move(what); }
     int run(const GlobalOptions& global) const { return run_(global); }
 
 private:

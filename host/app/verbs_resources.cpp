@@ -253,31 +253,31 @@ int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) 
     });
 }
 
-}  // namespace
+constexpr const char* kSaved = "Where binary content is saved";
 
-void add_thing_verbs(CLI::App& app, Choice& choice) {
-    struct Words {
-        std::string server, name, uri, output_directory = ".";
-        std::vector<std::string> pairs;
-        CompleteOptions complete;
-    };
-    const auto words = std::make_shared<Words>();
-    constexpr const char* kSaved = "Where binary content is saved";
-    const auto lists = [&](CLI::App& verb, const char* kind) {
-        take_server(verb, words->server);
-        choice.on(verb, [words, kind](const auto& global) {
-            return things_verb(global, kind, words->server);
-        });
-    };
+void add_list_verb(CLI::App& parent, Choice& choice, const char* name, const char* kind,
+                   const std::string& examples) {
+    const auto server = std::make_shared<std::string>();
+    const bool templates = kind_of(kind) == Kind::Templates;
+    auto& list = add_verb(
+        parent, name, std::string("List ") + (templates ? "resource templates" : kind), examples);
+    take_server(list, *server);
+    choice.on(list,
+              [server, kind](const auto& global) { return things_verb(global, kind, *server); });
+}
+
+void add_resource_verbs(CLI::App& app, Choice& choice) {
     auto& resources = add_verb(
         app, "resources", "Resources: list, templates, read",
         "  patchbay resources list\n  patchbay resources read file:///tmp/a.txt --server files");
     resources.require_subcommand(1);
-    lists(add_verb(resources, "list", "List resources", "  patchbay resources list --server files"),
-          "resources");
-    lists(add_verb(resources, "templates", "List resource templates",
-                   "  patchbay resources templates"),
-          "templates");
+    add_list_verb(resources, choice, "list", "resources",
+                  "  patchbay resources list --server files");
+    add_list_verb(resources, choice, "templates", "templates", "  patchbay resources templates");
+    struct Words {
+        std::string server, uri, output_directory = ".";
+    };
+    const auto words = std::make_shared<Words>();
     auto& read = add_verb(resources, "read", "Read one resource",
                           "  patchbay resources read demo://one --server everything");
     read.add_option("URI", words->uri, "The resource")->required();
@@ -286,12 +286,19 @@ void add_thing_verbs(CLI::App& app, Choice& choice) {
     choice.on(read, [words](const auto& global) {
         return read_resource_verb(global, words->uri, words->server, words->output_directory);
     });
+}
 
+void add_prompt_verbs(CLI::App& app, Choice& choice) {
     auto& prompts = add_verb(
         app, "prompts", "Prompts: list, get",
         "  patchbay prompts list\n  patchbay prompts get review code=@x --server everything");
     prompts.require_subcommand(1);
-    lists(add_verb(prompts, "list", "List prompts", "  patchbay prompts list"), "prompts");
+    add_list_verb(prompts, choice, "list", "prompts", "  patchbay prompts list");
+    struct Words {
+        std::string server, name, output_directory = ".";
+        std::vector<std::string> pairs;
+    };
+    const auto words = std::make_shared<Words>();
     auto& get = add_verb(prompts, "get", "Get one prompt",
                          "  patchbay prompts get simple-prompt --server everything");
     get.add_option("NAME", words->name, "The prompt")->required();
@@ -302,26 +309,36 @@ void add_thing_verbs(CLI::App& app, Choice& choice) {
         return get_prompt_verb(global, words->name, words->server, words->pairs,
                                words->output_directory);
     });
+}
 
-    auto& complete = words->complete;
-    auto& completes = add_verb(
+void add_complete_verb(CLI::App& app, Choice& choice) {
+    const auto complete = std::make_shared<CompleteOptions>();
+    auto& verb = add_verb(
         app, "complete", "Ask a server how an argument of a prompt or resource template may go on",
         "  patchbay complete --prompt greet style=fo --server example\n  patchbay complete "
         "--resource 'repo://{owner}/{name}' name=pa --context owner=me");
-    auto* of_prompt = completes.add_option("--prompt", complete.prompt, "The prompt");
+    auto* of_prompt = verb.add_option("--prompt", complete->prompt, "The prompt");
     auto* of_resource =
-        completes.add_option("--resource", complete.resource, "The resource template's URI");
+        verb.add_option("--resource", complete->resource, "The resource template's URI");
     of_prompt->excludes(of_resource);
-    completes.add_option("KEY=VALUE", complete.pair, "The argument and what is typed of it")
+    verb.add_option("KEY=VALUE", complete->pair, "The argument and what is typed of it")
         ->required();
-    take_server(completes, complete.server, "The server; else the one that lists it");
-    take_each(completes, "--context", complete.context, "KEY=VALUE",
+    take_server(verb, complete->server, "The server; else the one that lists it");
+    take_each(verb, "--context", complete->context, "KEY=VALUE",
               "An argument that is settled (repeatable)");
-    completes.callback([words, &choice] {
-        if (words->complete.prompt.empty() && words->complete.resource.empty())
+    verb.callback([complete, &choice] {
+        if (complete->prompt.empty() && complete->resource.empty())
             throw CLI::RequiredError("--prompt or --resource");
-        choice.pick([words](const auto& global) { return complete_verb(global, words->complete); });
+        choice.pick([complete](const auto& global) { return complete_verb(global, *complete); });
     });
+}
+
+}  // namespace
+
+void add_thing_verbs(CLI::App& app, Choice& choice) {
+    add_resource_verbs(app, choice);
+    add_prompt_verbs(app, choice);
+    add_complete_verb(app, choice);
 }
 
 }  // namespace patchbay::app

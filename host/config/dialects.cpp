@@ -1,5 +1,5 @@
-// Every dialect differs from ours in where the servers stand and in a few key names; so each is a
-// place and a list of renamings, and all end in the same Fragment.
+// Finds the servers of a file, whichever program it was written for, has their dialect restated, and
+// judges the shape of what stands beside them.
 #include "config/dialects.hpp"
 
 #include "config/keys.hpp"

@@ -11,12 +11,6 @@
 namespace patchbay::connection {
 namespace {
 
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-
 class GreetingTest : public ::testing::Test, public GreetingOwner, public Loss {
 protected:
     struct Silent final : test::SilentChannel {

@@ -9,8 +9,6 @@
 namespace patchbay::connection {
 namespace {
 
-using namespace std::chrono_literals;
-
 class HealthTest : public ::testing::Test, public Loss {
 protected:
     HealthTest() {

@@ -11,11 +11,6 @@
 namespace patchbay::connection {
 namespace {
 
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-
 class ListenStreamTest : public ::testing::Test {
 protected:
     ListenStreamTest() {

@@ -4,6 +4,7 @@
 #include "connection/own_requests.hpp"
 #include "core/buffer.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,6 +12,12 @@
 #include <vector>
 
 namespace patchbay::connection {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 struct ScriptedRequests final : OwnRequests {
     struct Asked {

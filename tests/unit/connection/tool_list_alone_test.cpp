@@ -9,12 +9,6 @@
 namespace patchbay::connection {
 namespace {
 
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-
 class ToolListAlone : public ::testing::Test, public ToolListOwner {
 protected:
     ToolListAlone() {

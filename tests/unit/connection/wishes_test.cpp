@@ -8,9 +8,6 @@
 namespace patchbay::connection {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
 
 class WishesTest : public ::testing::Test, public WishesOwner {
