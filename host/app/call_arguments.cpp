@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -82,6 +83,9 @@ Result<Arguments> read_arguments(const std::string& given) {
     std::string text = given, name = "--args";
     if (given == "-") {
         auto read = read_all(std::cin, name = "stdin");
+        // Closed, it is as empty to the stream.
+        if (read && std::ferror(stdin))
+            return Error{ErrorCode::Io, "--args -: stdin cannot be read; is it closed?"};
         if (!read) return read.error();
         text = std::move(*read);
     } else if (given.front() == '@') {

@@ -89,6 +89,9 @@ struct Host::Impl final : connection::ServerEvents {
         const auto level = core::log::level_from(config.log_level);
         loop.set_spin(config.host.spin);
         core::log::set_level(options.quiet ? std::max(level, core::log::Level::Error) : level);
+        // Who asks for more than warnings wants to know when.
+        const bool goes_on = options.long_lived || level < core::log::Level::Warn;
+        core::log::set_style(goes_on ? core::log::Style::Timed : core::log::Style::Plain);
         check(config);
         auto health = config.health;
         if (!options.long_lived) health.reconnect_attempts = 0;

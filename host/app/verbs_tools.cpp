@@ -7,6 +7,7 @@
 #include "protocol/arguments.hpp"
 #include "protocol/envelope.hpp"
 #include "protocol/qualified_name.hpp"
+#include "protocol/tool.hpp"
 #include "service/call.hpp"
 #include "service/tools.hpp"
 
@@ -43,14 +44,22 @@ std::string_view raw_structured(std::string_view result) {
     return {};
 }
 
-int print_result(const connection::Reply& reply, const CallOptions& call,
-                 const GlobalOptions& global) {
+int print_result(const connection::Reply& reply, const router::ListedTool& tool,
+                 const CallOptions& call, const GlobalOptions& global) {
     if (!reply.error.empty()) {
         if (call.raw) print_foreign_json(reply.error);
-        print_rpc_error(reply.error, global.json && !call.raw);
+        print_rpc_error(reply.error, global.json && !call.raw, tool.server);
         return kFailure;
     }
     const int code = reply.is_error ? kToolError : kOk;
+    if (!reply.is_error && !global.quiet) {
+        const auto judged = parse_json(reply.result, "the result");
+        const auto why = judged && judged->is_object()
+                             ? protocol::fault_of_result(*tool.tool, judged->get_object())
+                             : std::string();
+        if (!why.empty())
+            say("warning: the result of " + tool.public_name + ": " + core::printable(why, 500));
+    }
     if (global.json || call.raw) return print_foreign_json(reply.result), code;
     const auto value = parse_json(reply.result, "the result");
     const auto* result = value ? value->if_object() : nullptr;
@@ -234,10 +243,14 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
             line.show(text.str() + "  " + progress.message);
         };
     }
+    // The list may be read anew meanwhile.
+    const auto definition = *(*tool)->tool;
+    auto called = **tool;
+    called.tool = &definition;
     std::optional<int> code;
     const auto answered = [&](Result<connection::Reply> reply) {
         line.clear();
-        code = reply ? print_result(*reply, call, global) : session.report(reply.error());
+        code = reply ? print_result(*reply, called, call, global) : session.report(reply.error());
     };
     const auto id = service::call(session.servers(), std::move(request), answered);
     session.wait([&] { return code.has_value(); },

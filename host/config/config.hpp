@@ -82,7 +82,10 @@ struct Server {
     std::chrono::milliseconds tool_timeout{
         97'200'000};  // 27 h; MCP_TOOL_TIMEOUT changes the default
 
-    const char* tool_timeout_from = "tool_timeout_sec";  // what set it, for whoever waited so long
+    // What set them, for whoever waited so long.
+    const char* startup_timeout_from = "startup_timeout_sec";
+    const char* request_timeout_from = "request_timeout_ms";
+    const char* tool_timeout_from = "tool_timeout_sec";
 
     std::optional<std::vector<std::string>> enabled_tools;  // raw tool names; absent: all
     std::vector<std::string> disabled_tools;

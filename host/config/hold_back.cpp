@@ -40,15 +40,15 @@ std::vector<std::string> hold_back(const Server& before, Server& after, bool nam
         it = raised && !named(tool) ? after.tools.erase(it) : std::next(it);
     }
     // One of a millisecond ends each call, whatever the server has done by then.
-    const std::pair<std::chrono::milliseconds Server::*, std::string> limits[] = {
-        {&Server::startup_timeout, "startup_timeout"},
-        {&Server::request_timeout, "request_timeout"},
-        {&Server::tool_timeout, "tool_timeout"}};
-    for (const auto& [limit, name] : limits) {
+    const std::tuple<std::chrono::milliseconds Server::*, const char * Server::*, std::string>
+        limits[] = {{&Server::startup_timeout, &Server::startup_timeout_from, "startup_timeout"},
+                    {&Server::request_timeout, &Server::request_timeout_from, "request_timeout"},
+                    {&Server::tool_timeout, &Server::tool_timeout_from, "tool_timeout"}};
+    for (const auto& [limit, from, name] : limits) {
         if (after.*limit >= before.*limit) continue;
         refuse("shorten a time-out of a server");
         after.*limit = before.*limit;
-        if (limit == &Server::tool_timeout) after.tool_timeout_from = before.tool_timeout_from;
+        after.*from = before.*from;
         held.insert({name + "_sec", name + "_ms"});
     }
     const auto has = [](const auto& list, const auto& name) {

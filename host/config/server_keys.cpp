@@ -58,11 +58,6 @@ std::string take_transports(std::vector<std::string>& target, const Node& value)
     return wrong;
 }
 
-std::string take_tool_timeout(Server& server, const Node& value, double unit_ms) {
-    server.tool_timeout_from = "tool_timeout_sec";
-    return take_duration(server.tool_timeout, value, unit_ms);
-}
-
 using S = Server;
 using N = const Node&;
 constexpr auto kYes = Overlay::Yes;
@@ -91,15 +86,35 @@ const std::array kServerKeys = {
               [](S& s, N v) { return take_text(s.bearer_token_env_var, v); }},
     ServerKey{"oauth", kNo, [](S& s, N v) { return take_object(s.oauth, v); }},
     ServerKey{"startup_timeout_sec", kYes,
-              [](S& s, N v) { return take_duration(s.startup_timeout, v, 1000); }},
+              [](S& s, N v) {
+                  s.startup_timeout_from = "startup_timeout_sec";
+                  return take_duration(s.startup_timeout, v, 1000);
+              }},
     ServerKey{"startup_timeout_ms", kYes,
-              [](S& s, N v) { return take_duration(s.startup_timeout, v, 1); }},
+              [](S& s, N v) {
+                  s.startup_timeout_from = "startup_timeout_ms";
+                  return take_duration(s.startup_timeout, v, 1);
+              }},
     ServerKey{"request_timeout_ms", kYes,
-              [](S& s, N v) { return take_duration(s.request_timeout, v, 1); }},
+              [](S& s, N v) {
+                  s.request_timeout_from = "request_timeout_ms";
+                  return take_duration(s.request_timeout, v, 1);
+              }},
     ServerKey{"request_timeout_sec", kYes,
-              [](S& s, N v) { return take_duration(s.request_timeout, v, 1000); }},
-    ServerKey{"tool_timeout_sec", kYes, [](S& s, N v) { return take_tool_timeout(s, v, 1000); }},
-    ServerKey{"tool_timeout_ms", kYes, [](S& s, N v) { return take_tool_timeout(s, v, 1); }},
+              [](S& s, N v) {
+                  s.request_timeout_from = "request_timeout_sec";
+                  return take_duration(s.request_timeout, v, 1000);
+              }},
+    ServerKey{"tool_timeout_sec", kYes,
+              [](S& s, N v) {
+                  s.tool_timeout_from = "tool_timeout_sec";
+                  return take_duration(s.tool_timeout, v, 1000);
+              }},
+    ServerKey{"tool_timeout_ms", kYes,
+              [](S& s, N v) {
+                  s.tool_timeout_from = "tool_timeout_ms";
+                  return take_duration(s.tool_timeout, v, 1);
+              }},
     ServerKey{"enabled_tools", kYes,
               [](S& s, N v) { return take_texts(s.enabled_tools.emplace(), v); }},
     ServerKey{"disabled_tools", kYes, [](S& s, N v) { return take_texts(s.disabled_tools, v); }},

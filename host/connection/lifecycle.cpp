@@ -51,7 +51,7 @@ RequestId Connection::Impl::request(Request&& asked, ReplyHandler&& handler) {
 Error Connection::Impl::why_not_ready() const {
     const auto state = supervisor.shown();
     return {state == State::AuthRequired ? ErrorCode::AuthRequired : ErrorCode::Unavailable,
-            "is " + std::string(name_of(state)) + ": " + shown.last_error};
+            name.in_state(name_of(state), shown.last_error)};
 }
 
 void Connection::Impl::begin_attempt() {
@@ -108,7 +108,7 @@ void Connection::Impl::on_start_expired() {
                                      : "; " + link.handshake->unreadable();
     lose({ErrorCode::Timeout,
           reception.with_output(what + " within "s + core::duration(spec.config.startup_timeout) +
-                                " (startup_timeout_sec)" + why)});
+                                " (" + spec.config.startup_timeout_from + ")" + why)});
 }
 
 void Connection::Impl::on_handshake_refused(const std::string& method,

@@ -53,6 +53,11 @@ void Refusals::broken(RequestId id, const plugin::Problem* problem) {
     }
     Error error =
         problem ? problem->error : Error{ErrorCode::Protocol, "the stream ended without an answer"};
+    // A server that takes every message for a notification.
+    if (!problem && !entry.heard)
+        error.message +=
+            " (a request is answered with application/json or text/event-stream; HTTP 202 and an "
+            "empty body are for notifications)";
     const bool refused = problem && problem->http_status >= 400 && problem->http_status < 500;
     if (not_sent && !entry.uncertain)
         error.message += "; the request was not sent";
@@ -149,21 +154,27 @@ void Refusals::challenged(const plugin::Problem& problem) {
         if (parts_.supervisor.is_ready() && parts_.link.legacy()) parts_.owner.renew_session();
         return;
     }
-    if (!credentials.configured()) return give_up(0, credentials.error(problem), 0);
     // Messages may be welcome where the stream is not: they go on, and it has what there is.
+    const auto leave_alone = [this](const Error& why) {
+        core::log::warn(parts_.name.before(
+            "its background stream is refused, so what it says unasked is not heard: " +
+            why.message));
+    };
+    if (!credentials.configured()) return leave_alone(credentials.error(problem));
     if (!credentials.try_stream_again())
         return core::log::debug(parts_.name.before("its background stream is left alone: " +
                                                    credentials.error(problem).message));
-    credentials.ask(problem, lifetime_.guard([this, problem](const Result<void>& outcome) {
-        authorized(outcome);
-        if (!outcome && is_in_use())
-            give_up(0, parts_.credentials.error(problem, outcome.error()), 0);
-    }));
+    credentials.ask(problem,
+                    lifetime_.guard([this, problem, leave_alone](const Result<void>& outcome) {
+                        authorized(outcome);
+                        if (!outcome && is_in_use())
+                            leave_alone(parts_.credentials.error(problem, outcome.error()));
+                    }));
 }
 
 // Forbidden is one thing that may not be done; anything else shuts the whole server.
 void Refusals::give_up(RequestId id, Error error, unsigned http_status) {
-    if (id && http_status == kForbidden && parts_.supervisor.is_ready())
+    if (http_status == kForbidden && parts_.supervisor.is_ready())
         return parts_.requests.finish(id, parts_.name.named(std::move(error)));
     parts_.loss.lose(std::move(error));
 }

@@ -20,6 +20,10 @@ public:
         if (error.message.find(told_) != std::string::npos) return error;
         return within(told_, std::move(error));
     }
+    // `server "x" is failed: why`, where `why` may have named it already.
+    std::string in_state(const std::string& state, const std::string& why) const {
+        return told_ + " is " + state + ": " + why.substr(length_in(why));
+    }
     std::string before(const std::string& text) const { return told_ + ": " + text; }
     // What named() put before it; 0: nothing.
     std::size_t length_in(const std::string& message) const {

@@ -17,17 +17,21 @@ namespace {
 constexpr std::size_t kLineBytes = 16u << 10;
 
 std::atomic<Level> threshold{Level::Warn};
+std::atomic<Style> style_of_lines{Style::Timed};
+
+spdlog::logger logger_with(const char* pattern) {
+    spdlog::logger made("patchbay", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    made.set_pattern(pattern);
+    made.set_level(spdlog::level::trace);
+    made.flush_on(spdlog::level::trace);
+    return made;
+}
 
 // Built at the first line that is written: a start that logs nothing pays nothing.
 spdlog::logger& logger() {
-    static spdlog::logger instance = [] {
-        spdlog::logger made("patchbay", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-        made.set_pattern("%H:%M:%S.%e %l %v");
-        made.set_level(spdlog::level::trace);
-        made.flush_on(spdlog::level::trace);
-        return made;
-    }();
-    return instance;
+    static auto timed = logger_with("%H:%M:%S.%e %l %v");
+    static auto plain = logger_with("%l: %v");
+    return style_of_lines == Style::Plain ? plain : timed;
 }
 
 }  // namespace
@@ -42,6 +46,9 @@ Level level_from(std::string_view name, bool* known) {
 
 void set_level(Level level) {
     threshold = level;
+}
+void set_style(Style style) {
+    style_of_lines = style;
 }
 bool enabled(Level level) {
     return level >= threshold && level != Level::Off;

@@ -15,6 +15,10 @@ enum class Level { Trace, Debug, Info, Warn, Error, Fatal, Off };
 Level level_from(std::string_view name, bool* known = nullptr);
 
 void set_level(Level level);
+// Plain: `warning: ...`, for a person who waits for a command to end. Timed, as at the start: with the
+// time of day before it, for a log that goes on.
+enum class Style { Timed, Plain };
+void set_style(Style style);
 bool enabled(Level level);
 // One line to the log. Newlines in `text` become spaces.
 void write(Level level, std::string_view text);

@@ -83,6 +83,18 @@ Policy::ServerRules Policy::compile(const config::Server& server) {
             rules.tools.insert_or_assign(
                 tool, NamedTool{level, rule(Kind::Level, "tools." + tool, tool)});
     }
+    // What forbids means its tool by its public name too.
+    const auto forbid = [&](std::string_view named, Level level, Rule why) {
+        const auto tool = own_tool(server, named);
+        if (tool.empty()) return;
+        const auto [at, added] = rules.tools.try_emplace(std::string(tool), NamedTool{level, why});
+        if (!added && at->second.level > level) at->second = {level, std::move(why)};
+    };
+    for (const auto& tool : server.disabled_tools)
+        forbid(tool, Level::Disable,
+               {Kind::DisabledTools, tool, server.place_of_rule("disabled_tools", tool)});
+    for (const auto& [tool, level] : server.tools)
+        if (level <= Level::Deny) forbid(tool, level, rule(Kind::Level, "tools." + tool, tool));
     if (server.trust == "untrusted") rules.untrusted = rule(Kind::Trust, "trust", {});
     return rules;
 }

@@ -28,6 +28,14 @@ struct Pattern {
 
 }  // namespace
 
+std::string_view own_tool(const config::Server& server, std::string_view tool) {
+    for (const auto& name : {server.id, server.written}) {
+        const auto own = beginning_of(name);
+        if (!name.empty() && tool.starts_with(own)) return tool.substr(own.size());
+    }
+    return {};
+}
+
 Readings::Readings(const std::vector<config::Server>& servers) {
     for (const auto& server : servers) {
         ids_.insert(server.id);

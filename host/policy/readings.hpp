@@ -40,4 +40,8 @@ private:
     std::vector<Renamed> renamed_;
 };
 
+// `echo` of mcp__SERVER__echo, which somebody may have written to the rules of SERVER itself, by its id
+// or its written name; empty: `tool` is no such name.
+std::string_view own_tool(const config::Server& server, std::string_view tool);
+
 }  // namespace patchbay::policy

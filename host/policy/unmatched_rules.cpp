@@ -65,8 +65,9 @@ private:
         if (known == known_.end()) return;
         const auto& tools = known->second;
         const std::unordered_set<std::string_view> there(tools.begin(), tools.end());
-        const auto look = [&](const std::string& key, const std::string& tool) {
+        const auto look = [&](const std::string& key, const std::string& tool, bool forbids) {
             if (full() || there.contains(tool)) return;
+            if (forbids && there.contains(own_tool(server, tool))) return;
             found_.push_back(
                 {Severity::Warning, server.place_of_rule(key, tool),
                  "server \"" + server.id + "\": " + key + " names \"" + core::printable(tool, 80) +
@@ -74,9 +75,10 @@ private:
                  server.id});
         };
         if (server.enabled_tools)
-            for (const auto& tool : *server.enabled_tools) look("enabled_tools", tool);
-        for (const auto& tool : server.disabled_tools) look("disabled_tools", tool);
-        for (const auto& [tool, level] : server.tools) look("tools." + tool, tool);
+            for (const auto& tool : *server.enabled_tools) look("enabled_tools", tool, false);
+        for (const auto& tool : server.disabled_tools) look("disabled_tools", tool, true);
+        for (const auto& [tool, level] : server.tools)
+            look("tools." + tool, tool, level <= config::Level::Deny);
     }
 
     void check(const char* key, const std::string& pattern,

@@ -5,6 +5,7 @@
 #include <boost/json/serialize.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace patchbay::protocol {
 namespace json = boost::json;
@@ -19,6 +20,18 @@ void append_quoted(std::string& out, std::string_view text) {
         out.append("\"").append(text).append("\"");
     else
         out.append(json::serialize(json::string_view(text.data(), text.size())));
+}
+
+// Of `members` those that `stronger` has none of: a key twice is read differently by each reader.
+std::string without(std::string_view members, std::string_view stronger) {
+    const auto object_of = [](std::string_view text) { return "{" + std::string(text) + "}"; };
+    const auto all = object_of(members), others = object_of(stronger);
+    std::set<std::string> taken;
+    for (const auto& [key, value] : members_in(others)) taken.insert(key);
+    std::string out;
+    for (const auto& [key, value] : members_in(all))
+        if (!taken.contains(key)) append_member(out, key, value);
+    return out;
 }
 
 void append_params(std::string& out, std::string_view members, std::string_view meta_a,
@@ -43,7 +56,9 @@ std::string request(std::int64_t id, std::string_view method, const Params& para
     out.append("{\"jsonrpc\":\"2.0\",\"id\":").append(std::to_string(id));
     out.append(",\"method\":");
     append_quoted(out, method);
-    append_params(out, params.members, params.meta, meta);
+    append_params(out, params.members,
+                  params.meta.empty() || meta.empty() ? params.meta : without(params.meta, meta),
+                  meta);
     out += '}';
     return out;
 }

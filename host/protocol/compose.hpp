@@ -15,8 +15,8 @@
 
 namespace patchbay::protocol {
 
-// `meta` members follow those of `params.meta`; both may be empty. With neither members nor meta,
-// `params` is left out.
+// `meta` members follow those of `params.meta` and take the place of any of the same name; both may
+// be empty. With neither members nor meta, `params` is left out.
 std::string request(std::int64_t id, std::string_view method, const Params& params,
                     std::string_view meta = {});
 std::string notification(std::string_view method, std::string_view members,

@@ -1,6 +1,8 @@
 #include "protocol/tool.hpp"
 
+#include "core/json.hpp"
 #include "core/text.hpp"
+#include "protocol/schema.hpp"
 
 namespace patchbay::protocol {
 namespace json = boost::json;
@@ -61,6 +63,21 @@ bool Tool::hint(std::string_view hint_name) const {
     if (!annotations || !annotations->is_object()) return false;
     const auto* value = annotations->get_object().if_contains(hint_name);
     return value && value->is_bool() && value->get_bool();
+}
+
+std::string fault_of_result(const Tool& tool, const json::object& result) {
+    const auto* content = core::array_in(&result, "content");
+    const auto* structured = result.if_contains("structuredContent");
+    const auto* promised = tool.output_schema();
+    if (!promised && !structured && (!content || content->empty())) return "it has no content";
+    if (!promised) return {};
+    if (!structured) return "it lacks the structuredContent that the tool's outputSchema promises";
+    const auto schema = Schema::compile(*promised);
+    const auto errors = schema ? schema->validate(*structured) : std::vector<SchemaError>();
+    if (errors.empty()) return {};
+    const auto& [pointer, message] = errors.front();
+    return "its structuredContent breaks the tool's outputSchema: " +
+           (pointer.empty() ? message : pointer + ": " + message);
 }
 
 Result<std::string> next_cursor(const json::object& result) {

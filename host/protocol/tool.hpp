@@ -34,6 +34,10 @@ struct ToolPage {
 
 Result<ToolPage> parse_tool_page(boost::json::object result, const core::Limits& limits);
 
+// What the result of a call, which is no error, lacks or breaks of what its tool promises; empty:
+// nothing, or its outputSchema cannot judge.
+std::string fault_of_result(const Tool& tool, const boost::json::object& result);
+
 // The `nextCursor` of any list result; Protocol error when it is not a string.
 Result<std::string> next_cursor(const boost::json::object& result);
 

@@ -87,7 +87,7 @@ TEST_P(Calls, AnErrorOfTheProtocolIsToldWithItsCode) {
         home.run({"call", "mcp__x__rpc_error", "message=no such thing", "code=-32050"});
     EXPECT_EQ(done.exit_code, 1);
     EXPECT_EQ(done.out, "");
-    EXPECT_THAT(done.err, HasSubstr("the server answered -32050: no such thing"));
+    EXPECT_THAT(done.err, HasSubstr("error: server \"x\" answered -32050: no such thing"));
 }
 
 TEST_P(Calls, BigResultsArriveWhole) {
@@ -192,6 +192,45 @@ TEST_P(Interrupted, CallThatTimesOutIsCancelledAtTheServer) {
 
 INSTANTIATE_TEST_SUITE_P(, Interrupted, ::testing::Values("legacy", "modern"),
                          [](const auto& era) { return std::string(era.param); });
+
+TEST(CallOnTheCommandLine, ArgumentsFromAClosedStdinAreAnErrorOfTheirOwn) {
+    Home home;
+    home.add_example("x");
+    auto command = home.patchbay({});
+    command.argv = {"/bin/sh", "-c",
+                    "exec '" + command.argv[0] + "' call mcp__x__echo --args - <&-"};
+    const auto done = run(command);
+    EXPECT_NE(done.exit_code, 0);
+    EXPECT_EQ(done.out, "");
+    EXPECT_EQ(done.err, "error: --args -: stdin cannot be read; is it closed?\n");
+}
+
+// A server whose tools keep none of their promises.
+constexpr const char* kCareless = R"(while read -r line; do
+  id=$(printf %s "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+  case $line in
+  *'"method":"initialize"'*) r='"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"c","version":"1"}}' ;;
+  *'"tools/list"'*) r='"result":{"tools":[{"name":"none","inputSchema":{"type":"object"}},{"name":"other","inputSchema":{"type":"object"},"outputSchema":{"type":"object","required":["n"]}}]}' ;;
+  *'"name":"none"'*) r='"result":{"content":[]}' ;;
+  *'"name":"other"'*) r='"result":{"content":[],"structuredContent":{}}' ;;
+  *'"id"'*) r='"error":{"code":-32601,"message":"no"}' ;;
+  *) continue ;;
+  esac
+  printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$r"
+done)";
+
+TEST(CallOnTheCommandLine, AResultThatIsNotWhatItsToolPromisesIsTold) {
+    Home home;
+    home.add("c", {{"command", "/bin/sh"}, {"args", {"-c", kCareless}}});
+    const auto none = home.run({"call", "mcp__c__none"});
+    EXPECT_EQ(none.exit_code, 0);
+    EXPECT_THAT(none.err, HasSubstr("warning: the result of mcp__c__none: it has no content\n"));
+    const auto other = home.run({"call", "mcp__c__other", "--json"});
+    EXPECT_EQ(other.exit_code, 0);
+    EXPECT_THAT(other.err, HasSubstr("warning: the result of mcp__c__other: its structuredContent "
+                                     "breaks the tool's outputSchema: "));
+    EXPECT_EQ(home.run({"-q", "call", "mcp__c__none"}).err, "");
+}
 
 }  // namespace
 }  // namespace patchbay::test

@@ -48,8 +48,9 @@ pn::StreamSocket connect_to(const Endpoint::Addresses& addresses, const std::str
         fuse.disarm();
         if (fuse.blown()) throw Trouble(PATCHBAY_E_CANCELLED, "cancelled", false);
     }
-    const std::string where =
-        addresses.empty() ? name : name + " (" + addresses.back().toString() + ")";
+    const auto last = addresses.empty() ? name : addresses.back().toString();
+    // Of a number it would be said twice.
+    const std::string where = last.starts_with(name) ? last : name + " (" + last + ")";
     Trouble trouble(PATCHBAY_E_IO, "cannot connect to " + where + ": " + why, false);
     trouble.refused = !addresses.empty();
     throw trouble;
@@ -123,6 +124,9 @@ pn::StreamSocket shake_hands(const pn::StreamSocket& plain, const Endpoint& endp
         if (why.empty() && dynamic_cast<const pn::CertificateValidationException*>(&error))
             why = "the certificate is not for this host";
         if (why.empty()) why = words_of(error);
+        if (why.find("wrong version number") != why.npos)
+            why = std::string("the port does not speak TLS; if that is meant, try ") +
+                  (url.scheme == "wss" ? "ws" : "http") + "://";
         throw Trouble(PATCHBAY_E_IO, "TLS with " + url.authority() + " failed: " + why, false);
     }
 }

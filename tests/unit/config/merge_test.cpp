@@ -81,6 +81,22 @@ TEST(ConfigMerge, AKeyInPermissionsThatNobodyKnowsClosesThem) {
     EXPECT_EQ(of_user("[helth]\nmisses = 1\n").permissions.closed, "");
 }
 
+TEST(ConfigMerge, ATimeOutRemembersTheKeyThatSetIt) {
+    const auto config = of_user(
+        "[servers.a]\ncommand = 'x'\n[servers.b]\ncommand = 'x'\nstartup_timeout_ms = 1\n"
+        "request_timeout_sec = 1\ntool_timeout_ms = 1\n[servers.c]\ncommand = 'x'\n"
+        "startup_timeout_sec = 1\nrequest_timeout_ms = 1\ntool_timeout_sec = 1\n");
+    ASSERT_EQ(config.servers.size(), 3u);
+    for (const auto& server : config.servers) {
+        const bool other = server.id == "b";
+        EXPECT_STREQ(server.startup_timeout_from,
+                     other ? "startup_timeout_ms" : "startup_timeout_sec");
+        EXPECT_STREQ(server.request_timeout_from,
+                     other ? "request_timeout_sec" : "request_timeout_ms");
+        EXPECT_STREQ(server.tool_timeout_from, other ? "tool_timeout_ms" : "tool_timeout_sec");
+    }
+}
+
 TEST(ConfigMerge, ADenyThatIsTheNameOfNothingDeniesAll) {
     for (const auto* pattern : {"echo", "delete_*", "x__echo", "mcp_x__echo", "mcp:x:echo",
                                 "MCP__x__echo", "", " ", "mcp__", "mcp__*__echo"}) {

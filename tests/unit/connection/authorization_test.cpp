@@ -174,6 +174,30 @@ TEST_F(Authorization, AStreamThatRefusesEverythingIsLeftAloneAndMessagesGoOn) {
     EXPECT_EQ(server.credentials.at(0).value, "Bearer t0ken-3") << "they may have expired since";
 }
 
+class RefusedStream : public Authorization {
+protected:
+    void expect_only_a_note() {
+        ASSERT_EQ(connect(), State::Ready);
+        ::testing::internal::CaptureStderr();
+        server.challenge(FakeServer::problem(ErrorCode::AuthRequired, "HTTP 401", 401));
+        // Behind the challenge: by the answer, what it leads to has come.
+        EXPECT_TRUE(ask(call("a")));
+        EXPECT_TRUE(ask(call("a")));
+        EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+                    HasSubstr("server \"s\": its background stream is refused"));
+        EXPECT_EQ(connection().state(), State::Ready);
+    }
+};
+
+TEST_F(RefusedStream, ShutsNoServerWhoseMessagesAreWelcome) {
+    expect_only_a_note();
+}
+
+TEST_F(RefusedStream, ShutsNoneEitherWhenTheMethodRefusesToo) {
+    use_auth("deny");
+    expect_only_a_note();
+}
+
 TEST_F(Authorization, AChannelThatWasRefusedIsOpenedAgainWithCredentials) {
     use_auth("well");
     spec.config.transport = "sse";

@@ -62,6 +62,11 @@ TEST_F(ConnectionTest, AStartThatTakesTooLongSaysHowFarItCame) {
     EXPECT_EQ(connection().status().last_error,
               "server \"s\": no answer to the handshake within 30 ms (startup_timeout_sec)");
     connection_.reset();
+    spec.config.startup_timeout_from = "startup_timeout_ms";
+    EXPECT_NE(connect(), State::Ready);
+    EXPECT_THAT(connection().status().last_error, HasSubstr("(startup_timeout_ms)"));
+    spec.config.startup_timeout_from = "startup_timeout_sec";
+    connection_.reset();
     bool settled = false;
     connection().connect([&] { settled = true; });
     server.fact("trouble", "connection refused");

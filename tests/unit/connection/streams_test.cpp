@@ -158,8 +158,9 @@ TEST_F(Streams, ABrokenStreamEndsTheCallAndSaysThatItMayHaveRun) {
     EXPECT_EQ(server.requests("tools/call").size(), 1u);
     server.endings["tools/call"].push_back(std::nullopt);
     EXPECT_EQ(ask(call("a")).error().message,
-              "server \"s\": the stream ended without an answer; the request may have been carried "
-              "out");
+              "server \"s\": the stream ended without an answer (a request is answered with "
+              "application/json or text/event-stream; HTTP 202 and an empty body are for "
+              "notifications); the request may have been carried out");
 }
 
 TEST_F(Streams, WhatWasNeverSentIsSentAgainOnce) {

@@ -148,7 +148,9 @@ TEST_F(Dial, WhatFailsLeavesNoDescriptorOpen) {
     const auto before = open_now();
     EXPECT_EQ(dialed("http://127.0.0.1:" + port() + "/"), "");
     server_.close();
-    EXPECT_THAT(dialed("http://127.0.0.1:" + port_ + "/"), HasSubstr("cannot connect to"));
+    EXPECT_THAT(dialed("http://127.0.0.1:" + port_ + "/"),
+                ::testing::StartsWith("cannot connect to 127.0.0.1:" + port_ + ": "))
+        << "once";
     EXPECT_EQ(open_now(), before - 1) << "the listener";
 }
 
@@ -175,6 +177,26 @@ TEST_F(Dial, AFuseThatBlowsEndsTheConnection) {
     char byte = 0;
     EXPECT_EQ(server_.acceptConnection().receiveBytes(&byte, 1), 0);
     EXPECT_EQ(::recv(dialed.fd(), &byte, 1, 0), 0);
+}
+
+TEST_F(Dial, TellsThatAPortDoesNotSpeakTls) {
+    std::thread peer([this] {
+        if (!server_.poll({20, 0}, Poco::Net::Socket::SELECT_READ)) return;
+        auto accepted = server_.acceptConnection();
+        constexpr std::string_view kAnswer = "HTTP/1.1 400 Bad Request\r\n\r\n";
+        accepted.sendBytes(kAnswer.data(), static_cast<int>(kAnswer.size()));
+        accepted.setReceiveTimeout(Poco::Timespan(20, 0));
+        char hello[4096];
+        try {
+            while (accepted.receiveBytes(hello, sizeof hello) > 0) {
+            }
+        } catch (const Poco::Exception&) {  // reset: the client has seen enough
+        }
+    });
+    EXPECT_EQ(dialed("https://127.0.0.1:" + port() + "/"),
+              "TLS with 127.0.0.1:" + port() +
+                  " failed: the port does not speak TLS; if that is meant, try http://");
+    peer.join();
 }
 
 TEST_F(Dial, TriesEveryAddressAndSaysWhetherSomebodyRefused) {

@@ -388,6 +388,20 @@ TEST_F(WrittenNames, AllowWhereOneServerCanBeMeantAndNoMore) {
     EXPECT_TRUE(allowed({{{"mcp__a__b__z"}}, {}}, "a_b", "z"));
 }
 
+TEST_F(WrittenNames, InTheRulesOfTheServerItselfForbidItsTools) {
+    auto& server = servers.front();
+    server.disabled_tools = {"mcp__a_b__x", "mcp__a__b__y", "mcp__a__z"};
+    server.tools = {{"mcp__a_b__u", Level::Deny},
+                    {"mcp__a_b__v", Level::AllowAlways},
+                    {"w", Level::AllowAlways},
+                    {"mcp__a_b__w", Level::Deny}};
+    server.trust = "untrusted";
+    for (const auto* tool : {"x", "y", "u", "v"}) EXPECT_FALSE(allowed({}, "a_b", tool)) << tool;
+    EXPECT_FALSE(allowed({}, "a_b", "w")) << "the stricter counts";
+    server.trust.clear();
+    for (const auto* tool : {"v", "z"}) EXPECT_TRUE(allowed({}, "a_b", tool)) << tool;
+}
+
 TEST_F(WrittenNames, AreToldAsTheyStand) {
     config::Permissions permissions{{}, {"mcp__a__b__z"}};
     permissions.deny_places["mcp__a__b__z"] = {config::Scope::User, "u.toml", 2, 9};

@@ -83,6 +83,13 @@ TEST_F(UnmatchedRules, AServerAloneIsNoToolButAllOfThemToWhoDenies) {
     EXPECT_THAT(found(), ElementsAre(HasSubstr("\"mcp__git\" can match no tool")));
 }
 
+TEST_F(UnmatchedRules, WhatForbidsAToolByItsPublicNameMatchesIt) {
+    auto& git = config.servers[0];
+    git.disabled_tools = {"mcp__git__log"};
+    git.enabled_tools = {"mcp__git__log"};
+    EXPECT_THAT(found(), ElementsAre(HasSubstr("enabled_tools names \"mcp__git__log\"")));
+}
+
 TEST_F(UnmatchedRules, AServerAsItIsWrittenIsThatServer) {
     config.servers[0].written = "g__it";
     config.permissions.deny = {"mcp__g__it__log", " mcp__git__log ", "mcp__git__odd name",

@@ -188,6 +188,15 @@ TEST(Compose, JoinsCallerAndEraMeta) {
         R"({"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"no \"such\" method"}})");
 }
 
+TEST(Compose, SaysNoKeyOfMetaTwice) {
+    EXPECT_EQ(request(3, "a", {"", R"("progressToken":"theirs","k":{"v":[1]})"},
+                      R"("progressToken":3,"v":1)"),
+              R"({"jsonrpc":"2.0","id":3,"method":"a","params":{"_meta":{"k":{"v":[1]},)"
+              R"("progressToken":3,"v":1}}})");
+    EXPECT_EQ(request(3, "a", {"", R"("v":2)"}, R"("v":1)"),
+              R"({"jsonrpc":"2.0","id":3,"method":"a","params":{"_meta":{"v":1}}})");
+}
+
 TEST(Compose, WritesEveryTextSoThatItIsReadAgain) {
     EXPECT_EQ(quoted("a b~"), "\"a b~\"");
     EXPECT_EQ(quoted("\x1f"), R"("\u001f")");

@@ -58,6 +58,41 @@ TEST(ToolPage, AnOutputSchemaThatCannotBeUsedIsLeftOut) {
     EXPECT_THAT(page.notes, ElementsAre(HasSubstr("its outputSchema is no object")));
 }
 
+TEST(ResultOfATool, IsJudgedByWhatTheToolPromises) {
+    const Tool plain{"t", {}};
+    const Tool promising{
+        "t",
+        {{"outputSchema",
+          json::parse(R"({"type": "object", "properties": {"n": {"type": "integer"}},
+                                          "required": ["n"]})")}}};
+    const Tool unusable{"t", {{"outputSchema", {{"type", 7}}}}};
+    const struct {
+        const Tool& tool;
+        const char* result;
+        const char* fault;
+    } cases[] = {
+        {plain, R"({"content": [{"type": "text", "text": ""}]})", ""},
+        {plain, R"({"content": [], "structuredContent": {}})", ""},
+        {plain, R"({"content": []})", "it has no content"},
+        {plain, "{}", "it has no content"},
+        {plain, R"({"content": "x"})", "it has no content"},
+        {promising, R"({"structuredContent": {"n": 1}})", ""},
+        {promising, R"({"content": [], "structuredContent": {"n": 1, "m": 2}})", ""},
+        {promising, R"({"content": [{"type": "text", "text": "{}"}]})",
+         "it lacks the structuredContent that the tool's outputSchema promises"},
+        {promising, R"({"structuredContent": {"n": "1"}})",
+         "its structuredContent breaks the tool's outputSchema: /n: "},
+        {promising, R"({"structuredContent": []})",
+         "its structuredContent breaks the tool's outputSchema: "},
+        {unusable, R"({"structuredContent": {"n": "1"}})", ""},
+    };
+    for (const auto& c : cases) {
+        const auto fault = fault_of_result(c.tool, json::parse(c.result).as_object());
+        EXPECT_THAT(fault, testing::StartsWith(c.fault)) << c.result;
+        EXPECT_EQ(fault.empty(), !*c.fault) << c.result;
+    }
+}
+
 TEST(ToolPage, AToolWithoutANameIsLeftOut) {
     const auto page = page_of({json::object(), {{"name", ""}}, 7, {{"name", 7}}});
     EXPECT_THAT(page.tools, IsEmpty());
