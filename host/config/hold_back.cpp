@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
+#include <tuple>
 
 namespace patchbay::config {
 

@@ -191,9 +191,9 @@ std::span<const TableKey> table_keys() {
 const std::vector<std::string>& top_level_keys() {
     static const std::vector<std::string> keys = [] {
         std::vector<std::string> all = {
-            "servers", "mcp_servers", "mcpServers", "mcp",     "inputs", "version",
-            "enabled", "exclusive",   "$schema",    "policy",  "client", "health",
-            "limits",  "permissions", "plugins",    "secrets", "log",    "auth",    "host"};
+            "servers",   "mcp_servers", "mcpServers", "mcp",    "inputs", "version", "enabled",
+            "exclusive", "$schema",     "policy",     "client", "health", "limits",  "permissions",
+            "plugins",   "secrets",     "log",        "auth",   "host"};
         const auto& later = keys_for_later();
         all.insert(all.end(), later.begin(), later.end());
         return all;

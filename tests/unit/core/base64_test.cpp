@@ -9,10 +9,14 @@ namespace patchbay::core {
 namespace {
 
 TEST(Base64, IsWrittenPaddedAndReadBack) {
-    const std::pair<std::string, std::string> known[] = {
-        {"", ""},         {"f", "Zg=="},         {"fo", "Zm8="},
-        {"foo", "Zm9v"},  {"foob", "Zm9vYg=="},  {"fooba", "Zm9vYmE="},
-        {"foobar", "Zm9vYmFy"}, {std::string("\0\xff\xfb", 3), "AP/7"}};
+    const std::pair<std::string, std::string> known[] = {{"", ""},
+                                                         {"f", "Zg=="},
+                                                         {"fo", "Zm8="},
+                                                         {"foo", "Zm9v"},
+                                                         {"foob", "Zm9vYg=="},
+                                                         {"fooba", "Zm9vYmE="},
+                                                         {"foobar", "Zm9vYmFy"},
+                                                         {std::string("\0\xff\xfb", 3), "AP/7"}};
     for (const auto& [bytes, text] : known) {
         EXPECT_EQ(base64(bytes), text);
         EXPECT_EQ(base64_decoded(text).value(), bytes) << text;

@@ -22,8 +22,9 @@ std::string line_in(Style style, Level level) {
 TEST(Log, TellsTheTimeOnlyWhereItGoesOn) {
     EXPECT_EQ(line_in(Style::Plain, Level::Warn), "warning: two lines\n");
     EXPECT_EQ(line_in(Style::Plain, Level::Error), "error: two lines\n");
-    EXPECT_THAT(line_in(Style::Timed, Level::Warn),
-                ::testing::MatchesRegex("[0-9][0-9]:[0-9][0-9]:[0-9][0-9].[0-9]+ warning two lines\n"));
+    EXPECT_THAT(
+        line_in(Style::Timed, Level::Warn),
+        ::testing::MatchesRegex("[0-9][0-9]:[0-9][0-9]:[0-9][0-9].[0-9]+ warning two lines\n"));
 }
 
 }  // namespace
