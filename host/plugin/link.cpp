@@ -1,5 +1,6 @@
 #include "plugin/link.hpp"
 
+#include "core/escapes.hpp"
 #include "core/log.hpp"
 
 #include <algorithm>
@@ -191,6 +192,7 @@ void Link::give_up(ErrorCode code, const std::string& why) {
 
 void Link::failed_at(EventKind kind, const char* what) {
     const auto why = std::string("internal error at ") + name_of_kind(kind) + ": " + what;
+    core::count_escape();
     core::log::error("server \"" + server + "\": " + why);
     give_up(ErrorCode::Internal, why);
 }
