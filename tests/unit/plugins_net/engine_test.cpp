@@ -1,6 +1,7 @@
 // The engine by itself: what its tasks throw, and what never ends.
 #include "net/engine.hpp"
 
+#include "core/escapes.hpp"
 #include "core/loop.hpp"
 #include "net/sse_parser.hpp"
 #include "net/workers.hpp"
@@ -64,14 +65,16 @@ struct Told final : Task {
     std::optional<Trouble> trouble;
 };
 
-class EngineTest : public ::testing::Test, public EngineOwner {
+class EngineTest : public ::testing::Test,
+                   public transport::ChannelCore::Owner,
+                   public EngineOwner {
 protected:
     EngineTest() : services_("dev.patchbay.test", plugin::offered_extensions()) {
         services_.attach(loop_);
         patchbay_open_params params{};
         params.struct_size = sizeof params;
         params.host = services_.host();
-        core_.emplace(params);
+        core_.emplace(params, this);
         engine_.emplace(*core_, workers_, endpoint_, this, Patience{50ms, 10ms});
         look();
     }
@@ -85,7 +88,7 @@ protected:
         workers_.stop();
         services_.detach();
     }
-    void engine_failed(const Trouble& trouble) noexcept override { failed_ = trouble.text; }
+    void broken(const std::string& why) override { failed_ = why; }
     void engine_has_room() noexcept override { ++rooms_; }
 
     std::shared_ptr<Told> start(const std::string& url) {
@@ -132,7 +135,7 @@ protected:
     plugin::HostServices services_;
     Endpoint endpoint_{Url{}};
     std::optional<transport::ChannelCore> core_;
-    Workers workers_;
+    Workers workers_{services_.host()};
     std::optional<Engine> engine_;
     std::vector<std::shared_ptr<Told>> tasks_;
     std::string failed_;
@@ -157,15 +160,16 @@ TEST_F(EngineTest, WhatATaskThrowsIsItsOwnTroubleAndTheOthersGoOn) {
     }
 }
 
-TEST_F(EngineTest, WhatTheEndOfATaskThrowsIsToldToTheOwner) {
+TEST_F(EngineTest, WhatTheEndOfATaskThrowsEndsTheChannel) {
     ScriptedHttp server(
         [](const auto&) -> ScriptedHttp::Answer { return {ScriptedHttp::json("{}")}; });
     const auto task = start(server.url());
     task->throws_in = "end";
     begin(task);
     ASSERT_TRUE(until([&] { return !failed_.empty(); }));
-    EXPECT_EQ(failed_, "thrown in end");
+    EXPECT_EQ(failed_, "internal error: an exchange threw: thrown in end");
     EXPECT_EQ(task->ended, 1);
+    EXPECT_EQ(core::take_escapes(), 1u);
 }
 
 TEST_F(EngineTest, EveryAnswerThatStallsIsEndedNotOnlyTheFirst) {
