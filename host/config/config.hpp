@@ -166,6 +166,7 @@ struct PluginSettings {                    // [plugins]
     std::vector<std::string> disabled;     // plugin ids
     // What a plugin's call may take once a signal has asked the host to end.
     std::chrono::milliseconds hang_limit{5'000};
+    std::vector<std::string> stdio_pass_env;  // joins the pass_env of every stdio server
 };
 
 struct Config {
