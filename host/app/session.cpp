@@ -114,7 +114,8 @@ int Session::report(const Error& error) const {
 // leaves before.
 void Session::close() {
     static_cast<void>(stdout_error());
-    const auto deadline = core::Clock::now() + kCloseLimit;
+    const auto now = core::Clock::now(), deadline = now + kCloseLimit;
+    watchdog_.set_due(timed_out_ ? now : deadline);
     using Hurried = plugin::ProcessService::Hurried;
     if (timed_out_ && !was_interrupted()) {
         // A transport asks its process to stop in a turn of its own.
@@ -141,7 +142,10 @@ void Session::on_signal() {
 
 bool Session::wait(const std::function<bool()>& done, std::function<void()> interrupted) {
     interrupted_ = std::move(interrupted);
+    watchdog_.set_due(due_);
     const bool reached = host_->run_until(done);
+    // Not while something is printed: who reads it may take as long as they like.
+    watchdog_.set_due(core::Clock::time_point::max());
     interrupted_ = {};
     if (!reached) close();  // what still runs ends now, while whoever waited for it is there
     return reached;

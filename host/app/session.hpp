@@ -39,6 +39,9 @@ public:
     // Pumps until done(). The first SIGINT or SIGTERM calls `interrupted` (and goes on pumping if
     // it is set), the second one ends the process.
     bool wait(const std::function<bool()>& done, std::function<void()> interrupted = {});
+    // The end of the time that the command was given, for every wait() to come: a loop that hangs in a
+    // plugin's call does not outlive it for long (watchdog.hpp).
+    void set_due(core::Clock::time_point due) { due_ = due; }
     bool was_interrupted() const { return interrupts_ > 0; }
     // Whether servers were waited for until an interruption.
     service::Wait waited() const {
@@ -72,6 +75,7 @@ private:
     GlobalOptions global_;
     Watchdog watchdog_;  // before the host: loading a plugin may hang, and so may its end
     std::unique_ptr<Host> host_;
+    core::Clock::time_point due_ = core::Clock::time_point::max();
     core::Loop::WatchId signal_watch_ = 0;
     int interrupts_ = 0;
     mutable bool timed_out_ = false;  // so it was reported

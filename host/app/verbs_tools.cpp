@@ -186,6 +186,7 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     std::optional<Result<router::ListedTool>> tool;
     const auto begun = core::Clock::now();
     const std::chrono::milliseconds timeout(static_cast<std::int64_t>(call.timeout_seconds * 1000));
+    if (timeout.count() > 0) session.set_due(begun + timeout);
     service::find_tool(session.servers(), call.name, timeout,
                        [&](auto found) { tool.emplace(std::move(found)); });
     if (!session.wait([&] { return tool.has_value(); }))
@@ -216,15 +217,14 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
             line.show(text.str() + "  " + progress.message);
         };
     }
-    std::optional<int> code;
-    const auto answered = [&](Result<connection::Reply> reply) {
-        line.clear();
-        code = reply ? print_result(*reply, call, global) : session.report(reply.error());
-    };
-    const auto id = service::call(session.servers(), std::move(request), answered);
-    session.wait([&] { return code.has_value(); },
+    std::optional<Result<connection::Reply>> reply;
+    const auto id = service::call(session.servers(), std::move(request),
+                                  [&](auto answer) { reply.emplace(std::move(answer)); });
+    session.wait([&] { return reply.has_value(); },
                  [&] { session.host().router().cancel(id, "interrupted by the user"); });
-    return code.value_or(kInterrupted);
+    line.clear();
+    if (!reply) return kInterrupted;
+    return *reply ? print_result(**reply, call, global) : session.report(reply->error());
 }
 
 }  // namespace patchbay::app
