@@ -50,7 +50,15 @@ public:
 
     // Connects these servers, all when empty, with a progress line on a terminal. Ends early when
     // interrupted, and leaves them as they are: what is known by then is worth telling.
-    void connect(const std::vector<std::string>& servers);
+    //
+    // `meanwhile` is called when most have answered, nobody has for kPatience, and some are silent
+    // still: shows what is there, and says whether the others are waited for any longer. Who they
+    // are is told on stderr. Called again when more have answered.
+    enum class Go { On, Home };
+    using Meanwhile = std::function<Go()>;
+    static constexpr std::chrono::milliseconds kPatience{1000};
+    void say_waiting_for(const std::vector<std::string>& silent) const;
+    void connect(const std::vector<std::string>& servers, const Meanwhile& meanwhile = {});
 
     int report(const Error& error) const;
 
@@ -69,6 +77,8 @@ public:
 private:
     Session(const GlobalOptions& global, Life life, auth::Person::Presence presence);
     void start();
+    // Those of `servers`, all when empty, of which nothing is known yet.
+    std::vector<std::string> silent_of(const std::vector<std::string>& servers) const;
     void tell(std::vector<config::Diagnostic> diagnostics);
     void on_signal();
 

@@ -11,6 +11,7 @@
 #include "service/tools.hpp"
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 namespace patchbay::app {
@@ -141,21 +142,42 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     const auto servers = server.empty()
                              ? service::servers_meant(pattern, session.host().connections().ids())
                              : std::vector<std::string>{server};
+    const auto& limits = session.host().config().limits;
+    std::set<std::string> shown;  // while others were silent
+    const auto fitting = [&](service::Wait wait) {
+        auto list = service::tools_listed(session.servers(), servers, wait);
+        std::erase_if(list.tools, [&](const auto& tool) {
+            return !service::fits_pattern(pattern, tool.public_name,
+                                          service::description_of(tool, limits));
+        });
+        return list;
+    };
+    const auto named_in = [&](const service::ToolList& list) {
+        return std::find_if(list.tools.begin(), list.tools.end(),
+                            [&](const auto& tool) { return tool.public_name == pattern; });
+    };
+    const auto print_new = [&](std::vector<router::ListedTool> tools) {
+        std::erase_if(tools, [&](const auto& tool) { return shown.contains(tool.public_name); });
+        for (const auto& tool : tools) shown.insert(tool.public_name);
+        print_tools(tools, limits, global.json, schema);
+    };
     if (servers.empty()) {
         if (!pattern.empty())  // then something is meant
             return session.report_no_server(meant.front());
+    } else if (global.json) {
+        session.connect(servers);  // one document
     } else {
-        session.connect(servers);
+        session.connect(servers, [&] {
+            auto so_far = fitting(service::Wait::CutShort);
+            if (named_in(so_far) != so_far.tools.end() && !schema) return Session::Go::Home;
+            print_new(std::move(so_far.tools));
+            static_cast<void>(stdout_error());  // whoever reads has it now
+            return Session::Go::On;
+        });
     }
-    const auto& limits = session.host().config().limits;
-    auto listed = service::tools_listed(session.servers(), servers, session.waited());
-    const auto named = std::find_if(listed.tools.begin(), listed.tools.end(),
-                                    [&](const auto& tool) { return tool.public_name == pattern; });
+    const auto listed = fitting(session.waited());
+    const auto named = named_in(listed);
     if (named != listed.tools.end() && !global.json && !schema) return print_tool(*named), kOk;
-    std::erase_if(listed.tools, [&](const auto& tool) {
-        return !service::fits_pattern(pattern, tool.public_name,
-                                      service::description_of(tool, limits));
-    });
     // What is there is listed though another server is not: that one is named on stderr, and the
     // exit code says that the list is not whole.
     const bool none = listed.tools.empty();
@@ -165,7 +187,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
             {ErrorCode::NotFound, "no tool matches " + core::printable(pattern, 80)});
     if (!listed.errors.empty() && !listed.answered)
         return session.report(service::nobody_answered(listed.errors));
-    print_tools(listed.tools, limits, global.json, schema);
+    print_new(listed.tools);
     for (const auto& each : listed.errors) say("error: " + each.error.message);
     if (session.was_interrupted()) return kInterrupted;
     if (none && servers.empty() && session.servers().misconfigured()) return kConfigError;
