@@ -159,8 +159,9 @@ TEST(BadServersMemory, ALimitOfTheConfigurationHoldsForAnswers) {
 
 TEST(BadServersMemory, ALimitOfTheConfigurationHoldsForLinesOfStderr) {
     Home home;
-    home.add("bad", {{"command", "/bin/sh"},
-                     {"args", json::array{"-c", "head -c 8192 /dev/zero | tr '\\0' x >&2; exit 3"}}});
+    home.add("bad",
+             {{"command", "/bin/sh"},
+              {"args", json::array{"-c", "head -c 8192 /dev/zero | tr '\\0' x >&2; exit 3"}}});
     const auto logged = [&](const std::string& limit) {
         home.run({"--set", "limits.stderr_line_bytes=" + limit, "call", "mcp__bad__x"});
         const auto logs = home.run({"mcp", "logs", "bad", "--lines", "1"}).out;
@@ -170,7 +171,8 @@ TEST(BadServersMemory, ALimitOfTheConfigurationHoldsForLinesOfStderr) {
     EXPECT_EQ(logged("1000"), 1000);
     const auto more = home.run({"--set", "limits.stderr_line_bytes=8193", "config", "check"});
     EXPECT_EQ(more.exit_code, 4);
-    EXPECT_THAT(more.err, HasSubstr("limits.stderr_line_bytes: expected a whole number from 1 to 8192"));
+    EXPECT_THAT(more.err,
+                HasSubstr("limits.stderr_line_bytes: expected a whole number from 1 to 8192"));
 }
 
 TEST(BadServersInTime, ATimeOutOfTheCallHoldsWhileTheServerIsStillConnecting) {
