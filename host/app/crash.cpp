@@ -1,10 +1,12 @@
 #include "app/crash.hpp"
 
 #include "plugin/current_call.hpp"
+#include "plugin/mapped_code.hpp"
 
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ucontext.h>
 #include <unistd.h>
 
 namespace patchbay::app {
@@ -26,15 +28,31 @@ void put(const char* text) {
     static_cast<void>(!::write(STDERR_FILENO, text, std::strlen(text)));
 }
 
+// Where the thread was; null: nobody knows how to ask here.
+const void* code_of(const void* context) {
+#if defined(__x86_64__)
+    const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
+    return reinterpret_cast<const void*>(registers[REG_RIP]);
+#elif defined(__aarch64__)
+    return reinterpret_cast<const void*>(static_cast<const ucontext_t*>(context)->uc_mcontext.pc);
+#else
+    static_cast<void>(context);
+    return nullptr;
+#endif
+}
+
 // Only what signal-safety(7) allows. SA_RESETHAND has put the default action back already.
-void on_crash(int number) {
+void on_crash(int number, siginfo_t*, void* context) {
     const char* name = "a signal";
     for (const auto& signal : kSignals)
         if (signal.number == number) name = signal.name;
     put("patchbay: ");
     put(name);
     put(" in ");
-    plugin::write_call(STDERR_FILENO, plugin::current_call());
+    const auto& call = plugin::current_call();
+    // On a thread of a plugin's own there is no call, but its code.
+    if (call.plugin.load() || !plugin::write_library(STDERR_FILENO, code_of(context)))
+        plugin::write_call(STDERR_FILENO, call);
     put("\n");
     ::raise(number);
 }
@@ -58,8 +76,8 @@ void install_crash_handler() {
         struct sigaction old {};
         if (::sigaction(signal.number, nullptr, &old) != 0 || old.sa_handler != SIG_DFL) continue;
         struct sigaction ours {};
-        ours.sa_handler = on_crash;
-        ours.sa_flags = static_cast<int>(SA_ONSTACK | SA_RESETHAND);
+        ours.sa_sigaction = on_crash;
+        ours.sa_flags = static_cast<int>(SA_SIGINFO | SA_ONSTACK | SA_RESETHAND);
         sigemptyset(&ours.sa_mask);
         ::sigaction(signal.number, &ours, nullptr);
     }

@@ -1,4 +1,5 @@
-// The last words of a process that crashes: which signal, and which plugin's call it was in. A
+// The last words of a process that crashes: which signal, and which plugin's call it was in, or in
+// which plugin's library on a thread that is in no call. A
 // plugin is code of this process, and the person who installed it wants its name.
 //
 // Threads: installed by the calling one; says it on the one that crashes, by what a signal handler

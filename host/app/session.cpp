@@ -114,7 +114,8 @@ int Session::report(const Error& error) const {
 // leaves before.
 void Session::close() {
     static_cast<void>(stdout_error());
-    const auto deadline = core::Clock::now() + kCloseLimit;
+    const auto now = core::Clock::now(), deadline = now + kCloseLimit;
+    watchdog_.set_due(timed_out_ ? now : deadline);
     using Hurried = plugin::Hurried;
     if (timed_out_ && !was_interrupted()) {
         // A transport asks its process to stop in a turn of its own.
@@ -141,7 +142,10 @@ void Session::on_signal() {
 
 bool Session::wait(const std::function<bool()>& done, std::function<void()> interrupted) {
     interrupted_ = std::move(interrupted);
+    watchdog_.set_due(due_);
     const bool reached = host_->run_until(done);
+    // Not while something is printed: who reads it may take as long as they like.
+    watchdog_.set_due(core::Clock::time_point::max());
     interrupted_ = {};
     if (!reached) close();  // what still runs ends now, while whoever waited for it is there
     return reached;
@@ -188,18 +192,57 @@ int Session::report_missing(const Error& error) const {
     return error.code == ErrorCode::Invalid ? int(kConfigError) : code;
 }
 
-void Session::connect(const std::vector<std::string>& servers) {
+void Session::connect(const std::vector<std::string>& servers, const Meanwhile& meanwhile) {
     // Told at the latest when the servers are closed, which is after this has returned.
     const auto settled = std::make_shared<bool>(false);
+    bool enough = false;
     ProgressLine line;
     const auto count = servers.empty() ? host_->connections().ids().size() : servers.size();
     if (!global_.quiet)
         line.show("connecting to " + std::to_string(count) +
                   (count == 1 ? " server ..." : " servers ..."));
     host_->connections().connect(servers, [settled] { *settled = true; });
-    wait([&] { return *settled || was_interrupted(); }, [] {});
+    // Two looks that find as many silent ones are the patience.
+    core::Loop::TimerId next = 0;
+    std::size_t seen = count, told = count;
+    const std::function<void()> look = [&] {
+        const auto silent = silent_of(servers);
+        if (silent.size() == seen && seen != told && !silent.empty()) {
+            told = seen;
+            line.clear();
+            enough = meanwhile() == Go::Home;
+            if (!enough) say_waiting_for(silent);
+        }
+        seen = silent.size();
+        next = host_->loop().after(kPatience, look);
+    };
+    if (meanwhile && count > 1) next = host_->loop().after(kPatience, look);
+    wait([&] { return *settled || enough || was_interrupted(); }, [] {});
+    host_->loop().cancel(next);
     line.clear();
     if (!was_interrupted()) print_diagnostics(host_->servers().rule_warnings(), global_.quiet);
+}
+
+void Session::say_waiting_for(const std::vector<std::string>& silent) const {
+    constexpr std::size_t kNamed = 10;
+    const std::vector<std::string> named(
+        silent.begin(),
+        silent.begin() + static_cast<std::ptrdiff_t>(std::min(silent.size(), kNamed)));
+    if (!global_.quiet)
+        say("waiting for " + core::join(named, ", ") +
+            (silent.size() > kNamed ? " and " + std::to_string(silent.size() - kNamed) + " more"
+                                    : "") +
+            " ...");
+}
+
+std::vector<std::string> Session::silent_of(const std::vector<std::string>& servers) const {
+    std::vector<std::string> silent;
+    for (const auto& status : host_->connections().statuses()) {
+        const bool meant = servers.empty() ||
+                           std::find(servers.begin(), servers.end(), status.id) != servers.end();
+        if (meant && service::undecided(status)) silent.push_back(status.id);
+    }
+    return silent;
 }
 
 int report(const Error& error, const GlobalOptions& global) {

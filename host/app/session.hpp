@@ -39,6 +39,9 @@ public:
     // Pumps until done(). The first SIGINT or SIGTERM calls `interrupted` (and goes on pumping if
     // it is set), the second one ends the process.
     bool wait(const std::function<bool()>& done, std::function<void()> interrupted = {});
+    // The end of the time that the command was given, for every wait() to come: a loop that hangs in a
+    // plugin's call does not outlive it for long (watchdog.hpp).
+    void set_due(core::Clock::time_point due) { due_ = due; }
     bool was_interrupted() const { return interrupts_ > 0; }
     // Whether servers were waited for until an interruption.
     service::Wait waited() const {
@@ -47,7 +50,15 @@ public:
 
     // Connects these servers, all when empty, with a progress line on a terminal. Ends early when
     // interrupted, and leaves them as they are: what is known by then is worth telling.
-    void connect(const std::vector<std::string>& servers);
+    //
+    // `meanwhile` is called when most have answered, nobody has for kPatience, and some are silent
+    // still: shows what is there, and says whether the others are waited for any longer. Who they
+    // are is told on stderr. Called again when more have answered.
+    enum class Go { On, Home };
+    using Meanwhile = std::function<Go()>;
+    static constexpr std::chrono::milliseconds kPatience{1000};
+    void say_waiting_for(const std::vector<std::string>& silent) const;
+    void connect(const std::vector<std::string>& servers, const Meanwhile& meanwhile = {});
 
     int report(const Error& error) const;
 
@@ -66,12 +77,15 @@ public:
 private:
     Session(const GlobalOptions& global, Life life, auth::Person::Presence presence);
     void start();
+    // Those of `servers`, all when empty, of which nothing is known yet.
+    std::vector<std::string> silent_of(const std::vector<std::string>& servers) const;
     void tell(std::vector<config::Diagnostic> diagnostics);
     void on_signal();
 
     GlobalOptions global_;
     Watchdog watchdog_;  // before the host: loading a plugin may hang, and so may its end
     std::unique_ptr<Host> host_;
+    core::Clock::time_point due_ = core::Clock::time_point::max();
     core::Loop::WatchId signal_watch_ = 0;
     int interrupts_ = 0;
     mutable bool timed_out_ = false;  // so it was reported

@@ -7,7 +7,9 @@
 #include "service/requests.hpp"
 #include "service/things.hpp"
 
+#include <functional>
 #include <memory>
+#include <set>
 #include <utility>
 
 namespace patchbay::app {
@@ -31,18 +33,43 @@ Kind kind_of(const std::string& name) {
                                : Kind::Resources;
 }
 
+// Shows what has come while other servers are silent; empty: waits for all of them.
+using Show = std::function<void(const ThingList& so_far)>;
+
 // From every server that is connected and offers them, all at once.
-ThingList list_connected(Session& session, Kind kind, const std::string& server) {
+ThingList list_connected(Session& session, Kind kind, const std::string& server,
+                         const Show& show = {}) {
     std::optional<ThingList> listed;
     const auto listing = service::list_things(session.servers(), kind, server, session.waited(),
                                               [&](ThingList list) { listed = std::move(list); });
+    auto& loop = session.host().loop();
+    core::Loop::TimerId patience = 0;
+    if (show && server.empty())
+        patience = loop.after(Session::kPatience, [&] {
+            if (listed) return;
+            show(listing->so_far());
+            session.say_waiting_for(listing->silent());
+        });
     session.wait([&] { return listed.has_value(); }, [&] { listing->cut_short(); });
+    loop.cancel(patience);
     return listed.value_or(ThingList());
 }
 
-ThingList list_things(Session& session, Kind kind, const std::string& server) {
-    session.connect(server.empty() ? std::vector<std::string>{} : std::vector<std::string>{server});
-    return list_connected(session, kind, server);
+ThingList list_things(Session& session, Kind kind, const std::string& server,
+                      const Show& show = {}) {
+    if (!show || !server.empty()) {
+        session.connect(server.empty() ? std::vector<std::string>{}
+                                       : std::vector<std::string>{server});
+        return list_connected(session, kind, server);
+    }
+    // Those that are there are asked before the silent ones are, and once more with them.
+    std::shared_ptr<service::ThingListing> early;
+    session.connect({}, [&] {
+        early = service::list_things(session.servers(), kind, {}, service::Wait::ToTheEnd, show);
+        return Session::Go::On;
+    });
+    early.reset();
+    return list_connected(session, kind, server, show);
 }
 
 // Whose things a list lacks because rules forbid them: without this it looks as if there were none.
@@ -153,12 +180,26 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
         session.tell_troubles_of({server});
     if (!session.servers().has(server)) return session.report_no_server(server);
     const auto kind = kind_of(kind_name);
-    const auto listed = list_things(session, kind, server);
+    std::set<std::string> shown;  // servers whose things were printed while others were silent
+    const auto show = [&](const ThingList& list) {
+        ThingList fresh;
+        std::set<std::string> servers;
+        for (const auto& thing : list.things) {
+            if (shown.contains(thing.server)) continue;
+            fresh.things.push_back(thing);
+            servers.insert(thing.server);
+        }
+        shown.merge(servers);
+        print_things(fresh, kind, global.json);
+        static_cast<void>(stdout_error());  // whoever reads has it now
+    };
+    // JSON is one document.
+    const auto listed = list_things(session, kind, server, global.json ? Show() : Show(show));
     // What is there is listed though another server is not: that one is named on stderr, and the
     // exit code says that the list is not whole.
     if (!listed.errors.empty() && listed.answered == 0)
         return session.report(service::nobody_answered(listed.errors));
-    print_things(listed, kind, global.json);
+    show(listed);
     for (const auto& each : listed.errors) say("error: " + each.error.message);
     if (session.was_interrupted()) return kInterrupted;
     const bool none = listed.things.empty() && listed.errors.empty();

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <sstream>
 
 namespace patchbay::app {
@@ -168,21 +169,42 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     const auto servers = server.empty()
                              ? service::servers_meant(pattern, session.host().connections().ids())
                              : std::vector<std::string>{server};
+    const auto& limits = session.host().config().limits;
+    std::set<std::string> shown;  // while others were silent
+    const auto fitting = [&](service::Wait wait) {
+        auto list = service::tools_listed(session.servers(), servers, wait);
+        std::erase_if(list.tools, [&](const auto& tool) {
+            return !service::fits_pattern(pattern, tool.public_name,
+                                          service::description_of(tool, limits));
+        });
+        return list;
+    };
+    const auto named_in = [&](const service::ToolList& list) {
+        return std::find_if(list.tools.begin(), list.tools.end(),
+                            [&](const auto& tool) { return tool.public_name == pattern; });
+    };
+    const auto print_new = [&](std::vector<router::ListedTool> tools) {
+        std::erase_if(tools, [&](const auto& tool) { return shown.contains(tool.public_name); });
+        for (const auto& tool : tools) shown.insert(tool.public_name);
+        print_tools(tools, limits, global.json, schema);
+    };
     if (servers.empty()) {
         if (!pattern.empty())  // then something is meant
             return session.report_no_server(meant.front());
+    } else if (global.json) {
+        session.connect(servers);  // one document
     } else {
-        session.connect(servers);
+        session.connect(servers, [&] {
+            auto so_far = fitting(service::Wait::CutShort);
+            if (named_in(so_far) != so_far.tools.end() && !schema) return Session::Go::Home;
+            print_new(std::move(so_far.tools));
+            static_cast<void>(stdout_error());  // whoever reads has it now
+            return Session::Go::On;
+        });
     }
-    const auto& limits = session.host().config().limits;
-    auto listed = service::tools_listed(session.servers(), servers, session.waited());
-    const auto named = std::find_if(listed.tools.begin(), listed.tools.end(),
-                                    [&](const auto& tool) { return tool.public_name == pattern; });
+    const auto listed = fitting(session.waited());
+    const auto named = named_in(listed);
     if (named != listed.tools.end() && !global.json && !schema) return print_tool(*named), kOk;
-    std::erase_if(listed.tools, [&](const auto& tool) {
-        return !service::fits_pattern(pattern, tool.public_name,
-                                      service::description_of(tool, limits));
-    });
     // What is there is listed though another server is not: that one is named on stderr, and the
     // exit code says that the list is not whole.
     const bool none = listed.tools.empty();
@@ -192,7 +214,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
             {ErrorCode::NotFound, "no tool matches " + core::printable(pattern, 80)});
     if (!listed.errors.empty() && !listed.answered)
         return session.report(service::nobody_answered(listed.errors));
-    print_tools(listed.tools, limits, global.json, schema);
+    print_new(listed.tools);
     for (const auto& each : listed.errors) say("error: " + each.error.message);
     if (session.was_interrupted()) return kInterrupted;
     if (none && servers.empty() && session.servers().misconfigured()) return kConfigError;
@@ -213,6 +235,7 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     std::optional<Result<router::ListedTool>> tool;
     const auto begun = core::Clock::now();
     const std::chrono::milliseconds timeout(static_cast<std::int64_t>(call.timeout_seconds * 1000));
+    if (timeout.count() > 0) session.set_due(begun + timeout);
     service::find_tool(session.servers(), call.name, timeout,
                        [&](auto found) { tool.emplace(std::move(found)); });
     if (!session.wait([&] { return tool.has_value(); }))
@@ -247,15 +270,14 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const auto definition = *(*tool)->tool;
     auto called = **tool;
     called.tool = &definition;
-    std::optional<int> code;
-    const auto answered = [&](Result<connection::Reply> reply) {
-        line.clear();
-        code = reply ? print_result(*reply, called, call, global) : session.report(reply.error());
-    };
-    const auto id = service::call(session.servers(), std::move(request), answered);
-    session.wait([&] { return code.has_value(); },
+    std::optional<Result<connection::Reply>> reply;
+    const auto id = service::call(session.servers(), std::move(request),
+                                  [&](auto answer) { reply.emplace(std::move(answer)); });
+    session.wait([&] { return reply.has_value(); },
                  [&] { session.host().router().cancel(id, "interrupted by the user"); });
-    return code.value_or(kInterrupted);
+    line.clear();
+    if (!reply) return kInterrupted;
+    return *reply ? print_result(**reply, called, call, global) : session.report(reply->error());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
@@ -29,6 +30,11 @@ void raise_count(int fd) {
     static_cast<void>(!::write(fd, &one, sizeof one));
 }
 
+void take_count(int fd) {
+    std::uint64_t count = 0;
+    static_cast<void>(!::read(fd, &count, sizeof count));
+}
+
 }  // namespace
 
 Watchdog::Watchdog(std::chrono::milliseconds limit)
@@ -38,24 +44,24 @@ Watchdog::Watchdog(std::chrono::milliseconds limit)
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
     signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    stop_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (signals_ < 0 || wake_ < 0 || stop_ < 0) return;
+    news_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (signals_ < 0 || wake_ < 0 || news_ < 0) return;
     ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
     thread_ = std::thread([this] { run(); });
 }
 
 Watchdog::~Watchdog() {
     if (thread_.joinable()) {
-        raise_count(stop_);
+        over_ = true;
+        raise_count(news_);
         thread_.join();
     }
-    for (const int fd : {signals_, wake_, stop_})
+    for (const int fd : {signals_, wake_, news_})
         if (fd >= 0) ::close(fd);
 }
 
 unsigned Watchdog::take() {
-    std::uint64_t count = 0;
-    static_cast<void>(!::read(wake_, &count, sizeof count));
+    take_count(wake_);
     answered_ = asked_.load();
     const unsigned arrived = arrived_;
     return arrived - std::exchange(taken_, arrived);
@@ -66,28 +72,40 @@ void Watchdog::run() {
     }
 }
 
+void Watchdog::set_due(Clock::time_point due) {
+    due_ = due;
+    raise_count(news_);
+}
+
+int Watchdog::until_due_ms() const {
+    const auto due = due_.load();
+    if (due == Clock::time_point::max()) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - Clock::now()).count();
+    return static_cast<int>(std::clamp<long>(left, 0, std::numeric_limits<int>::max()));
+}
+
 bool Watchdog::watch_once() {
-    using Clock = std::chrono::steady_clock;
-    const bool watching = arrived_ != 0;
+    const bool watching = arrived_ != 0 || overdue();
     const auto begin = Clock::now();
     if (watching) {
         ++asked_;
         raise_count(wake_);
     }
-    // Before the first signal this sleeps; after it, it looks at the loop with every beat.
+    // Before the first signal or the due time this sleeps; after it, it looks at the loop with every
+    // beat.
     for (;;) {
-        pollfd polled[] = {{signals_, POLLIN, 0}, {stop_, POLLIN, 0}};
-        if (::poll(polled, 2, watching ? kBeatMs : -1) < 0 && errno != EINTR) return false;
-        if (polled[1].revents) return false;
+        pollfd polled[] = {{signals_, POLLIN, 0}, {news_, POLLIN, 0}};
+        if (::poll(polled, 2, watching ? kBeatMs : until_due_ms()) < 0 && errno != EINTR)
+            return false;
+        if (over_) return false;
+        if (polled[1].revents) take_count(news_);
         if (polled[0].revents) {
             signalfd_siginfo info{};
             while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
                 ++arrived_;
             raise_count(wake_);
-            if (!watching) return true;
         }
-        if (!watching) continue;
-        if (answered_ == asked_) return true;
+        if (!watching || answered_ == asked_) return true;
         // The second signal means now.
         const long patience =
             arrived_ > 1 ? std::min(limit_ms_.load(), kAgainMs) : limit_ms_.load();
@@ -98,8 +116,10 @@ bool Watchdog::watch_once() {
 void Watchdog::give_up() const {
     put("patchbay: the host hangs in ");
     plugin::write_call(STDERR_FILENO, call_);
-    put("; it ends without waiting for it (plugins.hang_limit)\n");
-    ::_exit(kInterrupted);
+    const bool asked = arrived_ != 0;
+    put(asked ? "; it ends" : "; its time is over, it ends");
+    put(" without waiting for it (plugins.hang_limit)\n");
+    ::_exit(asked ? kInterrupted : kTimedOut);
 }
 
 }  // namespace patchbay::app

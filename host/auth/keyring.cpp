@@ -1,6 +1,7 @@
 #include "auth/keyring.hpp"
 
 #include "core/descriptor.hpp"
+#include "core/json.hpp"
 #include "core/text.hpp"
 
 #include <cerrno>
@@ -130,6 +131,14 @@ Result<void> Keyring::erase(const std::string& server) const {
     const auto ended = run(arguments, {});
     if (!ended) return ended.error();
     return {};
+}
+
+std::optional<boost::json::object> with_secrets(boost::json::object record,
+                                                const std::string& answer) {
+    const auto secrets = core::parse_json_object(answer);
+    if (!secrets) return {};
+    for (const auto& member : *secrets) record[member.key()] = member.value();
+    return record;
 }
 
 }  // namespace patchbay::auth

@@ -7,7 +7,10 @@
 
 #include "core/result.hpp"
 
+#include <boost/json.hpp>
+
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,5 +32,10 @@ private:
     };
     static Result<Ended> run(const std::vector<std::string>& arguments, const std::string& input);
 };
+
+// The record of a sign-in with the secrets that the keyring answered; nothing: it holds none any more,
+// somebody has erased or changed them there. [value]
+std::optional<boost::json::object> with_secrets(boost::json::object record,
+                                                const std::string& answer);
 
 }  // namespace patchbay::auth

@@ -71,11 +71,11 @@ Result<std::string> SecretStore::read_record(const std::string& plugin,
                          "the login for server \"" + server +
                              "\" is in the Secret Service; set [secrets] store = "
                              "\"secret-service\", or sign in again"};
-        const auto secrets = keyring_->read(server);
-        if (!secrets) return secrets.error();
-        const auto kept = core::parse_json_object(*secrets);
-        if (!kept) return std::string();  // erased there by hand
-        for (const auto& member : *kept) record[member.key()] = member.value();
+        const auto answer = keyring_->read(server);
+        if (!answer) return answer.error();
+        auto whole = with_secrets(std::move(record), *answer);
+        if (!whole) return std::string();
+        record = std::move(*whole);
     }
     for (const auto& member : record)
         if (is_secret(member.key()) && member.value().is_string())

@@ -172,8 +172,9 @@ struct Permissions {  // [permissions]; patterns as in config/README.md
 struct PluginSettings {                    // [plugins]
     std::vector<std::string> directories;  // searched after --plugin-dir and PATCHBAY_PLUGIN_PATH
     std::vector<std::string> disabled;     // plugin ids
-    // What a plugin's call may take once a signal has asked the host to end.
+    // What a plugin's call may take once a signal, or a command's own time, has asked for the end.
     std::chrono::milliseconds hang_limit{5'000};
+    std::vector<std::string> stdio_pass_env;  // joins the pass_env of every stdio server
 };
 
 struct HostSettings {  // [host]

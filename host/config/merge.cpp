@@ -61,6 +61,7 @@ public:
             auto server = compile(id, settled, defaults_, defined, config_.diagnostics, origins_);
             if (server) config_.servers.push_back(std::move(*server));
         }
+        for (auto& server : config_.servers) pass_on(server);
         for (const auto& fragment : fragments) withhold_auth(fragment);
         std::sort(config_.untrusted.begin(), config_.untrusted.end(),
                   [](const auto& a, const auto& b) { return a.id < b.id; });
@@ -75,6 +76,18 @@ private:
     void note(Severity severity, Place place, std::string text, std::string server = {}) {
         config_.diagnostics.push_back(
             {severity, std::move(place), std::move(text), std::move(server)});
+    }
+
+    // [plugins.stdio]: as if the server's own entry said so too.
+    void pass_on(Server& server) const {
+        if (server.transport != "stdio" || config_.plugins.stdio_pass_env.empty()) return;
+        auto& passed = server.settings["pass_env"];
+        if (!passed.is_array()) passed.emplace_array();
+        auto& names = passed.get_array();
+        for (const auto& name : config_.plugins.stdio_pass_env) {
+            const boost::json::value each(name);
+            if (std::find(names.begin(), names.end(), each) == names.end()) names.push_back(each);
+        }
     }
 
     void settle(const ServerEntry& entry, const Source& source) {
@@ -146,6 +159,7 @@ private:
         std::vector<Diagnostic> told;
         Origins unused;
         proposal.server = compile(id, {withheld, {}, {}}, defaults_, {}, told, unused);
+        if (proposal.server) pass_on(*proposal.server);
         for (const auto& each : told)
             if (each.severity == Severity::Error)
                 proposal.faults.push_back(to_string(each.place) + ": " + each.message);

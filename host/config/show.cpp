@@ -201,7 +201,8 @@ json::value to_json(const Config& config, bool with_origins) {
     out["host"] = json::object{{"spin_us", config.host.spin.count()}};
     out["plugins"] = json::object{{"directories", texts(config.plugins.directories)},
                                   {"disabled", texts(config.plugins.disabled)},
-                                  {"hang_limit", seconds(config.plugins.hang_limit)}};
+                                  {"hang_limit", seconds(config.plugins.hang_limit)},
+                                  {"stdio", {{"pass_env", texts(config.plugins.stdio_pass_env)}}}};
     out["secrets"] = json::object{{"store", config.secret_store}};
     out["log"] = json::object{{"level", config.log_level}};
     if (config.deny_all) out["deny_all"] = true;

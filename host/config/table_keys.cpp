@@ -1,7 +1,9 @@
 #include "config/keys.hpp"
 #include "core/text.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <limits>
 
 namespace patchbay::config {
@@ -13,10 +15,11 @@ using N = const Node&;
 constexpr auto kAnyone = May::Anyone;
 constexpr auto kNotProject = May::NotProject;
 
+// As far as every target type reaches, so that the cast below keeps the value.
+constexpr std::int64_t kMostCount = std::numeric_limits<std::int32_t>::max();
+
 template <class Unsigned>
-std::string take_count(Unsigned& target, const Node& value) {
-    // As far as every target type reaches, so that the cast below keeps the value.
-    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+std::string take_count(Unsigned& target, const Node& value, std::int64_t most = kMostCount) {
     if (!value.is(Node::Kind::Integer) || value.integer < 1 || value.integer > most) {
         return wrong_number("a whole number from 1 to " + std::to_string(most), value);
     }
@@ -36,6 +39,30 @@ std::string take_spin(std::chrono::microseconds& target, const Node& value) {
 std::string take_object(boost::json::object& target, const Node& value) {
     if (!value.is(Node::Kind::Map)) return mismatch("a table", value);
     target = to_object(value);
+    return {};
+}
+
+// A setting of the stdio plugin for all its servers. The name of a variable is as its schema has it.
+std::string take_passed(std::vector<std::string>& target, const Node& value) {
+    if (!value.is(Node::Kind::Map)) return mismatch("a table", value);
+    std::vector<std::string> names;
+    for (const auto& member : value.members) {
+        if (member.key != "pass_env")
+            return "unknown key \"" + core::printable(member.key, 80) + "\"" +
+                   core::did_you_mean(member.key, {"pass_env"}) + "; it has pass_env";
+        if (auto wrong = take_texts(names, member.value); !wrong.empty())
+            return "pass_env: " + wrong;
+    }
+    for (const auto& name : names) {
+        const bool good = !name.empty() && (name[0] < '0' || name[0] > '9') &&
+                          std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                              return c < 0x80 && (std::isalnum(c) || c == '_');
+                          });
+        if (!good)
+            return "pass_env: expected names of variables, found \"" + core::printable(name, 80) +
+                   "\"";
+    }
+    target = std::move(names);
     return {};
 }
 
@@ -142,7 +169,10 @@ const std::array kTableKeys = {
     TableKey{"limits", "description_bytes", kNotProject,
              [](C& c, N v) { return take_count(c.limits.description_bytes, v); }},
     TableKey{"limits", "stderr_line_bytes", kNotProject,
-             [](C& c, N v) { return take_count(c.limits.stderr_line_bytes, v); }},
+             [](C& c, N v) {
+                 return take_count(c.limits.stderr_line_bytes, v,
+                                   std::int64_t{core::kMostStderrLineBytes});
+             }},
     TableKey{"limits", "batch_items", kNotProject,
              [](C& c, N v) { return take_count(c.limits.batch_items, v); }},
     TableKey{"limits", "input_rounds", kNotProject,
@@ -168,6 +198,9 @@ const std::array kTableKeys = {
              [](C& c, N v) { return take_texts(c.plugins.disabled, v); }},
     TableKey{"plugins", "hang_limit", kNotProject,
              [](C& c, N v) { return take_duration(c.plugins.hang_limit, v, 1000); }},
+    // What leaves the environment of the user is the user's to say.
+    TableKey{"plugins", "stdio", kNotProject,
+             [](C& c, N v) { return take_passed(c.plugins.stdio_pass_env, v); }},
 
     // A checkout could choose where it finds them.
     TableKey{"secrets", "store", kNotProject,

@@ -24,7 +24,7 @@ struct Limits {
     std::size_t schema_bytes = 64u << 10;  // one tool's input or output schema
     std::size_t schema_depth = 64;
     std::size_t description_bytes = 2u << 10;  // shown to a model; the rest is cut
-    std::size_t stderr_line_bytes = 8u << 10;
+    std::size_t stderr_line_bytes = 8u << 10;  // at most kMostStderrLineBytes
     std::size_t batch_items = 10'000;  // of one JSON-RPC batch, in the revisions that have them
     std::size_t input_rounds = 8;      // input_required answers to one modern request
     std::size_t input_requests = 16;   // questions in one of them
@@ -34,6 +34,9 @@ struct Limits {
     std::size_t local_starts = 3;  // stdio servers that start at once, the others queue
     std::size_t remote_starts = 20;
 };
+
+// Plugins and the queue between them and the host keep no more of a line for people.
+inline constexpr std::size_t kMostStderrLineBytes = 8u << 10;
 
 // A person who answers a server's question may take this long; the call's own limits stand still.
 inline constexpr std::chrono::minutes kInputWait{30};

@@ -2,7 +2,7 @@
 // earliest deadline moves forward: a call with a 27 h limit costs no system call.
 #include "core/loop.hpp"
 
-#include "core/log.hpp"
+#include "core/escapes.hpp"
 #include "core/spin.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -35,23 +35,6 @@ bool has_another_core() {
     return ::sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1;
 }
 
-std::atomic<std::uint64_t> escaped_count{0};
-
-[[gnu::cold, gnu::noinline]] void note_escaped() noexcept {
-    ++escaped_count;
-    try {
-        try {
-            throw;
-        } catch (const std::exception& error) {
-            log::error(std::string("internal error: a callback of the loop threw: ") +
-                       error.what());
-        } catch (...) {
-            log::error("internal error: a callback of the loop threw no std::exception");
-        }
-    } catch (...) {  // no memory left to say it in
-    }
-}
-
 // False: it threw. Costs nothing when it does not.
 template <class Work>
 bool contained(Work&& work) noexcept {
@@ -59,7 +42,7 @@ bool contained(Work&& work) noexcept {
         work();
         return true;
     } catch (...) {
-        note_escaped();
+        note_escape("a callback of the loop");
         return false;
     }
 }
@@ -306,10 +289,6 @@ bool Loop::run_until(const std::function<bool()>& done, Clock::time_point deadli
         impl_->drain();
     }
     return true;
-}
-
-std::uint64_t Loop::take_escaped() {
-    return escaped_count.exchange(0);
 }
 
 bool Loop::on_loop_thread() const {

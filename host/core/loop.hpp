@@ -4,7 +4,7 @@
 // Threads: [loop] is the thread that runs the loop: the one that called run() or run_until() last.
 //          post() is [any]; everything else is [loop].
 // Errors:  watch() fails when the descriptor cannot be polled; nothing else fails. An exception that
-//          escapes a callback ends that callback alone: it is logged and counted, and the loop goes
+//          escapes a callback ends that callback alone: core/escapes logs and counts it, and the loop goes
 //          on, because one server's trouble is not the others'.
 // Order:   deferred work runs when the current callback returns, before the loop polls again, so
 //          a call that begins and ends on this thread costs no wake-up.
@@ -60,10 +60,6 @@ public:
     // Waits may poll for up to `most` before they sleep, where that has been found to pay (core/spin)
     // and this process may use more than one core. 0, as at first: never. [loop]
     void set_spin(std::chrono::nanoseconds most);
-
-    // How many exceptions have escaped callbacks in this process since the last time of asking;
-    // each is a bug of ours. Tests fail for it. [any]
-    static std::uint64_t take_escaped();
 
     bool on_loop_thread() const;  // [any]
     void assert_here() const;     // aborts on another thread, in debug builds only

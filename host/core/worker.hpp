@@ -4,11 +4,12 @@
 // Owns:    its threads, from the first run() to the destructor, and the work that is queued.
 // Threads: run() and the destructor on the loop; `work` on a thread of the worker; `then` on the loop,
 //          never from inside run(), and not at all once the worker is gone.
-// Errors:  what `work` returns; an exception that escapes it is ErrorCode::Internal.
+// Errors:  what `work` returns; an exception that escapes it is ErrorCode::Internal, and counted.
 // Limits:  `most_threads` at once, in the order of run(). The queue is as long as its callers let it
 //          grow: one entry for each connection attempt, or for each request of an auth plugin.
 #pragma once
 
+#include "core/escapes.hpp"
 #include "core/loop.hpp"
 
 #include <condition_variable>
@@ -52,7 +53,11 @@ private:
         try {
             return work(stop);
         } catch (const std::exception& escaped) {
+            note_escape("a worker");
             return Error{ErrorCode::Internal, std::string("unexpected: ") + escaped.what()};
+        } catch (...) {
+            note_escape("a worker");
+            return Error{ErrorCode::Internal, "unexpected: no std::exception"};
         }
     }
     void push(Job job);

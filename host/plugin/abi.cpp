@@ -1,5 +1,6 @@
 #include "plugin/abi.hpp"
 
+#include "core/escapes.hpp"
 #include "core/log.hpp"
 #include "core/secrets.hpp"
 #include "core/text.hpp"
@@ -120,11 +121,8 @@ patchbay_status thrown_at_entry(const char* service) noexcept {
         } catch (const std::bad_alloc&) {
             status = PATCHBAY_E_LIMIT;
             core::log::error(std::string(service) + ": out of memory");
-        } catch (const std::exception& error) {
-            core::log::error(std::string("internal error: ") + service + " threw: " + error.what());
         } catch (...) {
-            core::log::error(std::string("internal error: ") + service +
-                             " threw no std::exception");
+            core::note_escape(service);
         }
     } catch (...) {  // no memory left to say it in
     }

@@ -22,6 +22,8 @@ bool is_named(const json::object& definition, Kind kind, const std::string& name
     return found && std::string_view(*found) == name;
 }
 
+constexpr auto by_server = [](const auto& a, const auto& b) { return a.server < b.server; };
+
 // "a", "b" and "c"; of many the first.
 std::string all_of(std::vector<std::string> servers) {
     constexpr std::size_t kNamed = 10;
@@ -116,10 +118,21 @@ void ThingListing::cut_short() {
     finish();
 }
 
+ThingList ThingListing::so_far() const {
+    auto list = list_;
+    std::stable_sort(list.things.begin(), list.things.end(), by_server);
+    return list;
+}
+
+std::vector<std::string> ThingListing::silent() const {
+    std::vector<std::string> ids;
+    for (const auto& [id, list] : missing_) ids.push_back(id);
+    return ids;
+}
+
 void ThingListing::finish() {
     const auto done = std::exchange(done_, {});
     if (!done) return;
-    const auto by_server = [](const auto& a, const auto& b) { return a.server < b.server; };
     if (list_.answered == 0) {
         list_.errors.insert(list_.errors.end(), list_.denied.begin(), list_.denied.end());
         list_.denied.clear();

@@ -58,6 +58,9 @@ public:
     void connect_and_list();
     // Tells what is there; whoever has not answered by now is named as interrupted.
     void cut_short();
+    // What has come so far, and who owes an answer.
+    ThingList so_far() const;
+    std::vector<std::string> silent() const;
 
 private:
     void ask(const std::string& id);

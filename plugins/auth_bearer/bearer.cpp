@@ -18,7 +18,7 @@ Bearer::Bearer(const patchbay_auth_params& params)
     : sink_(params),
       config_(sdk::view(params.config)),
       command_(config_.strings("command")),
-      core_(params.host),
+      core_(params.host, this),
       program_(core_, *this) {}
 
 void Bearer::acquire(const patchbay_auth_request& request) {
@@ -114,9 +114,17 @@ void Bearer::close() {
 
 void Bearer::on_close_posted(void* self) noexcept {
     auto& bearer = *static_cast<Bearer*>(self);
-    const Turn turn(bearer.core_);
-    bearer.core_.arrived();
-    bearer.leave();
+    bearer.core_.enter("the close of an authenticator", [&bearer] {
+        bearer.core_.arrived();
+        bearer.leave();
+    });
+}
+
+// Whoever waits for the command's headers is answered; the command, if it runs, is of no use any more.
+void Bearer::broken(const std::string& why) {
+    if (operation_) sink_.refused(std::exchange(operation_, 0), PATCHBAY_E_INTERNAL, why);
+    if (program_.running()) return program_.stop();
+    leave();
 }
 
 void Bearer::leave() {

@@ -17,7 +17,9 @@
 
 namespace patchbay::bearer {
 
-class Bearer final : public sdk::Authenticator, private HeaderCommand::Listener {
+class Bearer final : public sdk::Authenticator,
+                     private transport::ChannelCore::Owner,
+                     private HeaderCommand::Listener {
 public:
     static std::unique_ptr<Bearer> create(const patchbay_auth_params& params);
 
@@ -30,6 +32,7 @@ private:
     explicit Bearer(const patchbay_auth_params& params);
 
     static void on_close_posted(void* self) noexcept;
+    void broken(const std::string& why) override;
     void headers_came(std::map<std::string, std::string> headers) override;
     void command_failed(patchbay_status code, const std::string& why) override;
     std::vector<sdk::Credential> configured() const;  // throws sdk::Failure

@@ -28,6 +28,15 @@ HeaderCommand::HeaderCommand(transport::ChannelCore& core, Listener& listener)
           kill(PATCHBAY_E_TIMEOUT, "did not end within " + std::to_string(kLimit.count()) + " s");
       }) {}
 
+std::map<std::string, std::string> HeaderCommand::headers_in(const std::string& printed) {
+    try {
+        const sdk::Config whole(printed);  // it and nothing behind it
+        return sdk::Config("{\"headers\":" + printed + "}").object("headers");
+    } catch (const sdk::Failure&) {
+        return {};
+    }
+}
+
 void HeaderCommand::start(const std::vector<std::string>& argv) {
     program_.start({argv, {}, {}, 0, kReadsARound}, Program::Stdout::Ours);  // its error names it
     name_ = argv.front();
@@ -77,13 +86,7 @@ void HeaderCommand::program_exited() {
         return fail(PATCHBAY_E_IO, code < 256
                                        ? "ended with exit code " + std::to_string(code)
                                        : "was ended by signal " + std::to_string(code - 256));
-    std::map<std::string, std::string> headers;
-    try {
-        const sdk::Config whole(text);  // it and nothing behind it
-        headers = sdk::Config("{\"headers\":" + text + "}").object("headers");
-    } catch (const sdk::Failure&) {
-        headers.clear();
-    }
+    auto headers = headers_in(text);
     if (headers.empty())
         return fail(PATCHBAY_E_PROTOCOL,
                     "printed no JSON object of header names and values on stdout");

@@ -33,6 +33,10 @@ public:
 
     HeaderCommand(transport::ChannelCore& core, Listener& listener);
 
+    // The headers in what a program printed, which is one JSON object of text and nothing behind it;
+    // empty: it is not. Any thread.
+    static std::map<std::string, std::string> headers_in(const std::string& printed);
+
     bool running() const { return running_; }
     // Not while it runs. Throws sdk::Failure when the program cannot be started.
     void start(const std::vector<std::string>& argv);

@@ -1,5 +1,7 @@
 #include "oauth_authenticator.hpp"
 
+#include "edge.hpp"
+
 #include <optional>
 
 namespace patchbay::oauth {
@@ -7,7 +9,8 @@ namespace patchbay::oauth {
 // Everything in it but the prover and the clock belongs to the strand.
 struct OAuthAuthenticator::Work : std::enable_shared_from_this<Work> {
     Work(const patchbay_auth_params& params, Settings settings)
-        : sink(params),
+        : host(params.host),
+          sink(params),
           strand(std::make_shared<Strand>(params.host)),
           services(params, strand, settings.ca_file, settings.proxy),
           flow(services, prover, std::move(settings)) {}
@@ -21,9 +24,11 @@ struct OAuthAuthenticator::Work : std::enable_shared_from_this<Work> {
     void cancel(std::uint64_t operation);
     void close();
     static Detached run(std::shared_ptr<Work> work);
+    [[gnu::cold]] void broken(const Job& job) noexcept;
     Task<> acquire(const Wish& wish);
     Task<> forget();
 
+    const patchbay_host* const host;
     sdk::AuthSink sink;
     std::shared_ptr<Strand> strand;
     Services services;
@@ -57,18 +62,28 @@ void OAuthAuthenticator::Work::close() {
 Detached OAuthAuthenticator::Work::run(std::shared_ptr<Work> work) {
     work->running = true;
     while (!work->jobs.empty()) {
-        work->services.begin();
         const auto& job = work->jobs.front();  // a deque keeps it in place while others are added
-        if (job.cancelled)
-            work->sink.refused(job.wish->operation, PATCHBAY_E_CANCELLED, "cancelled");
-        else if (job.wish)
-            co_await work->acquire(*job.wish);
-        else
-            co_await work->forget();
+        try {
+            work->services.begin();
+            if (job.cancelled)
+                work->sink.refused(job.wish->operation, PATCHBAY_E_CANCELLED, "cancelled");
+            else if (job.wish)
+                co_await work->acquire(*job.wish);
+            else
+                co_await work->forget();
+        } catch (...) {
+            work->broken(job);
+        }
         work->jobs.pop_front();
     }
     work->running = false;
     if (work->closing) work->sink.closed();
+}
+
+// Inside a catch: what acquire() and forget() did not expect.
+void OAuthAuthenticator::Work::broken(const Job& job) noexcept {
+    const auto why = transport::note_escape(host, job.wish ? "a sign-in" : "a sign-out");
+    if (job.wish) sink.refused(job.wish->operation, PATCHBAY_E_INTERNAL, why);
 }
 
 Task<> OAuthAuthenticator::Work::acquire(const Wish& wish) {
@@ -79,8 +94,6 @@ Task<> OAuthAuthenticator::Work::acquire(const Wish& wish) {
         sink.refused(wish.operation, trouble.code(), trouble.what(), trouble.flags());
     } catch (const sdk::Failure& failure) {
         sink.refused(wish.operation, failure.code(), failure.what());
-    } catch (const std::exception& failure) {
-        sink.refused(wish.operation, PATCHBAY_E_INTERNAL, failure.what());
     }
 }
 

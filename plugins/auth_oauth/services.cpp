@@ -1,6 +1,7 @@
 #include "services.hpp"
 
 #include "ascii.hpp"
+#include "edge.hpp"
 #include "encoding.hpp"
 
 #include <array>
@@ -70,14 +71,19 @@ public:
         if (cancellable && services_.cancelled_) throw Trouble(PATCHBAY_E_CANCELLED, "cancelled");
     }
 
-    // The callback's last step, on whatever thread: `*this` may be gone when it returns.
-    void finish() {
-        // A copy: once this is posted the owner of the services may go.
-        const auto strand = services_.strand_;
-        strand->post([this] {
-            services_.stop_ = {};
-            waiting_.resume();
+    // What the host calls when it has an answer, on whatever thread; `take` puts it into `outcome`.
+    // The call may be gone when it returns.
+    template <class Take>
+    static void answer(void* ctx, patchbay_status status, const patchbay_error* error,
+                       Take take) noexcept {
+        auto& call = *static_cast<Call*>(ctx);
+        const auto* const host = call.services_.host_;
+        const auto taken = transport::edge(host, "the answer of a service", [&] {
+            call.ended = Ended(status, error);
+            if (status == PATCHBAY_OK) take(call.outcome);
         });
+        if (!taken) call.ended.status = PATCHBAY_E_INTERNAL;
+        transport::edge(host, "the end of a service's call", [&call] { call.finish(); });
     }
 
     Ended ended;
@@ -87,6 +93,15 @@ public:
     bool cancellable = true;
 
 private:
+    void finish() {
+        // A copy: once this is posted the owner of the services may go.
+        const auto strand = services_.strand_;
+        strand->post([this] {
+            services_.stop_ = {};
+            waiting_.resume();
+        });
+    }
+
     Services& services_;
     Start start_;
     std::coroutine_handle<> waiting_;
@@ -138,16 +153,14 @@ Task<Reply> Services::fetch(Request request) {
             host_, &wire, started,
             [](void* ctx, patchbay_status status, const patchbay_http_response* response,
                const patchbay_error* error) noexcept {
-                auto* self = static_cast<Call<Reply>*>(ctx);
-                self->ended = Ended(status, error);
-                if (response) {
-                    self->outcome.status = response->status;
-                    self->outcome.body = sdk::view(response->body);
+                Call<Reply>::answer(ctx, status, error, [response](Reply& reply) {
+                    if (!response) return;
+                    reply.status = response->status;
+                    reply.body = sdk::view(response->body);
                     for (std::size_t i = 0; i < response->header_count; ++i)
-                        self->outcome.headers.emplace_back(sdk::view(response->headers[i].name),
-                                                           sdk::view(response->headers[i].value));
-                }
-                self->finish();
+                        reply.headers.emplace_back(sdk::view(response->headers[i].name),
+                                                   sdk::view(response->headers[i].value));
+                });
             },
             &started->op);
     });
@@ -171,15 +184,13 @@ Redirect Services::reserve(std::uint32_t port) {
 Task<std::string> Services::authorize(Redirect& redirect, std::string url) {
     Call<std::string> call(*this, [this, &redirect, &url](Call<std::string>* started) {
         started->op = redirect.op();
-        const auto status =
-            consent_->authorize(host_, started->op, sdk::str(url), started,
-                                [](void* ctx, patchbay_status code, patchbay_str query,
-                                   const patchbay_error* error) noexcept {
-                                    auto* self = static_cast<Call<std::string>*>(ctx);
-                                    self->ended = Ended(code, error);
-                                    if (code == PATCHBAY_OK) self->outcome = sdk::view(query);
-                                    self->finish();
-                                });
+        const auto status = consent_->authorize(
+            host_, started->op, sdk::str(url), started,
+            [](void* ctx, patchbay_status code, patchbay_str query,
+               const patchbay_error* error) noexcept {
+                Call<std::string>::answer(ctx, code, error,
+                                          [query](std::string& out) { out = sdk::view(query); });
+            });
         if (status >= 0) redirect.spend();  // refused, it is still ours to give back
         return status;
     });
@@ -194,10 +205,9 @@ Task<std::string> Services::get() {
         return secrets_->get(host_, sdk::str(server_), started,
                              [](void* ctx, patchbay_status status, patchbay_str record,
                                 const patchbay_error* error) noexcept {
-                                 auto* self = static_cast<Call<std::string>*>(ctx);
-                                 self->ended = Ended(status, error);
-                                 if (status == PATCHBAY_OK) self->outcome = sdk::view(record);
-                                 self->finish();
+                                 Call<std::string>::answer(
+                                     ctx, status, error,
+                                     [record](std::string& out) { out = sdk::view(record); });
                              });
     });
     co_await call;
@@ -210,9 +220,7 @@ Task<> Services::put(std::string record) {
         return secrets_->put(
             host_, sdk::str(server_), sdk::str(record), started,
             [](void* ctx, patchbay_status status, const patchbay_error* error) noexcept {
-                auto* self = static_cast<Call<int>*>(ctx);
-                self->ended = Ended(status, error);
-                self->finish();
+                Call<int>::answer(ctx, status, error, [](int&) {});
             });
     });
     // A refresh token that has been used must be replaced on disk whatever else happens.
@@ -226,9 +234,7 @@ Task<Lock> Services::lock() {
         return secrets_->lock(
             host_, sdk::str(server_), kLockMs, started,
             [](void* ctx, patchbay_status status, const patchbay_error* error) noexcept {
-                auto* self = static_cast<Call<int>*>(ctx);
-                self->ended = Ended(status, error);
-                self->finish();
+                Call<int>::answer(ctx, status, error, [](int&) {});
             },
             &started->op);
     });

@@ -1,6 +1,6 @@
 #include "strand.hpp"
 
-#include <patchbay/cpp/plugin.hpp>
+#include "edge.hpp"
 
 namespace patchbay::oauth {
 
@@ -8,23 +8,24 @@ Strand::Strand(const patchbay_host* host)
     : host_(host), reactor_(sdk::extension<patchbay_host_reactor>(host, PATCHBAY_HOST_REACTOR)) {}
 
 void Strand::post(std::function<void()> work) {
+    using Held = std::unique_ptr<std::shared_ptr<Strand>>;
+    // The reactor may run this after the last authenticator of the strand is gone.
+    Held self;
     {
         const std::lock_guard lock(mutex_);
+        if (!scheduled_) self = std::make_unique<std::shared_ptr<Strand>>(shared_from_this());
         waiting_.push_back(std::move(work));
         if (std::exchange(scheduled_, true)) return;
     }
-    // The reactor may run this after the last authenticator of the strand is gone.
-    auto* self = new std::shared_ptr<Strand>(shared_from_this());
     const auto run_once = [](void* ctx) noexcept {
-        const std::unique_ptr<std::shared_ptr<Strand>> held(
-            static_cast<std::shared_ptr<Strand>*>(ctx));
-        (*held)->run();
+        (*Held(static_cast<std::shared_ptr<Strand>*>(ctx)))->run();
     };
     // Refused only by a host that is closing: then there is no other thread to keep apart from.
-    if (reactor_->post(host_, self, run_once) < 0) run_once(self);
+    auto* const ctx = self.release();
+    if (reactor_->post(host_, ctx, run_once) < 0) run_once(ctx);
 }
 
-void Strand::run() {
+void Strand::run() noexcept {
     for (;;) {
         std::function<void()> work;
         {
@@ -36,7 +37,10 @@ void Strand::run() {
             work = std::move(waiting_.front());
             waiting_.pop_front();
         }
-        work();
+        transport::edge(host_, "a step of a sign-in", [&work] {
+            work();
+            work = nullptr;
+        });
     }
 }
 

@@ -3,7 +3,8 @@
 //
 // Owns:    what is posted, until it has run; stays alive as long as something is.
 // Threads: [any].
-// Errors:  a reactor that takes nothing any more: run in place.
+// Errors:  a reactor that takes nothing any more: run in place. What throws is told to the host, and
+//          the next goes on.
 #pragma once
 
 #include <patchbay/services.h>
@@ -21,7 +22,7 @@ public:
     void post(std::function<void()> work);
 
 private:
-    void run();
+    void run() noexcept;
 
     const patchbay_host* host_;
     const patchbay_host_reactor* reactor_;

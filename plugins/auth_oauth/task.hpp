@@ -88,7 +88,7 @@ inline Task<void> detail::Promise<void>::get_return_object() {
     return Task<void>(Task<void>::Handle::from_promise(*this));
 }
 
-// Must not throw: nobody is there to catch it.
+// Must not throw, so its body ends in a catch of all: nobody else is there for it.
 struct Detached {
     struct promise_type {
         Detached get_return_object() const noexcept { return {}; }

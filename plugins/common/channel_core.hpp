@@ -7,8 +7,10 @@
 //          one. end() of a watch or timer is for the reactor's thread alone (services.h: cancel).
 //          The sink is called inside a turn, as the ABI permits; only `closed` comes after it,
 //          since the host may destroy the channel from inside it.
-// Errors:  none of its own.
+// Errors:  what an entry throws ends the channel with PATCHBAY_E_INTERNAL, by way of its Owner.
 #pragma once
+
+#include "edge.hpp"
 
 #include <patchbay/cpp/plugin.hpp>
 
@@ -28,9 +30,21 @@ public:
     using Posted = void(PATCHBAY_CALL*)(void*) PATCHBAY_NX;
     enum Events : std::uint32_t { kNone = 0, kReadable = 1, kWritable = 2 };
 
-    explicit ChannelCore(const patchbay_open_params& params);
-    // Of no channel: it has no sink and must not finish.
-    explicit ChannelCore(const patchbay_host* host);
+    // The channel, which knows how it ends.
+    class Owner {
+    public:
+        // An entry threw: ends what is open with PATCHBAY_E_INTERNAL and `why`, also where the
+        // channel is over and something of it was left open. Inside a turn.
+        virtual void broken(const std::string& why) = 0;
+
+    protected:
+        ~Owner() = default;
+    };
+
+    // `owner` null: finish() ends all there is.
+    explicit ChannelCore(const patchbay_open_params& params, Owner* owner = nullptr);
+    // Of no channel: it has no sink, and finish() is only for an owner with something to tell.
+    explicit ChannelCore(const patchbay_host* host, Owner* owner = nullptr);
     ChannelCore(const ChannelCore&) = delete;
 
     class Turn {
@@ -43,6 +57,33 @@ public:
         ChannelCore& core_;
         std::unique_lock<std::mutex> lock_;
     };
+
+    // ---- edges: `body` is what an entry does, `what` names it in the log
+    // In a turn: for what the reactor calls.
+    template <class Body>
+    void enter(const char* what, Body&& body) noexcept {
+        const Turn turn(*this);
+        contain(what, std::forward<Body>(body));
+    }
+    // Inside a turn: for a part after which the rest is done all the same.
+    template <class Body>
+    void contain(const char* what, Body&& body) noexcept {
+        try {
+            std::forward<Body>(body)();
+        } catch (...) {
+            broke(what);
+        }
+    }
+    // In no turn: for what a thread of ours does.
+    template <class Body>
+    void work(const char* what, Body&& body) noexcept {
+        try {
+            std::forward<Body>(body)();
+        } catch (...) {
+            const Turn turn(*this);
+            broke(what);
+        }
+    }
 
     const patchbay_host* host() const { return host_; }
     const sdk::Sink& sink() const { return sink_; }
@@ -74,11 +115,14 @@ public:
 
 private:
     void leave(std::unique_lock<std::mutex>& lock) noexcept;
+    [[gnu::cold]] void broke(const char* what) noexcept;
 
     const patchbay_host* const host_;
     const patchbay_host_reactor* const reactor_;
     const sdk::Sink sink_;
     const std::size_t message_bytes_;
+    Owner* const owner_;
+    const bool is_channel_;
     std::mutex mutex_;  // guards the members below and the channel that uses this
     unsigned open_ = 0;
     bool over_ = false, told_ = false;

@@ -16,8 +16,6 @@ constexpr std::size_t kBytesPerRound = 256u << 10;
 constexpr std::size_t kStrayBytes = 8u << 10;   // of a line that is shown to people
 constexpr std::size_t kMostDrained = 4u << 20;  // more than a pipe holds: somebody goes on writing
 
-using Turn = ChannelCore::Turn;
-
 LineStream& stream_of(void* self) {
     return *static_cast<LineStream*>(self);
 }
@@ -40,8 +38,9 @@ bool LineStream::start(int reading, int writing) {
 
 void LineStream::on_readable(void* self, std::uint32_t) noexcept {
     auto& stream = stream_of(self);
-    const Turn turn(stream.core_);
-    if (stream.read_watch_ && !stream.paused_) stream.take_input();
+    stream.core_.enter("reading lines", [&stream] {
+        if (stream.read_watch_ && !stream.paused_) stream.take_input();
+    });
 }
 
 void LineStream::take_input() {
@@ -172,16 +171,18 @@ void LineStream::cancel(std::uint64_t exchange) {
 
 void LineStream::on_flush(void* self) noexcept {
     auto& stream = stream_of(self);
-    const Turn turn(stream.core_);
-    stream.core_.arrived();
-    stream.flush_posted_ = false;
-    if (!stream.blocked_) stream.flush();
+    stream.core_.enter("writing lines", [&stream] {
+        stream.core_.arrived();
+        stream.flush_posted_ = false;
+        if (!stream.blocked_) stream.flush();
+    });
 }
 
 void LineStream::on_writable(void* self, std::uint32_t) noexcept {
     auto& stream = stream_of(self);
-    const Turn turn(stream.core_);
-    if (stream.write_watch_) stream.flush();
+    stream.core_.enter("writing lines", [&stream] {
+        if (stream.write_watch_) stream.flush();
+    });
 }
 
 // True: the queue is empty or the kernel takes no more for now. False: writing is over.

@@ -10,8 +10,6 @@ namespace {
 
 constexpr int kMostDrainReads = 64;  // of 16 KiB: what a pipe of 1 MiB holds
 
-using Turn = ChannelCore::Turn;
-
 Program& program_of(void* self) {
     return *static_cast<Program*>(self);
 }
@@ -73,31 +71,38 @@ bool Program::left_by_itself() const {
 
 void Program::on_started(void* self, std::int64_t pid) noexcept {
     auto& program = program_of(self);
-    const Turn turn(program.core_);
-    program.listener_.program_runs(pid);
+    program.core_.enter("the start of a program",
+                        [&program, pid] { program.listener_.program_runs(pid); });
 }
 
 void Program::on_exited(void* self, std::int32_t code) noexcept {
     auto& program = program_of(self);
-    const Turn turn(program.core_);
-    program.op_ = 0;
-    program.code_ = code;
-    program.exited_at_ = std::chrono::steady_clock::now();
-    // The service may say so on any thread; watches end on the reactor's.
-    if (!program.core_.post(self, on_exit_posted)) program.leave();
-    program.core_.arrived();
+    program.core_.enter("the exit of a program", [&program, code] {
+        program.core_.arrived();
+        program.op_ = 0;
+        program.code_ = code;
+        program.exited_at_ = std::chrono::steady_clock::now();
+        // The service may say so on any thread; watches end on the reactor's.
+        if (!program.core_.post(&program, on_exit_posted)) program.leave();
+    });
 }
 
 void Program::on_exit_posted(void* self) noexcept {
     auto& program = program_of(self);
-    const Turn turn(program.core_);
-    program.core_.arrived();
-    program.leave();
+    program.core_.enter("the exit of a program", [&program] {
+        program.core_.arrived();
+        program.leave();
+    });
 }
 
 void Program::leave() {
-    drain(outputs_[kStderr]);
-    if (outputs_[kStdout].watch) drain(outputs_[kStdout]);
+    // Whatever becomes of its last words, its exit is told.
+    core_.contain("the last output of a program", [this] {
+        drain(outputs_[kStderr]);
+        if (outputs_[kStdout].watch) drain(outputs_[kStdout]);
+    });
+    for (auto& pipe : outputs_)
+        if (pipe.watch) close(pipe);
     if (stdin_ >= 0) ::close(std::exchange(stdin_, -1));
     listener_.program_exited();
 }
@@ -111,10 +116,11 @@ void Program::follow(Pipe& pipe) {
 
 void Program::on_readable(void* context, std::uint32_t) noexcept {
     auto& pipe = *static_cast<Pipe*>(context);
-    const Turn turn(pipe.program->core_);
-    for (int i = 0; i < pipe.program->reads_a_round_ && pipe.watch && pipe.program->read(pipe);
-         ++i) {
-    }
+    auto& program = *pipe.program;
+    program.core_.enter("the output of a program", [&pipe, &program] {
+        for (int i = 0; i < program.reads_a_round_ && pipe.watch && program.read(pipe); ++i) {
+        }
+    });
 }
 
 // False: nothing more for now, or for good.

@@ -13,11 +13,12 @@ void Timer::stop() {
 void Timer::on_fired(void* self, patchbay_status status) noexcept {
     if (status != PATCHBAY_OK) return;  // from inside stop(), in a turn
     auto& timer = *static_cast<Timer*>(self);
-    const ChannelCore::Turn turn(timer.core_);
-    timer.op_ = 0;
-    timer.core_.arrived();
-    const auto fired = timer.fired_;  // it may destroy its timer
-    fired();
+    timer.core_.enter("a timer", [&timer] {
+        timer.op_ = 0;
+        timer.core_.arrived();
+        const auto fired = timer.fired_;  // it may destroy its timer
+        fired();
+    });
 }
 
 }  // namespace patchbay::transport

@@ -3,7 +3,7 @@
 //
 // Owns:    the operation at the host. Borrows core, which counts it as open.
 // Threads: inside a turn of the core; stop() on the reactor's thread (services.h: cancel).
-// Errors:  what it calls must not throw.
+// Errors:  what it calls may throw, which ends the channel.
 #pragma once
 
 #include "channel_core.hpp"

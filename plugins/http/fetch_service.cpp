@@ -22,8 +22,10 @@ using Turn = transport::ChannelCore::Turn;
 }  // namespace
 
 // What the fetches of one host share.
-struct FetchService::State {
-    State(const patchbay_host* host, net::Workers& its_pool) : core(host), pool(its_pool) {}
+struct FetchService::State final : private transport::ChannelCore::Owner {
+    State(const patchbay_host* host, net::Workers& its_pool) : core(host, this), pool(its_pool) {}
+    // Which fetch it was is not known here: each that is under way is answered.
+    void broken(const std::string& why) override;
 
     // Connections are shared only by fetches that are judged alike.
     struct Route {
@@ -102,7 +104,9 @@ public:
         ended_ = true;
         if (trouble) trouble_ = *trouble;
         // Outside this turn: the asker may ask for more from inside its callback.
-        auto told = [self = std::static_pointer_cast<Fetch>(shared_from_this())] { self->tell(); };
+        auto told = [self = std::static_pointer_cast<Fetch>(shared_from_this())] {
+            self->tell_surely();
+        };
         try {
             service_.pool.run(told);
         } catch (const std::system_error&) {  // no thread: then on this one
@@ -116,6 +120,15 @@ public:
     void drop_timer() { timer_.stop(); }
 
 private:
+    // Somebody waits for the callback, whatever becomes of the answer.
+    void tell_surely() {
+        if (transport::edge(service_.core.host(), "the answer of a fetch", [this] { tell(); }))
+            return;
+        patchbay_error error{};
+        sdk::fill(error, PATCHBAY_E_INTERNAL, "internal error at the answer");
+        done_(ctx_, error.code, nullptr, &error);
+    }
+    // What may throw comes before the callback.
     void tell() {
         if (trouble_) {
             patchbay_error error{};
@@ -159,6 +172,10 @@ private:
     std::atomic<bool> late_{false};
     bool ended_ = false;
 };
+
+void FetchService::State::broken(const std::string&) {
+    for (const auto& [id, fetch] : fetches) fetch->blow();
+}
 
 FetchService::FetchService(const patchbay_host* host, net::Workers& pool)
     : state_(std::make_unique<State>(host, pool)) {}

@@ -34,7 +34,7 @@ private:
 };
 
 HttpTransport::HttpTransport(const patchbay_open_params& params, net::Endpoint endpoint)
-    : core_(params),
+    : core_(params, this),
       endpoint_(std::move(endpoint)),
       engine_(core_, sdk::plugin_of<net::ThreadedPlugin>(params).workers(), endpoint_, this),
       credentials_(params) {}
@@ -170,11 +170,12 @@ void HttpTransport::close() {
 
 void HttpTransport::on_close_posted(void* self) noexcept {
     auto& transport = *static_cast<HttpTransport*>(self);
-    const Turn turn(transport.core_);
-    transport.core_.arrived();
-    if (transport.core_.over()) return;
-    transport.conclude_all(PATCHBAY_E_CLOSED, "the connection was closed");
-    transport.say_farewell();
+    transport.core_.enter("the close of a channel", [&transport] {
+        transport.core_.arrived();
+        if (transport.core_.over()) return;
+        transport.conclude_all(PATCHBAY_E_CLOSED, "the connection was closed");
+        transport.say_farewell();
+    });
 }
 
 void HttpTransport::conclude_all(patchbay_status code, const std::string& text) {
@@ -186,12 +187,11 @@ void HttpTransport::conclude_all(patchbay_status code, const std::string& text) 
 }
 
 // Somebody may have waited for what was not told: nobody waits on this channel any longer.
-void HttpTransport::engine_failed(const net::Trouble& trouble) noexcept {
+void HttpTransport::broken(const std::string& why) {
     if (core_.over()) return;
     closing_ = true;
-    const auto text = "internal error of the http plugin: " + trouble.text;
-    conclude_all(PATCHBAY_E_INTERNAL, text);
-    finish(PATCHBAY_E_INTERNAL, text);
+    conclude_all(PATCHBAY_E_INTERNAL, why);
+    finish(PATCHBAY_E_INTERNAL, why);
 }
 
 void HttpTransport::say_farewell() {
@@ -207,11 +207,12 @@ void HttpTransport::finish(patchbay_status code, std::string text) {
     // Timers and watches end on the reactor's thread; Farewell's end comes on a worker's.
     static_cast<void>(core_.post(this, [](void* self) noexcept {
         auto& transport = *static_cast<HttpTransport*>(self);
-        const Turn turn(transport.core_);
-        transport.core_.arrived();
-        for (auto* timer : {&transport.patience_, &transport.linger_, &transport.hold_})
-            timer->stop();
-        transport.engine_.stop();
+        transport.core_.enter("the end of a channel", [&transport] {
+            transport.core_.arrived();
+            for (auto* timer : {&transport.patience_, &transport.linger_, &transport.hold_})
+                timer->stop();
+            transport.engine_.stop();
+        });
     }));
 }
 

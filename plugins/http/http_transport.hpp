@@ -25,7 +25,9 @@
 
 namespace patchbay::http {
 
-class HttpTransport final : public sdk::Channel, private net::EngineOwner {
+class HttpTransport final : public sdk::Channel,
+                            private transport::ChannelCore::Owner,
+                            private net::EngineOwner {
 public:
     static std::unique_ptr<sdk::Channel> open(const patchbay_open_params& params);
 
@@ -57,7 +59,7 @@ private:
     void say_farewell();
     void finish(patchbay_status code = PATCHBAY_OK, std::string text = {});
     bool crowded();
-    void engine_failed(const net::Trouble& trouble) noexcept override;
+    void broken(const std::string& why) override;
     void engine_has_room() noexcept override;
     // Streams whose answer has been read and that are still open: enough of them.
     void end_settled();

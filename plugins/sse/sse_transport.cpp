@@ -135,7 +135,7 @@ private:
 };
 
 SseTransport::SseTransport(const patchbay_open_params& params, net::Endpoint endpoint)
-    : core_(params),
+    : core_(params, this),
       endpoint_(std::move(endpoint)),
       engine_(core_, sdk::plugin_of<net::ThreadedPlugin>(params).workers(), endpoint_, this),
       credentials_(params) {}
@@ -190,8 +190,8 @@ patchbay_status SseTransport::send(const patchbay_message& message, sdk::Body bo
     return engine_.crowded() ? PATCHBAY_PAUSE : PATCHBAY_OK;
 }
 
-void SseTransport::engine_failed(const net::Trouble& trouble) noexcept {
-    give_up(PATCHBAY_E_INTERNAL, "internal error of the sse plugin: " + trouble.text);
+void SseTransport::broken(const std::string& why) {
+    give_up(PATCHBAY_E_INTERNAL, why);
 }
 
 void SseTransport::engine_has_room() noexcept {
@@ -240,10 +240,11 @@ void SseTransport::give_up(patchbay_status code, std::string text, std::uint32_t
 
 void SseTransport::on_posted(void* self) noexcept {
     auto& transport = *static_cast<SseTransport*>(self);
-    const Turn turn(transport.core_);
-    transport.core_.arrived();
-    transport.engine_.stop();
-    transport.stream_.reset();
+    transport.core_.enter("the end of a channel", [&transport] {
+        transport.core_.arrived();
+        transport.engine_.stop();
+        transport.stream_.reset();
+    });
 }
 
 }  // namespace patchbay::sse

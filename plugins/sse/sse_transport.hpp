@@ -19,7 +19,9 @@
 
 namespace patchbay::sse {
 
-class SseTransport final : public sdk::Channel, private net::EngineOwner {
+class SseTransport final : public sdk::Channel,
+                           private transport::ChannelCore::Owner,
+                           private net::EngineOwner {
 public:
     static std::unique_ptr<sdk::Channel> open(const patchbay_open_params& params);
 
@@ -40,7 +42,7 @@ private:
     // The channel is over; with a refusal, for its reason.
     void give_up(patchbay_status code, std::string text, std::uint32_t flags = 0,
                  std::optional<net::Refusal> refusal = std::nullopt);
-    void engine_failed(const net::Trouble& trouble) noexcept override;
+    void broken(const std::string& why) override;
     void engine_has_room() noexcept override;
     static void on_posted(void* self) noexcept;
 

@@ -29,7 +29,7 @@ std::unique_ptr<sdk::Channel> StdioTransport::open(const patchbay_open_params& p
 }
 
 StdioTransport::StdioTransport(const patchbay_open_params& params)
-    : core_(params), stream_(core_, *this), child_(core_, *this) {}
+    : core_(params, this), stream_(core_, *this), child_(core_, *this) {}
 
 patchbay_status StdioTransport::send(const patchbay_message& message, sdk::Body body) {
     const Turn turn(core_);
@@ -56,19 +56,26 @@ void StdioTransport::close() {
 
 void StdioTransport::on_close_posted(void* self) noexcept {
     auto& channel = *static_cast<StdioTransport*>(self);
-    const Turn turn(channel.core_);
-    channel.core_.arrived();
-    channel.give_up(PATCHBAY_OK, {}, channel.grace_);
-    if (!channel.child_.running()) channel.stream_.end_reading();
+    channel.core_.enter("the close of a channel", [&channel] {
+        channel.core_.arrived();
+        channel.give_up(PATCHBAY_OK, {}, channel.grace_);
+        if (!channel.child_.running()) channel.stream_.end_reading();
+    });
 }
 
 // The channel is over. What the server still says must not keep it from leaving.
 void StdioTransport::give_up(patchbay_status code, const std::string& text,
                              std::chrono::milliseconds grace) {
-    core_.finish(code, text, code == PATCHBAY_E_LIMIT ? 0 : PATCHBAY_ERR_RETRYABLE);
+    const bool for_good = code == PATCHBAY_E_LIMIT || code == PATCHBAY_E_INTERNAL;
+    core_.finish(code, text, for_good ? 0 : PATCHBAY_ERR_RETRYABLE);
     stream_.end_writing();
     stream_.discard();
     child_.stop(grace);
+}
+
+void StdioTransport::broken(const std::string& why) {
+    give_up(PATCHBAY_E_INTERNAL, why, {});
+    if (!child_.running()) stream_.end_reading();
 }
 
 void StdioTransport::input_ended(std::string_view rest) {

@@ -17,6 +17,7 @@
 namespace patchbay::stdio {
 
 class StdioTransport final : public sdk::Channel,
+                             private transport::ChannelCore::Owner,
                              private transport::LineStream::Listener,
                              private transport::Child::Listener {
 public:
@@ -31,6 +32,7 @@ private:
     explicit StdioTransport(const patchbay_open_params& params);
     static void on_close_posted(void* self) noexcept;
 
+    void broken(const std::string& why) override;
     void input_ended(std::string_view rest) override;
     void input_broken(patchbay_status code, const std::string& text) override;
     void output_broken(int error) override;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <netdb.h>
+#include <new>
 #include <sys/eventfd.h>
 #include <system_error>
 #include <thread>
@@ -76,7 +77,11 @@ struct Lookup::State {
 
 Lookup::Lookup(const std::string& host, unsigned port) : state_(std::make_shared<State>()) {
     std::thread([state = state_, host, port] {
-        state->resolved = resolve(host, port, 0);
+        try {
+            state->resolved = resolve(host, port, 0);
+        } catch (const std::bad_alloc&) {
+            state->resolved = {{}, "out of memory"};  // which needs none
+        }
         state->done.store(true, std::memory_order_release);
         const std::uint64_t one = 1;
         static_cast<void>(!::write(state->done_fd, &one, sizeof one));

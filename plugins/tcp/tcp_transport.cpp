@@ -23,18 +23,10 @@ std::chrono::milliseconds milliseconds(const sdk::Config& config, const char* ke
         static_cast<std::int64_t>(config.number(key, otherwise, 0, 60'000)));
 }
 
-// A port of the ephemeral range that nobody listens on can be connected to itself.
-bool connected_to_itself(int socket, const Address& peer) {
-    Address ours;
-    ours.size = sizeof ours.storage;
-    return ::getsockname(socket, reinterpret_cast<sockaddr*>(&ours.storage), &ours.size) == 0 &&
-           ours.size == peer.size && std::memcmp(&ours.storage, &peer.storage, ours.size) == 0;
-}
-
 }  // namespace
 
 TcpTransport::TcpTransport(const patchbay_open_params& params, const sdk::Config& config)
-    : core_(params),
+    : core_(params, this),
       stream_(core_, *this),
       child_(core_, *this),
       name_(config.text("host", "127.0.0.1")),
@@ -84,18 +76,20 @@ void TcpTransport::look_up() {
 
 void TcpTransport::on_resolved(void* self, std::uint32_t) noexcept {
     auto& transport = *static_cast<TcpTransport*>(self);
-    const Turn turn(transport.core_);
-    const auto* const answer = transport.lookup_ ? transport.lookup_->answer() : nullptr;
-    if (!answer) return;
-    transport.core_.end(transport.lookup_watch_);
-    if (transport.core_.over()) return;
-    try {
-        transport.choose(*answer);
-        transport.begin();
-    } catch (const sdk::Failure& failure) {
-        const bool for_good = failure.code() == PATCHBAY_E_DENIED;
-        transport.give_up(failure.code(), failure.what(), for_good ? 0 : PATCHBAY_ERR_RETRYABLE);
-    }
+    transport.core_.enter("the answer of the resolver", [&transport] {
+        const auto* const answer = transport.lookup_ ? transport.lookup_->answer() : nullptr;
+        if (!answer) return;
+        transport.core_.end(transport.lookup_watch_);
+        if (transport.core_.over()) return;
+        try {
+            transport.choose(*answer);
+            transport.begin();
+        } catch (const sdk::Failure& failure) {
+            const bool for_good = failure.code() == PATCHBAY_E_DENIED;
+            transport.give_up(failure.code(), failure.what(),
+                              for_good ? 0 : PATCHBAY_ERR_RETRYABLE);
+        }
+    });
 }
 
 // Judged by address, not by name: a name may point anywhere, and elsewhere tomorrow.
@@ -118,41 +112,63 @@ void TcpTransport::begin() {
         attempt();
 }
 
+// The next address for which something is to be waited for, or the end of the round. DNS says how
+// many there are.
 void TcpTransport::attempt() {
     if (next_address_ == addresses_.size()) next_address_ = 0;
-    connect_to(addresses_[next_address_++]);
+    for (;;) {
+        const auto why = connect_to(addresses_[next_address_++]);
+        if (!why) return;
+        drop_socket();
+        if (next_address_ == addresses_.size()) return round_failed(*why);
+    }
 }
 
-void TcpTransport::connect_to(const Address& address) {
+std::optional<std::string> TcpTransport::connect_to(const Address& address) {
     socket_ = ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (socket_ < 0) return attempt_failed(std::strerror(errno));
+    if (socket_ < 0) return std::strerror(errno);
     const int on = 1;
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     ::setsockopt(socket_, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     const int status =
         ::connect(socket_, reinterpret_cast<const sockaddr*>(&address.storage), address.size);
-    if (status == 0) return connected();
-    if (errno != EINPROGRESS) return attempt_failed(std::strerror(errno));
-    if (!core_.watch(socket_, Core::kWritable, this, on_connect_ready, socket_watch_))
-        return attempt_failed("the host cannot watch the socket");
-    core_.sink().fact("trouble", "no answer from " + address.text());
-    wait(connect_timeout_);
+    if (status != 0 && errno != EINPROGRESS) return std::strerror(errno);
+    if (status == 0) {
+        if (connected_to_itself()) return "nobody listens";
+        connected();
+    } else if (core_.watch(socket_, Core::kWritable, this, on_connect_ready, socket_watch_)) {
+        core_.sink().fact("trouble", "no answer from " + address.text());
+        wait(connect_timeout_);
+    } else {
+        return "the host cannot watch the socket";
+    }
+    return std::nullopt;
 }
 
 void TcpTransport::on_connect_ready(void* self, std::uint32_t) noexcept {
     auto& transport = *static_cast<TcpTransport*>(self);
-    const Turn turn(transport.core_);
-    if (!transport.socket_watch_) return;
-    int error = 0;
-    socklen_t size = sizeof error;
-    ::getsockopt(transport.socket_, SOL_SOCKET, SO_ERROR, &error, &size);
-    if (error) return transport.attempt_failed(std::strerror(error));
-    transport.connected();
+    transport.core_.enter("the end of an attempt to connect", [&transport] {
+        if (!transport.socket_watch_) return;
+        int error = 0;
+        socklen_t size = sizeof error;
+        ::getsockopt(transport.socket_, SOL_SOCKET, SO_ERROR, &error, &size);
+        if (error) return transport.attempt_failed(std::strerror(error));
+        if (transport.connected_to_itself()) return transport.attempt_failed("nobody listens");
+        transport.connected();
+    });
+}
+
+// A port of the ephemeral range that nobody listens on can be connected to itself.
+bool TcpTransport::connected_to_itself() const {
+    const auto& peer = addresses_[next_address_ - 1];
+    Address ours;
+    ours.size = sizeof ours.storage;
+    return ::getsockname(socket_, reinterpret_cast<sockaddr*>(&ours.storage), &ours.size) == 0 &&
+           ours.size == peer.size && std::memcmp(&ours.storage, &peer.storage, ours.size) == 0;
 }
 
 void TcpTransport::connected() {
     const auto& address = addresses_[next_address_ - 1];
-    if (connected_to_itself(socket_, address)) return attempt_failed("nobody listens");
     core_.end(socket_watch_);
     timer_.stop();
     const int fd = std::exchange(socket_, -1);
@@ -167,6 +183,10 @@ void TcpTransport::connected() {
 void TcpTransport::attempt_failed(const std::string& why) {
     drop_socket();
     if (next_address_ < addresses_.size()) return attempt();
+    round_failed(why);
+}
+
+void TcpTransport::round_failed(const std::string& why) {
     const auto delay = rounds_.failed();
     if (!delay || !patient()) {
         const auto tried =
@@ -229,9 +249,10 @@ void TcpTransport::close() {
 
 void TcpTransport::on_close_posted(void* self) noexcept {
     auto& transport = *static_cast<TcpTransport*>(self);
-    const Turn turn(transport.core_);
-    transport.core_.arrived();
-    transport.give_up(PATCHBAY_OK, {});
+    transport.core_.enter("the close of a channel", [&transport] {
+        transport.core_.arrived();
+        transport.give_up(PATCHBAY_OK, {});
+    });
 }
 
 void TcpTransport::give_up(patchbay_status code, const std::string& text, std::uint32_t flags) {
@@ -241,6 +262,10 @@ void TcpTransport::give_up(patchbay_status code, const std::string& text, std::u
     stream_.end_writing();
     stream_.end_reading();
     child_.stop(open_ ? grace_ : std::chrono::milliseconds::zero());
+}
+
+void TcpTransport::broken(const std::string& why) {
+    give_up(PATCHBAY_E_INTERNAL, why, 0);
 }
 
 void TcpTransport::input_ended(std::string_view rest) {

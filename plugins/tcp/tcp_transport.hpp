@@ -25,6 +25,7 @@
 namespace patchbay::tcp {
 
 class TcpTransport final : public sdk::Channel,
+                           private transport::ChannelCore::Owner,
                            private transport::LineStream::Listener,
                            private transport::Child::Listener {
 public:
@@ -52,14 +53,18 @@ private:
     void choose(const Resolved& resolved);  // throws Failure when none may be used
     void begin();
     void attempt();
-    void connect_to(const Address& address);
+    // Why it failed at once; nothing: it is under way, or there.
+    std::optional<std::string> connect_to(const Address& address);
+    bool connected_to_itself() const;
     void connected();
-    void attempt_failed(const std::string& why);
+    void attempt_failed(const std::string& why);  // the one that is under way
+    void round_failed(const std::string& why);
     bool patient() const;
     void wait(std::chrono::milliseconds delay);
     void waited();
     void drop_socket();
 
+    void broken(const std::string& why) override;
     void input_ended(std::string_view rest) override;
     void input_broken(patchbay_status code, const std::string& text) override;
     void output_broken(int error) override;

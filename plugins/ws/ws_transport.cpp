@@ -66,7 +66,7 @@ void check_choices(const pn::HTTPResponse& response) {
 }  // namespace
 
 WsTransport::WsTransport(const patchbay_open_params& params, net::Endpoint endpoint)
-    : core_(params),
+    : core_(params, this),
       pool_(sdk::plugin_of<net::ThreadedPlugin>(params).workers()),
       endpoint_(std::move(endpoint)),
       credentials_(params) {}
@@ -90,14 +90,7 @@ bool WsTransport::work(void (WsTransport::*job)()) {
     core_.departed();
     try {
         pool_.run([this, job] {
-            try {
-                (this->*job)();
-            } catch (const std::exception& error) {
-                fail({PATCHBAY_E_INTERNAL,
-                      std::string("internal error of the ws plugin: ") + error.what()});
-            } catch (...) {
-                fail({PATCHBAY_E_INTERNAL, "internal error of the ws plugin"});
-            }
+            core_.work("a worker of the connection", [this, job] { (this->*job)(); });
             const Turn turn(core_);
             core_.arrived();  // the end of this turn may be the end of the channel
         });
@@ -315,11 +308,12 @@ void WsTransport::watch() {
 
 void WsTransport::on_readable(void* self, std::uint32_t) noexcept {
     auto& transport = transport_of(self);
-    const Turn turn(transport.core_);
-    if (!transport.watch_) return;
-    transport.core_.end(transport.watch_);
-    if (transport.core_.over() || transport.reading_) return;
-    transport.read_on();
+    transport.core_.enter("what a server sent", [&transport] {
+        if (!transport.watch_) return;
+        transport.core_.end(transport.watch_);
+        if (transport.core_.over() || transport.reading_) return;
+        transport.read_on();
+    });
 }
 
 // ---- writing
@@ -428,6 +422,12 @@ void WsTransport::fail(const net::Trouble& trouble) {
     give_up(trouble.code, trouble.text, 0, passes ? PATCHBAY_ERR_RETRYABLE : 0);
 }
 
+// A worker that broke writes no more, whatever waits.
+void WsTransport::broken(const std::string& why) {
+    fuse_.blow();
+    give_up(PATCHBAY_E_INTERNAL, why, 0);
+}
+
 void WsTransport::close() {
     const Turn turn(core_);
     give_up(PATCHBAY_OK, {}, kNormal);
@@ -452,14 +452,15 @@ void WsTransport::give_up(patchbay_status code, std::string text, int close_code
 // On the reactor's thread, where watches and timers end.
 void WsTransport::on_over(void* self) noexcept {
     auto& transport = transport_of(self);
-    const Turn turn(transport.core_);
-    transport.core_.arrived();
-    transport.core_.end(transport.watch_);
-    transport.again_.stop();
-    if (!transport.writing_) return transport.patience_.stop();
-    // A server that does not take the close frame: long enough.
-    if (!transport.patience_.running() && !transport.patience_.start(kFarewellPatience))
-        transport.fuse_.blow();
+    transport.core_.enter("the end of a channel", [&transport] {
+        transport.core_.arrived();
+        transport.core_.end(transport.watch_);
+        transport.again_.stop();
+        if (!transport.writing_) return transport.patience_.stop();
+        // A server that does not take the close frame: long enough.
+        if (!transport.patience_.running() && !transport.patience_.start(kFarewellPatience))
+            transport.fuse_.blow();
+    });
 }
 
 }  // namespace patchbay::ws

@@ -30,7 +30,7 @@
 
 namespace patchbay::ws {
 
-class WsTransport final : public sdk::Channel {
+class WsTransport final : public sdk::Channel, private transport::ChannelCore::Owner {
 public:
     static std::unique_ptr<sdk::Channel> open(const patchbay_open_params& params);
 
@@ -72,6 +72,7 @@ private:
     void fail(const net::Trouble& trouble);
     // Over: says goodbye with `close_code` where there is still somebody.
     void give_up(patchbay_status code, std::string text, int close_code, std::uint32_t flags = 0);
+    void broken(const std::string& why) override;
     static void on_readable(void* self, std::uint32_t events) noexcept;
     static void on_over(void* self) noexcept;
 

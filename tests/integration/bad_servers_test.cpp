@@ -13,6 +13,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
@@ -156,6 +157,24 @@ TEST(BadServersMemory, ALimitOfTheConfigurationHoldsForAnswers) {
               0);
 }
 
+TEST(BadServersMemory, ALimitOfTheConfigurationHoldsForLinesOfStderr) {
+    Home home;
+    home.add("bad",
+             {{"command", "/bin/sh"},
+              {"args", json::array{"-c", "head -c 8192 /dev/zero | tr '\\0' x >&2; exit 3"}}});
+    const auto logged = [&](const std::string& limit) {
+        home.run({"--set", "limits.stderr_line_bytes=" + limit, "call", "mcp__bad__x"});
+        const auto logs = home.run({"mcp", "logs", "bad", "--lines", "1"}).out;
+        return std::count(logs.begin(), logs.end(), 'x');
+    };
+    EXPECT_EQ(logged("8192"), 8192);
+    EXPECT_EQ(logged("1000"), 1000);
+    const auto more = home.run({"--set", "limits.stderr_line_bytes=8193", "config", "check"});
+    EXPECT_EQ(more.exit_code, 4);
+    EXPECT_THAT(more.err,
+                HasSubstr("limits.stderr_line_bytes: expected a whole number from 1 to 8192"));
+}
+
 TEST(BadServersInTime, ATimeOutOfTheCallHoldsWhileTheServerIsStillConnecting) {
     Home home;
     home.add_example("bad", {"--never-answer"});
@@ -292,6 +311,54 @@ TEST(BadServersTogether, StatusShowsEachAndIsNotHeldUp) {
         EXPECT_EQ(server.at("state") == "ready", good) << server;
     }
     EXPECT_EQ(nothing_left(), "");
+}
+
+// Each list, and something of a server that answers.
+class SilentServer : public testing::TestWithParam<std::pair<Words, const char*>> {};
+
+TEST_P(SilentServer, HoldsNothingBackOfTheOthers) {
+    const auto& [words, expected] = GetParam();
+    Home home;
+    home.add_example("silent", {"--never-answer"}, {{"startup_timeout_sec", 30}});
+    home.add_example("good");
+    Program program(home.patchbay(words));
+    // Long before the silent one is given up.
+    ASSERT_TRUE(program.wait_for_out(expected)) << program.err();
+    ASSERT_TRUE(program.wait_until(
+        [&] { return program.err().find("waiting for silent ...\n") != std::string::npos; }));
+    EXPECT_THAT(program.err(), Not(HasSubstr("startup_timeout_sec")));
+    program.signal(SIGINT);
+    const auto done = program.finish();
+    EXPECT_EQ(done.exit_code, 130);
+    EXPECT_EQ(done.out.find(expected, done.out.find(expected) + 1), std::string::npos)
+        << "printed once: " << done.out;
+}
+INSTANTIATE_TEST_SUITE_P(Lists, SilentServer,
+                         testing::Values(std::pair(Words{"tools"}, "mcp__good__echo "),
+                                         std::pair(Words{"resources", "list"}, "example://text "),
+                                         std::pair(Words{"prompts", "list"}, "greet ")));
+
+TEST(BadServersTogether, ASilentOneIsToldWhenItsTimeIsOverAndTheExitCodeStays) {
+    Home home;
+    home.add_example("silent", {"--never-answer"}, {{"startup_timeout_sec", 4}});
+    home.add_example("good");
+    const auto done = home.run({"tools"});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_THAT(done.out, HasSubstr("mcp__good__echo "));
+    EXPECT_THAT(done.err, HasSubstr("server \"silent\": "));
+    const auto json = home.run({"tools", "--json"});
+    EXPECT_EQ(json.exit_code, 1);
+    EXPECT_TRUE(json::parse(json.out).is_array()) << "one document";
+    EXPECT_THAT(json.err, Not(HasSubstr("waiting for")));
+}
+
+TEST(BadServersTogether, AToolThatIsThereIsShownWithoutASilentOne) {
+    Home home;
+    home.add_example("silent", {"--never-answer"}, {{"startup_timeout_sec", 60}});
+    home.add_example("good");
+    const auto done = home.run({"tools", "mcp__good__echo"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_LT(done.took, 30s);
 }
 
 TEST(BadServersTogether, WhatAServerSaidOnStderrIsInItsLog) {

@@ -2,6 +2,7 @@
 #include "integration/home.hpp"
 
 #include <gmock/gmock.h>
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -233,4 +234,12 @@ TEST(CommandLine, BadArgumentsAreRefusedBeforeAnythingIsStarted) {
 }
 
 }  // namespace
+// The tests of the program itself: what they rely on to see a bug that it survives.
+TEST(RunProgram, AnInternalErrorOnStderrFailsATestThatDoesNotExpectIt) {
+    Command command{{"/bin/sh", "-c", "echo 'internal error: oh' >&2"}, {}, "/", {}};
+    EXPECT_NONFATAL_FAILURE(run(command), "an internal error was told: internal error: oh");
+    command.may_break = true;
+    EXPECT_EQ(run(command).exit_code, 0);
+}
+
 }  // namespace patchbay::test

@@ -211,9 +211,15 @@ TEST_F(BadPlugin, ThatIsRefusedIsNamedToThoseWhoNeedIt) {
 }
 
 TEST_F(BadPlugin, ThatIsSlowIsNamedToThoseWhoAskForIt) {
-    const std::string told = "plugin \"patchbay.test.fake\": send for server \"bad\" took ";
+    const std::string plugin = "plugin \"patchbay.test.fake\": ";
     EXPECT_THAT(run(call_of("slow")).err, Not(HasSubstr("took ")));
-    EXPECT_THAT(run(call_of("slow", {"--log-level", "info"})).err, HasSubstr(told));
+    EXPECT_THAT(run(call_of("slow", {"--log-level", "info"})).err,
+                HasSubstr(plugin + "send for server \"bad\" took "));
+    EXPECT_THAT(run(call_of("open_slow", {"--log-level", "info"})).err,
+                HasSubstr(plugin + "open for server \"bad\" took "));
+    home.environment["FAKE_ENTRY"] = "slow";
+    EXPECT_THAT(run(call_of("", {"--log-level", "info"})).err,
+                HasSubstr(plugin + "patchbay_plugin_entry_0 took "));
 }
 
 TEST_F(BadPlugin, ThatHangsIsNamedWhenASignalAsksForTheEnd) {
@@ -231,6 +237,41 @@ TEST_F(BadPlugin, ThatHangsIsNamedWhenASignalAsksForTheEnd) {
     }
 }
 
+TEST_F(BadPlugin, ThatHangsEndsWithTheTimeOfItsCommand) {
+    for (const auto& [behave, where] :
+         std::map<std::string, std::string>{{"hang", "send for server \"bad\""},
+                                            {"open_hang", "open for server \"bad\""},
+                                            {"entry", "patchbay_plugin_entry_0"}}) {
+        SCOPED_TRACE(behave);
+        if (behave == "entry") home.environment["FAKE_ENTRY"] = "hang";
+        auto command = call_of(behave, {"--set", "plugins.hang_limit=0.5"});
+        command.argv.insert(command.argv.end(), {"--timeout", "0.5"});
+        const auto done = run(command);
+        EXPECT_FALSE(done.timed_out);
+        EXPECT_EQ(done.exit_code, 8);
+        EXPECT_THAT(done.err, HasSubstr("the host hangs in plugin \"patchbay.test.fake\" in " +
+                                        where + "; its time is over"));
+    }
+}
+
+TEST_F(BadPlugin, ThatOnlyTakesLongerThanTheCommandIsNoHang) {
+    // The loop goes round: the command ends as any other that is late.
+    auto command = call_of("keep");
+    command.argv.insert(command.argv.end(), {"--timeout", "0.5"});
+    const auto done = run(command);
+    EXPECT_EQ(done.exit_code, 8);
+    EXPECT_THAT(done.err, Not(HasSubstr("hangs")));
+}
+
+TEST_F(BadPlugin, ThatHangsInItsCloseEndsWhenTheTimeForThatIsOver) {
+    auto command = call_of("close_hang", {"--set", "plugins.hang_limit=0.5"});
+    command.argv.insert(command.argv.end(), {"--timeout", "0.5"});
+    const auto done = run(command);
+    EXPECT_FALSE(done.timed_out);
+    EXPECT_EQ(done.exit_code, 8);
+    EXPECT_THAT(done.err, HasSubstr("in close for server \"bad\"; its time is over"));
+}
+
 TEST_F(BadPlugin, ThatHangsEndsSoonWithASecondSignal) {
     Program program(call_of("hang", {"--set", "plugins.hang_limit=3600"}));
     ASSERT_TRUE(
@@ -244,11 +285,26 @@ TEST_F(BadPlugin, ThatCrashesIsNamed) {
 #ifdef PATCHBAY_SANITIZED
     GTEST_SKIP() << "the sanitizer has the handler";
 #endif
-    const auto done = run(call_of("crash"));
+    for (const auto& [behave, where] :
+         std::map<std::string, std::string>{{"crash", "send for server \"bad\""},
+                                            {"open_crash", "open for server \"bad\""},
+                                            {"entry", "patchbay_plugin_entry_0"}}) {
+        if (behave == "entry") home.environment["FAKE_ENTRY"] = "crash";
+        const auto done = run(call_of(behave));
+        EXPECT_EQ(done.exit_code, 128 + SIGSEGV);
+        EXPECT_THAT(done.err,
+                    HasSubstr("patchbay: SIGSEGV in plugin \"patchbay.test.fake\" in " + where));
+    }
+}
+
+TEST_F(BadPlugin, ThatCrashesOnAThreadOfItsOwnIsNamedByItsLibrary) {
+#ifdef PATCHBAY_SANITIZED
+    GTEST_SKIP() << "the sanitizer has the handler";
+#endif
+    const auto done = run(call_of("thread_crash"));
     EXPECT_EQ(done.exit_code, 128 + SIGSEGV);
-    EXPECT_THAT(done.err,
-                HasSubstr("patchbay: SIGSEGV in plugin \"patchbay.test.fake\" in send for "
-                          "server \"bad\""));
+    EXPECT_THAT(done.err, HasSubstr("patchbay: SIGSEGV in the library " +
+                                    built("tests/plugins/fake/libpatchbay_fake.so")));
 }
 
 TEST_F(BadPlugin, ThatEndsTheProcessIsNamed) {

@@ -1,6 +1,6 @@
-// Fails every test in which an exception escaped a callback of the loop: the loop goes on after it,
-// which is right for a host and would hide a bug here.
-#include "core/loop.hpp"
+// Fails every test in which an exception came to an edge of the host or of a bundled plugin: the host
+// goes on after it, which is right for a host and would hide a bug here.
+#include "core/escapes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@ namespace {
 
 class NoEscapes final : public testing::EmptyTestEventListener {
     void OnTestEnd(const testing::TestInfo&) override {
-        EXPECT_EQ(patchbay::core::Loop::take_escaped(), 0u)
-            << "exceptions escaped callbacks of the loop; the log names them";
+        EXPECT_EQ(patchbay::core::take_escapes(), 0u)
+            << "exceptions came to an edge; the log names them";
     }
 };
 

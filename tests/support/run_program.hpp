@@ -29,6 +29,8 @@ struct Command {
     std::string directory;
     std::string input;  // sent by run(); Program takes send()
     std::chrono::milliseconds deadline = kDeadline;
+    // Its stderr may tell of an internal error; else that fails the test.
+    bool may_break = false;
 };
 
 struct Outcome {
@@ -64,11 +66,12 @@ private:
     void read_some(int& fd, std::string& into);
     void write_some();
     void reap();
+    void judge() const;
 
     pid_t pid_ = -1;
     int in_ = -1, out_ = -1, err_ = -1;
     std::string input_;
-    bool close_input_ = false;
+    bool close_input_ = false, may_break_ = false;
     std::chrono::steady_clock::time_point started_, deadline_;
     Outcome outcome_;
 };

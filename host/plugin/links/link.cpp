@@ -1,5 +1,6 @@
 #include "plugin/links/link.hpp"
 
+#include "core/escapes.hpp"
 #include "core/log.hpp"
 
 #include <mutex>
@@ -101,6 +102,7 @@ void Link::give_up(ErrorCode code, const std::string& why) {
 
 void Link::failed_at(EventKind kind, const char* what) {
     const auto why = std::string("internal error at ") + name_of(kind) + ": " + what;
+    core::count_escape();
     core::log::error(where_ + ": " + why);
     give_up(ErrorCode::Internal, why);
 }

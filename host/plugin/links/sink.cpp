@@ -1,4 +1,5 @@
 // What plugins call: each event of a channel becomes one of its link. [any]
+#include "core/limits.hpp"
 #include "core/secrets.hpp"
 #include "core/text.hpp"
 #include "plugin/links/channel_link.hpp"
@@ -11,7 +12,7 @@
 namespace patchbay::plugin {
 namespace {
 
-constexpr std::size_t kOutputBytes = 8u << 10, kFactBytes = 1u << 10;
+constexpr std::size_t kFactBytes = 1u << 10;
 
 core::Buffer copy_of(const patchbay_buf& body) {
     auto* bytes = static_cast<char*>(std::malloc(body.size ? body.size : 1));
@@ -88,7 +89,7 @@ void sink_output(patchbay_link* link, std::uint32_t stream, patchbay_str line) n
         LinkEvent event{EventKind::Output};
         event.detail = std::make_unique<EventDetail>();
         event.detail->stream = stream;
-        event.detail->text = core::clipped(view(line), kOutputBytes);
+        event.detail->text = core::clipped(view(line), core::kMostStderrLineBytes);
         return link->push(std::move(event));
     });
 }

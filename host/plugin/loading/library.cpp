@@ -4,6 +4,7 @@
 #include "core/descriptor.hpp"
 #include "core/digest.hpp"
 #include "plugin/loading/trust.hpp"
+#include "plugin/mapped_code.hpp"
 
 #include <boost/dll/shared_library.hpp>
 
@@ -140,8 +141,11 @@ Result<Library> Library::open(const std::string& path, const std::string& sha256
         return refused(path, ErrorCode::Invalid, std::string("cannot be mapped: ") + error.what());
     }
     const auto& mapped = mapping->library;
-    if (mapped.has("patchbay_plugin_entry_0"))
-        return Library(&mapped.get<std::remove_pointer_t<Entry>>("patchbay_plugin_entry_0"));
+    if (mapped.has("patchbay_plugin_entry_0")) {
+        const auto found = &mapped.get<std::remove_pointer_t<Entry>>("patchbay_plugin_entry_0");
+        note_code(reinterpret_cast<const void*>(found), path);
+        return Library(found);
+    }
     for (int generation = 1; generation <= kNewestGenerationToLookFor; ++generation) {
         const auto symbol = "patchbay_plugin_entry_" + std::to_string(generation);
         if (mapped.has(symbol))

@@ -1,5 +1,6 @@
 #include "plugin/services/host_services.hpp"
 
+#include "core/escapes.hpp"
 #include "core/log.hpp"
 #include "core/secrets.hpp"
 #include "core/text.hpp"
@@ -170,6 +171,8 @@ const void* HostServices::extension(std::string_view id) {
 void HostServices::log(int level, std::string_view text, const patchbay_kv* fields,
                        std::size_t count) const {
     const auto wanted = level_of(level);
+    // A plugin that says so of itself has a bug, and goes on.
+    if (wanted == core::log::Level::Fatal) core::count_escape();
     if (!core::log::enabled(wanted)) return;
     std::string line = "plugin \"" + plugin_ + "\": ";
     line += core::clipped(text, kLogLineBytes);

@@ -2,12 +2,24 @@
 
 #include <patchbay/services.h>
 
+#include <exception>
+
 namespace patchbay::net {
 namespace {
 
+struct Signed {
+    HeaderList& headers;
+    std::exception_ptr failure;  // of take_header, which the host calls
+};
+
 void take_header(void* ctx, patchbay_str name, patchbay_str value) noexcept {
-    if (is_token(sdk::view(name)) && is_field_value(sdk::view(value)))
-        static_cast<HeaderList*>(ctx)->set(sdk::view(name), sdk::view(value));
+    auto& made = *static_cast<Signed*>(ctx);
+    try {
+        if (is_token(sdk::view(name)) && is_field_value(sdk::view(value)))
+            made.headers.set(sdk::view(name), sdk::view(value));
+    } catch (...) {
+        made.failure = std::current_exception();
+    }
 }
 
 }  // namespace
@@ -35,7 +47,9 @@ HeaderList Credentials::headers_for(const HeaderList& configured, std::string_vi
     if (!signed_) return headers;
     const auto* signer = sdk::extension<patchbay_host_sign>(host_, PATCHBAY_HOST_SIGN);
     const auto text = url.text();
-    if (signer) signer->sign(host_, link_, sdk::str(method), sdk::str(text), &headers, take_header);
+    Signed made{headers, nullptr};
+    if (signer) signer->sign(host_, link_, sdk::str(method), sdk::str(text), &made, take_header);
+    if (made.failure) std::rethrow_exception(made.failure);
     return headers;
 }
 

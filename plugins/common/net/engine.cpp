@@ -72,11 +72,13 @@ Engine::Engine(transport::ChannelCore& core, Workers& pool, const Endpoint& endp
       limits_(core, [this] { guard([this] { look_at_limits(); }); }) {}
 Engine::~Engine() = default;
 
-// The last guard of a callback: nothing may be thrown into the host.
+// The edge of the core with our words for what Poco throws.
 template <class Work>
 void Engine::guard(Work work) noexcept {
-    const auto trouble = trouble_of(std::move(work));
-    if (trouble.code != PATCHBAY_OK && owner_) owner_->engine_failed(trouble);
+    core_.contain("an exchange", [&work] {
+        const auto trouble = trouble_of(std::move(work));
+        if (trouble.code != PATCHBAY_OK) throw trouble;
+    });
 }
 
 // ---- asking
@@ -174,17 +176,15 @@ void Engine::begin(const TaskPtr& task, LinePtr line) {
 // ---- connecting
 
 void Engine::hire() {
-    try {
-        pool_.run([this] { work(); });
-    } catch (const std::system_error& error) {
-        const Turn turn(core_);
+    const auto trouble = trouble_of([this] { pool_.run([this] { work(); }); });
+    if (trouble.code == PATCHBAY_OK) return;
+    core_.enter("an exchange", [this, &trouble] {
         --workers_;
         core_.arrived();
         if (workers_ > 0) return;
-        const Trouble trouble(PATCHBAY_E_LIMIT,
-                              std::string("no thread can be started: ") + error.what(), false);
-        for (const auto& task : std::exchange(dialing_, {})) finish(task, &trouble);
-    }
+        const Trouble told(PATCHBAY_E_LIMIT, "no thread can be started: " + trouble.text, false);
+        for (const auto& task : std::exchange(dialing_, {})) finish(task, &told);
+    });
 }
 
 void Engine::work() {
@@ -209,15 +209,16 @@ void Engine::connect(const TaskPtr& task) {
     auto trouble = trouble_of([&] {
         line = std::make_unique<Line>(*this, dial(endpoint_, task->url, task->fuse_), task->url);
     });
-    const Turn turn(core_);
-    if (task->fuse_.blown())
-        trouble = Trouble(PATCHBAY_E_CANCELLED, "cancelled", false);
-    else if (line &&
-             !core_.watch(line->connection.fd(), line->events, line.get(), on_ready, line->watch))
-        trouble = Trouble(PATCHBAY_E_IO, "the host cannot watch the connection", false);
-    if (trouble.code == PATCHBAY_OK) return begin(task, std::move(line));
-    trouble.sent = false;
-    finish(task, &trouble);
+    core_.enter("a new connection", [&] {
+        if (task->fuse_.blown())
+            trouble = Trouble(PATCHBAY_E_CANCELLED, "cancelled", false);
+        else if (line && !core_.watch(line->connection.fd(), line->events, line.get(), on_ready,
+                                      line->watch))
+            trouble = Trouble(PATCHBAY_E_IO, "the host cannot watch the connection", false);
+        if (trouble.code == PATCHBAY_OK) return begin(task, std::move(line));
+        trouble.sent = false;
+        finish(task, &trouble);
+    });
 }
 
 // ---- answers

@@ -7,8 +7,8 @@
 //
 // Owns:    tasks from start() to their end(), and the connections. Borrows core, endpoint and owner.
 // Threads: everything inside a turn of the core, stop() on the reactor's thread; dialing is outside.
-// Errors:  told to the task's end(), once; what a task throws ends it, and what its end() throws is
-//          told to the owner.
+// Errors:  told to the task's end(), once; what a task throws ends it, and what its end() throws
+//          ends the channel of the core.
 // Limits:  kConnections exchanges under way, others wait, and beyond kQueued of them or kQueuedBytes
 //          crowded() says so; kWorkers that connect; kRedirects; Patience::answer for what has
 //          begun to come or to go, and a second for every 16 KiB of it.
@@ -100,11 +100,8 @@ private:
 // The channel that an engine works for.
 class EngineOwner {
 public:
-    // The end() of a task threw: the host may wait for what it should have been told. Inside a
-    // turn.
-    virtual void engine_failed(const Trouble& trouble) noexcept = 0;
     // crowded() was true and is no more. Inside a turn.
-    virtual void engine_has_room() noexcept {}
+    virtual void engine_has_room() noexcept = 0;
 
 protected:
     ~EngineOwner() = default;

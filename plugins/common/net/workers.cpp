@@ -1,5 +1,7 @@
 #include "net/workers.hpp"
 
+#include "edge.hpp"
+
 #include <signal.h>
 #include <utility>
 
@@ -42,8 +44,11 @@ void Workers::serve(std::list<std::thread>::iterator self) {
         auto work = std::move(waiting_.front());
         waiting_.pop_front();
         lock.unlock();
-        work();
-        work = nullptr;
+        // What it captured may throw in its end as well.
+        transport::edge(host_, "a worker", [&work] {
+            work();
+            work = nullptr;
+        });
         lock.lock();
     }
     left_.splice(left_.end(), threads_, self);

@@ -1,5 +1,6 @@
 // Threads for a library that blocks: as many as there is work, gone when there is none for a while.
 //
+// Errors:  what `work` throws is told to the host as a bug of ours; the thread goes on.
 // Threads: [any]. Signals are blocked in them: a broken pipe is an error code there.
 // Limits:  the callers'; idle threads leave after kIdle.
 #pragma once
@@ -20,7 +21,8 @@ class Workers {
 public:
     static constexpr std::chrono::seconds kIdle{2};
 
-    Workers() = default;
+    // `host` hears of what work throws.
+    explicit Workers(const patchbay_host* host) : host_(host) {}
     Workers(const Workers&) = delete;
     ~Workers() { stop(); }
 
@@ -33,6 +35,7 @@ private:
     void serve(std::list<std::thread>::iterator self);
     void join_left();
 
+    const patchbay_host* const host_;
     std::mutex mutex_;
     std::condition_variable more_, gone_;
     std::deque<std::function<void()>> waiting_;
@@ -48,7 +51,7 @@ public:
     Workers& workers() { return workers_; }
 
 private:
-    Workers workers_;
+    Workers workers_{host()};
 };
 
 }  // namespace patchbay::net

@@ -96,7 +96,7 @@ struct patchbay_host {
   /* NULL if the host lacks it or the manifest was not granted it. Ids: "patchbay.host.NAME/REV",
    * "com.example.NAME/REV". The table lives until shutdown returns. [any] */
   PATCHBAY_FN(const void *, get_extension)(const patchbay_host *, const char *id) PATCHBAY_NX;
-  /* level: 0 trace .. 5 fatal. kv with PATCHBAY_KV_SECRET is masked. Never blocks. [any] */
+  /* level: 0 trace .. 4 error, 5 fatal: a bug of the plugin's own. kv with PATCHBAY_KV_SECRET is masked. Never blocks. [any] */
   PATCHBAY_FN(void, log)(const patchbay_host *, int32_t level, patchbay_str text,
                          const patchbay_kv *fields, size_t count) PATCHBAY_NX;
 };

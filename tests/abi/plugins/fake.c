@@ -78,6 +78,26 @@ static void burst(patchbay_channel *channel, int count) {
     }
 }
 
+static void misbehave(const char *how) {
+    if (strcmp(how, "hang") == 0) {
+        static const char word[] = "hanging\n";
+        (void)!write(2, word, sizeof word - 1);
+        for (;;) pause();
+    }
+    if (strcmp(how, "crash") == 0) raise(SIGSEGV);
+    if (strcmp(how, "exit") == 0) exit(3);
+    if (strcmp(how, "slow") == 0) {
+        const struct timespec pause = {0, 100000000};
+        nanosleep(&pause, NULL);
+    }
+}
+
+static void *crash(void *nowhere) { /* in code of the plugin's own, on a thread of its own */
+    volatile int *volatile target = nowhere;
+    *target = 1;
+    return NULL;
+}
+
 static patchbay_status fake_open(const patchbay_open_params *params, patchbay_channel **out,
                                  patchbay_error *error) {
     patchbay_channel *channel = calloc(1, sizeof *channel);
@@ -86,6 +106,7 @@ static patchbay_status fake_open(const patchbay_open_params *params, patchbay_ch
     channel->sink = params->sink;
     channel->link = params->link;
     read_behaviour(channel, params->config);
+    if (strncmp(channel->behave, "open_", 5) == 0) misbehave(channel->behave + 5);
     if (behaves(channel, "refuse_open")) {
         error->code = PATCHBAY_E_IO;
         snprintf(error->message, sizeof error->message, "no such peer as \"%.*s\"",
@@ -122,13 +143,11 @@ static patchbay_status fake_send(patchbay_channel *channel, const patchbay_messa
         channel->kept_exchange = message->exchange;
         return PATCHBAY_PAUSE;
     }
-    if (behaves(channel, "hang")) {
-        static const char word[] = "hanging\n";
-        (void)!write(2, word, sizeof word - 1);
-        for (;;) pause();
+    misbehave(channel->behave);
+    if (behaves(channel, "thread_crash")) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, crash, NULL) == 0) pthread_detach(thread);
     }
-    if (behaves(channel, "crash")) raise(SIGSEGV);
-    if (behaves(channel, "exit")) exit(3);
     if (behaves(channel, "burst") || behaves(channel, "storm") || behaves(channel, "flood")) {
         if (message->body.release) message->body.release(message->body.owner);
         if (behaves(channel, "flood"))
@@ -137,10 +156,6 @@ static patchbay_status fake_send(patchbay_channel *channel, const patchbay_messa
             burst(channel, behaves(channel, "burst") ? 5000 : 200000);
         channel->sink->done(channel->link, message->exchange, PATCHBAY_OK, NULL);
         return PATCHBAY_OK;
-    }
-    if (behaves(channel, "slow")) {
-        const struct timespec pause = {0, 100000000};
-        nanosleep(&pause, NULL);
     }
     if (behaves(channel, "fail") || behaves(channel, "slow")) {
         patchbay_problem problem;
@@ -187,6 +202,7 @@ static void fake_resume(patchbay_channel *channel) {
 }
 
 static void fake_close(patchbay_channel *channel) {
+    if (strncmp(channel->behave, "close_", 6) == 0) misbehave(channel->behave + 6);
     if (behaves(channel, "never_close")) return;
     if (channel->thread_runs) pthread_join(channel->thread, NULL);
     if (channel->kept_exchange && !behaves(channel, "close_with_open"))
@@ -267,6 +283,7 @@ patchbay_status patchbay_plugin_entry_0(const patchbay_host *host, const patchba
     fields[1].value.size = 8;
     fields[1].flags = PATCHBAY_KV_SECRET;
     host->log(host, 1, text, fields, 2);
+    if (getenv("FAKE_ENTRY")) misbehave(getenv("FAKE_ENTRY"));
 #if defined(FAKE_REFUSES)
     snprintf(error->message, sizeof error->message, "needs example.clairvoyance/1 (Patchbay 9 or newer)");
     return PATCHBAY_E_UNSUPPORTED;

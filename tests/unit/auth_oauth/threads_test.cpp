@@ -1,6 +1,7 @@
 // Callbacks from every thread at once: the strand keeps them apart.
 #include "crypto.hpp"
 #include "dpop.hpp"
+#include "fake_host.hpp"
 #include "strand.hpp"
 
 #include <gtest/gtest.h>
@@ -134,6 +135,18 @@ TEST(Prover, signs_on_many_threads_while_the_token_changes) {
     }
     for (auto& signer : signers) signer.join();
     EXPECT_EQ(proofs, 150);
+}
+
+TEST(Strand, GoesOnBehindWhatAStepThrows) {
+    FakeHost host;
+    const auto strand = std::make_shared<Strand>(&host);
+    bool second = false;
+    strand->post([] { throw std::runtime_error("oh"); });
+    strand->post([&] { second = true; });
+    host.run();
+    EXPECT_TRUE(second);
+    EXPECT_EQ(host.log_level, 5);
+    EXPECT_EQ(host.logged, "internal error: a step of a sign-in threw: oh\n");
 }
 
 }  // namespace

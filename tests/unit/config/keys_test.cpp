@@ -217,5 +217,45 @@ TEST(Keys, OneClosedEnterpriseFileClosesAll) {
     EXPECT_TRUE(closed({"exclusive = true", "exclusive = false"}));
 }
 
+TEST(Keys, ALineOfStderrIsNoLongerThanPluginsKeepOne) {
+    const auto limit = [](const std::string& value) {
+        const auto config = of_user("[limits]\nstderr_line_bytes = " + value + "\n");
+        return all(config.diagnostics) + std::to_string(config.limits.stderr_line_bytes);
+    };
+    EXPECT_EQ(limit("8192"), "8192");
+    EXPECT_EQ(limit("1"), "1");
+    EXPECT_THAT(limit("8193"), HasSubstr("limits.stderr_line_bytes: expected a whole number from 1 "
+                                         "to 8192, found 8193"));
+}
+
+TEST(Keys, WhatTheStdioPluginPassesJoinsEachServersOwn) {
+    const std::string plugin = "[plugins.stdio]\npass_env = ['KEY', 'LEVEL']\n";
+    const auto passed = [&](const std::string& server) {
+        const auto config = of_user(plugin + "[servers.a]\n" + server + "\n");
+        EXPECT_EQ(all(config.diagnostics), "");
+        const auto* names = config.servers.at(0).settings.if_contains("pass_env");
+        return names ? serialize(*names) : "none";
+    };
+    EXPECT_EQ(passed("command = 'x'"), R"(["KEY","LEVEL"])");
+    EXPECT_EQ(passed("command = 'x'\npass_env = ['LEVEL', 'OWN']"), R"(["LEVEL","OWN","KEY"])");
+    EXPECT_EQ(passed("url = 'http://127.0.0.1:1/mcp'"), "none");
+    EXPECT_EQ(passed("transport = 'tcp'\nport = 1"), "none");
+}
+
+TEST(Keys, OfTheStdioPluginAreJudgedWithItsName) {
+    const Case cases[] = {
+        {"stdio = 5", "plugins.stdio: expected a table, found a number"},
+        {"stdio = { pass_evn = [] }",
+         "plugins.stdio: unknown key \"pass_evn\"; did you mean \"pass_env\""},
+        {"stdio = { pass_env = 'KEY' }", "plugins.stdio: pass_env: expected a list of text"},
+        {"stdio = { pass_env = ['A=B'] }",
+         "plugins.stdio: pass_env: expected names of variables, found \"A=B\""},
+        {"stdio = { pass_env = ['9'] }", "expected names of variables, found \"9\""},
+        {"stdio = { pass_env = [''] }", "expected names of variables, found \"\""}};
+    for (const auto& c : cases)
+        EXPECT_THAT(all(of_user("[plugins]\n" + c.written + "\n").diagnostics), HasSubstr(c.result))
+            << c.written;
+}
+
 }  // namespace
 }  // namespace patchbay::config

@@ -1,5 +1,7 @@
 #include "core/loop.hpp"
 
+#include "core/escapes.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -323,7 +325,7 @@ TEST_F(LoopTest, AnExceptionEndsTheCallbackItEscapesAndNothingElse) {
     EXPECT_TRUE(wait([&] { return reads == 2 && later && ran.size() == 5; }));
     EXPECT_THAT(
         ran, ::testing::UnorderedElementsAre("watch", "timer", "posted", "deferred", "deferred"));
-    EXPECT_EQ(Loop::take_escaped(), 5u);
+    EXPECT_EQ(take_escapes(), 5u);
 }
 
 TEST_F(LoopTest, AWatchThatThrowsForEverIsSilencedAtLast) {
@@ -338,7 +340,7 @@ TEST_F(LoopTest, AWatchThatThrowsForEverIsSilencedAtLast) {
     loop.after(5ms, [&] { later = true; });
     EXPECT_TRUE(wait([&] { return later; }));
     EXPECT_EQ(calls, 100);
-    EXPECT_EQ(Loop::take_escaped(), 100u);
+    EXPECT_EQ(take_escapes(), 100u);
 }
 
 }  // namespace

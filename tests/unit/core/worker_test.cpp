@@ -1,5 +1,7 @@
 #include "core/worker.hpp"
 
+#include "core/escapes.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -106,6 +108,7 @@ TEST_F(WorkerTest, WhatEscapesItsWorkIsAnInternalError) {
     ASSERT_FALSE(*outcome);
     EXPECT_EQ(outcome->error().code, ErrorCode::Internal);
     EXPECT_THAT(outcome->error().message, HasSubstr("so it ends"));
+    EXPECT_EQ(take_escapes(), 1u);
 }
 
 TEST_F(WorkerTest, ItsEndStopsWhatRunsDoesWhatWaitsAndTellsNobody) {

@@ -1,6 +1,8 @@
 // The words of the C ABI, said in the host's, and back.
 #include "plugin/abi.hpp"
 
+#include "core/escapes.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -143,6 +145,7 @@ TEST(Abi, WhatAServiceThrowsBecomesAStatusAndALine) {
     testing::internal::CaptureStderr();
     void_entry("the service", [] { throw 7; });
     EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("no std::exception"));
+    EXPECT_EQ(core::take_escapes(), 3u);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What the host hands through the C ABI, and what it says of a transport that answers otherwise.
 #include "unit/plugin/channel_alone.hpp"
 
+#include "core/escapes.hpp"
 #include "plugin/signer.hpp"
 
 #include <gmock/gmock.h>
@@ -120,6 +121,7 @@ TEST_F(ChannelAlone, IsClosedOnceWhoeverThrowsWhenTheEndIsTold) {
     turn();
     EXPECT_THAT(transport_.calls, ElementsAre("close"));
     EXPECT_THAT(events_.lines, ElementsAre("closed"));
+    EXPECT_EQ(core::take_escapes(), 1u);
 }
 
 TEST_F(ChannelAlone, IsEndedByAListenerThatThrowsAnything) {
@@ -131,6 +133,7 @@ TEST_F(ChannelAlone, IsEndedByAListenerThatThrowsAnything) {
     EXPECT_EQ(events_.problems[0].error.message,
               "server \"demo\": internal error at message: no std::exception");
     EXPECT_THAT(transport_.calls, ElementsAre("close"));
+    EXPECT_EQ(core::take_escapes(), 1u);
 }
 
 TEST_F(ChannelAlone, IsDestroyedWhenItHasClosedThoughNobodyListensAnyMore) {

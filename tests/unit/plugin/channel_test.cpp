@@ -1,5 +1,6 @@
 #include "plugin/channel.hpp"
 
+#include "core/escapes.hpp"
 #include "plugin/loading/catalogue.hpp"
 #include "unit/plugin/channel_user.hpp"
 #include "unit/plugin/plugin_folder.hpp"
@@ -217,6 +218,7 @@ TEST_F(ChannelTest, AListenerThatThrowsEndsItsChannelAndNothingElse) {
     EXPECT_EQ(events_.problems[0].error.code, ErrorCode::Internal);
     EXPECT_THAT(events_.problems[0].error.message,
                 HasSubstr("internal error at message: no such thing"));
+    EXPECT_EQ(core::take_escapes(), 1u);
     EXPECT_EQ(std::count(events_.lines.begin(), events_.lines.end(), "closed"), 1);
     channel_.reset();
     EXPECT_EQ(catalogue_->list().at(0).state, PluginState::Loaded);

@@ -1,5 +1,6 @@
 #include "plugin/services/host_services.hpp"
 
+#include "core/escapes.hpp"
 #include "core/log.hpp"
 #include "plugin/loading/catalogue.hpp"
 #include "unit/plugin/plugin_folder.hpp"
@@ -95,6 +96,17 @@ TEST(HostServices, LogWithoutSecrets) {
     EXPECT_THAT(log, HasSubstr("plugin \"test\": signed in user=ann token=***"));
     EXPECT_THAT(log, HasSubstr("out of range"));
     EXPECT_THAT(log, Not(HasSubstr("hunter22")));
+    EXPECT_EQ(core::take_escapes(), 1u) << "what is beyond is fatal";
+}
+
+TEST(HostServices, CountABugThatAPluginTellsOfItself) {
+    const HostServices services("test", {});
+    const auto log = [&](std::int32_t level) {
+        services.host()->log(services.host(), level, str("oh"), nullptr, 0);
+        return core::take_escapes();
+    };
+    EXPECT_EQ(log(4), 0u);
+    EXPECT_EQ(log(5), 1u);
 }
 
 TEST(HostServices, KeepTheFirstMisbehaviour) {

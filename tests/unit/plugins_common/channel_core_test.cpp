@@ -131,4 +131,82 @@ TEST_F(ChannelCoreTest, WorksAfterATurnWithTheLockFree) {
     EXPECT_THAT(done, ElementsAre(1, 2));
 }
 
+// A channel that breaks at its edges.
+struct BrokenCore : public testing::Test, ChannelCore::Owner {
+    void broken(const std::string& why) override {
+        broken_by.push_back(why);
+        if (breaks_again) throw std::runtime_error("again");
+        core.finish(PATCHBAY_E_INTERNAL, why);
+    }
+
+    ScriptedHost host;
+    ChannelCore core{host.params(), this};
+    std::vector<std::string> broken_by;
+    bool breaks_again = false;
+};
+
+TEST_F(BrokenCore, IsEndedByItsOwnerAndTheHostHearsOfTheBug) {
+    core.enter("a step", [] {});
+    EXPECT_THAT(host.told, IsEmpty());
+    core.enter("a step", [] { throw std::runtime_error("oh"); });
+    const std::string why = "internal error: a step threw: oh";
+    EXPECT_THAT(broken_by, ElementsAre(why));
+    EXPECT_THAT(host.logged, ElementsAre("5 " + why));
+    EXPECT_THAT(host.told, ElementsAre("closed -1 " + why));
+    core.enter("another", [] { throw 7; });
+    EXPECT_EQ(host.logged.back(), "5 internal error: another threw no std::exception");
+    EXPECT_EQ(host.told.size(), 1u);
+}
+
+TEST_F(BrokenCore, CallsItNoBugWhenMemoryIsOut) {
+    core.enter("a step", [] { throw std::bad_alloc(); });
+    EXPECT_THAT(host.logged, ElementsAre("4 a step: out of memory"));
+    EXPECT_THAT(host.told, ElementsAre("closed -1 a step: out of memory"));
+}
+
+TEST_F(BrokenCore, IsEndedAlsoWhenItsOwnerBreaks) {
+    breaks_again = true;
+    core.enter("a step", [] { throw std::runtime_error("oh"); });
+    EXPECT_EQ(host.logged.size(), 2u);
+    EXPECT_THAT(host.told, ElementsAre("closed -1 "));
+}
+
+TEST_F(BrokenCore, GoesOnBehindAPartThatIsContained) {
+    bool behind = false;
+    core.enter("all", [&] {
+        core.contain("a part", [] { throw std::runtime_error("oh"); });
+        behind = true;
+    });
+    EXPECT_TRUE(behind);
+    EXPECT_THAT(broken_by, ElementsAre("internal error: a part threw: oh"));
+}
+
+TEST_F(BrokenCore, TakesATurnForWhatAThreadThrew) {
+    core.work("a worker", [&] {
+        const ChannelCore::Turn turn(core);  // nobody holds one
+        throw std::runtime_error("oh");
+    });
+    EXPECT_THAT(host.told, ElementsAre("closed -1 internal error: a worker threw: oh"));
+}
+
+TEST_F(BrokenCore, IsClosedWhenTheTellingOfTheReasonBreaks) {
+    {
+        const ChannelCore::Turn turn(core);
+        core.finish([](const sdk::Sink&) { throw std::runtime_error("oh"); });
+    }
+    EXPECT_THAT(host.logged, ElementsAre("5 internal error: the end of a channel threw: oh"));
+    EXPECT_THAT(host.told, ElementsAre("closed -1 "));
+}
+
+TEST_F(BrokenCore, DoesWhatFollowsATurnAllTheSame) {
+    bool second = false;
+    {
+        const ChannelCore::Turn turn(core);
+        core.after_turn([] { throw std::runtime_error("oh"); });
+        core.after_turn([&] { second = true; });
+    }
+    EXPECT_TRUE(second);
+    EXPECT_THAT(host.logged, ElementsAre("5 internal error: what follows a turn threw: oh"));
+}
+
 }  // namespace

@@ -25,7 +25,11 @@ namespace {
 
 struct Exits final : Child::Listener {
     int times = 0;
-    void child_exited() override { ++times; }
+    bool throws = false;
+    void child_exited() override {
+        ++times;
+        if (throws) throw std::runtime_error("oh");
+    }
 };
 
 class ChildTest : public ProgramTest {
@@ -310,5 +314,15 @@ TEST_P(ChildWithZero, ClosesItsInputWhenItIsStopped) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AsAnyOther, ChildWithZero, testing::Values(0, 1, 2));
+
+TEST_F(ChildTest, WhatItsListenerThrowsAtItsExitEndsTheChannelAlone) {
+    start(R"({"command":"x"})");
+    exits_.throws = true;
+    exit(0);
+    EXPECT_EQ(exits_.times, 1);
+    EXPECT_THAT(host_.logged, ElementsAre("5 internal error: the exit of a program threw: oh"));
+    EXPECT_FALSE(child_->running());
+    EXPECT_THAT(host_.told, ElementsAre("closed -1 ")) << "nothing of it is open";
+}
 
 }  // namespace

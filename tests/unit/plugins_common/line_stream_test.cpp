@@ -26,7 +26,9 @@ namespace {
 
 struct Ends final : LineStream::Listener {
     std::vector<std::string> lines;
+    bool throws = false;
     void input_ended(std::string_view rest) override {
+        if (throws) throw std::runtime_error("oh");
         lines.push_back("ended " + std::string(rest));
     }
     void input_broken(patchbay_status code, const std::string& text) override {
@@ -485,6 +487,15 @@ TEST_F(LineStreamTest, GetsNoSignalFromASocket) {
     EXPECT_THAT(listener_.lines, ElementsAre("output " + std::to_string(EPIPE)));
     EXPECT_EQ(signals, 0);
     ::sigaction(SIGPIPE, &former, nullptr);
+}
+
+TEST_F(LineStreamTest, WhatItsListenerThrowsEndsTheChannelAlone) {
+    start();
+    listener_.throws = true;
+    hang_up();
+    read();
+    EXPECT_THAT(host_.logged, ElementsAre("5 internal error: reading lines threw: oh"));
+    EXPECT_TRUE(core_->over());
 }
 
 }  // namespace

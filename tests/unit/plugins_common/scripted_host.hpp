@@ -94,7 +94,8 @@ public:
 
     std::map<patchbay_op, Operation> operations;
     std::deque<Posted> posted;
-    std::vector<std::string> told;  // to the sink
+    std::vector<std::string> told;    // to the sink
+    std::vector<std::string> logged;  // "level text"
     Child child;
     std::vector<std::string> stops;   // "op grace"
     int child_fds[3] = {-1, -1, -1};  // given to what is spawned
@@ -242,8 +243,10 @@ private:
                 return process_table();
             return nullptr;
         },
-        [](const patchbay_host*, std::int32_t, patchbay_str, const patchbay_kv*,
-           std::size_t) noexcept {}};
+        [](const patchbay_host*, std::int32_t level, patchbay_str line, const patchbay_kv*,
+           std::size_t) noexcept {
+            current()->logged.push_back(std::to_string(level) + " " + text(line));
+        }};
     patchbay_op last_ = 0;
 };
 

@@ -81,4 +81,13 @@ TEST_F(TimerTest, SaysWhenTheHostTakesNone) {
     EXPECT_FALSE(timer_->running());
 }
 
+TEST_F(TimerTest, WhatItCallsMayThrowAndEndsTheChannelAlone) {
+    timer_ = std::make_unique<Timer>(core_, [] { throw std::runtime_error("oh"); });
+    ASSERT_TRUE(start(5ms));
+    ASSERT_TRUE(host_.fire_timer());
+    EXPECT_FALSE(timer_->running());
+    EXPECT_EQ(host_.logged, std::vector<std::string>{"5 internal error: a timer threw: oh"});
+    EXPECT_EQ(host_.told.size(), 1u) << "closed";
+}
+
 }  // namespace

@@ -60,14 +60,16 @@ struct Told final : Task {
     std::optional<Trouble> trouble;
 };
 
-class EngineTest : public ::testing::Test, public EngineOwner {
+class EngineTest : public ::testing::Test,
+                   public transport::ChannelCore::Owner,
+                   public EngineOwner {
 protected:
     EngineTest() : services_("dev.patchbay.test", plugin::offered_extensions()) {
         services_.attach(loop_);
         patchbay_open_params params{};
         params.struct_size = sizeof params;
         params.host = services_.host();
-        core_.emplace(params);
+        core_.emplace(params, this);
         engine_.emplace(*core_, workers_, endpoint_, this, Patience{50ms, 10ms});
         look();
     }
@@ -81,7 +83,7 @@ protected:
         workers_.stop();
         services_.detach();
     }
-    void engine_failed(const Trouble& trouble) noexcept override { failed_ = trouble.text; }
+    void broken(const std::string& why) override { failed_ = why; }
     void engine_has_room() noexcept override { ++rooms_; }
 
     std::shared_ptr<Told> start(const std::string& url) {
@@ -128,7 +130,7 @@ protected:
     plugin::HostServices services_;
     Endpoint endpoint_{Url{}};
     std::optional<transport::ChannelCore> core_;
-    Workers workers_;
+    Workers workers_{services_.host()};
     std::optional<Engine> engine_;
     std::vector<std::shared_ptr<Told>> tasks_;
     std::string failed_;

@@ -1,6 +1,7 @@
 // The engine by itself: what its tasks throw, and what never ends.
 #include "net/engine.hpp"
 
+#include "core/escapes.hpp"
 #include "engine_fixture.hpp"
 #include "net/sse_parser.hpp"
 
@@ -31,15 +32,16 @@ TEST_F(EngineTest, WhatATaskThrowsIsItsOwnTroubleAndTheOthersGoOn) {
     }
 }
 
-TEST_F(EngineTest, WhatTheEndOfATaskThrowsIsToldToTheOwner) {
+TEST_F(EngineTest, WhatTheEndOfATaskThrowsEndsTheChannel) {
     ScriptedHttp server(
         [](const auto&) -> ScriptedHttp::Answer { return {ScriptedHttp::json("{}")}; });
     const auto task = start(server.url());
     task->throws_in = "end";
     begin(task);
     ASSERT_TRUE(until([&] { return !failed_.empty(); }));
-    EXPECT_EQ(failed_, "thrown in end");
+    EXPECT_EQ(failed_, "internal error: an exchange threw: thrown in end");
     EXPECT_EQ(task->ended, 1);
+    EXPECT_EQ(core::take_escapes(), 1u);
 }
 
 TEST_F(EngineTest, EveryAnswerThatStallsIsEndedNotOnlyTheFirst) {

@@ -1,6 +1,10 @@
 // The threads of a plugin that blocks.
 #include "net/workers.hpp"
 
+#include "core/escapes.hpp"
+#include "plugin/abi.hpp"
+#include "plugin/services/host_services.hpp"
+
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -20,7 +24,8 @@ protected:
         return where.get_future().get();
     }
 
-    Workers workers_;
+    plugin::HostServices services_{"dev.patchbay.test", plugin::offered_extensions()};
+    Workers workers_{services_.host()};
 };
 
 TEST(ThreadedPlugin, EachHostsPluginHasThreadsOfItsOwn) {
@@ -54,6 +59,18 @@ TEST_F(WorkersTest, WorkWaitsForNoOtherWork) {
     EXPECT_EQ(released.wait_for(std::chrono::seconds(20)), std::future_status::ready);
     workers_.stop();
     EXPECT_EQ(threads.size(), static_cast<std::size_t>(kMany));
+}
+
+TEST_F(WorkersTest, AThreadOutlivesWhatItsWorkThrows) {
+    std::promise<std::thread::id> first;
+    workers_.run([&] {
+        first.set_value(std::this_thread::get_id());
+        throw std::runtime_error("oh");
+    });
+    first.get_future().get();
+    ran();
+    workers_.stop();
+    EXPECT_EQ(core::take_escapes(), 1u);
 }
 
 TEST_F(WorkersTest, SignalsAreBlockedInThemAndOnlyThere) {
