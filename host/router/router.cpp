@@ -172,6 +172,16 @@ struct Router::Impl {
 
     std::size_t depth() const { return connections.limits().json_depth; }
 
+    // The rules name tools; the server as a whole is denied by one that fits the bare prefix.
+    std::optional<Error> denial_of(const ServerRequest& request) const {
+        const std::string prefix = "mcp__" + request.server + "__";
+        const policy::Question question{
+            request.principal, request.server, {}, prefix, what_is_asked_for(request.method)};
+        const auto verdict = policy.judge(question);
+        if (verdict.decision == policy::Decision::Allow) return {};
+        return Error{ErrorCode::Denied, policy.reason(question, verdict)};
+    }
+
     // The server is ready: what this request means in its era, and whether it can be asked.
     void send_request(CallId id, Connection& target, ServerRequest& request) {
         const auto* session = target.session();
@@ -264,13 +274,9 @@ CallId Router::request(ServerRequest request, ReplyHandler handler) {
         impl_->call_raw(id, target, std::move(request));
         return id;
     }
-    // The rules name tools; the server as a whole is denied by one that fits the bare prefix.
-    const std::string prefix = "mcp__" + request.server + "__";
-    const policy::Question question{
-        request.principal, request.server, {}, prefix, what_is_asked_for(request.method)};
-    const auto verdict = impl_->policy.judge(question);
-    if (verdict.decision != policy::Decision::Allow) {
-        flights.end_soon(id, {ErrorCode::Denied, impl_->policy.reason(question, verdict)});
+    // Before anything is connected for it; and again when it is sent.
+    if (auto denied = impl_->denial_of(request)) {
+        flights.end_soon(id, std::move(*denied));
         return id;
     }
     flights.bound(id, request.begun, request.timeout, {request.server});
@@ -288,6 +294,8 @@ CallId Router::request(ServerRequest request, ReplyHandler handler) {
         auto again = impl_->connections.find(waiting->server);
         if (!again) return impl_->flights.end_soon(id, again.error());
         if (again->get().state() == State::Ready) {
+            if (auto denied = impl_->denial_of(*waiting))
+                return impl_->flights.end_soon(id, std::move(*denied));
             return impl_->send_request(id, again->get(), *waiting);
         }
         const auto status = again->get().status();

@@ -305,9 +305,9 @@ TEST(Rules, OfAServerRememberInWhoseWordsTheyAre) {
 
 TEST(Rules, OfADefinitionThatWaitsCountByTheKindOfTheirValue) {
     World world;
-    world.folder.write("home/me/.config/patchbay/config.toml", kTwoServers);
+    world.folder.write("home/user/.config/patchbay/config.toml", kTwoServers);
     const auto servers_with = [&](const std::string& definition) {
-        world.folder.write("home/me/work/app/.patchbay/config.toml", definition);
+        world.folder.write("home/user/src/project/.patchbay/config.toml", definition);
         FakeApprovals none;
         none.digests.emplace();
         return load(world.environment, {}, &none).config;

@@ -82,6 +82,21 @@ TEST_F(RouterRules, ACallThatWaitsForItsServerIsJudgedWhenItIsSent) {
     EXPECT_TRUE(servers.at("git").requests("tools/call").empty());
 }
 
+TEST_F(RouterRules, ARequestThatWaitsForItsServerIsJudgedWhenItIsSent) {
+    servers.at("git").results["completion/complete"] = [](const auto&) { return json::object(); };
+    std::optional<Result<Reply>> outcome;
+    ServerRequest request;
+    request.server = "git";
+    request.method = "completion/complete";
+    router().request(std::move(request), [&](Result<Reply> reply) { outcome = std::move(reply); });
+    permissions.deny = {"mcp__git__*"};
+    set_rules();
+    ASSERT_TRUE(loop.run_until([&] { return outcome.has_value(); }, core::Clock::now() + 20s));
+    ASSERT_FALSE(*outcome);
+    EXPECT_EQ(outcome->error().code, ErrorCode::Denied);
+    EXPECT_TRUE(servers.at("git").requests("completion/complete").empty());
+}
+
 TEST_F(RouterRules, WhatWouldHaveToBeAskedIsRefusedWithTheRuleThatAllowsIt) {
     const auto call_as_agent = [&] {
         return ask("git", "tools/call", R"("name":"log")", policy::Principal::Agent);
