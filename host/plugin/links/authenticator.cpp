@@ -11,7 +11,7 @@ namespace patchbay::plugin {
 namespace {
 
 // One operation at a time makes two events: what comes of many more is over in one turn.
-constexpr Link::Limits kLimits{1u << 20, 1'000, 2'000};
+constexpr EventQueue::Limits kLimits{1u << 20, 1'000, 2'000};
 
 bool fits_a_header(std::string_view name, std::string_view value) {
     constexpr std::string_view kNameMarks = "!#$%&'*+-.^_`|~";

@@ -18,8 +18,8 @@ ChannelLink::ChannelLink(core::Loop& its_loop, Instance& its_instance,
                          ChannelEvents& events)
     : LinkTo(its_table, its_loop, its_instance, "channel", options.server,
              "server \"" + options.server + "\"",
-             Limits{std::max(kMostQueuedBytes, 2 * options.message_bytes), kMostQueuedEvents,
-                    kEventsPerRound},
+             EventQueue::Limits{std::max(kMostQueuedBytes, 2 * options.message_bytes),
+                                kMostQueuedEvents, kEventsPerRound},
              options.signer),
       events_(events) {
     mask(options.credentials);

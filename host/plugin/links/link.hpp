@@ -1,6 +1,6 @@
 // The host side of what a plugin has made for us, a channel or an authenticator. Its events are
-// queued in it on whatever thread they come, and delivered by the loop; all judgement of the
-// contract happens at delivery. What only one of the two knows is in who derives from it.
+// queued on whatever thread they come, and delivered by the loop; all judgement of the contract
+// happens at delivery. What only one of the two knows is in who derives from it.
 //
 // Owned by: its Channel or Authenticator, and while a delivery is scheduled by itself.
 // Threads: [loop], except where it says [any].
@@ -10,68 +10,28 @@
 #include "core/secrets.hpp"
 #include "plugin/abi.hpp"
 #include "plugin/authenticator.hpp"
+#include "plugin/links/event_queue.hpp"
 #include "plugin/links/instance.hpp"
 #include "plugin/signer.hpp"
 #include "plugin/slow_call.hpp"
 
-#include <atomic>
-#include <cstdint>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace patchbay::plugin {
 
-enum class EventKind {
-    Opened,
-    Message,
-    Done,
-    Writable,
-    Challenge,
-    Output,
-    Fact,
-    Acquired,
-    Closed,  // what follows is never dispatched
-    Fault,   // the plugin broke the contract
-    Spent,   // a limit of this link is reached, or an event of it was lost
-};
-
-struct EventDetail {
-    Problem problem;
-    std::string name, text;
-    unsigned stream = 0;
-    Result<Grant> outcome = Grant{};
-};
-
-struct LinkEvent {
-    EventKind kind;
-    std::uint64_t id = 0;  // of the exchange or the operation
-    core::Buffer body{};
-    std::unique_ptr<EventDetail> detail{};
-
-    std::size_t bytes() const { return body.size() + (detail ? detail->text.size() : 0); }
-};
-
-class Link : public std::enable_shared_from_this<Link> {
+class Link : public Delivery {
 public:
-    struct Limits {
-        std::size_t bytes, events;  // that wait for the loop
-        std::size_t round;          // events in one turn of it; then the other servers have theirs
-    };
     // `kind`: "channel". `where` begins what is told of it; `signer` may be null.
     Link(core::Loop& loop, Instance& instance, const char* kind, std::string server,
-         std::string where, Limits limits, std::shared_ptr<Signer> signer);
-    virtual ~Link() = default;
+         std::string where, EventQueue::Limits limits, std::shared_ptr<Signer> signer);
     Link(const Link&) = delete;
 
     // ---- [any]: told by the plugin
 
-    // The one door from plugin threads; what to answer to a message. A body that is not taken is
-    // its caller's to release, outside the lock.
-    patchbay_status push(LinkEvent&& event);
+    patchbay_status push(LinkEvent&& event) { return queue_.push(std::move(event)); }
     patchbay_status queue_fault(std::string what);
     // An event could not be taken in: without it the rest makes no sense.
     patchbay_status lose_event();
@@ -85,10 +45,9 @@ public:
     // Nobody listens any more. What has not closed is left to itself, for good.
     void abandon();
 
-    void pause() { paused_ = true; }
+    void pause() { queue_.pause(); }
     void resume();
-    // These were in the message that is being told, and come next.
-    void unfold(std::vector<core::Buffer> messages);
+    void unfold(std::vector<core::Buffer> messages) { queue_.unfold(std::move(messages)); }
 
     // Calls a slot of the plugin; false: it threw, which is queued as a fault.
     template <class Work>
@@ -128,17 +87,9 @@ protected:
                                       patchbay_status status, const std::string* thrown, bool made);
 
 private:
-    [[gnu::cold]] LinkEvent overflow(bool many) const;
-    void schedule();
-
-    // One round. When an event pumps the loop, the next goes on where the outer one is.
-    void deliver();
+    void deliver() final;
     std::size_t deliver_next();
-    // Taken from the queue, and not delivered yet.
-    bool left() const { return !parts_.empty() || next_ < batch_.size(); }
-    // Counts what was delivered, sees to the next round, and lets a plugin that was told to pause
-    // send again when nothing is left.
-    void go_on();
+    void end_round();
     // An event is what it says, of a plugin that keeps its contract so far, and somebody listens.
     bool ordinary(const LinkEvent& event) const {
         return event.kind < EventKind::Closed && !faulted_ && !closed_ && !abandoned_;
@@ -153,26 +104,13 @@ private:
 
     const char* const kind_;
     const std::string where_;
-    const Limits limits_;
-
-    std::vector<LinkEvent> batch_;  // from `next_` on: to be delivered
-    std::size_t next_ = 0;
-    std::size_t delivered_ = 0, delivered_bytes_ = 0;  // of `batch_` in this round
-    std::deque<core::Buffer> parts_;                   // messages that come before those
-    bool alive_ = false;    // from being made to destroy: the plugin may be called
-    bool closing_ = false;  // the plugin was asked to close
-    bool closed_ = false;   // and has
-    bool ended_ = false;    // the last event was told
-    bool faulted_ = false;  // the plugin is not believed any more
-
-    std::atomic<bool> paused_{false};
-
-    std::mutex mutex_;  // guards what follows
-    std::vector<LinkEvent> queue_;
-    std::size_t queued_bytes_ = 0, waiting_ = 0;  // bytes and events, those in `batch_` too
-    bool scheduled_ = false, answered_pause_ = false, overflowed_ = false;
-    bool abandoned_ = false;      // only the loop writes it, and reads it without the mutex
-    std::shared_ptr<Link> self_;  // while a delivery is scheduled
+    bool alive_ = false;      // from being made to destroy: the plugin may be called
+    bool closing_ = false;    // the plugin was asked to close
+    bool closed_ = false;     // and has
+    bool ended_ = false;      // the last event was told
+    bool faulted_ = false;    // the plugin is not believed any more
+    bool abandoned_ = false;  // nobody listens
+    EventQueue queue_;
 };
 
 // A link to something that the plugin makes, closes and destroys by slots of `Table`.
