@@ -73,8 +73,7 @@ void Watchdog::run() {
 }
 
 void Watchdog::set_due(Clock::time_point due) {
-    due_ = due;
-    raise_count(news_);
+    if (due_.exchange(due) != due) raise_count(news_);
 }
 
 int Watchdog::until_due_ms() const {

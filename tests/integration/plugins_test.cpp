@@ -215,10 +215,11 @@ TEST_F(BadPlugin, ThatIsSlowIsNamedToThoseWhoAskForIt) {
     EXPECT_THAT(run(call_of("slow")).err, Not(HasSubstr("took ")));
     EXPECT_THAT(run(call_of("slow", {"--log-level", "info"})).err,
                 HasSubstr(plugin + "send for server \"bad\" took "));
-    EXPECT_THAT(run(call_of("open_slow", {"--log-level", "info"})).err,
-                HasSubstr(plugin + "open for server \"bad\" took "));
+    auto command = call_of("open_slow", {"--log-level", "info"});
+    command.argv.insert(command.argv.end(), {"--timeout", "1"});
+    EXPECT_THAT(run(command).err, HasSubstr(plugin + "open for server \"bad\" took "));
     home.environment["FAKE_ENTRY"] = "slow";
-    EXPECT_THAT(run(call_of("", {"--log-level", "info"})).err,
+    EXPECT_THAT(run(call_of("fail", {"--log-level", "info"})).err,
                 HasSubstr(plugin + "patchbay_plugin_entry_0 took "));
 }
 
@@ -243,7 +244,7 @@ TEST_F(BadPlugin, ThatHangsEndsWithTheTimeOfItsCommand) {
                                             {"open_hang", "open for server \"bad\""},
                                             {"entry", "patchbay_plugin_entry_0"}}) {
         SCOPED_TRACE(behave);
-        if (behave == "entry") home.environment["FAKE_ENTRY"] = "hang";
+        home.environment["FAKE_ENTRY"] = behave == "entry" ? "hang" : "";
         auto command = call_of(behave, {"--set", "plugins.hang_limit=0.5"});
         command.argv.insert(command.argv.end(), {"--timeout", "0.5"});
         const auto done = run(command);
@@ -289,7 +290,7 @@ TEST_F(BadPlugin, ThatCrashesIsNamed) {
          std::map<std::string, std::string>{{"crash", "send for server \"bad\""},
                                             {"open_crash", "open for server \"bad\""},
                                             {"entry", "patchbay_plugin_entry_0"}}) {
-        if (behave == "entry") home.environment["FAKE_ENTRY"] = "crash";
+        home.environment["FAKE_ENTRY"] = behave == "entry" ? "crash" : "";
         const auto done = run(call_of(behave));
         EXPECT_EQ(done.exit_code, 128 + SIGSEGV);
         EXPECT_THAT(done.err,
