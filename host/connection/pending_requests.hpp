@@ -55,6 +55,9 @@ struct PendingRequest {
                (stage == Stage::Waiting || stage == Stage::Queued || stage == Stage::Asking);
     }
     bool may_have_run() const { return stage == Stage::Sent || uncertain; }
+    // The same once this sending has ended with a refusal, which says that nothing was run: unless
+    // something came for it before.
+    bool has_run_maybe() const { return heard || uncertain; }
     core::Clock::time_point due() const { return std::min(deadline, idle_deadline); }
 };
 

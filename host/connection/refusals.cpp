@@ -7,6 +7,7 @@ namespace patchbay::connection {
 namespace {
 
 constexpr unsigned kForbidden = 403;
+constexpr const char* kMayHaveRun = "; the request may have been carried out";
 
 }  // namespace
 
@@ -61,8 +62,8 @@ void Refusals::broken(RequestId id, const plugin::Problem* problem) {
     const bool refused = problem && problem->http_status >= 400 && problem->http_status < 500;
     if (not_sent && !entry.uncertain)
         error.message += "; the request was not sent";
-    else if (!refused || entry.uncertain)
-        error.message += "; the request may have been carried out";
+    else if (!refused || entry.has_run_maybe())
+        error.message += kMayHaveRun;
     parts_.requests.finish(id, parts_.name.named(std::move(error)));
 }
 
@@ -83,8 +84,9 @@ void Refusals::session_lost(RequestId id, const plugin::Problem& problem) {
     if (entry.session_retried || entry.heard) {
         Error error{ErrorCode::SessionLost, problem.error.message};
         error.message += entry.heard
-                             ? "; the request had begun and may have been carried out"
+                             ? "; the request had begun"
                              : "; the new session was lost as well, the request was not repeated";
+        if (entry.has_run_maybe()) error.message += kMayHaveRun;
         return parts_.requests.finish(id, parts_.name.named(std::move(error)));
     }
     entry.session_retried = true;
@@ -109,16 +111,16 @@ void Refusals::unauthorized(RequestId id, const plugin::Problem& problem) {
     auto& credentials = parts_.credentials;
     const bool old_ones = entry.auth_generation != credentials.generation();
     // Refused after it had begun, as a stream that is taken up again may be: once is enough.
+    entry.uncertain = entry.has_run_maybe();
     if (entry.heard && !entry.own && !parts_.requests.repeatable(entry.request)) {
         auto error = credentials.error(problem);
-        error.message += "; the request may have been carried out";
+        error.message += kMayHaveRun;
         return parts_.requests.finish(id, parts_.name.named(std::move(error)));
     }
     entry.stage = Stage::Authorizing;
     if (!credentials.configured() || entry.auth_rounds >= Credentials::kMostRounds)
         return give_up(id, credentials.error(problem), problem.http_status);
     ++entry.auth_rounds;
-    entry.uncertain = entry.uncertain || entry.heard;
     pending_.set_wire_id(id, parts_.requests.next_id());
     if (old_ones) return parts_.requests.resend(id);  // others have asked already
     // A person may be signing in: no limit of ours runs meanwhile but the caller's own.
@@ -174,8 +176,10 @@ void Refusals::challenged(const plugin::Problem& problem) {
 
 // Forbidden is one thing that may not be done; anything else shuts the whole server.
 void Refusals::give_up(RequestId id, Error error, unsigned http_status) {
-    if (http_status == kForbidden && parts_.supervisor.is_ready())
+    if (http_status == kForbidden && parts_.supervisor.is_ready()) {
+        if (pending_.find(id)->has_run_maybe()) error.message += kMayHaveRun;
         return parts_.requests.finish(id, parts_.name.named(std::move(error)));
+    }
     parts_.loss.lose(std::move(error));
 }
 

@@ -111,7 +111,10 @@ private:
 Error unreadable(const Builder& builder, const json::error_code& error, std::size_t at) {
     if (builder.refused == Refused::Crowded)
         return {ErrorCode::Limit,
-                "has more members in its objects than can be read safely (limit json_crowding)"};
+                "has more members in its objects than can be read safely: one object may have " +
+                    std::to_string(static_cast<std::size_t>(std::sqrt(builder.limits.crowding))) +
+                    ", or several large ones as many together as are no more work; no setting "
+                    "changes that, its sender must say it in smaller parts"};
     if (builder.refused == Refused::Infinite)
         return {ErrorCode::Limit, "has a number beyond 1.8e308, the largest that can be kept"};
     if (builder.refused == Refused::Repeated)

@@ -266,10 +266,13 @@ TEST_F(Fetching, AsksBesideAServerOnlyWhatReachesAsFar) {
 
 TEST_F(Fetching, JudgesEveryHopOfARedirect) {
     const std::string beside = "http://127.0.0.1:1/mcp";
-    Answer own;
-    fetch(own, server_.origin() + "/to/" + server_.url(), "{}", 0, 0, beside);
-    ASSERT_TRUE(answered(own));
-    EXPECT_EQ(own.status, PATCHBAY_OK) << own.body;
+    for (const char* path : {"/to/", "/ever/"}) {
+        Answer own;
+        fetch(own, server_.origin() + path + server_.url(), "{}", 0, 0, beside);
+        ASSERT_TRUE(answered(own));
+        EXPECT_EQ(own.status, PATCHBAY_OK) << own.body;
+        EXPECT_EQ(own.body, "{}") << "it was posted again";
+    }
     for (const auto& [url, why] :
          std::map<std::string, std::string>{{"https://10.0.0.1/", "10.0.0.1 is a private address"},
                                             {"https://169.254.169.254/", "a link-local address"},
@@ -287,17 +290,20 @@ TEST_F(Fetching, JudgesEveryHopOfARedirect) {
 }
 
 TEST_F(Fetching, WhatIsPostedStaysWithItsOrigin) {
-    const HttpEcho other;
-    Answer posted, asked;
-    fetch(posted, server_.origin() + "/to/" + other.url(), "code=secret");
-    ASSERT_TRUE(answered(posted));
-    EXPECT_EQ(posted.status, PATCHBAY_E_DENIED);
-    EXPECT_THAT(posted.body, testing::HasSubstr("another origin, " + other.url()));
-    EXPECT_EQ(other.connections(), 0);
-    fetch(asked, server_.origin() + "/to/" + other.url(), "");
-    ASSERT_TRUE(answered(asked));
-    EXPECT_EQ(asked.status, PATCHBAY_OK) << asked.body;
-    EXPECT_EQ(other.connections(), 1);
+    for (const char* path : {"/to/", "/ever/"}) {
+        SCOPED_TRACE(path);
+        const HttpEcho other;
+        Answer posted, asked;
+        fetch(posted, server_.origin() + path + other.url(), "code=secret");
+        ASSERT_TRUE(answered(posted));
+        EXPECT_EQ(posted.status, PATCHBAY_E_DENIED);
+        EXPECT_THAT(posted.body, testing::HasSubstr("another origin, " + other.url()));
+        EXPECT_EQ(other.connections(), 0);
+        fetch(asked, server_.origin() + path + other.url(), "");
+        ASSERT_TRUE(answered(asked));
+        EXPECT_EQ(asked.status, PATCHBAY_OK) << asked.body;
+        EXPECT_EQ(other.connections(), 1);
+    }
 }
 
 TEST_F(Fetching, ARefusalIsCutWhereItIsTooLong) {

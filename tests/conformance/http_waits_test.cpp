@@ -270,6 +270,17 @@ TEST_F(HttpWaits, AStreamIsAskedForWhenTheServerSays) {
     EXPECT_TRUE(server_->last("GET").has("MCP-Session-Id: one\r\n"));
 }
 
+// A server that says "retry: 0", and is obeyed, is asked as fast as it can end.
+TEST_F(HttpWaits, AStreamThatEndsAtOnceAndSaysAtOnceIsAskedForMoreAndMoreRarely) {
+    for (const char* said : {"retry: 0\n\n", "retry: 0\ndata: {}\n\n"}) {
+        const Answer over{ScriptedHttp::events(said), Then::Close};
+        hear({over, over, over, over, over, over}, 7);
+        EXPECT_THAT(waits(), ElementsAre(kHold, 100, 200, 400, 800, 1600, 3200));
+        TearDown();
+        channel_.reset();
+    }
+}
+
 TEST_F(HttpWaits, AStreamThatThereIsNotIsAskedForOnce) {
     const std::vector<Answer> answers{
         {ScriptedHttp::empty("404 Not Found")},

@@ -8,8 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sys/stat.h>
 
 namespace {
@@ -132,10 +134,19 @@ TEST_F(Stdio, GivesAChildTheShortListAndWhatIsConfiguredAndNothingElse) {
 
 // Set while it lives.
 struct Variable {
-    Variable(const char* its_name, const char* value) : name(its_name) { ::setenv(name, value, 1); }
-    ~Variable() { ::unsetenv(name); }
+    Variable(const char* its_name, const char* value) : name(its_name) {
+        if (const char* now = std::getenv(name)) was = now;
+        ::setenv(name, value, 1);
+    }
+    ~Variable() {
+        if (was)
+            ::setenv(name, was->c_str(), 1);
+        else
+            ::unsetenv(name);
+    }
     Variable(const Variable&) = delete;
     const char* const name;
+    std::optional<std::string> was;
 };
 
 TEST_F(Stdio, GivesAChildWhatReachesTheNetworkButNoCredential) {
@@ -163,6 +174,35 @@ TEST_F(Stdio, GivesAChildWhatReachesTheNetworkButNoCredential) {
                           "LC_MESSAGES=de_DE"}));
     EXPECT_THAT(channel_.messages[0], Not(HasSubstr("s3cret")));
     EXPECT_THAT(env, Not(Contains(StartsWith("AWS_PROFILE"))));
+}
+
+TEST_F(Stdio, GivesAChildWhoTheUserIsAndWhomToBelieveButNothingThatIsNamedLikeThem) {
+    const Variable given[] = {{"SSL_CERT_FILE", "/etc/ca.pem"},
+                              {"SSL_CERT_DIR", "/etc/ca"},
+                              {"CURL_CA_BUNDLE", "/etc/curl.pem"},
+                              {"REQUESTS_CA_BUNDLE", "/etc/requests.pem"},
+                              {"TMPDIR", "/var/tmp"},
+                              {"TERM", "vt100"},
+                              {"USER", "me"},
+                              {"LOGNAME", "myself"},
+                              {"SHELL", "/bin/dash"},
+                              {"LANGUAGE", "de:en"},
+                              {"SSL_CERT_FILE_TOKEN", "s3cret"},
+                              {"CURL_TOKEN", "s3cret"},
+                              {"TERM_SESSION_TOKEN", "s3cret"},
+                              {"USER_TOKEN", "s3cret"},
+                              {"SHELL_PASSWORD", "s3cret"},
+                              {"MY_USER", "s3cret"},
+                              {"user", "s3cret"}};
+    ASSERT_TRUE(open({"self"}));
+    ASSERT_TRUE(channel_.until([&] { return !channel_.messages.empty(); }));
+    EXPECT_THAT(
+        self("env"),
+        testing::IsSupersetOf(
+            {"SSL_CERT_FILE=/etc/ca.pem", "SSL_CERT_DIR=/etc/ca", "CURL_CA_BUNDLE=/etc/curl.pem",
+             "REQUESTS_CA_BUNDLE=/etc/requests.pem", "TMPDIR=/var/tmp", "TERM=vt100", "USER=me",
+             "LOGNAME=myself", "SHELL=/bin/dash", "LANGUAGE=de:en"}));
+    EXPECT_THAT(channel_.messages[0], Not(HasSubstr("s3cret")));
 }
 
 TEST_F(Stdio, GivesAChildTheVariablesThatAreNamed) {

@@ -1,12 +1,19 @@
 // `patchbay batch` where it answers by itself: lines that make no sense, servers that are not there,
 // ids, waits, files of requests.
 #include "integration/home.hpp"
+#include "integration/scripted_mcp.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <filesystem>
+#include <memory>
+#include <mutex>
+#include <utility>
 
 namespace patchbay::test {
 namespace {
@@ -220,6 +227,108 @@ TEST(BatchOnTheCommandLine, WhatItPassesOnIsWhatWasWritten) {
                 AllOf(HasSubstr(R"("arguments":{"message":"a","n":18446744073709551616})"),
                       HasSubstr(R"("arguments":{"message":"b","n":0.10})"), HasSubstr(R"("k":1e2)"),
                       HasSubstr(R"("k":99999999999999999999)")));
+}
+
+// ---- how many start at once
+
+// Servers that are counted from their start to when they are asked for their tools.
+class Starts {
+public:
+    void begin() {
+        std::unique_lock lock(mutex_);
+        ++begun_;
+        most_ = std::max(most_, ++now_);
+        changed_.notify_all();
+        // Long enough for another one to begin, if it may.
+        changed_.wait_for(lock, std::chrono::milliseconds(300), [this] { return most_ > 1; });
+    }
+    void end() {
+        const std::scoped_lock lock(mutex_);
+        --now_;
+    }
+    std::pair<int, int> all_and_most() {
+        const std::scoped_lock lock(mutex_);
+        return {begun_, most_};
+    }
+
+private:
+    std::mutex mutex_;  // guards what follows
+    std::condition_variable changed_;
+    int begun_ = 0, now_ = 0, most_ = 0;
+};
+
+TEST(BatchOnTheCommandLine, SoManyRemoteServersStartAtOnceAsTheConfigurationSays) {
+    for (const int limit : {1, 3}) {
+        SCOPED_TRACE(limit);
+        Starts starts;
+        Home home;
+        std::vector<std::unique_ptr<ScriptedHttp>> servers;
+        for (int i = 0; i < 3; ++i) {
+            const auto begun = std::make_shared<bool>(false);
+            servers.push_back(std::make_unique<ScriptedHttp>(
+                scripted_mcp({}, [&starts, begun](const std::string& method) {
+                    if (!std::exchange(*begun, true)) starts.begin();
+                    if (method == "tools/list") starts.end();
+                })));
+            home.add("s" + std::to_string(i), {{"url", servers.back()->url()}});
+        }
+        const auto done =
+            home.run({"--set", "limits.remote_starts=" + std::to_string(limit), "batch"},
+                     "{\"id\":1,\"op\":\"tools/list\"}\n");
+        EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
+        const auto [all, most] = starts.all_and_most();
+        EXPECT_EQ(all, 3);
+        EXPECT_EQ(most == 1, limit == 1) << most;
+    }
+}
+
+TEST(BatchOnTheCommandLine, SoManyLocalServersStartAtOnceAsTheConfigurationSays) {
+    for (const int limit : {1, 3}) {
+        SCOPED_TRACE(limit);
+        Home home;
+        const auto lock = (home.root() / "starting").string();
+        const auto overlap = home.root() / "overlap", begun = home.root() / "begun";
+        // One that is asked for its tools has started, as far as it knows; whoever finds another one
+        // before that says so.
+        const std::string script =
+            "echo >> '" + begun.string() + "'; mkdir '" + lock + "' 2>&- || echo >> '" +
+            overlap.string() +
+            "'; while IFS= read -r line; do case $line in *'\"tools/list\"'*) "
+            "rmdir '" +
+            lock + "' 2>&- ;; esac; printf '%s\\n' \"$line\"; done | exec '" + example_server() +
+            "' --slow-start 300";
+        for (const char* id : {"a", "b", "c"})
+            home.add(id, {{"command", "/bin/sh"}, {"args", json::array{"-c", script}}});
+        const auto done =
+            home.run({"--set", "limits.local_starts=" + std::to_string(limit), "batch"},
+                     "{\"id\":1,\"op\":\"tools/list\"}\n");
+        EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
+        EXPECT_EQ(read_file(begun), "\n\n\n");
+        EXPECT_EQ(std::filesystem::exists(overlap), limit == 3);
+    }
+}
+
+// A request in the server's own words is judged by the tool that it names.
+TEST(BatchOnTheCommandLine, ARequestReachesNoToolThatIsDenied) {
+    const auto request = [](const char* id, const char* tool) {
+        return R"({"op":"request","server":"x","method":"tools/call","id":")" + std::string(id) +
+               R"(","params":{"name":")" + tool + R"(","arguments":{"message":"for )" + tool +
+               "\"}}}\n";
+    };
+    Home home;
+    const auto sent = home.add_recorded("x");
+    const auto done = home.run(
+        {"--set", "permissions.deny=[\"mcp__x__image\"]", "--set",
+         "servers.x.disabled_tools=[\"fail\"]", "--set", "servers.x.tools.add=\"deny\"", "batch"},
+        request("denied", "image") + request("disabled", "fail") + request("of its own", "add") +
+            request("open", "echo"));
+    EXPECT_EQ(done.exit_code, 1);
+    const Lines lines(done.out);
+    for (const char* id : {"denied", "of its own"}) EXPECT_EQ(lines.kind(id), "denied") << done.out;
+    EXPECT_NE(lines.kind("disabled"), "") << done.out;
+    EXPECT_EQ(lines.text("open"), "for echo") << done.out;
+    EXPECT_THAT(read_file(sent), AllOf(HasSubstr("for echo"), Not(HasSubstr("for image")),
+                                       Not(HasSubstr("for fail")), Not(HasSubstr("for add"))));
 }
 
 // For many a server a carriage return ends a line as well.

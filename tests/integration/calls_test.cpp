@@ -1,5 +1,6 @@
 // `patchbay call` against the example server: both transports, both eras.
 #include "integration/home.hpp"
+#include "integration/scripted_mcp.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -150,6 +151,27 @@ INSTANTIATE_TEST_SUITE_P(, Calls,
                                            Way{"TcpLegacy", true, "legacy", "2025-11-25"},
                                            Way{"TcpModern", true, "modern", "2026-07-28"}),
                          [](const auto& way) { return way.param.name; });
+
+// Arguments that a schema says something of that we do not check are sent, but not without a word.
+TEST(CallsOfOtherServers, WhatIsNotCheckedOfTheArgumentsIsSaid) {
+    const auto tools = boost::json::parse(R"([
+        {"name":"odd","inputSchema":{"type":"object","properties":{"a":{"pattern":"(?=x)y"}}}},
+        {"name":"plain","inputSchema":{"type":"object","properties":{"a":{"type":"string"}}}}])");
+    const ScriptedHttp server(scripted_mcp(tools.as_array()));
+    Home home;
+    home.add("s", {{"url", server.url()}});
+    const auto said = home.run({"call", "mcp__s__odd", "a=b"});
+    EXPECT_EQ(said.exit_code, 0) << said.err;
+    EXPECT_EQ(said.out, "done\n");
+    EXPECT_THAT(said.err, AllOf(HasSubstr("note: mcp__s__odd: "), HasSubstr("(?=x)y")));
+    for (const Words& quiet :
+         {Words{"--quiet", "call", "mcp__s__odd", "a=b"}, Words{"call", "mcp__s__odd"},
+          Words{"call", "mcp__s__plain", "a=b"}}) {
+        const auto done = home.run(quiet);
+        EXPECT_EQ(done.out, "done\n");
+        EXPECT_EQ(done.err, "") << testing::PrintToString(quiet);
+    }
+}
 
 TEST(CallsOfModernServers, WhatAServerMayNotAskNamesTheSettingThatLetsIt) {
     Home home;

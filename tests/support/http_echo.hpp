@@ -3,7 +3,7 @@
 // the connection ends without a word. A POST of "initialize" begins a session; the first GET gets a
 // stream of one event that ends, the next 429, and all others 404. A GET of /sse gets the stream of
 // the older transport, whose messages go to /mcp; whatever goes to /to/WHERE is redirected to
-// WHERE. As a proxy it makes no tunnels.
+// WHERE with 307, to /ever/WHERE with 308. As a proxy it makes no tunnels.
 //
 // Threads: those of ScriptedHttp.
 #pragma once
@@ -43,10 +43,15 @@ private:
         const auto line = request.head.substr(0, request.head.find('\r'));
         if (request.is("CONNECT")) return {empty("502 No Tunnel"), Answer::Then::Close};
         if (request.is("DELETE")) return {empty("200 OK")};
-        if (const auto to = line.find(" /to/"); to != line.npos)
-            return {empty(
-                "307 Elsewhere",
-                "Location: " + line.substr(to + 5, line.find(' ', to + 5) - to - 5) + "\r\n")};
+        for (const auto& [path, status] :
+             {std::pair<std::string, const char*>(" /to/", "307 Elsewhere"),
+              {" /ever/", "308 For ever"}}) {
+            const auto at = line.find(path);
+            if (at == line.npos) continue;
+            const auto from = at + path.size();
+            return {empty(status,
+                          "Location: " + line.substr(from, line.find(' ', from) - from) + "\r\n")};
+        }
         return request.is("GET") ? answer_get(counts, request) : answer_post(counts, request.body);
     }
 

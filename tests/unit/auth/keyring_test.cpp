@@ -1,14 +1,31 @@
 // The Secret Service behind a secret-tool of our own making: one that keeps what it is told in a
 // file, one that hangs, and none at all.
 #include "auth/secret_store.hpp"
+#include "support/gate.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+// A disk that is as slow as a test wants.
+std::atomic<patchbay::test::Gate*> slow_disk{nullptr};
+}  // namespace
+
+// Instead of that of the C library.
+extern "C" int fsync(int fd) {
+    if (auto* gate = slow_disk.load()) gate->pass();
+    return static_cast<int>(::syscall(SYS_fsync, fd));
+}
 
 namespace patchbay::auth {
 namespace {
@@ -84,6 +101,60 @@ TEST_F(KeyringTest, FallsBackToTheFileWhenTheServiceHangs) {
     EXPECT_THAT(get(), HasSubstr("top-secret")) << "and is read from there without the service";
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "its end is waited for";
     EXPECT_EQ(errno, ECHILD);
+}
+
+// What other servers wait for goes on: their timers, and what comes for them.
+class KeyringWaits : public KeyringTest {
+protected:
+    // Does its work on the loop so many times, with `slow` still under way at each.
+    bool others_go_on(const bool& slow_is_over) {
+        int turns = 0;
+        std::function<void()> turn = [&] {
+            if (++turns < 50) loop.after(1ms, turn);
+        };
+        turn();
+        return until([&] { return turns == 50 || slow_is_over; }) && !slow_is_over;
+    }
+};
+
+TEST_F(KeyringWaits, NobodyElseForAToolThatHangs) {
+    use_tool(kKeeps);
+    put(R"({"access_token":"top-secret"})");
+    const auto pipe = folder.path() + "/pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    // Open at both ends, so that neither waits for the other.
+    const int word = ::open(pipe.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    ASSERT_GE(word, 0);
+    use_tool("#!/bin/sh\nread word < '" + pipe + "'\ncat \"$KEYRING_FILE\"\n");
+    bool over = false;
+    std::optional<Result<std::string>> outcome;
+    store.get("mine", "demo", [&](Result<std::string> told) {
+        outcome = told;
+        over = true;
+    });
+    EXPECT_TRUE(others_go_on(over));
+    EXPECT_EQ(::write(word, "\n", 1), 1);
+    ASSERT_TRUE(until([&] { return over; }));
+    ::close(word);
+    ASSERT_TRUE(*outcome) << outcome->error().message;
+    EXPECT_THAT(**outcome, HasSubstr("top-secret")) << "it was waited for";
+}
+
+TEST_F(KeyringWaits, NobodyElseForADiskThatIsSlow) {
+    use_tool("");
+    test::Gate gate(loop);
+    slow_disk = &gate;
+    bool over = false;
+    store.put("mine", "demo", R"({"access_token":"top-secret"})", [&](Result<void> told) {
+        EXPECT_TRUE(told) << told.error().message;
+        over = true;
+    });
+    EXPECT_TRUE(until([&] { return gate.reached(); }));
+    EXPECT_TRUE(others_go_on(over));
+    slow_disk = nullptr;
+    gate.open();
+    ASSERT_TRUE(until([&] { return over; }));
+    EXPECT_THAT(in_file(), HasSubstr("top-secret"));
 }
 
 TEST_F(KeyringTest, FallsBackToTheFileWhenThereIsNoSuchProgram) {

@@ -242,7 +242,7 @@ TEST_F(ConnectionTest, AnInputRequestOfAnyShapeEndsItsCallAndNothingElse) {
         {"\"inputRequests\":" + nested(40), "asked for input without saying what"},
         {"\"inputRequests\":{},\"x\":" + nested(120), "asked for input without saying what"},
         {"\"inputRequests\":[]", "asked for input without saying what"},
-        {"\"inputRequests\":" + crowd, "limit json_crowding"},
+        {"\"inputRequests\":" + crowd, "one object may have 8192"},
         {"\"inputRequests\":{\"a\":7}", "an input request has no method"},
         {"\"inputRequests\":{\"a\":{\"method\":[]}}", "an input request has no method"},
     };

@@ -186,17 +186,20 @@ TEST_F(ChannelTest, AsksForAPauseWhenManySmallMessagesWait) {
     EXPECT_TRUE(events_.problems.empty());
 }
 
-class Excess : public ChannelTest, public testing::WithParamInterface<const char*> {};
+struct Excessive {
+    const char *behave, *limit;
+};
+class Excess : public ChannelTest, public testing::WithParamInterface<Excessive> {};
 
-// By events, and by bytes.
 TEST_P(Excess, EndsItsChannelAndNotItsPlugin) {
-    open(GetParam());
+    open(GetParam().behave);
     ASSERT_TRUE(send(1));
     ASSERT_TRUE(until([&] { return events_.closed; }));
     ASSERT_EQ(events_.problems.size(), 1u);
     EXPECT_EQ(events_.problems[0].error.code, ErrorCode::Limit);
     EXPECT_THAT(events_.problems[0].error.message,
-                testing::AllOf(HasSubstr("server \"demo\""), HasSubstr("limit channel_")));
+                testing::AllOf(HasSubstr("server \"demo\""),
+                               HasSubstr(std::string("(limit ") + GetParam().limit + ")")));
     channel_.reset();
     EXPECT_EQ(catalogue_->list().at(0).state, PluginState::Loaded);
     events_ = {};
@@ -206,8 +209,10 @@ TEST_P(Excess, EndsItsChannelAndNotItsPlugin) {
     close();
     EXPECT_THAT(events_.lines, ElementsAre("opened", "message 0 {}", "done 2", "closed"));
 }
-INSTANTIATE_TEST_SUITE_P(All, Excess, testing::Values("storm", "flood"),
-                         [](const auto& named) { return std::string(named.param); });
+INSTANTIATE_TEST_SUITE_P(All, Excess,
+                         testing::Values(Excessive{"storm", "channel_events"},
+                                         Excessive{"flood", "channel_bytes"}),
+                         [](const auto& named) { return std::string(named.param.behave); });
 
 TEST_F(ChannelTest, AListenerThatThrowsEndsItsChannelAndNothingElse) {
     events_.during_message = [] { throw std::out_of_range("no such thing"); };

@@ -73,6 +73,20 @@ TEST_F(UnmatchedRules, PatternsThatMatchNoToolOfTheServersTheyConcernAreTold) {
         << "\"mcp__git__\" is what is asked of the server besides its tools";
 }
 
+TEST_F(UnmatchedRules, WhatIsAllowedIsLookedAtLikeWhatIsDenied) {
+    config.permissions.allow = {"mcp__git__log", "mcp__git__lgo", "mcp__github__delete_*", "git*"};
+    config.permissions.allow_places = {
+        {"mcp__git__lgo", {config::Scope::User, "u.toml", 5, 9}},
+        {"mcp__github__delete_*", {config::Scope::Local, "l.toml", 6, 9}}};
+    EXPECT_THAT(found(),
+                ElementsAre(HasSubstr("user config u.toml:5:9: permissions.allow: "
+                                      "\"mcp__git__lgo\" matches no tool of server \"git\"; did "
+                                      "you mean \"mcp__git__log\""),
+                            HasSubstr("local config l.toml:6:9: permissions.allow: "
+                                      "\"mcp__github__delete_*\" matches no tool of server"),
+                            HasSubstr("permissions.allow: \"git*\" can match no tool")));
+}
+
 TEST_F(UnmatchedRules, AServerAloneIsNoToolButAllOfThemToWhoDenies) {
     config.permissions.deny = {"mcp__git", "mcp__git_log", "mcp__git__"};
     EXPECT_THAT(found(),

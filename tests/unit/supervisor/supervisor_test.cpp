@@ -231,6 +231,49 @@ TEST(SupervisorWithoutNamespace, RunsTheProgramAllTheSameAndLeavesNoHalfBehind) 
     }
 }
 
+// ---- whom it signals
+
+// From now on no process of this one can be signalled by its number: kill() with one that names a
+// process fails. Whole namespaces (-1) and descriptors of processes stay.
+void deny_numbers() {
+    const auto offset = static_cast<std::uint32_t>(offsetof(seccomp_data, args));
+    sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(SYS_kill), 0, 2),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x80000000u, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    };
+    const sock_fprog program{std::size(rules), rules};
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        ::_exit(98);
+}
+
+// A number may be somebody else's by the time that it is signalled; what ends a namespace holds its
+// descriptor.
+TEST(SupervisorOfANamespace, AsksAndKillsWithoutAnyNumber) {
+    const pid_t able = ::fork();
+    if (able == 0) ::_exit(::unshare(CLONE_NEWNS) == 0 ? 0 : 1);
+    int status = -1;
+    ::waitpid(able, &status, 0);
+    if (status != 0) GTEST_SKIP() << "the kernel permits no namespace to this user";
+    for (const auto& [program, exit_value] :
+         {std::pair("trap 'echo asked; exit 5' TERM; echo up; while :; do sleep 1; done", 5),
+          std::pair("trap '' TERM; echo up; while :; do sleep 1; done", 256 + SIGKILL)}) {
+        SCOPED_TRACE(program);
+        const auto token = unique_token();
+        Supervised one({"namespace", "/bin/sh", "sh", "-c", program, token}, deny_numbers);
+        ASSERT_TRUE(one.started());
+        ASSERT_EQ(one.line(), "up");
+        one.stop(1500ms);
+        EXPECT_EQ(one.exited(), exit_value);
+        EXPECT_EQ(one.end(), 0);
+        EXPECT_THAT(processes_with(token), IsEmpty());
+    }
+}
+
 // ---- what it leaves alone
 
 TEST_P(Supervisor, LeavesTheHostsMountsAlone) {
