@@ -148,7 +148,8 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
         session.connect(servers);
     }
     const auto& limits = session.host().config().limits;
-    auto listed = service::tools_listed(session.servers(), servers, session.waited());
+    auto listed =
+        service::tools_listed(session.servers(), session.caller(), servers, session.waited());
     const auto named = std::find_if(listed.tools.begin(), listed.tools.end(),
                                     [&](const auto& tool) { return tool.public_name == pattern; });
     if (named != listed.tools.end() && !global.json && !schema) return print_tool(*named), kOk;
@@ -180,13 +181,15 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     auto& session = *opened;
     session.tell_troubles_of(protocol::servers_for(call.name, session.host().connections().ids()));
     if (!given)
-        return session.report(
-            session.host().router().certain_denial(call.name).value_or(given.error()));
+        return session.report(session.host()
+                                  .router()
+                                  .certain_denial(session.caller(), call.name)
+                                  .value_or(given.error()));
     // The tool first: key=value needs the types of its schema. Both waits share one time-out.
     std::optional<Result<router::ListedTool>> tool;
     const auto begun = core::Clock::now();
     const std::chrono::milliseconds timeout(static_cast<std::int64_t>(call.timeout_seconds * 1000));
-    service::find_tool(session.servers(), call.name, timeout,
+    service::find_tool(session.servers(), session.caller(), call.name, timeout,
                        [&](auto found) { tool.emplace(std::move(found)); });
     if (!session.wait([&] { return tool.has_value(); }))
         return session.report({ErrorCode::Cancelled, "interrupted by the user"});
@@ -221,7 +224,8 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
         line.clear();
         code = reply ? print_result(*reply, call, global) : session.report(reply.error());
     };
-    const auto id = service::call(session.servers(), std::move(request), answered);
+    const auto id =
+        service::call(session.servers(), session.caller(), std::move(request), answered);
     session.wait([&] { return code.has_value(); },
                  [&] { session.host().router().cancel(id, "interrupted by the user"); });
     return code.value_or(kInterrupted);

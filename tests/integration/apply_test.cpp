@@ -1,5 +1,6 @@
 // A whole host whose configuration is edited while its servers are at work.
 #include "app/host.hpp"
+#include "app/local_caller.hpp"
 #include "support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -30,6 +31,10 @@ protected:
         };
         environment.config_files = {file};
         host.emplace(std::move(options));
+        caller.emplace(host->callers(),
+                       core::Principal{core::Principal::Kind::Embedder, "1", "the test",
+                                       core::Trust::Approves},
+                       connection::Responder(host->config().client, {}));
     }
     ~EditedHost() override { host.reset(); }
 
@@ -44,9 +49,10 @@ protected:
         router::Call call;
         call.name = tool;
         call.arguments = arguments;
-        host->router().call(std::move(call), [&answer](const Result<connection::Reply>& reply) {
-            answer = reply ? std::string(reply->result) : reply.error().message;
-        });
+        host->router().call(*caller, std::move(call),
+                            [&answer](const Result<connection::Reply>& reply) {
+                                answer = reply ? std::string(reply->result) : reply.error().message;
+                            });
     }
     std::string answered(std::optional<std::string>& answer) {
         host->run_until([&] { return answer.has_value(); }, core::Clock::now() + 30s);
@@ -61,6 +67,7 @@ protected:
     const test::ScratchFolder folder;
     const std::string file = folder / "config.toml";
     std::optional<std::string> waiting;  // outlives the host, which may still tell it
+    std::optional<app::LocalCaller> caller;
     std::optional<app::Host> host;
 };
 
