@@ -29,7 +29,7 @@ constexpr std::size_t kFlight = 4;  // calls of each at once
 
 std::size_t calls_wanted() {
     const char* given = std::getenv("PATCHBAY_CALLS");
-    return given ? static_cast<std::size_t>(std::atoll(given)) : 20'000;
+    return given ? static_cast<std::size_t>(std::atoll(given)) : 10'000;
 }
 
 struct Score {
