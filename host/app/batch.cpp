@@ -18,8 +18,8 @@ Batch::Batch(Session& session, int input)
       output_(session.host().loop()),
       in_flight_(session.host().loop(), output_, [this] { advance(); }),
       waits_(session.host().loop(), in_flight_),
-      operations_(session.servers(), in_flight_, waits_) {
-    session_.host().set_notification_handler(
+      operations_(session.servers(), session.caller(), in_flight_, waits_) {
+    session_.caller().set_notification_handler(
         [this](const std::string& server, const std::string& method, std::string_view params) {
             output_.notification(server, method, params);
             waits_.on_notification(server, method);
@@ -27,7 +27,7 @@ Batch::Batch(Session& session, int input)
 }
 
 Batch::~Batch() {
-    session_.host().set_notification_handler({});
+    session_.caller().set_notification_handler({});
 }
 
 int Batch::run() {

@@ -87,7 +87,7 @@ void BatchOperations::call_tool(const BatchLine& line) {
     if (core::flag_in(&line.members, "progress") == true)
         call.on_progress = in_flight_.tell_progress(line.id);
     in_flight_.add(line.id).call =
-        service::call(servers_, std::move(call), in_flight_.relay(line.id));
+        service::call(servers_, caller_, std::move(call), in_flight_.relay(line.id));
 }
 
 void BatchOperations::ask_server(const BatchLine& line, const std::string& method) {
@@ -104,12 +104,12 @@ void BatchOperations::ask_server(const BatchLine& line, const std::string& metho
         asked.on_progress = in_flight_.tell_progress(line.id);
     auto& request = in_flight_.add(line.id);
     request.endless = method == "subscriptions/listen";
-    request.call = servers_.router().request(std::move(asked), in_flight_.relay(line.id));
+    request.call = servers_.router().request(caller_, std::move(asked), in_flight_.relay(line.id));
 }
 
 void BatchOperations::list_tools(const BatchLine& line) {
     in_flight_.add(line.id).list = service::list_tools(
-        servers_, text_of(line.members, "server"),
+        servers_, caller_, text_of(line.members, "server"),
         [this, id = line.id](Result<service::ToolList> list) {
             if (!list) return in_flight_.fail(id, list.error());
             in_flight_.succeed(id, service::to_json(*list), outcome_of(list->errors));
@@ -119,7 +119,8 @@ void BatchOperations::list_tools(const BatchLine& line) {
 void BatchOperations::list_things(const BatchLine& line, service::Kind kind) {
     const auto server = text_of(line.members, "server");
     in_flight_.add(line.id).list = service::connect_and_list_things(
-        servers_, kind, server, [this, id = line.id, kind, server](service::ThingList list) {
+        servers_, caller_, kind, server,
+        [this, id = line.id, kind, server](service::ThingList list) {
             // Of all servers, what the others list is worth having beside one's error.
             if (!server.empty() && !list.errors.empty())
                 return in_flight_.fail(id, list.errors.front().error);

@@ -13,8 +13,9 @@ namespace patchbay::app {
 
 class BatchOperations {
 public:
-    BatchOperations(const service::Servers& servers, BatchInFlight& in_flight, BatchWaits& waits)
-        : servers_(servers), in_flight_(in_flight), waits_(waits) {}
+    BatchOperations(const service::Servers& servers, connection::Caller& caller,
+                    BatchInFlight& in_flight, BatchWaits& waits)
+        : servers_(servers), caller_(caller), in_flight_(in_flight), waits_(waits) {}
 
     // False: it cannot be started, and was answered with the reason.
     bool accepts(const BatchLine& line);
@@ -31,6 +32,7 @@ private:
     void show_status(const BatchLine& line);
 
     const service::Servers& servers_;
+    connection::Caller& caller_;
     BatchInFlight& in_flight_;
     BatchWaits& waits_;
 };

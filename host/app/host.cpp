@@ -10,6 +10,7 @@
 #include "auth/consent.hpp"
 #include "auth/secret_store.hpp"
 #include "config/transport_settings.hpp"
+#include "connection/responder.hpp"
 #include "core/log.hpp"
 #include "registry/server_spec.hpp"
 
@@ -26,12 +27,11 @@ namespace json = boost::json;
 namespace {
 
 // Our own words about ourselves, as [client] has them.
-protocol::ClientIdentity identity_of(const config::ClientSettings& client,
-                                     const connection::Responder& responder) {
+protocol::ClientIdentity identity_of(const config::ClientSettings& client) {
     json::object info{{"name", client.name},
                       {"version", client.version.empty() ? PATCHBAY_VERSION : client.version}};
     if (!client.title.empty()) info["title"] = client.title;
-    return {std::move(info), responder.capabilities()};
+    return {std::move(info), connection::capabilities_of(client)};
 }
 
 plugin::SearchOptions search_options(const HostOptions& options, const config::Config& config) {
@@ -96,11 +96,10 @@ struct Host::Impl final : connection::ServerEvents {
         auto health = config.health;
         if (!options.long_lived) health.reconnect_attempts = 0;
 
-        responder = connection::make_responder(config.client, options.ask);
         policy.emplace(config.permissions, config.servers);
         transports.emplace(plugins, config);
         connection::Terms terms;
-        terms.identity = identity_of(config.client, *responder);
+        terms.identity = identity_of(config.client);
         terms.health = health;
         terms.limits = config.limits;
         terms.long_lived = options.long_lived;
@@ -108,7 +107,7 @@ struct Host::Impl final : connection::ServerEvents {
             terms.asking = plugin::Asking::MayAsk;
         connections.emplace(connection::Context{.loop = loop,
                                                 .events = *this,
-                                                .responder = *responder,
+                                                .callers = callers,
                                                 .eras = eras,
                                                 .expander = expander,
                                                 .transports = *transports,
@@ -116,7 +115,7 @@ struct Host::Impl final : connection::ServerEvents {
                                                 .terms = std::move(terms),
                                                 .catalogue = &catalogue});
         connections->apply(registry::specs_of(config));
-        router.emplace(*connections, *policy, catalogue);
+        router.emplace(callers, *connections, *policy, catalogue);
         servers.emplace(config, *connections, *router);
     }
 
@@ -146,10 +145,6 @@ struct Host::Impl final : connection::ServerEvents {
         return *snapshots;
     }
 
-    void on_notification(const std::string& server, const std::string& method,
-                         std::string_view params) override {
-        if (notified) notified(server, method, params);
-    }
     void on_output(const std::string& server, bool stray, std::string_view line) override {
         logs->add(server, stray, line);
     }
@@ -171,8 +166,7 @@ struct Host::Impl final : connection::ServerEvents {
     service::TrustFile trust;
     std::optional<ServerLog> logs;
     EraFile eras;
-    NotificationHandler notified;
-    std::unique_ptr<connection::Responder> responder;
+    connection::Callers callers;
     std::optional<PluginTransports> transports;
     std::optional<policy::Policy> policy;
     catalogue::Catalogue catalogue;
@@ -230,6 +224,9 @@ Result<registry::Plan> Host::rollback() {
     return impl_->running().rollback();
 }
 
+connection::Callers& Host::callers() {
+    return impl_->callers;
+}
 plugin::Catalogue& Host::plugins() {
     return impl_->plugins;
 }
@@ -245,10 +242,6 @@ SignIns& Host::sign_ins() {
 }
 const service::Servers& Host::servers() const {
     return *impl_->servers;
-}
-
-void Host::set_notification_handler(NotificationHandler handler) {
-    impl_->notified = std::move(handler);
 }
 
 std::vector<std::string> Host::log_tail(const std::string& server, std::size_t most_lines) const {

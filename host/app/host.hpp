@@ -30,7 +30,6 @@ struct HostOptions {
     // Long-lived hosts reconnect and check health; a one-shot command does neither.
     bool long_lived = true;
     bool quiet = false;                    // logs errors only, whatever the configuration says
-    connection::AskPerson ask;             // for elicitation = "ask"; may be empty
     std::shared_ptr<auth::Person> person;  // who may be asked to sign in; null: nobody
     plugin::MapLibrary map_library;        // empty: from the disk
 };
@@ -40,9 +39,6 @@ std::string default_state_directory(const config::Environment& environment);
 
 class Host {
 public:
-    using NotificationHandler = std::function<void(
-        const std::string& server, const std::string& method, std::string_view params)>;
-
     explicit Host(HostOptions options);
     ~Host();  // closes what is open, waits at most 10 s for it
     Host(const Host&) = delete;
@@ -64,6 +60,8 @@ public:
     // Moves to the one before; NotFound: there is none.
     Result<registry::Plan> rollback();
 
+    // Whoever asks for something is one of these: a LocalCaller, or a Caller of the embedder's own.
+    connection::Callers& callers();
     plugin::Catalogue& plugins();
     connection::ConnectionManager& connections();
     router::Router& router();
@@ -72,8 +70,6 @@ public:
     const service::Servers& servers() const;
 
     SignIns& sign_ins();  // one that is under way ends before close()
-
-    void set_notification_handler(NotificationHandler handler);
 
     // Last lines a server wrote to stderr (kept in memory, then from disk), oldest first.
     std::vector<std::string> log_tail(const std::string& server, std::size_t most_lines) const;

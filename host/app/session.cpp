@@ -82,12 +82,18 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
     options.long_lived = life == Life::Long;
     auto asker = std::make_shared<TerminalAsker>(presence == auth::Person::Presence::NoBrowser);
     options.person = std::make_shared<TerminalPerson>(asker, presence);
-    options.ask = [asker](const std::string& server, const boost::json::object& params,
-                          std::function<void(std::optional<boost::json::object>)> answer) {
+    const auto ask = [asker](const std::string& server, const boost::json::object& params,
+                             std::function<void(std::optional<boost::json::object>)> answer) {
         const auto id = asker->ask(server, params, std::move(answer));
         return connection::Question(asker.get(), [asker, id](void*) { asker->withdraw(id); });
     };
     host_ = std::make_unique<Host>(std::move(options));
+    using Kind = core::Principal::Kind;
+    caller_ = std::make_unique<LocalCaller>(
+        host_->callers(),
+        core::Principal{
+            life == Life::Long ? Kind::Batch : Kind::Person, {}, {}, core::Trust::Approves},
+        connection::Responder(host_->config().client, ask));
     asker->use(host_->loop());
 }
 

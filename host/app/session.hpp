@@ -1,10 +1,11 @@
 // What a verb needs around a Host: options applied, diagnostics told, signals turned into loop
 // events, an end that never hangs.
 //
-// Owns:    the host and the watchdog that signals come from. Threads: [loop].
+// Owns:    the host, who asks it, and the watchdog that signals come from. Threads: [loop].
 #pragma once
 
 #include "app/host.hpp"
+#include "app/local_caller.hpp"
 #include "app/verbs.hpp"
 #include "app/watchdog.hpp"
 #include "service/statuses.hpp"
@@ -33,6 +34,8 @@ public:
     void close();  // the same, before our end; what is in flight is answered meanwhile
 
     Host& host() const { return *host_; }
+    // Who asks: the person at the command line, or the batch.
+    LocalCaller& caller() const { return *caller_; }
     const service::Servers& servers() const { return host_->servers(); }
     const GlobalOptions& global() const { return global_; }
 
@@ -86,6 +89,7 @@ private:
     Watchdog watchdog_;  // before the host: loading a plugin may hang, and so may its end
     std::unique_ptr<Host> host_;
     core::Clock::time_point due_ = core::Clock::time_point::max();
+    std::unique_ptr<LocalCaller> caller_;
     core::Loop::WatchId signal_watch_ = 0;
     int interrupts_ = 0;
     mutable bool timed_out_ = false;  // so it was reported

@@ -40,8 +40,9 @@ using Show = std::function<void(const ThingList& so_far)>;
 ThingList list_connected(Session& session, Kind kind, const std::string& server,
                          const Show& show = {}) {
     std::optional<ThingList> listed;
-    const auto listing = service::list_things(session.servers(), kind, server, session.waited(),
-                                              [&](ThingList list) { listed = std::move(list); });
+    const auto listing =
+        service::list_things(session.servers(), session.caller(), kind, server, session.waited(),
+                             [&](ThingList list) { listed = std::move(list); });
     auto& loop = session.host().loop();
     core::Loop::TimerId patience = 0;
     if (show && server.empty())
@@ -106,8 +107,9 @@ Result<NamedThing> thing_of(Session& session, Kind kind, const std::string& name
                             const std::string& server) {
     if (server.empty()) return find_thing(session, kind, name);
     std::optional<ThingList> listed;
-    const auto listing = service::connect_and_list_things(
-        session.servers(), kind, server, [&](ThingList list) { listed = std::move(list); });
+    const auto listing =
+        service::connect_and_list_things(session.servers(), session.caller(), kind, server,
+                                         [&](ThingList list) { listed = std::move(list); });
     session.wait([&] { return listed.has_value(); });
     if (!listed || session.was_interrupted()) return Error{ErrorCode::Cancelled, "interrupted"};
     return service::find_thing_of(*listed, kind, name, server);
@@ -131,21 +133,22 @@ int ask(Session& session, router::ServerRequest request,
     std::optional<int> code;
     auto& router = session.host().router();
     const auto server = request.server;
-    const auto id = router.request(std::move(request), [&](Result<connection::Reply> reply) {
-        if (!reply) {
-            code = session.report(reply.error());
-        } else if (!reply->error.empty()) {
-            print_rpc_error(reply->error, session.global().json, server);
-            code = kFailure;
-        } else {
-            const auto value = parse_json(reply->result, "the result");
-            code = kOk;
-            if (session.global().json || !value || !value->is_object())
-                print_foreign_json(reply->result);
-            else if (print(value->get_object()).failed)
+    const auto id =
+        router.request(session.caller(), std::move(request), [&](Result<connection::Reply> reply) {
+            if (!reply) {
+                code = session.report(reply.error());
+            } else if (!reply->error.empty()) {
+                print_rpc_error(reply->error, session.global().json, server);
                 code = kFailure;
-        }
-    });
+            } else {
+                const auto value = parse_json(reply->result, "the result");
+                code = kOk;
+                if (session.global().json || !value || !value->is_object())
+                    print_foreign_json(reply->result);
+                else if (print(value->get_object()).failed)
+                    code = kFailure;
+            }
+        });
     session.wait([&] { return code.has_value(); },
                  [&] { router.cancel(id, "interrupted by the user"); });
     return code.value_or(kInterrupted);

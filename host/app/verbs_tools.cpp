@@ -229,14 +229,16 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     auto& session = *opened;
     session.tell_troubles_of(protocol::servers_for(call.name, session.host().connections().ids()));
     if (!given)
-        return session.report(
-            session.host().router().certain_denial(call.name).value_or(given.error()));
+        return session.report(session.host()
+                                  .router()
+                                  .certain_denial(session.caller(), call.name)
+                                  .value_or(given.error()));
     // The tool first: key=value needs the types of its schema. Both waits share one time-out.
     std::optional<Result<router::ListedTool>> tool;
     const auto begun = core::Clock::now();
     const std::chrono::milliseconds timeout(static_cast<std::int64_t>(call.timeout_seconds * 1000));
     if (timeout.count() > 0) session.set_due(begun + timeout);
-    service::find_tool(session.servers(), call.name, timeout,
+    service::find_tool(session.servers(), session.caller(), call.name, timeout,
                        [&](auto found) { tool.emplace(std::move(found)); });
     if (!session.wait([&] { return tool.has_value(); }))
         return session.report({ErrorCode::Cancelled, "interrupted by the user"});
@@ -271,7 +273,7 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     auto called = **tool;
     called.tool = &definition;
     std::optional<Result<connection::Reply>> reply;
-    const auto id = service::call(session.servers(), std::move(request),
+    const auto id = service::call(session.servers(), session.caller(), std::move(request),
                                   [&](auto answer) { reply.emplace(std::move(answer)); });
     session.wait([&] { return reply.has_value(); },
                  [&] { session.host().router().cancel(id, "interrupted by the user"); });

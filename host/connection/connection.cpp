@@ -126,8 +126,8 @@ Status Connection::status() const {
 void Connection::connect(std::function<void()> settled) {
     impl_->connect(std::move(settled));
 }
-RequestId Connection::request(Request request, ReplyHandler handler) {
-    return impl_->request(std::move(request), std::move(handler));
+RequestId Connection::request(Caller& caller, Request request, ReplyHandler handler) {
+    return impl_->request(caller.number(), std::move(request), std::move(handler));
 }
 void Connection::cancel(RequestId id, const std::string& reason) {
     impl_->requests.cancel(id, reason);
@@ -162,16 +162,21 @@ void Connection::refresh_tools(std::function<void(Result<void>)> fresh) {
     });
 }
 
-void Connection::subscribe(const std::string& uri, bool wanted, ReplyHandler handler) {
-    impl_->wishes.subscribe(uri, wanted, std::move(handler));
+void Connection::subscribe(Caller& caller, const std::string& uri, bool wanted,
+                           ReplyHandler handler) {
+    impl_->wishes.subscribe(caller.number(), uri, wanted, std::move(handler));
 }
 
-void Connection::set_log_level(const std::string& level, ReplyHandler handler) {
-    if (impl_->supervisor.is_ready()) return impl_->wishes.set_log_level(level, std::move(handler));
+void Connection::set_log_level(Caller& caller, const std::string& level, ReplyHandler handler) {
+    const auto number = caller.number();
+    if (impl_->supervisor.is_ready())
+        return impl_->wishes.set_log_level(number, level, std::move(handler));
     // Which of the two ways it goes is known when a session is agreed on.
-    connect([this, watch = impl_->lifetime.watch(), level, handler = std::move(handler)] {
+    connect([this, watch = impl_->lifetime.watch(), number, level, handler = std::move(handler)] {
         if (watch.expired()) return handler(Error{ErrorCode::Unavailable, "the host is closing"});
-        if (impl_->supervisor.is_ready()) return impl_->wishes.set_log_level(level, handler);
+        if (!impl_->context.callers.find(number)) return;
+        if (impl_->supervisor.is_ready())
+            return impl_->wishes.set_log_level(number, level, handler);
         handler(impl_->name.named(impl_->why_not_ready()));
     });
 }

@@ -44,7 +44,8 @@ public:
     void connect(std::function<void()> settled);
 
     // Sends a request, connecting first when necessary. `handler` is called exactly once.
-    RequestId request(Request request, ReplyHandler handler);
+    // `caller`: who hears of what the server says meanwhile; when it goes, so does the request.
+    RequestId request(Caller& caller, Request request, ReplyHandler handler);
     // Tells the server, then ends the request with ErrorCode::Cancelled. Ended ones are ignored.
     void cancel(RequestId id, const std::string& reason = "");
     void notify(const std::string& method, const std::string& members);
@@ -61,11 +62,13 @@ public:
     const protocol::Session* session() const;
 
     // resources/subscribe and /unsubscribe in legacy, a reopened subscriptions/listen in modern.
-    void subscribe(const std::string& uri, bool wanted, ReplyHandler handler);
+    // The server is subscribed to what any caller holds, once, for as long as one of them does.
+    void subscribe(Caller& caller, const std::string& uri, bool wanted, ReplyHandler handler);
 
     // logging/setLevel in legacy, `logLevel` in the `_meta` of every later request in modern; said
-    // again to each session that follows. Connects first when necessary.
-    void set_log_level(const std::string& level, ReplyHandler handler);
+    // again to each session that follows. Connects first when necessary. A legacy server is told the
+    // level that tells most of those that callers want.
+    void set_log_level(Caller& caller, const std::string& level, ReplyHandler handler);
 
     // Ends requests with Unavailable, closes the channel; `closed` follows when it is gone.
     void close(std::function<void()> closed);

@@ -4,6 +4,7 @@
 // connection (the outer face) and lifecycle; nobody else includes this.
 #pragma once
 
+#include "connection/addressees.hpp"
 #include "connection/attempt.hpp"
 #include "connection/connection.hpp"
 #include "connection/credentials.hpp"
@@ -11,6 +12,7 @@
 #include "connection/health.hpp"
 #include "connection/link.hpp"
 #include "connection/listen_stream.hpp"
+#include "connection/notifications.hpp"
 #include "connection/reception.hpp"
 #include "connection/refusals.hpp"
 #include "connection/requests.hpp"
@@ -28,6 +30,7 @@
 namespace patchbay::connection {
 
 struct Connection::Impl final : AttemptOwner,
+                                CallersWatcher,
                                 GreetingOwner,
                                 Loss,
                                 ReceptionOwner,
@@ -35,10 +38,11 @@ struct Connection::Impl final : AttemptOwner,
                                 ToolListOwner,
                                 WishesOwner {
     Impl(const Context& context, registry::ServerSpec spec);
+    ~Impl();
 
     // From outside.
     void connect(std::function<void()> when_settled);
-    RequestId request(Request&& request, ReplyHandler&& handler) override;
+    RequestId request(CallerNumber caller, Request&& request, ReplyHandler&& handler) override;
     void close(std::function<void()> when_closed);
     void close_when_idle(std::function<void()> when_closed);
     void abandon();  // nobody waits for the channel
@@ -58,6 +62,8 @@ struct Connection::Impl final : AttemptOwner,
     void tell_failure(const Error& error, const std::function<void()>& transition);
     void pass(const std::function<void()>& transition);
     void settle();
+
+    void on_leaving(Caller& caller) override;
 
     // The parts report.
     void on_queued() override;
@@ -96,13 +102,16 @@ struct Connection::Impl final : AttemptOwner,
                       context.terms,
                       {spec.config, name, supervisor, credentials, tools, link, questions, *this}};
     ToolList tools{context.loop, context.terms, name, spec.definition_key, requests, *this};
-    ServerQuestions questions{context, name, link, requests, *this};
+    Addressees addressees{context.callers, link, requests.pending()};
+    ServerQuestions questions{context, name, link, requests, addressees, *this};
     Greeting greeting{context.loop, context.terms, spec.config, name, link, requests, *this, *this};
     Refusals refusals{{context.terms, name, supervisor, link, requests, credentials, tools,
                        greeting, *this, *this}};
     Reception reception{context,
-                        {name, link, requests, questions, tools, greeting, refusals, *this, *this}};
+                        {name, link, requests, questions, notifications, addressees, tools,
+                         greeting, refusals, *this, *this}};
     Wishes wishes{context.loop, context.terms, spec.config, link, requests, *this};
+    Notifications notifications{context, {name, link, addressees, wishes}};
 
     // What lives while the connection is ready.
     struct Live {

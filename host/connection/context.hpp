@@ -6,8 +6,8 @@
 
 #include "catalogue/catalogue.hpp"
 #include "config/config.hpp"
+#include "connection/caller.hpp"
 #include "connection/era_memory.hpp"
-#include "connection/responder.hpp"
 #include "connection/start_queue.hpp"
 #include "connection/status.hpp"
 #include "core/limits.hpp"
@@ -24,13 +24,10 @@
 
 namespace patchbay::connection {
 
-// Hears what servers say unasked. Owned by whoever made the host.
+// Hears how servers fare, and what they say beside MCP. Owned by whoever made the host.
 class ServerEvents {
 public:
     virtual ~ServerEvents() = default;
-    // A notification other than progress and cancelled; raw params, empty when absent.
-    virtual void on_notification(const std::string& server, const std::string& method,
-                                 std::string_view params) = 0;
     // A line of stderr or a stray line of stdout. Any bytes.
     virtual void on_output(const std::string& server, bool stray, std::string_view line) = 0;
     virtual void on_state(const std::string& server, State state) = 0;
@@ -113,7 +110,7 @@ struct Terms {
 struct Context {
     core::Loop& loop;
     ServerEvents& events;
-    Responder& responder;
+    Callers& callers;
     EraMemory& eras;
     SettingsExpander& expander;
     TransportSource& transports;

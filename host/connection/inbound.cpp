@@ -60,7 +60,7 @@ void Inbound::message(plugin::ExchangeId exchange, core::Buffer body) {
         case protocol::MessageKind::Request:
             return request(*envelope, exchange);
         case protocol::MessageKind::Notification:
-            return notification(*envelope);
+            return notification(*envelope, exchange);
     }
 }
 
@@ -133,6 +133,7 @@ void Inbound::unasked(const protocol::Envelope& envelope, std::optional<std::int
         wire_id && *wire_id > 0 && static_cast<RequestId>(*wire_id) <= parts_.requests.last_id();
     if (ours) {
         ++late_answers_;  // cancelled, timed out, or answered twice
+        parts_.addressees.answered(static_cast<RequestId>(*wire_id));
         return;
     }
     ++malformed_;
@@ -176,7 +177,7 @@ void Inbound::request(const protocol::Envelope& envelope, plugin::ExchangeId str
         parts_.questions.ask(envelope, stream);
 }
 
-void Inbound::notification(const protocol::Envelope& envelope) {
+void Inbound::notification(const protocol::Envelope& envelope, plugin::ExchangeId exchange) {
     const auto& method = envelope.method;
     if (method == "notifications/progress") return progress(envelope.params);
     if (method == "notifications/cancelled") {
@@ -187,7 +188,7 @@ void Inbound::notification(const protocol::Envelope& envelope) {
         return;
     }
     if (method == "notifications/tools/list_changed") parts_.tools.changed();
-    context_.events.on_notification(parts_.name.id(), method, envelope.params);
+    parts_.notifications.pass_on(method, envelope.params, exchange);
 }
 
 void Inbound::progress(std::string_view params) {

@@ -9,6 +9,7 @@
 #include "connection/context.hpp"
 #include "connection/input_rounds.hpp"
 #include "connection/link.hpp"
+#include "connection/notifications.hpp"
 #include "connection/refusals.hpp"
 #include "connection/requests.hpp"
 #include "connection/server_name.hpp"
@@ -38,6 +39,8 @@ public:
         Link& link;
         Requests& requests;
         ServerQuestions& questions;
+        Notifications& notifications;
+        Addressees& addressees;
         ToolList& tools;
         Refusals& refusals;
         InboundOwner& owner;
@@ -61,7 +64,7 @@ private:
     void finish(RequestId id, const protocol::Envelope& envelope, core::Buffer&& body);
     void finish(RequestId id, Error error);
     void request(const protocol::Envelope& envelope, plugin::ExchangeId stream);
-    void notification(const protocol::Envelope& envelope);
+    void notification(const protocol::Envelope& envelope, plugin::ExchangeId exchange);
     void progress(std::string_view params);
 
     const Context& context_;

@@ -39,7 +39,7 @@ PendingRequest* InputRounds::waiting(const Round& round) {
 
 Result<json::object> InputRounds::judge(PendingRequest& entry, std::string_view result) const {
     const auto& limits = context_.terms.limits;
-    if (entry.own || !may_want_input(entry.request.method))
+    if (entry.own() || !may_want_input(entry.request.method))
         return Error{ErrorCode::Protocol,
                      entry.request.method +
                          " was answered with input_required, which only prompts/get, "
@@ -106,9 +106,11 @@ void InputRounds::ask(const std::shared_ptr<Round>& round, const json::object& q
                 Result<json::object>(Error{ErrorCode::Protocol, "an input request has no method"}));
             continue;
         }
-        auto question = context_.responder.respond(name_.id(), std::string(*method),
-                                                   params ? *params : json::object(), answer);
-        // The responder may have answered at once, and that may have ended the request, or us.
+        auto* caller = waiting(*round) ? context_.callers.find(waiting(*round)->caller) : nullptr;
+        if (!caller) return;  // it has ended, and may have gone, by what was asked before
+        auto question = caller->answer(name_.id(), std::string(*method),
+                                       params ? *params : json::object(), answer);
+        // The caller may have answered at once, and that may have ended the request, or us.
         if (watch.expired()) return;
         auto* entry = waiting(*round);
         if (question && entry) entry->questions.push_back(std::move(question));

@@ -1,4 +1,4 @@
-// A call that its server answers with input_required: the questions go to the Responder, and the call
+// A call that its server answers with input_required: the questions go to its caller, and the call
 // goes out again, under a new id, when the input is there.
 //
 // Owns:    nothing: a round lives until the last of its answers is in, and is nobody's when its call

@@ -12,7 +12,13 @@ using Retry = Supervisor::Retry;
 using Which = Requests::Which;
 
 Connection::Impl::Impl(const Context& shared, registry::ServerSpec server)
-    : context(shared), spec(std::move(server)) {}
+    : context(shared), spec(std::move(server)) {
+    context.callers.watch(*this);
+}
+
+Connection::Impl::~Impl() {
+    context.callers.unwatch(*this);
+}
 
 Connection::Impl::Live::Live(Impl& owner)
     : listen(owner.context.loop, owner.context.terms, owner.requests) {
@@ -37,15 +43,22 @@ void Connection::Impl::connect(std::function<void()> when_settled) {
     if (supervisor.want()) begin_attempt();  // otherwise the end of the one under way will settle
 }
 
-RequestId Connection::Impl::request(Request&& asked, ReplyHandler&& handler) {
+RequestId Connection::Impl::request(CallerNumber caller, Request&& asked, ReplyHandler&& handler) {
     if (supervisor.is_closing())
         return requests.refuse({ErrorCode::Unavailable, "the connection is closed"},
                                std::move(handler));
     if (supervisor.refuses()) return requests.refuse(why_not_ready(), std::move(handler));
-    const auto id = requests.add(std::move(asked), std::move(handler));
+    const auto id = requests.add(caller, std::move(asked), std::move(handler));
     if (supervisor.wakes() && requests.pending().find(id))
         context.loop.defer(lifetime.guard([this] { connect({}); }));
     return id;
+}
+
+void Connection::Impl::on_leaving(Caller& caller) {
+    const auto number = caller.number();
+    questions.release(number);
+    requests.drop_all_of(number);
+    wishes.release(number);
 }
 
 Error Connection::Impl::why_not_ready() const {
@@ -279,6 +292,7 @@ void Connection::Impl::on_channel_closed(const plugin::Problem* problem) {
     // The channel is still delivering this very event: it goes when that has returned.
     context.loop.defer([gone = std::shared_ptr<plugin::Channel>(link.end())] {});
     questions.clear();
+    addressees.clear();
     requests.end_channel();
     reception.process_gone();
     if (supervisor.is_closing()) return stopped();

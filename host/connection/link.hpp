@@ -4,6 +4,7 @@
 // Owns:    the channel. Threads: [loop].
 #pragma once
 
+#include "connection/caller.hpp"
 #include "plugin/channel.hpp"
 #include "protocol/handshake.hpp"
 
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 namespace patchbay::connection {
 
@@ -25,8 +27,27 @@ struct Link {
     std::optional<protocol::Handshake> handshake;  // of its last session
     std::optional<protocol::Session> session;
     std::string meta;  // modern `_meta` members; empty in legacy
+    // The same of requests of callers; empty: they are all alike.
+    std::unordered_map<CallerNumber, std::string> meta_of;
+    std::string meta_of_others;
     std::optional<Lost> lost;
     unsigned generation = 0;  // sessions agreed on so far, over all channels
+
+    // Who has sent requests over this channel, which may be of more than one session.
+    CallerNumber user = 0;  // the first; 0: nobody yet
+    bool shared = false;    // with others
+
+    void used_by(CallerNumber caller) {
+        if (caller == user) return;
+        shared = user != 0;
+        if (!shared) user = caller;
+    }
+    // `caller` 0: the connection itself.
+    std::string_view meta_for(CallerNumber caller) const {
+        if (caller == 0 || meta_of.empty()) return meta;
+        const auto found = meta_of.find(caller);
+        return found == meta_of.end() ? meta_of_others : found->second;
+    }
 
     // Before an era is known the probe is the one modern message.
     bool modern(std::string_view method) const {

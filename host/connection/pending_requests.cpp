@@ -69,8 +69,24 @@ PendingRequest PendingRequests::take(RequestId id) {
 
 bool PendingRequests::any_begun() const {
     return std::any_of(pending_.begin(), pending_.end(), [](const auto& each) {
-        return !each.second.own && each.second.stage != Stage::Waiting;
+        return !each.second.own() && each.second.stage != Stage::Waiting;
     });
+}
+
+bool PendingRequests::any_of(CallerNumber caller) const {
+    return std::any_of(pending_.begin(), pending_.end(), [&](const auto& each) {
+        return caller == 0 ? !each.second.own() : each.second.caller == caller;
+    });
+}
+
+CallerNumber PendingRequests::only_caller_sent() const {
+    CallerNumber only = 0;
+    for (const auto& [id, pending] : pending_) {
+        if (pending.own() || pending.stage != Stage::Sent) continue;
+        if (only != 0 && only != pending.caller) return 0;
+        only = pending.caller;
+    }
+    return only;
 }
 
 std::vector<RequestId> PendingRequests::ids() const {

@@ -3,6 +3,7 @@
 // Owns:    the handlers. Threads: [loop]. Errors: none.
 #pragma once
 
+#include "connection/caller.hpp"
 #include "connection/question.hpp"
 #include "connection/reply.hpp"
 #include "core/timer.hpp"
@@ -27,6 +28,7 @@ enum class Stage {
 struct PendingRequest {
     Request request;
     ReplyHandler handler;
+    CallerNumber caller = 0;             // 0: asked by the connection itself
     RequestId wire_id = 0;               // changes when an input_required round sends it again
     core::Clock::time_point deadline{};  // wall clock; progress does not move it
     std::chrono::milliseconds idle{0};   // 0: no idle limit
@@ -39,7 +41,6 @@ struct PendingRequest {
     std::uint64_t queued = 0;      // its place in the outbox, while Queued
     bool heard = false;            // something came for this sending
     bool uncertain = false;        // an earlier sending may have been carried out
-    bool own = false;              // asked by the connection itself, not by a caller
     unsigned generation = 0;       // of the session it was sent in
     bool resent = false;           // after a broken stream
     bool session_retried = false;  // after a lost session
@@ -49,9 +50,10 @@ struct PendingRequest {
     std::size_t bytes = 0;         // counted against queue_bytes
     core::Clock::time_point held_at{}, held_deadline{};  // of hold()
 
+    bool own() const { return caller == 0; }
     // No server has it, and it does not depend on the channel that is open now.
     bool can_wait() const {
-        return !own &&
+        return !own() &&
                (stage == Stage::Waiting || stage == Stage::Queued || stage == Stage::Asking);
     }
     bool may_have_run() const { return stage == Stage::Sent || uncertain; }
@@ -85,7 +87,11 @@ public:
     // Removes and returns it; id must be there.
     PendingRequest take(RequestId id);
     std::vector<RequestId> ids() const;  // ascending
-    bool any_begun() const;              // of callers, and past Stage::Waiting
+    // Whether the caller has any; 0: whether anybody has but the connection itself.
+    bool any_of(CallerNumber caller) const;
+    // The one caller whose requests the server has; 0: none are there, or of several.
+    CallerNumber only_caller_sent() const;
+    bool any_begun() const;  // of callers, and past Stage::Waiting
     std::size_t size() const { return pending_.size(); }
     std::size_t bytes() const { return bytes_; }
 

@@ -7,8 +7,9 @@ namespace patchbay::connection {
 Reception::Reception(const Context& context, const Parts& parts)
     : context_(context),
       parts_(parts),
-      inbound_(context, {parts.name, parts.link, parts.requests, parts.questions, parts.tools,
-                         parts.refusals, *this, parts.loss}) {}
+      inbound_(context,
+               {parts.name, parts.link, parts.requests, parts.questions, parts.notifications,
+                parts.addressees, parts.tools, parts.refusals, *this, parts.loss}) {}
 
 void Reception::begin() {
     output_ = {};

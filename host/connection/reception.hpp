@@ -32,6 +32,8 @@ public:
         Link& link;
         Requests& requests;
         ServerQuestions& questions;
+        Notifications& notifications;
+        Addressees& addressees;
         ToolList& tools;
         Greeting& greeting;
         Refusals& refusals;

@@ -80,7 +80,7 @@ void Refusals::headers_mismatch(RequestId id) {
 
 void Refusals::session_lost(RequestId id, const plugin::Problem& problem) {
     auto& entry = *pending_.find(id);
-    if (entry.own) return own_session_lost(id, problem);
+    if (entry.own()) return own_session_lost(id, problem);
     if (entry.session_retried || entry.heard) {
         Error error{ErrorCode::SessionLost, problem.error.message};
         error.message += entry.heard
@@ -112,7 +112,7 @@ void Refusals::unauthorized(RequestId id, const plugin::Problem& problem) {
     const bool old_ones = entry.auth_generation != credentials.generation();
     // Refused after it had begun, as a stream that is taken up again may be: once is enough.
     entry.uncertain = entry.has_run_maybe();
-    if (entry.heard && !entry.own && !parts_.requests.repeatable(entry.request)) {
+    if (entry.heard && !entry.own() && !parts_.requests.repeatable(entry.request)) {
         auto error = credentials.error(problem);
         error.message += kMayHaveRun;
         return parts_.requests.finish(id, parts_.name.named(std::move(error)));
@@ -125,7 +125,7 @@ void Refusals::unauthorized(RequestId id, const plugin::Problem& problem) {
     if (old_ones) return parts_.requests.resend(id);  // others have asked already
     // A person may be signing in: no limit of ours runs meanwhile but the caller's own.
     entry.idle_deadline = core::Clock::time_point::max();
-    if (entry.own) entry.deadline = core::Clock::time_point::max();
+    if (entry.own()) entry.deadline = core::Clock::time_point::max();
     parts_.owner.on_asking();
     credentials.ask(problem, lifetime_.guard([this, id, problem](const Result<void>& outcome) {
         asked(id, problem, outcome);
@@ -138,7 +138,7 @@ void Refusals::asked(RequestId id, const plugin::Problem& problem, const Result<
     if (!waiting || waiting->stage != Stage::Authorizing) return;
     if (!outcome)
         return give_up(id, parts_.credentials.error(problem, outcome.error()), problem.http_status);
-    if (waiting->own) waiting->deadline = parts_.terms.now() + waiting->wall;
+    if (waiting->own()) waiting->deadline = parts_.terms.now() + waiting->wall;
     parts_.requests.resend(id);
 }
 

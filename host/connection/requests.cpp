@@ -17,6 +17,16 @@ std::string tool_name(const protocol::Params& params) {
     return std::string((name ? core::text_of(*name) : std::nullopt).value_or(""));
 }
 
+// A token is ours, one for each exchange: one that a caller wrote may be that of another's.
+void drop_progress_token(std::string& meta) {
+    if (meta.empty()) return;
+    const std::string written = "{" + meta + "}";
+    std::string kept;
+    for (const auto& [key, value] : protocol::members_in(written))
+        if (key != "progressToken") protocol::append_member(kept, key, value);
+    meta = std::move(kept);
+}
+
 }  // namespace
 
 Requests::Requests(core::Loop& loop, const Terms& terms, const Parts& parts)
@@ -35,7 +45,7 @@ RequestId Requests::refuse(Error error, ReplyHandler&& handler) {
     return next_id();
 }
 
-RequestId Requests::add(Request&& asked, ReplyHandler&& handler) {
+RequestId Requests::add(CallerNumber caller, Request&& asked, ReplyHandler&& handler) {
     const auto& limits = terms_.limits;
     const std::size_t bytes = asked.params.members.size() + asked.params.meta.size() + 64;
     if (bytes > limits.message_bytes)
@@ -50,7 +60,8 @@ RequestId Requests::add(Request&& asked, ReplyHandler&& handler) {
                            " bytes are in flight (limits queue_messages, queue_bytes); try later"},
                       std::move(handler));
     const RequestId id = next_id();
-    PendingRequest entry{std::move(asked), std::move(handler)};
+    PendingRequest entry{std::move(asked), std::move(handler), caller};
+    drop_progress_token(entry.request.params.meta);
     entry.bytes = bytes;
     set_limits(entry);
     auto& added = pending_.add(id, std::move(entry));
@@ -64,7 +75,6 @@ RequestId Requests::add(Request&& asked, ReplyHandler&& handler) {
 RequestId Requests::ask(Request asked, std::chrono::milliseconds timeout, ReplyHandler handler) {
     const RequestId id = next_id();
     PendingRequest entry{std::move(asked), std::move(handler)};
-    entry.own = true;
     entry.request.timeout = timeout;
     set_limits(entry);
     transmit(id, pending_.add(id, std::move(entry)));
@@ -92,7 +102,8 @@ void Requests::transmit(RequestId id, PendingRequest& entry) {
     if (auto made = headers_for(entry.request, message.headers); !made)
         return finish_later(id, made.error());
     std::string with_token;
-    std::string_view own = link_.meta;
+    std::string_view own = link_.meta_for(entry.caller);
+    if (!entry.own()) link_.used_by(entry.caller);
     if (entry.request.on_progress) {
         with_token = "\"progressToken\":" + std::to_string(entry.wire_id);
         own = with_token = protocol::joined(with_token, own);
@@ -160,9 +171,9 @@ void Requests::tell_cancelled(const PendingRequest& entry, std::string_view reas
 void Requests::expired(RequestId id) {
     const auto& entry = *pending_.find(id);
     const bool idle = entry.idle_deadline < entry.deadline;
-    const char* limit = entry.own && entry.request.timeout.count() > 0 ? "time-out"
-                        : entry.request.timeout.count() > 0            ? "the time-out given"
-                        : idle ? parts_.server.request_timeout_from
+    const char* limit = entry.own() && entry.request.timeout.count() > 0 ? "time-out"
+                        : entry.request.timeout.count() > 0              ? "the time-out given"
+                        : idle                                           ? parts_.server.request_timeout_from
                                : parts_.server.tool_timeout_from;
     Error error{ErrorCode::Timeout,
                 entry.request.method +
@@ -181,17 +192,31 @@ void Requests::expired(RequestId id) {
 }
 
 void Requests::finish(RequestId id, Result<Reply> outcome) {
+    auto entry = take(id, outcome.has_value());
+    entry.handler(std::move(outcome));
+}
+
+PendingRequest Requests::take(RequestId id, bool answered) {
     auto entry = pending_.take(id);
     if (entry.stage == Stage::Queued) outbox_.take_back(entry.queued);
-    if (!outcome && !entry.own) parts_.watcher.on_unanswered(id);
+    if (!answered && !entry.own()) parts_.watcher.on_unanswered(id, entry);
     entry.questions.clear();
-    if (drained_ && !entry.own) {
+    if (drained_ && !entry.own()) {
         // Before the handler, which may be the last to know this connection.
         loop_.defer(lifetime_.guard([this] {
             if (!pending_.any_begun()) drained_();
         }));
     }
-    entry.handler(std::move(outcome));
+    return entry;
+}
+
+void Requests::drop_all_of(CallerNumber caller) {
+    for (const auto id : pending_.ids()) {
+        const auto* entry = pending_.find(id);
+        if (!entry || entry->caller != caller) continue;
+        tell_cancelled(*entry, "its caller has gone");
+        const auto dropped = take(id, false);
+    }
 }
 
 void Requests::finish_later(RequestId id, Error error) {
@@ -205,7 +230,7 @@ void Requests::fail_all(const Error& error, Which which) {
         const auto* entry = pending_.find(id);
         if (!entry || (which == Which::Started && entry->can_wait())) continue;
         Error told = error;
-        if (!entry->own && entry->may_have_run())
+        if (!entry->own() && entry->may_have_run())
             told.message += "; the request may have been carried out";
         finish(id, std::move(told));
     }
@@ -238,7 +263,7 @@ void Requests::resend(RequestId id) {
     pending_.set_wire_id(id, next_id());
     auto& entry = *pending_.find(id);
     pending_.touch(entry);
-    if (entry.own || parts_.supervisor.is_ready()) return transmit(id, entry);
+    if (entry.own() || parts_.supervisor.is_ready()) return transmit(id, entry);
     entry.stage = Stage::Waiting;
     unsent_.push_back(id);
 }
@@ -268,7 +293,7 @@ void Requests::on_not_taken(plugin::MessageKind kind, RequestId exchange, Error 
     if (!id) return;
     auto& entry = *pending_.find(id);
     entry.stage = Stage::Waiting;
-    if (error.code == ErrorCode::Unavailable && !entry.own) return unsent_.push_back(id);
+    if (error.code == ErrorCode::Unavailable && !entry.own()) return unsent_.push_back(id);
     if (error.code == ErrorCode::Unavailable && link_.channel) return;
     error.message +=
         entry.uncertain ? "; the request may have been carried out" : "; the request was not sent";

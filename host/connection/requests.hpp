@@ -29,8 +29,8 @@ namespace patchbay::connection {
 // Who answers what the server asks meanwhile hears of our requests.
 class RequestsWatcher {
 public:
-    // A caller's request ends without its answer.
-    virtual void on_unanswered(RequestId id) = 0;
+    // A caller's request has ended without its answer, of which `ended` is what is left.
+    virtual void on_unanswered(RequestId id, const PendingRequest& ended) = 0;
     // An answer of ours to the server was not taken by the transport.
     virtual void on_answer_not_taken(RequestId exchange) = 0;
 
@@ -54,7 +54,7 @@ public:
     Requests(core::Loop& loop, const Terms& terms, const Parts& parts);
 
     // A caller's: sent when the connection is ready, otherwise when it is.
-    RequestId add(Request&& request, ReplyHandler&& handler);
+    RequestId add(CallerNumber caller, Request&& request, ReplyHandler&& handler);
     RequestId refuse(Error error, ReplyHandler&& handler);
     RequestId ask(Request request, std::chrono::milliseconds timeout,
                   ReplyHandler handler) override;
@@ -69,6 +69,8 @@ public:
     const PendingRequests& pending() const { return pending_; }
 
     void finish(RequestId id, Result<Reply> outcome);
+    // Of a caller that goes: the server is told, the handlers are not.
+    void drop_all_of(CallerNumber caller);
     // Calls back once callers have none left that has begun; there is one now.
     void drain(std::function<void()> drained) { drained_ = std::move(drained); }
     bool draining() const { return drained_ != nullptr; }
@@ -97,6 +99,7 @@ private:
     void set_limits(PendingRequest& entry) const;
     void tell_cancelled(const PendingRequest& entry, std::string_view reason);
     void expired(RequestId id);
+    PendingRequest take(RequestId id, bool answered);
     void on_queued(RequestId exchange, std::uint64_t place) override;
     void on_leaving(RequestId exchange) override;
     void on_not_taken(plugin::MessageKind kind, RequestId exchange, Error error) override;

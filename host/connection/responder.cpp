@@ -35,77 +35,66 @@ std::string root_uri(const std::string& root) {
     return uri;
 }
 
-class ConfiguredResponder final : public Responder {
-public:
-    ConfiguredResponder(const config::ClientSettings& settings, AskPerson ask)
-        : settings_(settings), ask_(std::move(ask)) {}
-
-    Question respond(const std::string& server, const std::string& method,
-                     const json::object& params, Answer answer) override {
-        if (method == "elicitation/create" && settings_.elicitation != "refuse")
-            return elicit(server, params, std::move(answer));
-        if (method == "roots/list" && !settings_.roots.empty())
-            answer(roots());
-        else if (method == "sampling/createMessage" && settings_.sampling == "fixed")
-            answer(sampled());
-        else
-            answer(Error{ErrorCode::Unsupported,
-                         method + " is not offered by this client; see [client]"});
-        return {};
-    }
-
-    json::object capabilities() const override {
-        json::object offered = settings_.capabilities;
-        if (!settings_.roots.empty()) offered["roots"] = json::object();
-        if (settings_.elicitation != "refuse") offered["elicitation"] = {{"form", json::object()}};
-        if (settings_.sampling == "fixed") offered["sampling"] = json::object();
-        return offered;
-    }
-
-private:
-    json::object roots() const {
-        json::array list;
-        for (const auto& root : settings_.roots)
-            list.push_back(json::object{{"uri", root_uri(root)}});
-        return {{"roots", std::move(list)}};
-    }
-
-    json::object sampled() const {
-        return {{"role", "assistant"},
-                {"content", {{"type", "text"}, {"text", settings_.sampling_text}}},
-                {"model", "patchbay-fixed"},
-                {"stopReason", "endTurn"}};
-    }
-
-    Question elicit(const std::string& server, const json::object& params, Answer answer) {
-        // A URL is for a person's browser: no fixed answer can have visited it.
-        const auto* mode = params.if_contains("mode");
-        const bool form = !mode || *mode != "url";
-        if (form && settings_.elicitation == "ask" && ask_)
-            return ask_(server, params, [answer](std::optional<json::object> content) {
-                answer(content ? accepted(std::move(*content)) : action("decline"));
-            });
-        answer(form ? answered_alone(params) : action("decline"));
-        return {};
-    }
-
-    json::object answered_alone(const json::object& params) const {
-        if (settings_.elicitation == "fixed") return accepted(settings_.elicitation_content);
-        if (settings_.elicitation == "ask") return action("cancel");  // nobody is there
-        const auto* schema = params.if_contains("requestedSchema");
-        if (!schema || !schema->is_object()) return accepted({});
-        auto defaults = protocol::defaults_for(*schema);
-        return defaults ? accepted(std::move(*defaults)) : action("decline");
-    }
-
-    config::ClientSettings settings_;
-    AskPerson ask_;
-};
-
 }  // namespace
 
-std::unique_ptr<Responder> make_responder(const config::ClientSettings& settings, AskPerson ask) {
-    return std::make_unique<ConfiguredResponder>(settings, std::move(ask));
+Responder::Responder(const config::ClientSettings& settings, AskPerson ask)
+    : settings_(settings), ask_(std::move(ask)) {}
+
+Question Responder::respond(const std::string& server, const std::string& method,
+                            const json::object& params, Caller::Answer answer) const {
+    if (method == "elicitation/create" && settings_.elicitation != "refuse")
+        return elicit(server, params, std::move(answer));
+    if (method == "roots/list" && !settings_.roots.empty())
+        answer(roots());
+    else if (method == "sampling/createMessage" && settings_.sampling == "fixed")
+        answer(sampled());
+    else
+        answer(
+            Error{ErrorCode::Unsupported, method + " is not offered by this client; see [client]"});
+    return {};
+}
+
+json::object Responder::roots() const {
+    json::array list;
+    for (const auto& root : settings_.roots) list.push_back(json::object{{"uri", root_uri(root)}});
+    return {{"roots", std::move(list)}};
+}
+
+json::object Responder::sampled() const {
+    return {{"role", "assistant"},
+            {"content", {{"type", "text"}, {"text", settings_.sampling_text}}},
+            {"model", "patchbay-fixed"},
+            {"stopReason", "endTurn"}};
+}
+
+Question Responder::elicit(const std::string& server, const json::object& params,
+                           Caller::Answer answer) const {
+    // A URL is for a person's browser: no fixed answer can have visited it.
+    const auto* mode = params.if_contains("mode");
+    const bool form = !mode || *mode != "url";
+    if (form && settings_.elicitation == "ask" && ask_)
+        return ask_(server, params, [answer](std::optional<json::object> content) {
+            answer(content ? accepted(std::move(*content)) : action("decline"));
+        });
+    answer(form ? answered_alone(params) : action("decline"));
+    return {};
+}
+
+json::object Responder::answered_alone(const json::object& params) const {
+    if (settings_.elicitation == "fixed") return accepted(settings_.elicitation_content);
+    if (settings_.elicitation == "ask") return action("cancel");  // nobody is there
+    const auto* schema = params.if_contains("requestedSchema");
+    if (!schema || !schema->is_object()) return accepted({});
+    auto defaults = protocol::defaults_for(*schema);
+    return defaults ? accepted(std::move(*defaults)) : action("decline");
+}
+
+json::object capabilities_of(const config::ClientSettings& settings) {
+    json::object offered = settings.capabilities;
+    if (!settings.roots.empty()) offered["roots"] = json::object();
+    if (settings.elicitation != "refuse") offered["elicitation"] = {{"form", json::object()}};
+    if (settings.sampling == "fixed") offered["sampling"] = json::object();
+    return offered;
 }
 
 }  // namespace patchbay::connection

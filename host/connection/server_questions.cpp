@@ -18,11 +18,12 @@ constexpr std::size_t kServerRequestBytes = 128;  // of one in memory, besides w
 }  // namespace
 
 ServerQuestions::ServerQuestions(const Context& context, const ServerName& name, Link& link,
-                                 Requests& requests, Loss& loss)
+                                 Requests& requests, Addressees& addressees, Loss& loss)
     : context_(context),
       name_(name),
       link_(link),
       requests_(requests),
+      addressees_(addressees),
       loss_(loss),
       open_(context.terms.limits) {}
 
@@ -44,8 +45,15 @@ void ServerQuestions::ask(const protocol::Envelope& envelope, plugin::ExchangeId
     if (!params && params.error().code == ErrorCode::Limit)
         return answer(exchange, protocol::error_response(id, kInvalidParams,
                                                          "the request " + params.error().message));
+    auto* caller = addressees_.of_question(stream);
+    if (!caller)
+        return answer(exchange,
+                      protocol::error_response(id, kInternalError,
+                                               "it cannot be told which of the clients that share "
+                                               "this connection is asked"));
+    open_.ask(exchange, caller->number());
     const auto watch = lifetime_.watch();
-    auto question = context_.responder.respond(
+    auto question = caller->answer(
         name_.id(), envelope.method, params ? *params : json::object(),
         lifetime_.guard([this, id, exchange](Result<json::object> given) {
             if (given) return answer(exchange, protocol::response(id, json::serialize(*given)));
@@ -57,14 +65,20 @@ void ServerQuestions::ask(const protocol::Envelope& envelope, plugin::ExchangeId
 }
 
 // Of a call that ended without its answer: nobody is to type one that nothing waits for. Over one
-// stream for all a server does not say for which call it asks; with the last of them all are.
-void ServerQuestions::on_unanswered(RequestId call) {
-    if (!link_.in_use() || open_.asking(0).empty()) return;
-    bool others = false;
-    for (const auto id : requests_.pending().ids())
-        others = others || !requests_.pending().find(id)->own;
-    for (const auto& [exchange, id] : open_.asking(others ? call : 0))
+// stream for all a server does not say for which call it asks; with the caller's last all are.
+void ServerQuestions::on_unanswered(RequestId call, const PendingRequest& ended) {
+    if (!link_.in_use()) return;
+    addressees_.abandon(ended);
+    if (!open_.asking_any()) return;
+    const bool others = requests_.pending().any_of(ended.caller);
+    for (const auto& [exchange, id] : open_.asking(ended.caller, others ? call : 0))
         answer(exchange, protocol::response(id, R"({"action":"cancel"})"));
+}
+
+void ServerQuestions::release(CallerNumber caller) {
+    for (const auto& [exchange, id] : open_.open_at(caller))
+        answer(exchange,
+               protocol::error_response(id, kInternalError, "the client that was asked has gone"));
 }
 
 void ServerQuestions::answer(RequestId exchange, std::string body) {

@@ -8,7 +8,7 @@ namespace patchbay::connection {
 Result<void> ServerRequests::add(RequestId exchange, std::size_t bytes, std::string id,
                                  RequestId call) {
     unanswered_[id].insert(exchange);
-    open_.emplace(exchange, Open{bytes, std::move(id), call});
+    open_.emplace(exchange, Open{bytes, std::move(id), call, {}});
     bytes_ += bytes;
     return judge();
 }
@@ -20,11 +20,24 @@ void ServerRequests::keep(RequestId exchange, Question question) {
     asking_.insert(exchange);
 }
 
-std::vector<std::pair<RequestId, std::string>> ServerRequests::asking(RequestId call) const {
-    std::vector<std::pair<RequestId, std::string>> exchanges;
+void ServerRequests::ask(RequestId exchange, CallerNumber caller) {
+    const auto found = open_.find(exchange);
+    if (found != open_.end()) found->second.caller = caller;
+}
+
+ServerRequests::Exchanges ServerRequests::open_at(CallerNumber caller) const {
+    Exchanges exchanges;
+    for (const auto& [exchange, open] : open_)
+        if (open.caller == caller && !open.answered) exchanges.emplace_back(exchange, open.id);
+    return exchanges;
+}
+
+ServerRequests::Exchanges ServerRequests::asking(CallerNumber caller, RequestId call) const {
+    Exchanges exchanges;
     for (const auto exchange : asking_) {
         const auto& open = open_.at(exchange);
-        if (call == 0 || open.call == call) exchanges.emplace_back(exchange, open.id);
+        if (open.caller == caller && (call == 0 || open.call == call))
+            exchanges.emplace_back(exchange, open.id);
     }
     return exchanges;
 }

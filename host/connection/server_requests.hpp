@@ -5,6 +5,7 @@
 // Limits:  core::Limits server_requests and server_request_bytes.
 #pragma once
 
+#include "connection/caller.hpp"
 #include "connection/question.hpp"
 #include "connection/reply.hpp"
 #include "core/limits.hpp"
@@ -28,10 +29,16 @@ public:
     // A request came, with that id on the wire; its answer will leave as `exchange`. `call`: the
     // request of ours whose stream it came on; 0: there is but one stream.
     Result<void> add(RequestId exchange, std::size_t bytes, std::string id, RequestId call);
+    // Who is asked for its answer.
+    void ask(RequestId exchange, CallerNumber caller);
     // A person is asked for its answer: until that leaves, or nobody wants it any more.
     void keep(RequestId exchange, Question question);
-    // Requests that people are asked about, with their ids, for the sake of `call`; 0: of any.
-    std::vector<std::pair<RequestId, std::string>> asking(RequestId call) const;
+    using Exchanges = std::vector<std::pair<RequestId, std::string>>;  // with their ids
+    // Requests that people are asked about by this caller, for the sake of `call`; 0: of any.
+    Exchanges asking(CallerNumber caller, RequestId call) const;
+    bool asking_any() const { return !asking_.empty(); }
+    // All that this caller has not answered.
+    Exchanges open_at(CallerNumber caller) const;
     // The server wants no answer to its request any more: a person is not asked on. Of several with
     // one id the first.
     void withdraw(std::string_view id);
@@ -51,6 +58,7 @@ private:
         std::size_t bytes = 0;
         std::string id{};
         RequestId call = 0;
+        CallerNumber caller = 0;
         bool answered = false;
         Question question{};
     };

@@ -1,6 +1,9 @@
 #include "connection/wishes.hpp"
 
 #include "protocol/compose.hpp"
+#include "protocol/log_levels.hpp"
+
+#include <algorithm>
 
 namespace patchbay::connection {
 
@@ -17,6 +20,18 @@ Request log_level(const std::string& level) {
     return {"logging/setLevel", {"\"level\":" + protocol::quoted(level), ""}, {}, {}};
 }
 
+std::string meta_with(const std::string& meta, const std::string& level) {
+    if (level.empty()) return meta;
+    return protocol::joined(meta,
+                            "\"io.modelcontextprotocol/logLevel\":" + protocol::quoted(level));
+}
+
+// "file:///a/b" of "file:///a" or "file:///a/": a server may tell of a part of what is held.
+bool is_part_of(std::string_view uri, std::string_view held) {
+    if (held.empty() || uri.size() <= held.size() || !uri.starts_with(held)) return false;
+    return held.back() == '/' || uri[held.size()] == '/';
+}
+
 }  // namespace
 
 Wishes::Wishes(core::Loop& loop, const Terms& terms, const config::Server& server, Link& link,
@@ -28,7 +43,7 @@ Wishes::Wishes(core::Loop& loop, const Terms& terms, const config::Server& serve
       requests_(requests),
       owner_(owner) {}
 
-// With what a legacy server would have answered to a request that the modern era does without.
+// With what a legacy server would have answered to a request that it need not be asked.
 void Wishes::confirm(ReplyHandler handler) {
     loop_.defer([handler = std::move(handler)] {
         Reply reply;
@@ -38,59 +53,174 @@ void Wishes::confirm(ReplyHandler handler) {
     });
 }
 
-void Wishes::note(const std::string& uri, bool wanted) {
-    if (wanted)
-        resources_.insert(uri);
+std::set<std::string> Wishes::resources() const {
+    std::set<std::string> uris;
+    for (const auto& [uri, subscription] : resources_) uris.insert(uri);
+    return uris;
+}
+
+std::vector<CallerNumber> Wishes::holders_of(std::string_view uri) const {
+    std::set<CallerNumber> holders;
+    for (const auto& [held, subscription] : resources_)
+        if (held == uri || is_part_of(uri, held))
+            holders.insert(subscription.holders.begin(), subscription.holders.end());
+    return {holders.begin(), holders.end()};
+}
+
+std::vector<CallerNumber> Wishes::admitting(std::string_view level) const {
+    const auto severity = protocol::log_severity(level).value_or(protocol::kLogLevels.size());
+    std::vector<CallerNumber> callers;
+    for (const auto& [caller, own] : levels_)
+        if (protocol::log_severity(own).value_or(0) <= severity) callers.push_back(caller);
+    return callers;
+}
+
+void Wishes::subscribe(CallerNumber caller, const std::string& uri, bool wanted,
+                       ReplyHandler handler) {
+    if (!link_.modern()) {
+        wanted ? subscribe_by_request(caller, uri, std::move(handler))
+               : unsubscribe_by_request(caller, uri, std::move(handler));
+        return;
+    }
+    const bool before = resources_.contains(uri);
+    if (wanted) {
+        resources_[uri].holders.insert(caller);
+        note_taken(uri);
+    } else {
+        let_go(caller, uri);
+    }
+    if (resources_.contains(uri) != before) owner_.on_resources_wanted();
+    confirm(std::move(handler));
+}
+
+// Held from now on, not from the answer on: whoever lets go of it meanwhile does not end it at the
+// server, where it is subscribed to once for all.
+void Wishes::subscribe_by_request(CallerNumber caller, const std::string& uri,
+                                  ReplyHandler handler) {
+    auto& subscribed = resources_[uri];
+    const bool new_holder = subscribed.holders.insert(caller).second;
+    if (subscribed.taken && new_holder) return confirm(std::move(handler));
+    owner_.request(caller, subscription(uri, true),
+                   [this, watch = lifetime_.watch(), caller, uri, new_holder,
+                    handler = std::move(handler)](Result<Reply> reply) {
+                       const bool took = reply && reply->error.empty();
+                       // For the next session, which knows nothing of this one's.
+                       if (!watch.expired() && took) note_taken(uri);
+                       if (!watch.expired() && !took && new_holder) let_go(caller, uri);
+                       handler(std::move(reply));
+                   });
+}
+
+void Wishes::unsubscribe_by_request(CallerNumber caller, const std::string& uri,
+                                    ReplyHandler handler) {
+    const auto found = resources_.find(uri);
+    const bool held =
+        found != resources_.end() && found->second.taken && found->second.holders.contains(caller);
+    let_go(caller, uri);
+    if (resources_.contains(uri)) return confirm(std::move(handler));  // others hold it
+    owner_.request(caller, subscription(uri, false),
+                   [this, watch = lifetime_.watch(), caller, uri, held,
+                    handler = std::move(handler)](Result<Reply> reply) {
+                       const bool ended = reply && reply->error.empty();
+                       if (!watch.expired() && held && !ended) {  // so it goes on
+                           resources_[uri].holders.insert(caller);
+                           note_taken(uri);
+                       }
+                       handler(std::move(reply));
+                   });
+}
+
+void Wishes::note_taken(const std::string& uri) {
+    const auto found = resources_.find(uri);
+    if (found != resources_.end()) found->second.taken = true;
+}
+
+void Wishes::let_go(CallerNumber caller, const std::string& uri) {
+    const auto found = resources_.find(uri);
+    if (found == resources_.end()) return;
+    found->second.holders.erase(caller);
+    if (found->second.holders.empty()) resources_.erase(found);
+}
+
+void Wishes::set_log_level(CallerNumber caller, const std::string& level, ReplyHandler handler) {
+    const auto before = levels_.find(caller);
+    const std::string former = before == levels_.end() ? "" : before->second;
+    levels_[caller] = level;
+    if (link_.modern()) {
+        use_log_levels();
+        return confirm(std::move(handler));
+    }
+    owner_.request(caller, log_level(strongest_level()),
+                   [this, watch = lifetime_.watch(), caller, level, former,
+                    handler = std::move(handler)](Result<Reply> reply) {
+                       // What this server does not take is not said to its next session.
+                       const bool refused = reply && !reply->error.empty();
+                       if (!watch.expired() && refused) take_back_level(caller, level, former);
+                       handler(std::move(reply));
+                   });
+}
+
+// Unless it has said another one meanwhile, or has gone.
+void Wishes::take_back_level(CallerNumber caller, const std::string& refused,
+                             const std::string& former) {
+    const auto now = levels_.find(caller);
+    if (now == levels_.end() || now->second != refused) return;
+    if (former.empty())
+        levels_.erase(now);
     else
-        resources_.erase(uri);
+        now->second = former;
 }
 
-void Wishes::subscribe(const std::string& uri, bool wanted, ReplyHandler handler) {
-    if (link_.modern()) {
-        note(uri, wanted);
-        owner_.on_resources_wanted();
-        return confirm(std::move(handler));
+void Wishes::release(CallerNumber caller) {
+    std::vector<std::string> uris;
+    for (const auto& [uri, subscription] : resources_)
+        if (subscription.holders.contains(caller)) uris.push_back(uri);
+    bool fewer = false;
+    for (const auto& uri : uris) {
+        let_go(caller, uri);
+        if (resources_.contains(uri)) continue;
+        fewer = true;
+        if (link_.legacy() && link_.in_use())
+            requests_.ask(subscription(uri, false), server_.request_timeout, [](const auto&) {});
     }
-    owner_.request(subscription(uri, wanted), [this, watch = lifetime_.watch(), uri, wanted,
-                                               handler = std::move(handler)](Result<Reply> reply) {
-        // For the next session, which knows nothing of this one's.
-        const bool took = reply && reply->error.empty();
-        if (!watch.expired() && took) note(uri, wanted);
-        handler(std::move(reply));
-    });
-}
-
-void Wishes::set_log_level(const std::string& level, ReplyHandler handler) {
-    log_level_ = level;
-    if (link_.modern()) {
-        use_log_level();
-        return confirm(std::move(handler));
-    }
-    owner_.request(log_level(level), [this, watch = lifetime_.watch(), level,
-                                      handler = std::move(handler)](Result<Reply> reply) {
-        // What this server does not take is not said to its next session.
-        const bool refused = reply && !reply->error.empty();
-        if (!watch.expired() && refused && log_level_ == level) log_level_.clear();
-        handler(std::move(reply));
-    });
+    if (fewer && link_.modern()) owner_.on_resources_wanted();
+    const auto strongest = strongest_level();
+    if (levels_.erase(caller) == 0 || !link_.session) return;
+    // To say nothing at all cannot be said: the last one's level stays the server's.
+    if (link_.modern() || strongest_level() != strongest) use_log_levels();
 }
 
 void Wishes::renew() {
-    use_log_level();
+    use_log_levels();
     // The modern era names them when it listens.
     if (link_.modern() || !link_.session->can("resources", "subscribe")) return;
-    for (const auto& uri : resources_)
-        requests_.ask(subscription(uri, true), server_.request_timeout, [](const auto&) {});
+    for (const auto& [uri, subscribed] : resources_)
+        if (subscribed.taken)
+            requests_.ask(subscription(uri, true), server_.request_timeout, [](const auto&) {});
 }
 
-void Wishes::use_log_level() {
-    link_.meta = link_.modern() ? protocol::modern_meta(terms_.identity) : std::string();
-    if (log_level_.empty()) return;
+std::string Wishes::strongest_level() const {
+    const auto strongest =
+        std::min_element(levels_.begin(), levels_.end(), [](const auto& a, const auto& b) {
+            return protocol::log_severity(a.second) < protocol::log_severity(b.second);
+        });
+    return strongest == levels_.end() ? std::string() : strongest->second;
+}
+
+// A modern request says how much its own caller wants to hear; those of the connection are
+// everybody's.
+void Wishes::use_log_levels() {
+    const auto strongest = strongest_level();
+    const auto meta = link_.modern() ? protocol::modern_meta(terms_.identity) : std::string();
+    link_.meta = meta;
+    link_.meta_of.clear();
+    link_.meta_of_others = meta;
+    if (strongest.empty()) return;
     if (link_.modern()) {
-        link_.meta = protocol::joined(
-            link_.meta, "\"io.modelcontextprotocol/logLevel\":" + protocol::quoted(log_level_));
+        link_.meta = meta_with(meta, strongest);
+        for (const auto& [caller, level] : levels_) link_.meta_of[caller] = meta_with(meta, level);
     } else if (link_.session->can("logging")) {
-        requests_.ask(log_level(log_level_), server_.request_timeout, [](const auto&) {});
+        requests_.ask(log_level(strongest), server_.request_timeout, [](const auto&) {});
     }
 }
 

@@ -1,24 +1,30 @@
 // What callers have asked for that holds for every session to come: resources that they want to hear
-// of, and how much the server is to log.
+// of, and how much the server is to log. Each has its own; the server is told of their union, the
+// level that tells most and every URI that somebody holds.
 //
 // Threads: [loop]. Borrows all it is given.
 // Source:  MCP server/resources, server/utilities/logging; 2026-07-28 basic/patterns/subscriptions.
 #pragma once
 
+#include "connection/caller.hpp"
 #include "connection/context.hpp"
 #include "connection/link.hpp"
 #include "connection/own_requests.hpp"
 #include "core/lifetime.hpp"
 
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace patchbay::connection {
 
 class WishesOwner {
 public:
     // A caller's request: connects first when necessary.
-    virtual RequestId request(Request&& request, ReplyHandler&& handler) = 0;
+    virtual RequestId request(CallerNumber caller, Request&& request, ReplyHandler&& handler) = 0;
     // In the modern era they are named on the stream that is listened to.
     virtual void on_resources_wanted() = 0;
 
@@ -31,17 +37,38 @@ public:
     Wishes(core::Loop& loop, const Terms& terms, const config::Server& server, Link& link,
            OwnRequests& requests, WishesOwner& owner);
 
-    void subscribe(const std::string& uri, bool wanted, ReplyHandler handler);
+    void subscribe(CallerNumber caller, const std::string& uri, bool wanted, ReplyHandler handler);
     // A session is there, in which it can be said.
-    void set_log_level(const std::string& level, ReplyHandler handler);
+    void set_log_level(CallerNumber caller, const std::string& level, ReplyHandler handler);
+    // The caller goes; what nobody else wants the server is told to leave.
+    void release(CallerNumber caller);
     // Says it all to a session that has just been agreed on, which may be of the other era than the
     // one before.
     void renew();
-    const std::set<std::string>& resources() const { return resources_; }
+
+    std::set<std::string> resources() const;  // URIs that somebody holds
+    // Who holds it, or what it is part of; ascending.
+    std::vector<CallerNumber> holders_of(std::string_view uri) const;
+    // Whether somebody has said how much the server is to log; else it says what it likes.
+    bool any_level() const { return !levels_.empty(); }
+    // Who wants to hear of a message of that level: nobody who has not said so. One that is unknown
+    // is as good as the gravest. Ascending.
+    std::vector<CallerNumber> admitting(std::string_view level) const;
 
 private:
-    void use_log_level();
-    void note(const std::string& uri, bool wanted);
+    struct Subscription {
+        std::set<CallerNumber> holders = {};
+        bool taken = false;  // a server has said yes to it
+    };
+
+    void subscribe_by_request(CallerNumber caller, const std::string& uri, ReplyHandler handler);
+    void unsubscribe_by_request(CallerNumber caller, const std::string& uri, ReplyHandler handler);
+    void note_taken(const std::string& uri);
+    void let_go(CallerNumber caller, const std::string& uri);
+    void take_back_level(CallerNumber caller, const std::string& refused,
+                         const std::string& former);
+    void use_log_levels();
+    std::string strongest_level() const;  // empty: the server's own
     void confirm(ReplyHandler handler);
 
     core::Loop& loop_;
@@ -50,8 +77,8 @@ private:
     Link& link_;
     OwnRequests& requests_;
     WishesOwner& owner_;
-    std::set<std::string> resources_;  // URIs
-    std::string log_level_;            // empty: the server's own
+    std::map<std::string, Subscription, std::less<>> resources_;  // by URI; each has a holder
+    std::map<CallerNumber, std::string> levels_;
     core::Lifetime lifetime_;
 };
 

@@ -143,7 +143,7 @@ Verdict Policy::judge(const Question& question) const {
     if (server.untrusted && !allowed_by && !named_by_server) return denied(*server.untrusted);
     if (allowed_by) verdict.rule = allowed_by;
     const bool approved = allowed_by || verdict.level > Level::RequireApproval ||
-                          question.principal == Principal::LocalUser;
+                          question.trust == core::Trust::Approves;
     if (!approved) verdict.decision = Decision::Ask;
     return verdict;
 }
@@ -189,9 +189,9 @@ std::string Policy::reason(const Question& question, const Verdict& verdict) con
     return is_denied + ": " + rule.text;
 }
 
-std::optional<std::string> Policy::certain_denial(Principal principal, std::string_view server,
+std::optional<std::string> Policy::certain_denial(core::Trust trust, std::string_view server,
                                                   std::string_view public_name) const {
-    Question question{principal, server, {}, public_name};
+    Question question{trust, server, {}, public_name};
     const auto rules = servers_.find(server);
     if (rules != servers_.end()) {
         const auto raw = public_name.substr(std::min(server.size() + 7, public_name.size()));

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "config/config.hpp"
+#include "core/principal.hpp"
 #include "policy/patterns.hpp"
 #include "policy/readings.hpp"
 
@@ -19,12 +20,9 @@
 
 namespace patchbay::policy {
 
-// Who asks. A local user who typed the call has thereby approved it; agents need a rule.
-enum class Principal { LocalUser, Agent };
-
 struct Question {
-    Principal principal = Principal::LocalUser;
-    std::string_view server;             // id
+    core::Trust trust = core::Trust::NeedsApproval;  // of who asks
+    std::string_view server;                         // id
     std::string_view tool;               // raw name; empty: the server itself (resources, prompts)
     std::string_view public_name;        // mcp__server__tool
     std::string_view what = "requests";  // of the server itself, for the reason: "resources"
@@ -63,12 +61,13 @@ public:
 
     // Allocates nothing.
     Verdict judge(const Question& question) const;
-    // What forbids it, where, what would allow it; of a verdict on that question other than Allow.
+    // What forbids it, where, what would allow it; of a verdict on that question other than Allow,
+    // and where it is Ask, of nobody being there to approve.
     std::string reason(const Question& question, const Verdict& verdict) const;
 
     // Why that name is forbidden whatever its server will list as it; nothing: that is known only
     // then, for a rule that names a tool in its server's words may mean another one.
-    std::optional<std::string> certain_denial(Principal principal, std::string_view server,
+    std::optional<std::string> certain_denial(core::Trust trust, std::string_view server,
                                               std::string_view public_name) const;
 
 private:

@@ -19,16 +19,40 @@ Error too_late(connection::ConnectionManager& connections, const std::vector<std
     return {ErrorCode::Timeout, "no answer within " + limit};
 }
 
-CallId Flights::begin(ReplyHandler handler) {
+CallId Flights::begin(connection::CallerNumber caller, ReplyHandler handler) {
     const CallId id = ++last_id_;
-    flights_[id].handler = std::move(handler);
+    auto& flight = flights_[id];
+    flight.caller = caller;
+    flight.handler = std::move(handler);
     return id;
+}
+
+connection::CallerNumber Flights::caller_of(CallId id) const {
+    const auto found = flights_.find(id);
+    return found == flights_.end() ? 0 : found->second.caller;
+}
+
+void Flights::bound(CallId id, std::chrono::milliseconds most, Error error) {
+    auto& flight = flights_.at(id);
+    if (flight.timer) return;
+    flight.timer =
+        connections_.loop().after(most, [this, watch = alive_, id, error = std::move(error)] {
+            if (!*watch) return;
+            flights_.at(id).timer = 0;
+            end(id, error);
+        });
+}
+
+void Flights::unbound(CallId id) {
+    const auto found = flights_.find(id);
+    if (found != flights_.end()) stop_timer(found->second);
 }
 
 void Flights::bound(CallId id, core::Clock::time_point begun, std::chrono::milliseconds timeout,
                     std::vector<std::string> servers) {
-    if (timeout.count() == 0) return;
-    flights_.at(id).timer = connections_.loop().after(
+    auto& flight = flights_.at(id);
+    if (timeout.count() == 0 || flight.timer) return;
+    flight.timer = connections_.loop().after(
         begun + timeout - core::Clock::now(),
         [this, watch = alive_, id, timeout, servers = std::move(servers)] {
             if (!*watch) return;
@@ -53,10 +77,11 @@ bool Flights::has_room(CallId id, const std::string& server, std::size_t bytes) 
 
 void Flights::hold(CallId id, const std::string& server, std::size_t bytes,
                    std::shared_ptr<void> kept) {
+    auto& flight = flights_.at(id);
+    release(flight);  // what it waited for before
     auto& load = waiting_[server];
     ++load.messages;
     load.bytes += bytes;
-    auto& flight = flights_.at(id);
     flight.kept = std::move(kept);
     flight.waits_for = server;
     flight.bytes = bytes;
@@ -70,15 +95,20 @@ void Flights::release(Flight& flight) {
     if (--load.messages == 0) waiting_.erase(flight.waits_for);
 }
 
-void Flights::send(CallId id, connection::Connection& target, connection::Request request) {
+void Flights::stop_timer(Flight& flight) {
+    if (flight.timer) connections_.loop().cancel(std::exchange(flight.timer, 0));
+}
+
+void Flights::send(CallId id, connection::Caller& caller, connection::Connection& target,
+                   connection::Request request) {
     const auto found = flights_.find(id);
     if (found == flights_.end()) return;
     auto& flight = found->second;
     flight.connection = &target;
     release(flight);  // it counts at the connection now
     // The connection goes on counting, and tells the server when it gives up.
-    if (flight.timer) connections_.loop().cancel(std::exchange(flight.timer, 0));
-    flight.request = target.request(std::move(request), end_with_reply(id));
+    stop_timer(flight);
+    flight.request = target.request(caller, std::move(request), end_with_reply(id));
 }
 
 ReplyHandler Flights::end_with_reply(CallId id) {
@@ -90,7 +120,7 @@ ReplyHandler Flights::end_with_reply(CallId id) {
 void Flights::end(CallId id, Result<Reply> outcome) {
     const auto found = flights_.find(id);
     if (found == flights_.end()) return;  // cancelled before it got a server
-    if (found->second.timer) connections_.loop().cancel(found->second.timer);
+    stop_timer(found->second);
     release(found->second);
     auto handler = std::move(found->second.handler);
     flights_.erase(found);
@@ -112,10 +142,26 @@ void Flights::cancel(CallId id, const std::string& reason) {
     end(id, Error{ErrorCode::Cancelled, "cancelled before it was sent"});
 }
 
+// What a handler holds may come back here as it goes.
+void Flights::drop_all_of(connection::CallerNumber caller) {
+    std::vector<CallId> ids;
+    for (const auto& [id, flight] : flights_)
+        if (flight.caller == caller) ids.push_back(id);
+    for (const auto id : ids) {
+        auto dropped = flights_.extract(id);
+        if (dropped.empty()) continue;
+        stop_timer(dropped.mapped());
+        release(dropped.mapped());
+    }
+}
+
 void Flights::end_all(const Error& error) {
     *alive_ = false;
-    // Taken out first: a handler may come back with another call.
-    for (auto& [id, flight] : std::exchange(flights_, {})) flight.handler(error);
+    // Those that are there now: a handler may come back with another call, or end its caller.
+    std::vector<CallId> ids;
+    for (const auto& [id, flight] : flights_) ids.push_back(id);
+    for (const auto id : ids)
+        if (auto ended = flights_.extract(id)) ended.mapped().handler(error);
 }
 
 }  // namespace patchbay::router

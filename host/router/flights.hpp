@@ -28,11 +28,18 @@ public:
     ~Flights() { *alive_ = false; }
     Flights(const Flights&) = delete;
 
-    CallId begin(connection::ReplyHandler handler);
+    CallId begin(connection::CallerNumber caller, connection::ReplyHandler handler);
+    // Who asked; 0: it has ended.
+    connection::CallerNumber caller_of(CallId id) const;
 
     // It waits for one of `servers` from now on, but not for ever; 0: it does.
     void bound(CallId id, core::Clock::time_point begun, std::chrono::milliseconds timeout,
                std::vector<std::string> servers);
+
+    // It ends like that in so long, unless it is bounded already.
+    void bound(CallId id, std::chrono::milliseconds most, Error error);
+
+    void unbound(CallId id);
 
     // What it asks for waits with it until `server` has started, and goes where it goes. Empty: too
     // much waits already, and it ends.
@@ -44,17 +51,21 @@ public:
         return kept;
     }
 
-    void send(CallId id, connection::Connection& target, connection::Request request);
+    void send(CallId id, connection::Caller& caller, connection::Connection& target,
+              connection::Request request);
     // Ends it with what comes, unless it has ended by then.
     connection::ReplyHandler end_with_reply(CallId id);
     void end_soon(CallId id, Error error);
     void cancel(CallId id, const std::string& reason);
+    // Of a caller that goes: nobody is told. What was sent its connection cancels by itself.
+    void drop_all_of(connection::CallerNumber caller);
     // Those that are there now; what comes after ends with none.
     void end_all(const Error& error);
 
 private:
     // The connection is known once the server is.
     struct Flight {
+        connection::CallerNumber caller = 0;
         connection::Connection* connection = nullptr;
         connection::RequestId request = 0;
         connection::ReplyHandler handler;
@@ -71,6 +82,7 @@ private:
     bool has_room(CallId id, const std::string& server, std::size_t bytes);
     void hold(CallId id, const std::string& server, std::size_t bytes, std::shared_ptr<void> kept);
     void release(Flight& flight);
+    void stop_timer(Flight& flight);
     void end(CallId id, Result<connection::Reply> outcome);
 
     connection::ConnectionManager& connections_;

@@ -24,9 +24,11 @@ std::string_view list_member(std::string_view method) {
 // Kept alive by whoever wants it; the page on its way is cancelled with it.
 class PagedList : public std::enable_shared_from_this<PagedList> {
 public:
-    PagedList(Router& router, const core::Limits& limits, std::string server, std::string method,
+    PagedList(Router& router, connection::Caller& caller, const core::Limits& limits,
+              std::string server, std::string method,
               std::function<void(Result<json::array>)> listed)
         : router_(router),
+          caller_(caller),
           limits_(limits),
           server_(std::move(server)),
           method_(std::move(method)),
@@ -41,15 +43,16 @@ public:
         request.server = server_;
         request.method = method_;
         if (!cursor.empty()) request.params.members = "\"cursor\":" + protocol::quoted(cursor);
-        page_ = router_.request(std::move(request), [weak = weak_from_this()](Result<Reply> reply) {
-            const auto self = weak.lock();
-            if (!self) return;
-            self->page_ = 0;
-            if (reply)
-                self->on_page(*reply);
-            else
-                self->listed_(reply.error());
-        });
+        page_ = router_.request(caller_, std::move(request),
+                                [weak = weak_from_this()](Result<Reply> reply) {
+                                    const auto self = weak.lock();
+                                    if (!self) return;
+                                    self->page_ = 0;
+                                    if (reply)
+                                        self->on_page(*reply);
+                                    else
+                                        self->listed_(reply.error());
+                                });
     }
 
 private:
@@ -90,6 +93,7 @@ private:
     }
 
     Router& router_;
+    connection::Caller& caller_;  // gone: no page comes any more, and no other is asked for
     const core::Limits& limits_;
     const std::string server_, method_;
     const std::function<void(Result<json::array>)> listed_;
@@ -101,10 +105,12 @@ private:
 
 }  // namespace
 
-std::shared_ptr<void> read_all_pages(Router& router, const core::Limits& limits,
-                                     const std::string& server, const std::string& method,
+std::shared_ptr<void> read_all_pages(Router& router, connection::Caller& caller,
+                                     const core::Limits& limits, const std::string& server,
+                                     const std::string& method,
                                      std::function<void(Result<json::array>)> listed) {
-    auto list = std::make_shared<PagedList>(router, limits, server, method, std::move(listed));
+    auto list =
+        std::make_shared<PagedList>(router, caller, limits, server, method, std::move(listed));
     list->ask({});
     return list;
 }

@@ -4,6 +4,7 @@
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/envelope.hpp"
+#include "protocol/log_levels.hpp"
 #include "protocol/qualified_name.hpp"
 #include "router/flights.hpp"
 #include "router/lists.hpp"
@@ -13,6 +14,9 @@
 
 namespace patchbay::router {
 namespace json = boost::json;
+using connection::Approvable;
+using connection::Approval;
+using connection::Caller;
 using connection::Connection;
 using connection::ReplyHandler;
 using connection::State;
@@ -51,26 +55,72 @@ std::size_t size_of(const protocol::Params& params) {
     return params.members.size() + params.meta.size();
 }
 
+std::size_t size_of(const ServerRequest& request) {
+    return size_of(request.params);
+}
+
 // Checked here, for in the modern era no server answers: it would be said with every later request.
 std::string wrong_level(const std::string& level) {
-    static const std::vector<std::string> kLevels = {"debug", "info",     "notice", "warning",
-                                                     "error", "critical", "alert",  "emergency"};
-    if (std::find(kLevels.begin(), kLevels.end(), level) != kLevels.end()) return {};
+    if (protocol::log_severity(level)) return {};
+    const std::vector<std::string> levels(protocol::kLogLevels.begin(), protocol::kLogLevels.end());
     return "unknown log level \"" + core::printable(level, 80) + "\"" +
-           core::did_you_mean(level, kLevels) + "; known: " + core::join(kLevels, ", ");
+           core::did_you_mean(level, levels) + "; known: " + core::join(levels, ", ");
 }
 
 }  // namespace
 
-struct Router::Impl {
+struct Router::Impl final : connection::CallersWatcher {
     using Entry = ToolIndex::Entry;
 
-    Impl(connection::ConnectionManager& manager, const policy::Policy& rules,
-         const catalogue::Catalogue& catalogue)
-        : connections(manager),
+    Impl(connection::Callers& all, connection::ConnectionManager& manager,
+         const policy::Policy& rules, const catalogue::Catalogue& catalogue)
+        : callers(all),
+          connections(manager),
           policy(rules),
           finder(manager, rules, catalogue),
-          flights(manager) {}
+          flights(manager) {
+        callers.watch(*this);
+    }
+    ~Impl() { callers.unwatch(*this); }
+    Impl(const Impl&) = delete;
+
+    void on_leaving(Caller& caller) override { flights.drop_all_of(caller.number()); }
+
+    // Whoever asked that, which has not ended.
+    Caller& caller_of(CallId id) const { return *callers.find(flights.caller_of(id)); }
+
+    // A request of which the caller is asked whether it shall be.
+    template <class T>
+    struct Awaited {
+        T asked;
+        connection::Question question = {};
+    };
+    // Goes on when the caller approves of `wanted`, which is not asked for longer than a person may
+    // take.
+    template <class T, class Then>
+    void await_approval(CallId id, Caller& caller, const Approvable& wanted, Error nobody_there,
+                        T asked, Then then) {
+        flights.bound(id, asked.begun, asked.timeout, {wanted.server});
+        flights.bound(id, core::kInputWait,
+                      {ErrorCode::Timeout, wanted.public_name + " was not approved within " +
+                                               core::duration(core::kInputWait)});
+        const auto bytes = size_of(asked);
+        const auto kept = flights.keep(id, wanted.server, bytes, Awaited<T>{std::move(asked), {}});
+        if (kept.expired()) return;
+        const auto decide = [this, watch = alive, id, kept, nobody_there = std::move(nobody_there),
+                             name = wanted.public_name, then](Approval approval) {
+            const auto awaited = kept.lock();
+            if (!*watch || !awaited) return;
+            if (awaited->asked.timeout.count() == 0) flights.unbound(id);
+            auto& asker = caller_of(id);
+            if (approval == Approval::Given) return then(asker, awaited->asked);
+            if (approval == Approval::NobodyThere) return flights.end_soon(id, nobody_there);
+            flights.end_soon(id, {ErrorCode::Denied, name + " was not approved by " +
+                                                         core::to_string(asker.principal())});
+        };
+        auto question = caller.approve(wanted, decide);
+        if (const auto awaited = kept.lock()) awaited->question = std::move(question);
+    }
 
     // Where that tool can be called at once; null: nowhere.
     Connection* ready_owner(const Entry* entry) {
@@ -82,15 +132,43 @@ struct Router::Impl {
     void send_call(CallId id, const Entry& entry, Call& call) {
         const auto owner = connections.find(entry.server);
         if (!owner) return flights.end_soon(id, owner.error());
-        send_call(id, entry, *owner, call);
+        send_call(id, caller_of(id), entry, *owner, call);
     }
 
     // Judged here, by the rules that hold when it is sent.
-    void send_call(CallId id, const Entry& entry, Connection& owner, Call& call) {
-        const auto question = question_about(entry, call.principal);
+    void send_call(CallId id, Caller& caller, const Entry& entry, Connection& owner, Call& call) {
+        const auto question = question_about(entry, caller.principal().trust);
         const auto verdict = policy.judge(question);
-        if (verdict.decision != policy::Decision::Allow)
+        if (verdict.decision == policy::Decision::Allow)
+            return send_judged(id, caller, entry, owner, call);
+        Error denied{ErrorCode::Denied, policy.reason(question, verdict)};
+        if (verdict.decision == policy::Decision::Deny)
+            return flights.end_soon(id, std::move(denied));
+        const Approvable wanted{entry.server, entry.tool->name, entry.public_name, call.arguments};
+        await_approval(
+            id, caller, wanted, std::move(denied), std::move(call),
+            [this, id, server = wanted.server, tool = wanted.tool](Caller& asker, Call& approved) {
+                send_approved(id, asker, server, tool, approved);
+            });
+    }
+
+    // Time has passed: what nobody approved of is not let through by it.
+    void send_approved(CallId id, Caller& caller, const std::string& server,
+                       const std::string& tool, Call& call) {
+        const auto owner = connections.find(server);
+        if (!owner) return flights.end_soon(id, owner.error());
+        const auto* entry = finder.index().find_raw(server, tool);
+        if (!entry)
+            return flights.end_soon(
+                id, finder.why_missing(protocol::public_name(server, tool), {server}));
+        const auto question = question_about(*entry, caller.principal().trust);
+        const auto verdict = policy.judge(question);
+        if (verdict.decision == policy::Decision::Deny)
             return flights.end_soon(id, {ErrorCode::Denied, policy.reason(question, verdict)});
+        send_judged(id, caller, *entry, *owner, call);
+    }
+
+    void send_judged(CallId id, Caller& caller, const Entry& entry, Connection& owner, Call& call) {
         connection::Request request{"tools/call",
                                     {{}, std::move(call.meta)},
                                     call.timeout,
@@ -103,7 +181,7 @@ struct Router::Impl {
         members.append(",\"arguments\":");
         members.append(call.arguments.empty() ? "{}" : call.arguments);
         if (!call.members.empty()) members.append(",").append(call.members);
-        flights.send(id, owner, std::move(request));
+        flights.send(id, caller, owner, std::move(request));
     }
 
     Result<json::object> read_params(const ServerRequest& request) const {
@@ -116,7 +194,7 @@ struct Router::Impl {
 
     // A tools/call in the server's own words is a call like any other: the tool is found in the
     // server's list, judged, and what is sent says only what was judged.
-    void call_raw(CallId id, Connection& target, ServerRequest request) {
+    void call_raw(CallId id, Caller& caller, Connection& target, ServerRequest request) {
         auto params = read_params(request);
         if (!params) return flights.end_soon(id, params.error());
         const auto tool = text_member(*params, "name");
@@ -136,10 +214,10 @@ struct Router::Impl {
         call.meta = std::move(request.params.meta);
         call.timeout = request.timeout;
         call.begun = request.begun;
-        call.principal = request.principal;
         call.on_progress = std::move(request.on_progress);
         const auto* known = finder.index().find_raw(request.server, tool);
-        if (known && target.state() == State::Ready) return send_call(id, *known, target, call);
+        if (known && target.state() == State::Ready)
+            return send_call(id, caller, *known, target, call);
         flights.bound(id, call.begun, call.timeout, {request.server});
         const auto bytes = size_of(call);
         const auto kept = flights.keep(id, request.server, bytes, std::move(call));
@@ -157,33 +235,22 @@ struct Router::Impl {
     }
 
     // Shows no more than tools() does.
-    ReplyHandler without_hidden(std::string server, policy::Principal principal,
-                                ReplyHandler handler) {
-        return [this, watch = alive, server = std::move(server), principal,
+    ReplyHandler without_hidden(std::string server, core::Trust trust, ReplyHandler handler) {
+        return [this, watch = alive, server = std::move(server), trust,
                 handler = std::move(handler)](Result<connection::Reply> reply) {
             if (!reply || !*watch) return handler(std::move(reply));
             if (auto owner = connections.find(server); !owner) return handler(owner.error());
             handler(with_tools_shown(std::move(*reply), server, depth(), [&](const auto& tool) {
                 const auto name = finder.index().public_name(server, tool);
-                return policy.judge({principal, server, tool, name}).listed();
+                return policy.judge({trust, server, tool, name}).listed();
             }));
         };
     }
 
     std::size_t depth() const { return connections.limits().json_depth; }
 
-    // The rules name tools; the server as a whole is denied by one that fits the bare prefix.
-    std::optional<Error> denial_of(const ServerRequest& request) const {
-        const std::string prefix = "mcp__" + request.server + "__";
-        const policy::Question question{
-            request.principal, request.server, {}, prefix, what_is_asked_for(request.method)};
-        const auto verdict = policy.judge(question);
-        if (verdict.decision == policy::Decision::Allow) return {};
-        return Error{ErrorCode::Denied, policy.reason(question, verdict)};
-    }
-
     // The server is ready: what this request means in its era, and whether it can be asked.
-    void send_request(CallId id, Connection& target, ServerRequest& request) {
+    void send_request(CallId id, Caller& caller, Connection& target, ServerRequest& request) {
         const auto* session = target.session();
         const auto needed = capability_for(request.method);
         if (session && !needed.empty() && !session->can(needed)) {
@@ -200,20 +267,82 @@ struct Router::Impl {
                 const auto level = text_member(*params, "level");
                 if (const auto wrong = wrong_level(level); !wrong.empty())
                     return flights.end_soon(id, {ErrorCode::Invalid, wrong});
-                return target.set_log_level(level, flights.end_with_reply(id));
+                return target.set_log_level(caller, level, flights.end_with_reply(id));
             }
             const auto uri = text_member(*params, "uri");
             if (uri.empty())
                 return flights.end_soon(id, {ErrorCode::Invalid, method + " needs a \"uri\""});
-            return target.subscribe(uri, subscribes, flights.end_with_reply(id));
+            return target.subscribe(caller, uri, subscribes, flights.end_with_reply(id));
         }
         const bool modern = session && session->era == protocol::Era::Modern;
         const bool ping = method == "ping" && modern;  // this era asks server/discover instead
-        flights.send(id, target,
+        flights.send(id, caller, target,
                      {ping ? "server/discover" : method, std::move(request.params), request.timeout,
                       std::move(request.on_progress), request.begun});
     }
 
+    // It may be sent: at once, or when the server is there, and then by the rules that hold by then.
+    void bring_up_and_send(CallId id, Caller& caller, ServerRequest& request, bool approved) {
+        const auto found = connections.find(request.server);
+        if (!found) return flights.end_soon(id, found.error());
+        auto& target = found->get();
+        flights.bound(id, request.begun, request.timeout, {request.server});
+        if (target.state() == State::Ready) return send_request(id, caller, target, request);
+        const auto server = request.server;
+        const auto bytes = size_of(request);
+        const auto kept = flights.keep(id, server, bytes, std::move(request));
+        if (kept.expired()) return;
+        target.connect([this, watch = alive, id, kept, approved] {
+            const auto waiting = kept.lock();
+            if (!*watch || !waiting) return;
+            auto again = connections.find(waiting->server);
+            if (!again) return flights.end_soon(id, again.error());
+            if (again->get().state() == State::Ready) {
+                auto& asker = caller_of(id);
+                auto [decision, denied] = judge_server(asker, *waiting);
+                if (decision == policy::Decision::Deny ||
+                    (decision == policy::Decision::Ask && !approved))
+                    return flights.end_soon(id, std::move(denied));
+                return send_request(id, asker, again->get(), *waiting);
+            }
+            const auto status = again->get().status();
+            flights.end_soon(id, {status.state == State::AuthRequired ? ErrorCode::AuthRequired
+                                                                      : ErrorCode::Unavailable,
+                                  status.last_error});
+        });
+    }
+
+    // The rules name tools; the server as a whole is denied by one that fits the bare prefix. The
+    // error says why it is not allowed.
+    std::pair<policy::Decision, Error> judge_server(const Caller& caller,
+                                                    const ServerRequest& request) const {
+        const std::string prefix = "mcp__" + request.server + "__";
+        const policy::Question question{caller.principal().trust,
+                                        request.server,
+                                        {},
+                                        prefix,
+                                        what_is_asked_for(request.method)};
+        const auto verdict = policy.judge(question);
+        const bool allowed = verdict.decision == policy::Decision::Allow;
+        return {verdict.decision,
+                Error{ErrorCode::Denied, allowed ? "" : policy.reason(question, verdict)}};
+    }
+
+    void judge_and_send(CallId id, Caller& caller, ServerRequest& request) {
+        auto [decision, denied] = judge_server(caller, request);
+        if (decision == policy::Decision::Allow)
+            return bring_up_and_send(id, caller, request, false);
+        if (decision == policy::Decision::Deny) return flights.end_soon(id, std::move(denied));
+        const Approvable wanted{request.server, {}, "mcp__" + request.server + "__", {}};
+        await_approval(id, caller, wanted, std::move(denied), std::move(request),
+                       [this, id](Caller& asker, ServerRequest& approved) {
+                           const auto [now, why] = judge_server(asker, approved);
+                           if (now == policy::Decision::Deny) return flights.end_soon(id, why);
+                           bring_up_and_send(id, asker, approved, true);
+                       });
+    }
+
+    connection::Callers& callers;
     connection::ConnectionManager& connections;
     const policy::Policy& policy;
     ToolFinder finder;
@@ -221,20 +350,20 @@ struct Router::Impl {
     std::shared_ptr<bool> alive = std::make_shared<bool>(true);
 };
 
-Router::Router(connection::ConnectionManager& connections, const policy::Policy& policy,
-               const catalogue::Catalogue& catalogue)
-    : impl_(std::make_unique<Impl>(connections, policy, catalogue)) {}
+Router::Router(connection::Callers& callers, connection::ConnectionManager& connections,
+               const policy::Policy& policy, const catalogue::Catalogue& catalogue)
+    : impl_(std::make_unique<Impl>(callers, connections, policy, catalogue)) {}
 
 Router::~Router() {
     *impl_->alive = false;
     impl_->flights.end_all({ErrorCode::Unavailable, "the host is closing"});
 }
 
-CallId Router::call(Call call, ReplyHandler handler) {
-    const CallId id = impl_->flights.begin(std::move(handler));
+CallId Router::call(Caller& caller, Call call, ReplyHandler handler) {
+    const CallId id = impl_->flights.begin(caller.number(), std::move(handler));
     const auto* known = impl_->finder.index().find(call.name);
     if (auto* owner = impl_->ready_owner(known)) {
-        impl_->send_call(id, *known, *owner, call);
+        impl_->send_call(id, caller, *known, *owner, call);
         return id;
     }
     const std::string name = call.name;  // `call` moves on below
@@ -253,11 +382,12 @@ CallId Router::call(Call call, ReplyHandler handler) {
     return id;
 }
 
-CallId Router::request(ServerRequest request, ReplyHandler handler) {
+CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handler) {
     auto& flights = impl_->flights;
     if (request.method == "tools/list")
-        handler = impl_->without_hidden(request.server, request.principal, std::move(handler));
-    const CallId id = flights.begin(std::move(handler));
+        handler =
+            impl_->without_hidden(request.server, caller.principal().trust, std::move(handler));
+    const CallId id = flights.begin(caller.number(), std::move(handler));
     // A server that stops reading at a NUL would know it as a method that nobody judged.
     if (core::printable(request.method, request.method.size()) != request.method) {
         flights.end_soon(id, {ErrorCode::Invalid, "a method has no control characters: \"" +
@@ -269,40 +399,11 @@ CallId Router::request(ServerRequest request, ReplyHandler handler) {
         flights.end_soon(id, found.error());
         return id;
     }
-    auto& target = found->get();
     if (request.method == "tools/call") {
-        impl_->call_raw(id, target, std::move(request));
+        impl_->call_raw(id, caller, found->get(), std::move(request));
         return id;
     }
-    // Before anything is connected for it; and again when it is sent.
-    if (auto denied = impl_->denial_of(request)) {
-        flights.end_soon(id, std::move(*denied));
-        return id;
-    }
-    flights.bound(id, request.begun, request.timeout, {request.server});
-    if (target.state() == State::Ready) {
-        impl_->send_request(id, target, request);
-        return id;
-    }
-    const auto server = request.server;
-    const auto bytes = size_of(request.params);
-    const auto kept = flights.keep(id, server, bytes, std::move(request));
-    if (kept.expired()) return id;
-    target.connect([this, watch = impl_->alive, id, kept] {
-        const auto waiting = kept.lock();
-        if (!*watch || !waiting) return;
-        auto again = impl_->connections.find(waiting->server);
-        if (!again) return impl_->flights.end_soon(id, again.error());
-        if (again->get().state() == State::Ready) {
-            if (auto denied = impl_->denial_of(*waiting))
-                return impl_->flights.end_soon(id, std::move(*denied));
-            return impl_->send_request(id, again->get(), *waiting);
-        }
-        const auto status = again->get().status();
-        impl_->flights.end_soon(id, {status.state == State::AuthRequired ? ErrorCode::AuthRequired
-                                                                         : ErrorCode::Unavailable,
-                                     status.last_error});
-    });
+    impl_->judge_and_send(id, caller, request);
     return id;
 }
 
@@ -310,24 +411,34 @@ void Router::cancel(CallId id, const std::string& reason) {
     impl_->flights.cancel(id, reason);
 }
 
-std::shared_ptr<void> Router::list_all(const std::string& server, const std::string& method,
+std::shared_ptr<void> Router::list_all(Caller& caller, const std::string& server,
+                                       const std::string& method,
                                        std::function<void(Result<json::array>)> listed) {
-    return read_all_pages(*this, impl_->connections.limits(), server, method, std::move(listed));
+    return read_all_pages(*this, caller, impl_->connections.limits(), server, method,
+                          std::move(listed));
 }
 
-std::vector<ListedTool> Router::tools(policy::Principal principal) {
-    return impl_->finder.listed(principal);
+std::vector<ListedTool> Router::tools(const Caller& caller) {
+    return impl_->finder.listed(caller.principal().trust);
 }
 
-void Router::find_tool(const std::string& public_name, std::chrono::milliseconds timeout,
+std::map<std::string, std::size_t> Router::tool_counts() {
+    std::map<std::string, std::size_t> counts;
+    for (const auto& tool : impl_->finder.listed(core::Trust::NeedsApproval)) ++counts[tool.server];
+    return counts;
+}
+
+void Router::find_tool(const Caller& caller, const std::string& public_name,
+                       std::chrono::milliseconds timeout,
                        std::function<void(Result<ListedTool>)> found) {
-    impl_->finder.find(public_name, timeout, std::move(found));
+    impl_->finder.find(caller.principal().trust, public_name, timeout, std::move(found));
 }
 
-std::optional<Error> Router::certain_denial(const std::string& public_name) const {
+std::optional<Error> Router::certain_denial(const Caller& caller,
+                                            const std::string& public_name) const {
     std::optional<Error> denied;
     for (const auto& id : protocol::servers_for(public_name, impl_->connections.ids())) {
-        auto reason = impl_->policy.certain_denial(policy::Principal::LocalUser, id, public_name);
+        auto reason = impl_->policy.certain_denial(caller.principal().trust, id, public_name);
         if (!reason) return {};
         denied = Error{ErrorCode::Denied, std::move(*reason)};
     }

@@ -1,18 +1,22 @@
 // The one way in: every call, list, read and complete, from wherever it comes, goes through here,
 // is judged by one policy and ends in one connection.
 //
-// Owns:    the index of public names. Borrows connections, policy and catalogue, which must outlive
-//          it. The rules are read when a call is sent, so other ones count from the next call on.
-// Threads: [loop]. Handlers are called exactly once, never from inside the call itself.
+// Owns:    the index of public names. Borrows callers, connections, policy and catalogue, which must
+//          outlive it. The rules are read when a call is sent, so other ones count from the next call on.
+// Threads: [loop]. Handlers are called exactly once, never from inside the call itself; those of a
+//          caller that goes are dropped uncalled, and what it has asked is cancelled.
 // Errors:  NotFound with the nearest names, Denied with the rule, Unavailable with the server's own
 //          trouble; what a server answers, errors included, is a Reply.
 #pragma once
 
 #include "catalogue/catalogue.hpp"
+#include "connection/caller.hpp"
 #include "connection/connection_manager.hpp"
 #include "policy/policy.hpp"
 
+#include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,7 +31,6 @@ struct Call {
     // For all of it, also what it waits for a connection; 0: the server's tool_timeout_sec, once
     // sent.
     std::chrono::milliseconds timeout{0};
-    policy::Principal principal = policy::Principal::LocalUser;
     connection::ProgressHandler on_progress;
     core::Clock::time_point begun = core::Clock::now();  // when the time-out began to count
     std::string members;  // raw members of the params besides name, arguments and `_meta`
@@ -40,7 +43,6 @@ struct ServerRequest {
     std::string method;  // resources/read, prompts/get, completion/complete, ...
     protocol::Params params;
     std::chrono::milliseconds timeout{0};  // as that of a Call
-    policy::Principal principal = policy::Principal::LocalUser;
     connection::ProgressHandler on_progress;
     core::Clock::time_point begun = core::Clock::now();  // when the time-out began to count
 };
@@ -56,13 +58,15 @@ using CallId = std::uint64_t;  // never 0
 
 class Router {
 public:
-    Router(connection::ConnectionManager& connections, const policy::Policy& policy,
-           const catalogue::Catalogue& catalogue);
+    Router(connection::Callers& callers, connection::ConnectionManager& connections,
+           const policy::Policy& policy, const catalogue::Catalogue& catalogue);
     ~Router();
 
-    // Connects what it needs to first. The handler may still come after cancel(), with Cancelled.
-    CallId call(Call call, connection::ReplyHandler handler);
-    CallId request(ServerRequest request, connection::ReplyHandler handler);
+    // Connects what it needs to first, and asks the caller where a rule wants its approval. The
+    // handler may still come after cancel(), with Cancelled.
+    CallId call(connection::Caller& caller, Call call, connection::ReplyHandler handler);
+    CallId request(connection::Caller& caller, ServerRequest request,
+                   connection::ReplyHandler handler);
     void cancel(CallId id, const std::string& reason = "");
 
     // All pages of a list method ("resources/list", "prompts/list", ...) as one array, connected
@@ -70,19 +74,23 @@ public:
     // items_per_list or list_bytes with a Limit error. Whoever lets go of what is returned hears
     // nothing more, and the page on its way is cancelled.
     [[nodiscard]] std::shared_ptr<void> list_all(
-        const std::string& server, const std::string& method,
+        connection::Caller& caller, const std::string& server, const std::string& method,
         std::function<void(Result<boost::json::array>)> listed);
 
-    // What servers have listed, in stable order; hidden ones left out.
-    std::vector<ListedTool> tools(policy::Principal principal = policy::Principal::LocalUser);
+    // What servers have listed, in stable order; what is hidden from that caller left out.
+    std::vector<ListedTool> tools(const connection::Caller& caller);
+    // How many those are of each server that has any; of nobody in particular.
+    std::map<std::string, std::size_t> tool_counts();
     // By public name; connects the servers that may own it first, for as long as `timeout` (0: as
     // long as they take). NotFound offers the nearest.
-    void find_tool(const std::string& public_name, std::chrono::milliseconds timeout,
+    void find_tool(const connection::Caller& caller, const std::string& public_name,
+                   std::chrono::milliseconds timeout,
                    std::function<void(Result<ListedTool>)> found);
 
     // Why a call of that name is forbidden whoever owns such a tool, where that is certain before
     // any server starts.
-    std::optional<Error> certain_denial(const std::string& public_name) const;
+    std::optional<Error> certain_denial(const connection::Caller& caller,
+                                        const std::string& public_name) const;
 
 private:
     struct Impl;

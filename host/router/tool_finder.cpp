@@ -9,8 +9,8 @@
 namespace patchbay::router {
 using connection::State;
 
-policy::Question question_about(const ToolIndex::Entry& entry, policy::Principal principal) {
-    return {principal, entry.server, entry.tool->name, entry.public_name};
+policy::Question question_about(const ToolIndex::Entry& entry, core::Trust trust) {
+    return {trust, entry.server, entry.tool->name, entry.public_name};
 }
 
 void ToolFinder::locate(const std::string& name, Located located) {
@@ -38,7 +38,7 @@ void ToolFinder::locate(const std::string& name, Located located) {
     }
 }
 
-void ToolFinder::find(const std::string& name, std::chrono::milliseconds timeout,
+void ToolFinder::find(core::Trust trust, const std::string& name, std::chrono::milliseconds timeout,
                       std::function<void(Result<ListedTool>)> found) {
     struct Search {  // ends once, whichever comes first
         std::function<void(Result<ListedTool>)> found;
@@ -58,38 +58,38 @@ void ToolFinder::find(const std::string& name, std::chrono::milliseconds timeout
             end(too_late(connections_, servers, timeout));
         });
     }
-    locate(name, [this, end](auto entry) {
+    locate(name, [this, end, trust](auto entry) {
         if (!entry) return end(entry.error());
         const auto& tool = **entry;
-        const auto verdict = judge(tool, policy::Principal::LocalUser);
+        const auto verdict = judge(tool, trust);
         if (!verdict.listed()) {
-            const auto question = question_about(tool, policy::Principal::LocalUser);
+            const auto question = question_about(tool, trust);
             return end(Error{ErrorCode::Denied, policy_.reason(question, verdict)});
         }
         end(ListedTool{tool.public_name, tool.server, tool.tool, verdict.level});
     });
 }
 
-std::vector<ListedTool> ToolFinder::listed(policy::Principal principal) {
+std::vector<ListedTool> ToolFinder::listed(core::Trust trust) {
     std::vector<ListedTool> tools;
     const auto& entries = index_.entries();
     tools.reserve(entries.size());
     for (const auto& entry : entries) {
-        const auto verdict = judge(entry, principal);
+        const auto verdict = judge(entry, trust);
         if (verdict.listed())
             tools.push_back({entry.public_name, entry.server, entry.tool, verdict.level});
     }
     return tools;
 }
 
-policy::Verdict ToolFinder::judge(const Entry& entry, policy::Principal principal) const {
-    return policy_.judge(question_about(entry, principal));
+policy::Verdict ToolFinder::judge(const Entry& entry, core::Trust trust) const {
+    return policy_.judge(question_about(entry, trust));
 }
 
 std::vector<std::string> ToolFinder::listed_names() {
     std::vector<std::string> names;
     for (const auto& entry : index_.entries())
-        if (judge(entry, policy::Principal::LocalUser).listed()) names.push_back(entry.public_name);
+        if (judge(entry, core::Trust::NeedsApproval).listed()) names.push_back(entry.public_name);
     return names;
 }
 

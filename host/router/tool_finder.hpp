@@ -34,17 +34,17 @@ public:
     // Brings up whoever may own `name`, then says where it is.
     void locate(const std::string& name, Located located);
     // The same, for a person to see, and only for as long as `timeout`; 0: as long as it takes.
-    void find(const std::string& name, std::chrono::milliseconds timeout,
+    void find(core::Trust trust, const std::string& name, std::chrono::milliseconds timeout,
               std::function<void(Result<ListedTool>)> found);
 
-    std::vector<ListedTool> listed(policy::Principal principal);
+    std::vector<ListedTool> listed(core::Trust trust);
 
     // A server that is not there hides what it has: that comes before "no such tool", which would
     // send the reader to the spelling.
     Error why_missing(const std::string& name, const std::vector<std::string>& servers);
 
 private:
-    policy::Verdict judge(const Entry& entry, policy::Principal principal) const;
+    policy::Verdict judge(const Entry& entry, core::Trust trust) const;
     std::vector<std::string> listed_names();
     std::vector<std::string> names_or_prefixes();
 
@@ -55,6 +55,6 @@ private:
 };
 
 // Of that tool.
-policy::Question question_about(const ToolIndex::Entry& entry, policy::Principal principal);
+policy::Question question_about(const ToolIndex::Entry& entry, core::Trust trust);
 
 }  // namespace patchbay::router

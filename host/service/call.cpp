@@ -53,19 +53,23 @@ std::vector<std::string> out_of_order(const Servers& known) {
 
 }  // namespace
 
-router::CallId call(const Servers& known, router::Call call, connection::ReplyHandler handler) {
+router::CallId call(const Servers& known, connection::Caller& caller, router::Call call,
+                    connection::ReplyHandler handler) {
     const auto name = call.name;
-    return known.router().call(std::move(call), [&known, name, handler = std::move(handler)](
-                                                    Result<connection::Reply> reply) {
-        if (reply) return handler(std::move(reply));
-        handler(unknown_tool(known, name, reply.error()));
-    });
+    return known.router().call(
+        caller, std::move(call),
+        [&known, name, handler = std::move(handler)](Result<connection::Reply> reply) {
+            if (reply) return handler(std::move(reply));
+            handler(unknown_tool(known, name, reply.error()));
+        });
 }
 
-void find_tool(const Servers& known, const std::string& name, std::chrono::milliseconds timeout,
+void find_tool(const Servers& known, const connection::Caller& caller, const std::string& name,
+               std::chrono::milliseconds timeout,
                std::function<void(Result<router::ListedTool>)> found) {
     known.router().find_tool(
-        name, timeout, [&known, name, found = std::move(found)](Result<router::ListedTool> tool) {
+        caller, name, timeout,
+        [&known, name, found = std::move(found)](Result<router::ListedTool> tool) {
             if (tool) return found(std::move(tool));
             found(unknown_tool(known, name, tool.error()));
         });

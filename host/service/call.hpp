@@ -12,10 +12,12 @@
 namespace patchbay::service {
 
 // As Router::call, to be cancelled there.
-router::CallId call(const Servers& known, router::Call call, connection::ReplyHandler handler);
+router::CallId call(const Servers& known, connection::Caller& caller, router::Call call,
+                    connection::ReplyHandler handler);
 
 // The tool itself, for whoever has to know its schema first; as Router::find_tool.
-void find_tool(const Servers& known, const std::string& name, std::chrono::milliseconds timeout,
+void find_tool(const Servers& known, const connection::Caller& caller, const std::string& name,
+               std::chrono::milliseconds timeout,
                std::function<void(Result<router::ListedTool>)> found);
 
 // `error`: what the router said of `name`. What is no NotFound, or names the nearest already, stays.

@@ -36,9 +36,7 @@ policy::KnownTools listed_tools(connection::ConnectionManager& connections) {
 }
 
 std::vector<connection::Status> Servers::statuses() const {
-    std::map<std::string, std::size_t> tools;
-    for (const auto& tool : router_.tools()) ++tools[tool.server];
-    return statuses_of_all(connections_.statuses(), tools, config_);
+    return statuses_of_all(connections_.statuses(), router_.tool_counts(), config_);
 }
 
 std::vector<config::Diagnostic> Servers::rule_warnings() const {

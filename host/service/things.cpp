@@ -92,10 +92,12 @@ void ThingListing::list(Wait wait) {
 }
 
 void ThingListing::ask(const std::string& id) {
-    missing_[id] = known_.router().list_all(
-        id, words_of(kind_).method, [self = weak_from_this(), id](Result<json::array> items) {
-            if (const auto listing = self.lock()) listing->take(id, std::move(items));
-        });
+    missing_[id] =
+        known_.router().list_all(caller_, id, words_of(kind_).method,
+                                 [self = weak_from_this(), id](Result<json::array> items) {
+                                     if (const auto listing = self.lock())
+                                         listing->take(id, std::move(items));
+                                 });
 }
 
 void ThingListing::take(const std::string& id, Result<json::array> items) {
@@ -143,18 +145,19 @@ void ThingListing::finish() {
     done(std::move(list_));
 }
 
-std::shared_ptr<ThingListing> list_things(const Servers& known, Kind kind,
-                                          const std::string& server, Wait wait,
+std::shared_ptr<ThingListing> list_things(const Servers& known, connection::Caller& caller,
+                                          Kind kind, const std::string& server, Wait wait,
                                           ThingListing::Done done) {
-    auto listing = std::make_shared<ThingListing>(known, kind, server, std::move(done));
+    auto listing = std::make_shared<ThingListing>(known, caller, kind, server, std::move(done));
     listing->list(wait);
     return listing;
 }
 
-std::shared_ptr<ThingListing> connect_and_list_things(const Servers& known, Kind kind,
+std::shared_ptr<ThingListing> connect_and_list_things(const Servers& known,
+                                                      connection::Caller& caller, Kind kind,
                                                       const std::string& server,
                                                       ThingListing::Done done) {
-    auto listing = std::make_shared<ThingListing>(known, kind, server, std::move(done));
+    auto listing = std::make_shared<ThingListing>(known, caller, kind, server, std::move(done));
     listing->connect_and_list();
     return listing;
 }

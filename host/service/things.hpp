@@ -45,12 +45,17 @@ struct ThingList {
 // {MEMBER: [...], "errors": [...]}
 std::string to_json(const ThingList& list, Kind kind);
 
-// One listing on its way. Dropped, nothing more is told.
+// One listing on its way, for a caller that outlives it. Dropped, nothing more is told.
 class ThingListing : public std::enable_shared_from_this<ThingListing> {
 public:
     using Done = std::function<void(ThingList)>;
-    ThingListing(const Servers& known, Kind kind, std::string server, Done done)
-        : known_(known), kind_(kind), server_(std::move(server)), done_(std::move(done)) {}
+    ThingListing(const Servers& known, connection::Caller& caller, Kind kind, std::string server,
+                 Done done)
+        : known_(known),
+          caller_(caller),
+          kind_(kind),
+          server_(std::move(server)),
+          done_(std::move(done)) {}
 
     // Of the servers as they are, nothing is connected. `wait`: whether they were waited for; cut
     // short, nobody is asked.
@@ -68,6 +73,7 @@ private:
     void finish();
 
     const Servers& known_;
+    connection::Caller& caller_;
     const Kind kind_;
     const std::string server_;  // empty: of all that have such things
     Done done_;
@@ -77,10 +83,11 @@ private:
 };
 
 // `done` once, never from inside this call. `server` empty: of all.
-std::shared_ptr<ThingListing> list_things(const Servers& known, Kind kind,
-                                          const std::string& server, Wait wait,
+std::shared_ptr<ThingListing> list_things(const Servers& known, connection::Caller& caller,
+                                          Kind kind, const std::string& server, Wait wait,
                                           ThingListing::Done done);
-std::shared_ptr<ThingListing> connect_and_list_things(const Servers& known, Kind kind,
+std::shared_ptr<ThingListing> connect_and_list_things(const Servers& known,
+                                                      connection::Caller& caller, Kind kind,
                                                       const std::string& server,
                                                       ThingListing::Done done);
 

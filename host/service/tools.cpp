@@ -36,9 +36,10 @@ void append_json(std::string& out, const router::ListedTool& tool) {
 
 }  // namespace
 
-ToolList tools_listed(const Servers& known, const std::vector<std::string>& servers, Wait wait) {
+ToolList tools_listed(const Servers& known, const connection::Caller& caller,
+                      const std::vector<std::string>& servers, Wait wait) {
     ToolList list;
-    for (auto& tool : known.router().tools())
+    for (auto& tool : known.router().tools(caller))
         if (holds(servers, tool.server)) list.tools.push_back(std::move(tool));
     for (const auto& status : known.connections().statuses()) {
         if (!holds(servers, status.id)) continue;
@@ -55,13 +56,13 @@ ToolList tools_listed(const Servers& known, const std::vector<std::string>& serv
     return list;
 }
 
-Operation list_tools(const Servers& known, const std::string& server,
-                     std::function<void(Result<ToolList>)> done) {
+Operation list_tools(const Servers& known, const connection::Caller& caller,
+                     const std::string& server, std::function<void(Result<ToolList>)> done) {
     const auto operation = std::make_shared<std::function<void(Result<ToolList>)>>(std::move(done));
     const std::weak_ptr waiting(operation);
     if (server.empty()) {
-        known.connections().connect({}, [&known, waiting] {
-            if (const auto told = waiting.lock()) (*told)(tools_listed(known));
+        known.connections().connect({}, [&known, &caller, waiting] {
+            if (const auto told = waiting.lock()) (*told)(tools_listed(known, caller));
         });
         return operation;
     }
@@ -72,11 +73,11 @@ Operation list_tools(const Servers& known, const std::string& server,
         });
         return operation;
     }
-    connection->get().refresh_tools([&known, waiting, server](const Result<void>& fresh) {
+    connection->get().refresh_tools([&known, &caller, waiting, server](const Result<void>& fresh) {
         const auto told = waiting.lock();
         if (!told) return;
         if (!fresh) return (*told)(fresh.error());
-        auto list = tools_listed(known, {server});
+        auto list = tools_listed(known, caller, {server});
         list.errors.clear();  // what it mended or left out stands in its status
         (*told)(std::move(list));
     });

@@ -25,12 +25,12 @@ struct ToolList {
 };
 
 // As far as `servers`, all when empty, have listed theirs by now. Connects nothing.
-ToolList tools_listed(const Servers& known, const std::vector<std::string>& servers = {},
-                      Wait wait = Wait::ToTheEnd);
+ToolList tools_listed(const Servers& known, const connection::Caller& caller,
+                      const std::vector<std::string>& servers = {}, Wait wait = Wait::ToTheEnd);
 
-// Of all servers, connected first, or of one, which is asked anew; its trouble is the error then.
-Operation list_tools(const Servers& known, const std::string& server,
-                     std::function<void(Result<ToolList>)> done);
+// For a caller that outlives the operation. Of all servers, connected first, or of one, which is asked anew; its trouble is the error then.
+Operation list_tools(const Servers& known, const connection::Caller& caller,
+                     const std::string& server, std::function<void(Result<ToolList>)> done);
 
 // What the server says of it, for people: printable, and as long as the limits allow.
 std::string description_of(const router::ListedTool& tool, const core::Limits& limits);

@@ -3,6 +3,7 @@
 //   patchbay-bench-host SERVER latency CALLS | throughput CALLS FLIGHT | beside URL CALLS PILE
 #include "app/host.hpp"
 
+#include "app/local_caller.hpp"
 #include "measure.hpp"
 
 #include <cerrno>
@@ -58,9 +59,9 @@ router::Call echo() {
     return call;
 }
 
-void call_once(app::Host& host) {
+void call_once(app::Host& host, connection::Caller& caller) {
     bool done = false;
-    host.router().call(echo(), [&done](Result<connection::Reply> reply) {
+    host.router().call(caller, echo(), [&done](Result<connection::Reply> reply) {
         check(reply);
         done = true;
     });
@@ -69,14 +70,15 @@ void call_once(app::Host& host) {
 
 // One call after the other, the first tenth for warming up; `before` each one has a turn that is
 // not measured.
-void latency(app::Host& host, std::size_t calls, const std::function<void(std::size_t)>& before) {
+void latency(app::Host& host, connection::Caller& caller, std::size_t calls,
+             const std::function<void(std::size_t)>& before) {
     std::vector<double> times;
     times.reserve(calls);
     const std::size_t all = calls + calls / 10;
     for (std::size_t i = 0; i < all; ++i) {
         before(i);
         const auto start = bench::Clock::now();
-        call_once(host);
+        call_once(host, caller);
         if (i >= calls / 10) times.push_back(bench::microseconds(bench::Clock::now() - start));
     }
     const double p50 = bench::percentile(times, 0.5);
@@ -87,19 +89,20 @@ void latency(app::Host& host, std::size_t calls, const std::function<void(std::s
 // while warming up, when the connections to it are made, the others evenly over the time. The work
 // of making such a call is done before the next one is measured: what counts is what it leaves
 // behind. They end with the host.
-void beside_stalled(app::Host& host, std::size_t calls, std::size_t pile) {
+void beside_stalled(app::Host& host, connection::Caller& caller, std::size_t calls,
+                    std::size_t pile) {
     std::size_t piled = 0;
     const auto ended = std::make_shared<std::size_t>(0);
     router::Call call = echo();
     call.name = "mcp__stalled__echo";
     const auto heap_one = [&] {
         ++piled;
-        host.router().call(call, [ended](const Result<connection::Reply>&) { ++*ended; });
-        call_once(host);
+        host.router().call(caller, call, [ended](const Result<connection::Reply>&) { ++*ended; });
+        call_once(host, caller);
     };
     const std::size_t first = calls / 10;
     heap_one();
-    latency(host, calls, [&](std::size_t i) {
+    latency(host, caller, calls, [&](std::size_t i) {
         const std::size_t due = i < first ? pile / 2 * (i + 1) / first
                                           : pile / 2 + (pile - pile / 2) * (i - first) / calls;
         while (piled < due) heap_one();
@@ -109,14 +112,15 @@ void beside_stalled(app::Host& host, std::size_t calls, std::size_t pile) {
     std::printf(" piled %zu resident_mb %.3f\n", piled, bench::resident_mb(::getpid()));
 }
 
-void throughput(app::Host& host, std::size_t calls, std::size_t flight) {
-    call_once(host);
+void throughput(app::Host& host, connection::Caller& caller, std::size_t calls,
+                std::size_t flight) {
+    call_once(host, caller);
     std::size_t sent = 0, answered = 0;
     connection::ReplyHandler next;
     const auto start = bench::Clock::now();
     const auto send = [&] {
         ++sent;
-        host.router().call(echo(), next);
+        host.router().call(caller, echo(), next);
     };
     next = [&](Result<connection::Reply> reply) {
         check(reply);
@@ -149,13 +153,16 @@ int main(int argc, char** argv) {
     for (const auto& diagnostic : host.config().diagnostics) {
         std::fprintf(stderr, "%s\n", config::to_string(diagnostic).c_str());
     }
-    call_once(host);
+    app::LocalCaller caller(host.callers(),
+                            {core::Principal::Kind::Embedder, "1", "bench", core::Trust::Approves},
+                            {host.config().client, {}});
+    call_once(host, caller);
     if (is("latency", 1)) {
-        latency(host, number(3), [](std::size_t) {});
+        latency(host, caller, number(3), [](std::size_t) {});
         std::puts("");
     } else if (is("beside", 3)) {
-        beside_stalled(host, number(4), number(5));
+        beside_stalled(host, caller, number(4), number(5));
     } else {
-        throughput(host, number(3), number(4));
+        throughput(host, caller, number(3), number(4));
     }
 }

@@ -28,14 +28,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!params) return 0;
 
     int asked = 0, answered = 0;
-    const auto responder = connection::make_responder(
+    const connection::Responder responder(
         settings, [&](const std::string&, const json::object&, auto answer) {
             ++asked;
             answer({});
             return nullptr;
         });
-    (void)responder->capabilities();
-    responder->respond("demo", method, *params, [&](Result<json::object> answer) {
+    (void)connection::capabilities_of(settings);
+    responder.respond("demo", method, *params, [&](Result<json::object> answer) {
         ++answered;
         if (!answer || asked > 0 || method != "elicitation/create") return;
         const auto* content = core::object_in(&*answer, "content");

@@ -1,5 +1,6 @@
 // A whole host whose configuration is edited while its servers are at work.
 #include "app/host.hpp"
+#include "app/local_caller.hpp"
 #include "support/bare_environment.hpp"
 #include "support/scratch_folder.hpp"
 
@@ -25,6 +26,10 @@ protected:
         options.environment = test::bare_environment();
         options.environment.config_files = {file};
         host.emplace(std::move(options));
+        caller.emplace(host->callers(),
+                       core::Principal{core::Principal::Kind::Embedder, "1", "the test",
+                                       core::Trust::Approves},
+                       connection::Responder(host->config().client, {}));
     }
     ~EditedHost() override { host.reset(); }
 
@@ -39,9 +44,10 @@ protected:
         router::Call call;
         call.name = tool;
         call.arguments = arguments;
-        host->router().call(std::move(call), [&answer](const Result<connection::Reply>& reply) {
-            answer = reply ? std::string(reply->result) : reply.error().message;
-        });
+        host->router().call(*caller, std::move(call),
+                            [&answer](const Result<connection::Reply>& reply) {
+                                answer = reply ? std::string(reply->result) : reply.error().message;
+                            });
     }
     std::string answered(std::optional<std::string>& answer) {
         host->run_until([&] { return answer.has_value(); }, core::Clock::now() + 30s);
@@ -56,6 +62,7 @@ protected:
     const test::ScratchFolder folder;
     const std::string file = folder / "config.toml";
     std::optional<std::string> waiting;  // outlives the host, which may still tell it
+    std::optional<app::LocalCaller> caller;
     std::optional<app::Host> host;
 };
 

@@ -1,5 +1,6 @@
 // A whole host that loads a plugin from a slow disk while one of its servers is at work.
 #include "app/host.hpp"
+#include "app/local_caller.hpp"
 #include "plugin/loading/resident.hpp"
 #include "support/bare_environment.hpp"
 #include "support/gate.hpp"
@@ -30,6 +31,10 @@ protected:
             return plugin::claim_resident(info);
         };
         host.emplace(std::move(options));
+        caller.emplace(host->callers(),
+                       core::Principal{core::Principal::Kind::Embedder, "1", "the test",
+                                       core::Trust::Approves},
+                       connection::Responder(host->config().client, {}));
         gate.emplace(host->loop());
     }
     ~SlowDisk() override {
@@ -43,15 +48,17 @@ protected:
         router::Call call;
         call.name = tool;
         call.arguments = R"({"message":"hello"})";
-        host->router().call(std::move(call), [&answer](const Result<connection::Reply>& reply) {
-            answer = reply ? std::string(reply->result) : reply.error().message;
-        });
+        host->router().call(*caller, std::move(call),
+                            [&answer](const Result<connection::Reply>& reply) {
+                                answer = reply ? std::string(reply->result) : reply.error().message;
+                            });
     }
     plugin::PluginState state_of_slow() { return host->plugins().info(kSlow)->state; }
 
     const std::thread::id loops = std::this_thread::get_id();
     std::optional<std::string> waiting, meanwhile;  // outlive the host, which may still tell them
     std::optional<test::Gate> gate;
+    std::optional<app::LocalCaller> caller;
     std::optional<app::Host> host;
 };
 

@@ -3,6 +3,7 @@
 //   patchbay-login-worker STATE_DIRECTORY URL SECONDS THREADS
 // Prints one JSON line: {"calls": N, "failures": N, "first_failure": "..."}
 #include "app/host.hpp"
+#include "app/local_caller.hpp"
 
 #include <condition_variable>
 #include <cstdio>
@@ -32,11 +33,12 @@ router::Call who() {
     return call;
 }
 
-void call_until(app::Host& host, core::Clock::time_point end, Score& score) {
+void call_until(app::Host& host, connection::Caller& caller, core::Clock::time_point end,
+                Score& score) {
     while (core::Clock::now() < end) {
         bool answered = false;
         host.loop().post([&] {
-            host.router().call(who(), [&](Result<connection::Reply> reply) {
+            host.router().call(caller, who(), [&](Result<connection::Reply> reply) {
                 const std::scoped_lock lock(score.mutex);
                 ++score.calls;
                 const bool well = reply && reply->error.empty() && !reply->is_error;
@@ -67,11 +69,14 @@ int main(int argc, char** argv) {
     options.environment.sets = {std::string("servers.guarded.url=") + argv[2]};
     options.state_directory = argv[1];
     app::Host host(std::move(options));
+    app::LocalCaller caller(host.callers(),
+                            {core::Principal::Kind::Embedder, "1", "worker", core::Trust::Approves},
+                            {host.config().client, {}});
     const auto end = core::Clock::now() + std::chrono::seconds(std::atoi(argv[3]));
     Score score;
     std::vector<std::thread> threads;
     for (int i = 0; i < std::atoi(argv[4]); ++i)
-        threads.emplace_back([&] { call_until(host, end, score); });
+        threads.emplace_back([&] { call_until(host, caller, end, score); });
     // The threads wait for answers that this one brings.
     std::size_t ended = 0;
     std::thread joiner([&] {

@@ -70,6 +70,7 @@ struct Progress {
     std::string token;  // empty: nobody asked
     int steps;
     double interval_ms;
+    std::string message;
     int done = 0;
 };
 
@@ -81,11 +82,11 @@ void step_on(const std::shared_ptr<Progress>& work) {
     }
     ++work->done;
     if (!work->token.empty()) {
-        work->session.notify("notifications/progress",
-                             "\"progressToken\":" + work->token +
-                                 ",\"progress\":" + std::to_string(work->done) +
-                                 ",\"total\":" + std::to_string(work->steps) +
-                                 ",\"message\":\"step " + std::to_string(work->done) + "\"");
+        work->session.notify(
+            "notifications/progress",
+            "\"progressToken\":" + work->token + ",\"progress\":" + std::to_string(work->done) +
+                ",\"total\":" + std::to_string(work->steps) +
+                ",\"message\":" + quoted(work->message + "step " + std::to_string(work->done)));
     }
     work->session.start_task(work->ticket, work->interval_ms, [work] { step_on(work); });
 }
@@ -96,9 +97,10 @@ void run_progress(const Call& call) {
     if (steps < 0 || steps > kMostSteps || wait < 0 || wait > kLongestWaitMs) {
         return answer_failure(call, "arguments \"steps\" or \"interval_ms\" are out of range");
     }
+    const auto* message = string_in(call.arguments, "message");
     step_on(std::make_shared<Progress>(Progress{
         call.session, call.ticket(), raw_id(call.request.meta.if_contains("progressToken")),
-        static_cast<int>(steps), wait}));
+        static_cast<int>(steps), wait, message ? std::string(*message) + " " : std::string()}));
 }
 
 void run_big(const Call& call) {
@@ -190,7 +192,7 @@ std::vector<Tool> standard_tools() {
          run_sleep},
         {"progress",
          define("progress", "Works in steps and tells of each.",
-                integer("steps") + "," + integer("interval_ms"), ""),
+                integer("steps") + "," + integer("interval_ms") + "," + text("message"), ""),
          run_progress},
         {"big", define("big", "Answers with so many bytes of text.", integer("bytes"), "\"bytes\""),
          run_big},

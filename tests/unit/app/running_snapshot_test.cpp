@@ -37,7 +37,7 @@ protected:
         server.results.erase("tools/call");
         router::Call request;
         request.name = "mcp__git__log";
-        router().call(std::move(request), [this](const Result<router::Reply>& reply) {
+        router().call(caller, std::move(request), [this](const Result<router::Reply>& reply) {
             outcome = reply ? std::string(reply->result) : reply.error().message;
         });
         ASSERT_TRUE(until([&] { return !server.requests("tools/call").empty(); }));
@@ -80,7 +80,7 @@ TEST_F(RunningSnapshotTest, WhatAFilterHidesIsLostAtOnce) {
     ASSERT_TRUE(call("mcp__git__log"));
     const auto plan = running().apply(changed([](auto& c) { git(c).disabled_tools = {"log"}; }));
     EXPECT_THAT(plan->lost, ElementsAre("mcp__git__log"));
-    for (const auto& tool : router().tools()) EXPECT_NE(tool.public_name, "mcp__git__log");
+    for (const auto& tool : router().tools(caller)) EXPECT_NE(tool.public_name, "mcp__git__log");
     EXPECT_EQ(servers.at("git").opened, 1);
 }
 

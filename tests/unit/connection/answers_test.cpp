@@ -37,7 +37,7 @@ TEST_F(ConnectionTest, AnAnswerNobodyAskedForEndsTheConnection) {
     server.be_legacy({tool_named("a")});
     ASSERT_EQ(connect(), State::Ready);
     std::optional<Error> error;
-    connection().request(call("a"), [&](Result<Reply> reply) { error = reply.error(); });
+    connection().request(caller, call("a"), [&](Result<Reply> reply) { error = reply.error(); });
     server.answer(999, "{}");
     ASSERT_TRUE(wait([&] { return error.has_value(); }));
     EXPECT_THAT(error->message, HasSubstr("answered id 999, which nobody asked"));
@@ -47,8 +47,8 @@ TEST_F(ConnectionTest, ABrokenAnswerEndsTheCallItNames) {
     server.be_legacy({tool_named("a")});
     ASSERT_EQ(connect(), State::Ready);
     std::optional<Error> error;
-    const auto id =
-        connection().request(call("a"), [&](Result<Reply> reply) { error = reply.error(); });
+    const auto id = connection().request(caller, call("a"),
+                                         [&](Result<Reply> reply) { error = reply.error(); });
     server.answer(static_cast<std::int64_t>(id), std::string(1000, '['));
     ASSERT_TRUE(wait([&] { return error.has_value(); }));
     EXPECT_THAT(error->message, HasSubstr("json_depth"));

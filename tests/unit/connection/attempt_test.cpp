@@ -17,7 +17,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 class NoEvents final : public ServerEvents {
-    void on_notification(const std::string&, const std::string&, std::string_view) override {}
     void on_output(const std::string&, bool, std::string_view) override {}
     void on_state(const std::string&, State) override {}
     void on_tools_changed(const std::string&) override {}
@@ -75,14 +74,14 @@ protected:
     core::Loop loop;
     NoEvents events;
     NoEras eras;
-    std::unique_ptr<Responder> responder = make_responder({}, {});
+    Callers callers;
     Expander expander;
     Transports transports;
     test::NoCredentials no_credentials;
     StartQueue places{loop, 1};
     Context context{.loop = loop,
                     .events = events,
-                    .responder = *responder,
+                    .callers = callers,
                     .eras = eras,
                     .expander = expander,
                     .transports = transports,

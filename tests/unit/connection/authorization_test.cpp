@@ -70,7 +70,7 @@ TEST_F(Authorization, OneQuestionServesEverybodyWhoWasRefused) {
     refuse("tools/call", 3);
     int answered = 0;
     for (int i = 0; i < 3; ++i)
-        connection().request(call("a"), [&](Result<Reply> reply) {
+        connection().request(caller, call("a"), [&](Result<Reply> reply) {
             EXPECT_TRUE(reply) << reply.error().message;
             ++answered;
         });
@@ -296,7 +296,7 @@ TEST_F(Authorization, ClosingEndsAnOperationThatWaitsForAPerson) {
     use_auth("wait");
     refuse("server/discover");
     std::optional<Error> error;
-    connection().request(call("a"), [&](Result<Reply> reply) { error = reply.error(); });
+    connection().request(caller, call("a"), [&](Result<Reply> reply) { error = reply.error(); });
     ASSERT_TRUE(wait([&] { return !server.requests("server/discover").empty(); }));
     bool turned = false;
     loop.after(1ms, [&] { turned = true; });

@@ -123,7 +123,7 @@ TEST_F(ConnectionTest, ProgressIsToldAsItCame) {
     EXPECT_EQ(told[0].message.find('\a'), std::string::npos);
     EXPECT_EQ(told[1].total, std::nullopt);
     EXPECT_EQ(told[1].message, "");
-    EXPECT_TRUE(events.notifications.empty()) << "it is the caller's";
+    EXPECT_TRUE(caller.methods().empty()) << "it is the caller's";
 }
 
 TEST_F(ConnectionTest, WhatItsStatusSays) {
@@ -166,7 +166,7 @@ TEST_F(ConnectionTest, ASubscriptionThatWasRefusedIsNotMadeAgain) {
     server.errors["resources/subscribe"] = {-32002, "no such resource"};
     ASSERT_EQ(connect(), State::Ready);
     std::string told;
-    connection().subscribe("file:///a", true,
+    connection().subscribe(caller, "file:///a", true,
                            [&](const Result<Reply>& reply) { told = std::string(reply->error); });
     ASSERT_TRUE(wait([&] { return !told.empty(); }));
     EXPECT_THAT(told, HasSubstr("no such resource"));
@@ -183,7 +183,7 @@ TEST_F(ConnectionTest, AModernServerIsToldOfSubscriptionsByListening) {
     ASSERT_EQ(connect(), State::Ready);
     for (const bool wanted : {true, false}) {
         std::string told;
-        connection().subscribe("file:///a", wanted, [&](const Result<Reply>& reply) {
+        connection().subscribe(caller, "file:///a", wanted, [&](const Result<Reply>& reply) {
             told = std::string(reply->result);
         });
         EXPECT_EQ(told, "") << "not from inside the call";
@@ -217,8 +217,8 @@ TEST_F(ConnectionTest, RefusesMoreThanItsQueueHolds) {
     server.be_legacy({tool_named("a")});
     limits.queue_messages = 2;
     ASSERT_EQ(connect(), State::Ready);
-    connection().request(call("a"), [](Result<Reply>) {});
-    connection().request(call("a"), [](Result<Reply>) {});
+    connection().request(caller, call("a"), [](Result<Reply>) {});
+    connection().request(caller, call("a"), [](Result<Reply>) {});
     const auto reply = ask(call("a"));
     ASSERT_FALSE(reply);
     EXPECT_EQ(reply.error().code, ErrorCode::Limit);

@@ -34,7 +34,7 @@ protected:
         server.received.clear();
         server.say(R"({"jsonrpc":"2.0","id":"e","method":"elicitation/create","params":{}})");
         server.say(R"({"jsonrpc":"2.0","method":"notifications/message","params":{}})");
-        ASSERT_TRUE(wait([&] { return !events.notifications.empty(); }));
+        ASSERT_TRUE(wait([&] { return !caller.methods().empty(); }));
     }
     // Whether `initialize` had been sent when that long has passed.
     bool asked_both_after(std::chrono::milliseconds time) {
@@ -82,7 +82,8 @@ TEST_F(EraOfAServer, ASubscriptionMovesToTheRevisionThatItSettlesOn) {
     answer_discover();
     ASSERT_TRUE(wait([&] { return settled; }));
     bool taken = false;
-    connection().subscribe("file:///a", true, [&](Result<Reply> reply) { taken = bool(reply); });
+    connection().subscribe(caller, "file:///a", true,
+                           [&](Result<Reply> reply) { taken = bool(reply); });
     ASSERT_TRUE(wait([&] { return taken; }));
     server.answer(id, R"({"protocolVersion":"2025-11-25",)"
                       R"("capabilities":{"tools":{},"resources":{"subscribe":true}}})");
@@ -104,9 +105,9 @@ TEST_F(ConnectionTest, ASubscriptionIsMadeAgainInTheNextSession) {
     ASSERT_EQ(connect(), State::Ready);
     int answered = 0;
     for (const auto* uri : {"file:///a", "file:///b"})
-        connection().subscribe(uri, true, [&](const Result<Reply>&) { ++answered; });
+        connection().subscribe(caller, uri, true, [&](const Result<Reply>&) { ++answered; });
     ASSERT_TRUE(wait([&] { return answered == 2; }));
-    connection().subscribe("file:///a", false, [&](const Result<Reply>&) { ++answered; });
+    connection().subscribe(caller, "file:///a", false, [&](const Result<Reply>&) { ++answered; });
     ASSERT_TRUE(wait([&] { return answered == 3; }));
     server.crash("exited");
     ASSERT_TRUE(wait([&] { return server.requests("resources/subscribe").size() == 3; }));

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "connection/connection.hpp"
+#include "connection/responder.hpp"
+#include "support/fake_caller.hpp"
 #include "support/fake_channel.hpp"
 
 #include <gmock/gmock.h>
@@ -23,12 +25,9 @@ struct Eras final : EraMemory {
 };
 
 struct Events final : ServerEvents {
-    std::vector<std::string> notifications, output;
+    std::vector<std::string> output;
     std::vector<State> states;
     int tool_changes = 0;
-    void on_notification(const std::string&, const std::string& method, std::string_view) override {
-        notifications.push_back(method);
-    }
     void on_output(const std::string&, bool, std::string_view line) override {
         output.emplace_back(line);
     }
@@ -43,7 +42,7 @@ protected:
         client.roots = {"/data set"};
         client.elicitation = "fixed";
         client.elicitation_content = {{"name", "octocat"}};
-        responder = make_responder(client, {});
+        use(client, {});
         spec.config.id = "s";
         spec.config.transport = "fake";
         spec.definition_key = "key";
@@ -56,7 +55,7 @@ protected:
     Connection& connection() {
         if (!connection_) {
             Terms terms;
-            terms.identity = {{{"name", "patchbay"}, {"version", "1"}}, responder->capabilities()};
+            terms.identity = {{{"name", "patchbay"}, {"version", "1"}}, capabilities_of(settings)};
             terms.health = health;
             terms.limits = limits;
             terms.long_lived = long_lived;
@@ -68,7 +67,7 @@ protected:
             terms.now = [this] { return frozen.value_or(core::Clock::now()); };
             context.emplace(Context{.loop = loop,
                                     .events = events,
-                                    .responder = *responder,
+                                    .callers = callers,
                                     .eras = eras,
                                     .expander = sources,
                                     .transports = sources,
@@ -90,7 +89,7 @@ protected:
     // How a request ended; nothing: not yet.
     using Outcome = std::optional<Result<std::string>>;
     RequestId begin(Request request, Outcome& outcome) {
-        const auto id = connection().request(std::move(request), [&](Result<Reply> reply) {
+        const auto id = connection().request(caller, std::move(request), [&](Result<Reply> reply) {
             if (over) return;  // the connection outlives the test's own variables
             EXPECT_FALSE(outcome) << "ended twice";
             if (reply)
@@ -113,7 +112,7 @@ protected:
         const std::function<std::string(const std::string& id)>& answer) {
         const auto before = server.requests("tools/call").size();
         std::optional<Result<std::string>> outcome;
-        connection().request(call("a"), [&](Result<Reply> reply) {
+        connection().request(caller, call("a"), [&](Result<Reply> reply) {
             if (reply)
                 outcome.emplace(std::string(reply->error.empty() ? reply->result : reply->error));
             else
@@ -135,13 +134,19 @@ protected:
     void use_person() {
         config::ClientSettings client;
         client.elicitation = "ask";
-        responder =
-            make_responder(client, [this](const std::string&, const json::object&, Person answer) {
-                asked.push_back(std::move(answer));
-                if (on_asked) on_asked();
-                return Question(
-                    &asked, [this, number = asked.size() - 1](void*) { withdrawn.insert(number); });
-            });
+        use(client, [this](const std::string&, const json::object&, Person answer) {
+            asked.push_back(std::move(answer));
+            if (on_asked) on_asked();
+            return Question(&asked,
+                            [this, number = asked.size() - 1](void*) { withdrawn.insert(number); });
+        });
+    }
+    // The caller answers like that, and the connection says so.
+    void use(const config::ClientSettings& client, AskPerson ask) {
+        settings = client;
+        caller.respond = [responder = Responder(client, std::move(ask))](auto&&... question) {
+            return responder.respond(std::forward<decltype(question)>(question)...);
+        };
     }
     static Request call(const std::string& name, std::chrono::milliseconds timeout = 0ms) {
         return {"tools/call", {"\"name\":\"" + name + "\"", ""}, timeout, {}};
@@ -204,8 +209,10 @@ protected:
     std::function<void(const AuthMethod&, Prepared)> prepare_auth;
     std::map<std::string, std::string> variables;
     Events events;
+    Callers callers;
+    test::FakeCaller caller{callers};
     Eras eras;
-    std::unique_ptr<Responder> responder;
+    config::ClientSettings settings;
     bool over = false;
     std::vector<Person> asked;
     std::set<std::size_t> withdrawn;  // those of `asked` whose answer nobody waits for any more

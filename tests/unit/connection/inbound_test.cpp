@@ -25,11 +25,11 @@ TEST_F(Inbound, ABatchIsTakenInTheRevisionsThatHaveThem) {
     for (const char* version : {"2024-11-05", "2025-03-26"}) {
         connection_.reset();
         eras.known.clear();
-        events.notifications.clear();
+        caller.heard.clear();
         server.be_legacy({}, version);
         ASSERT_EQ(connect(), State::Ready);
         server.say(note);
-        EXPECT_TRUE(wait([&] { return events.notifications.size() == 1; })) << version;
+        EXPECT_TRUE(wait([&] { return caller.methods().size() == 1; })) << version;
         EXPECT_EQ(malformed(), 0u);
     }
     connection_.reset();
@@ -40,7 +40,7 @@ TEST_F(Inbound, ABatchIsTakenInTheRevisionsThatHaveThem) {
     ASSERT_TRUE(wait([&] { return malformed() == 1; }));
     EXPECT_EQ(connection().status().last_error,
               "server \"s\": a batch of messages, which this revision does not have");
-    EXPECT_EQ(events.notifications.size(), 1u) << "of the revision before";
+    EXPECT_EQ(caller.methods().size(), 1u) << "of the revision before";
     EXPECT_EQ(connection().state(), State::Ready) << "nobody waits for anything";
 }
 
@@ -117,20 +117,13 @@ TEST_F(Inbound, AModernServerAsksNothing) {
 }
 
 // One that fails in its own way at each question.
-struct Failing final : Responder {
-    ErrorCode code = ErrorCode::Internal;
-    Question respond(const std::string&, const std::string& method, const json::object&,
-                     Answer answer) override {
+TEST_F(Inbound, AQuestionThatIsNotAnsweredEndsWithACodeThatSaysWhy) {
+    auto code = ErrorCode::Internal;
+    caller.respond = [&code](const std::string&, const std::string& method, const json::object&,
+                             const Caller::Answer& answer) -> Question {
         answer(Error{code, "cannot " + method});
         return {};
-    }
-    json::object capabilities() const override { return {}; }
-};
-
-TEST_F(Inbound, AQuestionThatIsNotAnsweredEndsWithACodeThatSaysWhy) {
-    auto failing = std::make_unique<Failing>();
-    auto& code = failing->code;
-    responder = std::move(failing);
+    };
     server.be_legacy({});
     ASSERT_EQ(connect(), State::Ready);
     for (const char* method : {"roots/list", "sampling/createMessage", "elicitation/create"}) {
@@ -174,7 +167,7 @@ TEST_F(Inbound, ProgressOfNobodysTokenIsDropped) {
             token + "}}");
     ASSERT_TRUE(wait([&] { return told > 0; }));
     EXPECT_EQ(told, 1);
-    EXPECT_TRUE(events.notifications.empty()) << "no progress is anybody else's";
+    EXPECT_TRUE(caller.methods().empty()) << "no progress is anybody else's";
 }
 
 class Questions : public Inbound {

@@ -158,7 +158,7 @@ TEST_F(ConnectionTest, ALostServerEndsItsCallsAtOnceAndComesBack) {
     server.be_legacy({tool_named("a")});
     ASSERT_EQ(connect(), State::Ready);
     std::optional<Error> error;
-    connection().request(call("a"), [&](Result<Reply> reply) { error = reply.error(); });
+    connection().request(caller, call("a"), [&](Result<Reply> reply) { error = reply.error(); });
     server.crash("exited with code 3");
     ASSERT_TRUE(wait([&] { return error.has_value(); }));
     EXPECT_THAT(error->message, HasSubstr("server \"s\": connection lost: exited with code 3"));
@@ -232,7 +232,8 @@ TEST_F(ConnectionTest, ClosingEndsWhatIsInFlight) {
     server.be_legacy({tool_named("a")});
     ASSERT_EQ(connect(), State::Ready);
     std::optional<ErrorCode> code;
-    connection().request(call("a"), [&](Result<Reply> reply) { code = reply.error().code; });
+    connection().request(caller, call("a"),
+                         [&](Result<Reply> reply) { code = reply.error().code; });
     bool closed = false;
     connection().close([&] { closed = true; });
     EXPECT_TRUE(wait([&] { return closed; }));

@@ -25,7 +25,8 @@ protected:
     }
     void subscribe(bool wanted) {
         bool told = false;
-        connection().subscribe("file:///a", wanted, [&](const Result<Reply>&) { told = true; });
+        connection().subscribe(caller, "file:///a", wanted,
+                               [&](const Result<Reply>&) { told = true; });
         ASSERT_TRUE(wait([&] { return told; }));
     }
     Outcome first, second;
@@ -202,7 +203,7 @@ TEST_F(Requests, AServerThatNoLongerLogsIsNotToldOfALevel) {
     server.results["logging/setLevel"] = [](const auto&) -> json::value { return json::object(); };
     ASSERT_EQ(connect(), State::Ready);
     bool told = false;
-    connection().set_log_level("debug", [&](const Result<Reply>& reply) {
+    connection().set_log_level(caller, "debug", [&](const Result<Reply>& reply) {
         EXPECT_TRUE(reply);
         told = true;
     });

@@ -13,11 +13,11 @@ namespace json = boost::json;
 std::string answer(const config::ClientSettings& client, const std::string& method,
                    const std::string& params = "{}", AskPerson ask = {}) {
     std::string told = "none";
-    const auto responder = make_responder(client, std::move(ask));
-    responder->respond("s", method, json::parse(params).as_object(),
-                       [&](Result<json::object> given) {
-                           told = given ? json::serialize(*given) : given.error().message;
-                       });
+    const Responder responder(client, std::move(ask));
+    responder.respond("s", method, json::parse(params).as_object(),
+                      [&](Result<json::object> given) {
+                          told = given ? json::serialize(*given) : given.error().message;
+                      });
     return told;
 }
 config::ClientSettings eliciting(const char* how) {
@@ -30,7 +30,7 @@ config::ClientSettings eliciting(const char* how) {
 TEST(Responder, SaysWhatItAnswersAndNothingElse) {
     config::ClientSettings client = eliciting("refuse");
     client.sampling = "refuse";
-    EXPECT_EQ(make_responder(client, {})->capabilities(), json::object());
+    EXPECT_EQ(capabilities_of(client), json::object());
     for (const char* method : {"elicitation/create", "sampling/createMessage", "roots/list"})
         EXPECT_EQ(answer(client, method),
                   std::string(method) + " is not offered by this client; see [client]");
@@ -39,7 +39,7 @@ TEST(Responder, SaysWhatItAnswersAndNothingElse) {
     client.sampling = "fixed";
     client.sampling_text = "hello";
     client.roots = {"/a"};
-    EXPECT_EQ(make_responder(client, {})->capabilities(),
+    EXPECT_EQ(capabilities_of(client),
               json::parse(R"({"experimental":{"x":{}},"roots":{},"elicitation":{"form":{}},
                               "sampling":{}})"));
     EXPECT_NE(answer(client, "sampling/createMessage").find(R"("text":"hello")"),

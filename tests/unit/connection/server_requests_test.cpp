@@ -152,10 +152,10 @@ TEST_F(ServerAsks, ABatchHasNoMoreItemsThanItsLimit) {
     ASSERT_EQ(connect(), State::Ready);
     const std::string note = R"({"jsonrpc":"2.0","method":"n"})";
     server.say("[" + note + "," + note + "]");
-    ASSERT_TRUE(wait([&] { return events.notifications.size() == 2; }));
+    ASSERT_TRUE(wait([&] { return caller.methods().size() == 2; }));
     server.say("[" + note + "," + note + "," + note + "]");
     server.say(note);
-    ASSERT_TRUE(wait([&] { return events.notifications.size() == 3; }));
+    ASSERT_TRUE(wait([&] { return caller.methods().size() == 3; }));
     EXPECT_THAT(connection().status().last_error, HasSubstr("limit batch_items"));
     EXPECT_EQ(connection().state(), State::Ready);
 }

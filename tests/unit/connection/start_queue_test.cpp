@@ -1,5 +1,6 @@
 // However servers come to start, only so many do at once.
 #include "connection/connection_manager.hpp"
+#include "support/fake_caller.hpp"
 #include "support/fake_channel.hpp"
 #include "support/fake_sources.hpp"
 
@@ -24,7 +25,7 @@ struct Eras final : EraMemory {
 
 class StartQueues : public ::testing::Test, protected ServerEvents {
 protected:
-    StartQueues() : responder(make_responder({}, {})) {
+    StartQueues() {
         limits.local_starts = 2;
         limits.remote_starts = 3;
         health.reconnect_first = 1ms;
@@ -63,7 +64,7 @@ protected:
             terms.long_lived = long_lived;
             manager_.emplace(Context{.loop = loop,
                                      .events = *this,
-                                     .responder = *responder,
+                                     .callers = callers,
                                      .eras = eras,
                                      .expander = expander,
                                      .transports = transports,
@@ -83,7 +84,6 @@ protected:
         return true;
     }
 
-    void on_notification(const std::string&, const std::string&, std::string_view) override {}
     void on_output(const std::string&, bool, std::string_view) override {}
     void on_state(const std::string& server, State state) override {
         if (state != State::Connecting) starting.erase(server);
@@ -101,7 +101,8 @@ protected:
             return servers.at(options.server).open(on);
         }};
     std::vector<registry::ServerSpec> specs;
-    std::unique_ptr<Responder> responder;
+    Callers callers;
+    test::FakeCaller caller{callers};
     Eras eras;
     config::HealthSettings health;
     core::Limits limits;
@@ -125,10 +126,11 @@ TEST_F(StartQueues, HoldForFirstCalls) {
     add_many(9);
     int answered = 0;
     for (const auto& id : manager().ids()) {
-        connection(id).request({"tools/call", {"\"name\":\"a\"", ""}, {}, {}}, [&](auto reply) {
-            EXPECT_TRUE(reply);
-            ++answered;
-        });
+        connection(id).request(caller, {"tools/call", {"\"name\":\"a\"", ""}, {}, {}},
+                               [&](auto reply) {
+                                   EXPECT_TRUE(reply);
+                                   ++answered;
+                               });
     }
     ASSERT_TRUE(wait([&] { return answered == 9; }));
     EXPECT_EQ(most, 2u);
@@ -197,7 +199,7 @@ TEST_F(StartQueues, ACallThatQueuesKeepsItsOwnTimeLimit) {
     add("b");
     manager().connect({"a"}, [] {});
     std::optional<Error> error;
-    connection("b").request({"tools/call", {"\"name\":\"a\"", ""}, 20ms, {}},
+    connection("b").request(caller, {"tools/call", {"\"name\":\"a\"", ""}, 20ms, {}},
                             [&](auto reply) { error = reply.error(); });
     ASSERT_TRUE(wait([&] { return error.has_value(); }));
     EXPECT_EQ(error->code, ErrorCode::Timeout);
@@ -214,7 +216,7 @@ TEST_F(StartQueues, AServerThatIsTakenAwayLeavesTheQueueAndEndsItsCalls) {
     specs[0].config.protocol = "2025-11-25";  // without a probe, after which it would try again
     manager().connect({"a"}, [] {});
     std::optional<ErrorCode> code;
-    connection("b").request({"tools/call", {"\"name\":\"a\"", ""}, {}, {}},
+    connection("b").request(caller, {"tools/call", {"\"name\":\"a\"", ""}, {}, {}},
                             [&](auto reply) { code = reply.error().code; });
     bool settled = false;
     manager().connect({"b", "c"}, [&] { settled = true; });

@@ -31,7 +31,7 @@ TEST_F(Streams, ALostSessionIsRenewedOnceForEverybodyAndNoCallFails) {
     for (int i = 0; i < 3; ++i) end_with("tools/call", ErrorCode::SessionLost, "HTTP 404");
     int answered = 0;
     for (int i = 0; i < 3; ++i) {
-        connection().request(call("a"), [&](Result<Reply> reply) {
+        connection().request(caller, call("a"), [&](Result<Reply> reply) {
             EXPECT_TRUE(reply) << reply.error().message;
             ++answered;
         });
@@ -77,7 +77,7 @@ TEST_F(Streams, ARequestThatHadBegunIsNotSentAgain) {
     ASSERT_EQ(connect(), State::Ready);
     server.results.erase("tools/call");
     std::optional<Error> error;
-    connection().request(call("a"), [&](Result<Reply> reply) { error = reply.error(); });
+    connection().request(caller, call("a"), [&](Result<Reply> reply) { error = reply.error(); });
     ASSERT_TRUE(wait([&] { return !server.requests("tools/call").empty(); }));
     const auto exchange = server.arrival("tools/call").exchange;
     server.say_for(exchange, R"({"jsonrpc":"2.0","method":"notifications/message","params":{}})");
@@ -203,8 +203,8 @@ TEST_F(Streams, CancellingClosesTheStreamOfAModernCall) {
     ASSERT_EQ(connect(), State::Ready);
     server.results.erase("tools/call");
     std::optional<ErrorCode> code;
-    const auto id =
-        connection().request(call("a"), [&](Result<Reply> reply) { code = reply.error().code; });
+    const auto id = connection().request(caller, call("a"),
+                                         [&](Result<Reply> reply) { code = reply.error().code; });
     ASSERT_TRUE(wait([&] { return !server.requests("tools/call").empty(); }));
     connection().cancel(id, "enough");
     ASSERT_TRUE(wait([&] { return code.has_value(); }));

@@ -362,7 +362,7 @@ TEST_F(ToolList, AServerThatComesBackWithoutToolsHasNoErrorOfThem) {
 TEST_F(ToolList, AOneShotHostReadsItOnceAndAgainOnlyForWhoAsks) {
     never_stops_changing();
     ASSERT_EQ(connect(), State::Ready);
-    ASSERT_TRUE(wait([&] { return !events.notifications.empty(); }));
+    ASSERT_TRUE(wait([&] { return !caller.methods().empty(); }));
     EXPECT_EQ(lists(), 1u);
     EXPECT_TRUE(refresh());
     EXPECT_EQ(lists(), 2u);
@@ -373,7 +373,7 @@ TEST_F(ToolList, NothingIsReadOfAServerThatWasLostMeanwhile) {
     relist_first = relist_most = 20ms;
     never_stops_changing();
     ASSERT_EQ(connect(), State::Ready);
-    ASSERT_TRUE(wait([&] { return lists() == 2 && events.notifications.size() == 2; }));
+    ASSERT_TRUE(wait([&] { return lists() == 2 && caller.methods().size() == 2; }));
     server.refuse_open = true;
     server.crash("gone");
     ASSERT_TRUE(wait([&] { return connection().state() == State::Error; }));
@@ -401,7 +401,7 @@ TEST_F(ConnectionTest, ListsToolsAgainWhenTheyChanged) {
     server.be_legacy({tool_named("a"), tool_named("b")});
     server.say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
     EXPECT_TRUE(wait([&] { return connection().tools().size() == 2; }));
-    EXPECT_EQ(events.notifications.at(0), "notifications/tools/list_changed");
+    EXPECT_EQ(caller.methods().at(0), "notifications/tools/list_changed");
 }
 
 TEST_F(ToolList, OfAConnectionThatOnlyWaitsForItsLastCallIsPublishedNoMore) {

@@ -240,7 +240,7 @@ protected:
     }
     Result<std::string> set(const char* level) {
         Outcome told;
-        connection().set_log_level(level, [&](Result<Reply> reply) {
+        connection().set_log_level(caller, level, [&](Result<Reply> reply) {
             if (reply)
                 told.emplace(std::string(reply->error.empty() ? reply->result : reply->error));
             else

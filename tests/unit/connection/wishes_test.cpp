@@ -12,7 +12,7 @@ using ::testing::Not;
 
 class WishesTest : public ::testing::Test, public WishesOwner {
 protected:
-    RequestId request(Request&& request, ReplyHandler&& handler) override {
+    RequestId request(CallerNumber, Request&& request, ReplyHandler&& handler) override {
         return callers.ask(std::move(request), {}, std::move(handler));
     }
     void on_resources_wanted() override { ++listened; }
@@ -42,8 +42,8 @@ protected:
 
 TEST_F(WishesTest, ALegacySessionIsToldAgainOfWhatTheOneBeforeTook) {
     be(protocol::Era::Legacy);
-    wishes.subscribe("file:///a", true, note());
-    wishes.subscribe("file:///b", true, note());
+    wishes.subscribe(1, "file:///a", true, note());
+    wishes.subscribe(1, "file:///b", true, note());
     callers.end(1, Reply{});
     callers.end(2, Error{ErrorCode::Timeout, "late"});
     be(protocol::Era::Legacy);
@@ -53,19 +53,19 @@ TEST_F(WishesTest, ALegacySessionIsToldAgainOfWhatTheOneBeforeTook) {
 
 TEST_F(WishesTest, AModernSessionIsListenedToForThem) {
     be(protocol::Era::Modern);
-    wishes.subscribe("file:///a", true, note());
+    wishes.subscribe(1, "file:///a", true, note());
     EXPECT_EQ(listened, 1);
     EXPECT_THAT(wishes.resources(), ElementsAre("file:///a"));
     EXPECT_EQ(ends, 0) << "never from inside the call";
     EXPECT_TRUE(loop.run_until([&] { return ends == 1; }));
-    wishes.subscribe("file:///a", false, note());
+    wishes.subscribe(1, "file:///a", false, note());
     EXPECT_THAT(wishes.resources(), IsEmpty());
     EXPECT_THAT(callers.asked, IsEmpty());
 }
 
 TEST_F(WishesTest, TheLogLevelIsSaidToALegacySessionAndMarkedInAModernOne) {
     be(protocol::Era::Legacy);
-    wishes.set_log_level("debug", note());
+    wishes.set_log_level(1, "debug", note());
     callers.answer("{}");
     be(protocol::Era::Legacy);
     EXPECT_THAT(said(), ElementsAre("logging/setLevel"));
@@ -77,7 +77,7 @@ TEST_F(WishesTest, TheLogLevelIsSaidToALegacySessionAndMarkedInAModernOne) {
 
 TEST_F(WishesTest, ALevelThatTheServerRefusesIsNotSaidAgain) {
     be(protocol::Era::Legacy);
-    wishes.set_log_level("debug", note());
+    wishes.set_log_level(1, "debug", note());
     callers.refuse(R"({"code":-32602,"message":"no such level"})");
     be(protocol::Era::Modern);
     EXPECT_THAT(link.meta, Not(HasSubstr("logLevel")));

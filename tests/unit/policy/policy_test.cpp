@@ -41,25 +41,26 @@ Judged judge(const config::Permissions& permissions, const config::Server& serve
     return judged;
 }
 Judged judge(const config::Permissions& permissions, const config::Server& server,
-             std::string_view tool, Principal principal = Principal::LocalUser) {
+             std::string_view tool, core::Trust trust = core::Trust::Approves) {
     const auto name = "mcp__" + server.id + "__" + std::string(tool);
-    return judge(permissions, server, {principal, {}, tool, name});
+    return judge(permissions, server, {trust, {}, tool, name});
 }
 
 TEST(Policy, ALocalUserApprovesByCallingAndAnAgentNeedsARule) {
     const auto server = server_named("s");
     EXPECT_TRUE(judge({}, server, "a").allowed);
-    const auto refused = judge({}, server, "a", Principal::Agent);
+    const auto refused = judge({}, server, "a", core::Trust::NeedsApproval);
     EXPECT_TRUE(refused.listed);
     EXPECT_FALSE(refused.allowed);
     EXPECT_THAT(refused.reason, HasSubstr("to allow it: [servers.s.tools] a = \"allow-always\""));
-    EXPECT_TRUE(judge({{{"mcp__s__*"}}, {}}, server, "a", Principal::Agent).allowed);
+    EXPECT_TRUE(judge({{{"mcp__s__*"}}, {}}, server, "a", core::Trust::NeedsApproval).allowed);
 }
 
 TEST(Policy, OfALongToolNameItsAdviceTellsSoMuchAndNoMore) {
     const auto server = server_named("s");
     const std::string tool = "." + std::string(1'000, 'Q');
-    const auto verdict = judge({}, server, {Principal::Agent, {}, tool, "mcp__s__hashed"});
+    const auto verdict =
+        judge({}, server, {core::Trust::NeedsApproval, {}, tool, "mcp__s__hashed"});
     EXPECT_EQ(std::count(verdict.reason.begin(), verdict.reason.end(), 'Q'), 199);
 }
 
@@ -133,18 +134,18 @@ TEST(Policy, AReasonNamesThePlaceOfThePattern) {
 TEST(Policy, AReasonSaysWhatOfTheServerWasAskedFor) {
     auto server = server_named("s");
     const auto reason = [&](const config::Permissions& permissions,
-                            Principal principal = Principal::LocalUser) {
-        return judge(permissions, server, {principal, {}, "", "mcp__s__", "resources"}).reason;
+                            core::Trust trust = core::Trust::Approves) {
+        return judge(permissions, server, {trust, {}, "", "mcp__s__", "resources"}).reason;
     };
     EXPECT_EQ(reason({{}, {"mcp__s__*"}}),
               "resources of server \"s\" are denied by [permissions] deny = \"mcp__s__*\"");
     EXPECT_EQ(reason({{{"mcp__s__a"}}, {}}),
               "resources of server \"s\" are denied, as no pattern of [permissions] allow matches "
               "\"mcp__s__\"; add that to it");
-    EXPECT_THAT(reason({}, Principal::Agent),
+    EXPECT_THAT(reason({}, core::Trust::NeedsApproval),
                 HasSubstr("\"mcp__s__\" in [permissions] allow, beside all else"));
     EXPECT_EQ(
-        judge({{}, {"mcp__s__*"}}, server, {Principal::LocalUser, {}, "", "mcp__s__a"}).reason,
+        judge({{}, {"mcp__s__*"}}, server, {core::Trust::Approves, {}, "", "mcp__s__a"}).reason,
         "mcp__s__a is denied by [permissions] deny = \"mcp__s__*\"")
         << "whoever's tool it turns out to be";
     server.trust = "untrusted";
@@ -185,7 +186,7 @@ TEST(Policy, TheServerItselfIsDeniedByAPatternThatCoversIt) {
     EXPECT_FALSE(judge({{}, {"mcp__s__*"}}, server, "").allowed);
     EXPECT_FALSE(judge({{}, {"mcp__*"}}, server, "").allowed);
     EXPECT_TRUE(judge({{}, {"mcp__s__a"}}, server, "").allowed);
-    EXPECT_FALSE(judge({}, server, "", Principal::Agent).allowed);
+    EXPECT_FALSE(judge({}, server, "", core::Trust::NeedsApproval).allowed);
 }
 
 TEST(Policy, AnUntrustedServersToolIsNamedByItsTableToo) {
@@ -196,20 +197,22 @@ TEST(Policy, AnUntrustedServersToolIsNamedByItsTableToo) {
     EXPECT_TRUE(judge({}, server, "b").allowed) << "named, and approved by who typed it";
     EXPECT_FALSE(judge({}, server, "c").allowed);
     EXPECT_FALSE(judge({}, server, "d").allowed);
-    EXPECT_TRUE(judge({}, server, "a", Principal::Agent).allowed);
-    EXPECT_FALSE(judge({}, server, "b", Principal::Agent).allowed);
+    EXPECT_TRUE(judge({}, server, "a", core::Trust::NeedsApproval).allowed);
+    EXPECT_FALSE(judge({}, server, "b", core::Trust::NeedsApproval).allowed);
 }
 
 TEST(Policy, AnAgentMayUseWhatALevelAllows) {
     auto server = server_named("s");
     server.tools = {{"once", Level::AllowOnce}, {"always", Level::AllowAlways}};
-    EXPECT_TRUE(judge({}, server, "once", Principal::Agent).allowed);
-    const auto always = judge({}, server, "always", Principal::Agent);
+    EXPECT_TRUE(judge({}, server, "once", core::Trust::NeedsApproval).allowed);
+    const auto always = judge({}, server, "always", core::Trust::NeedsApproval);
     EXPECT_TRUE(always.allowed);
     EXPECT_EQ(always.level, Level::AllowAlways);
-    EXPECT_EQ(judge({}, server, "other", Principal::Agent).level, Level::RequireApproval);
-    EXPECT_FALSE(judge({{}, {"mcp__s__always"}}, server, "always", Principal::Agent).allowed);
-    EXPECT_FALSE(judge({{{"mcp__s__once"}}, {}}, server, "always", Principal::Agent).allowed);
+    EXPECT_EQ(judge({}, server, "other", core::Trust::NeedsApproval).level, Level::RequireApproval);
+    EXPECT_FALSE(
+        judge({{}, {"mcp__s__always"}}, server, "always", core::Trust::NeedsApproval).allowed);
+    EXPECT_FALSE(
+        judge({{{"mcp__s__once"}}, {}}, server, "always", core::Trust::NeedsApproval).allowed);
 }
 
 TEST(Policy, ARefusalNamesThePlaceOfItsRule) {
@@ -239,14 +242,14 @@ TEST(Policy, RulesThatCouldNotBeReadDenyAllWithTheirReason) {
 TEST(Policy, WhereNoRuleAllowsAnAgentsCallItIsToBeAsked) {
     auto server = server_named("s");
     server.tools = {{"asked", Level::RequireApproval}, {"denied", Level::Deny}};
-    const auto unruled = judge({}, server, "a", Principal::Agent);
+    const auto unruled = judge({}, server, "a", core::Trust::NeedsApproval);
     EXPECT_EQ(unruled.decision, Decision::Ask);
     EXPECT_FALSE(unruled.rule) << "nobody wrote one";
-    const auto ruled = judge({}, server, "asked", Principal::Agent);
+    const auto ruled = judge({}, server, "asked", core::Trust::NeedsApproval);
     EXPECT_EQ(ruled.decision, Decision::Ask);
     ASSERT_TRUE(ruled.rule);
     EXPECT_EQ(ruled.rule->text, "asked");
-    EXPECT_EQ(judge({}, server, "denied", Principal::Agent).decision, Decision::Deny);
+    EXPECT_EQ(judge({}, server, "denied", core::Trust::NeedsApproval).decision, Decision::Deny);
     EXPECT_EQ(judge({}, server, "asked").decision, Decision::Allow) << "approved by typing it";
 }
 
@@ -256,7 +259,7 @@ TEST(Policy, AVerdictNamesTheRuleThatDecidedAndItsPlace) {
     auto server = server_named("s");
     server.tools = {{"ruled", Level::AllowAlways}};
     server.rules["tools.ruled"] = level_place;
-    const auto by_level = judge({}, server, "ruled", Principal::Agent);
+    const auto by_level = judge({}, server, "ruled", core::Trust::NeedsApproval);
     ASSERT_TRUE(by_level.rule);
     EXPECT_EQ(by_level.rule->kind, Rule::Kind::Level);
     EXPECT_EQ(by_level.rule->place, level_place);
@@ -264,14 +267,14 @@ TEST(Policy, AVerdictNamesTheRuleThatDecidedAndItsPlace) {
     config::Permissions permissions;
     permissions.allow = {"mcp__t__*", "mcp__s__*"};
     permissions.allow_places = {{"mcp__s__*", pattern_place}};
-    const auto by_pattern = judge(permissions, server, "ruled", Principal::Agent);
+    const auto by_pattern = judge(permissions, server, "ruled", core::Trust::NeedsApproval);
     ASSERT_TRUE(by_pattern.rule);
     EXPECT_EQ(by_pattern.rule->kind, Rule::Kind::Allow);
     EXPECT_EQ(by_pattern.rule->text, "mcp__s__*");
     EXPECT_EQ(by_pattern.rule->place, pattern_place);
 
     permissions.deny = {"mcp__s__ruled"};
-    const auto denied = judge(permissions, server, "ruled", Principal::Agent);
+    const auto denied = judge(permissions, server, "ruled", core::Trust::NeedsApproval);
     ASSERT_TRUE(denied.rule);
     EXPECT_EQ(denied.rule->kind, Rule::Kind::Deny);
     EXPECT_EQ(denied.rule->place, std::nullopt) << "nobody knows it";
@@ -280,7 +283,7 @@ TEST(Policy, AVerdictNamesTheRuleThatDecidedAndItsPlace) {
 TEST(Policy, OtherRulesInItsPlaceDecideTheNextQuestion) {
     auto server = server_named("s");
     Policy policy({}, {server});
-    const Question question{Principal::LocalUser, "s", "a", "mcp__s__a"};
+    const Question question{core::Trust::Approves, "s", "a", "mcp__s__a"};
     EXPECT_EQ(policy.judge(question).decision, Decision::Allow);
     server.tools = {{"a", Level::Deny}};
     policy = Policy({}, {server});
@@ -293,7 +296,7 @@ TEST(Policy, OtherRulesInItsPlaceDecideTheNextQuestion) {
 
 TEST(Policy, OfAServerThatItDoesNotKnowItAllowsNothing) {
     const Policy policy({{{"mcp__*"}}, {}}, {server_named("s")});
-    const Question question{Principal::LocalUser, "t", "a", "mcp__t__a"};
+    const Question question{core::Trust::Approves, "t", "a", "mcp__t__a"};
     const auto verdict = policy.judge(question);
     EXPECT_EQ(verdict.decision, Decision::Deny);
     EXPECT_EQ(policy.reason(question, verdict),
@@ -309,7 +312,7 @@ TEST(Policy, ANameThatIsDeniedWhateverItTurnsOutToBeIsDeniedBeforehand) {
     const config::Permissions permissions{{}, {"mcp__s__wipe*"}};
     const auto denial = [&](const std::string& tool) {
         return Policy(permissions, {server})
-            .certain_denial(Principal::LocalUser, "s", "mcp__s__" + tool);
+            .certain_denial(core::Trust::Approves, "s", "mcp__s__" + tool);
     };
     for (const char* tool : {"disabled", "denied", "wipe_all"}) EXPECT_TRUE(denial(tool)) << tool;
     EXPECT_EQ(denial("wipe"), "mcp__s__wipe is denied by [permissions] deny = \"mcp__s__wipe*\"");
@@ -324,9 +327,9 @@ TEST(Policy, OfAnUntrustedServersToolThatNoRuleNamesNothingIsCertainBeforehand) 
     server.trust = "untrusted";
     server.tools = {{"named", Level::AllowAlways}, {"denied", Level::Deny}};
     const Policy policy({}, {server});
-    EXPECT_FALSE(policy.certain_denial(Principal::LocalUser, "s", "mcp__s__other"));
-    EXPECT_FALSE(policy.certain_denial(Principal::LocalUser, "s", "mcp__s__named"));
-    EXPECT_TRUE(policy.certain_denial(Principal::LocalUser, "s", "mcp__s__denied"));
+    EXPECT_FALSE(policy.certain_denial(core::Trust::Approves, "s", "mcp__s__other"));
+    EXPECT_FALSE(policy.certain_denial(core::Trust::Approves, "s", "mcp__s__named"));
+    EXPECT_TRUE(policy.certain_denial(core::Trust::Approves, "s", "mcp__s__denied"));
 }
 
 // Servers whose ids are not their names, and one more that a name could be taken for.

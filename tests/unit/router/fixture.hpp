@@ -3,6 +3,7 @@
 
 #include "protocol/qualified_name.hpp"
 #include "router/router.hpp"
+#include "support/fake_caller.hpp"
 #include "support/fake_channel.hpp"
 #include "support/fake_sources.hpp"
 
@@ -29,7 +30,7 @@ struct Eras final : connection::EraMemory {
 
 class RouterTest : public ::testing::Test, protected connection::ServerEvents {
 protected:
-    RouterTest() : responder(connection::make_responder({}, {})) {
+    RouterTest() {
         for (const char* id : {"git", "github"}) {
             servers.emplace(id, loop);
             servers.at(id).be_modern({tool_named("log"), tool_named("odd name")});
@@ -54,7 +55,7 @@ protected:
             terms.long_lived = false;
             connections.emplace(connection::Context{.loop = loop,
                                                     .events = *this,
-                                                    .responder = *responder,
+                                                    .callers = callers,
                                                     .eras = eras,
                                                     .expander = expander,
                                                     .transports = transports,
@@ -63,7 +64,7 @@ protected:
                                                     .catalogue = &catalogue.emplace()});
             connections->apply(specs);
             set_rules();
-            router_.emplace(*connections, *policy, *catalogue);
+            router_.emplace(callers, *connections, *policy, *catalogue);
         }
         return *router_;
     }
@@ -78,7 +79,7 @@ protected:
         Call request;
         request.name = name;
         request.arguments = arguments;
-        router().call(std::move(request), [&](Result<Reply> reply) {
+        router().call(caller, std::move(request), [&](Result<Reply> reply) {
             if (reply)
                 outcome.emplace(std::string(reply->result));
             else
@@ -91,15 +92,13 @@ protected:
 
     // Anything else that a server can be asked; `params` are the raw members.
     Result<std::string> ask(const std::string& server, const std::string& method,
-                            const std::string& params = "",
-                            policy::Principal principal = policy::Principal::LocalUser) {
+                            const std::string& params = "", connection::Caller* asker = nullptr) {
         ServerRequest request;
         request.server = server;
         request.method = method;
         request.params.members = params;
-        request.principal = principal;
         std::optional<Result<std::string>> outcome;
-        router().request(std::move(request), [&](Result<Reply> reply) {
+        router().request(asker ? *asker : caller, std::move(request), [&](Result<Reply> reply) {
             if (reply)
                 outcome.emplace(std::string(reply->error.empty() ? reply->result : reply->error));
             else
@@ -111,7 +110,7 @@ protected:
     }
     Result<json::array> list(const std::string& server, const std::string& method) {
         std::optional<Result<json::array>> listed;
-        const auto list = router().list_all(server, method,
+        const auto list = router().list_all(caller, server, method,
                                             [&](auto items) { listed.emplace(std::move(items)); });
         loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s);
         return listed.value_or(Error{ErrorCode::Internal, "never answered"});
@@ -140,7 +139,6 @@ protected:
         specs.push_back(spec);
     }
 
-    void on_notification(const std::string&, const std::string&, std::string_view) override {}
     void on_output(const std::string&, bool, std::string_view) override {}
     void on_state(const std::string&, connection::State) override {}
     void on_tools_changed(const std::string&) override {}
@@ -154,7 +152,9 @@ protected:
             return servers.at(options.server).open(on);
         }};
     std::vector<registry::ServerSpec> specs;
-    std::unique_ptr<connection::Responder> responder;
+    connection::Callers callers;
+    test::FakeCaller caller{callers};
+    test::FakeCaller agent{callers, core::Trust::NeedsApproval};
     Eras eras;
     core::Limits limits;
     config::Permissions permissions{{}, {"mcp__github__log"}};

@@ -20,7 +20,7 @@ TEST_F(RouterTest, ListsAllPagesAndStopsAtARepeatedCursor) {
         return {{"resources", {{{"uri", "a:2"}}}}};
     };
     std::optional<Result<json::array>> listed;
-    auto list = router().list_all("git", "resources/list",
+    auto list = router().list_all(caller, "git", "resources/list",
                                   [&](auto items) { listed.emplace(std::move(items)); });
     ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
     ASSERT_TRUE(*listed);
@@ -30,7 +30,7 @@ TEST_F(RouterTest, ListsAllPagesAndStopsAtARepeatedCursor) {
         return {{"resources", json::array()}, {"nextCursor", "same"}};
     };
     listed.reset();
-    list = router().list_all("git", "resources/list",
+    list = router().list_all(caller, "git", "resources/list",
                              [&](auto items) { listed.emplace(std::move(items)); });
     ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
     EXPECT_THAT(listed->error().message, HasSubstr("repeats the cursor"));
@@ -43,7 +43,7 @@ TEST_F(RouterTest, AListThatNobodyHoldsIsCancelledAtTheServer) {
                 {"capabilities", {{"resources", json::object()}}}};
     };
     bool told = false;
-    auto list = router().list_all("git", "resources/list", [&](auto) { told = true; });
+    auto list = router().list_all(caller, "git", "resources/list", [&](auto) { told = true; });
     ASSERT_TRUE(loop.run_until([&] { return !server.requests("resources/list").empty(); },
                                core::Clock::now() + 20s));
     list.reset();
@@ -54,11 +54,11 @@ TEST_F(RouterTest, AListThatNobodyHoldsIsCancelledAtTheServer) {
 
 TEST_F(RouterTest, ShowsToolsInOrderAndWithoutWhatIsHidden) {
     specs[0].config.disabled_tools = {"odd name"};
-    EXPECT_TRUE(router().tools(policy::Principal::LocalUser).empty()) << "nobody has been asked";
+    EXPECT_TRUE(router().tools(caller).empty()) << "nobody has been asked";
     EXPECT_TRUE(call("mcp__git__log"));
     EXPECT_EQ(call("mcp__github__log").error().code, ErrorCode::Denied);
     std::vector<std::string> names;
-    for (const auto& tool : router().tools(policy::Principal::LocalUser)) {
+    for (const auto& tool : router().tools(caller)) {
         names.push_back(tool.public_name);
         EXPECT_EQ(protocol::public_name(tool.server, tool.tool->name), tool.public_name);
     }
@@ -74,7 +74,7 @@ TEST_F(RouterTest, FindsOneToolWhoseServerIsNotThereYet) {
     servers.at("slow").results.clear();
     const auto find = [&](const std::string& name, std::chrono::milliseconds timeout = 0ms) {
         std::optional<Result<ListedTool>> found;
-        router().find_tool(name, timeout, [&](auto outcome) {
+        router().find_tool(caller, name, timeout, [&](auto outcome) {
             EXPECT_FALSE(found) << "told twice";
             found.emplace(std::move(outcome));
         });

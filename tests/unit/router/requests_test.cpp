@@ -11,7 +11,8 @@ TEST_F(RouterTest, ARequestForWhatAServerDoesNotOfferIsNotSent) {
     ServerRequest request;
     request.server = "git";
     request.method = "prompts/list";
-    router().request(std::move(request), [&](Result<Reply> reply) { error = reply.error(); });
+    router().request(caller, std::move(request),
+                     [&](Result<Reply> reply) { error = reply.error(); });
     ASSERT_TRUE(loop.run_until([&] { return error.has_value(); }, core::Clock::now() + 20s));
     EXPECT_EQ(error->code, ErrorCode::Unsupported);
     EXPECT_TRUE(servers.at("git").requests("prompts/list").empty());
@@ -26,8 +27,7 @@ TEST_F(RouterTest, AToolIsJudgedByItsNameWhateverTheRequestThatReachesIt) {
     EXPECT_EQ(ask("github", "tools/call", R"("name":"l\u006fg")").error().code, ErrorCode::Denied);
     EXPECT_EQ(ask("git", "tools/call", R"("name":"odd name")").error().code, ErrorCode::Denied)
         << "what is hidden is forbidden too";
-    EXPECT_EQ(ask("git", "tools/call", R"("name":"log")", policy::Principal::Agent).error().code,
-              ErrorCode::Denied);
+    EXPECT_EQ(ask("git", "tools/call", R"("name":"log")", &agent).error().code, ErrorCode::Denied);
     for (const char* id : {"git", "github"})
         EXPECT_TRUE(servers.at(id).requests("tools/call").empty()) << id;
 }
@@ -187,7 +187,7 @@ TEST_F(RouterEras, TheHostMayEndWhileAServerIsSubscribedTo) {
     request.server = "git";
     request.method = "resources/subscribe";
     request.params.members = R"("uri":"a:1")";
-    router().request(std::move(request), [&](const Result<Reply>& reply) {
+    router().request(caller, std::move(request), [&](const Result<Reply>& reply) {
         EXPECT_EQ(reply.error().message, "the host is closing");
         ++ended;
     });

@@ -68,7 +68,8 @@ TEST_F(RouterTest, AMethodThatAServerMayReadAsAnotherIsNotSent) {
     request.server = "git";
     request.method = std::string("tools/call\0", 11);
     request.params.members = R"("name":"log")";
-    router().request(std::move(request), [&](Result<Reply> reply) { code = reply.error().code; });
+    router().request(caller, std::move(request),
+                     [&](Result<Reply> reply) { code = reply.error().code; });
     ASSERT_TRUE(loop.run_until([&] { return code.has_value(); }, core::Clock::now() + 20s));
     EXPECT_EQ(code, ErrorCode::Invalid);
     EXPECT_EQ(servers.at("git").opened, 0);
@@ -85,8 +86,8 @@ TEST_F(RouterTest, ACancelledCallEndsAndTheServerHearsOfIt) {
     std::optional<ErrorCode> code;
     Call request;
     request.name = "mcp__git__log";
-    const auto id =
-        router().call(std::move(request), [&](Result<Reply> reply) { code = reply.error().code; });
+    const auto id = router().call(caller, std::move(request),
+                                  [&](Result<Reply> reply) { code = reply.error().code; });
     auto& server = servers.at("git");
     ASSERT_TRUE(loop.run_until([&] { return !server.requests("tools/call").empty(); },
                                core::Clock::now() + 20s));
@@ -138,14 +139,14 @@ TEST_F(RouterTest, ACallsOwnLimitAndProgressGoWithIt) {
                 request.timeout = 1h + 300ms;
                 request.begun = begun;
                 request.on_progress = progress;
-                router().request(std::move(request), ended);
+                router().request(caller, std::move(request), ended);
             } else {
                 Call request;
                 request.name = "mcp__git__log";
                 request.timeout = 1h + 300ms;
                 request.begun = begun;
                 request.on_progress = progress;
-                router().call(std::move(request), ended);
+                router().call(caller, std::move(request), ended);
             }
             ASSERT_TRUE(
                 loop.run_until([&] { return error.has_value(); }, core::Clock::now() + 20s));
@@ -167,12 +168,12 @@ TEST_F(RouterTest, TheCallersMetaGoesWithItsCall) {
             request.server = "git";
             request.method = "tools/call";
             request.params = {R"("name":"log")", R"("example/key":"mine")"};
-            router().request(std::move(request), end);
+            router().request(caller, std::move(request), end);
         } else {
             Call request;
             request.name = "mcp__git__log";
             request.meta = R"("example/key":"mine")";
-            router().call(std::move(request), end);
+            router().call(caller, std::move(request), end);
         }
         ASSERT_TRUE(loop.run_until([&] { return ended; }, core::Clock::now() + 20s));
         const auto sent = servers.at("git").requests("tools/call").back();
@@ -198,7 +199,7 @@ TEST_F(RouterTest, ACallThatIsCancelledBeforeItsServerIsThereEndsOnce) {
     Call request;
     request.name = "mcp__git__log";
     request.timeout = 20s;
-    const auto id = router().call(std::move(request), [&](const Result<Reply>& reply) {
+    const auto id = router().call(caller, std::move(request), [&](const Result<Reply>& reply) {
         EXPECT_FALSE(error);
         error = reply.error();
     });
@@ -234,11 +235,11 @@ TEST_F(RouterTest, TheHostMayEndWhileServersConnect) {
         request.server = "git";
         request.method = method;
         request.params.members = R"("name":"log")";
-        router().request(std::move(request), count);
+        router().request(caller, std::move(request), count);
     }
     Call request;
     request.name = "mcp__git__log";
-    router().call(std::move(request), count);
+    router().call(caller, std::move(request), count);
     router_.reset();
     EXPECT_EQ(ended, 3);
     bool settled = false;
@@ -255,7 +256,7 @@ TEST_F(RouterTest, ACallsTimeLimitCountsItsWaitForTheServer) {
     request.name = "mcp__git__log";
     request.timeout = 20ms;
     std::optional<Error> error;
-    router().call(std::move(request), [&](Result<Reply> reply) { error = reply.error(); });
+    router().call(caller, std::move(request), [&](Result<Reply> reply) { error = reply.error(); });
     ASSERT_TRUE(loop.run_until([&] { return error.has_value(); }, core::Clock::now() + 20s));
     EXPECT_EQ(error->code, ErrorCode::Timeout);
     EXPECT_EQ(error->message, "server \"git\" is still connecting after 20 ms");
@@ -281,7 +282,7 @@ TEST_F(RouterTest, WhatWaitsForAServerThatStartsIsBounded) {
         Call one;
         one.name = "mcp__" + server + "__log";
         one.arguments = R"({"a":")" + large + R"("})";
-        asked.id = router().call(std::move(one), noted(asked));
+        asked.id = router().call(caller, std::move(one), noted(asked));
         return asked;
     };
     const auto request = [&](const std::string& method) {
@@ -290,7 +291,7 @@ TEST_F(RouterTest, WhatWaitsForAServerThatStartsIsBounded) {
         one.server = "git";
         one.method = method;
         one.params.members = R"("name":"log","arguments":{"a":")" + large + R"("})";
-        asked.id = router().request(std::move(one), noted(asked));
+        asked.id = router().request(caller, std::move(one), noted(asked));
         return asked;
     };
     const std::function<Asked()> ways[] = {[&] { return call_log("git"); },

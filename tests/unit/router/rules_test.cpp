@@ -26,7 +26,7 @@ protected:
     }
     std::vector<std::string> names() {
         std::vector<std::string> all;
-        for (const auto& tool : router().tools()) all.push_back(tool.public_name);
+        for (const auto& tool : router().tools(caller)) all.push_back(tool.public_name);
         return all;
     }
     std::size_t lists_of(const std::string& server) {
@@ -59,7 +59,7 @@ TEST_F(RouterRules, AToolThatWasListedBeforeADenyCameIsDenied) {
     permissions.deny = {"mcp__git__log"};
     set_rules();
     EXPECT_EQ(call("mcp__git__log").error().code, ErrorCode::Denied);
-    const auto tools = router().tools();
+    const auto tools = router().tools(caller);
     ASSERT_EQ(tools.size(), 2u) << "denied is not hidden";
     EXPECT_EQ(tools[0].level, Level::Deny);
     EXPECT_TRUE(call(odd_name));
@@ -74,7 +74,8 @@ TEST_F(RouterRules, ACallThatWaitsForItsServerIsJudgedWhenItIsSent) {
     std::optional<Error> error;
     Call request;
     request.name = "mcp__git__log";
-    router().call(std::move(request), [&](const Result<Reply>& reply) { error = reply.error(); });
+    router().call(caller, std::move(request),
+                  [&](const Result<Reply>& reply) { error = reply.error(); });
     permissions.deny = {"mcp__git__*"};
     set_rules();
     ASSERT_TRUE(loop.run_until([&] { return error.has_value(); }, core::Clock::now() + 20s));
@@ -98,9 +99,7 @@ TEST_F(RouterRules, ARequestThatWaitsForItsServerIsJudgedWhenItIsSent) {
 }
 
 TEST_F(RouterRules, WhatWouldHaveToBeAskedIsRefusedWithTheRuleThatAllowsIt) {
-    const auto call_as_agent = [&] {
-        return ask("git", "tools/call", R"("name":"log")", policy::Principal::Agent);
-    };
+    const auto call_as_agent = [&] { return ask("git", "tools/call", R"("name":"log")", &agent); };
     const auto refused = call_as_agent();
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::Denied);
@@ -114,20 +113,20 @@ TEST_F(RouterRules, WhatWouldHaveToBeAskedIsRefusedWithTheRuleThatAllowsIt) {
 
 TEST_F(RouterRules, ADenialIsCertainBeforehandOnlyWhereEveryPossibleOwnerDenies) {
     permissions.deny = {"mcp__git__wipe"};
-    EXPECT_EQ(router().certain_denial("mcp__git__wipe")->code, ErrorCode::Denied);
-    EXPECT_FALSE(router().certain_denial("mcp__git__log"));
-    EXPECT_FALSE(router().certain_denial("mcp__nobody__log"));
+    EXPECT_EQ(router().certain_denial(caller, "mcp__git__wipe")->code, ErrorCode::Denied);
+    EXPECT_FALSE(router().certain_denial(caller, "mcp__git__log"));
+    EXPECT_FALSE(router().certain_denial(caller, "mcp__nobody__log"));
     const std::string prefix(58, 'x');
     add_server(prefix + "a");
     add_server(prefix + "b");
     router_.reset();
     const auto name = protocol::public_name(prefix + "a", "log");
     specs[2].config.trust = "untrusted";
-    EXPECT_FALSE(router().certain_denial(name));
+    EXPECT_FALSE(router().certain_denial(caller, name));
     permissions.deny = {name};
     specs[2].config.trust.clear();
     set_rules();
-    EXPECT_TRUE(router().certain_denial(name));
+    EXPECT_TRUE(router().certain_denial(caller, name));
     EXPECT_EQ(servers.at("git").opened, 0);
 }
 

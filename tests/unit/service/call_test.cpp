@@ -13,7 +13,7 @@ protected:
         std::optional<Result<std::string>> outcome;
         router::Call request;
         request.name = name;
-        service::call(known(), std::move(request), [&](Result<Reply> reply) {
+        service::call(known(), caller, std::move(request), [&](Result<Reply> reply) {
             outcome.emplace(reply ? Result<std::string>(std::string(reply->result))
                                   : Result<std::string>(reply.error()));
         });
@@ -52,11 +52,12 @@ TEST_F(Calls, OfAnUnknownServersToolNameTheNearestServer) {
 
 TEST_F(Calls, FindTheToolThatIsMeant) {
     std::optional<Result<router::ListedTool>> found;
-    find_tool(known(), "git.log", {}, [&](auto tool) { found.emplace(std::move(tool)); });
+    find_tool(known(), caller, "git.log", {}, [&](auto tool) { found.emplace(std::move(tool)); });
     ASSERT_TRUE(loop.run_until([&] { return found.has_value(); }, core::Clock::now() + 20s));
     EXPECT_THAT(found->error().message, HasSubstr("did you mean"));
     found.reset();
-    find_tool(known(), "mcp__git__log", {}, [&](auto tool) { found.emplace(std::move(tool)); });
+    find_tool(known(), caller, "mcp__git__log", {},
+              [&](auto tool) { found.emplace(std::move(tool)); });
     ASSERT_TRUE(loop.run_until([&] { return found.has_value(); }, core::Clock::now() + 20s));
     EXPECT_EQ((*found)->server, "git");
 }

@@ -26,8 +26,9 @@ protected:
     }
     ThingList list(const std::string& server = {}) {
         std::optional<ThingList> listed;
-        const auto listing = connect_and_list_things(
-            known(), Kind::Resources, server, [&](ThingList told) { listed = std::move(told); });
+        const auto listing =
+            connect_and_list_things(known(), caller, Kind::Resources, server,
+                                    [&](ThingList told) { listed = std::move(told); });
         EXPECT_FALSE(listed) << "told from inside the call";
         EXPECT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
         return listed.value_or(ThingList());
@@ -101,7 +102,7 @@ TEST_F(Things, OfServersThatDidNotAnswerInTimeAreCutShort) {
     servers.at("github").results.erase("resources/list");
     connect();
     std::optional<ThingList> told;
-    const auto listing = list_things(known(), Kind::Resources, "", Wait::ToTheEnd,
+    const auto listing = list_things(known(), caller, Kind::Resources, "", Wait::ToTheEnd,
                                      [&](ThingList all) { told = std::move(all); });
     auto& mute = servers.at("github");
     loop.run_until([&] { return !mute.requests("resources/list").empty(); },
@@ -119,7 +120,7 @@ TEST_F(Things, OfServersThatNobodyWaitedForAreNotAskedFor) {
     offer("git", {"a:1"});
     connect();
     std::optional<ThingList> told;
-    const auto listing = list_things(known(), Kind::Resources, "", Wait::CutShort,
+    const auto listing = list_things(known(), caller, Kind::Resources, "", Wait::CutShort,
                                      [&](ThingList all) { told = std::move(all); });
     ASSERT_TRUE(loop.run_until([&] { return told.has_value(); }, core::Clock::now() + 20s));
     EXPECT_EQ(told->errors.size(), 2u);

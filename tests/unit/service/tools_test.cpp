@@ -21,20 +21,21 @@ std::vector<std::string> names(const ToolList& list) {
 TEST_F(Tools, OfServersThatAreNotThereAreNamedBesideTheOthers) {
     servers.at("github").refuse_open = true;
     connect();
-    const auto list = tools_listed(known());
+    const auto list = tools_listed(known(), caller);
     EXPECT_THAT(names(list), ElementsAre("git log", "git odd name"));
     EXPECT_TRUE(list.answered);
     ASSERT_EQ(list.errors.size(), 1u);
     EXPECT_EQ(list.errors[0].server, "github");
     EXPECT_THAT(list.errors[0].error.message, HasSubstr("no such program"));
-    EXPECT_THAT(tools_listed(known(), {"git"}).errors, IsEmpty()) << "of those that were asked";
-    const auto none = tools_listed(known(), {"github"});
+    EXPECT_THAT(tools_listed(known(), caller, {"git"}).errors, IsEmpty())
+        << "of those that were asked";
+    const auto none = tools_listed(known(), caller, {"github"});
     EXPECT_FALSE(none.answered);
     EXPECT_THAT(names(none), IsEmpty());
 }
 
 TEST_F(Tools, OfAServerThatNobodyWaitedForAreMissingBecauseOfThat) {
-    const auto list = tools_listed(known(), {"git"}, Wait::CutShort);
+    const auto list = tools_listed(known(), caller, {"git"}, Wait::CutShort);
     ASSERT_EQ(list.errors.size(), 1u);
     EXPECT_EQ(list.errors[0].error.code, ErrorCode::Cancelled);
     EXPECT_EQ(nobody_answered(list.errors).code, ErrorCode::Cancelled);
@@ -42,8 +43,8 @@ TEST_F(Tools, OfAServerThatNobodyWaitedForAreMissingBecauseOfThat) {
 
 TEST_F(Tools, AreListedWhenTheirServersAreConnected) {
     std::optional<ToolList> listed;
-    const auto operation =
-        list_tools(known(), "", [&](Result<ToolList> list) { listed = std::move(list.value()); });
+    const auto operation = list_tools(
+        known(), caller, "", [&](Result<ToolList> list) { listed = std::move(list.value()); });
     EXPECT_FALSE(listed) << "told from inside the call";
     ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
     EXPECT_EQ(listed->tools.size(), 4u) << "one is denied by a rule, which does not hide it";
@@ -55,7 +56,7 @@ TEST_F(Tools, OfOneServerAreAskedAnewAndItsTroubleIsTheError) {
     for (const std::string id : {"git", "github", "nowhere"}) {
         std::optional<Result<ToolList>> listed;
         const auto operation = list_tools(
-            known(), id, [&](Result<ToolList> list) { listed.emplace(std::move(list)); });
+            known(), caller, id, [&](Result<ToolList> list) { listed.emplace(std::move(list)); });
         ASSERT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
         ASSERT_EQ(listed->has_value(), id == "git");
         if (id == "git") {
@@ -68,7 +69,7 @@ TEST_F(Tools, OfOneServerAreAskedAnewAndItsTroubleIsTheError) {
 
 TEST_F(Tools, NobodyIsToldOfAListThatWasDropped) {
     bool told = false, settled = false;
-    auto operation = list_tools(known(), "", [&](const Result<ToolList>&) { told = true; });
+    auto operation = list_tools(known(), caller, "", [&](const Result<ToolList>&) { told = true; });
     operation.reset();
     connections->connect({}, [&] { settled = true; });
     ASSERT_TRUE(loop.run_until([&] { return settled; }, core::Clock::now() + 20s));
@@ -77,7 +78,7 @@ TEST_F(Tools, NobodyIsToldOfAListThatWasDropped) {
 
 TEST_F(Tools, HaveOneShapeInBriefAndWhole) {
     connect();
-    const auto list = tools_listed(known());
+    const auto list = tools_listed(known(), caller);
     const auto whole = json::parse(to_json(list));
     EXPECT_TRUE(test::is_a("tools", whole)) << whole;
     for (const auto& tool : list.tools) {

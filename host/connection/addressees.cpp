@@ -1,0 +1,37 @@
+#include "connection/addressees.hpp"
+
+namespace patchbay::connection {
+
+Caller* Addressees::of_exchange(RequestId exchange) const {
+    const auto* entry = exchange ? pending_.find_wire(exchange) : nullptr;
+    return entry && !entry->own() ? callers_.find(entry->caller) : nullptr;
+}
+
+Caller* Addressees::only_user() const {
+    if (link_.shared) return nullptr;
+    return link_.user ? callers_.find(link_.user) : callers_.only();
+}
+
+Caller* Addressees::of_question(RequestId exchange) const {
+    if (auto* caller = of_exchange(exchange)) return caller;
+    if (!link_.shared) return only_user();
+    // Behind HTTP what names no exchange is expressly about none of them.
+    if (exchange || link_.request_scoped() || too_many_) return nullptr;
+    const auto only = pending_.only_caller_sent();
+    for (const auto& [id, caller] : abandoned_)
+        if (caller != only) return nullptr;
+    return only ? callers_.find(only) : nullptr;
+}
+
+void Addressees::abandon(const PendingRequest& ended) {
+    if (ended.stage != Stage::Sent || link_.request_scoped() || link_.modern_for_good()) return;
+    too_many_ = too_many_ || abandoned_.size() >= kMostAbandoned;
+    if (!too_many_) abandoned_.emplace(ended.wire_id, ended.caller);
+}
+
+void Addressees::clear() {
+    abandoned_.clear();
+    too_many_ = false;
+}
+
+}  // namespace patchbay::connection

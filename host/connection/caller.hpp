@@ -1,0 +1,108 @@
+// Everything that asks: who it is, and how it is reached back. A Caller travels with what it asks,
+// Router -> Connection -> pending request, so that what a server says meanwhile comes to the caller
+// that it belongs to and to no other.
+//
+// Owns:    Caller: who it is. Callers: nothing; it knows who is there.
+// Threads: [loop].
+// Lifetime: a caller may go at any time. What it has asked is then cancelled, and the handlers are
+//          dropped uncalled: they are its own, and mostly refer to what goes with it. Its
+//          subscriptions and its log level are given back.
+// Source:  decisions/0020-whose-a-servers-message-is.md.
+#pragma once
+
+#include "connection/question.hpp"
+#include "core/principal.hpp"
+#include "core/result.hpp"
+
+#include <boost/json.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace patchbay::connection {
+
+class Callers;
+
+using CallerNumber = std::uint64_t;  // of one Callers; never 0, never reused
+
+// What a rule wants approved.
+struct Approvable {
+    std::string server;       // id
+    std::string tool;         // the server's own name of it; empty: the server itself
+    std::string public_name;  // mcp__server__tool
+    std::string arguments;    // raw JSON, as they will be sent; empty: none
+};
+enum class Approval { Given, Refused, NobodyThere };
+
+class Caller {
+public:
+    // Each is called once, from inside the call that was given it or later; not at all when the
+    // caller has gone.
+    using Answer = std::function<void(Result<boost::json::object>)>;
+    using Decide = std::function<void(Approval)>;
+
+    Caller(Callers& among, core::Principal principal);
+    virtual ~Caller();  // leaves; none of its functions is called any more
+    Caller(const Caller&) = delete;
+
+    const core::Principal& principal() const { return principal_; }
+    CallerNumber number() const { return number_; }
+
+    // A log message that its own level admits, a change that it subscribed to, a list that changed,
+    // or whatever else came for an exchange of its own. `params` is raw, empty when absent, and good
+    // within the call. Progress goes to Request::on_progress.
+    virtual void notify(const std::string& server, const std::string& method,
+                        std::string_view params) = 0;
+    // What a server asks in the middle of a request: roots, sampling, elicitation. An Error becomes
+    // a JSON-RPC error (legacy) or ends the request (modern).
+    virtual Question answer(const std::string& server, const std::string& method,
+                            const boost::json::object& params, Answer answer) = 0;
+    // Its own request needs approval. Nobody is there to give it, unless a caller knows better.
+    virtual Question approve(const Approvable& wanted, Decide decide);
+
+private:
+    friend class Callers;
+    Callers* among_;  // null: those have gone before
+    core::Principal principal_;
+    CallerNumber number_;
+};
+
+// Hears of callers that go, before they are gone.
+class CallersWatcher {
+public:
+    virtual void on_leaving(Caller& caller) = 0;
+
+protected:
+    ~CallersWatcher() = default;
+};
+
+// The callers that are there: those of one host.
+class Callers {
+public:
+    Callers() = default;
+    ~Callers();
+    Callers(const Callers&) = delete;
+
+    Caller* find(CallerNumber number) const;  // null: it has gone
+    // The only one; null: there is none, or there are several.
+    Caller* only() const { return there_.size() == 1 ? there_.begin()->second : nullptr; }
+    std::vector<CallerNumber> numbers() const;  // ascending
+
+    void watch(CallersWatcher& watcher) { watchers_.push_back(&watcher); }
+    void unwatch(CallersWatcher& watcher);
+
+private:
+    friend class Caller;
+    CallerNumber join(Caller& caller);
+    void leave(Caller& caller);
+
+    std::map<CallerNumber, Caller*> there_;
+    std::vector<CallersWatcher*> watchers_;
+    CallerNumber last_ = 0;
+};
+
+}  // namespace patchbay::connection

@@ -1,0 +1,147 @@
+// Calls that need approval: whom they are asked of, and what becomes of them meanwhile.
+#include "unit/router/fixture.hpp"
+
+namespace patchbay::router {
+namespace {
+
+using connection::Approval;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Approvals : public RouterTest {
+protected:
+    Approvals() { agent.approves = true; }
+
+    void begin(std::chrono::milliseconds timeout = {}) {
+        Call request;
+        request.name = "mcp__git__log";
+        request.arguments = R"({"n":1})";
+        request.timeout = timeout;
+        router().call(agent, std::move(request), [this](const Result<Reply>& reply) {
+            outcome.emplace(reply ? Result<std::string>(std::string(reply->result))
+                                  : Result<std::string>(reply.error()));
+        });
+    }
+    bool until(const std::function<bool()>& done) {
+        return loop.run_until(done, core::Clock::now() + 20s);
+    }
+    void begin_and_be_asked() {
+        begin();
+        ASSERT_TRUE(until([&] { return agent.approvals.size() == 1; }));
+    }
+    std::size_t sent() { return servers.at("git").requests("tools/call").size(); }
+
+    std::optional<Result<std::string>> outcome;
+};
+
+TEST_F(Approvals, AreAskedOfTheCallerWhoseCallItIs) {
+    begin_and_be_asked();
+    const auto& wanted = agent.approvals[0].first;
+    EXPECT_EQ(wanted.server, "git");
+    EXPECT_EQ(wanted.tool, "log");
+    EXPECT_EQ(wanted.public_name, "mcp__git__log");
+    EXPECT_EQ(wanted.arguments, R"({"n":1})");
+    EXPECT_THAT(caller.approvals, IsEmpty());
+    EXPECT_EQ(sent(), 0u);
+    agent.approvals[0].second(Approval::Given);
+    EXPECT_FALSE(outcome) << "answered from inside the call";
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_THAT(**outcome, HasSubstr(R"("arguments":{"n":1})"));
+    agent.approvals[0].second(Approval::Refused);  // decided already
+    EXPECT_EQ(sent(), 1u);
+}
+
+TEST_F(Approvals, ThatAreNotGivenSayWhoRefused) {
+    begin_and_be_asked();
+    agent.approvals[0].second(Approval::Refused);
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_EQ(outcome->error().code, ErrorCode::Denied);
+    EXPECT_EQ(outcome->error().message, "mcp__git__log was not approved by embedder");
+    EXPECT_EQ(sent(), 0u);
+}
+
+TEST_F(Approvals, WithNobodyThereSayWhichRuleWouldAllowIt) {
+    begin_and_be_asked();
+    agent.approvals[0].second(Approval::NobodyThere);
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_THAT(outcome->error().message,
+                HasSubstr("needs approval and nobody is there to give it; to allow it: "));
+}
+
+TEST_F(Approvals, LetNothingThroughThatIsForbiddenMeanwhile) {
+    begin_and_be_asked();
+    permissions.deny.push_back("mcp__git__*");
+    set_rules();
+    agent.approvals[0].second(Approval::Given);
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_THAT(outcome->error().message, HasSubstr("is denied by [permissions] deny"));
+    EXPECT_EQ(sent(), 0u);
+}
+
+TEST_F(Approvals, AreNotWaitedForLongerThanTheCall) {
+    const auto kept = std::make_shared<int>();
+    agent.approval_kept = kept;
+    begin(50ms);
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_EQ(outcome->error().code, ErrorCode::Timeout);
+    ASSERT_EQ(agent.approvals.size(), 1u);
+    agent.approval_kept.reset();
+    EXPECT_EQ(kept.use_count(), 1) << "the question is withdrawn";
+    agent.approvals[0].second(Approval::Given);
+    EXPECT_EQ(sent(), 0u);
+}
+
+TEST_F(Approvals, OfACallerThatGoesAreOfNoUse) {
+    auto gone = std::make_unique<test::FakeCaller>(callers, core::Trust::NeedsApproval);
+    gone->approves = true;
+    bool told = false;
+    Call request;
+    request.name = "mcp__git__log";
+    router().call(*gone, std::move(request), [&](const Result<Reply>&) { told = true; });
+    ASSERT_TRUE(until([&] { return gone->approvals.size() == 1; }));
+    const auto decide = gone->approvals[0].second;
+    gone.reset();
+    decide(Approval::Given);
+    EXPECT_TRUE(call("mcp__git__log"));
+    EXPECT_EQ(sent(), 1u) << "of the other caller";
+    EXPECT_FALSE(told);
+}
+
+TEST_F(Approvals, AreAskedForAServersResourcesToo) {
+    servers.at("git").results["server/discover"] = [](const auto&) -> json::value {
+        return {{"supportedVersions", {"2026-07-28"}},
+                {"capabilities", {{"resources", json::object()}}}};
+    };
+    servers.at("git").results["resources/read"] = [](const auto&) -> json::value {
+        return {{"resultType", "complete"}};
+    };
+    ServerRequest request;
+    request.server = "git";
+    request.method = "resources/read";
+    request.params.members = R"("uri":"a:1")";
+    router().request(agent, std::move(request), [this](const Result<Reply>& reply) {
+        outcome.emplace(reply ? Result<std::string>(std::string(reply->result))
+                              : Result<std::string>(reply.error()));
+    });
+    ASSERT_TRUE(until([&] { return agent.approvals.size() == 1; }));
+    EXPECT_EQ(agent.approvals[0].first.tool, "");
+    EXPECT_EQ(servers.at("git").opened, 0) << "nothing is started for what nobody approved of";
+    agent.approvals[0].second(Approval::Given);
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_TRUE(*outcome) << outcome->error().message;
+}
+
+TEST_F(RouterTest, ACallerThatGoesWhileTheServerStartsHasNothingSent) {
+    auto gone = std::make_unique<test::FakeCaller>(callers);
+    bool told = false;
+    Call request;
+    request.name = "mcp__git__log";
+    router().call(*gone, std::move(request), [&](const Result<Reply>&) { told = true; });
+    gone.reset();
+    EXPECT_TRUE(call("mcp__git__log"));
+    EXPECT_EQ(servers.at("git").requests("tools/call").size(), 1u);
+    EXPECT_FALSE(told);
+}
+
+}  // namespace
+}  // namespace patchbay::router
