@@ -173,7 +173,7 @@ void Requests::expired(RequestId id) {
     const bool idle = entry.idle_deadline < entry.deadline;
     const char* limit = entry.own() && entry.request.timeout.count() > 0 ? "time-out"
                         : entry.request.timeout.count() > 0              ? "the time-out given"
-                        : idle                                           ? parts_.server.request_timeout_from
+                        : idle ? parts_.server.request_timeout_from
                                : parts_.server.tool_timeout_from;
     Error error{ErrorCode::Timeout,
                 entry.request.method +

@@ -89,7 +89,8 @@ TEST_F(RouterRules, ARequestThatWaitsForItsServerIsJudgedWhenItIsSent) {
     ServerRequest request;
     request.server = "git";
     request.method = "completion/complete";
-    router().request(std::move(request), [&](Result<Reply> reply) { outcome = std::move(reply); });
+    router().request(caller, std::move(request),
+                     [&](Result<Reply> reply) { outcome = std::move(reply); });
     permissions.deny = {"mcp__git__*"};
     set_rules();
     ASSERT_TRUE(loop.run_until([&] { return outcome.has_value(); }, core::Clock::now() + 20s));
