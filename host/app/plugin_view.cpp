@@ -88,12 +88,19 @@ json::value schema_of(const plugin::Catalogue& plugins, const std::string& trans
 }
 
 std::string PluginApprovals::plugin_of(const std::string& transport) const {
+    return provider_of("transport", transport);
+}
+std::string PluginApprovals::plugin_of_auth(const std::string& method) const {
+    return provider_of("auth", method);
+}
+
+std::string PluginApprovals::provider_of(std::string_view kind, const std::string& name) const {
     for (const auto& info : plugins_.list()) {
         if (info.state != plugin::PluginState::Available &&
             info.state != plugin::PluginState::Loaded)
             continue;
         for (const auto& provided : info.provides)
-            if (provided.kind == "transport" && provided.name == transport) return info.id;
+            if (provided.kind == kind && provided.name == name) return info.id;
     }
     return {};
 }

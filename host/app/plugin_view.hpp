@@ -11,6 +11,7 @@
 #include "service/trust_file.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace patchbay::app {
@@ -28,8 +29,11 @@ public:
         return trust_.approved(proposal);
     }
     std::string plugin_of(const std::string& transport) const override;
+    std::string plugin_of_auth(const std::string& method) const override;
 
 private:
+    std::string provider_of(std::string_view kind, const std::string& name) const;
+
     const service::TrustFile& trust_;
     const plugin::Catalogue& plugins_;
 };

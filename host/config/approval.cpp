@@ -121,6 +121,9 @@ private:
         proposal.directory = source.project;
         proposal.place = source.place(member.mark);
         proposal.definition = {{"auth", to_json(member.value)}, {"folder", folder_of(source)}};
+        if (const auto method = method_of_table(member.value); approvals_ && !method.empty())
+            proposal.definition["plugins"] = {
+                {"auth." + method, approvals_->plugin_of_auth(method)}};
         proposal.program =
             look_for_program(launch_of_table(member.value, folder_of(source)), proposal);
         if (proposal.program) proposal.definition["program"] = shown(*proposal.program);
@@ -217,10 +220,33 @@ private:
             for (const auto& item : more->items)
                 transports.push_back(canonical_transport(item.text));
         }
+        // Nobody has written it: an older server is turned to all the same, decision 7.
+        if (transports.size() == 1 && transports.front() == "http") transports.push_back("sse");
         json::object plugins;
         for (const auto& transport : transports)
             plugins[transport] = approvals_->plugin_of(transport);
+        if (const auto method = method_of(body); !method.empty())
+            plugins["auth." + method] = approvals_->plugin_of_auth(method);
         return plugins;
+    }
+
+    // The auth method that a server would use; empty: none. Behind a URL that is oauth, when
+    // nothing is said and the server asks for it.
+    std::string method_of(const Node& body) const {
+        const auto* named = body.find("auth");
+        if (!named || !named->is(Node::Kind::Text) || named->text.empty())
+            return text_of(body, "url") || body.find("oauth") ? "oauth" : "";
+        if (named->text == "none") return {};
+        const auto table = auth_.find(named->text);
+        return table == auth_.end() ? named->text : method_of_table(table->second.member->value);
+    }
+
+    static std::string method_of_table(const Node& table) {
+        for (const char* key : {"kind", "type"}) {
+            const auto* named = table.find(key);
+            if (named && named->is(Node::Kind::Text) && !named->text.empty()) return named->text;
+        }
+        return {};
     }
 
     std::vector<Fragment>& fragments_;

@@ -4,9 +4,9 @@
 //
 // The digest of a server covers its whole entry, the entries of other project and local files that
 // adjust it, the file its command leads to behind all links (launch.hpp), the folder it is written
-// in, the plugins of the transports it names, and the digest of the [auth.*] table it would use,
-// of which it has no copy: many servers may name one. That of a table covers the table and the file
-// its command leads to. Neither covers what stands in those files, nor in files that arguments name.
+// in, the plugins of the transports and of the auth method it would use, and the digest of the
+// [auth.*] table it would use, of which it has no copy: many servers may name one. That of a table
+// covers the table, the file its command leads to, and the plugin of its method. Neither covers what stands in those files, nor in files that arguments name.
 //
 // Threads: [any]. Reads no file but to see whether a program is there; expands no `${...}`.
 #pragma once

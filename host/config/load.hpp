@@ -59,6 +59,8 @@ public:
     // The id of the plugin that provides a transport, empty when there is none: it is part of what
     // is approved.
     virtual std::string plugin_of(const std::string& transport) const = 0;
+    // The same of an auth method.
+    virtual std::string plugin_of_auth(const std::string& method) const = 0;
 };
 
 // Never fails as a whole: what is broken is a diagnostic, and the rest is loaded. Without

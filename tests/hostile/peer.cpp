@@ -50,7 +50,10 @@ Asked Session::asked(const std::string& method, const std::string& id) {
 
 Steps Session::answer(const std::string& method, const std::string& id) {
     ++visits;
-    if (method == "tools/call") ++calls;
+    if (method == "tools/call") {
+        ++calls;
+        on_call();
+    }
     const bool of_the_other_era =
         method == (cell.era == Era::Legacy ? "server/discover" : "initialize");
     const auto phase = phase_of(method);

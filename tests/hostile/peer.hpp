@@ -41,7 +41,8 @@ struct Session {
     bool deaf = false;  // answers nothing that comes from now on, over whatever connection
     // Requests and connections, and those of a tool. The drill reads what the server counts.
     std::atomic<std::size_t> visits{0}, calls{0};
-    Peer* stream = nullptr;  // sse: the one that carries what the server says
+    std::function<void()> on_call = [] {};  // before anything is done about it
+    Peer* stream = nullptr;                 // sse: the one that carries what the server says
 
 private:
     Asked asked(const std::string& method, const std::string& id);

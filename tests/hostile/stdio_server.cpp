@@ -1,8 +1,10 @@
 // A hostile server as a program:  hostile_server ROW PHASE ERA
+// With HOSTILE_CALLS in its environment each call of its tool adds a byte to that file.
 #include "hostile/peer.hpp"
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
@@ -27,6 +29,12 @@ int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
     for (const int fd : {0, 1}) ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
     Session session(*chosen);
+    if (const char* file = std::getenv("HOSTILE_CALLS")) {
+        const int calls = ::open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        session.on_call = [calls] {
+            if (::write(calls, ".", 1) != 1) std::abort();  // a call that is not counted
+        };
+    }
     Peer peer(0, 1, make_framing(Transport::Stdio), [&](const std::string&) { return &session; });
     while (!peer.over()) {
         pollfd waits[] = {{peer.wants_to_read() ? 0 : -1, POLLIN, 0},

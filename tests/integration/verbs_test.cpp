@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <sstream>
+
 namespace patchbay::test {
 namespace {
 
@@ -50,6 +53,76 @@ TEST(CommandLine, WhatIsNotFoundBesideABrokenFileIsAMatterOfTheConfiguration) {
             EXPECT_EQ(done.exit_code, 4) << testing::PrintToString(words) << done.err;
             EXPECT_THAT(done.err, HasSubstr("it may be in what the configuration has wrong"));
             EXPECT_EQ(json::parse(done.out).at_pointer("/error/kind"), "invalid");
+        }
+    }
+}
+
+TEST(CommandLine, DescriptionsAreCutWhereTheConfigurationSaysSo) {
+    Home home;
+    home.add_example("x");
+    const auto shown = [&](const Words& words) {
+        std::map<std::string, std::string> texts;
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 0) << done.err;
+        const auto list = json::parse(done.out);
+        const auto* tools = list.is_array() ? &list.as_array() : &list.at("tools").as_array();
+        for (const auto& tool : *tools) {
+            const auto* text = tool.as_object().if_contains("description");
+            texts[json::value_to<std::string>(tool.at("name"))] =
+                text ? json::value_to<std::string>(*text) : "";
+        }
+        return texts;
+    };
+    const auto whole = shown({"tools", "--json"});
+    const auto cut = shown({"--set", "limits.description_bytes=8", "tools", "--json"});
+    ASSERT_FALSE(whole.empty());
+    ASSERT_EQ(cut.size(), whole.size());
+    const std::size_t kept = std::string("[x] ").size() + 8;
+    std::size_t longer = 0;
+    for (const auto& [name, text] : whole) {
+        longer += text.size() > kept;
+        EXPECT_EQ(cut.at(name), text.substr(0, kept)) << name;
+    }
+    EXPECT_GT(longer, 0u);
+}
+
+TEST(CommandLine, NamesAServerThatFailsOnceInALine) {
+    const struct {
+        const char* what;
+        Words flags;
+        json::object more;
+    } cases[] = {
+        {"it leaves", {"--exit-at-start", "3"}, {{"restart", false}}},
+        {"it is silent", {"--never-answer"}, {{"startup_timeout_sec", 1}}},
+        {"it speaks nothing that we do", {"--protocol", "1999-01-01"}, {{"restart", false}}},
+        {"there is none", {}, {{"command", "/nowhere/server"}}}};
+    for (const auto& [what, flags, more] : cases) {
+        SCOPED_TRACE(what);
+        Home home;
+        if (flags.empty())
+            home.add("bad", more);
+        else
+            home.add_example("bad", flags, more);
+        for (const Words& words :
+             {Words{"tools"}, Words{"tools", "--server", "bad"}, Words{"call", "mcp__bad__echo"},
+              Words{"resources", "list"}, Words{"resources", "read", "a://b", "--server", "bad"},
+              Words{"prompts", "list"}, Words{"prompts", "get", "p", "--server", "bad"},
+              Words{"mcp", "status", "bad"}}) {
+            SCOPED_TRACE(testing::PrintToString(words));
+            const auto done = home.run(words);
+            EXPECT_NE(done.exit_code, 0);
+            const std::string name = "server \"bad\"";
+            std::size_t lines = 0;
+            std::istringstream text(done.err + "\n" + done.out);
+            for (std::string line; std::getline(text, line);) {
+                const auto at = line.find(name);
+                if (at == line.npos) continue;
+                ++lines;
+                EXPECT_EQ(line.find(name, at + 1), line.npos) << line;
+            }
+            if (words[0] != "mcp") {
+                EXPECT_GT(lines, 0u) << done.err;
+            }
         }
     }
 }

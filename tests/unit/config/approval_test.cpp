@@ -44,8 +44,11 @@ TEST_F(Approval, WhatTheUserSaysNeedsNone) {
     world.environment.config_files = {world.folder / "flag.toml"};
     world.environment.sets = {"servers.s.command=run"};
     world.variables["PATCHBAY_CONFIG_JSON"] = R"({"servers": {"j": {"command": "run"}}})";
+    // Named by the user, wherever it lies: here in the checkout.
+    world.folder.write("home/me/work/app/named.toml", "[servers.v]\ncommand = 'run'\n");
+    world.variables["PATCHBAY_CONFIG"] = world.folder / "home/me/work/app/named.toml";
     const auto config = now();
-    for (const auto* id : {"u", "f", "s", "j"}) EXPECT_TRUE(find(config, id)) << id;
+    for (const auto* id : {"u", "f", "s", "j", "v"}) EXPECT_TRUE(find(config, id)) << id;
     EXPECT_EQ(config.auth.count("u"), 1u);
     EXPECT_TRUE(config.untrusted.empty());
     EXPECT_TRUE(approvals.asked.empty());
@@ -89,6 +92,36 @@ TEST_F(Approval, AnyChangeWithdrawsIt) {
     }
     project(base);
     EXPECT_TRUE(find(now(), "a")) << "the approval is of the definition, not of a moment";
+    const std::string remote =
+        "[servers.r]\nurl = 'https://example.org/mcp'\nclient_certificate = 'c.pem'\n"
+        "client_key = 'k.pem'\nauth = 'corp'\n[auth.corp]\nkind = 'bearer'\ntoken = 't'\n";
+    project(remote);
+    approve({"r"});  // the table has been
+    ASSERT_TRUE(find(now(), "r")) << all(now().diagnostics);
+    const struct {
+        const char* what;
+        std::string was, is;
+    } remote_changes[] = {
+        {"another host", "example.org", "example.com"},
+        {"another path", "/mcp", "/mcp2"},
+        {"without TLS", "https:", "http:"},
+        {"a query", "/mcp", "/mcp?${TOKEN}"},
+        {"another certificate", "c.pem", "d.pem"},
+        {"no certificate", "client_certificate = 'c.pem'\n", ""},
+        {"another key", "k.pem", "l.pem"},
+        {"no key", "client_key = 'k.pem'\n", ""},
+        {"another table", "auth = 'corp'", "auth = 'oauth'"},
+        {"no table", "auth = 'corp'\n", ""},
+    };
+    for (const auto& change : remote_changes) {
+        SCOPED_TRACE(change.what);
+        auto text = remote;
+        text.replace(text.find(change.was), change.was.size(), change.is);
+        project(text);
+        EXPECT_FALSE(find(now(), "r"));
+    }
+    project(remote);
+    EXPECT_TRUE(find(now(), "r"));
     project(
         "# a remark, and another order\n[auth.corp]\ntoken = 't'\nkind = 'bearer'\n"
         "[servers.a]\nenv = { K = 'v' }\nargs = ['x']\nauth = 'corp'\ncommand = 'run'\n");
@@ -100,6 +133,57 @@ TEST_F(Approval, AnotherPluginForItsTransportIsAnotherDefinition) {
     approve({"a"});
     approvals.plugin = "other";
     EXPECT_FALSE(find(now(), "a"));
+}
+
+// Behind a URL an older server is reached by "sse", and one that refuses is signed in to by "oauth",
+// though nobody has written so.
+TEST_F(Approval, AnotherPluginForWhatNobodyHasWrittenIsAnotherDefinition) {
+    const struct {
+        std::string settings, plugin;
+        bool counts;
+    } cases[] = {
+        {"url = 'https://example.org'\n", "http", true},
+        {"url = 'https://example.org'\n", "sse", true},
+        {"url = 'https://example.org'\nfallback = []\n", "sse", true},
+        {"url = 'https://example.org'\nfallback = ['ws']\n", "ws", true},
+        {"url = 'https://example.org'\nfallback = ['ws']\n", "sse", false},
+        {"url = 'https://example.org'\ntransport = 'sse'\n", "http", false},
+        {"config = { url = 'https://example.org' }\n", "sse", true},
+        {"command = 'run'\n", "sse", false},
+        {"url = 'https://example.org'\n", "auth.oauth", true},
+        {"url = 'https://example.org'\nauth = 'bearer'\n", "auth.bearer", true},
+        {"url = 'https://example.org'\nauth = 'bearer'\n", "auth.oauth", false},
+        {"url = 'https://example.org'\nauth = 'corp'\n", "auth.made", true},
+        {"url = 'https://example.org'\nauth = 'none'\n", "auth.oauth", false},
+        {"command = 'run'\nauth = 'corp'\n", "auth.made", true},
+        {"command = 'run'\n", "auth.oauth", false},
+    };
+    user("[auth.corp]\nkind = 'made'\n");
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.settings + c.plugin);
+        approvals.changed.clear();
+        approvals.digests->clear();
+        project("[servers.a]\n" + c.settings);
+        approve({"a"});
+        ASSERT_TRUE(find(now(), "a")) << all(now().diagnostics);
+        approvals.changed = {c.plugin};
+        EXPECT_EQ(find(now(), "a") == nullptr, c.counts);
+    }
+}
+
+// The plugin gets to know what the table has.
+TEST_F(Approval, AnotherPluginForTheMethodOfATableIsAnotherTable) {
+    for (const char* key : {"kind", "type"}) {
+        approvals.changed.clear();
+        approvals.digests->clear();
+        project("[auth.corp]\n" + std::string(key) + " = 'made'\ntoken = 't'\n");
+        EXPECT_EQ(now().untrusted.at(0).definition.at("plugins"),
+                  boost::json::parse(R"({"auth.made":"fake.auth.made"})"));
+        approve({"auth.corp"});
+        ASSERT_TRUE(waiting().empty());
+        approvals.changed = {"auth.made"};
+        EXPECT_EQ(waiting(), Ids{"auth.corp"});
+    }
 }
 
 TEST_F(Approval, WhatOtherFilesOfTheCheckoutAdjustBelongsToIt) {

@@ -10,6 +10,7 @@
 namespace patchbay::config {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -289,6 +290,55 @@ TEST(Sources, AFileThatOthersMayWriteIsNotRead) {
         ASSERT_EQ(::chmod(path.c_str(), 01777), 0);
         EXPECT_EQ(now(), "x");
         ASSERT_EQ(::chmod(path.c_str(), 0755), 0);
+    }
+}
+
+// Only root can give a file away.
+TEST(Sources, AFileOfTheCheckoutThatBelongsToAnotherUserIsNotRead) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+    World world;
+    world.folder.write("home/me/work/app/.patchbay/config.yaml", "health: {misses: 2}");
+    for (const std::string name :
+         {"home/me/work/app/.mcp.toml", "home/me/work/app/.patchbay.local.toml",
+          "home/me/work/app/.patchbay/config.toml"}) {
+        SCOPED_TRACE(name);
+        world.folder.write(name, saying("x") + "[permissions]\ndeny = ['mcp__b__*']\n");
+        ASSERT_EQ(command_of(approved(world), "a"), "x");
+        for (const auto& given : {name, name.substr(0, name.rfind('/'))}) {
+            SCOPED_TRACE(given);
+            const auto path = world.folder / given;
+            ASSERT_EQ(::chown(path.c_str(), 12345, 12345), 0);
+            const auto config = approved(world);
+            EXPECT_EQ(command_of(config, "a"), "(none)");
+            EXPECT_THAT(
+                all(config.diagnostics),
+                AllOf(HasSubstr("warning: "), HasSubstr("not read, since others may write it"),
+                      HasSubstr("it belongs to user 12345, not to you (0) or root")));
+            EXPECT_TRUE(config.permissions.deny.empty()) << "nor does it forbid anything";
+            EXPECT_EQ(config.permissions.closed, "");
+            ASSERT_EQ(::chown(path.c_str(), 0, 0), 0);
+        }
+        EXPECT_EQ(command_of(approved(world), "a"), "x") << "it was nothing else";
+        std::filesystem::remove(world.folder / name);
+    }
+}
+
+TEST(Sources, AnEnterpriseFileThatBelongsToAnotherUserDeniesAll) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
+    World world;
+    world.folder.write("home/me/.config/patchbay/config.toml", saying("user"));
+    world.folder.write("etc/enterprise.toml", "exclusive = false\n");
+    ASSERT_EQ(command_of(load(world.environment).config, "a"), "user");
+    for (const auto* given : {"etc/enterprise.toml", "etc"}) {
+        SCOPED_TRACE(given);
+        const auto path = world.folder / given;
+        ASSERT_EQ(::chown(path.c_str(), 12345, 0), 0);
+        const auto config = load(world.environment).config;
+        EXPECT_TRUE(config.deny_all);
+        EXPECT_THAT(all(config.diagnostics),
+                    HasSubstr("it belongs to user 12345, not to you (0) or root"));
+        ASSERT_EQ(::chown(path.c_str(), 0, 0), 0);
+        EXPECT_FALSE(load(world.environment).config.deny_all);
     }
 }
 

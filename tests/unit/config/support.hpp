@@ -11,6 +11,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unistd.h>
 
@@ -65,6 +66,7 @@ struct FakeApprovals final : Approvals {
     std::optional<std::map<std::string, std::string>> digests;  // by id
     mutable std::map<std::string, Proposal> asked;
     std::string plugin = "fake";
+    std::set<std::string> changed;  // transports and "auth.METHOD" that another plugin provides now
 
     bool approved(const Proposal& proposal) const override {
         asked[proposal.id] = proposal;
@@ -73,7 +75,15 @@ struct FakeApprovals final : Approvals {
         return it != digests->end() && it->second == proposal.digest;
     }
     std::string plugin_of(const std::string& transport) const override {
-        return plugin + "." + transport;
+        return provider(transport);
+    }
+    std::string plugin_of_auth(const std::string& method) const override {
+        return provider("auth." + method);
+    }
+
+private:
+    std::string provider(const std::string& what) const {
+        return (changed.contains(what) ? "another" : plugin) + "." + what;
     }
 };
 

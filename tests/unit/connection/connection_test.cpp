@@ -59,6 +59,18 @@ TEST_F(ConnectionTest, ACapabilityOfAnyShapeIsOneUnlessItIsNullOrFalse) {
     }
 }
 
+TEST_F(ConnectionTest, WhatAServerSaysOfItselfIsCutWhereTheLimitIs) {
+    limits.description_bytes = 8;
+    server.be_legacy({tool_named("a")});
+    server.results["initialize"] = [](const auto&) -> json::value {
+        return {{"protocolVersion", "2025-11-25"},
+                {"capabilities", {{"tools", json::object()}}},
+                {"instructions", "Use it with care."}};
+    };
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_EQ(connection().status().instructions, "Use it w");
+}
+
 TEST_F(ConnectionTest, ProgressMovesTheIdleLimit) {
     server.be_legacy({tool_named("a")});
     spec.config.request_timeout = 20ms;
