@@ -66,7 +66,8 @@ ThingList list_things(Session& session, Kind kind, const std::string& server,
     // Those that are there are asked before the silent ones are, and once more with them.
     std::shared_ptr<service::ThingListing> early;
     session.connect({}, [&] {
-        early = service::list_things(session.servers(), kind, {}, service::Wait::ToTheEnd, show);
+        early = service::list_things(session.servers(), session.caller(), kind, {},
+                                     service::Wait::ToTheEnd, show);
         return Session::Go::On;
     });
     early.reset();

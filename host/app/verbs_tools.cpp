@@ -172,7 +172,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     const auto& limits = session.host().config().limits;
     std::set<std::string> shown;  // while others were silent
     const auto fitting = [&](service::Wait wait) {
-        auto list = service::tools_listed(session.servers(), servers, wait);
+        auto list = service::tools_listed(session.servers(), session.caller(), servers, wait);
         std::erase_if(list.tools, [&](const auto& tool) {
             return !service::fits_pattern(pattern, tool.public_name,
                                           service::description_of(tool, limits));

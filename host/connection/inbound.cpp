@@ -106,8 +106,7 @@ void Inbound::answer(const protocol::Envelope& envelope, plugin::ExchangeId exch
     // A refusal before the server had read the id: the transport knows whose it is.
     if (!wire_id && envelope.id.empty() && exchange && pending_.id_of_wire(exchange))
         wire_id = static_cast<std::int64_t>(exchange);
-    const auto id =
-        wire_id && *wire_id > 0 ? pending_.id_of_wire(static_cast<RequestId>(*wire_id)) : 0;
+    const auto id = wire_id ? pending_.id_of_wire(static_cast<RequestId>(*wire_id)) : 0;
     if (!id) return unasked(envelope, wire_id, body.view());
     // It was read: what still comes of its stream is of no use, and neither is taking it up again.
     if (parts_.link.request_scoped())
@@ -195,7 +194,7 @@ void Inbound::progress(std::string_view params) {
     const auto object =
         core::parse_json_object(params, {.depth = context_.terms.limits.json_depth});
     const auto token = core::integer_in(object ? &*object : nullptr, "progressToken");
-    if (!token || *token <= 0) return;
+    if (!token) return;
     auto* entry = pending_.find_wire(static_cast<RequestId>(*token));
     if (!entry || entry->stage != Stage::Sent) return;
     entry->heard = true;

@@ -164,6 +164,20 @@ TEST_F(ConnectionTest, AnIdThatIsEchoedAsAStringIsTheSame) {
     ASSERT_LT(id, 10u) << "one digit, the shortest there is";
 }
 
+TEST_F(ConnectionTest, AnIdOfSeveralDigitsMayBeInQuotesToo) {
+    server.be_legacy({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    Outcome outcome;
+    RequestId id = 0;
+    while (id < 10) {
+        outcome.reset();
+        id = begin(call("a"), outcome);
+        server.say(R"({"jsonrpc":"2.0","id":")" + std::to_string(id) + R"(","result":{}})");
+        ASSERT_TRUE(wait([&] { return outcome.has_value(); }));
+        EXPECT_TRUE(*outcome) << id;
+    }
+}
+
 TEST_F(ConnectionTest, AnIdInQuotesIsReadByItsDigitsAlone) {
     server.be_legacy({tool_named("a")});
     ASSERT_EQ(connect(), State::Ready);

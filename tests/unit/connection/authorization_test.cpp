@@ -320,6 +320,18 @@ TEST_F(Authorization, ATokenFromTheEnvironmentIsThereFromTheStart) {
     EXPECT_EQ(core::log::masked("s3cret-value"), "***");
 }
 
+TEST_F(Authorization, TheTokenOfTheNextSessionTakesThePlaceOfTheOneBefore) {
+    spec.config.bearer_token_env_var = "TOKEN";
+    variables["TOKEN"] = "first";
+    ASSERT_EQ(connect(), State::Ready);
+    server.crash("exited");
+    ASSERT_TRUE(wait([&] { return connection().state() == State::Failed; }));
+    variables["TOKEN"] = "second";
+    ASSERT_EQ(connect(), State::Ready);
+    ASSERT_EQ(server.arrival("server/discover", 1).credentials.size(), 1u);
+    EXPECT_EQ(sent_with("server/discover", 1), "Bearer second");
+}
+
 TEST_F(Authorization, AMissingVariableIsAClearError) {
     spec.config.bearer_token_env_var = "TOKEN";
     ASSERT_EQ(connect(), State::Error);

@@ -118,6 +118,14 @@ TEST_F(GreetingTest, AnotherStatusEndsIt) {
     EXPECT_THAT(asked(), SizeIs(1));
 }
 
+TEST_F(GreetingTest, BehindHttpAnEndWithoutAStatusIsThatOfItsExchangeAlone) {
+    begin(true);
+    auto told = problem(0);
+    told.error = {ErrorCode::Unavailable, "no way there"};
+    greeting.on_end("server/discover", &told);
+    EXPECT_THAT(losses, ElementsAre("no way there")) << "no channel ends that could say so";
+}
+
 TEST_F(GreetingTest, TheLossOfTheChannelIsToldByTheChannel) {
     begin();
     auto told = problem(0);

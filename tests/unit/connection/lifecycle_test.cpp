@@ -1,5 +1,8 @@
 // How a connection comes up, is lost, comes back, and ends.
+#include "support/scratch_folder.hpp"
 #include "unit/connection/fixture.hpp"
+
+#include <fstream>
 
 namespace patchbay::connection {
 namespace {
@@ -54,6 +57,23 @@ TEST_F(ConnectionTest, TheLastFiveLinesOfStderrAreToldWithAFailure) {
     EXPECT_EQ(connection().status().last_error,
               "server \"s\": connection lost: exited; stderr: line 3 | line 4 | line 5 | line 6 | "
               "line 7");
+}
+
+TEST_F(ConnectionTest, AWrongWorkingDirectoryIsGuessedOfAProgramThatNeverSpokeAlone) {
+    const test::ScratchFolder folder;
+    std::ofstream(folder / "server.js") << "beside the configuration";
+    spec.config.transport = "stdio";
+    spec.config.place = {config::Scope::User, folder / "config.toml", 1, 1};
+    spec.config.settings = {{"command", "node"}, {"args", json::array{"server.js"}}};
+    server.be_legacy({});
+    server.on_request = [this](const std::string&) { server.crash("exited"); };
+    ASSERT_NE(connect(), State::Ready);
+    EXPECT_THAT(connection().status().last_error, HasSubstr("set cwd"));
+    server.on_request = {};
+    ASSERT_EQ(connect(), State::Ready);
+    server.crash("exited");
+    ASSERT_TRUE(wait([&] { return connection().state() == State::Failed; }));
+    EXPECT_EQ(connection().status().last_error, "server \"s\": connection lost: exited");
 }
 
 TEST_F(ConnectionTest, AStartThatTakesTooLongSaysHowFarItCame) {

@@ -118,6 +118,21 @@ TEST_F(OutboxTest, AServerThatReadsNothingIsGivenUpAfterWhoeverSends) {
     EXPECT_THAT(overflows[0], HasSubstr("2 messages wait (limit queue_messages)"));
 }
 
+TEST_F(OutboxTest, AServerThatReadsAfterAllOrHasGoneIsNotGivenUp) {
+    limits.queue_messages = 1;
+    limits.server_requests = 1;
+    for (const bool gone : {false, true}) {
+        answers = {Flow::Paused};
+        for (RequestId id = 1; id <= 4; ++id) send(id, "a");
+        if (gone)
+            link.channel.reset();
+        else
+            outbox.writable();
+        run_deferred();
+        EXPECT_THAT(overflows, IsEmpty()) << gone;
+    }
+}
+
 TEST_F(OutboxTest, TheNextChannelBeginsEmptyAndReady) {
     answers = {Flow::Paused};
     send(1, "a");

@@ -237,6 +237,10 @@ TEST_F(Dial, AProxyIsAskedForATunnelOnlyWhereTheServerSpeaksTls) {
     ASSERT_TRUE(plain.proxy);
     EXPECT_EQ(plain.proxy->authorization, "Basic YWRhOnNlY3JldA==");
     server_.acceptConnection();
+    const auto refusal_of = [](std::size_t bytes) {
+        const std::string head = "HTTP/1.1 407 Login\r\nX: ", end = "\r\n\r\n";
+        return head + std::string(bytes - head.size() - end.size(), 'x') + end;
+    };
     const struct {
         std::string url, answer, target, says;
     } tunnels[] = {
@@ -246,7 +250,8 @@ TEST_F(Dial, AProxyIsAskedForATunnelOnlyWhereTheServerSpeaksTls) {
          "(status 502)"},
         {"https://mcp.example/", "SMTP 200\r\n\r\n", "mcp.example:443", "(status ?)"},
         {"https://mcp.example/", "HTTP/1.1\r\n\r\n", "mcp.example:443", "(status ?)"},
-        {"https://mcp.example/", std::string(8192, 'x'), "mcp.example:443", "did not answer"},
+        {"https://mcp.example/", refusal_of(8192), "mcp.example:443", "(status 407"},
+        {"https://mcp.example/", refusal_of(8193), "mcp.example:443", "did not answer"},
         {"https://mcp.example/", "HTTP/1.1 200 OK\r\n", "mcp.example:443", "did not answer"},
         {"https://mcp.example/", "HTTP/1.1 200 OK\r\n\r\nwords", "mcp.example:443",
          "TLS with mcp.example failed: "}};

@@ -39,12 +39,13 @@ TEST(Url, IsTakenApart) {
 TEST(Url, IsSentAsWritten) {
     for (const char* each :
          {"http://h/a%2Fb/%2e%2E/c?d=%26&e=/..", "http://h/a/../b/./c", "http://h//double",
-          "http://h/a;b=c,d@e:f!$&'()*+~", "http://h/?only=query"})
+          "http://h/a;b=c,d@e:f!$&'()*+~", "http://h/?only=query", "http://h/ends%2F"})
         EXPECT_EQ(Url::parse(each).text(), each);
     EXPECT_EQ(Url::parse("http://h/\xc3\xa4{x}").text(), "http://h/%C3%A4%7Bx%7D");
     EXPECT_EQ(Url::parse("http://h?q").text(), "http://h/?q");
     EXPECT_THAT(refusal("http://h/100%"), HasSubstr("% that is not followed"));
     EXPECT_THAT(refusal("http://h/%zz"), HasSubstr("% that is not followed"));
+    EXPECT_THAT(refusal("http://h/%2"), HasSubstr("% that is not followed"));
 }
 
 TEST(Url, KnowsWhichRedirectStaysWithTheServer) {

@@ -22,6 +22,24 @@ TEST_F(RouterTest, SendsTheRawNameOfATool) {
     EXPECT_THAT(*reply, HasSubstr(R"("tool":"odd name")"));
 }
 
+TEST_F(RouterTest, ToolsWhoseNamesWouldBeTheSameAreToldApart) {
+    add_server("a");
+    add_server("a_");
+    servers.at("a").be_modern({tool_named("_log")});
+    ASSERT_EQ(protocol::public_name("a", "_log"), protocol::public_name("a_", "log"));
+    router();
+    bool settled = false;
+    connections->connect({"a", "a_"}, [&] { settled = true; });
+    ASSERT_TRUE(loop.run_until([&] { return settled; }, core::Clock::now() + 20s));
+    const auto tools = router().tools(policy::Principal::LocalUser);
+    ASSERT_EQ(tools.size(), 2u);
+    EXPECT_NE(tools[0].public_name, tools[1].public_name);
+    for (const auto& tool : tools) {
+        EXPECT_TRUE(call(tool.public_name)) << tool.server;
+        EXPECT_EQ(servers.at(tool.server).requests("tools/call").size(), 1u) << tool.server;
+    }
+}
+
 TEST_F(RouterTest, NamesTheNearestWhenThereIsNoSuchTool) {
     const auto missing = call("mcp__git__lgo");
     ASSERT_FALSE(missing);

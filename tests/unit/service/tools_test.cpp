@@ -92,6 +92,19 @@ TEST_F(Tools, HaveOneShapeInBriefAndWhole) {
     EXPECT_FALSE(whole.as_object().contains("errors"));
 }
 
+TEST_F(Tools, AreToldWithAllThatTheirServerSaysOfThemButWhatWeKnowBetter) {
+    auto tool = test::tool_named("log");
+    tool["title"] = "The log";
+    tool["level"] = "allow-always";
+    servers.at("git").be_modern({tool});
+    connect();
+    const auto told = json::parse(to_json(tools_listed(known(), {"git"}))).at_pointer("/tools/0");
+    EXPECT_EQ(told.at("title"), "The log");
+    EXPECT_EQ(told.at("inputSchema"), tool.at("inputSchema"));
+    EXPECT_EQ(told.at("name"), "mcp__git__log");
+    EXPECT_EQ(told.at("level"), "require-approval");
+}
+
 TEST_F(Tools, ThatNoServerCanHaveSayWhoseTheyWouldBe) {
     EXPECT_EQ(no_server_for(known(), "mcp__gti__*").message, known().no_such_server("gti").message);
     EXPECT_THAT(no_server_for(known(), "zzz*").message,

@@ -40,6 +40,15 @@ TEST_F(Trust, AProposalIsNewUntilItWasApprovedAndChangedAfterwards) {
         EXPECT_TRUE(test::is_a("proposal", to_json(each, later, config)));
 }
 
+TEST_F(Trust, IsShownWithTheWordForHowFarItIs) {
+    auto files = proposal("files");
+    EXPECT_EQ(to_json(files, trust, config).at("state"), "new");
+    ASSERT_TRUE(trust.approve({files}));
+    EXPECT_EQ(to_json(files, trust, config).at("state"), "changed");
+    files.approved = true;
+    EXPECT_EQ(to_json(files, trust, config).at("state"), "approved");
+}
+
 TEST_F(Trust, IsShownWithTheTableThatTheServerWouldUse) {
     auto server = proposal("files"), table = proposal("auth.corp");
     server.definition = {{"server", {{"auth", "corp"}}}, {"auth_table", "digest"}};
@@ -80,6 +89,15 @@ TEST_F(Trust, IsOfACheckoutAloneAndAsItStands) {
     config.servers[0].place.scope = config::Scope::Project;
     EXPECT_TRUE(is_approved("files", "/work", later, config));
     EXPECT_FALSE(is_approved("files", "/elsewhere", later, config));
+}
+
+TEST_F(Trust, OfATableIsThatOfTheOneOfItsName) {
+    ASSERT_TRUE(trust.approve({proposal("auth.corp")}));
+    const config::Place project{config::Scope::Project, ".mcp.toml", 1, 1};
+    config.origins = {{"auth.other", project}};
+    EXPECT_FALSE(is_approved("auth.corp", "/work", trust, config)) << "it is not in force";
+    config.origins = {{"auth.corp", project}};
+    EXPECT_TRUE(is_approved("auth.corp", "/work", trust, config));
 }
 
 }  // namespace
