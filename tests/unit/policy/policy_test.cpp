@@ -346,7 +346,7 @@ protected:
                  std::string_view tool) const {
         const auto name = protocol::public_name(server, tool);
         return Policy(permissions, servers)
-                   .judge({Principal::LocalUser, server, tool, name})
+                   .judge({core::Trust::Approves, server, tool, name})
                    .decision == Decision::Allow;
     }
     std::vector<config::Server> servers;
@@ -409,7 +409,7 @@ TEST_F(WrittenNames, AreToldAsTheyStand) {
     config::Permissions permissions{{}, {"mcp__a__b__z"}};
     permissions.deny_places["mcp__a__b__z"] = {config::Scope::User, "u.toml", 2, 9};
     const Policy policy(permissions, servers);
-    const Question question{Principal::LocalUser, "a_b", "z", "mcp__a_b__z"};
+    const Question question{core::Trust::Approves, "a_b", "z", "mcp__a_b__z"};
     EXPECT_EQ(policy.reason(question, policy.judge(question)),
               "mcp__a_b__z is denied by [permissions] deny = \"mcp__a__b__z\" (user config "
               "u.toml:2:9)");

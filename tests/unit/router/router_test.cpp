@@ -31,7 +31,7 @@ TEST_F(RouterTest, ToolsWhoseNamesWouldBeTheSameAreToldApart) {
     bool settled = false;
     connections->connect({"a", "a_"}, [&] { settled = true; });
     ASSERT_TRUE(loop.run_until([&] { return settled; }, core::Clock::now() + 20s));
-    const auto tools = router().tools(policy::Principal::LocalUser);
+    const auto tools = router().tools(caller);
     ASSERT_EQ(tools.size(), 2u);
     EXPECT_NE(tools[0].public_name, tools[1].public_name);
     for (const auto& tool : tools) {
