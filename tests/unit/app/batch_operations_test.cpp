@@ -50,8 +50,8 @@ private:
 };
 
 TEST_F(BatchOperationsTest, ProgressIsAskedForByWhoWantsIt) {
-    for (const std::string op : {R"("op":"tools/call","name":"mcp__git__log")",
-                                 R"("op":"ping","server":"git")"}) {
+    for (const std::string op :
+         {R"("op":"tools/call","name":"mcp__git__log")", R"("op":"ping","server":"git")"}) {
         const auto token_with = [&](const std::string& progress) {
             servers.at("git").received.clear();
             start("1", op + progress);

@@ -45,8 +45,8 @@ TEST_F(Approval, WhatTheUserSaysNeedsNone) {
     world.environment.sets = {"servers.s.command=run"};
     world.variables["PATCHBAY_CONFIG_JSON"] = R"({"servers": {"j": {"command": "run"}}})";
     // Named by the user, wherever it lies: here in the checkout.
-    world.folder.write("home/me/work/app/named.toml", "[servers.v]\ncommand = 'run'\n");
-    world.variables["PATCHBAY_CONFIG"] = world.folder / "home/me/work/app/named.toml";
+    world.folder.write("home/user/src/project/named.toml", "[servers.v]\ncommand = 'run'\n");
+    world.variables["PATCHBAY_CONFIG"] = world.folder / "home/user/src/project/named.toml";
     const auto config = now();
     for (const auto* id : {"u", "f", "s", "j", "v"}) EXPECT_TRUE(find(config, id)) << id;
     EXPECT_EQ(config.auth.count("u"), 1u);

@@ -244,7 +244,7 @@ TEST(Keys, WhatTheStdioPluginPassesJoinsEachServersOwn) {
 
 TEST(Keys, OfTheStdioPluginAreJudgedWithItsName) {
     const Case cases[] = {
-        {"stdio = 5", "plugins.stdio: expected a table, found a number"},
+        {"stdio = 5", "plugins.stdio: expected a table, found a whole number"},
         {"stdio = { pass_evn = [] }",
          "plugins.stdio: unknown key \"pass_evn\"; did you mean \"pass_env\""},
         {"stdio = { pass_env = 'KEY' }", "plugins.stdio: pass_env: expected a list of text"},

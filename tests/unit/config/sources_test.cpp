@@ -189,7 +189,7 @@ TEST(Sources, NamedFilesThatAreMissingAreErrors) {
     world.environment.config_files = {"nowhere.toml"};
     world.variables["PATCHBAY_CONFIG"] = "/nowhere/else.toml";
     const auto text = all(load(world.environment).config.diagnostics);
-    EXPECT_THAT(text, HasSubstr("work/app/nowhere.toml: no such file (named by --config)"));
+    EXPECT_THAT(text, HasSubstr("project/nowhere.toml: no such file (named by --config)"));
     EXPECT_THAT(
         text,
         HasSubstr("session config /nowhere/else.toml: no such file (named by PATCHBAY_CONFIG)"));
@@ -297,10 +297,10 @@ TEST(Sources, AFileThatOthersMayWriteIsNotRead) {
 TEST(Sources, AFileOfTheCheckoutThatBelongsToAnotherUserIsNotRead) {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
     World world;
-    world.folder.write("home/me/work/app/.patchbay/config.yaml", "health: {misses: 2}");
+    world.folder.write("home/user/src/project/.patchbay/config.yaml", "health: {misses: 2}");
     for (const std::string name :
-         {"home/me/work/app/.mcp.toml", "home/me/work/app/.patchbay.local.toml",
-          "home/me/work/app/.patchbay/config.toml"}) {
+         {"home/user/src/project/.mcp.toml", "home/user/src/project/.patchbay.local.toml",
+          "home/user/src/project/.patchbay/config.toml"}) {
         SCOPED_TRACE(name);
         world.folder.write(name, saying("x") + "[permissions]\ndeny = ['mcp__b__*']\n");
         ASSERT_EQ(command_of(approved(world), "a"), "x");
@@ -326,7 +326,7 @@ TEST(Sources, AFileOfTheCheckoutThatBelongsToAnotherUserIsNotRead) {
 TEST(Sources, AnEnterpriseFileThatBelongsToAnotherUserDeniesAll) {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to another user";
     World world;
-    world.folder.write("home/me/.config/patchbay/config.toml", saying("user"));
+    world.folder.write("home/user/.config/patchbay/config.toml", saying("user"));
     world.folder.write("etc/enterprise.toml", "exclusive = false\n");
     ASSERT_EQ(command_of(load(world.environment).config, "a"), "user");
     for (const auto* given : {"etc/enterprise.toml", "etc"}) {

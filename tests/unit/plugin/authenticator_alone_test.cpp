@@ -1,4 +1,5 @@
 // One authenticator between an auth table and a listener that are both the test's own.
+#include "core/escapes.hpp"
 #include "plugin/links/create_authenticator.hpp"
 #include "plugin/loading/tables.hpp"
 #include "plugin/services/host_services.hpp"
@@ -330,6 +331,7 @@ TEST_F(AuthenticatorAlone, IsEndedByAListenerThatThrows) {
     EXPECT_EQ(events_.closed, 1);
     EXPECT_THAT(method_.calls.back(), "close");
     EXPECT_EQ(services_.misbehaviour(), "") << "it is the host that threw";
+    EXPECT_EQ(core::take_escapes(), 1u);
     EXPECT_FALSE(acquire(2));
 }
 

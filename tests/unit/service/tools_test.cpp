@@ -98,7 +98,8 @@ TEST_F(Tools, AreToldWithAllThatTheirServerSaysOfThemButWhatWeKnowBetter) {
     tool["level"] = "allow-always";
     servers.at("git").be_modern({tool});
     connect();
-    const auto told = json::parse(to_json(tools_listed(known(), caller, {"git"}))).at_pointer("/tools/0");
+    const auto told =
+        json::parse(to_json(tools_listed(known(), caller, {"git"}))).at_pointer("/tools/0");
     EXPECT_EQ(told.at("title"), "The log");
     EXPECT_EQ(told.at("inputSchema"), tool.at("inputSchema"));
     EXPECT_EQ(told.at("name"), "mcp__git__log");
