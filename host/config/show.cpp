@@ -134,6 +134,7 @@ json::object limits_json(const core::Limits& limits) {
             {"batch_items", limits.batch_items},
             {"input_rounds", limits.input_rounds},
             {"input_requests", limits.input_requests},
+            {"subscriptions", limits.subscriptions},
             {"server_requests", limits.server_requests},
             {"server_request_bytes", limits.server_request_bytes},
             {"local_starts", limits.local_starts},

@@ -179,6 +179,8 @@ const std::array kTableKeys = {
              [](C& c, N v) { return take_count(c.limits.input_rounds, v); }},
     TableKey{"limits", "input_requests", kNotProject,
              [](C& c, N v) { return take_count(c.limits.input_requests, v); }},
+    TableKey{"limits", "subscriptions", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.subscriptions, v); }},
     TableKey{"limits", "server_requests", kNotProject,
              [](C& c, N v) { return take_count(c.limits.server_requests, v); }},
     TableKey{"limits", "server_request_bytes", kNotProject,

@@ -93,6 +93,8 @@ public:
     std::vector<CallerNumber> numbers() const;  // ascending
 
     void watch(CallersWatcher& watcher) { watchers_.push_back(&watcher); }
+    // For who asks of the other watchers: what it waits for there is dropped before they end it.
+    void watch_first(CallersWatcher& watcher) { watchers_.insert(watchers_.begin(), &watcher); }
     void unwatch(CallersWatcher& watcher);
 
 private:

@@ -56,8 +56,9 @@ RequestId Connection::Impl::request(CallerNumber caller, Request&& asked, ReplyH
 
 void Connection::Impl::on_leaving(Caller& caller) {
     const auto number = caller.number();
-    questions.release(number);
+    // What it asked first: to refuse what it was asked may end the connection, and all that is in it.
     requests.drop_all_of(number);
+    questions.release(number);
     wishes.release(number);
 }
 

@@ -4,6 +4,7 @@
 #include "protocol/log_levels.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace patchbay::connection {
 
@@ -26,9 +27,14 @@ std::string meta_with(const std::string& meta, const std::string& level) {
                             "\"io.modelcontextprotocol/logLevel\":" + protocol::quoted(level));
 }
 
-// "file:///a/b" of "file:///a" or "file:///a/": a server may tell of a part of what is held.
+// "file:///a/b" of "file:///a" or "file:///a/": a server may tell of a part of what is held. A scheme
+// alone is no whole: everything would be a part of it.
 bool is_part_of(std::string_view uri, std::string_view held) {
-    if (held.empty() || uri.size() <= held.size() || !uri.starts_with(held)) return false;
+    const auto scheme = held.find("://");
+    if (scheme == std::string_view::npos ||
+        held.find_first_not_of(":/", scheme) == std::string_view::npos ||
+        uri.size() <= held.size() || !uri.starts_with(held))
+        return false;
     return held.back() == '/' || uri[held.size()] == '/';
 }
 
@@ -75,8 +81,36 @@ std::vector<CallerNumber> Wishes::admitting(std::string_view level) const {
     return callers;
 }
 
+// Each URI is kept, and said again to every session.
+std::optional<Error> Wishes::excess(CallerNumber caller, const std::string& uri) const {
+    if (uri.size() > core::kMostUriBytes)
+        return Error{ErrorCode::Limit, "a URI of " + std::to_string(uri.size()) +
+                                           " bytes cannot be subscribed to (limit " +
+                                           std::to_string(core::kMostUriBytes) + ")"};
+    const auto most = terms_.limits.subscriptions;
+    std::size_t held = 0;
+    for (const auto& [each, subscription] : resources_)
+        if (each != uri && subscription.holders.contains(caller)) ++held;
+    if (held < most) return {};
+    return Error{
+        ErrorCode::Limit,
+        std::to_string(held) + " resources are subscribed to already (limit subscriptions)"};
+}
+
+// Once for all that a turn of the loop brings: the stream names each URI anew.
+void Wishes::listen_anew() {
+    if (std::exchange(listening_anew_, true)) return;
+    loop_.defer(lifetime_.guard([this] {
+        listening_anew_ = false;
+        owner_.on_resources_wanted();
+    }));
+}
+
 void Wishes::subscribe(CallerNumber caller, const std::string& uri, bool wanted,
                        ReplyHandler handler) {
+    if (auto over = wanted ? excess(caller, uri) : std::nullopt)
+        return loop_.defer(
+            [handler = std::move(handler), error = std::move(*over)] { handler(error); });
     if (!link_.modern()) {
         wanted ? subscribe_by_request(caller, uri, std::move(handler))
                : unsubscribe_by_request(caller, uri, std::move(handler));
@@ -89,7 +123,7 @@ void Wishes::subscribe(CallerNumber caller, const std::string& uri, bool wanted,
     } else {
         let_go(caller, uri);
     }
-    if (resources_.contains(uri) != before) owner_.on_resources_wanted();
+    if (resources_.contains(uri) != before) listen_anew();
     confirm(std::move(handler));
 }
 
@@ -183,7 +217,7 @@ void Wishes::release(CallerNumber caller) {
         if (link_.legacy() && link_.in_use())
             requests_.ask(subscription(uri, false), server_.request_timeout, [](const auto&) {});
     }
-    if (fewer && link_.modern()) owner_.on_resources_wanted();
+    if (fewer && link_.modern()) listen_anew();
     const auto strongest = strongest_level();
     if (levels_.erase(caller) == 0 || !link_.session) return;
     // To say nothing at all cannot be said: the last one's level stays the server's.

@@ -3,6 +3,7 @@
 // level that tells most and every URI that somebody holds.
 //
 // Threads: [loop]. Borrows all it is given.
+// Limits:  core::Limits subscriptions, kMostUriBytes.
 // Source:  MCP server/resources, server/utilities/logging; 2026-07-28 basic/patterns/subscriptions.
 #pragma once
 
@@ -61,6 +62,8 @@ private:
         bool taken = false;  // a server has said yes to it
     };
 
+    std::optional<Error> excess(CallerNumber caller, const std::string& uri) const;
+    void listen_anew();
     void subscribe_by_request(CallerNumber caller, const std::string& uri, ReplyHandler handler);
     void unsubscribe_by_request(CallerNumber caller, const std::string& uri, ReplyHandler handler);
     void note_taken(const std::string& uri);
@@ -79,6 +82,7 @@ private:
     WishesOwner& owner_;
     std::map<std::string, Subscription, std::less<>> resources_;  // by URI; each has a holder
     std::map<CallerNumber, std::string> levels_;
+    bool listening_anew_ = false;  // at the end of this turn
     core::Lifetime lifetime_;
 };
 

@@ -25,9 +25,10 @@ struct Limits {
     std::size_t schema_depth = 64;
     std::size_t description_bytes = 2u << 10;  // shown to a model; the rest is cut
     std::size_t stderr_line_bytes = 8u << 10;  // at most kMostStderrLineBytes
-    std::size_t batch_items = 10'000;  // of one JSON-RPC batch, in the revisions that have them
-    std::size_t input_rounds = 8;      // input_required answers to one modern request
-    std::size_t input_requests = 16;   // questions in one of them
+    std::size_t batch_items = 10'000;   // of one JSON-RPC batch, in the revisions that have them
+    std::size_t input_rounds = 8;       // input_required answers to one modern request
+    std::size_t input_requests = 16;    // questions in one of them
+    std::size_t subscriptions = 1'000;  // to resources of one server, each caller's
     // What one server asked of us and has not been answered, or has not read: then it is cut off.
     std::size_t server_requests = 10'000;
     std::size_t server_request_bytes = 32u << 20;
@@ -37,6 +38,9 @@ struct Limits {
 
 // Plugins and the queue between them and the host keep no more of a line for people.
 inline constexpr std::size_t kMostStderrLineBytes = 8u << 10;
+
+// A URI that somebody subscribes to is said again to each session.
+inline constexpr std::size_t kMostUriBytes = 8u << 10;
 
 // A person who answers a server's question may take this long; the call's own limits stand still.
 inline constexpr std::chrono::minutes kInputWait{30};

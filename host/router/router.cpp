@@ -79,21 +79,22 @@ struct Router::Impl final : connection::CallersWatcher {
           policy(rules),
           finder(manager, rules, catalogue),
           flights(manager) {
-        callers.watch(*this);
+        callers.watch_first(*this);
     }
     ~Impl() { callers.unwatch(*this); }
     Impl(const Impl&) = delete;
 
     void on_leaving(Caller& caller) override { flights.drop_all_of(caller.number()); }
 
-    // Whoever asked that, which has not ended.
-    Caller& caller_of(CallId id) const { return *callers.find(flights.caller_of(id)); }
+    // Whoever asked that, which has not ended. Null: it is just going, and all that it asked with it.
+    Caller* caller_of(CallId id) const { return callers.find(flights.caller_of(id)); }
 
     // A request of which the caller is asked whether it shall be.
     template <class T>
     struct Awaited {
         T asked;
         connection::Question question = {};
+        bool decided = false;
     };
     // Goes on when the caller approves of `wanted`, which is not asked for longer than a person may
     // take.
@@ -110,13 +111,14 @@ struct Router::Impl final : connection::CallersWatcher {
         const auto decide = [this, watch = alive, id, kept, nobody_there = std::move(nobody_there),
                              name = wanted.public_name, then](Approval approval) {
             const auto awaited = kept.lock();
-            if (!*watch || !awaited) return;
+            if (!*watch || !awaited || std::exchange(awaited->decided, true)) return;
             if (awaited->asked.timeout.count() == 0) flights.unbound(id);
-            auto& asker = caller_of(id);
-            if (approval == Approval::Given) return then(asker, awaited->asked);
+            auto* asker = caller_of(id);
+            if (!asker) return;
+            if (approval == Approval::Given) return then(*asker, awaited->asked);
             if (approval == Approval::NobodyThere) return flights.end_soon(id, nobody_there);
             flights.end_soon(id, {ErrorCode::Denied, name + " was not approved by " +
-                                                         core::to_string(asker.principal())});
+                                                         core::to_string(asker->principal())});
         };
         auto question = caller.approve(wanted, decide);
         if (const auto awaited = kept.lock()) awaited->question = std::move(question);
@@ -132,7 +134,7 @@ struct Router::Impl final : connection::CallersWatcher {
     void send_call(CallId id, const Entry& entry, Call& call) {
         const auto owner = connections.find(entry.server);
         if (!owner) return flights.end_soon(id, owner.error());
-        send_call(id, caller_of(id), entry, *owner, call);
+        if (auto* caller = caller_of(id)) send_call(id, *caller, entry, *owner, call);
     }
 
     // Judged here, by the rules that hold when it is sent.
@@ -203,6 +205,20 @@ struct Router::Impl final : connection::CallersWatcher {
             return flights.end_soon(id, {ErrorCode::Invalid, "tools/call needs a \"name\""});
         if (arguments && !arguments->is_object())
             return flights.end_soon(id, {ErrorCode::Invalid, "\"arguments\" must be an object"});
+        // A server that reads keys in any case of letters would take it for what was judged.
+        for (const auto& member : *params) {
+            const std::string_view written = member.key();
+            const auto key = core::lower(written);
+            const bool plain = std::all_of(written.begin(), written.end(), [](char c) {
+                return c > 0;
+            });  // some fold other letters
+            if (plain &&
+                (key == written || (key != "name" && key != "arguments" && key != "_meta")))
+                continue;
+            return flights.end_soon(id, {ErrorCode::Invalid, "the params of tools/call: \"" +
+                                                                 core::printable(member.key(), 80) +
+                                                                 "\" is no member of it"});
+        }
         Call call;
         const std::string written = "{" + request.params.members + "}";
         for (const auto& [key, value] : protocol::members_in(written)) {
@@ -298,12 +314,13 @@ struct Router::Impl final : connection::CallersWatcher {
             auto again = connections.find(waiting->server);
             if (!again) return flights.end_soon(id, again.error());
             if (again->get().state() == State::Ready) {
-                auto& asker = caller_of(id);
-                auto [decision, denied] = judge_server(asker, *waiting);
+                auto* asker = caller_of(id);
+                if (!asker) return;
+                auto [decision, denied] = judge_server(*asker, *waiting);
                 if (decision == policy::Decision::Deny ||
                     (decision == policy::Decision::Ask && !approved))
                     return flights.end_soon(id, std::move(denied));
-                return send_request(id, asker, again->get(), *waiting);
+                return send_request(id, *asker, again->get(), *waiting);
             }
             const auto status = again->get().status();
             flights.end_soon(id, {status.state == State::AuthRequired ? ErrorCode::AuthRequired
@@ -392,6 +409,19 @@ CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handl
     if (core::printable(request.method, request.method.size()) != request.method) {
         flights.end_soon(id, {ErrorCode::Invalid, "a method has no control characters: \"" +
                                                       core::printable(request.method, 80) + "\""});
+        return id;
+    }
+    // Nor one that takes letters of any case.
+    const auto method = core::lower(request.method);
+    if (request.method != "tools/call" && method == "tools/call") {
+        flights.end_soon(
+            id, {ErrorCode::Invalid, "no method \"" + request.method + "\"; it is \"tools/call\""});
+        return id;
+    }
+    // All callers share the session, and the numbers of what is in flight in it.
+    if (method == "initialize" || method.starts_with("notifications/")) {
+        flights.end_soon(id, {ErrorCode::Invalid,
+                              core::printable(request.method, 80) + " is said by the host itself"});
         return id;
     }
     auto found = impl_->connections.find(request.server);

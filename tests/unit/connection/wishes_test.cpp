@@ -8,6 +8,7 @@
 namespace patchbay::connection {
 namespace {
 
+using ::testing::Contains;
 using ::testing::Not;
 
 class WishesTest : public ::testing::Test, public WishesOwner {
@@ -54,13 +55,59 @@ TEST_F(WishesTest, ALegacySessionIsToldAgainOfWhatTheOneBeforeTook) {
 TEST_F(WishesTest, AModernSessionIsListenedToForThem) {
     be(protocol::Era::Modern);
     wishes.subscribe(1, "file:///a", true, note());
-    EXPECT_EQ(listened, 1);
     EXPECT_THAT(wishes.resources(), ElementsAre("file:///a"));
     EXPECT_EQ(ends, 0) << "never from inside the call";
     EXPECT_TRUE(loop.run_until([&] { return ends == 1; }));
+    EXPECT_EQ(listened, 1);
     wishes.subscribe(1, "file:///a", false, note());
     EXPECT_THAT(wishes.resources(), IsEmpty());
     EXPECT_THAT(callers.asked, IsEmpty());
+}
+
+TEST_F(WishesTest, ASchemeAloneIsHeldOfNothingElse) {
+    be(protocol::Era::Modern);
+    const char* wide[] = {"file:", "file:/", "file://", "file:///", "https:/", "x", ""};
+    for (CallerNumber caller = 1; const auto* uri : wide)
+        wishes.subscribe(caller++, uri, true, note());
+    wishes.subscribe(20, "file:///home/", true, note());
+    wishes.subscribe(21, "file:///home/a", true, note());
+    EXPECT_THAT(wishes.holders_of("file:///home/a/b"), ElementsAre(20u, 21u));
+    EXPECT_THAT(wishes.holders_of("file:///home/ab"), ElementsAre(20u));
+    EXPECT_THAT(wishes.holders_of("x/y"), IsEmpty());
+    EXPECT_THAT(wishes.holders_of("x"), ElementsAre(6u));
+}
+
+TEST_F(WishesTest, ManySubscriptionsOfOneTurnAreListenedForOnce) {
+    be(protocol::Era::Modern);
+    for (int i = 0; i < 100; ++i) wishes.subscribe(1, "file:///" + std::to_string(i), true, note());
+    EXPECT_TRUE(loop.run_until([&] { return ends == 100; }));
+    EXPECT_EQ(listened, 1);
+}
+
+TEST_F(WishesTest, ACallerHoldsSoManySubscriptionsAndNoMore) {
+    terms.limits.subscriptions = 2;
+    for (const auto era : {protocol::Era::Modern, protocol::Era::Legacy}) {
+        be(era);
+        std::vector<std::string> refused;
+        const auto hear = [&](const Result<Reply>& reply) {
+            refused.push_back(reply ? "" : reply.error().message);
+        };
+        const std::string name = era == protocol::Era::Modern ? "m" : "l";
+        const CallerNumber greedy = era == protocol::Era::Modern ? 1 : 2;
+        for (const char* which : {"a", "b", "a", "c"})
+            wishes.subscribe(greedy, name + which, true, hear);
+        wishes.subscribe(7, name + "c", true, hear);
+        wishes.subscribe(greedy, std::string(core::kMostUriBytes + 1, 'u'), true, hear);
+        loop.run_until([&] { return refused.size() >= (era == protocol::Era::Modern ? 6u : 2u); });
+        EXPECT_THAT(refused,
+                    Contains("2 resources are subscribed to already (limit subscriptions)"));
+        EXPECT_THAT(refused, Contains(HasSubstr("a URI of 8193 bytes cannot be subscribed to")));
+        EXPECT_EQ(std::count_if(refused.begin(), refused.end(),
+                                [](const auto& why) { return !why.empty(); }),
+                  2);
+        EXPECT_THAT(wishes.resources(), Not(Contains(std::string(core::kMostUriBytes + 1, 'u'))));
+        wishes.release(7);
+    }
 }
 
 TEST_F(WishesTest, TheLogLevelIsSaidToALegacySessionAndMarkedInAModernOne) {

@@ -51,6 +51,20 @@ TEST_F(Approvals, AreAskedOfTheCallerWhoseCallItIs) {
     EXPECT_EQ(sent(), 1u);
 }
 
+TEST_F(Approvals, AreDecidedByTheFirstWord) {
+    for (const auto first : {Approval::Refused, Approval::NobodyThere}) {
+        outcome.reset();
+        agent.approvals.clear();
+        begin_and_be_asked();
+        const auto decide = agent.approvals[0].second;
+        decide(first);
+        decide(Approval::Given);  // before the turn ends
+        ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+        EXPECT_FALSE(*outcome);
+        EXPECT_EQ(sent(), 0u);
+    }
+}
+
 TEST_F(Approvals, ThatAreNotGivenSayWhoRefused) {
     begin_and_be_asked();
     agent.approvals[0].second(Approval::Refused);

@@ -61,6 +61,64 @@ TEST_F(RouterTest, ACallThatNamesNoToolOrIsNoneIsNotSent) {
     EXPECT_TRUE(servers.at("git").requests("tools/call").empty());
 }
 
+TEST_F(RouterTest, ACallIsNotJudgedByOneSpellingAndRunByAnother) {
+    for (const auto* params :
+         {R"("name":"log","Name":"secret")", R"("name":"log","arguments":{},"Arguments":{"b":2})",
+          R"("name":"log","_Meta":{})", "\"name\":\"log\",\"argument\u017f\":{}"}) {
+        const auto refused = ask("git", "tools/call", params);
+        EXPECT_EQ(refused.error().code, ErrorCode::Invalid) << params;
+        EXPECT_THAT(refused.error().message, HasSubstr("is no member of it")) << params;
+    }
+    EXPECT_EQ(ask("git", "Tools/Call", R"("name":"log")").error().code, ErrorCode::Invalid);
+    EXPECT_TRUE(ask("git", "tools/call", R"("name":"log","Other":1)"));
+    EXPECT_EQ(servers.at("git").received.back().at("method").as_string(), "tools/call");
+    EXPECT_EQ(servers.at("git").requests("tools/call").size(), 1u);
+    EXPECT_TRUE(servers.at("git").requests("Tools/Call").empty());
+}
+
+// What the caller owes the server ends the connection, and that the call that waits for it.
+TEST_F(RouterTest, ACallerMayGoWhileItsGoingEndsAConnectionThatItWaitsFor) {
+    limits.server_request_bytes = 300;
+    auto& git = servers.at("git");
+    git.be_legacy({tool_named("log")});
+    add_server("git_");
+    auto leaving = std::make_unique<test::FakeCaller>(callers);
+    const auto until = [&](const std::function<bool()>& done) {
+        return loop.run_until(done, core::Clock::now() + 20s);
+    };
+    const auto begin = [&](const std::string& name) {
+        Call call;
+        call.name = name;
+        router().call(*leaving, std::move(call), [](const Result<Reply>& reply) {
+            ADD_FAILURE() << (reply ? "answered" : reply.error().message);
+        });
+    };
+    git.results.erase("tools/call");
+    begin("mcp__git__log");
+    ASSERT_TRUE(until([&] { return git.requests("tools/call").size() == 1; }));
+    git.results.erase("tools/list");
+    git.say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+    git.say(R"({"jsonrpc":"2.0","id":"q1","method":"roots/list"})");
+    git.say(R"({"jsonrpc":"2.0","id":"q2","method":"roots/list"})");
+    ASSERT_TRUE(until([&] { return leaving->asked.size() == 2; }));
+    begin("mcp__git___log");
+    ASSERT_TRUE(until([&] { return servers.at("git_").requests("tools/list").size() == 1; }));
+    leaving.reset();
+    EXPECT_TRUE(ask("git_", "ping")) << "the others go on";
+}
+
+TEST_F(RouterTest, WhatIsTheHostsToSayIsNotSentForACaller) {
+    ASSERT_TRUE(ask("git", "ping"));
+    const auto before = servers.at("git").received.size();
+    for (const auto* method : {"initialize", "Initialize", "notifications/cancelled",
+                               "notifications/initialized", "notifications/roots/list_changed"}) {
+        const auto refused = ask("git", method, R"("requestId":1)");
+        EXPECT_EQ(refused.error().code, ErrorCode::Invalid) << method;
+        EXPECT_THAT(refused.error().message, HasSubstr("is said by the host itself")) << method;
+    }
+    EXPECT_EQ(servers.at("git").received.size(), before);
+}
+
 TEST_F(RouterTest, AListInTheServersOwnWordsLeavesOutWhatIsHidden) {
     const auto whole = ask("git", "tools/list");
     ASSERT_TRUE(whole) << whole.error().message;
