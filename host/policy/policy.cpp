@@ -83,9 +83,10 @@ Policy::ServerRules Policy::compile(const config::Server& server) {
             rules.tools.insert_or_assign(
                 tool, NamedTool{level, rule(Kind::Level, "tools." + tool, tool)});
     }
-    // What forbids means its tool by its public name too.
+    // What forbids means its tool by its public name too, and blanks around it mean nothing.
     const auto forbid = [&](std::string_view named, Level level, Rule why) {
-        const auto tool = own_tool(server, named);
+        auto tool = own_tool(server, core::trimmed(named));
+        if (tool.empty()) tool = core::trimmed(named);
         if (tool.empty()) return;
         const auto [at, added] = rules.tools.try_emplace(std::string(tool), NamedTool{level, why});
         if (!added && at->second.level > level) at->second = {level, std::move(why)};

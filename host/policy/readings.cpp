@@ -28,6 +28,13 @@ struct Pattern {
 
 }  // namespace
 
+std::string_view plain_beginning(std::string_view pattern) {
+    auto end = std::min(pattern.find_first_of("?()[]{}|^$\\+,;"), pattern.size());
+    for (const char* mark : {".*", "\u00a0"})
+        end = std::min({end, pattern.find(mark), pattern.size()});
+    return pattern.substr(0, end);
+}
+
 std::string_view own_tool(const config::Server& server, std::string_view tool) {
     for (const auto& name : {server.id, server.written}) {
         const auto own = beginning_of(name);
@@ -80,20 +87,27 @@ std::vector<std::string> Readings::of_deny(std::string_view written) const {
             add(protocol::public_beginning(server, rest) + "*");
         } else {
             add(rest.empty() ? beginning_of(server) : protocol::public_name(server, rest));
+            if (!rest.empty()) add(protocol::name_told_apart(server, rest));
         }
     }
     // A server alone, and the beginning of what some are called.
     if (!pattern.open && pattern.begin.starts_with(kPrefix) &&
         ids_.contains(pattern.begin.substr(kPrefix.size())))
         add(std::string(pattern.begin) + "__*");
+    bool is_written_name = !more.empty();  // in which any letter stands for itself
     for (const auto& [own, id] : renamed_) {
         const bool whole = own.starts_with(pattern.begin) &&
                            (pattern.open || own.size() == pattern.begin.size() + 2);
         if (whole) add(beginning_of(id) + "*");
+        is_written_name = is_written_name || whole;
     }
-    // Elsewhere it stands for any letter.
-    if (const auto any = pattern.begin.find('?'); any != std::string_view::npos) {
-        const auto wider = std::string(pattern.begin.substr(0, any)) + "*";
+    for (const auto& [server, rest] : more) {
+        const auto plain = plain_beginning(rest);
+        if (plain.size() < rest.size()) add(beginning_of(server).append(plain) + "*");
+    }
+    const auto plain = plain_beginning(pattern.text);
+    if (plain.size() < pattern.text.size() && !is_written_name) {
+        const auto wider = std::string(plain) + "*";
         add(wider);
         for (auto& reading : of_deny(wider)) add(std::move(reading));
     }

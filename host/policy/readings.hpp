@@ -40,6 +40,10 @@ private:
     std::vector<Renamed> renamed_;
 };
 
+// The beginning of a pattern before what stands for nothing here, though it does elsewhere: a `?`, or what
+// makes a regular expression of it, or a blank that nobody sees; all of it: there is none.
+std::string_view plain_beginning(std::string_view pattern);
+
 // `echo` of mcp__SERVER__echo, which somebody may have written to the rules of SERVER itself, by its id
 // or its written name; empty: `tool` is no such name.
 std::string_view own_tool(const config::Server& server, std::string_view tool);

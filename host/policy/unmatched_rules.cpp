@@ -90,17 +90,21 @@ private:
         if (meant.empty() || !owners_of(pattern).empty()) meant.push_back(pattern);
         std::string why;
         for (auto at = meant.rbegin(); at != meant.rend(); ++at) {
-            why = fault_of(*at);
-            if (why.empty()) break;
+            const auto fault = fault_of(*at);
+            if (fault.empty()) {
+                why.clear();
+                break;
+            }
+            if (fault.size() > why.size()) why = fault;  // the one with a hint
         }
+        const auto plain = plain_beginning(pattern);
         const bool widened =
-            std::any_of(readings.begin(), readings.end(), [&](const auto& reading) {
-                return reading.ends_with('*') && pattern.find('*') == std::string::npos;
-            });
-        if (why.empty() && widened && pattern.find('?') != std::string::npos)
-            why =
-                "holds a \"?\", which stands for no letter here, so all that begins like it is "
-                "denied; end such a beginning in \"*\"";
+            std::any_of(readings.begin(), readings.end(),
+                        [&](const auto& reading) { return reading == std::string(plain) + "*"; });
+        if (why.empty() && widened && plain.size() < pattern.size())
+            why = "holds a \"" + pattern.substr(plain.size(), 1) +
+                  "\", which stands for nothing else here, so all that begins with \"" +
+                  core::printable(plain, 80) + "\" is denied; end such a beginning in \"*\"";
         if (why.empty()) return;
         const auto place = places.find(pattern);
         found_.push_back({Severity::Warning,

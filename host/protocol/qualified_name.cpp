@@ -50,6 +50,10 @@ std::string public_beginning(std::string_view server, std::string_view beginning
     return name;
 }
 
+std::string name_told_apart(std::string_view server, std::string_view tool) {
+    return hashed(server, tool);
+}
+
 std::string public_name(std::string_view server, std::string_view tool) {
     std::string name = raw_name(server, tool);
     return fits(name) && !tool.empty() ? name : hashed(server, tool);

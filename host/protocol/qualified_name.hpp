@@ -22,6 +22,9 @@ inline constexpr std::size_t kPublicNameBytes = 64;
 // The name of a pair that collides with none.
 std::string public_name(std::string_view server, std::string_view tool);
 
+// What it is called where another pair has that name too.
+std::string name_told_apart(std::string_view server, std::string_view tool);
+
 // What the public names of all tools begin with whose raw names begin with `beginning` and do not fit.
 std::string public_beginning(std::string_view server, std::string_view beginning);
 

@@ -370,6 +370,40 @@ TEST_F(WrittenNames, AreTakenForTheServersByADeny) {
         EXPECT_TRUE(allowed({{}, {pattern}}, "a_b", "z")) << pattern;
 }
 
+TEST_F(WrittenNames, ARegularExpressionDeniesAllThatBeginsLikeIt) {
+    for (const auto* pattern :
+         {"mcp__a__z.*", "mcp__a__.*", "mcp__a__(y|z)", "mcp__a__z$", "mcp__a__[xyz]",
+          "mcp__a__z, mcp__a__y", "mcp__a__\\w+", "mcp__a__z+", "mcp__a__z\u00a0"})
+        EXPECT_FALSE(allowed({{}, {pattern}}, "a", "z")) << pattern;
+    EXPECT_TRUE(allowed({{}, {"mcp__a__y.*"}}, "a", "z"));
+    EXPECT_TRUE(allowed({{}, {"mcp__a__z.x"}}, "a", "z")) << "a dot is a letter of some names";
+    EXPECT_FALSE(allowed({{{"mcp__a__.*"}}, {}}, "a", "z")) << "what allows says what it means";
+}
+
+TEST_F(WrittenNames, OfToolsThatAreToldApartAreDeniedByTheNameThatTheyShare) {
+    const Policy policy({{}, {"mcp__a___b"}, {}, {}, {}}, servers);
+    const auto decision = [&](const std::string& name) {
+        return policy.judge({core::Trust::Approves, "a", "_b", name}).decision;
+    };
+    EXPECT_EQ(decision("mcp__a___b"), Decision::Deny);
+    EXPECT_EQ(decision(protocol::name_told_apart("a", "_b")), Decision::Deny);
+    EXPECT_EQ(decision(protocol::name_told_apart("a", "_c")), Decision::Allow);
+}
+
+TEST_F(WrittenNames, OfServersMayHoldLettersOfARegularExpression) {
+    servers.resize(2);
+    servers[0].id = "files-local";
+    servers[0].written = "files (local)";
+    servers[1].id = "files-remote";
+    servers[1].written = "files (remote)";
+    for (const auto* pattern : {"mcp__files (local)__x", "mcp__files (local)__*",
+                                "mcp__files (local)", "mcp__files (local)__x$"}) {
+        SCOPED_TRACE(pattern);
+        EXPECT_FALSE(allowed({{}, {pattern}}, "files-local", "x"));
+        EXPECT_TRUE(allowed({{}, {pattern}}, "files-remote", "x"));
+    }
+}
+
 TEST_F(WrittenNames, OfToolsAreTakenForTheToolsByADeny) {
     for (const auto* pattern : {"mcp__a__my tool", "mcp__a__my t*", "mcp__a__my?tool"})
         EXPECT_FALSE(allowed({{}, {pattern}}, "a", "my tool")) << pattern;

@@ -107,10 +107,13 @@ TEST_F(UnmatchedRules, WhatForbidsAToolByItsPublicNameMatchesIt) {
 TEST_F(UnmatchedRules, AServerAsItIsWrittenIsThatServer) {
     config.servers[0].written = "g__it";
     config.permissions.deny = {"mcp__g__it__log", " mcp__git__log ", "mcp__git__odd name",
-                               "mcp__g__it__lgo", "mcp__git__l?g"};
+                               "mcp__g__it__lgo", "mcp__git__l?g",   "mcp__git__l.*"};
     EXPECT_THAT(found(),
                 ElementsAre(HasSubstr("\"mcp__g__it__lgo\" matches no tool of server \"git\""),
-                            HasSubstr("\"mcp__git__l?g\" holds a \"?\"")));
+                            HasSubstr("\"mcp__git__l?g\" holds a \"?\""),
+                            HasSubstr("\"mcp__git__l.*\" holds a \".\", which stands for "
+                                      "nothing else here, so all that begins with "
+                                      "\"mcp__git__l\" is denied")));
 }
 
 TEST_F(UnmatchedRules, OfThousandsOnlyTheFirstAreTold) {
