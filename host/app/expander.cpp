@@ -14,22 +14,25 @@ namespace {
 // Secrets fetched at once: as many servers as may wait for a slow one before it delays the next.
 constexpr unsigned kWaitingThreads = 4;
 
-// Variables that a child inherits by name.
+void mask(const json::object& settings, core::Secrets& values) {
+    for (const auto& value : config::secret_values(settings)) values.add(value);
+}
+
+// Variables that a child inherits by name, as if they stood in its `env`.
 void mask_passed(const json::object& settings, const config::Environment& environment,
                  core::Secrets& values) {
     const auto* names = settings.if_contains("pass_env");
     if (!names || !names->is_array() || !environment.variable) return;
+    json::object passed;
     for (const auto& name : names->get_array()) {
         if (!name.is_string()) continue;
         const std::string text(name.get_string());
         const auto value = environment.variable(text);
-        if (value && (config::names_a_secret(text) || config::looks_like_a_token(*value)))
-            values.add(*value);
+        if (!value) continue;
+        if (config::names_a_secret(text) || config::looks_like_a_token(*value)) values.add(*value);
+        passed[text] = *value;
     }
-}
-
-void mask(const json::object& settings, core::Secrets& values) {
-    for (const auto& value : config::secret_values(settings)) values.add(value);
+    mask({{"env", std::move(passed)}}, values);
 }
 
 }  // namespace

@@ -148,12 +148,16 @@ TEST(CommandLine, ShowsNoSecretThatAServerInherits) {
     Home home;
     home.environment["MY_API_KEY"] = "an-inherited-secret";
     home.environment["MY_COLOUR"] = "a-shade-of-green";
+    home.environment["MY_DB"] = "postgres://app:an-inherited-secret@db/x";
     home.add("talks",
              {{"command", "/bin/sh"},
-              {"args", json::array{"-c", "echo \"key=$MY_API_KEY colour=$MY_COLOUR\" >&2; exit 3"}},
-              {"pass_env", json::array{"MY_API_KEY", "MY_COLOUR", "MY_NOTHING"}}});
+              {"args", json::array{"-c",
+                                   "echo \"key=$MY_API_KEY colour=$MY_COLOUR db=$MY_DB\" >&2; "
+                                   "exit 3"}},
+              {"pass_env", json::array{"MY_API_KEY", "MY_COLOUR", "MY_DB", "MY_NOTHING"}}});
     const auto status = home.run({"mcp", "status", "talks"});
-    EXPECT_THAT(status.out, HasSubstr("key=*** colour=a-shade-of-green"));
+    EXPECT_THAT(status.out,
+                HasSubstr("key=*** colour=a-shade-of-green db=postgres://app:***@db/x"));
     EXPECT_THAT(status.out + status.err + home.run({"mcp", "logs", "talks"}).out,
                 Not(HasSubstr("an-inherited-secret")));
 }
