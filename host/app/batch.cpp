@@ -38,6 +38,7 @@ int Batch::run() {
     // An answer that cannot be delivered is worth no further request.
     session_.wait([this] { return done_ || output_.lost(); }, [this] { interrupt(); });
     const bool interrupted = session_.was_interrupted();
+    if (!interrupted) session_.tell_rules_without_tools();
     session_.close();  // requests that are left end while we are here to be told
     for (const auto& id : in_flight_.ids()) in_flight_.fail(id, kInterruption);
     if (!barrier_.empty()) output_.error(barrier_, kInterruption);

@@ -226,7 +226,11 @@ void Session::connect(const std::vector<std::string>& servers, const Meanwhile& 
     wait([&] { return *settled || enough || was_interrupted(); }, [] {});
     host_->loop().cancel(next);
     line.clear();
-    if (!was_interrupted()) print_diagnostics(host_->servers().rule_warnings(), global_.quiet);
+    if (!was_interrupted()) tell_rules_without_tools();
+}
+
+void Session::tell_rules_without_tools() const {
+    print_diagnostics(host_->servers().rule_warnings(), global_.quiet);
 }
 
 void Session::say_waiting_for(const std::vector<std::string>& silent) const {

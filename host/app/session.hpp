@@ -73,6 +73,8 @@ public:
     enum class Entries { All, InForce };
     void tell_troubles_of(const std::vector<std::string>& servers,
                           Entries entries = Entries::InForce);
+    // Rules that match no tool of the servers that have listed theirs by now.
+    void tell_rules_without_tools() const;
     // Reports why something is missing, as service::Servers says it; returns the exit code.
     int report_missing(const Error& error) const;
     int report_no_server(const std::string& server) const;

@@ -177,7 +177,10 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
     auto& session = *opened;
     if (server.empty()) {
         session.tell_troubles();
-        session.connect({});
+        if (global.json)
+            session.connect({});
+        else
+            session.connect({}, [] { return Session::Go::On; });  // says who is waited for
         return show_statuses(session, session.servers().statuses());
     }
     session.tell_troubles_of({server}, Session::Entries::All);

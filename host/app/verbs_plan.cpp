@@ -60,7 +60,8 @@ int config_plan_verb(const GlobalOptions& global, bool remember) {
                                       "plan --remember` keeps what is in force now"});
     const auto& before = **remembered;
     print(registry::plan(before, registry::imprint_of(*host.snapshot(), before.salt)), global);
-    return kOk;
+    return host.config().stop.empty() && host.config().permissions.closed.empty() ? kOk
+                                                                                  : kConfigError;
 }
 
 }  // namespace

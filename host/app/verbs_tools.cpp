@@ -209,9 +209,16 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     // exit code says that the list is not whole.
     const bool none = listed.tools.empty();
     // Where each server has answered it is known that there is no such tool.
-    if (none && !pattern.empty() && !servers.empty() && listed.errors.empty())
+    if (none && !pattern.empty() && !servers.empty() && listed.errors.empty()) {
+        std::vector<std::string> names;
+        for (const auto& tool :
+             service::tools_listed(session.servers(), session.caller(), servers).tools)
+            names.push_back(tool.public_name);
+        const bool whole = pattern.find_first_of("*?") == std::string::npos;
+        const auto hint = whole ? core::did_you_mean(pattern, names) : std::string();
         return session.report(
-            {ErrorCode::NotFound, "no tool matches " + core::printable(pattern, 80)});
+            {ErrorCode::NotFound, "no tool matches " + core::printable(pattern, 80) + hint});
+    }
     if (!listed.errors.empty() && !listed.answered)
         return session.report(service::nobody_answered(listed.errors));
     print_new(listed.tools);
@@ -242,7 +249,7 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
                        [&](auto found) { tool.emplace(std::move(found)); });
     if (!session.wait([&] { return tool.has_value(); }))
         return session.report({ErrorCode::Cancelled, "interrupted by the user"});
-    print_diagnostics(session.servers().rule_warnings(), global.quiet);
+    session.tell_rules_without_tools();
     if (!*tool) return session.report_missing(tool->error());
     const auto* schema = (*tool)->tool->input_schema();
     // A denied call is refused by the router, whatever its arguments.
@@ -250,9 +257,13 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const auto arguments = denied ? Result<Arguments>(Arguments())
                                   : with_pairs(std::move(*given), call.pairs, *schema);
     if (!arguments) return session.report(within(call.name, arguments.error()));
-    if (!global.quiet && !arguments->values.empty())
-        for (const auto& note : protocol::unchecked_in(*schema))
+    if (!global.quiet && !arguments->values.empty()) {
+        auto notes = protocol::unchecked_in(*schema);
+        for (auto& note : protocol::undeclared_in(arguments->values, *schema))
+            notes.push_back(std::move(note));
+        for (const auto& note : notes)
             say("note: " + core::printable(call.name, 200) + ": " + core::printable(note, 500));
+    }
 
     router::Call request;
     request.name = call.name;
@@ -315,7 +326,8 @@ void add_tool_verbs(CLI::App& app, Choice& choice) {
     calls.add_option("KEY=VALUE", call.pairs, "Arguments");
     calls
         .add_option("--args", call.arguments,
-                    "All arguments as one JSON object, @FILE, or - for stdin")
+                    "All arguments as one JSON object, @FILE, or - for stdin; KEY=VALUE beside it "
+                    "adds to it, or takes the place of what it says")
         ->type_name("JSON|@FILE|-");
     calls.add_option("--timeout", call.timeout_seconds, "Give up after so many seconds")
         ->type_name("SECONDS")

@@ -152,9 +152,7 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
 }
 
 bool is_harmless(std::string_view key) {
-    return std::any_of(std::begin(kOwnKeys), std::end(kOwnKeys),
-                       [&](std::string_view begin) { return key.starts_with(begin); }) ||
-           holds(harmless_names(), plain(key));
+    return is_own_key(key) || holds(harmless_names(), plain(key));
 }
 
 // Of a key of ours that is no rule.
@@ -197,6 +195,11 @@ bool may_refuse(std::string_view key, const json::value& value, std::size_t& lef
 }
 
 }  // namespace
+
+bool is_own_key(std::string_view key) {
+    return std::any_of(std::begin(kOwnKeys), std::end(kOwnKeys),
+                       [&](std::string_view begin) { return key.starts_with(begin); });
+}
 
 bool names_a_rule(std::string_view key) {
     return is_near(plain(key), rule_names());

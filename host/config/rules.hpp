@@ -19,6 +19,9 @@ namespace patchbay::config {
 // read. Case, `_` and `-` do not matter.
 bool names_a_rule(std::string_view key);
 
+// Whether people mark such a key as one of their own: by `x-`, `x_`, `_`, `$` or `//`.
+bool is_own_key(std::string_view key);
+
 // Whether a key, or one below it, may be meant to forbid something. `enabled = true`, `disabled = false`
 // and `trust = "trusted"` forbid nothing.
 bool may_forbid(std::string_view key, const boost::json::value& value);

@@ -83,6 +83,11 @@ public:
                 found.emplace_back(setting.key());
         }
         for (const auto& name : found) {
+            if (server.words == Words::Ours && is_own_key(name) &&
+                server.place.scope != Scope::Enterprise) {
+                server.settings.erase(name);
+                continue;
+            }
             auto legal = names;
             for (const auto& key : server_keys()) legal.emplace_back(key.name);
             const auto& place = place_of(server, name);

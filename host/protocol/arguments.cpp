@@ -14,6 +14,8 @@ namespace json = boost::json;
 
 namespace {
 
+constexpr std::size_t kMostUndeclared = 10;  // told of one call
+
 std::string text_of(json::string_view text) {
     return {text.data(), text.size()};
 }
@@ -233,6 +235,23 @@ std::vector<std::string> unchecked_in(const json::value& input_schema) {
     if (schema) return schema->notes();
     return {"its schema cannot be used, so the arguments are sent as they are: " +
             schema.error().message};
+}
+
+std::vector<std::string> undeclared_in(const json::object& arguments, const json::value& schema) {
+    const auto* properties = properties_of(schema);
+    if (!properties || properties->empty()) return {};
+    for (const char* elsewhere :
+         {"additionalProperties", "unevaluatedProperties", "patternProperties", "$ref",
+          "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"})
+        if (member_of(schema, elsewhere)) return {};
+    std::vector<std::string> known, sentences;
+    for (const auto& property : *properties) known.emplace_back(property.key());
+    for (const auto& argument : arguments)
+        if (!properties->contains(argument.key()) && sentences.size() < kMostUndeclared)
+            sentences.push_back("\"" + core::printable(argument.key(), 80) +
+                                "\" is sent, though its schema does not name it" +
+                                core::did_you_mean(argument.key(), known));
+    return sentences;
 }
 
 Result<json::object> defaults_for(const json::value& requested_schema) {

@@ -32,6 +32,11 @@ std::vector<std::string> check_arguments(const boost::json::value& input_schema,
 // be checked. Sentences for people; empty: it checks all.
 std::vector<std::string> unchecked_in(const boost::json::value& input_schema);
 
+// Arguments that the schema neither names nor forbids, which a misspelt one may be; they are sent. In
+// sentences; empty where the schema may name them elsewhere, or says itself that others may come.
+std::vector<std::string> undeclared_in(const boost::json::object& arguments,
+                                       const boost::json::value& input_schema);
+
 // The defaults of a requestedSchema; a required property without one gets its first choice (as many
 // as must be, of several), false, or its smallest number, and is Invalid when it is free text. So
 // is an answer that the schema itself would refuse.

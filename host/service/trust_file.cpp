@@ -116,10 +116,12 @@ Result<void> TrustFile::revoke(const std::string& project, const std::vector<std
             if (found && found->is_object())
                 for (const auto& member : found->get_object()) known.emplace_back(member.key());
             // The change fails as a whole and is not written: no half of a list is revoked.
-            return Error{ErrorCode::NotFound,
-                         "\"" + core::printable(id, 80) + "\" is not approved in " +
-                             core::printable(project, 1000) + "; approved: " +
-                             (known.empty() ? "nothing" : core::join(known, ", "))};
+            return Error{
+                ErrorCode::NotFound,
+                "\"" + core::printable(id, 80) + "\" is not approved" +
+                    (project.empty() ? ", and there is no project folder here"
+                                     : " in " + core::printable(project, 1000)) +
+                    "; approved: " + (known.empty() ? "nothing" : core::join(known, ", "))};
         }
         if (found && found->is_object() && found->get_object().empty()) projects.erase(project);
         return {};

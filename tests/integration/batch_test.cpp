@@ -142,8 +142,11 @@ TEST_P(Batch, ASecretThatTakesItsTimeHoldsUpNoOtherServer) {
 }
 
 TEST_P(Batch, ATimeOutEndsOnlyItsRequest) {
-    const auto done = home.run({"batch"}, call("1", "sleep", kForever, ",\"timeout_ms\":200") +
-                                              call("2", "echo", R"({"message":"hi"})"));
+    // The time for connecting is in it, so the server is there first.
+    const auto done =
+        home.run({"batch"}, call("0", "echo", R"({"message":"there"})") + barrier("9") +
+                                call("1", "sleep", kForever, ",\"timeout_ms\":200") +
+                                call("2", "echo", R"({"message":"hi"})"));
     EXPECT_EQ(done.exit_code, 1);
     const Lines lines(done.out);
     EXPECT_EQ(lines.kind(1), "timeout");

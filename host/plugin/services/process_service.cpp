@@ -306,7 +306,9 @@ Result<patchbay_process> ProcessService::spawn(const Program& program, void* ctx
     auto child = std::make_unique<State::Child>();
     if (const int failed = start_supervisor(state_->supervisor, *path, program, environment, pipes,
                                             child->supervisor))
-        return system_error("cannot start the supervisor " + state_->supervisor, failed);
+        return system_error(
+            "the installation is not complete: cannot start the supervisor " + state_->supervisor,
+            failed);
     child->control = std::move(pipes.control);
     child->ctx = ctx;
     child->started = started;

@@ -211,7 +211,7 @@ TEST(CheckTransports, SaysWhyAnUnreadKeyMattersAndWhatToWrite) {
 }
 
 TEST(CheckTransports, WhatCannotForbidStaysAWarningAsItIsInAnotherProgramsFile) {
-    for (const auto* key : {"retries = 3", "colour = 'red'", "tags = ['x']", "x-off = true"}) {
+    for (const auto* key : {"retries = 3", "colour = 'red'", "tags = ['x']"}) {
         auto config = of(std::string("[servers.a]\ncommand = 'x'\n") + key + "\n");
         check_transports(config, known());
         EXPECT_EQ(config.servers.size(), 1u) << key;
@@ -220,6 +220,11 @@ TEST(CheckTransports, WhatCannotForbidStaysAWarningAsItIsInAnotherProgramsFile) 
     auto config = of("[mcp_servers.a]\ncommand = 'x'\nsandbox = true\nwatch = ['x']\n");
     check_transports(config, known());
     EXPECT_EQ(config.servers.size(), 1u);
+    auto own = of("[servers.a]\ncommand = 'x'\nx-off = true\n_note = 'y'\n");
+    check_transports(own, known());
+    ASSERT_EQ(own.servers.size(), 1u);
+    EXPECT_EQ(all(own.diagnostics), "") << "nothing is to be said of what people mark as their own";
+    EXPECT_FALSE(own.servers[0].settings.contains("x-off"));
 }
 
 TEST(CheckTransports, SoDoesOneThatASchemaLetsPass) {

@@ -339,7 +339,8 @@ TEST_F(ProcessServiceTest, SaysWhichSupervisorItCouldNotStart) {
     ASSERT_FALSE(process);
     EXPECT_EQ(process.error().code, ErrorCode::Io);
     EXPECT_EQ(process.error().message,
-              "cannot start the supervisor /opt/none/supervisor: No such file or directory");
+              "the installation is not complete: cannot start the supervisor "
+              "/opt/none/supervisor: No such file or directory");
 }
 
 TEST_F(ProcessServiceTest, SaysThatThereAreNoDescriptorsLeft) {

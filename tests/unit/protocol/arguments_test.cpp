@@ -138,6 +138,23 @@ TEST(Arguments, WhatIsNotCheckedIsSaid) {
     EXPECT_THAT(unchecked_in(foreign), ElementsAre(HasSubstr("its schema cannot be used")));
 }
 
+TEST(Undeclared, ArgumentsAreToldWhereTheSchemaWouldNameThem) {
+    const auto told = [](const char* schema) {
+        return undeclared_in({{"count", 1}, {"cuont", 3}}, json::parse(schema));
+    };
+    EXPECT_THAT(told(R"({"properties":{"count":{}}})"),
+                ElementsAre("\"cuont\" is sent, though its schema does not name it; did you mean "
+                            "\"count\"?"));
+    for (const char* open :
+         {R"({"properties":{"count":{}},"additionalProperties":true})", R"({"properties":{}})",
+          "{}", R"({"properties":{"count":{}},"patternProperties":{"^c":{}}})", "true",
+          R"({"properties":{"count":{}},"allOf":[{"properties":{"cuont":{}}}]})"})
+        EXPECT_THAT(told(open), testing::IsEmpty()) << open;
+    json::object many;
+    for (int i = 0; i < 100; ++i) many[std::to_string(i)] = i;
+    EXPECT_EQ(undeclared_in(many, json::parse(R"({"properties":{"a":{}}})")).size(), 10u);
+}
+
 TEST(Arguments, UnknownNamesAreToldWhereTheSchemaListsTheKnownOnes) {
     const auto told = [](const char* schema) {
         return check_arguments(json::parse(schema), {{"a/b", 1}});
