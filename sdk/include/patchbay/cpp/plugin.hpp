@@ -54,7 +54,7 @@ inline void fill(patchbay_error& error, patchbay_status code, std::string_view t
     error.flags = flags;
     error.native_code = native_code;
     text = utf8_prefix(text, sizeof error.message - 1);
-    std::memcpy(error.message, text.data(), text.size());
+    text.copy(error.message, text.size());
 }
 
 // Thrown by open(): the status and the text for people.
