@@ -380,6 +380,14 @@ TEST_F(WrittenNames, ARegularExpressionDeniesAllThatBeginsLikeIt) {
     EXPECT_FALSE(allowed({{{"mcp__a__.*"}}, {}}, "a", "z")) << "what allows says what it means";
 }
 
+TEST_F(WrittenNames, InTheRulesOfTheServerItselfMayHaveBlanksAroundThem) {
+    auto& server = servers.front();
+    server.disabled_tools = {"x ", " mcp__a_b__y"};
+    server.tools = {{" z", Level::Deny}, {"u ", Level::AllowAlways}};
+    for (const auto* tool : {"x", "y", "z"}) EXPECT_FALSE(allowed({}, "a_b", tool)) << tool;
+    EXPECT_TRUE(allowed({}, "a_b", "u"));
+}
+
 TEST_F(WrittenNames, OfToolsThatAreToldApartAreDeniedByTheNameThatTheyShare) {
     const Policy policy({{}, {"mcp__a___b"}, {}, {}, {}}, servers);
     const auto decision = [&](const std::string& name) {
