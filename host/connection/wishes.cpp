@@ -87,14 +87,13 @@ std::optional<Error> Wishes::excess(CallerNumber caller, const std::string& uri)
         return Error{ErrorCode::Limit, "a URI of " + std::to_string(uri.size()) +
                                            " bytes cannot be subscribed to (limit " +
                                            std::to_string(core::kMostUriBytes) + ")"};
-    const auto most = terms_.limits.subscriptions;
-    std::size_t held = 0;
-    for (const auto& [each, subscription] : resources_)
-        if (each != uri && subscription.holders.contains(caller)) ++held;
-    if (held < most) return {};
-    return Error{
-        ErrorCode::Limit,
-        std::to_string(held) + " resources are subscribed to already (limit subscriptions)"};
+    const auto count = held_.find(caller);
+    const auto found = resources_.find(uri);
+    const bool holds = found != resources_.end() && found->second.holders.contains(caller);
+    if (holds || count == held_.end() || count->second < terms_.limits.subscriptions) return {};
+    return Error{ErrorCode::Limit,
+                 std::to_string(count->second) +
+                     " resources are subscribed to already (limit subscriptions)"};
 }
 
 // Once for all that a turn of the loop brings: the stream names each URI anew.
@@ -118,7 +117,7 @@ void Wishes::subscribe(CallerNumber caller, const std::string& uri, bool wanted,
     }
     const bool before = resources_.contains(uri);
     if (wanted) {
-        resources_[uri].holders.insert(caller);
+        hold(caller, uri);
         note_taken(uri);
     } else {
         let_go(caller, uri);
@@ -131,9 +130,8 @@ void Wishes::subscribe(CallerNumber caller, const std::string& uri, bool wanted,
 // server, where it is subscribed to once for all.
 void Wishes::subscribe_by_request(CallerNumber caller, const std::string& uri,
                                   ReplyHandler handler) {
-    auto& subscribed = resources_[uri];
-    const bool new_holder = subscribed.holders.insert(caller).second;
-    if (subscribed.taken && new_holder) return confirm(std::move(handler));
+    const bool new_holder = hold(caller, uri);
+    if (resources_[uri].taken && new_holder) return confirm(std::move(handler));
     owner_.request(caller, subscription(uri, true),
                    [this, watch = lifetime_.watch(), caller, uri, new_holder,
                     handler = std::move(handler)](Result<Reply> reply) {
@@ -157,7 +155,7 @@ void Wishes::unsubscribe_by_request(CallerNumber caller, const std::string& uri,
                     handler = std::move(handler)](Result<Reply> reply) {
                        const bool ended = reply && reply->error.empty();
                        if (!watch.expired() && held && !ended) {  // so it goes on
-                           resources_[uri].holders.insert(caller);
+                           hold(caller, uri);
                            note_taken(uri);
                        }
                        handler(std::move(reply));
@@ -169,10 +167,17 @@ void Wishes::note_taken(const std::string& uri) {
     if (found != resources_.end()) found->second.taken = true;
 }
 
+// False: it did so before.
+bool Wishes::hold(CallerNumber caller, const std::string& uri) {
+    const bool added = resources_[uri].holders.insert(caller).second;
+    if (added) ++held_[caller];
+    return added;
+}
+
 void Wishes::let_go(CallerNumber caller, const std::string& uri) {
     const auto found = resources_.find(uri);
     if (found == resources_.end()) return;
-    found->second.holders.erase(caller);
+    if (found->second.holders.erase(caller) != 0 && --held_[caller] == 0) held_.erase(caller);
     if (found->second.holders.empty()) resources_.erase(found);
 }
 

@@ -67,6 +67,7 @@ private:
     void subscribe_by_request(CallerNumber caller, const std::string& uri, ReplyHandler handler);
     void unsubscribe_by_request(CallerNumber caller, const std::string& uri, ReplyHandler handler);
     void note_taken(const std::string& uri);
+    bool hold(CallerNumber caller, const std::string& uri);
     void let_go(CallerNumber caller, const std::string& uri);
     void take_back_level(CallerNumber caller, const std::string& refused,
                          const std::string& former);
@@ -81,6 +82,7 @@ private:
     OwnRequests& requests_;
     WishesOwner& owner_;
     std::map<std::string, Subscription, std::less<>> resources_;  // by URI; each has a holder
+    std::map<CallerNumber, std::size_t> held_;                    // how many of those; never 0
     std::map<CallerNumber, std::string> levels_;
     bool listening_anew_ = false;  // at the end of this turn
     core::Lifetime lifetime_;

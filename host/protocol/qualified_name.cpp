@@ -33,13 +33,6 @@ bool fits(std::string_view name) {
     return name.size() <= kPublicNameBytes && std::all_of(name.begin(), name.end(), is_plain);
 }
 
-std::string hashed(std::string_view server, std::string_view tool) {
-    std::string pair(server);
-    pair += '\0';
-    pair += tool;
-    return public_beginning(server, tool) + "_" + core::sha256_hex(pair).substr(0, 8);
-}
-
 }  // namespace
 
 std::string public_beginning(std::string_view server, std::string_view beginning) {
@@ -51,12 +44,15 @@ std::string public_beginning(std::string_view server, std::string_view beginning
 }
 
 std::string name_told_apart(std::string_view server, std::string_view tool) {
-    return hashed(server, tool);
+    std::string pair(server);
+    pair += '\0';
+    pair += tool;
+    return public_beginning(server, tool) + "_" + core::sha256_hex(pair).substr(0, 8);
 }
 
 std::string public_name(std::string_view server, std::string_view tool) {
     std::string name = raw_name(server, tool);
-    return fits(name) && !tool.empty() ? name : hashed(server, tool);
+    return fits(name) && !tool.empty() ? name : name_told_apart(server, tool);
 }
 
 void NameTable::add(const std::string& server, const std::string& tool) {
@@ -74,8 +70,8 @@ void NameTable::settle() const {
         std::map<std::string, std::vector<const Pair*>> wanted;
         for (auto& [pair, name] : names_) {
             const auto& [server, tool] = pair;
-            name =
-                told_apart.count(pair) ? hashed(server, tool) : protocol::public_name(server, tool);
+            name = told_apart.count(pair) ? name_told_apart(server, tool)
+                                          : protocol::public_name(server, tool);
             wanted[name].push_back(&pair);
         }
         pairs_.clear();

@@ -110,6 +110,19 @@ TEST_F(WishesTest, ACallerHoldsSoManySubscriptionsAndNoMore) {
     }
 }
 
+TEST_F(WishesTest, WhatACallerLetsGoOfIsRoomForAnother) {
+    terms.limits.subscriptions = 1;
+    be(protocol::Era::Modern);
+    wishes.subscribe(1, "file:///a", true, note());
+    wishes.subscribe(1, "file:///a", false, note());
+    wishes.subscribe(1, "file:///b", true, note());
+    EXPECT_THAT(wishes.resources(), ElementsAre("file:///b"));
+    wishes.release(1);
+    wishes.subscribe(1, "file:///c", true, note());
+    wishes.subscribe(1, "file:///d", true, note());
+    EXPECT_THAT(wishes.resources(), ElementsAre("file:///c"));
+}
+
 TEST_F(WishesTest, TheLogLevelIsSaidToALegacySessionAndMarkedInAModernOne) {
     be(protocol::Era::Legacy);
     wishes.set_log_level(1, "debug", note());
