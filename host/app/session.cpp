@@ -201,7 +201,6 @@ int Session::report_missing(const Error& error) const {
 void Session::connect(const std::vector<std::string>& servers, const Meanwhile& meanwhile) {
     // Told at the latest when the servers are closed, which is after this has returned.
     const auto settled = std::make_shared<bool>(false);
-    bool enough = false;
     ProgressLine line;
     const auto count = servers.empty() ? host_->connections().ids().size() : servers.size();
     if (!global_.quiet)
@@ -216,14 +215,14 @@ void Session::connect(const std::vector<std::string>& servers, const Meanwhile& 
         if (silent.size() == seen && seen != told && !silent.empty()) {
             told = seen;
             line.clear();
-            enough = meanwhile() == Go::Home;
-            if (!enough) say_waiting_for(silent);
+            meanwhile.show();
+            if (!meanwhile.is_enough()) say_waiting_for(silent);
         }
         seen = silent.size();
         next = host_->loop().after(kPatience, look);
     };
-    if (meanwhile && count > 1) next = host_->loop().after(kPatience, look);
-    wait([&] { return *settled || enough || was_interrupted(); }, [] {});
+    if (meanwhile.show && count > 1) next = host_->loop().after(kPatience, look);
+    wait([&] { return *settled || meanwhile.is_enough() || was_interrupted(); }, [] {});
     host_->loop().cancel(next);
     line.clear();
     if (!was_interrupted()) tell_rules_without_tools();

@@ -54,14 +54,17 @@ public:
     // Connects these servers, all when empty, with a progress line on a terminal. Ends early when
     // interrupted, and leaves them as they are: what is known by then is worth telling.
     //
-    // `meanwhile` is called when most have answered, nobody has for kPatience, and some are silent
-    // still: shows what is there, and says whether the others are waited for any longer. Who they
-    // are is told on stderr. Called again when more have answered.
-    enum class Go { On, Home };
-    using Meanwhile = std::function<Go()>;
+    // When most have answered, nobody has for kPatience, and some are silent still, `meanwhile`
+    // shows what is there, and once more when more have answered. Who is waited for is told on
+    // stderr, unless there is enough.
+    struct Meanwhile {
+        std::function<void()> show;    // none: nothing is told before all have answered
+        std::function<bool()> enough;  // that nobody else need be waited for; none: never
+        bool is_enough() const { return enough && enough(); }
+    };
     static constexpr std::chrono::milliseconds kPatience{1000};
     void say_waiting_for(const std::vector<std::string>& silent) const;
-    void connect(const std::vector<std::string>& servers, const Meanwhile& meanwhile = {});
+    void connect(const std::vector<std::string>& servers, const Meanwhile& meanwhile = {nullptr, nullptr});
 
     int report(const Error& error) const;
 

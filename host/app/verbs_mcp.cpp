@@ -180,7 +180,7 @@ int status_verb(const GlobalOptions& global, const std::string& server) {
         if (global.json)
             session.connect({});
         else
-            session.connect({}, [] { return Session::Go::On; });  // says who is waited for
+            session.connect({}, {[] {}, {}});  // says who is waited for
         return show_statuses(session, session.servers().statuses());
     }
     session.tell_troubles_of({server}, Session::Entries::All);

@@ -33,45 +33,50 @@ Kind kind_of(const std::string& name) {
                                : Kind::Resources;
 }
 
-// Shows what has come while other servers are silent; empty: waits for all of them.
-using Show = std::function<void(const ThingList& so_far)>;
+// What is done with the things that have come while other servers are silent.
+struct Early {
+    std::function<void(const ThingList& so_far)> show;  // none: waits for all of them
+    std::function<bool()> enough = {};                  // as in Session::Meanwhile
+    bool is_enough() const { return enough && enough(); }
+};
 
 // From every server that is connected and offers them, all at once.
 ThingList list_connected(Session& session, Kind kind, const std::string& server,
-                         const Show& show = {}) {
+                         const Early& early = {}) {
     std::optional<ThingList> listed;
     const auto listing =
         service::list_things(session.servers(), session.caller(), kind, server, session.waited(),
                              [&](ThingList list) { listed = std::move(list); });
     auto& loop = session.host().loop();
     core::Loop::TimerId patience = 0;
-    if (show && server.empty())
+    if (early.show && server.empty())
         patience = loop.after(Session::kPatience, [&] {
             if (listed) return;
-            show(listing->so_far());
-            session.say_waiting_for(listing->silent());
+            early.show(listing->so_far());
+            if (!early.is_enough()) session.say_waiting_for(listing->silent());
         });
-    session.wait([&] { return listed.has_value(); }, [&] { listing->cut_short(); });
+    session.wait([&] { return listed.has_value() || early.is_enough(); }, [&] { listing->cut_short(); });
     loop.cancel(patience);
     return listed.value_or(ThingList());
 }
 
 ThingList list_things(Session& session, Kind kind, const std::string& server,
-                      const Show& show = {}) {
-    if (!show || !server.empty()) {
+                      const Early& early = {}) {
+    if (!early.show || !server.empty()) {
         session.connect(server.empty() ? std::vector<std::string>{}
                                        : std::vector<std::string>{server});
         return list_connected(session, kind, server);
     }
     // Those that are there are asked before the silent ones are, and once more with them.
-    std::shared_ptr<service::ThingListing> early;
-    session.connect({}, [&] {
-        early = service::list_things(session.servers(), session.caller(), kind, {},
-                                     service::Wait::ToTheEnd, show);
-        return Session::Go::On;
-    });
-    early.reset();
-    return list_connected(session, kind, server, show);
+    std::shared_ptr<service::ThingListing> of_those_there;
+    const auto ask = [&] {
+        of_those_there = service::list_things(session.servers(), session.caller(), kind, {},
+                                              service::Wait::ToTheEnd, early.show);
+    };
+    session.connect({}, {ask, early.enough});
+    of_those_there.reset();
+    if (early.is_enough()) return {};
+    return list_connected(session, kind, server, early);
 }
 
 // Whose things a list lacks because rules forbid them: without this it looks as if there were none.
@@ -88,9 +93,20 @@ std::string text_of(const json::object& object, const char* key) {
     return core::printable(core::text_in(&object, key).value_or(""), 500);
 }
 
-// The thing of this name, from the one server that lists it; the error names what was asked.
+// The thing of this name, from the one server that lists it; the error names what was asked. Who has
+// it by the time that the others are only waited for is taken: a silent one holds nothing back.
 Result<NamedThing> find_thing(Session& session, Kind kind, const std::string& name) {
-    const auto listed = list_things(session, kind, "");
+    std::optional<Result<NamedThing>> early;
+    const auto listed = list_things(
+        session, kind, "",
+        {[&](const ThingList& so_far) { early = service::find_thing(so_far, kind, name); },
+         [&] { return early.has_value(); }});
+    if (early) {
+        if (early->has_value() && !session.global().quiet)
+            say("note: server \"" + (*early)->server + "\" lists it, and not every server has " +
+                "answered; --server says whose is meant");
+        return *early;
+    }
     if (const auto found = service::find_thing(listed, kind, name)) return *found;
     if (session.was_interrupted()) return Error{ErrorCode::Cancelled, "interrupted"};
     // It may be a server that is not there which has it, or one that may not be asked.
@@ -198,7 +214,7 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
         static_cast<void>(stdout_error());  // whoever reads has it now
     };
     // JSON is one document.
-    const auto listed = list_things(session, kind, server, global.json ? Show() : Show(show));
+    const auto listed = list_things(session, kind, server, global.json ? Early() : Early{show});
     // What is there is listed though another server is not: that one is named on stderr, and the
     // exit code says that the list is not whole.
     if (!listed.errors.empty() && listed.answered == 0)

@@ -194,13 +194,15 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     } else if (global.json) {
         session.connect(servers);  // one document
     } else {
-        session.connect(servers, [&] {
+        bool found = false;
+        const auto show = [&] {
             auto so_far = fitting(service::Wait::CutShort);
-            if (named_in(so_far) != so_far.tools.end() && !schema) return Session::Go::Home;
+            found = named_in(so_far) != so_far.tools.end() && !schema;
+            if (found) return;
             print_new(std::move(so_far.tools));
             static_cast<void>(stdout_error());  // whoever reads has it now
-            return Session::Go::On;
-        });
+        };
+        session.connect(servers, {show, [&] { return found; }});
     }
     const auto listed = fitting(session.waited());
     const auto named = named_in(listed);

@@ -338,6 +338,28 @@ INSTANTIATE_TEST_SUITE_P(Lists, SilentServer,
                                          std::pair(Words{"resources", "list"}, "example://text "),
                                          std::pair(Words{"prompts", "list"}, "greet ")));
 
+// What is named without its server is taken from the one that lists it.
+class SilentServerBesideAThing : public testing::TestWithParam<std::pair<Words, const char*>> {};
+
+TEST_P(SilentServerBesideAThing, IsNotWaitedFor) {
+    const auto& [words, expected] = GetParam();
+    Home home;
+    home.add_example("silent", {"--never-answer"}, {{"startup_timeout_sec", 60}});
+    home.add_example("good");
+    const auto done = home.run(words);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.out, HasSubstr(expected));
+    EXPECT_THAT(done.err, HasSubstr("note: server \"good\" lists it, and not every server has "
+                                    "answered; --server says whose is meant\n"));
+    EXPECT_LT(done.took, 30s) << "long before the silent one is given up";
+    EXPECT_EQ(nothing_left(), "");
+}
+INSTANTIATE_TEST_SUITE_P(
+    Things, SilentServerBesideAThing,
+    testing::Values(std::pair(Words{"resources", "read", "example://text"}, "text"),
+                    std::pair(Words{"prompts", "get", "greet", "who=Ada"}, "Ada"),
+                    std::pair(Words{"complete", "--prompt", "greet", "style=f"}, "formal")));
+
 TEST(BadServersTogether, ASilentOneIsToldWhenItsTimeIsOverAndTheExitCodeStays) {
     Home home;
     home.add_example("silent", {"--never-answer"}, {{"startup_timeout_sec", 4}});
