@@ -63,6 +63,19 @@ using N = const Node&;
 constexpr auto kYes = Overlay::Yes;
 constexpr auto kNo = Overlay::No;
 
+template <std::size_t size>
+struct KeyName {
+    constexpr KeyName(const char (&name)[size]) { std::copy_n(name, size, text); }
+    char text[size];
+};
+
+// Errors name the key that was written, of the two units that a limit may be written in.
+template <KeyName name, auto limit, auto written_as, int unit_ms>
+constexpr ServerKey kTimeout{name.text, kYes, [](S& server, N value) {
+                                 server.*written_as = name.text;
+                                 return take_duration(server.*limit, value, unit_ms);
+                             }};
+
 // `transport` and the settings (command, url, ...) are taken by take_settings(), since what they
 // mean depends on each other; `config` nests settings.
 const std::array kServerKeys = {
@@ -85,36 +98,12 @@ const std::array kServerKeys = {
     ServerKey{"bearer_token_env_var", kNo,
               [](S& s, N v) { return take_text(s.bearer_token_env_var, v); }},
     ServerKey{"oauth", kNo, [](S& s, N v) { return take_object(s.oauth, v); }},
-    ServerKey{"startup_timeout_sec", kYes,
-              [](S& s, N v) {
-                  s.startup_timeout_from = "startup_timeout_sec";
-                  return take_duration(s.startup_timeout, v, 1000);
-              }},
-    ServerKey{"startup_timeout_ms", kYes,
-              [](S& s, N v) {
-                  s.startup_timeout_from = "startup_timeout_ms";
-                  return take_duration(s.startup_timeout, v, 1);
-              }},
-    ServerKey{"request_timeout_ms", kYes,
-              [](S& s, N v) {
-                  s.request_timeout_from = "request_timeout_ms";
-                  return take_duration(s.request_timeout, v, 1);
-              }},
-    ServerKey{"request_timeout_sec", kYes,
-              [](S& s, N v) {
-                  s.request_timeout_from = "request_timeout_sec";
-                  return take_duration(s.request_timeout, v, 1000);
-              }},
-    ServerKey{"tool_timeout_sec", kYes,
-              [](S& s, N v) {
-                  s.tool_timeout_from = "tool_timeout_sec";
-                  return take_duration(s.tool_timeout, v, 1000);
-              }},
-    ServerKey{"tool_timeout_ms", kYes,
-              [](S& s, N v) {
-                  s.tool_timeout_from = "tool_timeout_ms";
-                  return take_duration(s.tool_timeout, v, 1);
-              }},
+    kTimeout<"startup_timeout_sec", &S::startup_timeout, &S::startup_timeout_from, 1000>,
+    kTimeout<"startup_timeout_ms", &S::startup_timeout, &S::startup_timeout_from, 1>,
+    kTimeout<"request_timeout_ms", &S::request_timeout, &S::request_timeout_from, 1>,
+    kTimeout<"request_timeout_sec", &S::request_timeout, &S::request_timeout_from, 1000>,
+    kTimeout<"tool_timeout_sec", &S::tool_timeout, &S::tool_timeout_from, 1000>,
+    kTimeout<"tool_timeout_ms", &S::tool_timeout, &S::tool_timeout_from, 1>,
     ServerKey{"enabled_tools", kYes,
               [](S& s, N v) { return take_texts(s.enabled_tools.emplace(), v); }},
     ServerKey{"disabled_tools", kYes, [](S& s, N v) { return take_texts(s.disabled_tools, v); }},

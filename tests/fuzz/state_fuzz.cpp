@@ -3,39 +3,21 @@
 #include "app/era_file.hpp"
 #include "auth/store_file.hpp"
 #include "core/loop.hpp"
-#include "fuzz/require.hpp"
+#include "fuzz/state_folder.hpp"
 #include "service/trust_file.hpp"
-#include "support/scratch_folder.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <fcntl.h>
 #include <string>
-#include <unistd.h>
-
-namespace {
 
 using namespace patchbay;
 
-struct Folder : test::ScratchFolder {
-    Folder() {}  // a const one may be made
-    void put(const char* name, std::string_view text) const {
-        const auto file = *this / name;
-        ::unlink(file.c_str());  // a file that is cut to nothing is flushed when it is closed
-        const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
-        FUZZ_REQUIRE(fd >= 0);
-        FUZZ_REQUIRE(::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
-        ::close(fd);
-    }
-};
-
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    static const Folder folder;
+    static const test::StateFolder folder;
     static core::Loop loop;
     const std::string_view text(reinterpret_cast<const char*>(data), size);
-    for (const char* name : {"mcp-auth.json", "trust.json", "eras.json"}) folder.put(name, text);
+    for (const char* name : {"mcp-auth.json", "trust.json", "eras.json"})
+        folder.put(folder / name, text);
 
     const auto logins = auth::StoreFile(folder.path()).read();
     if (logins) FUZZ_REQUIRE(logins->file.at("servers").is_object() && logins->warning.empty());
