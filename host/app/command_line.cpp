@@ -25,7 +25,7 @@ constexpr const char* kFooter =
 
 Exit codes: 0 ok, 1 failure, a list that misses a server's part, or not offered by the server, 2 the tool answered an error, 3 wrong usage or
   arguments, 4 the configuration is wrong, 5 a server that was asked for is not available (auth_required, failed or
-  error; of a list of all servers' tools or other things: none is), or none lists such things, 6 not found or disabled, 7 denied by policy, hidden by it or not approved, 8 timed out, 130 interrupted, 141 nobody reads the output any longer)";
+  error; of a list of all servers' tools or other things: none is), 6 not found or disabled, 7 denied by policy, hidden by it or not approved, 8 timed out, 130 interrupted, 141 nobody reads the output any longer)";
 
 // Accepted before and after the verb.
 void add_globals(CLI::App& app, GlobalOptions& global) {

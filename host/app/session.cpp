@@ -199,19 +199,26 @@ int Session::report_missing(const Error& error) const {
 }
 
 void Session::connect(const std::vector<std::string>& servers, const Meanwhile& meanwhile) {
+    const auto count = servers.empty() ? host_->connections().ids().size() : servers.size();
     // Told at the latest when the servers are closed, which is after this has returned.
     const auto settled = std::make_shared<bool>(false);
+    host_->connections().connect(servers, [settled] { *settled = true; });
+    wait_for({count, [&] { return silent_of(servers); },
+              [&] { return *settled || was_interrupted(); }, [] {}},
+             meanwhile);
+}
+
+void Session::wait_for(const OnTheirWay& servers, const Meanwhile& meanwhile) {
     ProgressLine line;
-    const auto count = servers.empty() ? host_->connections().ids().size() : servers.size();
+    const auto count = servers.count;
     if (!global_.quiet)
         line.show("connecting to " + std::to_string(count) +
                   (count == 1 ? " server ..." : " servers ..."));
-    host_->connections().connect(servers, [settled] { *settled = true; });
     // Two looks that find as many silent ones are the patience.
     core::Loop::TimerId next = 0;
     std::size_t seen = count, told = count;
     const std::function<void()> look = [&] {
-        const auto silent = silent_of(servers);
+        const auto silent = servers.silent();
         if (silent.size() == seen && seen != told && !silent.empty()) {
             told = seen;
             line.clear();
@@ -222,7 +229,7 @@ void Session::connect(const std::vector<std::string>& servers, const Meanwhile& 
         next = host_->loop().after(kPatience, look);
     };
     if (meanwhile.show && count > 1) next = host_->loop().after(kPatience, look);
-    wait([&] { return *settled || meanwhile.is_enough() || was_interrupted(); }, [] {});
+    wait([&] { return servers.done() || meanwhile.is_enough(); }, servers.interrupted);
     host_->loop().cancel(next);
     line.clear();
     if (!was_interrupted()) tell_rules_without_tools();

@@ -51,20 +51,28 @@ public:
         return was_interrupted() ? service::Wait::CutShort : service::Wait::ToTheEnd;
     }
 
-    // Connects these servers, all when empty, with a progress line on a terminal. Ends early when
-    // interrupted, and leaves them as they are: what is known by then is worth telling.
-    //
-    // When most have answered, nobody has for kPatience, and some are silent still, `meanwhile`
-    // shows what is there, and once more when more have answered. Who is waited for is told on
-    // stderr, unless there is enough.
+    // When most of many servers have answered, nobody has for kPatience, and some are silent still,
+    // `meanwhile` shows what is there, and once more when more have answered. Who is waited for is
+    // told on stderr, unless there is enough.
     struct Meanwhile {
         std::function<void()> show;    // none: nothing is told before all have answered
         std::function<bool()> enough;  // that nobody else need be waited for; none: never
         bool is_enough() const { return enough && enough(); }
     };
     static constexpr std::chrono::milliseconds kPatience{1000};
-    void say_waiting_for(const std::vector<std::string>& silent) const;
-    void connect(const std::vector<std::string>& servers, const Meanwhile& meanwhile = {nullptr, nullptr});
+    // Servers that are on their way, for whatever was asked of them.
+    struct OnTheirWay {
+        std::size_t count;
+        std::function<std::vector<std::string>()> silent;  // of which nothing is known yet
+        std::function<bool()> done;
+        std::function<void()> interrupted;
+    };
+    // Waits for them, with a progress line on a terminal.
+    void wait_for(const OnTheirWay& servers, const Meanwhile& meanwhile = {nullptr, nullptr});
+    // Connects these servers, all when empty. Ends early when interrupted, and leaves them as they
+    // are: what is known by then is worth telling.
+    void connect(const std::vector<std::string>& servers,
+                 const Meanwhile& meanwhile = {nullptr, nullptr});
 
     int report(const Error& error) const;
 
@@ -87,6 +95,7 @@ private:
     void start();
     // Those of `servers`, all when empty, of which nothing is known yet.
     std::vector<std::string> silent_of(const std::vector<std::string>& servers) const;
+    void say_waiting_for(const std::vector<std::string>& silent) const;
     void tell(std::vector<config::Diagnostic> diagnostics);
     void on_signal();
 

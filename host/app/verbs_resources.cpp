@@ -37,46 +37,29 @@ Kind kind_of(const std::string& name) {
 struct Early {
     std::function<void(const ThingList& so_far)> show;  // none: waits for all of them
     std::function<bool()> enough = {};                  // as in Session::Meanwhile
-    bool is_enough() const { return enough && enough(); }
 };
 
-// From every server that is connected and offers them, all at once.
-ThingList list_connected(Session& session, Kind kind, const std::string& server,
-                         const Early& early = {}) {
-    std::optional<ThingList> listed;
-    const auto listing =
-        service::list_things(session.servers(), session.caller(), kind, server, session.waited(),
-                             [&](ThingList list) { listed = std::move(list); });
-    auto& loop = session.host().loop();
-    core::Loop::TimerId patience = 0;
-    if (early.show && server.empty())
-        patience = loop.after(Session::kPatience, [&] {
-            if (listed) return;
-            early.show(listing->so_far());
-            if (!early.is_enough()) session.say_waiting_for(listing->silent());
-        });
-    session.wait([&] { return listed.has_value() || early.is_enough(); }, [&] { listing->cut_short(); });
-    loop.cancel(patience);
-    return listed.value_or(ThingList());
-}
-
+// Of `server`, or of all; each is asked as soon as it is there.
 ThingList list_things(Session& session, Kind kind, const std::string& server,
                       const Early& early = {}) {
-    if (!early.show || !server.empty()) {
-        session.connect(server.empty() ? std::vector<std::string>{}
-                                       : std::vector<std::string>{server});
-        return list_connected(session, kind, server);
-    }
-    // Those that are there are asked before the silent ones are, and once more with them.
-    std::shared_ptr<service::ThingListing> of_those_there;
-    const auto ask = [&] {
-        of_those_there = service::list_things(session.servers(), session.caller(), kind, {},
-                                              service::Wait::ToTheEnd, early.show);
-    };
-    session.connect({}, {ask, early.enough});
-    of_those_there.reset();
-    if (early.is_enough()) return {};
-    return list_connected(session, kind, server, early);
+    std::optional<ThingList> listed;
+    const auto listing = service::list_things(session.servers(), session.caller(), kind, server,
+                                              [&](ThingList list) { listed = std::move(list); });
+    Session::Meanwhile meanwhile{nullptr, early.enough};
+    if (early.show) meanwhile.show = [&] { early.show(listing->so_far()); };
+    session.wait_for({listing->silent().size(), [&] { return listing->silent(); },
+                      [&] { return listed.has_value(); }, [&] { listing->cut_short(); }},
+                     meanwhile);
+    return listed ? std::move(*listed) : listing->so_far();
+}
+
+ThingList list_as_they_are(Session& session, Kind kind) {
+    std::optional<ThingList> listed;
+    const auto listing =
+        service::list_things_as_they_are(session.servers(), session.caller(), kind,
+                                         [&](ThingList list) { listed = std::move(list); });
+    session.wait([&] { return listed.has_value(); }, [&] { listing->cut_short(); });
+    return listed.value_or(ThingList());
 }
 
 // Whose things a list lacks because rules forbid them: without this it looks as if there were none.
@@ -93,43 +76,52 @@ std::string text_of(const json::object& object, const char* key) {
     return core::printable(core::text_in(&object, key).value_or(""), 500);
 }
 
-// The thing of this name, from the one server that lists it; the error names what was asked. Who has
-// it by the time that the others are only waited for is taken: a silent one holds nothing back.
-Result<NamedThing> find_thing(Session& session, Kind kind, const std::string& name) {
-    std::optional<Result<NamedThing>> early;
+// The thing of this name, from the one server that lists it. Who has it by the time that the others
+// are only waited for is taken: a silent one holds nothing back. Nothing: why was reported.
+std::optional<NamedThing> find_thing(Session& session, Kind kind, const std::string& name,
+                                     int& exit_code) {
+    const auto report = [&](const Error& error) { return exit_code = session.report(error); };
+    std::optional<Result<NamedThing>> found;
     const auto listed = list_things(
         session, kind, "",
-        {[&](const ThingList& so_far) { early = service::find_thing(so_far, kind, name); },
-         [&] { return early.has_value(); }});
-    if (early) {
-        if (early->has_value() && !session.global().quiet)
-            say("note: server \"" + (*early)->server + "\" lists it, and not every server has " +
-                "answered; --server says whose is meant");
-        return *early;
-    }
-    if (const auto found = service::find_thing(listed, kind, name)) return *found;
-    if (session.was_interrupted()) return Error{ErrorCode::Cancelled, "interrupted"};
+        {[&](const ThingList& so_far) { found = service::find_thing(so_far, kind, name); },
+         [&] { return found.has_value(); }});
+    if (found && *found && !session.global().quiet)
+        say("note: server \"" + (*found)->server + "\" lists it, and not every server has " +
+            "answered; --server says whose is meant");
+    if (!found) found = service::find_thing(listed, kind, name);
+    if (found && *found) return std::move(found->value());
+    if (found) return report(found->error()), std::nullopt;
+    if (session.was_interrupted())
+        return report({ErrorCode::Cancelled, "interrupted"}), std::nullopt;
+
+    session.tell_troubles();
+    const auto& servers = session.servers();
+    const auto missing = [&](const Error& error) { exit_code = session.report_missing(error); };
+    if (servers.connections().ids().empty()) return missing(servers.nobody_to_ask()), std::nullopt;
+    if (listed.answered == 0 && !listed.errors.empty())
+        return report(service::nobody_answered(listed.errors)), std::nullopt;
     // It may be a server that is not there which has it, or one that may not be asked.
     for (const auto* errors : {&listed.errors, &listed.denied})
         for (const auto& each : *errors) say("error: " + each.error.message);
-    session.tell_troubles();
     if (kind == Kind::Resources) {
-        const auto templates = list_connected(session, Kind::Templates, "");
-        if (auto explained = service::explained_by_template(templates, name)) return *explained;
+        const auto templates = list_as_they_are(session, Kind::Templates);
+        if (auto explained = service::explained_by_template(templates, name))
+            return report(*explained), std::nullopt;
     }
-    return service::not_listed(listed, kind, name);
+    return missing(servers.missing(service::not_listed(listed, kind, name), {})), std::nullopt;
 }
 
-Result<NamedThing> thing_of(Session& session, Kind kind, const std::string& name,
-                            const std::string& server) {
-    if (server.empty()) return find_thing(session, kind, name);
-    std::optional<ThingList> listed;
-    const auto listing =
-        service::connect_and_list_things(session.servers(), session.caller(), kind, server,
-                                         [&](ThingList list) { listed = std::move(list); });
-    session.wait([&] { return listed.has_value(); });
-    if (!listed || session.was_interrupted()) return Error{ErrorCode::Cancelled, "interrupted"};
-    return service::find_thing_of(*listed, kind, name, server);
+std::optional<NamedThing> thing_of(Session& session, Kind kind, const std::string& name,
+                                   const std::string& server, int& exit_code) {
+    if (server.empty()) return find_thing(session, kind, name, exit_code);
+    const auto listed = list_things(session, kind, server);
+    auto found = session.was_interrupted()
+                     ? Result<NamedThing>(Error{ErrorCode::Cancelled, "interrupted"})
+                     : service::find_thing_of(listed, kind, name, server);
+    if (found) return std::move(*found);
+    exit_code = session.report(found.error());
+    return {};
 }
 
 // Arguments of prompts are strings, whatever they look like.
@@ -225,11 +217,14 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     const bool none = listed.things.empty() && listed.errors.empty();
     if (none && session.host().connections().ids().empty() && session.servers().misconfigured())
         return kConfigError;
-    if (none)
+    if (none && session.host().connections().ids().empty())
+        say("no " + kind_name + ": " + session.servers().nobody_to_ask().message);
+    else if (none)
         say("no " + kind_name + denied_beside(listed));
     else if (!listed.denied.empty() && !global.quiet)
         say("note: " + denied_beside(listed).substr(2));
-    return listed.errors.empty() ? kOk : kFailure;
+    // What an entry out of order would have listed is missing as well.
+    return listed.errors.empty() && !session.servers().misconfigured(server) ? kOk : kFailure;
 }
 
 int read_resource_verb(const GlobalOptions& global, const std::string& uri,
@@ -239,9 +234,10 @@ int read_resource_verb(const GlobalOptions& global, const std::string& uri,
     auto& session = *opened;
     session.tell_troubles_of({server});
     if (!session.servers().has(server)) return session.report_no_server(server);
-    const auto thing = server.empty() ? find_thing(session, Kind::Resources, uri)
-                                      : Result<NamedThing>(NamedThing{server, {}});
-    if (!thing) return session.report(thing.error());
+    int exit_code = kOk;
+    const auto thing = server.empty() ? find_thing(session, Kind::Resources, uri, exit_code)
+                                      : NamedThing{server, {}};
+    if (!thing) return exit_code;
     auto request = service::read_resource(thing->server, uri);
     return ask(session, std::move(request), [&](const json::object& result) {
         Printed printed;
@@ -264,8 +260,9 @@ int get_prompt_verb(const GlobalOptions& global, const std::string& name, const 
     auto& session = *opened;
     session.tell_troubles_of({server});
     if (!session.servers().has(server)) return session.report_no_server(server);
-    const auto thing = thing_of(session, Kind::Prompts, name, server);
-    if (!thing) return session.report(thing.error());
+    int exit_code = kOk;
+    const auto thing = thing_of(session, Kind::Prompts, name, server, exit_code);
+    if (!thing) return exit_code;
     auto request = service::get_prompt(*thing, name, *arguments);
     if (!request) return session.report(request.error());
     return ask(session, std::move(*request), [&](const json::object& result) {
@@ -296,8 +293,10 @@ int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) 
     service::Completion completion{complete.prompt.empty() ? Kind::Templates : Kind::Prompts,
                                    complete.prompt.empty() ? complete.resource : complete.prompt,
                                    argument->first, argument->second, *context};
-    const auto thing = thing_of(session, completion.of, completion.name, complete.server);
-    if (!thing) return session.report(thing.error());
+    int exit_code = kOk;
+    const auto thing =
+        thing_of(session, completion.of, completion.name, complete.server, exit_code);
+    if (!thing) return exit_code;
     auto request = service::complete(*thing, completion);
     if (!request) return session.report(request.error());
     return ask(session, std::move(*request), [](const json::object& result) {

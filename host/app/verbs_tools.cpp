@@ -227,8 +227,14 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     for (const auto& each : listed.errors) say("error: " + each.error.message);
     if (session.was_interrupted()) return kInterrupted;
     if (none && servers.empty() && session.servers().misconfigured()) return kConfigError;
-    if (none) say(pattern.empty() ? "no tools" : "no tool matches " + pattern);
-    return listed.errors.empty() ? kOk : kFailure;
+    if (none && session.host().connections().ids().empty())
+        say("no tools: " + session.servers().nobody_to_ask().message);
+    else if (none)
+        say(pattern.empty() ? "no tools" : "no tool matches " + pattern);
+    // What an entry out of order would have listed is missing as well.
+    const bool whole =
+        listed.errors.empty() && !(meant == all && session.servers().misconfigured());
+    return whole ? kOk : kFailure;
 }
 
 int call_verb(const GlobalOptions& global, const CallOptions& call) {

@@ -114,9 +114,10 @@ Status Connection::status() const {
     status.state = state();
     impl.reception.count(status);
     status.notes = impl.tools.notes();
-    if (status.state == State::Ready || !tools().empty()) status.tools = tools().size();
-    if (const auto* error = tools_error())
-        status.tools_error = core::printable(error->message, 1000);
+    // A list that failed before there was any is not one of no tools.
+    const auto* error = tools_error();
+    if ((status.state == State::Ready && !error) || !tools().empty()) status.tools = tools().size();
+    if (error) status.tools_error = core::printable(error->message, 1000);
     status.pending = impl.requests.pending().size();
     if (const auto* agreed = session())
         tell_of_session(status, *agreed, impl.context.terms.limits.description_bytes);

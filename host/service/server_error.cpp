@@ -21,10 +21,12 @@ Error nobody_answered(const std::vector<ServerError>& errors) {
     const auto is = [](ErrorCode code) {
         return [code](const ServerError& each) { return each.error.code == code; };
     };
+    // A kind that is not that of all would be wrong of some.
+    const auto first = errors.front().error.code;
     const auto code =
         std::any_of(errors.begin(), errors.end(), is(ErrorCode::Cancelled)) ? ErrorCode::Cancelled
-        : std::all_of(errors.begin(), errors.end(), is(ErrorCode::Denied))  ? ErrorCode::Denied
-                                                                           : ErrorCode::Unavailable;
+        : std::all_of(errors.begin(), errors.end(), is(first))              ? first
+                                                               : ErrorCode::Unavailable;
     return {code, core::join(messages, "\n       ")};
 }
 

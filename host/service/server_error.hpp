@@ -20,7 +20,8 @@ struct ServerError {
 
 // That it was not waited for any longer.
 ServerError interrupted(const std::string& server);
-// That no server answered, as one error with a message a line; `errors` says it of each.
+// That no server answered, as one error with a message a line; `errors`, one at least, says it of
+// each.
 Error nobody_answered(const std::vector<ServerError>& errors);
 
 // [{"server", "message"}], secrets masked.

@@ -4,6 +4,7 @@
 #include "service/statuses.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace patchbay::service {
 using connection::State;
@@ -76,6 +77,19 @@ Error Servers::no_such_server(const std::string& server) const {
     return missing({ErrorCode::NotFound,
                     message + "; known: " + core::join(known, ", ") + more + passed_over()},
                    server);
+}
+
+Error Servers::nobody_to_ask() const {
+    std::map<State, std::size_t> counts;
+    for (const auto& status : statuses()) ++counts[status.state];
+    std::vector<std::string> told;
+    for (const auto& [state, count] : counts)
+        told.push_back(std::to_string(count) + " " + connection::name_of(state));
+    const auto why = told.empty()
+                         ? "is configured; patchbay config paths tells where one can be"
+                         : "can be asked (" + core::join(told, ", ") + "); see patchbay mcp list";
+    return {misconfigured() ? ErrorCode::Invalid : ErrorCode::NotFound,
+            "no MCP server " + why + passed_over()};
 }
 
 std::string Servers::passed_over() const {

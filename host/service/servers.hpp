@@ -38,6 +38,9 @@ public:
     bool has(std::string_view server) const;
     // Why there is no such server: out of order, disabled, or not there; names the others.
     Error no_such_server(const std::string& server) const;
+    // That no server at all can be asked: none is configured, or in which states they are. Invalid
+    // where the configuration has something wrong.
+    Error nobody_to_ask() const;
     // `error`, or Invalid where what was not found may be in what the configuration has wrong.
     // `server`: whose it would be; empty: nobody knows.
     Error missing(Error error, std::string_view server) const;

@@ -6,6 +6,7 @@
 
 #include "config/config.hpp"
 #include "connection/status.hpp"
+#include "core/result.hpp"
 
 #include <boost/json.hpp>
 
@@ -22,6 +23,9 @@ namespace patchbay::service {
 std::vector<connection::Status> statuses_of_all(std::vector<connection::Status> connected,
                                                 const std::map<std::string, std::size_t>& listed,
                                                 const config::Config& config);
+
+// Why a server in this state gives nothing.
+Error why_not_ready(const connection::Status& status);
 
 // Whether it was waited for until it was known what becomes of a server.
 enum class Wait { ToTheEnd, CutShort };

@@ -60,35 +60,38 @@ std::string to_json(const ThingList& list, Kind kind) {
     return listed_json(words_of(kind).member, json::serialize(items), list.errors);
 }
 
-void ThingListing::connect_and_list() {
-    // Of one server its own error is worth more than the state that it is left in.
-    if (!server_.empty()) return ask(server_);
-    known_.connections().connect({}, [self = weak_from_this()] {
-        if (const auto listing = self.lock()) listing->list(Wait::ToTheEnd);
+void ThingListing::list_of_all(Servers servers) {
+    of_all_ = true;
+    const auto ids = known_.connections().ids();
+    for (const auto& id : ids) missing_[id] = nullptr;
+    known_.connections().loop().defer([self = weak_from_this(), ids, servers] {
+        const auto listing = self.lock();
+        if (!listing) return;
+        if (ids.empty()) return listing->finish();
+        for (const auto& id : ids) {
+            if (servers == Servers::AsTheyAre) {
+                listing->settled(id);
+                continue;
+            }
+            listing->known_.connections().connect({id}, [self, id] {
+                if (const auto still = self.lock()) still->settled(id);
+            });
+        }
     });
 }
 
-void ThingListing::list(Wait wait) {
-    for (const auto& id : known_.connections().ids()) {
-        if (!server_.empty() && id != server_) continue;
-        auto& connection = known_.connections().find(id).value().get();
-        const auto status = connection.status();
-        const bool ready = status.state == State::Ready;
-        if (!ready || wait == Wait::CutShort) {
-            const bool cut = wait == Wait::CutShort && (ready || undecided(status));
-            list_.errors.push_back(
-                cut ? interrupted(id)
-                    : ServerError{id, {ErrorCode::Unavailable, status.last_error}});
-        } else if (server_.empty() && !connection.session()->can(words_of(kind_).capability)) {
-            ++list_.answered;  // it is there and has none
-        } else {
-            ask(id);
-        }
-    }
-    if (!missing_.empty()) return;
-    known_.connections().loop().defer([self = weak_from_this()] {
-        if (const auto listing = self.lock()) listing->finish();
-    });
+void ThingListing::list_of(const std::string& server) {
+    ask(server);
+}
+
+void ThingListing::settled(const std::string& id) {
+    if (!missing_.contains(id)) return;  // it was cut short
+    const auto connection = known_.connections().find(id);
+    if (!connection) return take(id, connection.error());
+    const auto status = connection->get().status();
+    if (status.state != State::Ready) return take(id, why_not_ready(status));
+    if (connection->get().session()->can(words_of(kind_).capability)) return ask(id);
+    take(id, json::array());  // it is there and has none
 }
 
 void ThingListing::ask(const std::string& id) {
@@ -108,7 +111,7 @@ void ThingListing::take(const std::string& id, Result<json::array> items) {
             if (item.is_object()) list_.things.push_back({id, std::move(item.get_object())});
     } else {
         // Where all are asked, one that the rules forbid is as if it had none.
-        const bool skipped = server_.empty() && items.error().code == ErrorCode::Denied;
+        const bool skipped = of_all_ && items.error().code == ErrorCode::Denied;
         (skipped ? list_.denied : list_.errors).push_back({id, items.error()});
     }
     if (missing_.empty()) finish();
@@ -146,19 +149,21 @@ void ThingListing::finish() {
 }
 
 std::shared_ptr<ThingListing> list_things(const Servers& known, connection::Caller& caller,
-                                          Kind kind, const std::string& server, Wait wait,
+                                          Kind kind, const std::string& server,
                                           ThingListing::Done done) {
-    auto listing = std::make_shared<ThingListing>(known, caller, kind, server, std::move(done));
-    listing->list(wait);
+    auto listing = std::make_shared<ThingListing>(known, caller, kind, std::move(done));
+    if (server.empty())
+        listing->list_of_all(ThingListing::Servers::Connect);
+    else
+        listing->list_of(server);
     return listing;
 }
 
-std::shared_ptr<ThingListing> connect_and_list_things(const Servers& known,
+std::shared_ptr<ThingListing> list_things_as_they_are(const Servers& known,
                                                       connection::Caller& caller, Kind kind,
-                                                      const std::string& server,
                                                       ThingListing::Done done) {
-    auto listing = std::make_shared<ThingListing>(known, caller, kind, server, std::move(done));
-    listing->connect_and_list();
+    auto listing = std::make_shared<ThingListing>(known, caller, kind, std::move(done));
+    listing->list_of_all(ThingListing::Servers::AsTheyAre);
     return listing;
 }
 
@@ -195,13 +200,15 @@ Result<NamedThing> find_thing_of(const ThingList& list, Kind kind, const std::st
 }
 
 Error not_listed(const ThingList& list, Kind kind, const std::string& name) {
+    if (list.answered == 0 && !list.errors.empty()) return nobody_answered(list.errors);
     std::vector<std::string> known;
     for (const auto& thing : list.things) {
         const auto* found = name_in(thing.definition, kind);
         if (found && std::find(known.begin(), known.end(), std::string_view(*found)) == known.end())
             known.emplace_back(*found);
     }
-    return {ErrorCode::NotFound, std::string("no server lists the ") + words_of(kind).word + " \"" +
+    const std::string server = list.errors.empty() ? "server" : "server that answered";
+    return {ErrorCode::NotFound, "no " + server + " lists the " + words_of(kind).word + " \"" +
                                      core::printable(name, 200) + "\"" +
                                      core::did_you_mean(name, known) +
                                      "; one that is not listed needs --server"};

@@ -45,22 +45,18 @@ struct ThingList {
 // {MEMBER: [...], "errors": [...]}
 std::string to_json(const ThingList& list, Kind kind);
 
-// One listing on its way, for a caller that outlives it. Dropped, nothing more is told.
+// One listing on its way, for a caller that outlives it: each server is asked as soon as it is there.
+// Dropped, nothing more is told.
 class ThingListing : public std::enable_shared_from_this<ThingListing> {
 public:
     using Done = std::function<void(ThingList)>;
-    ThingListing(const Servers& known, connection::Caller& caller, Kind kind, std::string server,
-                 Done done)
-        : known_(known),
-          caller_(caller),
-          kind_(kind),
-          server_(std::move(server)),
-          done_(std::move(done)) {}
+    // Connect: all of them; AsTheyAre: who is not ready is an error.
+    enum class Servers { Connect, AsTheyAre };
+    ThingListing(const service::Servers& known, connection::Caller& caller, Kind kind, Done done)
+        : known_(known), caller_(caller), kind_(kind), done_(std::move(done)) {}
 
-    // Of the servers as they are, nothing is connected. `wait`: whether they were waited for; cut
-    // short, nobody is asked.
-    void list(Wait wait);
-    void connect_and_list();
+    void list_of_all(Servers servers);
+    void list_of(const std::string& server);
     // Tells what is there; whoever has not answered by now is named as interrupted.
     void cut_short();
     // What has come so far, and who owes an answer.
@@ -68,27 +64,28 @@ public:
     std::vector<std::string> silent() const;
 
 private:
+    void settled(const std::string& id);
     void ask(const std::string& id);
     void take(const std::string& id, Result<boost::json::array> items);
     void finish();
 
-    const Servers& known_;
+    const service::Servers& known_;
     connection::Caller& caller_;
     const Kind kind_;
-    const std::string server_;  // empty: of all that have such things
+    bool of_all_ = false;
     Done done_;
     ThingList list_;
-    std::map<std::string, std::shared_ptr<void>>
-        missing_;  // servers that owe an answer, their lists
+    // Servers that owe an answer, and their lists once they were asked.
+    std::map<std::string, std::shared_ptr<void>> missing_;
 };
 
-// `done` once, never from inside this call. `server` empty: of all.
+// `done` once, never from inside this call. `server` empty: of all, which are connected for it.
 std::shared_ptr<ThingListing> list_things(const Servers& known, connection::Caller& caller,
-                                          Kind kind, const std::string& server, Wait wait,
+                                          Kind kind, const std::string& server,
                                           ThingListing::Done done);
-std::shared_ptr<ThingListing> connect_and_list_things(const Servers& known,
+// Of the servers that are ready, and of no other.
+std::shared_ptr<ThingListing> list_things_as_they_are(const Servers& known,
                                                       connection::Caller& caller, Kind kind,
-                                                      const std::string& server,
                                                       ThingListing::Done done);
 
 // A thing that was named: whose it is, and what its server says of it.
@@ -103,7 +100,7 @@ std::optional<Result<NamedThing>> find_thing(const ThingList& list, Kind kind,
 // it listed.
 Result<NamedThing> find_thing_of(const ThingList& list, Kind kind, const std::string& name,
                                  const std::string& server);
-// That nobody lists it, with the nearest that somebody does.
+// That nobody who answered lists it, with the nearest that somebody does.
 Error not_listed(const ThingList& list, Kind kind, const std::string& name);
 // Of an URI that no server lists: the template that it may have come of, or is.
 std::optional<Error> explained_by_template(const ThingList& templates, const std::string& uri);

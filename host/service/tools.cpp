@@ -50,8 +50,12 @@ ToolList tools_listed(const Servers& known, const connection::Caller& caller,
         const bool ready = status.state == State::Ready;
         list.answered = list.answered || ready;
         if (ready && status.tools_error.empty()) continue;
-        list.errors.push_back(
-            {status.id, {ErrorCode::Unavailable, ready ? status.tools_error : status.last_error}});
+        auto error = why_not_ready(status);
+        if (ready) {
+            const auto* of_list = known.connections().find(status.id).value().get().tools_error();
+            error = {of_list ? of_list->code : ErrorCode::Unavailable, status.tools_error};
+        }
+        list.errors.push_back({status.id, std::move(error)});
     }
     return list;
 }

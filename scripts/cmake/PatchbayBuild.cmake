@@ -78,11 +78,13 @@ endfunction()
 
 # One static library per room of the host: patchbay_room(core SOURCES a.cpp LINKS x y).
 # Rooms that may be included are exactly those that are linked: the layer table, spelled in CMake.
-# SMALL: runs once a process, not once a call; a release is compiled for size there, since what every
-# start has to map and to fault in costs more than such code would gain by speed.
+# SMALL, SMALL_SOURCES: what runs once a process or a connection, not once a call; a release is compiled
+# for size there, since what every start has to map and to fault in costs more than such code would gain
+# by speed.
 function(patchbay_room name)
-    cmake_parse_arguments(ROOM "SMALL" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
-    add_library(patchbay_${name} STATIC ${ROOM_SOURCES})
+    cmake_parse_arguments(ROOM "SMALL" "" "SOURCES;SMALL_SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+    add_library(patchbay_${name} STATIC ${ROOM_SOURCES} ${ROOM_SMALL_SOURCES})
+    set_property(SOURCE ${ROOM_SMALL_SOURCES} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
     add_library(patchbay::${name} ALIAS patchbay_${name})
     target_include_directories(patchbay_${name} PUBLIC ${PROJECT_SOURCE_DIR}/host)
     target_link_libraries(patchbay_${name} PUBLIC ${ROOM_LINKS}

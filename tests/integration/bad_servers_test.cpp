@@ -332,6 +332,7 @@ TEST_P(SilentServer, HoldsNothingBackOfTheOthers) {
     EXPECT_EQ(done.exit_code, 130);
     EXPECT_EQ(done.out.find(expected, done.out.find(expected) + 1), std::string::npos)
         << "printed once: " << done.out;
+    EXPECT_THAT(done.err, Not(HasSubstr("\"good\": interrupted"))) << "it had answered";
 }
 INSTANTIATE_TEST_SUITE_P(Lists, SilentServer,
                          testing::Values(std::pair(Words{"tools"}, "mcp__good__echo "),
@@ -372,6 +373,76 @@ TEST(BadServersTogether, ASilentOneIsToldWhenItsTimeIsOverAndTheExitCodeStays) {
     EXPECT_EQ(json.exit_code, 1);
     EXPECT_TRUE(json::parse(json.out).is_array()) << "one document";
     EXPECT_THAT(json.err, Not(HasSubstr("waiting for")));
+}
+
+// Not that nobody lists it: nobody could be asked.
+TEST(BadServersTogether, WhatNobodyCouldBeAskedForSaysWhy) {
+    const Words asked[] = {{"prompts", "get", "greet", "--json"},
+                           {"resources", "read", "example://text", "--json"},
+                           {"complete", "--prompt", "greet", "style=f", "--json"}};
+    struct Case {
+        json::object entry;
+        const char* setting;
+        int exit_code;
+        const char* kind;
+        const char* says;
+    };
+    const std::string server = example_server();
+    const json::array refuses{"--exit-at-start", "3"};
+    const Case cases[] = {
+        {{{"command", server}, {"args", refuses}},
+         "host.spin_us=0",
+         5,
+         "unavailable",
+         "exited with code 3"},
+        {{{"command", server}}, "permissions.deny=[\"mcp__s__*\"]", 7, "denied", "denied"},
+        {{{"command", server}, {"enabled", false}},
+         "host.spin_us=0",
+         6,
+         "not_found",
+         "no MCP server can be asked (1 disabled)"},
+        {{{"command", 7}}, "host.spin_us=0", 4, "invalid", "no MCP server can be asked (1 error)"}};
+    for (const auto& words : asked) {
+        for (const auto& each : cases) {
+            SCOPED_TRACE(each.says);
+            Home home;
+            home.add("s", each.entry);
+            Words all{"--set", each.setting};
+            all.insert(all.end(), words.begin(), words.end());
+            const auto done = home.run(all);
+            EXPECT_EQ(done.exit_code, each.exit_code) << done.err;
+            const auto error = json::parse(done.out).at("error").as_object();
+            EXPECT_EQ(error.at("kind"), each.kind) << done.out;
+            EXPECT_THAT(std::string(error.at("message").as_string()), HasSubstr(each.says));
+        }
+    }
+}
+
+TEST(BadServersTogether, AListWithoutAFaultyEntryIsNotWhole) {
+    Home home;
+    home.add_example("good");
+    home.add("bad", {{"command", 7}});
+    for (Words list : {Words{"tools"}, Words{"resources", "list"}, Words{"prompts", "list"}}) {
+        const auto done = home.run(list);
+        EXPECT_EQ(done.exit_code, 1) << testing::PrintToString(list) << done.err;
+        EXPECT_THAT(done.out, HasSubstr("good"));
+        list.insert(list.end(), {"--server", "good"});
+        EXPECT_EQ(home.run(list).exit_code, 0) << "of one that is in order";
+    }
+}
+
+TEST(BadServersTogether, AListThatTheOnlyServerDoesNotOfferSaysSoByItsKind) {
+    Home home;
+    const std::string deaf = "sed -u 's/,\"prompts\":{[^}]*}//' ";
+    home.add("s",
+             {{"command", "/bin/sh"}, {"args", {"-c", "'" + example_server() + "' | " + deaf}}});
+    for (const Words& words : {Words{"prompts", "list"}, Words{"prompts", "get", "greet"}}) {
+        auto all = words;
+        all.insert(all.end(), {"--server", "s", "--json"});
+        const auto done = home.run(all);
+        EXPECT_EQ(done.exit_code, 1) << done.err;
+        EXPECT_EQ(json::parse(done.out).at_pointer("/error/kind"), "unsupported") << done.out;
+    }
 }
 
 TEST(BadServersTogether, AToolThatIsThereIsShownWithoutASilentOne) {

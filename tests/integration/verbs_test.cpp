@@ -480,13 +480,15 @@ TEST(CommandLine, AnEmptyListSaysWhoseThingsAreDenied) {
 TEST(CommandLine, AnEmptyListSaysOfWhatThereIsNone) {
     Home home;
     home.add_example("off", {}, {{"enabled", false}});
+    const std::string why = ": no MCP server can be asked (1 disabled); see patchbay mcp list\n";
     for (const char* kind : {"resources", "prompts"}) {
         const auto done = home.run({kind, "list"});
         EXPECT_EQ(done.exit_code, 0);
         EXPECT_EQ(done.out, "");
-        EXPECT_EQ(done.err, "no " + std::string(kind) + "\n");
+        EXPECT_EQ(done.err, "no " + std::string(kind) + why);
     }
-    EXPECT_EQ(home.run({"resources", "templates"}).err, "no templates\n");
+    EXPECT_EQ(home.run({"resources", "templates"}).err, "no templates" + why);
+    EXPECT_EQ(home.run({"tools"}).err, "no tools" + why);
     EXPECT_EQ(home.run({"prompts", "list", "--json"}).out, "[]\n");
 }
 

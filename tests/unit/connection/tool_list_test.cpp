@@ -120,6 +120,7 @@ TEST_F(ToolList, ARefusedListLeavesTheServerReadyAndKeepsTheCause) {
     EXPECT_EQ(connection().tools_error()->message,
               "server \"s\": tools/list failed: the database is down");
     EXPECT_EQ(connection().status().tools_error, connection().tools_error()->message);
+    EXPECT_EQ(connection().status().tools, std::nullopt) << "not known, rather than none";
     server.errors.erase("tools/list");
     EXPECT_TRUE(refresh()) << "it is asked again as soon as somebody needs it";
     EXPECT_EQ(connection().tools().size(), 1u);

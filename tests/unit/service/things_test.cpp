@@ -26,9 +26,8 @@ protected:
     }
     ThingList list(const std::string& server = {}) {
         std::optional<ThingList> listed;
-        const auto listing =
-            connect_and_list_things(known(), caller, Kind::Resources, server,
-                                    [&](ThingList told) { listed = std::move(told); });
+        const auto listing = list_things(known(), caller, Kind::Resources, server,
+                                         [&](ThingList told) { listed = std::move(told); });
         EXPECT_FALSE(listed) << "told from inside the call";
         EXPECT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
         return listed.value_or(ThingList());
@@ -100,31 +99,59 @@ TEST_F(Things, OfServersThatDidNotAnswerInTimeAreCutShort) {
     offer("git", {"a:1"});
     offer("github", {"a:2"});
     servers.at("github").results.erase("resources/list");
-    connect();
     std::optional<ThingList> told;
-    const auto listing = list_things(known(), caller, Kind::Resources, "", Wait::ToTheEnd,
+    const auto listing = list_things(known(), caller, Kind::Resources, "",
                                      [&](ThingList all) { told = std::move(all); });
-    auto& mute = servers.at("github");
-    loop.run_until([&] { return !mute.requests("resources/list").empty(); },
-                   core::Clock::now() + 20s);
+    EXPECT_THAT(listing->silent(), ElementsAre("git", "github"));
+    ASSERT_TRUE(
+        loop.run_until([&] { return listing->silent().size() == 1; }, core::Clock::now() + 20s));
     EXPECT_FALSE(told);
+    EXPECT_THAT(uris(listing->so_far()), ElementsAre("git a:1"));
+    EXPECT_THAT(listing->silent(), ElementsAre("github"));
     listing->cut_short();
     ASSERT_TRUE(told);
-    EXPECT_EQ(told->errors.back().server, "github");
-    EXPECT_EQ(told->errors.back().error.code, ErrorCode::Cancelled);
+    EXPECT_THAT(uris(*told), ElementsAre("git a:1"));
+    ASSERT_EQ(told->errors.size(), 1u) << "who had answered was not interrupted";
+    EXPECT_EQ(told->errors[0].server, "github");
+    EXPECT_EQ(told->errors[0].error.code, ErrorCode::Cancelled);
     listing->cut_short();
     EXPECT_EQ(told->errors.size(), 1u) << "told once";
 }
 
-TEST_F(Things, OfServersThatNobodyWaitedForAreNotAskedFor) {
+TEST_F(Things, OfAServerAreThereWhileAnotherHasNotEvenStarted) {
     offer("git", {"a:1"});
-    connect();
+    offer("github", {"a:2"});
+    servers.at("github").results.erase("server/discover");
+    servers.at("github").results.erase("initialize");
+    const auto listing = list_things(known(), caller, Kind::Resources, "", [](ThingList) {});
+    ASSERT_TRUE(loop.run_until([&] { return !listing->so_far().things.empty(); },
+                               core::Clock::now() + 20s));
+    EXPECT_THAT(listing->silent(), ElementsAre("github"));
+}
+
+TEST_F(Things, AsTheyAreNobodyIsConnectedFor) {
+    offer("git", {"a:1"});
     std::optional<ThingList> told;
-    const auto listing = list_things(known(), caller, Kind::Resources, "", Wait::CutShort,
-                                     [&](ThingList all) { told = std::move(all); });
+    const auto listing = list_things_as_they_are(known(), caller, Kind::Resources,
+                                                 [&](ThingList all) { told = std::move(all); });
     ASSERT_TRUE(loop.run_until([&] { return told.has_value(); }, core::Clock::now() + 20s));
     EXPECT_EQ(told->errors.size(), 2u);
-    EXPECT_TRUE(servers.at("git").requests("resources/list").empty());
+    EXPECT_EQ(told->answered, 0u);
+    EXPECT_EQ(servers.at("git").opened, 0);
+}
+
+TEST_F(Things, ThatNobodyTellsAreOfOneKindOfErrorWhereAllAgree) {
+    const auto of = [](ErrorCode first, ErrorCode second) {
+        return nobody_answered({{"a", {first, "x"}}, {"b", {second, "y"}}}).code;
+    };
+    EXPECT_EQ(of(ErrorCode::Timeout, ErrorCode::Timeout), ErrorCode::Timeout);
+    EXPECT_EQ(of(ErrorCode::Timeout, ErrorCode::Denied), ErrorCode::Unavailable);
+    EXPECT_EQ(of(ErrorCode::Timeout, ErrorCode::Cancelled), ErrorCode::Cancelled);
+    connection::Status status;
+    status.state = connection::State::AuthRequired;
+    EXPECT_EQ(why_not_ready(status).code, ErrorCode::AuthRequired);
+    status.state = connection::State::Failed;
+    EXPECT_EQ(why_not_ready(status).code, ErrorCode::Unavailable);
 }
 
 TEST(NamedThings, AreTheOneThatOneServerLists) {
