@@ -1,32 +1,40 @@
-// The only door to Boost.Asio. Timers are one heap over one Asio timer, armed only when the
-// earliest deadline moves forward: a call with a 27 h limit costs no system call.
+// The only user of epoll. A watch is registered once, level-triggered, and stays so: what comes on it
+// costs no system call but its share of a wait (decision 25). Timers are one heap over one timerfd,
+// set only when the earliest deadline moves forward: a call with a 27 h limit costs no system call.
 #include "core/loop.hpp"
 
+#include "core/descriptor.hpp"
 #include "core/escapes.hpp"
 #include "core/spin.hpp"
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
-
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cassert>
+#include <cerrno>
 #include <deque>
+#include <limits>
+#include <mutex>
 #include <queue>
 #include <sched.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <system_error>
 #include <thread>
+#include <unistd.h>
 #include <unordered_map>
 #include <utility>
 
 namespace patchbay::core {
-namespace asio = boost::asio;
-
 namespace {
 
 constexpr unsigned kMostEscapes = 100;  // from one watch, which would go on for ever
 constexpr unsigned kSampleOfWaits = 16;
+constexpr std::size_t kEventsAtOnce = 128;
+
+// What stands in an event where a watch has its id; ids begin after them.
+enum Bell : std::uint64_t { kWake, kAlarm, kLastBell = kAlarm };
 
 // A poll on the only core would keep from it whoever is to answer.
 bool has_another_core() {
@@ -47,21 +55,35 @@ bool contained(Work&& work) noexcept {
     }
 }
 
-// One watched descriptor. Asio waits are one-shot, so each is re-armed after its callback;
-// `generation` tells a wait that was overtaken by modify() or unwatch() that nobody listens.
-struct Watch : std::enable_shared_from_this<Watch> {
-    Watch(asio::io_context& io, int fd, std::function<void(unsigned)> callback)
-        : descriptor(io, fd), ready(std::move(callback)) {}
-    // Only Asio's registration ends here: the descriptor number is the caller's.
-    ~Watch() { descriptor.release(); }
+Descriptor opened(int fd, const char* what) {
+    if (fd < 0) throw std::system_error(errno, std::generic_category(), what);
+    return Descriptor(fd);
+}
 
-    asio::posix::stream_descriptor descriptor;
+struct Watch {
+    int fd;
     std::function<void(unsigned)> ready;
-    unsigned wanted = 0;
-    unsigned armed = 0;
+    unsigned wanted;
+    unsigned registered;  // what epoll was told; may be more than is wanted
     unsigned escapes = 0;
-    bool gone = false;
 };
+
+epoll_event event_of(unsigned wanted, Loop::WatchId id) {
+    epoll_event event{};
+    event.events = (wanted & Loop::kReadable ? EPOLLIN : 0u) |
+                   (wanted & Loop::kWritable ? EPOLLOUT : 0u) |
+                   // The end of a connection is told whatever is wanted: once, where nothing is.
+                   (wanted == 0 ? EPOLLET : 0u);
+    event.data.u64 = id;
+    return event;
+}
+
+// An end or an error is told to whoever waits for anything: reading or writing shows which it is.
+unsigned events_of(std::uint32_t flags) {
+    constexpr std::uint32_t kEnd = EPOLLHUP | EPOLLERR;
+    return (flags & (EPOLLIN | kEnd) ? unsigned{Loop::kReadable} : 0u) |
+           (flags & (EPOLLOUT | kEnd) ? unsigned{Loop::kWritable} : 0u);
+}
 
 struct Deadline {
     Clock::time_point when;
@@ -74,91 +96,167 @@ struct Deadline {
 }  // namespace
 
 struct Loop::Impl {
-    // Declared before `io`, so that they outlive it: what its pending handlers own may come back
-    // here.
+    const Descriptor epoll = opened(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
+    const Descriptor bell = opened(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd");
+    const Descriptor alarm =
+        opened(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), "timerfd_create");
+
     std::unordered_map<WatchId, std::shared_ptr<Watch>> watches;
     std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines;
     std::unordered_map<TimerId, std::function<void()>> timers;
     std::deque<std::function<void()>> deferred;
-    // The hint says that one thread runs the loop; post() from others stays safe with it.
-    asio::io_context io{1};
-    asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
-    asio::steady_timer alarm{io};
     Clock::time_point alarm_at = Clock::time_point::max();
-    std::uint64_t last_id = 0;
+    std::uint64_t last_id = kLastBell;
+
+    // Of the last wait, those not run yet.
+    std::array<epoll_event, kEventsAtOnce> events;
+    std::size_t next = 0, came = 0;
+    std::deque<std::function<void()>> to_run;
+
+    std::mutex mutex;  // guards `posted`
+    std::deque<std::function<void()>> posted;
+    std::atomic<bool> has_posted{false};
+    // Set before the loop looks for the last time whether something was posted, and taken back by
+    // whoever posts after that look, who rings.
+    std::atomic<bool> asleep{false};
+
     std::atomic<std::thread::id> thread{std::this_thread::get_id()};
     std::atomic<bool> stopping{false};
     Spin spin{{}};
     unsigned waits = 0;
-    Clock::time_point asleep_since{};  // set while a sleep is measured
+
+    Impl() {
+        // Edge-triggered, so that nobody has to read them.
+        add(bell.get(), kWake);
+        add(alarm.get(), kAlarm);
+    }
+
+    void add(int fd, Bell which) const {
+        epoll_event event{};
+        event.events = EPOLLIN | EPOLLET;
+        event.data.u64 = which;
+        if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event) != 0)
+            throw std::system_error(errno, std::generic_category(), "epoll_ctl");
+    }
+
+    // Cannot fail on a descriptor that is registered and open, as long as its watch is.
+    void settle(Watch& watch, WatchId id) const {
+        auto event = event_of(watch.wanted, id);
+        ::epoll_ctl(epoll.get(), EPOLL_CTL_MOD, watch.fd, &event);
+        watch.registered = watch.wanted;
+    }
+
+    // ---- waiting
 
     // Runs one callback, waiting for it until `deadline`; false: none came.
     bool run_one(Clock::time_point deadline) {
-        if (spin.most().count() == 0) return sleep_for_one(deadline);
+        if (run_next()) return true;
+        if (spin.most().count() == 0) return sleep_for_next(deadline);
         if (spin.pays()) {
             const auto until = std::min(Clock::now() + spin.most(), deadline);
-            bool came = io.poll_one() > 0;
-            while (!came && Clock::now() < until) came = io.poll_one() > 0;
-            spin.polled(came);
-            return came || sleep_for_one(deadline);
+            bool ran = look_for_next();
+            while (!ran && Clock::now() < until) ran = look_for_next();
+            spin.polled(ran);
+            return ran || sleep_for_next(deadline);
         }
         // To measure takes a system call more, so a sample has to do.
-        if (++waits % kSampleOfWaits != 0) return sleep_for_one(deadline);
-        if (io.poll_one() > 0) return true;
-        asleep_since = Clock::now();
-        const bool ran = sleep_for_one(deadline);
-        asleep_since = {};
-        return ran;
+        if (++waits % kSampleOfWaits != 0) return sleep_for_next(deadline);
+        if (look_for_next()) return true;
+        const auto since = Clock::now();
+        wait(timeout_ms(deadline));
+        if (came > 0 && events[0].data.u64 > kLastBell) spin.slept(Clock::now() - since);
+        return run_next();
     }
 
-    bool sleep_for_one(Clock::time_point deadline) {
-        return (deadline == Clock::time_point::max() ? io.run_one() : io.run_one_until(deadline)) >
-               0;
+    bool look_for_next() {
+        wait(0);
+        return run_next();
+    }
+    bool sleep_for_next(Clock::time_point deadline) {
+        wait(timeout_ms(deadline));
+        return run_next();
+    }
+
+    static int timeout_ms(Clock::time_point deadline) {
+        if (deadline == Clock::time_point::max()) return -1;
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+        return static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(
+            left.count(), 0, std::numeric_limits<int>::max()));
+    }
+
+    // All of the last wait has been run.
+    void wait(int timeout_ms) {
+        if (timeout_ms != 0) {
+            asleep = true;
+            if (has_posted) timeout_ms = 0;
+        }
+        const int count = ::epoll_wait(epoll.get(), events.data(), kEventsAtOnce, timeout_ms);
+        asleep = false;
+        next = 0;
+        came = count > 0 ? static_cast<std::size_t>(count) : 0;  // a signal is nothing that came
+        if (!has_posted) return;
+        const std::scoped_lock lock(mutex);
+        to_run.swap(posted);
+        has_posted = false;
+    }
+
+    // ---- what came
+
+    // False: nothing is left of it.
+    bool run_next() {
+        while (next < came) {
+            const std::uint32_t flags = events[next].events;
+            const WatchId id = events[next++].data.u64;  // no reference: the struct is packed
+            if (id == kAlarm) return fire_due(), true;
+            if (id != kWake && tell(id, flags)) return true;
+        }
+        if (to_run.empty()) return false;
+        const auto work = std::move(to_run.front());
+        to_run.pop_front();
+        contained(work);
+        drain();
+        return true;
+    }
+
+    // False: nobody wants to know.
+    bool tell(WatchId id, std::uint32_t flags) {
+        const auto found = watches.find(id);
+        if (found == watches.end()) return false;
+        const auto watch = found->second;  // which may end inside its callback
+        const auto told = events_of(flags) & watch->wanted;
+        if (told == 0) {
+            if (watch->registered != watch->wanted) settle(*watch, id);
+            return false;
+        }
+        if (!contained([&] { watch->ready(told); }) && ++watch->escapes >= kMostEscapes)
+            watch->wanted = 0;
+        drain();
+        return true;
     }
 
     void drain() {
         while (!deferred.empty()) {
-            auto next = std::move(deferred.front());
+            const auto work = std::move(deferred.front());
             deferred.pop_front();
-            contained(next);
+            contained(work);
         }
     }
 
-    void arm(const std::shared_ptr<Watch>& watch) {
-        arm_one(watch, kReadable, asio::posix::stream_descriptor::wait_read);
-        arm_one(watch, kWritable, asio::posix::stream_descriptor::wait_write);
-    }
-
-    void arm_one(const std::shared_ptr<Watch>& watch, unsigned event,
-                 asio::posix::stream_descriptor::wait_type type) {
-        if (watch->gone || !(watch->wanted & event) || (watch->armed & event)) return;
-        watch->armed |= event;
-        watch->descriptor.async_wait(type, [this, watch, event](boost::system::error_code error) {
-            watch->armed &= ~event;
-            if (asleep_since != Clock::time_point())
-                spin.slept(Clock::now() - std::exchange(asleep_since, {}));
-            if (watch->gone || error == asio::error::operation_aborted) return;
-            if (watch->wanted & event && !contained([&] { watch->ready(event); }) &&
-                ++watch->escapes >= kMostEscapes)
-                watch->wanted = 0;
-            drain();
-            arm(watch);
-        });
-    }
+    // ---- timers
 
     void arm_alarm() {
         if (deadlines.empty() || deadlines.top().when >= alarm_at) return;
         alarm_at = deadlines.top().when;
-        alarm.expires_at(alarm_at);
-        alarm.async_wait([this](boost::system::error_code error) {
-            if (error) return;
-            alarm_at = Clock::time_point::max();
-            fire_due();
-            arm_alarm();
-        });
+        const auto since_boot = std::max(alarm_at.time_since_epoch(), Clock::duration(1));
+        const auto seconds = std::chrono::floor<std::chrono::seconds>(since_boot);
+        itimerspec at{};  // all zero would be no alarm
+        at.it_value.tv_sec = seconds.count();
+        at.it_value.tv_nsec = (since_boot - seconds).count();
+        ::timerfd_settime(alarm.get(), TFD_TIMER_ABSTIME, &at, nullptr);  // fails for no valid time
     }
 
     void fire_due() {
+        alarm_at = Clock::time_point::max();
         const auto now = Clock::now();
         while (!deadlines.empty() && deadlines.top().when <= now) {
             const auto found = timers.find(deadlines.top().id);
@@ -169,6 +267,7 @@ struct Loop::Impl {
             contained(fired);
             drain();  // before the next timer: each is a callback of its own
         }
+        arm_alarm();
     }
 
     void enter() {
@@ -182,47 +281,45 @@ Loop::Loop() : impl_(std::make_unique<Impl>()) {}
 Loop::~Loop() {
     // Callbacks may own objects whose destructors come back to the loop, to unwatch or cancel: they
     // go while every member still lives, and from containers that nobody looks into any more.
-    for (const auto& [id, watch] : impl_->watches) watch->gone = true;
-    while (!impl_->watches.empty() || !impl_->timers.empty() || !impl_->deferred.empty()) {
-        const auto watches = std::exchange(impl_->watches, {});
-        const auto timers = std::exchange(impl_->timers, {});
-        const auto deferred = std::exchange(impl_->deferred, {});
-        for (const auto& [id, watch] : watches) {
-            watch->descriptor.release();
-            watch->ready = nullptr;  // a pending wait still holds the watch
-        }
+    const auto all_gone = [](auto&... containers) {
+        if ((containers.empty() && ...)) return true;
+        (std::exchange(containers, {}), ...);
+        return false;
+    };
+    while (
+        !all_gone(impl_->watches, impl_->timers, impl_->deferred, impl_->to_run, impl_->posted)) {
     }
 }
 
 Result<Loop::WatchId> Loop::watch(int fd, unsigned events,
                                   std::function<void(unsigned events)> ready) {
-    try {
-        auto watch = std::make_shared<Watch>(impl_->io, fd, std::move(ready));
-        watch->wanted = events;
-        const WatchId id = ++impl_->last_id;
-        impl_->watches.emplace(id, watch);
-        impl_->arm(watch);
-        return id;
-    } catch (const boost::system::system_error& error) {
+    const WatchId id = ++impl_->last_id;
+    auto event = event_of(events, id);
+    if (::epoll_ctl(impl_->epoll.get(), EPOLL_CTL_ADD, fd, &event) != 0)
         return Error{ErrorCode::Io, "cannot watch descriptor " + std::to_string(fd) + ": " +
-                                        error.code().message()};
-    }
+                                        std::generic_category().message(errno)};
+    impl_->watches.emplace(id,
+                           std::make_shared<Watch>(Watch{fd, std::move(ready), events, events}));
+    return id;
 }
 
 void Loop::modify(WatchId id, unsigned events) {
     const auto found = impl_->watches.find(id);
     if (found == impl_->watches.end()) return;
-    found->second->wanted = events;
-    impl_->arm(found->second);
+    auto& watch = *found->second;
+    watch.wanted = events;
+    // Who pauses reading often goes on before anything has come: epoll is told when something has.
+    // What is writable would come at once.
+    if ((events & ~watch.registered) || (watch.registered & ~events & kWritable))
+        impl_->settle(watch, id);
 }
 
 void Loop::unwatch(WatchId id) {
     const auto found = impl_->watches.find(id);
     if (found == impl_->watches.end()) return;
-    const auto watch = found->second;
+    const auto watch = std::move(found->second);
     impl_->watches.erase(found);
-    watch->gone = true;
-    watch->descriptor.release();  // out of epoll now: the caller closes the descriptor next
+    ::epoll_ctl(impl_->epoll.get(), EPOLL_CTL_DEL, watch->fd, nullptr);
 }
 
 Loop::TimerId Loop::after(std::chrono::nanoseconds delay, std::function<void()> fired) {
@@ -257,10 +354,15 @@ void Loop::defer(std::function<void()> work) {
 }
 
 void Loop::post(std::function<void()> work) {
-    asio::post(impl_->io, [impl = impl_.get(), work = std::move(work)] {
-        contained(work);
-        impl->drain();
-    });
+    {
+        const std::scoped_lock lock(impl_->mutex);
+        impl_->posted.push_back(std::move(work));
+        impl_->has_posted = true;
+    }
+    if (!impl_->asleep.exchange(false)) return;
+    const std::uint64_t once = 1;
+    // Full it would be after 2^64 rings, and rings all the same.
+    static_cast<void>(::write(impl_->bell.get(), &once, sizeof once));
 }
 
 void Loop::run() {

@@ -32,8 +32,8 @@ public:
     Loop(const Loop&) = delete;
     Loop& operator=(const Loop&) = delete;
 
-    // Level-triggered: `ready` is called again while the descriptor stays ready. The descriptor
-    // stays the caller's, who calls unwatch() before closing it. [loop]
+    // Level-triggered: `ready` is called again while the descriptor stays ready, and told all that it
+    // is ready for. It stays the caller's, who calls unwatch() before closing it. [loop]
     Result<WatchId> watch(int fd, unsigned events, std::function<void(unsigned events)> ready);
     // Changes what is waited for; 0 pauses the watch. [loop]
     void modify(WatchId id, unsigned events);

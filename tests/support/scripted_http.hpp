@@ -80,6 +80,7 @@ public:
         return found;
     }
     int connections() const { return accepted_; }  // so far
+    int closed() const { return closed_; }         // of them, by the server or behind the client
     // Otherwise what comes stays in the sockets.
     void hear(bool hears) {
         hears_ = hears;
@@ -146,6 +147,7 @@ private:
                 if (!waits[i].revents || receive(fd)) continue;
                 ::close(fd);
                 connections_.erase(fd);
+                ++closed_;
             }
             if (waits.size() < 2 || !waits[1].revents || listener_ < 0 || !hears_) continue;
             for (int fd; (fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC)) >= 0;) {
@@ -210,7 +212,7 @@ private:
     std::map<int, Connection> connections_;
     int stream_ = -1;  // the connection of the last GET
     std::atomic<bool> stopping_{false}, hears_{true};
-    std::atomic<int> accepted_{0};
+    std::atomic<int> accepted_{0}, closed_{0};
     mutable std::mutex mutex_;  // guards requests_
     std::vector<Request> requests_;
     std::thread thread_;

@@ -15,6 +15,7 @@ namespace patchbay::net {
 namespace {
 
 constexpr std::size_t kInflatedAtOnce = 1024;  // bytes, each of which may become a thousand
+constexpr std::size_t kRoom = 1u << 20;        // made at once for what a server only says will come
 
 [[noreturn]] void refuse(const std::string& why) {
     throw Trouble(PATCHBAY_E_PROTOCOL, "the answer is not HTTP/1.1: " + why);
@@ -111,6 +112,8 @@ void BodyDecoder::take(std::string_view& bytes, std::string& into, std::size_t m
     if (kind_ != Kind::UntilClose)
         size = static_cast<std::size_t>(std::min<std::uint64_t>(size, left_));
     if (gunzip_) size = std::min(size, kInflatedAtOnce);
+    if (kind_ == Kind::Length && into.empty())
+        into.reserve(static_cast<std::size_t>(std::min<std::uint64_t>({left_, most, kRoom})));
     append(bytes.substr(0, size), into, most);
     bytes.remove_prefix(size);
     if (kind_ == Kind::UntilClose) return;
@@ -125,8 +128,11 @@ void BodyDecoder::take_line(char byte) {
         line_ += byte;
         return;
     }
-    if (!line_.empty() && line_.back() == '\r') line_.pop_back();
+    const bool returned = !line_.empty() && line_.back() == '\r';
+    if (returned) line_.pop_back();
     const auto line = std::exchange(line_, {});
+    // Others may take it for the end of the line, and see another chunk behind it.
+    if (line.find('\r') != line.npos) refuse("a control character in a line of a chunk");
     switch (state_) {
         case State::SizeLine: {
             auto size = std::string_view(line).substr(0, line.find(';'));
@@ -137,7 +143,8 @@ void BodyDecoder::take_line(char byte) {
             break;
         }
         case State::DataEnd:
-            if (!line.empty()) refuse("a chunk that is longer than its size");
+            // A line feed alone may be what follows a carriage return of the data, one byte too late.
+            if (!returned || !line.empty()) refuse("a chunk that is longer than its size");
             state_ = State::SizeLine;
             break;
         default:

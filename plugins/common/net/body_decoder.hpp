@@ -44,7 +44,6 @@ public:
     // The connection may carry another answer: the body had an end of its own.
     bool delimited() const { return kind_ != Kind::UntilClose; }
     std::size_t surplus() const { return surplus_; }
-    std::uint64_t expected() const { return kind_ == Kind::Length ? left_ : 0; }
 
 private:
     enum class Kind { Length, Chunked, UntilClose };

@@ -233,12 +233,14 @@ Dialed connect(const Endpoint& endpoint, const Url& url, Fuse& fuse) {
     Dialed dialed{plain, plain, plain.peerAddress().toString(), {}};
     dialed.plain.setReceiveTimeout(span(endpoint.connect_timeout));
     dialed.plain.setSendTimeout(span(endpoint.connect_timeout));
-    if (proxy && url.secure()) tunnel(dialed.plain, *proxy, url);
+    // RFC 6455 section 4.1: a WebSocket goes through a proxy as TLS does.
+    const bool tunnels = proxy && (url.secure() || url.scheme == "ws");
+    if (tunnels) tunnel(dialed.plain, *proxy, url);
     if (url.secure()) {
         dialed.socket = shake_hands(plain, endpoint, url);
         check_name(dialed.socket, url);
     }
-    if (proxy && !url.secure()) dialed.proxy = proxy;
+    if (proxy && !tunnels) dialed.proxy = proxy;
     if (!proxy && endpoint.unix_socket.empty() && endpoint.beside.empty())
         peers().note(url, plain.peerAddress().host());
     return dialed;

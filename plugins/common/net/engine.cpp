@@ -52,6 +52,7 @@ struct Line {
     patchbay_op watch = 0;
     std::uint32_t events = transport::ChannelCore::kReadable;  // that are watched
     Clock::time_point idle_since;
+    bool kept = false;   // it has carried an exchange behind another one
     bool ended = false;  // idle and of no use: the reactor will drop it
 };
 
@@ -463,6 +464,7 @@ void Engine::finish(const TaskPtr& task, const Trouble* trouble) {
         idle_.size() < kIdle) {
         line->task = nullptr;
         line->idle_since = Clock::now();
+        line->kept = line->kept || task->reused_;
         idle_.push_back(std::move(line));
     }
     drop(std::move(line));
@@ -500,13 +502,18 @@ void Engine::stop() {
 
 // ---- connections that are kept
 
-// The one that was used last, if it is of use; null: there is none.
+// The one that was used last, if it is of use; null: there is none. The watch tells when the server
+// has ended one, so what is to be found out here is what came since the loop looked. That is asked,
+// with a system call, of one that has been idle for long or that the server has not kept yet: some
+// close behind each answer and do not say so.
 std::unique_ptr<Line> Engine::take_idle(const Url& url) {
-    const auto oldest = Clock::now() - kIdleLimit;
+    const auto now = Clock::now();
     for (auto at = idle_.rbegin(); at != idle_.rend(); ++at) {
         auto& line = **at;
         if (line.ended || !line.connection.serves(url)) continue;
-        if (line.idle_since > oldest && line.connection.fresh()) {
+        const auto idle = now - line.idle_since;
+        const bool trusted = line.kept && idle < patience_.trust;
+        if (idle < kIdleLimit && (trusted || line.connection.fresh())) {
             auto found = std::move(*at);
             idle_.erase(std::next(at).base());
             return found;

@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <fcntl.h>
+#include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
 
@@ -55,6 +58,61 @@ TEST_F(LoopTest, APausedWatchIsSilentUntilItIsModified) {
     EXPECT_EQ(calls, 0);
     loop.modify(*id, Loop::kReadable);
     EXPECT_TRUE(wait([&] { return calls == 1; }));
+}
+
+TEST_F(LoopTest, AWatchThatIsPausedForAMomentOnlyMissesNothing) {
+    int calls = 0;
+    const auto id = loop.watch(ends[0], Loop::kReadable, [&](unsigned) { take(), ++calls; });
+    const auto pause_while = [&](const std::function<void()>& what) {
+        loop.modify(*id, 0);
+        what();
+        EXPECT_EQ(calls, 0);
+        loop.modify(*id, Loop::kReadable);
+        put("a");
+        EXPECT_TRUE(wait([&] { return calls > 0; }));
+        calls = 0;
+    };
+    pause_while([] {});
+    pause_while([&] { loop.run_until([] { return false; }, Clock::now() + 5ms); });
+    pause_while([&] {
+        put("b");
+        loop.run_until([] { return false; }, Clock::now() + 5ms);
+        EXPECT_EQ(take(), 'b');
+    });
+}
+
+TEST_F(LoopTest, AWatchIsToldAllThatItsDescriptorIsReadyForAtOnce) {
+    int both[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, both), 0);
+    ASSERT_EQ(::write(both[1], "a", 1), 1);
+    std::vector<unsigned> told;
+    const auto id = loop.watch(both[0], Loop::kReadable | Loop::kWritable,
+                               [&](unsigned events) { told.push_back(events); });
+    EXPECT_TRUE(wait([&] { return told.size() == 1; }));
+    loop.modify(*id, Loop::kReadable);
+    EXPECT_TRUE(wait([&] { return told.size() == 2; }));
+    loop.modify(*id, Loop::kWritable);
+    EXPECT_TRUE(wait([&] { return told.size() == 3; }));
+    EXPECT_THAT(told,
+                ElementsAre(Loop::kReadable | Loop::kWritable, Loop::kReadable, Loop::kWritable));
+    loop.unwatch(*id);
+    for (const int end : both) ::close(end);
+}
+
+TEST_F(LoopTest, WhatHasEndedIsToldAndDoesNotKeepTheLoopFromSleepWhenItsWatchIsPaused) {
+    int calls = 0;
+    const auto id = loop.watch(ends[0], Loop::kReadable, [&](unsigned) { ++calls; });
+    ::close(ends[1]);
+    EXPECT_TRUE(wait([&] { return calls > 0; }));
+    loop.modify(*id, 0);
+    calls = 0;
+    int rounds = 0;
+    EXPECT_FALSE(loop.run_until([&] { return ++rounds, false; }, Clock::now() + 30ms));
+    EXPECT_LT(rounds, 10);
+    EXPECT_EQ(calls, 0);
+    loop.modify(*id, Loop::kReadable);
+    EXPECT_TRUE(wait([&] { return calls > 0; }));
+    ends[1] = ::dup(ends[0]);
 }
 
 TEST_F(LoopTest, ThatMayPollBeforeItSleepsMissesNothing) {
@@ -251,6 +309,14 @@ TEST_F(LoopTest, ADescriptorThatIsNoneIsAnError) {
     EXPECT_EQ(watched.error().code, ErrorCode::Io);
 }
 
+TEST_F(LoopTest, AFileCannotBeWatchedWhichIsAnError) {
+    const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    const auto watched = loop.watch(file, Loop::kReadable, [](unsigned) {});
+    ASSERT_FALSE(watched);
+    EXPECT_THAT(watched.error().message, ::testing::HasSubstr("Operation not permitted"));
+    ::close(file);
+}
+
 TEST_F(LoopTest, ItsEndLetsCallbacksComeBackToIt) {
     struct Guest {
         Loop& loop;
@@ -290,6 +356,37 @@ TEST_F(LoopTest, AnotherThreadCanPostAndStop) {
     loop.run();
     other.join();
     EXPECT_EQ(ran_on, std::this_thread::get_id());
+}
+
+TEST_F(LoopTest, EveryPostOfManyThreadsWakesItOrIsSeenBeforeItSleeps) {
+    constexpr int kThreads = 3, kPosts = 3000;
+    int ran = 0;
+    std::vector<std::thread> others;
+    for (int i = 0; i < kThreads; ++i)
+        others.emplace_back([&] {
+            for (int n = 0; n < kPosts; ++n) {
+                std::atomic<bool> done{false};
+                loop.post([&] { ++ran, done = true, done.notify_one(); });
+                done.wait(false);  // so that the loop has nothing left, and sleeps, time and again
+            }
+        });
+    EXPECT_TRUE(wait([&] { return ran == kThreads * kPosts; }));
+    for (auto& each : others) each.join();
+}
+
+TEST_F(LoopTest, WhatPostsItselfForEverKeepsNobodyElseFromHisTurn) {
+    bool over = false;
+    std::function<void()> again = [&] {
+        if (!over) loop.post(again);
+    };
+    again();
+    bool read = false, fired = false;
+    ASSERT_TRUE(loop.watch(ends[0], Loop::kReadable, [&](unsigned) { take(), read = true; }));
+    loop.after(1ms, [&] { fired = true; });
+    put("a");
+    EXPECT_TRUE(wait([&] { return read && fired; }));
+    over = true;
+    EXPECT_FALSE(loop.run_until([] { return false; }, Clock::now() + 5ms));
 }
 
 TEST_F(LoopTest, WorkDeferredByTheQuestionIsNotSleptOver) {

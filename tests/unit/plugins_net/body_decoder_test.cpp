@@ -60,8 +60,10 @@ TEST(BodyDecoder, TellsALastChunkFromABrokenConnection) {
 }
 
 TEST(BodyDecoder, RefusesChunkedNonsense) {
-    for (const char* odd : {"zz\r\n", "-5\r\nhello\r\n", "\r\n", "5 5\r\nhello", "0x5\r\nhello",
-                            "ffffffffffffffff\r\n", "5\r\nhello!\r\n"})
+    for (const char* odd :
+         {"zz\r\n", "-5\r\nhello\r\n", "\r\n", "5 5\r\nhello", "0x5\r\nhello",
+          "ffffffffffffffff\r\n", "5\r\nhello!\r\n", "5\r\nhello\n", "2\r\nh\r\n0\r\n\r\n",
+          "5;a\rb\r\nhello\r\n", "5\r\r\nhello\r\n", "0\r\nA: b\rC: d\r\n\r\n"})
         EXPECT_THAT(decoded(kChunked, odd, false), HasSubstr("not HTTP/1.1")) << odd;
     EXPECT_THAT(decoded(kChunked, std::string(10'000, '1'), false), HasSubstr("longer than 4096"));
     std::string trailers = "0\r\n";
@@ -78,6 +80,18 @@ TEST(BodyDecoder, ReadsByLength) {
     decoder.feed("hello and more", body, kMost);
     EXPECT_EQ(body, "hello");
     EXPECT_EQ(decoder.surplus(), 9u);
+}
+
+TEST(BodyDecoder, MakesRoomForALengthOnceButNotForWhateverIsSaid) {
+    const auto room_for = [](const char* length) {
+        BodyDecoder decoder(head_with({{"Content-Length", length}}));
+        std::string body;
+        decoder.feed("x", body, 1u << 30);
+        return body.capacity();
+    };
+    EXPECT_GE(room_for("300000"), 300'000u);
+    EXPECT_LT(room_for("300000"), 600'000u);
+    EXPECT_LT(room_for("1000000000000"), 4u << 20);
 }
 
 TEST(BodyDecoder, ReadsToTheEndOfTheConnection) {

@@ -230,7 +230,7 @@ TEST_F(Dial, TriesEveryAddressAndSaysWhetherSomebodyRefused) {
               "cannot connect to none.example:" + port() + ": the name has no address");
 }
 
-TEST_F(Dial, AProxyIsAskedForATunnelOnlyWhereTheServerSpeaksTls) {
+TEST_F(Dial, AProxyIsAskedForATunnelOnlyToTlsAndWebSockets) {
     endpoint_.proxy = "http://ada:secret@127.0.0.1:" + port();
     Fuse fuse;
     const auto plain = dial(endpoint_, Url::parse("http://mcp.example/"), fuse);
@@ -254,7 +254,10 @@ TEST_F(Dial, AProxyIsAskedForATunnelOnlyWhereTheServerSpeaksTls) {
         {"https://mcp.example/", refusal_of(8193), "mcp.example:443", "did not answer"},
         {"https://mcp.example/", "HTTP/1.1 200 OK\r\n", "mcp.example:443", "did not answer"},
         {"https://mcp.example/", "HTTP/1.1 200 OK\r\n\r\nwords", "mcp.example:443",
-         "TLS with mcp.example failed: "}};
+         "TLS with mcp.example failed: "},
+        {"wss://mcp.example/", "HTTP/1.1 502 No\r\n\r\n", "mcp.example:443", "(status 502)"},
+        {"ws://mcp.example/", "HTTP/1.1 502 No\r\n\r\n", "mcp.example:80", "(status 502)"},
+        {"ws://mcp.example/", "HTTP/1.1 200 OK\r\n\r\n", "mcp.example:80", ""}};
     for (const auto& tunnel : tunnels) {
         std::string asked;
         std::thread proxy([&] {
@@ -267,8 +270,10 @@ TEST_F(Dial, AProxyIsAskedForATunnelOnlyWhereTheServerSpeaksTls) {
             while (::recv(socket.impl()->sockfd(), rest, sizeof rest, 0) > 0) {
             }
         });
-        EXPECT_THAT(dialed(tunnel.url), HasSubstr(tunnel.says));
+        const auto told = dialed(tunnel.url);
         proxy.join();
+        EXPECT_THAT(told, HasSubstr(tunnel.says));
+        EXPECT_EQ(told.empty(), tunnel.says.empty()) << told;
         EXPECT_EQ(asked, "CONNECT " + tunnel.target + " HTTP/1.1\r\nHost: " + tunnel.target +
                              "\r\nProxy-Authorization: Basic YWRhOnNlY3JldA==\r\n\r\n");
     }
