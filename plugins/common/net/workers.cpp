@@ -44,7 +44,7 @@ void Workers::serve(std::list<std::thread>::iterator self) {
         auto work = std::move(waiting_.front());
         waiting_.pop_front();
         lock.unlock();
-        // What it captured may throw in its end as well.
+        // What it captured ends here, without the lock: it may bring more work.
         transport::edge(host_, "a worker", [&work] {
             work();
             work = nullptr;

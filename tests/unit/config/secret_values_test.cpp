@@ -71,7 +71,7 @@ TEST(SecretValues, OfAVariableLookLikeTokensOrNot) {
           "deadbeefcafebabe", "DEADBEEF0BADF00D", "a1b2c3d4e5f6g7h8", "AbCdEfGhIjKlMnOp",
           "dGhpcyBpcyBhIHNlY3JldA==", "hf_qWerTyuIopAsdFgh", "q7Zk9-Lm3Xp_Vt5Rw8",
           "a8-F3k_9Zx-Lq2_Mv0", "eyJhbGciOi.eyJzdWIiOiIx.SflKxwRJSM", "K2x9vQ7LwP3nR8tY",
-          "xoxb-17653672481-abcD3fGh1jK", "9f86d081884c7d659a2feaa0"})
+          "xoxb-17653672481-abcD3fGh1jK", "9f86d081884c7d659a2feaa0", "9f86d081884c7d65.x"})
         EXPECT_TRUE(looks_like_a_token(token)) << token;
     for (const char* plain : {"short1",
                               "/usr/local/lib/node20",
@@ -93,6 +93,7 @@ TEST(SecretValues, OfAVariableLookLikeTokensOrNot) {
                               "production-environment",
                               "MyProductionDatabase",
                               "my_database_name_2",
+                              "release-2024-xY-build",
                               "JAVA_TOOL_OPTIONS",
                               "correcthorsebatterystaple",
                               "gpt-4o-mini-2024-07-18",

@@ -184,6 +184,25 @@ TEST_F(OnOneStream, ACallThatWasGivenUpIsInFlightUntilItsAnswerComes) {
     EXPECT_THAT(caller.asked, IsEmpty());
 }
 
+TEST_F(OnOneStream, ACallThatWasGivenUpEndsWithItsChannel) {
+    be_legacy();
+    long_lived = true;
+    ASSERT_EQ(connect(), State::Ready);
+    RequestId mine = 0;
+    mine = connection().request(caller, call("a"), [&](const Result<Reply>&) { ++unheeded; });
+    call_by(other);
+    connection().cancel(mine);
+    server.crash("exited");
+    ASSERT_TRUE(wait([&] { return said("initialize") == 2; }));
+    ASSERT_TRUE(wait([&] { return connection().state() == State::Ready; }));
+    const auto id = call_by(caller);
+    server.answer(static_cast<std::int64_t>(id), "{}");
+    call_by(other);
+    server.say(question("q"));
+    ASSERT_TRUE(wait([&] { return !other.asked.empty(); }));
+    EXPECT_THAT(caller.asked, IsEmpty());
+}
+
 TEST_F(OnOneStream, ALogMessageIsForThoseWhoseLevelAdmitsIt) {
     be_legacy();
     ASSERT_EQ(connect(), State::Ready);

@@ -64,6 +64,19 @@ TEST_F(WishesTest, AModernSessionIsListenedToForThem) {
     EXPECT_THAT(callers.asked, IsEmpty());
 }
 
+TEST_F(WishesTest, WhatAModernSessionTookAndMarkedIsSaidToALegacyOneAfterIt) {
+    be(protocol::Era::Modern);
+    wishes.subscribe(1, "file:///a", true, note());
+    wishes.set_log_level(1, "debug", note());
+    EXPECT_THAT(link.meta_for(1), HasSubstr("logLevel"));
+    EXPECT_THAT(link.meta_for(0), HasSubstr("logLevel")) << "what is everybody's tells most";
+    EXPECT_THAT(link.meta_for(2), Not(HasSubstr("logLevel")));
+    be(protocol::Era::Legacy);
+    EXPECT_THAT(said(), ElementsAre("logging/setLevel", "resources/subscribe"));
+    EXPECT_THAT(own.asked[1].request.params.members, HasSubstr("file:///a"));
+    EXPECT_THAT(link.meta_for(1), IsEmpty());
+}
+
 TEST_F(WishesTest, ASchemeAloneIsHeldOfNothingElse) {
     be(protocol::Era::Modern);
     const char* wide[] = {"file:", "file:/", "file://", "file:///", "https:/", "x", ""};
@@ -75,6 +88,24 @@ TEST_F(WishesTest, ASchemeAloneIsHeldOfNothingElse) {
     EXPECT_THAT(wishes.holders_of("file:///home/ab"), ElementsAre(20u));
     EXPECT_THAT(wishes.holders_of("x/y"), IsEmpty());
     EXPECT_THAT(wishes.holders_of("x"), ElementsAre(6u));
+}
+
+TEST_F(WishesTest, WhoGoesIsListenedForNoMoreUnlessOthersHoldTheSame) {
+    be(protocol::Era::Modern);
+    wishes.subscribe(1, "file:///a", true, note());
+    wishes.subscribe(2, "file:///a", true, note());
+    ASSERT_TRUE(loop.run_until([&] { return listened == 1 && ends == 2; }));
+    const auto turn = [&] {
+        bool turned = false;
+        loop.defer([&] { turned = true; });
+        return loop.run_until([&] { return turned; });
+    };
+    wishes.release(1);
+    ASSERT_TRUE(turn());
+    EXPECT_EQ(listened, 1);
+    wishes.release(2);
+    ASSERT_TRUE(turn());
+    EXPECT_EQ(listened, 2);
 }
 
 TEST_F(WishesTest, ManySubscriptionsOfOneTurnAreListenedForOnce) {

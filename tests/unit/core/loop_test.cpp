@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <atomic>
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <thread>
 #include <unistd.h>
 
@@ -136,6 +139,39 @@ TEST_F(LoopTest, ThatMayPollBeforeItSleepsMissesNothing) {
     EXPECT_EQ(::write(back[1], "q", 1), 1);
     peer.join();
     for (const int end : back) ::close(end);
+}
+
+// Counted by the times that it gave its core away.
+TEST_F(LoopTest, PollsOnceItsSleepsHaveProvedShortAndNotBefore) {
+    cpu_set_t cores;
+    ASSERT_EQ(::sched_getaffinity(0, sizeof cores, &cores), 0);
+    if (CPU_COUNT(&cores) < 2) GTEST_SKIP() << "with one core it never polls";
+    loop.set_spin(10s);
+    const int bell = ::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    ASSERT_GE(bell, 0);
+    int rings = 0;
+    ASSERT_TRUE(loop.watch(bell, Loop::kReadable, [&](unsigned) {
+        std::uint64_t times = 0;
+        if (::read(bell, &times, sizeof times) == sizeof times) ++rings;
+    }));
+    const auto sleeps_of = [&](int waits) {
+        const auto sleeps = [] {
+            rusage use{};
+            EXPECT_EQ(::getrusage(RUSAGE_THREAD, &use), 0);
+            return use.ru_nvcsw;
+        };
+        const auto before = sleeps();
+        for (const int all = rings + waits; rings < all;) {
+            const itimerspec soon{{0, 0}, {0, 300'000}};
+            EXPECT_EQ(::timerfd_settime(bell, 0, &soon, nullptr), 0);
+            if (!wait([&, now = rings] { return rings > now; })) break;
+        }
+        return sleeps() - before;
+    };
+    EXPECT_GT(sleeps_of(40), 20);
+    sleeps_of(200);
+    EXPECT_LT(sleeps_of(40), 20);
+    ::close(bell);
 }
 
 TEST_F(LoopTest, LetsGoOfWhatAWatchHeldOnceItIsUnwatched) {

@@ -77,6 +77,21 @@ TEST_F(PrivateFile, IsReadWhereOnlyItsOwnerCouldHaveWrittenIt) {
     EXPECT_THAT(file(), HasSubstr("is larger than 10 bytes"));
 }
 
+TEST_F(PrivateFile, IsReadAtOnceWithWhatStoppedItOnTheWay) {
+    const auto read = [&] { return read_private(state(), "f", Others::MayRead, 10); };
+    EXPECT_EQ(read().value(), std::nullopt);
+    write("text");
+    EXPECT_EQ(read().value(), "text");
+    write("eleven byte");
+    EXPECT_THAT(read().error().message, HasSubstr("is larger than 10 bytes"));
+    write("text", 0620);
+    EXPECT_THAT(read().error().message, HasSubstr("f can be written by others"));
+    mode(state(), 0770);
+    EXPECT_THAT(read().error().message, HasSubstr("patchbay can be written by others"));
+    fs::remove_all(state());
+    EXPECT_EQ(read().value(), std::nullopt);
+}
+
 TEST_F(PrivateFile, ItsDirectoryIsJudgedLikeIt) {
     mode(state(), 0750);
     EXPECT_EQ(opened(Others::MayRead), "open");

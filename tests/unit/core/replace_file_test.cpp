@@ -1,14 +1,18 @@
 // A file that is replaced whole, and what killed writers leave.
 #include "core/replace_file.hpp"
 
+#include "core/descriptor.hpp"
 #include "support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -100,6 +104,39 @@ TEST_F(ReplaceFile, ThatFailsNamesTheFileAndLeavesNoDraft) {
     EXPECT_THAT(replaced.error().message, ::testing::HasSubstr("cannot write " + path_));
     EXPECT_THAT(names(), UnorderedElementsAre("eras.json"));
     EXPECT_FALSE(replace_file("/nonexistent/folder/file", "text"));
+}
+
+// A pipe that is full until the third signal has come.
+int g_full_end;
+volatile std::sig_atomic_t g_rings;
+void on_alarm(int) {
+    static char some[4096];
+    g_rings = g_rings + 1;
+    if (g_rings < 3) return;
+    while (::read(g_full_end, some, sizeof some) > 0) {
+    }
+}
+
+TEST(WriteWhole, GoesOnAfterASignalAndEndsAtAnError) {
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    ASSERT_EQ(::fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+    g_full_end = ends[0];
+    g_rings = 0;
+    struct sigaction ours {
+    }, before{};
+    ours.sa_handler = on_alarm;  // without SA_RESTART
+    ASSERT_EQ(::sigaction(SIGALRM, &ours, &before), 0);
+    const itimerval often{{0, 5000}, {0, 5000}}, never{};
+    ASSERT_EQ(::setitimer(ITIMER_REAL, &often, nullptr), 0);
+    const bool written = write_whole(ends[1], std::string(200'000, 'x'));
+    ASSERT_EQ(::setitimer(ITIMER_REAL, &never, nullptr), 0);
+    ASSERT_EQ(::sigaction(SIGALRM, &before, nullptr), 0);
+    ASSERT_TRUE(written);
+    EXPECT_GE(g_rings, 3);
+    const Descriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+    EXPECT_FALSE(write_whole(full.get(), "x"));
+    for (const int end : ends) ::close(end);
 }
 
 }  // namespace

@@ -109,6 +109,12 @@ TEST_F(WorkerTest, WhatEscapesItsWorkIsAnInternalError) {
     EXPECT_EQ(outcome->error().code, ErrorCode::Internal);
     EXPECT_THAT(outcome->error().message, HasSubstr("so it ends"));
     EXPECT_EQ(take_escapes(), 1u);
+    outcome.reset();
+    worker.run([](const std::stop_token&) -> Result<int> { throw 7; },
+               [&](Result<int> told) { outcome = std::move(told); });
+    ASSERT_TRUE(wait([&] { return outcome.has_value(); }));
+    EXPECT_EQ(outcome->error().message, "unexpected: no std::exception");
+    EXPECT_EQ(take_escapes(), 1u);
 }
 
 TEST_F(WorkerTest, ItsEndStopsWhatRunsDoesWhatWaitsAndTellsNobody) {

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <optional>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -239,6 +240,30 @@ TEST_F(LineStreamTest, TellsTheEndAfterWhatCameBeforeItAndTheRest) {
     EXPECT_THAT(host_.told, ElementsAre("message {}"));
     EXPECT_THAT(listener_.lines, ElementsAre("ended half a li"));
     EXPECT_FALSE(stream_->reading());
+}
+
+TEST_F(LineStreamTest, AnEventThatWasOnItsWayReadsNothingOfWhatIsPausedOrEnded) {
+    start();
+    const auto watch = *host_.watch_of(reading_);
+    const auto unread = [&] {
+        int bytes = 0;
+        EXPECT_EQ(::ioctl(reading_, FIONREAD, &bytes), 0);
+        return bytes;
+    };
+    host_.message_status = PATCHBAY_PAUSE;
+    say("{}\n");
+    read();
+    say("{\"a\":1}\n");
+    watch.ready(watch.ctx, ChannelCore::kReadable);
+    EXPECT_EQ(unread(), 8);
+    EXPECT_EQ(messages(), 1u);
+    in_turn([](LineStream& stream) {
+        stream.resume();
+        stream.end_reading();
+    });
+    watch.ready(watch.ctx, ChannelCore::kReadable);
+    EXPECT_EQ(messages(), 1u);
+    EXPECT_THAT(listener_.lines, IsEmpty());
 }
 
 TEST_F(LineStreamTest, TellsTheEndOnlyWhenThePauseIsOver) {

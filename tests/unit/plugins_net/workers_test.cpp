@@ -99,6 +99,13 @@ TEST_F(WorkersTest, TheEndWaitsForWhatIsUnderWayAndForWhatWaits) {
     EXPECT_NE(ran(), std::this_thread::get_id()) << "and it can be begun anew";
 }
 
+TEST_F(WorkersTest, WhatWorkHoldsMayBringMoreWorkInItsEnd) {
+    std::promise<void> more;
+    std::shared_ptr<void> last(nullptr, [&](void*) { workers_.run([&] { more.set_value(); }); });
+    workers_.run([last = std::move(last)] {});
+    ASSERT_EQ(more.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+}
+
 TEST_F(WorkersTest, WhatWorkHoldsIsGoneWithIt) {
     auto held = std::make_shared<int>(1);
     const std::weak_ptr<int> left = held;

@@ -116,6 +116,27 @@ TEST_F(UnmatchedRules, AServerAsItIsWrittenIsThatServer) {
                                       "\"mcp__git__l\" is denied")));
 }
 
+TEST_F(UnmatchedRules, AServerThatIsWrittenAsAnotherBeginsIsNoRegularExpression) {
+    config.servers[0].written = "git__";
+    config.permissions.deny = {"mcp__git__"};
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(UnmatchedRules, ARuleThatFitsNeitherServerIsToldOfTheOneThatItNames) {
+    config.servers[0].written = "gat__it";
+    config.servers.push_back(config.servers[1]);
+    config.servers.back().id = "gat";
+    known["gat"] = {"log"};
+    config.permissions.deny = {"mcp__gat__it__zz*"};
+    EXPECT_THAT(found(), ElementsAre(HasSubstr("matches no tool of server \"gat\"")));
+}
+
+TEST_F(UnmatchedRules, OfALongRuleTheFirst80BytesAreTold) {
+    config.permissions.deny = {std::string(81, 'x')};
+    EXPECT_THAT(found(),
+                ElementsAre(HasSubstr(": \"" + std::string(80, 'x') + "\" can match no tool")));
+}
+
 TEST_F(UnmatchedRules, OfThousandsOnlyTheFirstAreTold) {
     auto& git = config.servers[0];
     for (int i = 0; i < 4000; ++i) git.disabled_tools.push_back("lag" + std::to_string(i));

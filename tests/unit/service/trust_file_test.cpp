@@ -125,6 +125,8 @@ TEST_F(TrustFileTest, RevokesNothingWhenOneOfTheIdsIsNotApproved) {
     const auto elsewhere = trust.revoke("/o", {"a"});
     ASSERT_FALSE(elsewhere);
     EXPECT_THAT(elsewhere.error().message, HasSubstr("approved: nothing"));
+    EXPECT_THAT(trust.revoke("/o", {std::string(81, 'x')}).error().message,
+                HasSubstr('"' + std::string(80, 'x') + "\" is not approved"));
 }
 
 TEST_F(TrustFileTest, WithoutAStateDirectoryItApprovesNothing) {
