@@ -144,7 +144,8 @@ void ThingListing::finish() {
     }
     // Whoever answers first: the order is that of the servers.
     std::stable_sort(list_.things.begin(), list_.things.end(), by_server);
-    std::stable_sort(list_.denied.begin(), list_.denied.end(), by_server);
+    for (auto* errors : {&list_.errors, &list_.denied})
+        std::stable_sort(errors->begin(), errors->end(), by_server);
     done(std::move(list_));
 }
 
