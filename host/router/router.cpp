@@ -156,7 +156,7 @@ struct Router::Impl final : connection::CallersWatcher {
 
     // Judged here, by the rules that hold when it is sent.
     void send_call(CallId id, Caller& caller, const Entry& entry, Connection& owner, Call& call) {
-        const auto question = question_about(entry, caller.principal().trust);
+        const auto question = finder.question_about(entry, caller.principal().trust);
         const auto verdict = policy.judge(question);
         if (verdict.decision == policy::Decision::Allow)
             return send_judged(id, caller, entry, owner, call);
@@ -180,7 +180,7 @@ struct Router::Impl final : connection::CallersWatcher {
         if (!entry)
             return flights.end_soon(
                 id, finder.why_missing(protocol::public_name(server, tool), {server}));
-        const auto question = question_about(*entry, caller.principal().trust);
+        const auto question = finder.question_about(*entry, caller.principal().trust);
         const auto verdict = policy.judge(question);
         if (verdict.decision == policy::Decision::Deny)
             return flights.end_soon(id, {ErrorCode::Denied, policy.reason(question, verdict)});
@@ -275,7 +275,9 @@ struct Router::Impl final : connection::CallersWatcher {
             if (auto owner = connections.find(server); !owner) return handler(owner.error());
             handler(with_tools_shown(std::move(*reply), server, depth(), [&](const auto& tool) {
                 const auto name = finder.index().public_name(server, tool);
-                return policy.judge({trust, server, tool, name}).listed();
+                policy::Question question{trust, server, tool, name};
+                question.listed = &finder.index();
+                return policy.judge(question).listed();
             }));
         };
     }
