@@ -25,7 +25,7 @@ std::string slug_of(std::string_view name) {
         const bool again = !slug.empty() && kept == slug.back() && !is_letter_or_digit(kept);
         if (!again) slug += kept;
     }
-    while (slug.ends_with('-')) slug.pop_back();
+    while (slug.ends_with('-') || slug.ends_with('_')) slug.pop_back();
     slug.erase(0, std::min(slug.find_first_not_of('-'), slug.size()));
     return std::any_of(slug.begin(), slug.end(), is_letter_or_digit) ? slug : std::string();
 }
@@ -40,9 +40,10 @@ std::string with_hash(std::string slug, const std::string& name) {
 }  // namespace
 
 bool valid_id(std::string_view id) {
-    return !id.empty() && id.size() <= kIdBytes && std::all_of(id.begin(), id.end(), [](char c) {
-        return is_letter_or_digit(c) || c == '_' || c == '-';
-    }) && id.find("__") == std::string_view::npos;
+    return !id.empty() && id.size() <= kIdBytes &&
+           std::all_of(id.begin(), id.end(),
+                       [](char c) { return is_letter_or_digit(c) || c == '_' || c == '-'; }) &&
+           id.find("__") == std::string_view::npos && !id.ends_with('_');
 }
 
 void settle_ids(std::vector<Fragment>& fragments) {

@@ -14,7 +14,8 @@ namespace patchbay::config {
 
 inline constexpr std::size_t kIdBytes = 64;
 
-// 1 to kIdBytes letters, digits, "-" and "_", without "__".
+// 1 to kIdBytes letters, digits, "-" and "_", without "__" and without "_" at the end: what comes
+// before the first "__" of mcp__ID__TOOL is the id, and nobody else's.
 bool valid_id(std::string_view id);
 
 // Gives every named server an id: its name where that is one already, else what is left of the name

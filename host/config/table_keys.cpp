@@ -66,12 +66,18 @@ std::string take_passed(std::vector<std::string>& target, const Node& value) {
     return {};
 }
 
+// Far more than a public name has; a server's or a tool's own one may be longer than that.
+constexpr std::size_t kMostPatternBytes = 1024;
+
 // A pattern is a name, or the start of one followed by "*" (design: mcp__s__create_*, mcp__*).
 std::string take_patterns(std::vector<std::string>& target, const Node& value) {
     if (auto wrong = take_texts(target, value); !wrong.empty()) return wrong;
     for (const auto& written : target) {
         const auto pattern = core::trimmed(written);
         const auto star = pattern.find('*');
+        if (pattern.size() > kMostPatternBytes)
+            return "a pattern of " + std::to_string(pattern.size()) + " bytes (limit " +
+                   std::to_string(kMostPatternBytes) + ")";
         if (pattern.empty() || (star != std::string::npos && star + 1 != pattern.size())) {
             return "expected names, or beginnings of names ending in \"*\", found \"" +
                    core::printable(pattern, 80) + "\"";
@@ -88,7 +94,8 @@ std::string take_denied(std::vector<std::string>& target, const Node& value) {
         const auto pattern = core::trimmed(written);
         const bool begins_so =
             pattern.ends_with('*') && prefix.starts_with(pattern.substr(0, pattern.size() - 1));
-        const bool names_one = pattern.starts_with(prefix) && pattern != prefix;
+        const bool names_one = pattern.starts_with(prefix) && pattern != prefix &&
+                               (pattern.ends_with('*') || !pattern.starts_with("mcp____"));
         if (!begins_so && !names_one)
             return "\"" + core::printable(written, 80) +
                    "\" can match no tool: public names are mcp__SERVER__TOOL, and mcp__SERVER__* "

@@ -224,7 +224,7 @@ void Wishes::release(CallerNumber caller) {
     }
     if (fewer && link_.modern()) listen_anew();
     const auto strongest = strongest_level();
-    if (levels_.erase(caller) == 0 || !link_.session) return;
+    if (levels_.erase(caller) == 0 || !link_.session || !link_.in_use()) return;
     // To say nothing at all cannot be said: the last one's level stays the server's.
     if (link_.modern() || strongest_level() != strongest) use_log_levels();
 }

@@ -29,31 +29,66 @@ std::string at(const Rule& rule) {
 
 }  // namespace
 
-Policy::PatternList::PatternList(Rule::Kind kind, const std::vector<std::string>& written,
-                                 const std::map<std::string, config::Place>& places,
-                                 const Readings& readings, Read read)
-    : patterns({}) {
-    std::vector<std::string> meant;
-    for (const auto& pattern : written) {
-        const auto place = places.find(pattern);
-        meant.push_back(pattern);
-        for (auto& reading : (readings.*read)(pattern)) meant.push_back(std::move(reading));
-        Rule rule{kind, pattern, {}};
-        if (place != places.end()) rule.place = place->second;
-        rules.resize(meant.size(), rule);
-    }
-    patterns = Patterns(meant);
+void Policy::PatternList::add(Rule rule, const std::vector<std::string>& patterns) {
+    patterns_.insert(patterns_.end(), patterns.begin(), patterns.end());
+    rule_of_.resize(patterns_.size(), rules_.size());
+    rules_.push_back(std::move(rule));
+}
+
+void Policy::PatternList::compile() {
+    compiled_ = Patterns(std::exchange(patterns_, {}));
 }
 
 const Rule* Policy::PatternList::match(std::string_view name) const {
-    const auto first = patterns.first_match(name);
-    return first ? &rules[*first] : nullptr;
+    const auto first = compiled_.first_match(name);
+    return first ? &rules_[rule_of_[*first]] : nullptr;
 }
 
-const Policy::NamedTool* Policy::ServerRules::find(std::string_view tool) const {
-    if (tools.empty()) return nullptr;  // most are: no hash
-    const auto named = tools.find(tool);
-    return named == tools.end() ? nullptr : &named->second;
+void Policy::ForbidList::add(const Rule& rule, Forbidden meant) {
+    if (meant.patterns.empty()) return;  // then there are no doubts either
+    empty_ = false;
+    certain_.add(rule, meant.patterns);
+    for (auto& doubt : meant.doubts) {
+        auto& all = doubts_[doubt.server].all;
+        all.emplace_back(std::move(doubt), rule);
+    }
+}
+
+void Policy::ForbidList::compile() {
+    certain_.compile();
+}
+
+const Rule* Policy::ForbidList::match(const Question& question) const {
+    if (const auto* rule = certain_.match(question.public_name)) return rule;
+    if (doubts_.empty() || question.tool.empty()) return nullptr;
+    const auto found = doubts_.find(question.server);
+    if (found == doubts_.end()) return nullptr;
+    auto& doubts = found->second;
+    const auto* listed = question.listed;
+    const auto version = listed ? listed->version() : 0;
+    if (!doubts.standing || doubts.listed != listed || doubts.version != version) {
+        doubts.listed = listed;
+        doubts.version = version;
+        doubts.standing.emplace();
+        for (const auto& [doubt, rule] : doubts.all)
+            if (!listed || !listed->any(doubt.server, doubt.name, doubt.open))
+                doubts.standing->add(rule, {doubt.beginning + "*"});
+        doubts.standing->compile();
+    }
+    return doubts.standing->match(question.tool);
+}
+
+std::optional<Policy::Named> Policy::ServerRules::find(std::string_view tool,
+                                                       const Question& question) const {
+    std::optional<Named> found;
+    if (!tools.empty())  // of most there are none: no hash
+        if (const auto named = tools.find(tool); named != tools.end())
+            found = {named->second.level, &named->second.rule};
+    for (const auto& [level, names] : forbidden) {
+        if (found && found->level <= level) break;
+        if (const auto* rule = names.match(question)) return Named{level, rule};
+    }
+    return found;
 }
 
 // One entry for each tool that a rule names, in the order in which the rules count: what is
@@ -83,33 +118,54 @@ Policy::ServerRules Policy::compile(const config::Server& server) {
             rules.tools.insert_or_assign(
                 tool, NamedTool{level, rule(Kind::Level, "tools." + tool, tool)});
     }
-    // What forbids means its tool by its public name too, and blanks around it mean nothing.
-    const auto forbid = [&](std::string_view named, Level level, Rule why) {
-        auto tool = own_tool(server, core::trimmed(named));
-        if (tool.empty()) tool = core::trimmed(named);
+    // What forbids may mean more than the tool of just that name.
+    ForbidList disabled, denied;
+    const auto forbid = [&](std::string_view written, Level level, Rule why) {
+        const auto tool = core::trimmed(written);
+        (level == Level::Disable ? disabled : denied).add(why, forbidden_by(server, tool));
         if (tool.empty()) return;
-        const auto [at, added] = rules.tools.try_emplace(std::string(tool), NamedTool{level, why});
-        if (!added && at->second.level > level) at->second = {level, std::move(why)};
+        const auto [named, added] =
+            rules.tools.try_emplace(std::string(tool), NamedTool{level, why});
+        if (!added && named->second.level > level) named->second = {level, std::move(why)};
     };
     for (const auto& tool : server.disabled_tools)
         forbid(tool, Level::Disable,
                {Kind::DisabledTools, tool, server.place_of_rule("disabled_tools", tool)});
     for (const auto& [tool, level] : server.tools)
         if (level <= Level::Deny) forbid(tool, level, rule(Kind::Level, "tools." + tool, tool));
+    for (auto& [level, names] : {std::pair(Level::Disable, &disabled), {Level::Deny, &denied}}) {
+        if (names->empty()) continue;
+        names->compile();
+        rules.forbidden.emplace_back(level, std::move(*names));
+    }
     if (server.trust == "untrusted") rules.untrusted = rule(Kind::Trust, "trust", {});
     return rules;
 }
 
 Policy::Policy(const config::Permissions& permissions, const std::vector<config::Server>& servers)
     : not_configured_{Rule::Kind::Closed, "its server is not configured", {}},
-      deny_(Rule::Kind::Deny, permissions.deny, permissions.deny_places, Readings(servers),
-            &Readings::of_deny),
       nothing_allows_{Rule::Kind::AllowList, {}, {}} {
     if (!permissions.closed.empty()) closed_ = {Rule::Kind::Closed, permissions.closed, {}};
+    const Readings readings(servers);
+    const auto rule = [](Rule::Kind kind, const std::string& pattern, const auto& places) {
+        Rule made{kind, pattern, {}};
+        if (const auto place = places.find(pattern); place != places.end())
+            made.place = place->second;
+        return made;
+    };
+    for (const auto& pattern : permissions.deny)
+        deny_.add(rule(Rule::Kind::Deny, pattern, permissions.deny_places),
+                  readings.of_deny(pattern));
+    deny_.compile();
     if (permissions.allow) {
-        allow_.emplace(Rule::Kind::Allow, *permissions.allow, permissions.allow_places,
-                       Readings(servers), &Readings::of_allow);
-        if (!allow_->rules.empty()) nothing_allows_.place = allow_->rules.front().place;
+        allow_.emplace();
+        for (const auto& pattern : *permissions.allow)
+            allow_->add(rule(Rule::Kind::Allow, pattern, permissions.allow_places),
+                        readings.of_allow(pattern));
+        allow_->compile();
+        if (!permissions.allow->empty())
+            nothing_allows_.place =
+                rule(Rule::Kind::Allow, permissions.allow->front(), permissions.allow_places).place;
     }
     for (const auto& server : servers) servers_.try_emplace(server.id, compile(server));
 }
@@ -123,9 +179,9 @@ Verdict Policy::judge(const Question& question) const {
     const auto& server = found->second;
     Verdict verdict;
     if (!question.tool.empty()) {
-        if (const auto* named = server.find(question.tool)) {
+        if (const auto named = server.find(question.tool, question)) {
             verdict.level = named->level;
-            verdict.rule = &named->rule;
+            verdict.rule = named->rule;
         } else if (server.others_hidden) {
             verdict.level = Level::Disable;
             verdict.rule = &*server.others_hidden;
@@ -138,7 +194,7 @@ Verdict Policy::judge(const Question& question) const {
     const bool named_by_server = verdict.rule != nullptr;
     if (closed_) return denied(*closed_);
     // Deny wins over allow.
-    if (const auto* pattern = deny_.match(question.public_name)) return denied(*pattern);
+    if (const auto* pattern = deny_.match(question)) return denied(*pattern);
     const auto* allowed_by = allow_ ? allow_->match(question.public_name) : nullptr;
     if (allow_ && !allowed_by) return denied(nothing_allows_);
     if (server.untrusted && !allowed_by && !named_by_server) return denied(*server.untrusted);
@@ -167,14 +223,18 @@ std::string Policy::reason(const Question& question, const Verdict& verdict) con
     const auto& rule = *verdict.rule;
     const auto is_denied = asked_for + (of_a_tool ? " is denied" : " are denied");
     const auto of_server = " of server \"" + server + "\"" + at(rule);
+    const auto written = core::trimmed(rule.text);
+    const auto as_written = written == question.tool || written == name
+                                ? std::string()
+                                : " as \"" + core::printable(written, 200) + "\"";
     switch (rule.kind) {
         case Rule::Kind::DisabledTools:
-            return name + " is in disabled_tools" + of_server;
+            return name + " is in disabled_tools" + as_written + of_server;
         case Rule::Kind::EnabledTools:
             return name + " is not in enabled_tools" + of_server;
         case Rule::Kind::Level:
             return name + (verdict.level == Level::Disable ? " is disabled" : " is denied") +
-                   " in tools" + of_server;
+                   " in tools" + as_written + of_server;
         case Rule::Kind::Trust:
             return "server \"" + server + "\" is untrusted" + at(rule) + " and no rule names " +
                    asked_for + advice("trust = \"trusted\"");
@@ -192,13 +252,19 @@ std::string Policy::reason(const Question& question, const Verdict& verdict) con
 
 std::optional<std::string> Policy::certain_denial(core::Trust trust, std::string_view server,
                                                   std::string_view public_name) const {
+    // What it lists may be the odd names of rules.
+    static const struct AnyTool final : ListedTools {
+        std::uint64_t version() const override { return 0; }
+        bool any(std::string_view, std::string_view, bool) const override { return true; }
+    } any_tool;
     Question question{trust, server, {}, public_name};
+    question.listed = &any_tool;
     const auto rules = servers_.find(server);
     if (rules != servers_.end()) {
         const auto raw = public_name.substr(std::min(server.size() + 7, public_name.size()));
-        const auto* named = rules->second.find(raw);
+        const auto named = rules->second.find(raw, question);
         const bool ruled =
-            named && (named->level == Level::Disable || named->rule.kind == Rule::Kind::Level);
+            named && (named->level == Level::Disable || named->rule->kind == Rule::Kind::Level);
         if (ruled) question.tool = raw;
         if (!ruled && rules->second.untrusted) return {};  // enabled_tools may name it
     }

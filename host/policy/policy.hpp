@@ -12,20 +12,35 @@
 #include "policy/patterns.hpp"
 #include "policy/readings.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace patchbay::policy {
 
+// What servers call their tools, as far as they have listed them.
+class ListedTools {
+public:
+    // Another one whenever any() may answer otherwise.
+    virtual std::uint64_t version() const = 0;
+    // Whether one of that server is called so, or begins so.
+    virtual bool any(std::string_view server, std::string_view name, bool or_longer) const = 0;
+
+protected:
+    ~ListedTools() = default;
+};
+
 struct Question {
     core::Trust trust = core::Trust::NeedsApproval;  // of who asks
     std::string_view server;                         // id
-    std::string_view tool;               // raw name; empty: the server itself (resources, prompts)
-    std::string_view public_name;        // mcp__server__tool
-    std::string_view what = "requests";  // of the server itself, for the reason: "resources"
+    std::string_view tool;                // raw name; empty: the server itself (resources, prompts)
+    std::string_view public_name;         // mcp__server__tool
+    std::string_view what = "requests";   // of the server itself, for the reason: "resources"
+    const ListedTools* listed = nullptr;  // of all servers; null: a rule is read as if none had any
 };
 
 // What somebody wrote that decides.
@@ -59,7 +74,8 @@ class Policy {
 public:
     Policy(const config::Permissions& permissions, const std::vector<config::Server>& servers);
 
-    // Allocates nothing.
+    // Allocates nothing, but for the first question after tools were listed that is about a server with
+    // doubtful rules.
     Verdict judge(const Question& question) const;
     // What forbids it, where, what would allow it; of a verdict on that question other than Allow,
     // and where it is Ask, of nobody being there to approve.
@@ -80,34 +96,64 @@ private:
     template <class T>
     using ByName = std::unordered_map<std::string, T, Hash, std::equal_to<>>;
 
+    // Rules by the patterns that they stand for, the first one that matches counting.
+    class PatternList {
+    public:
+        PatternList() : compiled_({}) {}
+        void add(Rule rule, const std::vector<std::string>& patterns);
+        void compile();  // after the last add()
+        const Rule* match(std::string_view name) const;
+
+    private:
+        std::vector<Rule> rules_;
+        std::vector<std::string> patterns_;
+        std::vector<std::size_t> rule_of_;  // of each pattern
+        Patterns compiled_;
+    };
+    // Rules that forbid, with what they mean only as long as no tool is called so.
+    class ForbidList {
+    public:
+        void add(const Rule& rule, Forbidden meant);
+        void compile();
+        bool empty() const { return empty_; }
+        const Rule* match(const Question& question) const;
+
+    private:
+        struct Doubts {  // about one server
+            std::vector<std::pair<Forbidden::Doubt, Rule>> all;
+            // Those that hold, by what was listed then.
+            const ListedTools* listed = nullptr;
+            std::uint64_t version = 0;
+            std::optional<PatternList> standing;
+        };
+        bool empty_ = true;
+        PatternList certain_;
+        mutable ByName<Doubts> doubts_;
+    };
     struct NamedTool {
         config::Level level;
         Rule rule;
     };
+    struct Named {
+        config::Level level;
+        const Rule* rule;
+    };
     struct ServerRules {
         ByName<NamedTool> tools;
+        std::vector<std::pair<config::Level, ForbidList>> forbidden;  // the strictest first
         std::optional<Rule> others_hidden;  // what enabled_tools does not name
         std::optional<Rule> untrusted;
 
-        const NamedTool* find(std::string_view tool) const;  // null: no rule names it
-    };
-    struct PatternList {
-        using Read = std::vector<std::string> (Readings::*)(std::string_view written) const;
-
-        std::vector<Rule> rules;  // as written, once for each pattern that one stands for
-        Patterns patterns;
-
-        PatternList(Rule::Kind kind, const std::vector<std::string>& written,
-                    const std::map<std::string, config::Place>& places, const Readings& readings,
-                    Read read);
-        const Rule* match(std::string_view name) const;
+        // Of the tool that the server calls so, and what the question is about; nothing: no rule
+        // names it.
+        std::optional<Named> find(std::string_view tool, const Question& question) const;
     };
     static ServerRules compile(const config::Server& server);
 
     ByName<ServerRules> servers_;
     std::optional<Rule> closed_;
     Rule not_configured_;
-    PatternList deny_;
+    ForbidList deny_;
     std::optional<PatternList> allow_;
     Rule nothing_allows_;
 };

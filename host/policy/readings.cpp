@@ -1,9 +1,11 @@
 #include "policy/readings.hpp"
 
+#include "config/ids.hpp"
 #include "core/text.hpp"
 #include "protocol/qualified_name.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace patchbay::policy {
 
@@ -11,9 +13,26 @@ namespace {
 
 constexpr std::string_view kPrefix = "mcp__";
 
+bool is_letter_or_digit(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+// All that public names are made of.
+bool is_plain(char c) {
+    return is_letter_or_digit(c) || c == '_' || c == '-';
+}
+
 // What all public names of a server begin with, and what is asked of it besides its tools is called.
 std::string beginning_of(std::string_view server) {
     return std::string(kPrefix).append(server).append("__");
+}
+
+// Whether it holds what stands for several names elsewhere, or what nobody sees: no list of a server
+// makes a name of that.
+bool stands_for_more(std::string_view text, bool open) {
+    return text.find_first_of("*?|\\[{^<%") != std::string_view::npos ||
+           (open && text.ends_with('.')) || core::printable(text, 3 * text.size()) != text ||
+           std::none_of(text.begin(), text.end(), is_letter_or_digit);
 }
 
 struct Pattern {
@@ -26,24 +45,45 @@ struct Pattern {
     std::string_view begin;  // without the `*`
 };
 
+// A cut public name ends before what all names of a long id begin with.
+void forbid_beginning(std::string_view server, std::string_view beginning, Forbidden& meant) {
+    const auto plain = beginning_of(server).append(beginning);
+    const auto cut = protocol::public_beginning(server, beginning);
+    meant.patterns.push_back(plain + "*");
+    if (cut != plain) meant.patterns.push_back(cut + "*");
+}
+
+void forbid_tools(std::string_view server, std::string_view rest, bool open, Forbidden& meant) {
+    if (open || rest.empty()) {
+        forbid_beginning(server, rest, meant);
+    } else {
+        meant.patterns.push_back(protocol::public_name(server, rest));
+        meant.patterns.push_back(protocol::name_told_apart(server, rest));
+    }
+    const auto plain = rest.substr(0, plain_length(rest));
+    if (plain.size() == rest.size()) return;
+    if (!stands_for_more(rest, open)) {
+        meant.doubts.push_back({std::string(server), std::string(plain), std::string(rest), open});
+        return;
+    }
+    forbid_beginning(server, plain, meant);
+    meant.cut = beginning_of(server).append(plain);
+}
+
 }  // namespace
 
-std::string_view plain_beginning(std::string_view pattern) {
-    auto end = std::min(pattern.find_first_of("?()[]{}|^$\\+,;"), pattern.size());
-    for (const char* mark : {".*", "\u00a0"})
-        end = std::min({end, pattern.find(mark), pattern.size()});
-    return pattern.substr(0, end);
+std::size_t plain_length(std::string_view text) {
+    return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) -
+                                    text.begin());
 }
 
-std::string_view own_tool(const config::Server& server, std::string_view tool) {
-    for (const auto& name : {server.id, server.written}) {
-        const auto own = beginning_of(name);
-        if (!name.empty() && tool.starts_with(own)) return tool.substr(own.size());
-    }
-    return {};
+void Forbidden::add(Forbidden more) {
+    std::move(more.patterns.begin(), more.patterns.end(), std::back_inserter(patterns));
+    std::move(more.doubts.begin(), more.doubts.end(), std::back_inserter(doubts));
+    if (cut.empty()) cut = std::move(more.cut);
 }
 
-Readings::Readings(const std::vector<config::Server>& servers) {
+Readings::Readings(std::span<const config::Server> servers) {
     for (const auto& server : servers) {
         ids_.insert(server.id);
         if (!server.written.empty()) renamed_.push_back({beginning_of(server.written), server.id});
@@ -54,7 +94,8 @@ Readings::Readings(const std::vector<config::Server>& servers) {
 std::vector<Readings::Tools> Readings::by_id(std::string_view begin) const {
     std::vector<Tools> found;
     if (!begin.starts_with(kPrefix)) return found;
-    for (auto end = begin.find("__", kPrefix.size()); end != std::string_view::npos;
+    for (auto end = begin.find("__", kPrefix.size());
+         end != std::string_view::npos && end <= kPrefix.size() + config::kIdBytes;
          end = begin.find("__", end + 1)) {
         const auto id = ids_.find(begin.substr(kPrefix.size(), end - kPrefix.size()));
         if (id != ids_.end()) found.push_back({*id, begin.substr(end + 2)});
@@ -69,68 +110,123 @@ std::vector<Readings::Tools> Readings::by_written_name(std::string_view begin) c
     return found;
 }
 
-std::vector<std::string> Readings::of_deny(std::string_view written) const {
-    std::vector<std::string> readings;
-    const Pattern pattern(written);
-    const auto add = [&](std::string reading) {
-        if (reading != written &&
-            std::find(readings.begin(), readings.end(), reading) == readings.end())
-            readings.push_back(std::move(reading));
+// Of several names in one text each is read.
+Forbidden Readings::of_deny(std::string_view pattern) const {
+    auto meant = of_one(pattern);
+    const auto next = [&](std::size_t from) {
+        auto at = pattern.find(kPrefix, from);
+        while (at != std::string_view::npos && is_plain(pattern[at - 1]))
+            at = pattern.find(kPrefix, at + 1);
+        return at;
     };
-    add(std::string(pattern.text));
-    auto meant = by_id(pattern.begin);
-    const auto more = by_written_name(pattern.begin);
-    meant.insert(meant.end(), more.begin(), more.end());
-    for (const auto& [server, rest] : meant) {
-        if (pattern.open) {
-            add(beginning_of(server).append(rest) + "*");
-            add(protocol::public_beginning(server, rest) + "*");
-        } else {
-            add(rest.empty() ? beginning_of(server) : protocol::public_name(server, rest));
-            if (!rest.empty()) add(protocol::name_told_apart(server, rest));
-        }
+    for (auto at = next(1); at != std::string_view::npos;) {
+        const auto end = next(at + 1);
+        meant.add(of_one(pattern.substr(at, end - at)));
+        at = end;
     }
+    return meant;
+}
+
+Forbidden Readings::of_one(std::string_view written) const {
+    const Pattern pattern(written);
+    Forbidden meant;
+    meant.patterns.emplace_back(pattern.text);
+    if (!pattern.begin.starts_with(kPrefix)) return meant;
+    auto tools = by_id(pattern.begin);
+    const auto more = by_written_name(pattern.begin);
+    tools.insert(tools.end(), more.begin(), more.end());
+    for (const auto& [server, rest] : tools) forbid_tools(server, rest, pattern.open, meant);
+    const auto server = pattern.begin.substr(kPrefix.size());
+    bool is_of_a_server = !tools.empty();
     // A server alone, and the beginning of what some are called.
-    if (!pattern.open && pattern.begin.starts_with(kPrefix) &&
-        ids_.contains(pattern.begin.substr(kPrefix.size())))
-        add(std::string(pattern.begin) + "__*");
-    bool is_written_name = !more.empty();  // in which any letter stands for itself
+    if (!pattern.open && ids_.contains(server)) {
+        forbid_beginning(server, {}, meant);
+        is_of_a_server = true;
+    }
     for (const auto& [own, id] : renamed_) {
         const bool whole = own.starts_with(pattern.begin) &&
                            (pattern.open || own.size() == pattern.begin.size() + 2);
-        if (whole) add(beginning_of(id) + "*");
-        is_written_name = is_written_name || whole;
+        if (whole) forbid_beginning(id, {}, meant);
+        is_of_a_server = is_of_a_server || whole;
     }
-    for (const auto& [server, rest] : more) {
-        const auto plain = plain_beginning(rest);
-        if (plain.size() < rest.size()) add(beginning_of(server).append(plain) + "*");
+    const auto plain = pattern.begin.substr(0, plain_length(pattern.begin));
+    if (!meant.cut.empty() && more.empty()) forbid_all_that_begins(plain, meant);
+    if (is_of_a_server) return meant;
+    if (plain.size() < std::min(pattern.begin.find("__", kPrefix.size()), pattern.begin.size()))
+        read_odd_server(pattern.begin, pattern.open, meant);
+    // `mcp__git_log`, where no other server can be meant.
+    const auto longer = ids_.lower_bound(server);
+    const bool begins_one = pattern.open && longer != ids_.end() && longer->starts_with(server);
+    if (!begins_one && server.find("__") == std::string_view::npos)
+        for (auto end = server.find('_'); end < config::kIdBytes; end = server.find('_', end + 1))
+            if (const auto id = ids_.find(server.substr(0, end)); id != ids_.end())
+                forbid_tools(*id, server.substr(end + 1), pattern.open, meant);
+    return meant;
+}
+
+// What stands where a server should and cannot be an id: `mcp__e/*`, `mcp__?__x`, `mcp__@org/x__y` of a
+// server that is not here.
+void Readings::read_odd_server(std::string_view begin, bool open, Forbidden& meant) const {
+    const auto from = kPrefix.size();
+    const auto end = begin.find("__", from);
+    const auto name = begin.substr(from, end - from);
+    const auto plain = begin.substr(0, plain_length(begin));
+    if (stands_for_more(name, open && end == std::string_view::npos)) {
+        forbid_all_that_begins(plain, meant);
+        meant.cut = plain;
+        return;
     }
-    const auto plain = plain_beginning(pattern.text);
-    if (plain.size() < pattern.text.size() && !is_written_name) {
-        const auto wider = std::string(plain) + "*";
-        add(wider);
-        for (auto& reading : of_deny(wider)) add(std::move(reading));
+    const auto first = std::find_if(name.begin(), name.end(), is_letter_or_digit);
+    const auto last = std::find_if(name.rbegin(), name.rend(), is_plain).base();
+    auto before = plain.substr(from);
+    while (before.ends_with('_')) before.remove_suffix(1);
+    for (const auto id : {std::string_view(first, last), before}) {
+        if (!ids_.contains(id)) continue;
+        forbid_beginning(id, {}, meant);
+        meant.cut = beginning_of(id);
     }
-    return readings;
+}
+
+void Readings::forbid_all_that_begins(std::string_view begin, Forbidden& meant) const {
+    meant.patterns.push_back(std::string(begin) + "*");
+    for (const auto& [own, id] : renamed_)
+        if (own.starts_with(begin)) forbid_beginning(id, {}, meant);
 }
 
 std::vector<std::string> Readings::of_allow(std::string_view written) const {
     const Pattern pattern(written);
     std::vector<std::string> readings;
-    if (pattern.text != written) readings.emplace_back(pattern.text);
-    // What begins like an id is about that server.
-    const bool of_id = !by_id(pattern.begin).empty() ||
-                       (pattern.open && std::any_of(ids_.begin(), ids_.end(), [&](auto id) {
-                            return beginning_of(id).starts_with(pattern.begin);
-                        }));
-    const auto meant = of_id ? by_id(pattern.begin) : by_written_name(pattern.begin);
-    if (meant.size() != 1) return readings;
+    auto meant = by_id(pattern.begin);
+    for (const auto& tools : by_written_name(pattern.begin))
+        if (std::find(meant.begin(), meant.end(), tools) == meant.end()) meant.push_back(tools);
+    if (meant.size() > 1) return readings;
+    readings.emplace_back(pattern.text);
+    if (meant.empty()) return readings;
     const auto& [server, rest] = meant.front();
     auto reading = pattern.open   ? beginning_of(server).append(rest) + "*"
                    : rest.empty() ? beginning_of(server)
                                   : protocol::public_name(server, rest);
     if (reading != pattern.text) readings.push_back(std::move(reading));
     return readings;
+}
+
+Forbidden forbidden_by(const config::Server& server, std::string_view name) {
+    name = core::trimmed(name);
+    const auto lower = core::lower(name.substr(0, kPrefix.size()));
+    const auto begins_with = [&](std::string_view own) {
+        return !own.empty() && name.starts_with(std::string(own) + "__");
+    };
+    const bool is_public = lower == kPrefix;
+    const bool is_nearly = begins_with(server.id) || begins_with(server.written);
+    const bool is_own =
+        !is_public && !is_nearly && !name.empty() && plain_length(name) == name.size();
+    if (is_own) return {};
+    const Readings readings({&server, 1});
+    auto meant = readings.of_deny(beginning_of(server.id).append(name));
+    if (is_public)
+        meant.add(readings.of_deny(std::string(kPrefix).append(name.substr(kPrefix.size()))));
+    if (is_nearly) meant.add(readings.of_deny(std::string(kPrefix).append(name)));
+    return meant;
 }
 
 }  // namespace patchbay::policy

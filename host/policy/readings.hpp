@@ -1,36 +1,62 @@
-// What a pattern of [permissions] means beside what it says. People name a server as it is written in
-// its file (`mcp__My Server__x`, where the id is My-Server), a tool as its server calls it, a server
-// alone, and put blanks around. A deny read too narrowly forbids nothing, so it is read widely; what
-// allows is read so only where one thing can be meant (decisions/0019-a-rule-by-another-name.md).
+// What a name in a rule may mean beside what it says. People name a server as it is written in its
+// file (`mcp__My Server__x`, where the id is My-Server), a tool as its server calls it, a server
+// alone, put blanks around and write marks of other programs. What forbids and is read too narrowly
+// forbids nothing, so one reader takes it widely wherever it stands: in `[permissions] deny`, and in
+// the rules of a server itself. What allows is read so only where one thing can be meant
+// (decisions/0019-a-rule-by-another-name.md).
 //
 // Threads: [value]. Errors: none; what means nothing has no reading.
+// Limits:  the work grows with the length of the name and the number of servers, no faster.
 #pragma once
 
 #include "config/config.hpp"
 
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace patchbay::policy {
 
+// All that a name which forbids may mean.
+struct Forbidden {
+    // A name holds what no public name does, and may be the server's own one of a tool: only the
+    // server's list tells.
+    struct Doubt {
+        std::string server;     // id
+        std::string beginning;  // of raw names: what begins so is forbidden
+        std::string name;       // but where a tool is called that
+        bool open;              // or begins so
+    };
+    std::vector<std::string> patterns;  // of public names
+    std::vector<Doubt> doubts;
+    std::string
+        cut;  // the beginning before a mark that stands for more, whoever lists what; empty: none
+
+    void add(Forbidden more);
+};
+
 class Readings {
 public:
     // Borrows `servers`.
-    explicit Readings(const std::vector<config::Server>& servers);
+    explicit Readings(std::span<const config::Server> servers);
 
-    // More patterns, of public names, that `pattern` stands for.
-    std::vector<std::string> of_deny(std::string_view pattern) const;
+    Forbidden of_deny(std::string_view pattern) const;
+    // Patterns of public names; none: it may be about two servers, and allows nothing.
     std::vector<std::string> of_allow(std::string_view pattern) const;
 
 private:
     struct Tools {  // of one server
         std::string_view server;
         std::string_view rest;  // behind mcp__SERVER__
+        bool operator==(const Tools&) const = default;
     };
     std::vector<Tools> by_id(std::string_view begin) const;
     std::vector<Tools> by_written_name(std::string_view begin) const;
+    Forbidden of_one(std::string_view pattern) const;
+    void read_odd_server(std::string_view begin, bool open, Forbidden& meant) const;
+    void forbid_all_that_begins(std::string_view begin, Forbidden& meant) const;
 
     std::set<std::string_view> ids_;
     struct Renamed {
@@ -40,12 +66,10 @@ private:
     std::vector<Renamed> renamed_;
 };
 
-// The beginning of a pattern before what stands for nothing here, though it does elsewhere: a `?`, or what
-// makes a regular expression of it, or a blank that nobody sees; all of it: there is none.
-std::string_view plain_beginning(std::string_view pattern);
+// How much of it public names are made of, from its beginning on.
+std::size_t plain_length(std::string_view text);
 
-// `echo` of mcp__SERVER__echo, which somebody may have written to the rules of SERVER itself, by its id
-// or its written name; empty: `tool` is no such name.
-std::string_view own_tool(const config::Server& server, std::string_view tool);
+// What a name in the rules of that server itself may mean beside the tool of just that name.
+Forbidden forbidden_by(const config::Server& server, std::string_view name);
 
 }  // namespace patchbay::policy

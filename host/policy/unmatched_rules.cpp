@@ -48,7 +48,7 @@ public:
         if (permissions.allow)
             for (const auto& pattern : *permissions.allow)
                 check("permissions.allow", pattern, permissions.allow_places,
-                      readings_.of_allow(pattern));
+                      {readings_.of_allow(pattern), {}, {}});
         if (full()) {
             auto& rest = found_.emplace_back();
             rest.severity = Severity::Warning;
@@ -66,13 +66,21 @@ private:
         const auto& tools = known->second;
         const std::unordered_set<std::string_view> there(tools.begin(), tools.end());
         const auto look = [&](const std::string& key, const std::string& tool, bool forbids) {
-            if (full() || there.contains(tool)) return;
-            if (forbids && there.contains(own_tool(server, tool))) return;
-            found_.push_back(
-                {Severity::Warning, server.place_of_rule(key, tool),
-                 "server \"" + server.id + "\": " + key + " names \"" + core::printable(tool, 80) +
-                     "\", and the server has no such tool" + core::did_you_mean(tool, tools),
-                 server.id});
+            if (full() || there.contains(forbids ? core::trimmed(tool) : tool)) return;
+            auto meant = forbids ? forbidden_by(server, tool) : Forbidden();
+            const auto wide = widened(meant);
+            const auto matches_one = [&](const auto& pattern) {
+                return matches_any(pattern, server.id);
+            };
+            auto why = ", and the server has no such tool" + core::did_you_mean(tool, tools);
+            if (std::any_of(meant.patterns.begin(), meant.patterns.end(), matches_one)) {
+                if (wide.empty()) return;
+                why = ", which " + why_all_that_begins(core::trimmed(tool), wide);
+            }
+            found_.push_back({Severity::Warning, server.place_of_rule(key, tool),
+                              "server \"" + server.id + "\": " + key + " names \"" +
+                                  core::printable(tool, 80) + "\"" + why,
+                              server.id});
         };
         if (server.enabled_tools)
             for (const auto& tool : *server.enabled_tools) look("enabled_tools", tool, false);
@@ -82,29 +90,29 @@ private:
     }
 
     void check(const char* key, const std::string& pattern,
-               const std::map<std::string, Place>& places,
-               const std::vector<std::string>& readings) {
+               const std::map<std::string, Place>& places, Forbidden meant) {
         if (full()) return;
-        // What it stands for counts too, and alone where it says the name of no server that is here.
-        auto meant = readings;
-        if (meant.empty() || !owners_of(pattern).empty()) meant.push_back(pattern);
         std::string why;
-        for (auto at = meant.rbegin(); at != meant.rend(); ++at) {
-            const auto fault = fault_of(*at);
-            if (fault.empty()) {
-                why.clear();
-                break;
+        if (meant.patterns.empty()) {
+            why =
+                "may be about two servers, so it allows nothing of either; write the id as in "
+                "`patchbay mcp list`";
+        } else {
+            const auto wide = widened(meant);
+            // What it stands for counts, and alone where it says the name of no server that is here.
+            const auto itself = meant.patterns.front();
+            if (meant.patterns.size() > 1 && owners_of(itself).empty())
+                meant.patterns.erase(meant.patterns.begin());
+            for (const auto& each : meant.patterns) {
+                const auto fault = fault_of(each);
+                if (fault.empty()) {
+                    why.clear();
+                    break;
+                }
+                if (fault.size() > why.size()) why = fault;  // the one with a hint
             }
-            if (fault.size() > why.size()) why = fault;  // the one with a hint
+            if (why.empty() && !wide.empty()) why = why_all_that_begins(itself, wide);
         }
-        const auto plain = plain_beginning(pattern);
-        const bool widened =
-            std::any_of(readings.begin(), readings.end(),
-                        [&](const auto& reading) { return reading == std::string(plain) + "*"; });
-        if (why.empty() && widened && plain.size() < pattern.size())
-            why = "holds a \"" + pattern.substr(plain.size(), 1) +
-                  "\", which stands for nothing else here, so all that begins with \"" +
-                  core::printable(plain, 80) + "\" is denied; end such a beginning in \"*\"";
         if (why.empty()) return;
         const auto place = places.find(pattern);
         found_.push_back({Severity::Warning,
@@ -113,12 +121,60 @@ private:
                           {}});
     }
 
+    // Adds the patterns of doubts that hold; the beginning before what stands for more than a name does,
+    // empty: there is no such thing.
+    std::string widened(Forbidden& meant) const {
+        auto beginning = meant.cut;
+        for (const auto& [server, begins, name, open] : meant.doubts) {
+            const auto tools = known_.find(server);
+            if (tools == known_.end()) continue;
+            const bool is_name =
+                std::any_of(tools->second.begin(), tools->second.end(),
+                            [&, &wanted = name, longer = open](const std::string& tool) {
+                                return longer ? tool.starts_with(wanted) : tool == wanted;
+                            });
+            if (is_name) continue;
+            meant.patterns.push_back("mcp__" + server + "__" + begins + "*");
+            if (beginning.empty()) beginning = "mcp__" + server + "__" + begins;
+        }
+        return beginning;
+    }
+
+    static std::string why_all_that_begins(std::string_view written, const std::string& beginning) {
+        std::string_view begins = beginning;
+        if (!written.starts_with(kPublicPrefix))
+            begins.remove_prefix(beginning.find("__", kPublicPrefix.size()) + 2);
+        auto at = static_cast<std::size_t>(  // of the mark
+            std::mismatch(written.begin(), written.end(), begins.begin(), begins.end()).first -
+            written.begin());
+        at += plain_length(written.substr(at));
+        auto end = at + 1;
+        while (end < written.size() && (static_cast<unsigned char>(written[end]) & 0xC0) == 0x80)
+            ++end;
+        return "holds a \"" + core::printable(written.substr(at, end - at), 80) +
+               "\", which stands for nothing else here, so all that begins with \"" +
+               core::printable(beginning, 80) + "\" is denied; end such a beginning in \"*\"";
+    }
+
+    bool matches_any(const std::string& pattern, const std::string& server) {
+        const auto& names = names_of(server);
+        if (!pattern.ends_with('*')) return names.all.contains(pattern);
+        return std::any_of(names.list.begin(), names.list.end(),
+                           [&](const auto& name) { return protocol::matches(pattern, name); });
+    }
+
     // What it says of no tool; empty: it is about some, or nobody knows.
     std::string fault_of(const std::string& pattern) {
         const bool open = !pattern.empty() && pattern.back() == '*';
         const auto begin = std::string_view(pattern).substr(0, pattern.size() - (open ? 1 : 0));
         const bool names_a_tool = begin.size() > kPublicPrefix.size() &&
                                   begin.find("__", kPublicPrefix.size()) != std::string_view::npos;
+        const auto server = begin.substr(std::min(begin.size(), kPublicPrefix.size()));
+        if (begin.starts_with(kPublicPrefix) && !server.empty() && !open && !names_a_tool &&
+            !is_configured(server)) {  // one that is not here, alone
+            const auto hint = near(server);
+            return hint.empty() ? hint : "concerns no server that is configured" + hint;
+        }
         if (!starts_like(begin, kPublicPrefix) || (!open && !names_a_tool))
             return "can match no tool: public names are mcp__SERVER__TOOL, and mcp__SERVER__* is "
                    "all of a server";
@@ -129,12 +185,7 @@ private:
         bool matched = false;
         for (const auto& id : owners) {
             if (!known_.contains(id)) return {};
-            const auto& names = names_of(id);
-            matched = matched || (open ? std::any_of(names.list.begin(), names.list.end(),
-                                                     [&](const auto& name) {
-                                                         return protocol::matches(pattern, name);
-                                                     })
-                                       : names.all.contains(pattern));
+            matched = matched || matches_any(pattern, id);
         }
         // What is asked of a whole server, its resources and prompts, is judged as "mcp__ID__".
         const bool whole = std::any_of(owners.begin(), owners.end(), [&](const auto& id) {
@@ -189,7 +240,14 @@ private:
         const auto end = rest.find("__");
         if (end == std::string_view::npos) return {};
         const auto id = rest.substr(0, end);
-        if (std::find(configured_.begin(), configured_.end(), id) != configured_.end()) return {};
+        return is_configured(id) ? std::string() : near(id);
+    }
+
+    bool is_configured(std::string_view id) const {
+        return std::find(configured_.begin(), configured_.end(), id) != configured_.end();
+    }
+
+    std::string near(std::string_view id) {
         if (strangers_++ >= kMostWarnings) return {};
         return core::did_you_mean(id, configured_);
     }

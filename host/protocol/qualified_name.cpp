@@ -4,7 +4,7 @@
 #include "core/text.hpp"
 
 #include <algorithm>
-#include <set>
+#include <utility>
 
 namespace patchbay::protocol {
 
@@ -60,26 +60,44 @@ void NameTable::add(const std::string& server, const std::string& tool) {
 }
 
 // Hashed names may meet a plain one too (a tool may be called anything, also what another is hashed
-// to), so pairs that share a name are hashed until none do. Every round hashes at least one more.
+// to), so pairs that share a name are hashed until none do. Which these are does not depend on who
+// is looked at first, and each is hashed once.
 void NameTable::settle() const {
     if (settled_) return;
     settled_ = true;
-    std::set<Pair> told_apart;
-    for (bool again = true; again;) {
-        again = false;
-        std::map<std::string, std::vector<const Pair*>> wanted;
-        for (auto& [pair, name] : names_) {
-            const auto& [server, tool] = pair;
-            name = told_apart.count(pair) ? name_told_apart(server, tool)
-                                          : protocol::public_name(server, tool);
-            wanted[name].push_back(&pair);
+    struct Sharing {
+        std::vector<const Pair*> as_they_are;
+        const Pair* told_apart = nullptr;
+    };
+    std::map<std::string, Sharing> sharing;
+    std::vector<decltype(sharing)::iterator> met;  // names that several may share
+    for (auto& [pair, name] : names_) {
+        name = protocol::public_name(pair.first, pair.second);
+        const auto at = sharing.try_emplace(name).first;
+        at->second.as_they_are.push_back(&pair);
+        met.push_back(at);
+    }
+    names_made_ = names_.size();
+    while (!met.empty()) {
+        const auto at = met.back();
+        met.pop_back();
+        auto& [as_they_are, told_apart] = at->second;
+        if (as_they_are.size() + (told_apart ? 1 : 0) < 2) continue;
+        for (const auto* pair : std::exchange(as_they_are, {})) {
+            auto& name = names_.find(*pair)->second;
+            name = name_told_apart(pair->first, pair->second);
+            ++names_made_;
+            const auto now = sharing.try_emplace(name).first;
+            auto& first = now->second.told_apart;
+            if (!first || *pair < *first) first = pair;
+            met.push_back(now);
         }
-        pairs_.clear();
-        for (const auto& [name, wanting] : wanted) {
-            pairs_.emplace(name, *wanting.front());
-            if (wanting.size() == 1) continue;
-            for (const auto* pair : wanting) again |= told_apart.insert(*pair).second;
-        }
+    }
+    pairs_.clear();
+    for (const auto& [name, wanting] : sharing) {
+        const auto* pair = wanting.told_apart;
+        if (!pair && !wanting.as_they_are.empty()) pair = wanting.as_they_are.front();
+        if (pair) pairs_.emplace_hint(pairs_.end(), name, *pair);
     }
 }
 

@@ -37,6 +37,12 @@ std::string_view capability_for(std::string_view method) {
     return {};
 }
 
+bool is_method(std::string_view name) {
+    constexpr std::string_view kLetters =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$./-";
+    return !name.empty() && name.find_first_not_of(kLetters) == std::string_view::npos;
+}
+
 // In words, for a reason why not.
 std::string_view what_is_asked_for(std::string_view method) {
     const auto capability = capability_for(method);
@@ -96,6 +102,11 @@ struct Router::Impl final : connection::CallersWatcher {
         connection::Question question = {};
         bool decided = false;
     };
+    std::string definition_of(const std::string& server) {
+        const auto found = connections.find(server);
+        return found ? found->get().spec().definition_key : std::string();
+    }
+
     // Goes on when the caller approves of `wanted`, which is not asked for longer than a person may
     // take.
     template <class T, class Then>
@@ -109,12 +120,18 @@ struct Router::Impl final : connection::CallersWatcher {
         const auto kept = flights.keep(id, wanted.server, bytes, Awaited<T>{std::move(asked), {}});
         if (kept.expired()) return;
         const auto decide = [this, watch = alive, id, kept, nobody_there = std::move(nobody_there),
-                             name = wanted.public_name, then](Approval approval) {
+                             name = wanted.public_name, server = wanted.server,
+                             definition = definition_of(wanted.server), then](Approval approval) {
             const auto awaited = kept.lock();
             if (!*watch || !awaited || std::exchange(awaited->decided, true)) return;
             if (awaited->asked.timeout.count() == 0) flights.unbound(id);
             auto* asker = caller_of(id);
             if (!asker) return;
+            const bool another = connections.find(server) && definition_of(server) != definition;
+            if (approval == Approval::Given && another)
+                return flights.end_soon(id, {ErrorCode::Unavailable,
+                                             "server \"" + server + "\" is another one than when " +
+                                                 name + " was to be approved; ask again"});
             if (approval == Approval::Given) return then(*asker, awaited->asked);
             if (approval == Approval::NobodyThere) return flights.end_soon(id, nobody_there);
             flights.end_soon(id, {ErrorCode::Denied, name + " was not approved by " +
@@ -139,7 +156,7 @@ struct Router::Impl final : connection::CallersWatcher {
 
     // Judged here, by the rules that hold when it is sent.
     void send_call(CallId id, Caller& caller, const Entry& entry, Connection& owner, Call& call) {
-        const auto question = question_about(entry, caller.principal().trust);
+        const auto question = finder.question_about(entry, caller.principal().trust);
         const auto verdict = policy.judge(question);
         if (verdict.decision == policy::Decision::Allow)
             return send_judged(id, caller, entry, owner, call);
@@ -163,7 +180,7 @@ struct Router::Impl final : connection::CallersWatcher {
         if (!entry)
             return flights.end_soon(
                 id, finder.why_missing(protocol::public_name(server, tool), {server}));
-        const auto question = question_about(*entry, caller.principal().trust);
+        const auto question = finder.question_about(*entry, caller.principal().trust);
         const auto verdict = policy.judge(question);
         if (verdict.decision == policy::Decision::Deny)
             return flights.end_soon(id, {ErrorCode::Denied, policy.reason(question, verdict)});
@@ -258,7 +275,9 @@ struct Router::Impl final : connection::CallersWatcher {
             if (auto owner = connections.find(server); !owner) return handler(owner.error());
             handler(with_tools_shown(std::move(*reply), server, depth(), [&](const auto& tool) {
                 const auto name = finder.index().public_name(server, tool);
-                return policy.judge({trust, server, tool, name}).listed();
+                policy::Question question{trust, server, tool, name};
+                question.listed = &finder.index();
+                return policy.judge(question).listed();
             }));
         };
     }
@@ -405,10 +424,12 @@ CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handl
         handler =
             impl_->without_hidden(request.server, caller.principal().trust, std::move(handler));
     const CallId id = flights.begin(caller.number(), std::move(handler));
-    // A server that stops reading at a NUL would know it as a method that nobody judged.
-    if (core::printable(request.method, request.method.size()) != request.method) {
-        flights.end_soon(id, {ErrorCode::Invalid, "a method has no control characters: \"" +
-                                                      core::printable(request.method, 80) + "\""});
+    // A server that trims what it reads, or stops at a NUL, would know it as a method that nobody judged.
+    if (!is_method(request.method)) {
+        flights.end_soon(
+            id, {ErrorCode::Invalid, "no method \"" + core::printable(request.method, 80) +
+                                         "\": one is made of letters, digits, \"_\", \"$\", \".\", "
+                                         "\"/\" and \"-\""});
         return id;
     }
     // Nor one that takes letters of any case.

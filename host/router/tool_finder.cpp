@@ -9,8 +9,10 @@
 namespace patchbay::router {
 using connection::State;
 
-policy::Question question_about(const ToolIndex::Entry& entry, core::Trust trust) {
-    return {trust, entry.server, entry.tool->name, entry.public_name};
+policy::Question ToolFinder::question_about(const Entry& entry, core::Trust trust) const {
+    policy::Question question{trust, entry.server, entry.tool->name, entry.public_name};
+    question.listed = &index_;
+    return question;
 }
 
 void ToolFinder::locate(const std::string& name, Located located) {

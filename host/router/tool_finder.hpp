@@ -30,6 +30,7 @@ public:
     ToolFinder(const ToolFinder&) = delete;
 
     ToolIndex& index() { return index_; }
+    policy::Question question_about(const Entry& entry, core::Trust trust) const;
 
     // Brings up whoever may own `name`, then says where it is.
     void locate(const std::string& name, Located located);
@@ -53,8 +54,5 @@ private:
     ToolIndex index_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
-
-// Of that tool.
-policy::Question question_about(const ToolIndex::Entry& entry, core::Trust trust);
 
 }  // namespace patchbay::router

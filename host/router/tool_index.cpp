@@ -52,4 +52,14 @@ std::string ToolIndex::public_name(const std::string& server, const std::string&
     return names_.public_name(server, tool);
 }
 
+bool ToolIndex::any(std::string_view server, std::string_view name, bool or_longer) const {
+    const auto listing = catalogue_.listings().find(server);
+    if (listing == catalogue_.listings().end()) return false;
+    const auto& tools = listing->second->tools;
+    const auto tool = std::lower_bound(
+        tools.begin(), tools.end(), name,
+        [](const auto& each, std::string_view wanted) { return each.name < wanted; });
+    return tool != tools.end() && (or_longer ? tool->name.starts_with(name) : tool->name == name);
+}
+
 }  // namespace patchbay::router

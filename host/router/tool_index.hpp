@@ -5,6 +5,7 @@
 #pragma once
 
 #include "catalogue/catalogue.hpp"
+#include "policy/policy.hpp"
 #include "protocol/qualified_name.hpp"
 #include "protocol/tool.hpp"
 
@@ -17,7 +18,7 @@
 
 namespace patchbay::router {
 
-class ToolIndex {
+class ToolIndex final : public policy::ListedTools {
 public:
     struct Entry {
         std::string public_name;
@@ -33,6 +34,9 @@ public:
     const Entry* find_raw(const std::string& server, const std::string& tool);
     const std::vector<Entry>& entries();  // sorted by public name
     std::string public_name(const std::string& server, const std::string& tool);
+
+    std::uint64_t version() const override { return catalogue_.version(); }
+    bool any(std::string_view server, std::string_view name, bool or_longer) const override;
 
 private:
     void build();

@@ -15,7 +15,9 @@ TEST(ConfigMerge, ANameThatIsNoIdBecomesOne) {
         std::string name, id;
     } cases[] = {{"a", "a"},
                  {"A-b_9", "A-b_9"},
-                 {"_a_", "_a_"},
+                 {"_a", "_a"},
+                 {"_a_", "_a"},
+                 {"a_-_", "a"},
                  {std::string(64, 'x'), std::string(64, 'x')},
                  {"a__b", "a_b"},
                  {"a.b", "a-b"},
@@ -33,6 +35,20 @@ TEST(ConfigMerge, ANameThatIsNoIdBecomesOne) {
         EXPECT_EQ(all(config.diagnostics), "");
     }
     EXPECT_THAT(of_user("[servers.\"\"]\ncommand = 'x'\n").servers, IsEmpty());
+}
+
+// mcp__a___x would be a tool of either.
+TEST(ConfigMerge, NoIdBeginsThePublicNamesOfAnother) {
+    const auto config = of_user(
+        "[servers.a]\ncommand = 'a'\n[servers.a_]\ncommand = 'b'\n[servers.a__]\n"
+        "command = 'c'\n[servers.a__b]\ncommand = 'd'\n");
+    ASSERT_EQ(config.servers.size(), 4u) << all(config.diagnostics);
+    EXPECT_TRUE(find(config, "a"));
+    for (const auto& one : config.servers) {
+        EXPECT_FALSE(one.id.ends_with('_')) << one.id;
+        for (const auto& other : config.servers)
+            EXPECT_TRUE(&one == &other || !(one.id + "__x").starts_with(other.id + "__")) << one.id;
+    }
 }
 
 TEST(ConfigMerge, NamesThatWouldBecomeOneIdKeepApart) {

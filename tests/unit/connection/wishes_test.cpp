@@ -166,6 +166,19 @@ TEST_F(WishesTest, TheLogLevelIsSaidToALegacySessionAndMarkedInAModernOne) {
     EXPECT_THAT(link.meta, HasSubstr("\"io.modelcontextprotocol/logLevel\":\"debug\""));
 }
 
+TEST_F(WishesTest, OfACallerThatGoesNothingIsSaidOverAChannelThatIsLost) {
+    be(protocol::Era::Legacy);
+    wishes.set_log_level(1, "debug", note());
+    wishes.set_log_level(2, "error", note());
+    wishes.subscribe(1, "file:///a", true, note());
+    link.lost = Lost{{ErrorCode::Unavailable, "gone"}, true};
+    wishes.release(1);
+    EXPECT_THAT(said(), IsEmpty());
+    be(protocol::Era::Legacy);
+    ASSERT_THAT(said(), ElementsAre("logging/setLevel"));
+    EXPECT_THAT(own.asked[0].request.params.members, HasSubstr("error")) << "to the next session";
+}
+
 TEST_F(WishesTest, ALevelThatTheServerRefusesIsNotSaidAgain) {
     be(protocol::Era::Legacy);
     wishes.set_log_level(1, "debug", note());

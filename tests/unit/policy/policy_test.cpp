@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
 
 namespace patchbay::policy {
 namespace {
@@ -19,6 +22,31 @@ config::Server server_named(const char* id) {
     server.place = {config::Scope::Project, ".mcp.json", 4, 5};
     return server;
 }
+
+using ToolsOf = std::map<std::string, std::set<std::string>, std::less<>>;
+
+class Listing final : public ListedTools {
+public:
+    explicit Listing(ToolsOf tools) : tools_(std::move(tools)) {}
+    void become(ToolsOf tools) {
+        tools_ = std::move(tools);
+        ++version_;
+    }
+    std::uint64_t version() const override { return version_; }
+    bool any(std::string_view server, std::string_view name, bool or_longer) const override {
+        ++asked;
+        const auto found = tools_.find(server);
+        if (found == tools_.end()) return false;
+        return std::any_of(found->second.begin(), found->second.end(), [&](const auto& tool) {
+            return or_longer ? tool.starts_with(name) : tool == name;
+        });
+    }
+    mutable std::size_t asked = 0;
+
+private:
+    ToolsOf tools_;
+    std::uint64_t version_ = 1;
+};
 
 // All that can be told of a verdict once its policy is gone.
 struct Judged {
@@ -343,11 +371,12 @@ protected:
         }
     }
     bool allowed(const config::Permissions& permissions, std::string_view server,
-                 std::string_view tool) const {
+                 std::string_view tool, ToolsOf tools = {}) const {
         const auto name = protocol::public_name(server, tool);
-        return Policy(permissions, servers)
-                   .judge({core::Trust::Approves, server, tool, name})
-                   .decision == Decision::Allow;
+        const Listing listing(std::move(tools));
+        Question question{core::Trust::Approves, server, tool, name};
+        question.listed = &listing;
+        return Policy(permissions, servers).judge(question).decision == Decision::Allow;
     }
     std::vector<config::Server> servers;
 };
@@ -376,7 +405,9 @@ TEST_F(WrittenNames, ARegularExpressionDeniesAllThatBeginsLikeIt) {
           "mcp__a__z, mcp__a__y", "mcp__a__\\w+", "mcp__a__z+", "mcp__a__z\u00a0"})
         EXPECT_FALSE(allowed({{}, {pattern}}, "a", "z")) << pattern;
     EXPECT_TRUE(allowed({{}, {"mcp__a__y.*"}}, "a", "z"));
-    EXPECT_TRUE(allowed({{}, {"mcp__a__z.x"}}, "a", "z")) << "a dot is a letter of some names";
+    EXPECT_FALSE(allowed({{}, {"mcp__a__z.x"}}, "a", "z"));
+    EXPECT_TRUE(allowed({{}, {"mcp__a__z.x"}}, "a", "z", {{"a", {"z", "z.x"}}}))
+        << "a dot is a letter of some names";
     EXPECT_FALSE(allowed({{{"mcp__a__.*"}}, {}}, "a", "z")) << "what allows says what it means";
 }
 
@@ -415,7 +446,8 @@ TEST_F(WrittenNames, OfServersMayHoldLettersOfARegularExpression) {
 TEST_F(WrittenNames, OfToolsAreTakenForTheToolsByADeny) {
     for (const auto* pattern : {"mcp__a__my tool", "mcp__a__my t*", "mcp__a__my?tool"})
         EXPECT_FALSE(allowed({{}, {pattern}}, "a", "my tool")) << pattern;
-    EXPECT_TRUE(allowed({{}, {"mcp__a__my tool"}}, "a", "my_tool"));
+    EXPECT_TRUE(
+        allowed({{}, {"mcp__a__my tool"}}, "a", "my_tool", {{"a", {"my tool", "my_tool"}}}));
     const std::string longest(70, 'q');
     EXPECT_FALSE(allowed({{}, {"mcp__a__" + longest}}, "a", longest));
     EXPECT_FALSE(allowed({{}, {"mcp__a__" + longest.substr(5) + "*"}}, "a", longest));
@@ -429,6 +461,7 @@ TEST_F(WrittenNames, AllowWhereOneServerCanBeMeantAndNoMore) {
     for (const auto* pattern : {"mcp__a__b__z", "mcp__a__b__*", "mcp__a__*", "mcp__a_b",
                                 "mcp__we *", "mcp__a_b__?", "mcp__?__z"})
         EXPECT_FALSE(allowed({{{pattern}}, {}}, "a_b", "z")) << pattern;
+    EXPECT_FALSE(allowed({{{"mcp__a__b__z"}}, {}}, "a", "b__z")) << "nor the other one";
     servers.pop_back();  // nothing else is meant
     EXPECT_TRUE(allowed({{{"mcp__a__b__z"}}, {}}, "a_b", "z"));
 }

@@ -88,13 +88,37 @@ TEST_F(UnmatchedRules, WhatIsAllowedIsLookedAtLikeWhatIsDenied) {
 }
 
 TEST_F(UnmatchedRules, AServerAloneIsNoToolButAllOfThemToWhoDenies) {
-    config.permissions.deny = {"mcp__git", "mcp__git_log", "mcp__git__"};
+    config.permissions.deny = {"mcp__git",   "mcp__git_log",   "mcp__git_lgo",
+                               "mcp__git__", "mcp__elsewhere", "mcp__gihtub"};
     EXPECT_THAT(found(),
-                ElementsAre(HasSubstr("\"mcp__git_log\" can match no tool: public names are "
-                                      "mcp__SERVER__TOOL, and mcp__SERVER__* is all")));
+                ElementsAre(HasSubstr("\"mcp__git_lgo\" matches no tool of server \"git\"; did you "
+                                      "mean \"mcp__git__log\""),
+                            HasSubstr("\"mcp__gihtub\" concerns no server that is configured; did "
+                                      "you mean \"github\"?")));
     config.permissions.deny.clear();
     config.permissions.allow = {"mcp__git"};
     EXPECT_THAT(found(), ElementsAre(HasSubstr("\"mcp__git\" can match no tool")));
+}
+
+TEST_F(UnmatchedRules, WhatIsReadWidelyIsTold) {
+    config.permissions.deny = {"mcp__git__l.g", "mcp__git__odd name", "mcp__github/create_issue"};
+    auto& git = config.servers[0];
+    git.disabled_tools = {"l.g", "odd name", "lo*", "x.y"};
+    EXPECT_THAT(
+        found(),
+        ElementsAre(
+            HasSubstr("disabled_tools names \"l.g\", which holds a \".\", which stands for nothing "
+                      "else here, so all that begins with \"mcp__git__l\" is denied"),
+            HasSubstr("disabled_tools names \"x.y\", and the server has no such tool"),
+            HasSubstr("\"mcp__git__l.g\" holds a \".\", which stands for nothing else here, so all "
+                      "that begins with \"mcp__git__l\" is denied"),
+            HasSubstr("\"mcp__github/create_issue\" holds a \"/\"")));
+}
+
+TEST_F(UnmatchedRules, AnAllowThatMayBeAboutTwoServersIsTold) {
+    config.servers[1].written = "git__hub";
+    config.permissions.allow = {"mcp__git__hub__x"};
+    EXPECT_THAT(found(), ElementsAre(HasSubstr("\"mcp__git__hub__x\" may be about two servers")));
 }
 
 TEST_F(UnmatchedRules, WhatForbidsAToolByItsPublicNameMatchesIt) {

@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
+#include <map>
+#include <random>
 #include <regex>
+#include <set>
 
 namespace patchbay::protocol {
 namespace {
@@ -65,6 +69,62 @@ TEST(QualifiedName, NobodyTakesAHashedNameByCallingAToolSo) {
     table.add("a", taken.substr(std::string("mcp__a__").size()));
     EXPECT_EQ(table.names().size(), 3u);
     EXPECT_EQ(table.find(taken), std::make_pair(std::string("a_"), std::string("b")));
+}
+
+// What settles names by rounds over all of them, until nothing changes.
+std::map<std::pair<std::string, std::string>, std::string> names_by_rounds(
+    const std::set<std::pair<std::string, std::string>>& pairs) {
+    std::map<std::pair<std::string, std::string>, std::string> names;
+    std::set<std::pair<std::string, std::string>> told_apart;
+    for (bool again = true; again;) {
+        again = false;
+        std::map<std::string, std::vector<std::pair<std::string, std::string>>> wanted;
+        for (const auto& pair : pairs) {
+            const auto& [server, tool] = pair;
+            names[pair] = told_apart.contains(pair) ? name_told_apart(server, tool)
+                                                    : public_name(server, tool);
+            wanted[names[pair]].push_back(pair);
+        }
+        for (const auto& [name, wanting] : wanted)
+            for (const auto& pair : wanting)
+                again |= wanting.size() > 1 && told_apart.insert(pair).second;
+    }
+    return names;
+}
+
+TEST(QualifiedName, AreThoseThatRoundsOverAllOfThemSettleOn) {
+    std::mt19937 random(3);
+    for (int round = 0; round < 300; ++round) {
+        std::set<std::pair<std::string, std::string>> pairs;
+        for (auto left = random() % 12; left > 0; --left) {
+            const std::string server = random() % 2 ? "a" : "a_";
+            std::string tool = random() % 2 ? "_b" : random() % 2 ? "b" : ".b";
+            if (!pairs.empty() && random() % 2) {  // called what another is hashed to
+                const auto& [other, its] = *std::next(pairs.begin(), random() % pairs.size());
+                tool = name_told_apart(other, its).substr(std::string("mcp__a__").size());
+            }
+            pairs.emplace(server, tool);
+        }
+        NameTable table;
+        for (const auto& [server, tool] : pairs) table.add(server, tool);
+        for (const auto& [pair, name] : names_by_rounds(pairs))
+            ASSERT_EQ(table.public_name(pair.first, pair.second), name) << pair.second;
+    }
+}
+
+TEST(QualifiedName, AreSettledInOneGoHoweverManyAreCalledWhatAnotherIsHashedTo) {
+    constexpr std::size_t most = 10'000;
+    NameTable table;
+    std::string tool = "a.b";
+    for (std::size_t i = 0; i < most; ++i) {
+        table.add("s", tool);
+        tool = name_told_apart("s", tool).substr(std::string("mcp__s__").size());
+    }
+    EXPECT_EQ(table.names().size(), most);
+    EXPECT_LE(table.names_made(), 2 * most);
+    NameTable usual;
+    for (const auto* each : {"a", "b", "c.d"}) usual.add("s", each);
+    EXPECT_EQ(usual.names_made(), 3u);
 }
 
 TEST(QualifiedName, LeadBackToTheRawPair) {

@@ -92,6 +92,27 @@ TEST_F(Approvals, LetNothingThroughThatIsForbiddenMeanwhile) {
     EXPECT_EQ(sent(), 0u);
 }
 
+TEST_F(Approvals, OfAServerAreNotOfTheOneThatComesInItsPlace) {
+    begin_and_be_asked();
+    specs[0].config.settings["args"] = "other";
+    specs[0].definition_key = "other";
+    connections->apply(specs);
+    ASSERT_TRUE(call("mcp__git__log")) << "it has listed the same tool";
+    agent.approvals[0].second(Approval::Given);
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    ASSERT_FALSE(*outcome);
+    EXPECT_THAT(outcome->error().message, HasSubstr("server \"git\" is another one than when "));
+    EXPECT_EQ(sent(), 1u) << "of the other caller";
+    specs[0].config.request_timeout = 7s;
+    begin();
+    ASSERT_TRUE(until([&] { return agent.approvals.size() == 2; }));
+    connections->apply(specs);
+    outcome.reset();
+    agent.approvals[1].second(Approval::Given);
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_TRUE(*outcome) << "run in another way it is the same server";
+}
+
 TEST_F(Approvals, AreNotWaitedForLongerThanTheCall) {
     const auto kept = std::make_shared<int>();
     agent.approval_kept = kept;

@@ -107,6 +107,26 @@ TEST_F(RouterTest, ACallerMayGoWhileItsGoingEndsAConnectionThatItWaitsFor) {
     EXPECT_TRUE(ask("git_", "ping")) << "the others go on";
 }
 
+// A server that trims what it reads, or folds other letters, knows it as what nobody judged.
+TEST_F(RouterTest, WhatIsNoMethodIsNotSent) {
+    specs[0].config.disabled_tools = {"log"};
+    ASSERT_TRUE(ask("git", "ping"));
+    const auto before = servers.at("git").received.size();
+    for (const std::string method :
+         {"tools/call", "tools/list", "initialize", "notifications/cancelled", "logging/setLevel",
+          "resources/subscribe"})
+        for (const std::string odd :
+             {" ", "\t", "\n", "\u00a0", "\u200b", "\uff0f", "\"", "%20", "?", "\u017f", "\uff54"})
+            for (const auto& written :
+                 {odd + method, method + odd, method.substr(0, 3) + odd + method.substr(3)}) {
+                const auto refused = ask("git", written, R"("name":"log")");
+                ASSERT_FALSE(refused) << written;
+                EXPECT_EQ(refused.error().code, ErrorCode::Invalid) << written;
+            }
+    EXPECT_EQ(ask("git", "").error().code, ErrorCode::Invalid);
+    EXPECT_EQ(servers.at("git").received.size(), before);
+}
+
 TEST_F(RouterTest, WhatIsTheHostsToSayIsNotSentForACaller) {
     ASSERT_TRUE(ask("git", "ping"));
     const auto before = servers.at("git").received.size();

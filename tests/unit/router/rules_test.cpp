@@ -131,6 +131,22 @@ TEST_F(RouterRules, ADenialIsCertainBeforehandOnlyWhereEveryPossibleOwnerDenies)
     EXPECT_EQ(servers.at("git").opened, 0);
 }
 
+TEST_F(RouterRules, AnOddNameForbidsThatToolAloneAsLongAsItsServerListsIt) {
+    permissions.deny = {"mcp__git__log it"};
+    auto& git = servers.at("git");
+    git.be_modern({tool_named("log"), tool_named("log it")});
+    EXPECT_TRUE(call("mcp__git__log"));
+    EXPECT_EQ(call(protocol::public_name("git", "log it")).error().code, ErrorCode::Denied);
+    EXPECT_EQ(ask("git", "tools/call", R"("name":"log it")").error().code, ErrorCode::Denied);
+    EXPECT_FALSE(router().certain_denial(caller, "mcp__git__log"));
+    specs[0].config.settings["args"] = "other";
+    specs[0].definition_key = "other";
+    git.be_modern({tool_named("log")});
+    apply();
+    EXPECT_EQ(call("mcp__git__log").error().code, ErrorCode::Denied);
+    EXPECT_TRUE(call("mcp__github__log"));
+}
+
 TEST_F(RouterRules, AServerThatIsGoneTakesItsToolsWithIt) {
     router();
     connect("git");
