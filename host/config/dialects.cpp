@@ -4,6 +4,7 @@
 
 #include "config/keys.hpp"
 #include "config/rules.hpp"
+#include "core/spelling.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -25,8 +26,9 @@ const Node* too_long(const Node& node) {
     return nullptr;
 }
 
-// In one file: each is compared with the names of all servers. Of more nobody can tell.
+// In one file: each name beside them is compared with those of all servers. Of more nobody can tell.
 constexpr std::size_t kMostStraySwitches = 64;
+constexpr std::size_t kMostStrayNames = 256;
 
 class Restater {
 public:
@@ -36,7 +38,16 @@ public:
         const bool vs_code = root_.find("inputs") && root_.find("servers");
         const auto* enabled = root_.find("enabled");
         off_ = enabled && !(enabled->is(Node::Kind::Flag) && enabled->flag);
-        if (const auto* mcp = root_.find("mcp")) {
+        const auto* mcp = root_.find("mcp");
+        for (const auto* table : {static_cast<const Node*>(&root_), mcp}) {
+            if (!table) continue;
+            if (table->members.size() > kMostInOne) {
+                out_.broken = true;
+                return misshapen(table->members[kMostInOne].mark,
+                                 "more than 4096 keys beside each other, the limit");
+            }
+        }
+        if (mcp) {
             allowed_ = list_of_names(mcp->find("allowed"));
             excluded_ = list_of_names(mcp->find("excluded"));
         }
@@ -110,7 +121,7 @@ private:
     // judge.
     void unknown(Member& member) {
         const auto text = "unknown table or key \"" + core::printable(member.key, 80) + "\"" +
-                          core::did_you_mean(member.key, top_level_keys());
+                          core::did_you_mean(member.key, top_level_keys(), hints_);
         if (out_.source.scope == Scope::Enterprise) return misshapen(member.mark, text);
         if (!core::nearest(member.key, {"permissions", "policy"}).empty())
             return close_for(member, text);  // most likely rules that would forbid something
@@ -123,7 +134,8 @@ private:
             if (server)
                 return misnamed_server(member, text + "; a server stands below \"servers\"");
             if (auto names = names_beside_switches(member);
-                names && out_.stray_switches.size() < kMostStraySwitches)
+                names && out_.stray_switches.size() < kMostStraySwitches &&
+                (stray_names_ += names->size()) <= kMostStrayNames)
                 return out_.stray_switches.push_back({member.mark, text, std::move(*names)});
             return close_for(member, text + "; it may hold a rule that forbids something");
         }
@@ -337,6 +349,8 @@ private:
 
     Node& root_;
     Fragment& out_;
+    core::Effort hints_{core::Effort::kOneLoad};
+    std::size_t stray_names_ = 0;
     bool off_ = false;                                     // `enabled` of the whole file
     const Node *allowed_ = nullptr, *excluded_ = nullptr;  // servers by name; null: none is named
 };

@@ -2,6 +2,7 @@
 
 #include "config/compile.hpp"
 #include "config/keys.hpp"
+#include "core/spelling.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -78,8 +79,13 @@ std::string plain(std::string_view key) {
     return text;
 }
 
+// No budget: each key costs at most what there are names, whatever others the file holds.
 bool is_near(std::string_view plain_key, const std::vector<std::string>& names) {
-    return plain_key.size() <= kMostOfAName && !core::nearest(plain_key, names, 1).empty();
+    if (plain_key.size() > kMostOfAName) return false;
+    const core::Spelling spelling(plain_key);
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        return spelling.distance(name).has_value();
+    });
 }
 
 bool forbids_nothing(std::string_view plain_key, const json::value& value) {
@@ -162,7 +168,7 @@ bool is_misspelt(std::string_view key) {
         std::erase_if(all, [](const std::string& name) { return names_a_rule(name); });
         return all;
     }();
-    return key.size() <= kMostOfAName && !core::nearest(key, names, 1).empty();
+    return is_near(key, names);
 }
 
 // An empty list names no tool, which may mean that none is allowed.

@@ -109,6 +109,44 @@ TEST(Rules, TooManyStraySwitchesDenyEveryCall) {
     EXPECT_NE(user_and(Scope::User, text).permissions.closed, "");
 }
 
+// Other files may bring as many names as they like: what a switch is about does not depend on them.
+TEST(Rules, AStraySwitchIsComparedWithAllServersWhateverOthersThereAre) {
+    const auto runs = [](const std::string& wanted, const std::string& strays,
+                         const std::string& theirs) {
+        std::vector<Fragment> fragments;
+        fragments.push_back(
+            toml(Scope::User, "[servers." + wanted + "]\ncommand = 'u'\n" + strays));
+        fragments.push_back(toml(Scope::Project, theirs));
+        return find(merge(std::move(fragments)), wanted) != nullptr;
+    };
+    std::string nine, thousands;
+    for (const auto* name :
+         {"aithb", "bithb", "cithb", "dithb", "eithb", "fithb", "gathb", "gbthb", "gcthb"})
+        nine += "[servers." + std::string(name) + "]\ncommand = 'x'\n";
+    for (int i = 0; i < 4000; ++i)
+        thousands += "[servers.aaaaaaaaaaaa" + std::to_string(100'000 + i) + "]\ncommand = 'x'\n";
+    const std::string off = "enabled = false\n";
+    EXPECT_FALSE(runs("github", "[githb]\n" + off, nine));
+    EXPECT_FALSE(runs("filesystem-prod", "[filesystem-prd]\n" + off, thousands));
+    EXPECT_TRUE(runs("filesystem-prod", "[telemetry]\n" + off, thousands));
+}
+
+TEST(Rules, TooManyNamesBesideStraySwitchesDenyEveryCall) {
+    std::string text;
+    for (int i = 0; i < 8; ++i) {
+        text += "[t" + std::to_string(i) + "]\nenabled = false\n";
+        for (int j = 0; j < 40; ++j)
+            text += "k" + std::to_string(j) + " = 'name" + std::to_string(j) + "'\n";
+    }
+    EXPECT_NE(user_and(Scope::User, text).permissions.closed, "");
+}
+
+TEST(Rules, ASecondSwitchForOneServerIsNoContradiction) {
+    const auto config = user_and(Scope::Project, "[u]\nenabled = false\n[x.u]\nenabled = false\n");
+    EXPECT_FALSE(find(config, "u"));
+    EXPECT_THAT(all(config.diagnostics), Not(HasSubstr("already adjusted")));
+}
+
 TEST(Rules, OfADefinitionInTheWrongPlaceConcernThatServerAlone) {
     const auto config = user_and(Scope::User, "[u]\ncommand = 'x'\ndisabled_tools = ['a']\n");
     EXPECT_FALSE(find(config, "u"));
@@ -171,6 +209,18 @@ TEST(Rules, OfWhichServersThereAreTurnTheOthersOff) {
             if (server.id == "w") EXPECT_EQ(server.enabled, w);
             if (server.id == "v") EXPECT_EQ(server.enabled, v);
         }
+    }
+}
+
+TEST(Rules, OfAFileWithMoreKeysThanAnybodyWritesDenyEveryCall) {
+    for (const auto& [before, after] : {std::pair("{", "}"), std::pair(R"({"mcp": {)", "}}")}) {
+        std::string text;
+        for (int i = 0; i < 4097; ++i)
+            text += (text.empty() ? "\"k" : ",\"k") + std::to_string(i) + "\":1";
+        const auto config = user_and(Scope::Project, before + text + after, Format::Json);
+        EXPECT_NE(config.permissions.closed, "");
+        EXPECT_THAT(all(config.diagnostics), HasSubstr("4096"));
+        EXPECT_EQ(config.diagnostics.size(), 1u);
     }
 }
 
