@@ -262,12 +262,18 @@ private:
         if (diagnostics_.size() != errors) return false;
         warn_of_two_units(voice);
         std::set<std::string> held;
-        if (from_project(source->scope) && !from_project(server.place.scope)) {
+        const bool of_a_checkout = from_project(source->scope) && !from_project(server.place.scope);
+        if (of_a_checkout || entry->only_forbids) {
             const bool untrusted = trust_without(voice, settled) == "untrusted";
-            if (const auto why = hold_back(server, changed, untrusted, held); !why.empty()) {
+            const auto why = hold_back(server, changed, untrusted, held);
+            if (!why.empty() && of_a_checkout) {
                 note(Severity::Error, *source, entry->mark,
                      std::string("a ") + name_of(source->scope) + " file may not " +
                          core::join(why, ", nor ") + "; write it to your user config");
+            } else if (!why.empty()) {
+                note(Severity::Warning, *source, entry->mark,
+                     "this entry is about another server first, so here it does not " +
+                         core::join(why, ", nor "));
             }
         }
         // What was held back is the source of nothing.
