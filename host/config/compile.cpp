@@ -109,7 +109,7 @@ private:
             fail(*source, complaint.mark, complaint.text);
         }
         settle_transport(server, voice);
-        warn_of_mode(server, voice);
+        judge_mode(server, voice);
     }
 
     // One unit of each is enough; which of two counts nobody would guess.
@@ -130,9 +130,21 @@ private:
         }
     }
 
-    void warn_of_mode(const Server& server, const Voice& voice) {
+    // It forbids nothing, whatever it is; what was meant to is not passed over.
+    bool refuses_by_mode(const Voice& voice) {
+        const auto* mode = voice.entry->body.find("mode");
+        if (!mode || !refuses(to_json(*mode))) return false;
+        fail(*voice.source, mode->mark,
+             "mode: \"" + core::printable(mode->text, 80) +
+                 "\" may be meant to forbid, and a mode forbids nothing; what does is enabled, "
+                 "enabled_tools, disabled_tools, tools and trust");
+        return true;
+    }
+
+    void judge_mode(const Server& server, const Voice& voice) {
         static const std::vector<std::string> modes = {"auto", "shared", "per_session"};
         const auto* mode = voice.entry->body.find("mode");
+        if (refuses_by_mode(voice)) return;
         if (!mode || std::find(modes.begin(), modes.end(), server.mode) != modes.end()) return;
         note(Severity::Warning, *voice.source, mode->mark,
              "mode: \"" + core::printable(server.mode, 80) + "\" is none of " +
@@ -259,6 +271,7 @@ private:
         }
         Server changed = server;
         for (const auto& member : entry->body.members) overlay_key(changed, voice, member);
+        refuses_by_mode(voice);
         if (diagnostics_.size() != errors) return false;
         warn_of_two_units(voice);
         std::set<std::string> held;
@@ -332,6 +345,7 @@ private:
             fail(*withheld.source, rule->mark,
                  unread_rule(rule->key) +
                      core::did_you_mean(rule->key, names_in_a_server(), context_.hints));
+        refuses_by_mode(withheld);
         Server wanted;
         for (const auto& member : body.members) {
             if (member.key != "enabled" && member.key != "disabled_tools" && member.key != "tools")
