@@ -18,7 +18,8 @@ void mask(const json::object& settings, core::Secrets& values) {
     for (const auto& value : config::secret_values(settings)) values.add(value);
 }
 
-// Variables that a child inherits by name, as if they stood in its `env`.
+// Variables that a child inherits by name, as if they stood in its `env`. Who names one to be handed on
+// need not have called it a secret, so only what says what it is may be read.
 void mask_passed(const json::object& settings, const config::Environment& environment,
                  core::Secrets& values) {
     const auto* names = settings.if_contains("pass_env");
@@ -29,7 +30,8 @@ void mask_passed(const json::object& settings, const config::Environment& enviro
         const std::string text(name.get_string());
         const auto value = environment.variable(text);
         if (!value) continue;
-        if (config::names_a_secret(text) || config::looks_like_a_token(*value)) values.add(*value);
+        if (!config::says_what_it_is(text) || config::looks_like_a_token(*value))
+            values.add(*value);
         passed[text] = *value;
     }
     mask({{"env", std::move(passed)}}, values);

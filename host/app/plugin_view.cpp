@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 namespace patchbay::app {
@@ -46,7 +47,7 @@ std::vector<config::KnownTransport> known_transports(const config::Config& confi
 
 // What waits for an approval would be judged like the rest.
 void check_proposals(config::Config& config, const plugin::Catalogue& plugins,
-                     const ServerAuth& server_auth) {
+                     const ServerAuth& server_auth, core::Effort& hints) {
     if (config.untrusted.empty()) return;
     config::Config meant;
     meant.auth = config.auth;
@@ -60,11 +61,15 @@ void check_proposals(config::Config& config, const plugin::Catalogue& plugins,
             proposal.faults.push_back(to_string(proposal.place) + ": " + method.error().message);
     }
     config::check_transports(meant, known_transports(meant, plugins), compile_schema);
-    server_auth.check(meant);
-    for (const auto& told : meant.diagnostics)
-        for (auto& proposal : config.untrusted)
-            if (proposal.id == told.server && told.severity == config::Severity::Error)
-                proposal.faults.push_back(to_string(told.place) + ": " + told.message);
+    server_auth.check(meant, hints);
+    std::multimap<std::string_view, config::Proposal*> by_id;
+    for (auto& proposal : config.untrusted) by_id.emplace(proposal.id, &proposal);
+    for (const auto& told : meant.diagnostics) {
+        if (told.severity != config::Severity::Error) continue;
+        const auto [first, last] = by_id.equal_range(told.server);
+        for (auto at = first; at != last; ++at)
+            at->second->faults.push_back(to_string(told.place) + ": " + told.message);
+    }
 }
 
 }  // namespace
@@ -108,9 +113,10 @@ std::string PluginApprovals::provider_of(std::string_view kind, const std::strin
 void check_by_plugins(config::Config& config, const plugin::Catalogue& plugins,
                       const ServerAuth& server_auth) {
     config::check_transports(config, known_transports(config, plugins), compile_schema);
-    server_auth.check(config);
+    core::Effort hints(core::Effort::kOneLoad);
+    server_auth.check(config, hints);
     check_disabled(config, plugins);
-    check_proposals(config, plugins, server_auth);
+    check_proposals(config, plugins, server_auth, hints);
 }
 
 }  // namespace patchbay::app

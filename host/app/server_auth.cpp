@@ -97,7 +97,8 @@ Result<ServerAuth::Method> ServerAuth::method_of_table(const json::object& table
 }
 
 Result<ServerAuth::Method> ServerAuth::method_of(const config::Config& config,
-                                                 const config::Server& server) const {
+                                                 const config::Server& server,
+                                                 core::Effort& hints) const {
     Method method;
     const auto table = config.auth.find(server.auth);
     if (table != config.auth.end()) {
@@ -109,12 +110,14 @@ Result<ServerAuth::Method> ServerAuth::method_of(const config::Config& config,
     } else {
         const auto methods = plugins_.auth_methods();
         if (!std::binary_search(methods.begin(), methods.end(), server.auth)) {
+            // A checkout may bring thousands of both.
             auto known = methods;
-            for (const auto& each : config.auth) known.push_back(each.first);
+            if (hints.left() > 0)
+                for (const auto& each : config.auth) known.push_back(each.first);
             return Error{ErrorCode::NotFound, "there is no [auth." +
                                                   core::printable(server.auth, 80) +
                                                   "] table and no auth method of that name" +
-                                                  core::did_you_mean(server.auth, known)};
+                                                  core::did_you_mean(server.auth, known, hints)};
         }
         method.name = server.auth;
     }
@@ -147,7 +150,8 @@ std::string ServerAuth::why_no_sign_in(const config::Server& server) const {
             return none + "its headers say Authorization" + at(server.place);
         return {};
     }
-    const auto method = method_of(config_, server);
+    core::Effort hints(core::Effort::kOneHint);
+    const auto method = method_of(config_, server, hints);
     if (!method || method->name != kBearer) return {};
     return none + "its token is set where it has auth \"" + core::printable(server.auth, 80) +
            "\", a bearer token" + at(spoken_by_its_table(server).place);
@@ -169,7 +173,8 @@ config::Server ServerAuth::spoken_by_its_table(const config::Server& server) con
 }
 
 Result<ServerAuth::Method> ServerAuth::method_of(const config::Server& server) const {
-    auto method = method_of(config_, server);
+    core::Effort hints(core::Effort::kOneHint);
+    auto method = method_of(config_, server, hints);
     if (!method) return method;
     const auto schema = schema_of(method->name);
     if (!schema) return schema.error();
@@ -217,18 +222,20 @@ Result<void> ServerAuth::judge_as_written(const Result<Method>& method) const {
     return later ? Result<void>() : judge(*method, method->settings);
 }
 
-void ServerAuth::check(config::Config& config) const {
+void ServerAuth::check(config::Config& config, core::Effort& hints) const {
     const auto place_of = [&](const std::string& table, const config::Place& otherwise) {
-        const auto found =
-            std::find_if(config.origins.begin(), config.origins.end(),
-                         [&](const auto& origin) { return origin.first == "auth." + table; });
-        return found == config.origins.end() ? otherwise : found->second;
+        const auto key = "auth." + table;
+        const auto found = std::lower_bound(
+            config.origins.begin(), config.origins.end(), key,
+            [](const auto& origin, const auto& wanted) { return origin.first < wanted; });
+        const bool there = found != config.origins.end() && found->first == key;
+        return there ? found->second : otherwise;
     };
     std::set<std::string> used;
     std::erase_if(config.servers, [&](const config::Server& server) {
         if ((server.auth.empty() && server.oauth.empty()) || server.auth == kNone) return false;
         used.insert(server.auth);
-        const auto judged = judge_as_written(method_of(config, server));
+        const auto judged = judge_as_written(method_of(config, server, hints));
         if (judged) return false;
         // What is wrong with a table is mended there.
         const auto table = server.oauth.empty() ? server.auth : std::string();

@@ -9,6 +9,7 @@
 #include "auth/secret_store.hpp"
 #include "config/load.hpp"
 #include "connection/context.hpp"
+#include "core/spelling.hpp"
 #include "plugin/loading/catalogue.hpp"
 
 #include <optional>
@@ -44,12 +45,13 @@ public:
     Result<std::string> method_named_by(const boost::json::object& table) const;
     // Servers of `config` whose sign-in cannot work as it is written are errors and leave it; such
     // a table that no server uses is a warning. What waits for `${...}` is judged when the server is
-    // connected.
-    void check(config::Config& config) const;
+    // connected. Names are offered as long as `hints` lasts.
+    void check(config::Config& config, core::Effort& hints) const;
 
 private:
     using Method = connection::AuthMethod;
-    Result<Method> method_of(const config::Config& config, const config::Server& server) const;
+    Result<Method> method_of(const config::Config& config, const config::Server& server,
+                             core::Effort& hints) const;
     Result<Method> method_of_table(const boost::json::object& table) const;
     Result<void> judge_as_written(const Result<Method>& method) const;
     // Judges settings by the method's schema.

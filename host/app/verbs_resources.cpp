@@ -223,8 +223,7 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
         say("no " + kind_name + denied_beside(listed));
     else if (!listed.denied.empty() && !global.quiet)
         say("note: " + denied_beside(listed).substr(2));
-    // What an entry out of order would have listed is missing as well.
-    return listed.errors.empty() && !session.servers().misconfigured(server) ? kOk : kFailure;
+    return listed.errors.empty() ? kOk : kFailure;
 }
 
 int read_resource_verb(const GlobalOptions& global, const std::string& uri,

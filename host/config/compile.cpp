@@ -14,10 +14,6 @@ namespace patchbay::config {
 
 namespace {
 
-// Diagnostics of a load that come with the nearest name, which is looked for among all servers: a
-// checkout may bring thousands of both.
-constexpr std::size_t kMostHints = 20;
-
 const ServerKey* find_key(std::string_view name) {
     const auto keys = server_keys();
     const auto it =
@@ -27,11 +23,11 @@ const ServerKey* find_key(std::string_view name) {
 
 class Compiler {
 public:
-    Compiler(const std::string& id, const std::vector<std::string>& defined,
+    Compiler(const std::string& id, const CompileContext& context,
              std::vector<Diagnostic>& diagnostics, Origins& origins)
-        : id_(id), defined_(defined), diagnostics_(diagnostics), origins_(origins) {}
+        : id_(id), context_(context), diagnostics_(diagnostics), origins_(origins) {}
 
-    std::optional<Server> run(const Settled& settled, const MergeDefaults& defaults) {
+    std::optional<Server> run(const Settled& settled) {
         if (!settled.definition.entry) {
             // Of no use without a definition, but a misspelt id or key must not pass in silence.
             for (const auto& overlay : settled.overlays) nothing_below(overlay);
@@ -39,8 +35,8 @@ public:
         }
         Server server;
         server.id = id_;
-        server.tool_timeout = defaults.tool_timeout;
-        server.tool_timeout_from = defaults.tool_timeout_from;
+        server.tool_timeout = context_.defaults.tool_timeout;
+        server.tool_timeout_from = context_.defaults.tool_timeout_from;
         define(server, settled.definition);
         // A plugin's own servers stay off until somebody stronger turns them on.
         if (settled.definition.source->scope == Scope::Plugin) server.enabled = false;
@@ -113,7 +109,7 @@ private:
             fail(*source, complaint.mark, complaint.text);
         }
         settle_transport(server, voice);
-        warn_of_mode(server, voice);
+        judge_mode(server, voice);
     }
 
     // One unit of each is enough; which of two counts nobody would guess.
@@ -134,13 +130,25 @@ private:
         }
     }
 
-    void warn_of_mode(const Server& server, const Voice& voice) {
+    // It forbids nothing, whatever it is; what was meant to is not passed over.
+    bool refuses_by_mode(const Voice& voice) {
+        const auto* mode = voice.entry->body.find("mode");
+        if (!mode || !refuses(to_json(*mode))) return false;
+        fail(*voice.source, mode->mark,
+             "mode: \"" + core::printable(mode->text, 80) +
+                 "\" may be meant to forbid, and a mode forbids nothing; what does is enabled, "
+                 "enabled_tools, disabled_tools, tools and trust");
+        return true;
+    }
+
+    void judge_mode(const Server& server, const Voice& voice) {
         static const std::vector<std::string> modes = {"auto", "shared", "per_session"};
         const auto* mode = voice.entry->body.find("mode");
+        if (refuses_by_mode(voice)) return;
         if (!mode || std::find(modes.begin(), modes.end(), server.mode) != modes.end()) return;
         note(Severity::Warning, *voice.source, mode->mark,
              "mode: \"" + core::printable(server.mode, 80) + "\" is none of " +
-                 core::join(modes, ", ") + core::did_you_mean(server.mode, modes));
+                 core::join(modes, ", ") + core::did_you_mean(server.mode, modes, context_.hints));
     }
 
     void settle_transport(Server& server, const Voice& voice) {
@@ -173,7 +181,7 @@ private:
         if (missing) {
             std::vector<std::string> unknown;
             for (const auto& member : entry->body.members) {
-                if (!core::did_you_mean(member.key, {missing}).empty())
+                if (!core::nearest(member.key, {missing}, context_.hints).empty())
                     unknown.push_back(member.key);
             }
             fail(*source, entry->mark,
@@ -204,8 +212,7 @@ private:
         const auto* enabled = entry->body.find("enabled");
         const bool only_off = entry->body.members.size() == 1 && enabled &&
                               enabled->is(Node::Kind::Flag) && !enabled->flag;
-        const auto hint =
-            diagnostics_.size() < kMostHints ? core::did_you_mean(id_, defined_) : std::string();
+        const auto hint = core::did_you_mean(id_, context_.defined, context_.hints);
         // A file may turn off what only other checkouts have; a flag is meant for what is here.
         if (only_off && !source->is_flag()) {
             if (source->scope == Scope::User && !hint.empty())
@@ -228,9 +235,9 @@ private:
              unknown(member.key));
     }
 
-    static std::string unknown(const std::string& key) {
+    std::string unknown(const std::string& key) const {
         return "unknown key \"" + core::printable(key, 80) + "\"" +
-               core::did_you_mean(key, names_in_a_server());
+               core::did_you_mean(key, names_in_a_server(), context_.hints);
     }
 
     static bool is_nearly_a_connection(const std::string& key) {
@@ -264,15 +271,22 @@ private:
         }
         Server changed = server;
         for (const auto& member : entry->body.members) overlay_key(changed, voice, member);
+        refuses_by_mode(voice);
         if (diagnostics_.size() != errors) return false;
         warn_of_two_units(voice);
         std::set<std::string> held;
-        if (from_project(source->scope) && !from_project(server.place.scope)) {
+        const bool of_a_checkout = from_project(source->scope) && !from_project(server.place.scope);
+        if (of_a_checkout || entry->only_forbids) {
             const bool untrusted = trust_without(voice, settled) == "untrusted";
-            if (const auto why = hold_back(server, changed, untrusted, held); !why.empty()) {
+            const auto why = hold_back(server, changed, untrusted, held);
+            if (!why.empty() && of_a_checkout) {
                 note(Severity::Error, *source, entry->mark,
                      std::string("a ") + name_of(source->scope) + " file may not " +
                          core::join(why, ", nor ") + "; write it to your user config");
+            } else if (!why.empty()) {
+                note(Severity::Warning, *source, entry->mark,
+                     "this entry is about another server first, so here it does not " +
+                         core::join(why, ", nor "));
             }
         }
         // What was held back is the source of nothing.
@@ -291,11 +305,11 @@ private:
     }
 
     // What may be set here, or else what was meant to define the server anew.
-    static std::string hint_for(const std::string& key, const std::vector<std::string>& legal) {
+    std::string hint_for(const std::string& key, const std::vector<std::string>& legal) const {
         const auto& names = names_in_a_server();
         const bool known = std::find(names.begin(), names.end(), key) != names.end();
-        auto hint = core::did_you_mean(key, legal);
-        return hint.empty() && !known ? core::did_you_mean(key, names) : hint;
+        auto hint = core::did_you_mean(key, legal, context_.hints);
+        return hint.empty() && !known ? core::did_you_mean(key, names, context_.hints) : hint;
     }
 
     void overlay_key(Server& server, const Voice& voice, const Member& member) {
@@ -329,7 +343,9 @@ private:
         const auto& body = withheld.entry->body;
         if (const auto* rule = misplaced_rule(body, withheld.entry->words))
             fail(*withheld.source, rule->mark,
-                 unread_rule(rule->key) + core::did_you_mean(rule->key, names_in_a_server()));
+                 unread_rule(rule->key) +
+                     core::did_you_mean(rule->key, names_in_a_server(), context_.hints));
+        refuses_by_mode(withheld);
         Server wanted;
         for (const auto& member : body.members) {
             if (member.key != "enabled" && member.key != "disabled_tools" && member.key != "tools")
@@ -364,7 +380,7 @@ private:
     }
 
     const std::string& id_;
-    const std::vector<std::string>& defined_;
+    const CompileContext& context_;
     std::vector<Diagnostic>& diagnostics_;
     Origins& origins_;
     std::map<std::string, Place> rules_;  // Server::rules
@@ -375,12 +391,11 @@ private:
 }  // namespace
 
 std::optional<Server> compile(const std::string& id, const Settled& settled,
-                              const MergeDefaults& defaults,
-                              const std::vector<std::string>& defined,
-                              std::vector<Diagnostic>& diagnostics, Origins& origins) {
+                              const CompileContext& context, std::vector<Diagnostic>& diagnostics,
+                              Origins& origins) {
     // Of a server that comes to nothing no origin is shown either.
     Origins own;
-    auto server = Compiler(id, defined, diagnostics, own).run(settled, defaults);
+    auto server = Compiler(id, context, diagnostics, own).run(settled);
     if (server) origins.merge(own);
     return server;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "config/merge.hpp"
+#include "core/spelling.hpp"
 
 #include <map>
 #include <optional>
@@ -25,11 +26,15 @@ struct Settled {
 
 using Origins = std::map<std::string, Place>;
 
-// `defined`: the ids of all servers that some source defines, for hints.
+struct CompileContext {
+    const MergeDefaults& defaults;
+    const std::vector<std::string>& defined;  // the ids of all servers that some source defines
+    core::Effort& hints;
+};
+
 std::optional<Server> compile(const std::string& id, const Settled& settled,
-                              const MergeDefaults& defaults,
-                              const std::vector<std::string>& defined,
-                              std::vector<Diagnostic>& diagnostics, Origins& origins);
+                              const CompileContext& context, std::vector<Diagnostic>& diagnostics,
+                              Origins& origins);
 
 // All names that may stand in a server, for nearest-key hints; and those of its transport's settings.
 const std::vector<std::string>& names_in_a_server();

@@ -203,7 +203,7 @@ struct Config {
     std::string stop;
     std::vector<Proposal> untrusted;  // what waits for an approval, sorted by id; not in the above
     std::vector<Diagnostic> diagnostics;  // in the order of discovery
-    // Every effective value by dotted key ("servers.github.url", "health.misses") with its place;
+    // Sorted: every effective value by dotted key ("servers.github.url", "health.misses") with its place;
     // secrets (env, headers, oauth.client_secret) are shown as "***". For `config show --origin`.
     std::vector<std::pair<std::string, Place>> origins;
 };

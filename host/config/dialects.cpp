@@ -4,9 +4,12 @@
 
 #include "config/keys.hpp"
 #include "config/rules.hpp"
+#include "core/spelling.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace patchbay::config {
 
@@ -25,8 +28,9 @@ const Node* too_long(const Node& node) {
     return nullptr;
 }
 
-// In one file: each is compared with the names of all servers. Of more nobody can tell.
+// In one file: each name beside them is compared with those of all servers. Of more nobody can tell.
 constexpr std::size_t kMostStraySwitches = 64;
+constexpr std::size_t kMostStrayNames = 256;
 
 class Restater {
 public:
@@ -36,11 +40,18 @@ public:
         const bool vs_code = root_.find("inputs") && root_.find("servers");
         const auto* enabled = root_.find("enabled");
         off_ = enabled && !(enabled->is(Node::Kind::Flag) && enabled->flag);
-        if (const auto* mcp = root_.find("mcp")) {
-            allowed_ = list_of_names(mcp->find("allowed"));
-            excluded_ = list_of_names(mcp->find("excluded"));
+        const auto* mcp = root_.find("mcp");
+        for (const auto* table : {static_cast<const Node*>(&root_), mcp}) {
+            if (!table) continue;
+            if (table->members.size() > kMostInOne) {
+                out_.broken = true;
+                return misshapen(table->members[kMostInOne].mark,
+                                 "more than 4096 keys beside each other, the limit");
+            }
+            for (const auto& member : table->members) take_list(member, table == mcp);
         }
         for (auto& member : root_.members) top_level(member, vs_code);
+        turn_off_elsewhere();
     }
 
 private:
@@ -54,6 +65,14 @@ private:
 
     void top_level(Member& member, bool vs_code) {
         const auto& key = member.key;
+        if (taken_lists_.contains(&member)) {
+            const bool beside_servers = root_.find("servers") || of_another_program();
+            if (beside_servers || kind_of_server_list(key) == ServerList::Off) return;
+            return close_for(member, core::printable(key, 80) +
+                                         ": names the only servers of its own file, and there are "
+                                         "none");
+        }
+        if (kind_of_server_list(key) != ServerList::None) return unread_list(member, key);
         if (key == "servers") return servers(member, vs_code ? kVsCode : kOurs);
         if (key == "mcp_servers") return servers(member, kCodex);
         if (key == "mcpServers") return servers(member, kDesktop);
@@ -63,7 +82,10 @@ private:
                     servers(inner, member.value.find("inputs") ? kVsCode : kNested);
                 else if (inner.key == "mcpServers")
                     servers(inner, kDesktop);
-                else if (nearly_servers(inner.key))
+                else if (taken_lists_.contains(&inner))
+                    continue;
+                else if (nearly_servers(inner.key) &&
+                         kind_of_server_list(inner.key) == ServerList::None)
                     misnamed_servers(inner, "unknown table \"mcp." +
                                                 core::printable(inner.key, 80) +
                                                 "\"; did you mean \"mcp.servers\"?");
@@ -83,34 +105,64 @@ private:
     // Of the table `mcp`. What may be a rule counts whoever's table it is.
     void beside_servers(Member& inner) {
         if (inner.key == "inputs" || inner.key == "serverCommand") return;
-        if ((inner.key == "allowed" && allowed_) || (inner.key == "excluded" && excluded_)) return;
+        if (kind_of_server_list(inner.key) != ServerList::None)
+            return unread_list(inner, "mcp." + inner.key);
         const auto text = "unknown key \"mcp." + core::printable(inner.key, 80) + "\"";
         if (out_.source.scope == Scope::Enterprise) return misshapen(inner.mark, text);
         if (may_forbid(inner))
             close_for(inner, text + "; it may hold a rule that forbids something");
     }
 
-    // Gemini's `mcp.allowed` and `mcp.excluded` name servers. Null: no list of names.
-    static const Node* list_of_names(const Node* node) {
-        const bool names = node && node->is(Node::Kind::List) &&
-                           std::all_of(node->items.begin(), node->items.end(),
-                                       [](const Node& item) { return item.is(Node::Kind::Text); });
-        return names ? node : nullptr;
+    // Gemini's `mcp.allowed` and `mcp.excluded`, and the lists of rules.hpp, name servers: each as a
+    // text, or Claude's way as a table.
+    void take_list(const Member& member, bool in_mcp) {
+        auto kind = kind_of_server_list(member.key);
+        if (in_mcp && member.key == "excluded") kind = ServerList::Off;
+        if (in_mcp && member.key == "allowed") kind = ServerList::Only;
+        if (kind == ServerList::None || !member.value.is(Node::Kind::List) ||
+            member.value.items.size() > kMostInOne)
+            return;
+        std::map<std::string, Mark> names;
+        for (const auto& item : member.value.items) {
+            const auto* name = item.is(Node::Kind::Map) ? item.find("serverName") : &item;
+            if (!name || !name->is(Node::Kind::Text)) return;
+            names.emplace(name->text, item.mark);
+        }
+        taken_lists_.insert(&member);
+        if (kind == ServerList::Off)
+            off_by_list_.merge(names);
+        else
+            only_.push_back(std::move(names));
+    }
+
+    void unread_list(Member& member, const std::string& key) {
+        const auto text = core::printable(key, 80) + ": expected names of servers";
+        if (out_.source.scope == Scope::Enterprise) return misshapen(member.mark, text);
+        close_for(member, text);
     }
 
     bool left_out(const std::string& server) const {
-        const auto holds = [&](const Node& list) {
-            return std::any_of(list.items.begin(), list.items.end(),
-                               [&](const Node& item) { return item.text == server; });
-        };
-        return (excluded_ && holds(*excluded_)) || (allowed_ && !holds(*allowed_));
+        return off_by_list_.contains(server) ||
+               std::any_of(only_.begin(), only_.end(),
+                           [&](const auto& names) { return !names.contains(server); });
+    }
+
+    // A list may name servers of other files.
+    void turn_off_elsewhere() {
+        auto left = off_by_list_;
+        for (const auto& entry : out_.servers) left.erase(entry.id);
+        for (const auto& [name, mark] : left) {
+            ServerEntry entry{name, mark, Node::of_map(mark), {}};
+            entry.body.members.push_back({"enabled", mark, Node::of_flag(false, mark)});
+            out_.servers.push_back(std::move(entry));
+        }
     }
 
     // A file with another program's servers is that program's; its other keys are not ours to
     // judge.
     void unknown(Member& member) {
         const auto text = "unknown table or key \"" + core::printable(member.key, 80) + "\"" +
-                          core::did_you_mean(member.key, top_level_keys());
+                          core::did_you_mean(member.key, top_level_keys(), hints_);
         if (out_.source.scope == Scope::Enterprise) return misshapen(member.mark, text);
         if (!core::nearest(member.key, {"permissions", "policy"}).empty())
             return close_for(member, text);  // most likely rules that would forbid something
@@ -123,7 +175,8 @@ private:
             if (server)
                 return misnamed_server(member, text + "; a server stands below \"servers\"");
             if (auto names = names_beside_switches(member);
-                names && out_.stray_switches.size() < kMostStraySwitches)
+                names && out_.stray_switches.size() < kMostStraySwitches &&
+                (stray_names_ += names->size()) <= kMostStrayNames)
                 return out_.stray_switches.push_back({member.mark, text, std::move(*names)});
             return close_for(member, text + "; it may hold a rule that forbids something");
         }
@@ -337,8 +390,12 @@ private:
 
     Node& root_;
     Fragment& out_;
-    bool off_ = false;                                     // `enabled` of the whole file
-    const Node *allowed_ = nullptr, *excluded_ = nullptr;  // servers by name; null: none is named
+    core::Effort hints_{core::Effort::kOneLoad};
+    std::size_t stray_names_ = 0;
+    bool off_ = false;                               // `enabled` of the whole file
+    std::set<const Member*> taken_lists_;            // of servers: read into the next two
+    std::map<std::string, Mark> off_by_list_;        // by name, as written
+    std::vector<std::map<std::string, Mark>> only_;  // the only ones, as each list has it
 };
 
 }  // namespace

@@ -45,6 +45,8 @@ struct ServerEntry {
     // Of keys that the file calls otherwise: ours to its own. "enabled" is "disabled", turned round.
     std::map<std::string, std::string> aliases = {};
     bool off_with_its_file = false;  // by the file's own `enabled`
+    // By settle_ids(): it may mean this server too, and it allows nothing here.
+    bool only_forbids = false;
     Words words = Words::Ours;
     const std::string& as_written(const std::string& key) const {
         const auto it = aliases.find(key);

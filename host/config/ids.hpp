@@ -19,8 +19,13 @@ inline constexpr std::size_t kIdBytes = 64;
 bool valid_id(std::string_view id);
 
 // Gives every named server an id: its name where that is one already, else what is left of the name
-// with "-" for the rest, and six digits of its hash where that is not enough to tell it from
+// with "-" for the rest, and six digits of its hash, or more, where that is not enough to tell it from
 // others. The name is kept in ServerEntry::written. The same names get the same ids in every file.
+//
+// Enterprise, session, user and plugin files come first, in this order, then those of a checkout: none
+// changes an id that one before it has given. Among the files of one scope a name that is an id keeps
+// it. An entry that adjusts a server and may mean several is copied for each; but for the first they
+// only forbid (ServerEntry::only_forbids). A second call changes nothing.
 void settle_ids(std::vector<Fragment>& fragments);
 
 }  // namespace patchbay::config

@@ -5,6 +5,7 @@
 #include "config/ids.hpp"
 #include "config/keys.hpp"
 #include "config/rules.hpp"
+#include "core/spelling.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -17,7 +18,6 @@ namespace patchbay::config {
 
 namespace {
 
-constexpr std::size_t kMostNear = 8;         // servers that one misspelt name may mean
 constexpr std::size_t kLeastToMisspell = 4;  // letters: of fewer all names are near each other
 
 bool same_strength(const Source& a, const Source& b) {
@@ -58,7 +58,8 @@ public:
         for (const auto& [id, settled] : settled_) {
             if (settled.withheld.entry) tell_withheld(id, settled);
             if (settled.withheld.entry && !settled.definition.entry) continue;
-            auto server = compile(id, settled, defaults_, defined, config_.diagnostics, origins_);
+            auto server =
+                compile(id, settled, {defaults_, defined, hints_}, config_.diagnostics, origins_);
             if (server) config_.servers.push_back(std::move(*server));
         }
         for (auto& server : config_.servers) pass_on(server);
@@ -155,10 +156,10 @@ private:
     }
 
     // Whoever is asked to approve it should know that it would not work.
-    void judge_proposal(const std::string& id, const Voice& withheld, Proposal& proposal) const {
+    void judge_proposal(const std::string& id, const Voice& withheld, Proposal& proposal) {
         std::vector<Diagnostic> told;
         Origins unused;
-        proposal.server = compile(id, {withheld, {}, {}}, defaults_, {}, told, unused);
+        proposal.server = compile(id, {withheld, {}, {}}, {defaults_, {}, hints_}, told, unused);
         if (proposal.server) pass_on(*proposal.server);
         for (const auto& each : told)
             if (each.severity == Severity::Error)
@@ -260,7 +261,7 @@ private:
         note(rule || enterprise || source.is_flag() ? Severity::Error : Severity::Warning,
              source.place(member.mark),
              "unknown key \"" + core::printable(member.key, 80) + "\" in [" + table.key + "]" +
-                 core::did_you_mean(member.key, names));
+                 core::did_you_mean(member.key, names, hints_));
     }
 
     void take_auth(const Member& table, const Fragment& fragment) {
@@ -320,6 +321,7 @@ private:
     }
 
     const MergeDefaults& defaults_;
+    core::Effort hints_{core::Effort::kOneLoad};
     Config config_;
     Origins origins_;
     std::map<std::string, Settled> settled_;
@@ -328,38 +330,44 @@ private:
     std::optional<std::size_t> denied_by_;  // the diagnostic of an enterprise file, if one is
 };
 
+// With all of them, however many there are: else names that one file brings would void what another
+// one says. How many names a file compares is bounded where it is read.
+std::set<std::string> servers_named(const std::vector<std::string>& written,
+                                    const std::map<std::string, std::set<std::string>>& ids) {
+    std::set<std::string> meant;
+    for (const auto& name : written) {
+        if (const auto same = ids.find(core::lower(name)); same != ids.end())
+            meant.insert(same->second.begin(), same->second.end());
+        if (name.size() < kLeastToMisspell) continue;
+        const core::Spelling spelling(name);
+        for (const auto& [other, of_it] : ids)
+            if (spelling.distance(other)) meant.insert(of_it.begin(), of_it.end());
+    }
+    return meant;
+}
+
 // A stray switch that names a server, nearly too, by its id or as it is written, takes that server
 // down: as an overlay that cannot be understood. Of all else it is only told.
 void settle_stray_switches(std::vector<Fragment>& fragments) {
     if (std::all_of(fragments.begin(), fragments.end(),
                     [](const auto& f) { return f.stray_switches.empty(); }))
         return;
-    std::multimap<std::string, std::string> ids;  // by their names, lower case
+    std::map<std::string, std::set<std::string>> ids;  // by their names, lower case
     for (const auto& fragment : fragments) {
         for (const auto& entry : fragment.servers) {
-            ids.emplace(core::lower(entry.id), entry.id);
-            if (!entry.written.empty()) ids.emplace(core::lower(entry.written), entry.id);
+            ids[core::lower(entry.id)].insert(entry.id);
+            if (!entry.written.empty()) ids[core::lower(entry.written)].insert(entry.id);
         }
     }
-    std::vector<std::string> known;
-    for (auto at = ids.begin(); at != ids.end(); at = ids.upper_bound(at->first))
-        known.push_back(at->first);
     for (auto& fragment : fragments) {
+        std::set<std::string> off;  // by a switch of this file: one is enough
         for (const auto& stray : fragment.stray_switches) {
-            std::set<std::string> meant;
-            for (const auto& written : stray.names) {
-                std::vector<std::string> near;
-                if (written.size() >= kLeastToMisspell)
-                    near = core::nearest(written, known, kMostNear);
-                near.push_back(core::lower(written));
-                for (const auto& name : near) {
-                    const auto [first, last] = ids.equal_range(name);
-                    for (auto at = first; at != last; ++at) meant.insert(at->second);
-                }
-            }
-            for (const auto& id : meant)
+            const auto meant = servers_named(stray.names, ids);
+            for (const auto& id : meant) {
+                if (!off.insert(id).second) continue;
                 fragment.servers.push_back({id, stray.mark, Node::of_map(stray.mark),
                                             stray.text + "; it may be meant to turn this off"});
+            }
             if (meant.empty())
                 fragment.diagnostics.push_back(
                     {fragment.source.is_flag() ? Severity::Error : Severity::Warning,

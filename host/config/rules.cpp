@@ -2,6 +2,7 @@
 
 #include "config/compile.hpp"
 #include "config/keys.hpp"
+#include "core/spelling.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -78,8 +79,13 @@ std::string plain(std::string_view key) {
     return text;
 }
 
+// No budget: each key costs at most what there are names, whatever others the file holds.
 bool is_near(std::string_view plain_key, const std::vector<std::string>& names) {
-    return plain_key.size() <= kMostOfAName && !core::nearest(plain_key, names, 1).empty();
+    if (plain_key.size() > kMostOfAName) return false;
+    const core::Spelling spelling(plain_key);
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        return spelling.distance(name).has_value();
+    });
 }
 
 bool forbids_nothing(std::string_view plain_key, const json::value& value) {
@@ -162,7 +168,7 @@ bool is_misspelt(std::string_view key) {
         std::erase_if(all, [](const std::string& name) { return names_a_rule(name); });
         return all;
     }();
-    return key.size() <= kMostOfAName && !core::nearest(key, names, 1).empty();
+    return is_near(key, names);
 }
 
 // An empty list names no tool, which may mean that none is allowed.
@@ -173,9 +179,10 @@ bool is_list_of_texts(const json::value& value) {
                                          [](const json::value& item) { return item.is_string(); }));
 }
 
-bool refuses(const json::value& value) {
-    return value.is_string() &&
-           holds(words_of_refusal(), plain(std::string_view(value.get_string())));
+// What turns a server off, or makes it read only, in another program's words. As plain() makes them.
+bool is_a_state(std::string_view plain_key) {
+    constexpr std::string_view states[] = {"off", "readonly", "state", "status"};
+    return std::find(std::begin(states), std::end(states), plain_key) != std::end(states);
 }
 
 // As holds_a_rule(), by the kind of value.
@@ -195,6 +202,25 @@ bool may_refuse(std::string_view key, const json::value& value, std::size_t& lef
 }
 
 }  // namespace
+
+bool refuses(const json::value& value) {
+    return value.is_string() &&
+           holds(words_of_refusal(), plain(std::string_view(value.get_string())));
+}
+
+ServerList kind_of_server_list(std::string_view key) {
+    const auto name = plain(key);
+    std::string_view what = name;
+    const auto drop = [&what](std::string_view end) {
+        const bool ends_so = what.ends_with(end);
+        if (ends_so) what.remove_suffix(end.size());
+        return ends_so;
+    };
+    if (!drop("servers")) return ServerList::None;
+    if (!drop("mcpjson")) drop("mcp");
+    if (what == "allow" || what == "allowed") return ServerList::Only;
+    return holds(words_of_refusal(), std::string(what)) ? ServerList::Off : ServerList::None;
+}
 
 bool is_own_key(std::string_view key) {
     return std::any_of(std::begin(kOwnKeys), std::end(kOwnKeys),
@@ -226,7 +252,10 @@ std::optional<std::vector<std::string>> names_beside_switches(const Member& tabl
 bool is_rule_of_a_server(std::string_view key, const json::value& value, Words words) {
     if (words == Words::Ours && is_harmless(key)) return false;
     if (names_a_rule(key) || may_forbid(key, value)) return true;
-    if (words == Words::AnotherPrograms || is_misspelt(key)) return false;
+    if (words == Words::AnotherPrograms)
+        return is_a_state(plain(key)) && (value == json::value(true) || refuses(value));
+    if (refuses(value)) return true;
+    if (is_misspelt(key)) return false;
     auto left = kMostKeys;
     return may_refuse(key, value, left);
 }

@@ -19,6 +19,14 @@ namespace patchbay::config {
 // read. Case, `_` and `-` do not matter.
 bool names_a_rule(std::string_view key);
 
+// `disabled`, `never`, `read-only`, `ask`: a text that refuses, under whatever key it stands.
+bool refuses(const boost::json::value& value);
+
+// Which servers there are, by the keys of other programs: `disabledMcpjsonServers`, `excludeMCPServers`
+// name those to be off, `allowMCPServers` the only ones.
+enum class ServerList { None, Off, Only };
+ServerList kind_of_server_list(std::string_view key);
+
 // Whether people mark such a key as one of their own: by `x-`, `x_`, `_`, `$` or `//`.
 bool is_own_key(std::string_view key);
 
@@ -33,9 +41,9 @@ bool may_forbid(const Member& member);
 std::optional<std::vector<std::string>> names_beside_switches(const Member& table);
 
 // Whether a key of a server's entry that nothing reads may be a rule. In our own words the value
-// decides (decision 0019): a switch, a list of texts, a word that refuses, or a table that holds one
-// of them; but for keys that are harmless by their name, and for what is nearly a key of ours that
-// is no rule. In another program's words the name decides, and names below it.
+// decides (decision 0019): a word that refuses, a switch, a list of texts, or a table that holds one
+// of them; but for keys that are harmless by their name, and, where no word refuses, for what is nearly
+// a key of ours that is no rule. In another program's words the name decides, and names below it.
 bool is_rule_of_a_server(std::string_view key, const boost::json::value& value, Words words);
 
 // The first key of a server, beside or in `config`, that no usual transport reads and that may be a

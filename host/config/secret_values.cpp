@@ -212,6 +212,7 @@ private:
         if (const auto pem = text_.substr(begin, at_ - begin).find(kPemBegins); pem != kNone)
             return keep(begin + pem, end_of_pem(at_));
         if (text_.substr(at_).starts_with("://")) return authority(word);
+        if (core::lower(word).ends_with("jdbc") && text_.substr(at_, 1) == ":") return oracle();
         if (is_known_key(word)) return keep(begin, end_of_key());
         const char before = begin == 0 ? ' ' : text_[begin - 1];
         if (std::string_view(" \t\r\n,;=:\"'{([<>|?&#").find(before) == kNone) return;
@@ -311,6 +312,17 @@ private:
         at_ = end;
     }
 
+    // The word of jdbc:oracle:thin:user/word@host; the rest of such an address is as of others.
+    void oracle() {
+        const auto end = std::min(text_.find_first_of(kAddressEnds, at_), text_.size());
+        const auto address = text_.substr(at_, end - at_);
+        const auto user = address.substr(0, std::min(address.find('@'), address.size()));
+        const auto slash = user.find('/');
+        if (user.size() == address.size() || slash == kNone || slash + 1 == user.size()) return;
+        if (user.substr(slash).starts_with("//")) return;  // authority() is asked for that
+        keep(at_ + slash + 1, at_ + user.size());
+    }
+
     std::size_t end_of_key() const {
         auto end = at_;
         while (end < text_.size() && is_of_a_key(text_[end])) ++end;
@@ -334,7 +346,10 @@ public:
         if (!table || !table->is_object()) return;
         for (const auto& member : table->get_object()) {
             const auto value = text_of(member.value());
-            if (is_secret(member.key(), last_words(value)))
+            const auto word = word_of_login(member.key(), value);
+            if (!word.empty())
+                found.insert(found.end(), {std::string(value), std::string(word)});
+            else if (is_secret(member.key(), last_words(value)))
                 keep_with_scheme(value);
             else
                 text(&member.value());
@@ -356,6 +371,16 @@ public:
     std::vector<std::string> found;
 
 private:
+    // Of `user:word`; empty: it is none.
+    static std::string_view word_of_login(std::string_view name, std::string_view value) {
+        const auto words = words_of(name);
+        const auto colon = value.find(':');
+        const bool login = !words.empty() &&
+                           (words.back().ends_with("login") || words.back().ends_with("userpwd"));
+        return login && colon != value.npos && value.find("://") == value.npos
+                   ? value.substr(colon + 1)
+                   : std::string_view();
+    }
     void keep_parts(std::string_view text, std::span<const Part> parts) {
         for (const auto& part : parts)
             keep_with_scheme(text.substr(part.begin, part.end - part.begin));
@@ -385,22 +410,48 @@ private:
 
 }  // namespace
 
+namespace {
+
+// Where, what or how much of it, not itself: --password-file, token_url, bearer_token_env_var.
+constexpr std::array kAbout = {
+    "file",   "path",    "dir",      "directory", "folder", "url",      "uri",     "endpoint",
+    "server", "env",     "var",      "variable",  "name",   "type",     "kind",    "method",
+    "format", "stdin",   "prompt",   "length",    "size",   "count",    "limit",   "ttl",
+    "expiry", "expires", "lifetime", "timeout",   "sec",    "secs",     "seconds", "ms",
+    "issuer", "store",   "helper",   "scope",     "scopes", "audience", "policy",  "mode",
+};
+
+}  // namespace
+
+bool says_what_it_is(std::string_view name) {
+    // At the end of the name of a variable: what the system and the usual programs have there.
+    constexpr std::array kPlain = {
+        "home",    "user",     "logname", "shell",   "term",     "lang",        "language",
+        "display", "editor",   "visual",  "pager",   "browser",  "tz",          "email",
+        "tmpdir",  "temp",     "tmp",     "root",    "prefix",   "host",        "hostname",
+        "port",    "address",  "addr",    "proxy",   "region",   "zone",        "locale",
+        "color",   "colors",   "colour",  "colours", "level",    "log",         "debug",
+        "verbose", "version",  "profile", "config",  "project",  "workspace",   "namespace",
+        "cluster", "context",  "bucket",  "branch",  "stage",    "environment", "options",
+        "flags",   "opts",     "id",      "arch",    "platform", "desktop",     "all",
+        "ctype",   "messages", "collate", "time",    "numeric",  "monetary",    "sock",
+        "socket",  "socks",    "enabled", "retries", "threads",  "workers",     "interval",
+        "columns", "lines",    "ca",      "cert",    "bundle",   "certs"};
+    const auto words = words_of(name);
+    if (words.empty() || names_a_secret(name)) return false;
+    const auto& last = words.back();
+    return is_one_of(last, kAbout) || is_one_of(last, kPlain) || last.ends_with("path") ||
+           last.ends_with("home") || words.front() == "xdg" || words.front() == "lc";
+}
+
 bool names_a_secret(std::string_view name) {
     // At the end of a word of it: PGPASSWORD, accesstoken.
     constexpr std::array kSecrets = {
         "token",         "secret",     "secrets",    "password",  "passwords",   "passwd",
         "apikey",        "passphrase", "credential", "assertion", "credentials", "authorization",
         "cookie",        "cookies",    "bearer",     "authkey",   "accesskey",   "secretkey",
-        "encryptionkey", "creds",      "passcode"};
-    constexpr std::array kLastWords = {"pwd", "pat", "auth", "jwt", "dsn", "pass"};
-    // Where, what or how much of it, not itself: --password-file, token_url, bearer_token_env_var.
-    constexpr std::array kAbout = {
-        "file",   "path",    "dir",      "directory", "folder", "url",      "uri",     "endpoint",
-        "server", "env",     "var",      "variable",  "name",   "type",     "kind",    "method",
-        "format", "stdin",   "prompt",   "length",    "size",   "count",    "limit",   "ttl",
-        "expiry", "expires", "lifetime", "timeout",   "sec",    "secs",     "seconds", "ms",
-        "issuer", "store",   "helper",   "scope",     "scopes", "audience", "policy",  "mode",
-    };
+        "encryptionkey", "creds",      "passcode",   "userpwd",   "cred"};
+    constexpr std::array kLastWords = {"pwd", "pat", "auth", "jwt", "dsn", "pass", "pw", "pin"};
     // What has a key that opens nothing.
     constexpr std::array kPlainKeys = {"sort",   "order",     "group", "primary", "foreign",
                                        "public", "partition", "cache", "index",   "row",

@@ -20,6 +20,10 @@ namespace patchbay::config {
 // True of GITHUB_TOKEN, api-key, DB_PASSWORD, Authorization, Cookie and their like.
 bool names_a_secret(std::string_view name);
 
+// Whether a variable by that name says where or what something is, and so holds no secret: PATH, LANG,
+// TOKEN_FILE, AWS_REGION. Of others nobody can tell.
+bool says_what_it_is(std::string_view name);
+
 // Whether `value`, which `name` stands for, is one: by its name, or as it looks like a key (long, one
 // word, letters and digits).
 bool is_secret(std::string_view name, std::string_view value);
@@ -37,7 +41,8 @@ struct Part {
 };
 
 // What is secret in a text, in its order: behind NAME=, NAME: and --NAME, as a member of JSON, in an
-// address (password, a key in its path, parameters, fragment), behind Bearer, a known key.
+// address (password, a key in its path, parameters, fragment), in user/word@ of a jdbc: address, behind
+// Bearer, a known key.
 std::vector<Part> secret_parts(std::string_view text);
 
 // The same of each of `args`; and all of what follows an option that names a secret.
@@ -45,7 +50,7 @@ std::vector<std::vector<Part>> secret_parts(const boost::json::array& args);
 
 // In expanded settings, of a server or of an [auth.*] table: values of `env` and `headers` that are
 // secrets or have such parts, and those parts of `command`, `args` and addresses. `Bearer abc` with
-// and without its scheme.
+// and without its scheme, and `user:word` of a login with and without its user.
 std::vector<std::string> secret_values(const boost::json::object& settings);
 
 }  // namespace patchbay::config

@@ -106,12 +106,13 @@ std::string take_denied(std::vector<std::string>& target, const Node& value) {
 }
 
 const std::array kTableKeys = {
-    TableKey{"client", "name", kAnyone, [](C& c, N v) { return take_text(c.client.name, v); }},
-    TableKey{"client", "version", kAnyone,
+    // How the host calls itself to the servers of its user, and what it shows of them, is the user's to
+    // say: a checkout could make it answer questions in their name.
+    TableKey{"client", "name", kNotProject, [](C& c, N v) { return take_text(c.client.name, v); }},
+    TableKey{"client", "version", kNotProject,
              [](C& c, N v) { return take_text(c.client.version, v); }},
-    TableKey{"client", "title", kAnyone, [](C& c, N v) { return take_text(c.client.title, v); }},
-    // What the host says and shows of its user is the user's to say: a checkout could make it
-    // answer questions in their name.
+    TableKey{"client", "title", kNotProject,
+             [](C& c, N v) { return take_text(c.client.title, v); }},
     TableKey{"client", "roots", kNotProject,
              [](C& c, N v) { return take_texts(c.client.roots, v); }},
     TableKey{

@@ -6,6 +6,7 @@
 #include "config/remote_settings.hpp"
 #include "config/rules.hpp"
 #include "config/transport_settings.hpp"
+#include "core/spelling.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -82,14 +83,14 @@ public:
             if (std::find(names.begin(), names.end(), setting.key()) == names.end())
                 found.emplace_back(setting.key());
         }
+        auto legal = names;
+        for (const auto& key : server_keys()) legal.emplace_back(key.name);
         for (const auto& name : found) {
             if (server.words == Words::Ours && is_own_key(name) &&
                 server.place.scope != Scope::Enterprise) {
                 server.settings.erase(name);
                 continue;
             }
-            auto legal = names;
-            for (const auto& key : server_keys()) legal.emplace_back(key.name);
             const auto& place = place_of(server, name);
             const bool rule = is_rule_of_a_server(name, server.settings.at(name), server.words);
             const auto hint = hint_for(name, legal);
@@ -124,6 +125,10 @@ public:
         return {};
     }
 
+    std::string near_name(const std::string& name, const std::vector<std::string>& known) {
+        return core::did_you_mean(name, known, hints_);
+    }
+
 private:
     static std::string what_forbids(const Server& server) {
         return std::string(
@@ -132,12 +137,12 @@ private:
     }
 
     // What belongs to the server and stands in its `config` is offered as itself.
-    static std::string hint_for(const std::string& name, const std::vector<std::string>& legal) {
+    std::string hint_for(const std::string& name, const std::vector<std::string>& legal) {
         const auto keys = server_keys();
         const bool ours = std::any_of(keys.begin(), keys.end(),
                                       [&](const ServerKey& key) { return key.name == name; });
         return ours ? "; it stands in the server itself, not in its config"
-                    : core::did_you_mean(name, legal);
+                    : near_name(name, legal);
     }
 
     const Place& place_of(const Server& server, const std::string& setting) const {
@@ -149,6 +154,7 @@ private:
     }
 
     Config& config_;
+    core::Effort hints_{core::Effort::kOneLoad};
 };
 
 // What the server's transport and those of its fallback read; nothing when one reads anything.
@@ -212,7 +218,7 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
             checker.fail(server, "unknown transport \"" + core::printable(server.transport, 80) +
                                      "\"; loaded transports: " +
                                      (names.empty() ? "none" : core::join(names, ", ")) +
-                                     core::did_you_mean(server.transport, names));
+                                     checker.near_name(server.transport, names));
             return false;
         }
         server.local = it->local;
@@ -225,7 +231,7 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
                              "\" in fallback is passed over" +
                              (missing != known.end() ? ": " + missing->unusable : "") +
                              "; loaded transports: " + core::join(names, ", ") +
-                             core::did_you_mean(name, names));
+                             checker.near_name(name, names));
             return true;
         });
         const auto closed = names_of_all(server, known);
@@ -233,7 +239,7 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
         if (const auto rule = closed ? std::string() : checker.rule_that_passes(server, it->schema);
             !rule.empty()) {
             checker.fail(server, rule,
-                         unread_rule(rule) + core::did_you_mean(rule, names_in_a_server()));
+                         unread_rule(rule) + checker.near_name(rule, names_in_a_server()));
             return false;
         }
         if (is_command_line(server)) {

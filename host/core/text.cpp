@@ -1,6 +1,7 @@
 #include "core/text.hpp"
 
 #include "core/secrets.hpp"
+#include "core/spelling.hpp"
 
 #include <algorithm>
 
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-// Optimal string alignment: insert, delete, replace, swap of neighbours cost one each.
+// Of names that are too long for a Spelling.
 std::size_t edits(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before(b.size() + 1), previous(b.size() + 1), current(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) previous[j] = j;
@@ -28,10 +29,6 @@ std::size_t edits(std::string_view a, std::string_view b) {
     }
     return previous[b.size()];
 }
-
-// Cells of the tables of edits() for one hint, a few milliseconds: of thousands of names only the
-// first are looked at.
-constexpr std::size_t kMostHintWork = 1'000'000;
 
 // Length of the valid code point at the front of `text`, 0 when it is not one; `value` is set.
 std::size_t code_point(std::string_view text, char32_t& value) {
@@ -82,20 +79,23 @@ void append_escape(std::string& out, unsigned unit) {
 }  // namespace
 
 std::vector<std::string> nearest(std::string_view wanted,
-                                 const std::vector<std::string>& candidates, std::size_t most) {
+                                 const std::vector<std::string>& candidates, Effort& effort,
+                                 std::size_t most) {
     std::vector<std::pair<std::size_t, std::string>> near;
     const std::size_t reach = std::max<std::size_t>(1, wanted.size() / 3);
+    const bool is_short = wanted.size() <= Spelling::kMostBytes;
     if (wanted.size() > 512) return {};
+    const Spelling spelling(wanted);
     const auto small = lower(wanted);
-    std::size_t work = 0;
     for (const auto& candidate : candidates) {
         const auto gap = candidate.size() > wanted.size() ? candidate.size() - wanted.size()
                                                           : wanted.size() - candidate.size();
+        const std::size_t rows = is_short ? 1 : wanted.size() + 1;
+        if (!effort.spend(gap > reach ? 1 : rows * (candidate.size() + 1))) break;
         if (gap > reach) continue;
-        work += (wanted.size() + 1) * (candidate.size() + 1);
-        if (work > kMostHintWork) break;
-        const auto distance = edits(small, lower(candidate));
-        if (distance <= reach) near.emplace_back(distance, candidate);
+        const auto distance =
+            is_short ? spelling.distance(candidate) : std::optional(edits(small, lower(candidate)));
+        if (distance && *distance <= reach) near.emplace_back(*distance, candidate);
     }
     std::stable_sort(near.begin(), near.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -107,8 +107,9 @@ std::vector<std::string> nearest(std::string_view wanted,
     return names;
 }
 
-std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& candidates) {
-    const auto names = nearest(wanted, candidates);
+std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& candidates,
+                         Effort& effort) {
+    const auto names = nearest(wanted, candidates, effort);
     if (names.empty()) return {};
     std::string text = "; did you mean ";
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -116,6 +117,17 @@ std::string did_you_mean(std::string_view wanted, const std::vector<std::string>
         text += "\"" + names[i] + "\"";
     }
     return text + "?";
+}
+
+std::vector<std::string> nearest(std::string_view wanted,
+                                 const std::vector<std::string>& candidates, std::size_t most) {
+    Effort own(Effort::kOneHint);
+    return nearest(wanted, candidates, own, most);
+}
+
+std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& candidates) {
+    Effort own(Effort::kOneHint);
+    return did_you_mean(wanted, candidates, own);
 }
 
 std::string printable(std::string_view text, std::size_t most_bytes, bool lines) {

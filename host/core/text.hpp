@@ -12,12 +12,20 @@
 
 namespace patchbay::core {
 
-// The candidates within a third of `wanted`'s length in edits, best first, at most `most`. Another
-// case of a letter is no edit.
+class Effort;
+
+// The candidates within a third of `wanted`'s length in edits (spelling.hpp), best first, at most
+// `most`; as many of them are looked at as `effort` lasts.
+std::vector<std::string> nearest(std::string_view wanted,
+                                 const std::vector<std::string>& candidates, Effort& effort,
+                                 std::size_t most = 3);
+// `; did you mean "a" or "b"?`, or nothing when no candidate is near.
+std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& candidates,
+                         Effort& effort);
+
+// The same with an effort of their own: for names that no file multiplies.
 std::vector<std::string> nearest(std::string_view wanted,
                                  const std::vector<std::string>& candidates, std::size_t most = 3);
-
-// `; did you mean "a" or "b"?`, or nothing when no candidate is near.
 std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& candidates);
 
 // Foreign text for people: control characters (except newline and tab when `lines`), invalid UTF-8,

@@ -418,19 +418,6 @@ TEST(BadServersTogether, WhatNobodyCouldBeAskedForSaysWhy) {
     }
 }
 
-TEST(BadServersTogether, AListWithoutAFaultyEntryIsNotWhole) {
-    Home home;
-    home.add_example("good");
-    home.add("bad", {{"command", 7}});
-    for (Words list : {Words{"tools"}, Words{"resources", "list"}, Words{"prompts", "list"}}) {
-        const auto done = home.run(list);
-        EXPECT_EQ(done.exit_code, 1) << testing::PrintToString(list) << done.err;
-        EXPECT_THAT(done.out, HasSubstr("good"));
-        list.insert(list.end(), {"--server", "good"});
-        EXPECT_EQ(home.run(list).exit_code, 0) << "of one that is in order";
-    }
-}
-
 TEST(BadServersTogether, AListThatTheOnlyServerDoesNotOfferSaysSoByItsKind) {
     Home home;
     const std::string deaf = "sed -u 's/,\"prompts\":{[^}]*}//' ";

@@ -149,17 +149,30 @@ TEST(CommandLine, ShowsNoSecretThatAServerInherits) {
     home.environment["MY_API_KEY"] = "an-inherited-secret";
     home.environment["MY_COLOUR"] = "a-shade-of-green";
     home.environment["MY_DB"] = "postgres://app:an-inherited-secret@db/x";
+    home.environment["MY_PROXY"] = "http://app:an-inherited-secret@proxy";
+    const std::map<std::string, std::string> unnamed = {
+        {"DB_PW", "dbpwpw77"},
+        {"MYCRED", "credpass77"},
+        {"PIN", "998877"},
+        {"SMTP_LOGIN", "joe:smtppass77"},
+        {"JDBC", "jdbc:oracle:thin:scott/tigerpw99@//h"}};
+    for (const auto& [name, value] : unnamed) home.environment[name] = value;
     home.add("talks",
              {{"command", "/bin/sh"},
               {"args", json::array{"-c",
-                                   "echo \"key=$MY_API_KEY colour=$MY_COLOUR db=$MY_DB\" >&2; "
-                                   "exit 3"}},
-              {"pass_env", json::array{"MY_API_KEY", "MY_COLOUR", "MY_DB", "MY_NOTHING"}}});
+                                   "echo \"key=$MY_API_KEY colour=$MY_COLOUR db=$MY_DB "
+                                   "proxy=$MY_PROXY $DB_PW, $MYCRED, $PIN, "
+                                   "$${SMTP_LOGIN#joe:}, $${JDBC%@*}\" >&2; exit 3"}},
+              {"pass_env", json::array{"MY_API_KEY", "MY_COLOUR", "MY_DB", "MY_PROXY", "DB_PW",
+                                       "MYCRED", "PIN", "SMTP_LOGIN", "JDBC", "MY_NOTHING"}}});
     const auto status = home.run({"mcp", "status", "talks"});
     EXPECT_THAT(status.out,
-                HasSubstr("key=*** colour=a-shade-of-green db=postgres://app:***@db/x"));
-    EXPECT_THAT(status.out + status.err + home.run({"mcp", "logs", "talks"}).out,
-                Not(HasSubstr("an-inherited-secret")));
+                HasSubstr("key=*** colour=a-shade-of-green db=*** proxy=http://app:***@proxy"));
+    const auto told = status.out + status.err + home.run({"mcp", "logs", "talks"}).out;
+    EXPECT_THAT(told, HasSubstr("***, ***, ***, ***, jdbc:oracle:thin:scott/***"));
+    for (const auto* secret :
+         {"an-inherited-secret", "dbpwpw77", "credpass77", "998877", "smtppass77", "tigerpw99"})
+        EXPECT_THAT(told, Not(HasSubstr(secret)));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "config/merge.hpp"
 
+#include "core/spelling.hpp"
 #include "support.hpp"
 
 #include <gmock/gmock.h>
@@ -436,6 +437,28 @@ TEST(ConfigMerge, PermissionsThatCannotBeReadAllowNothing) {
         ASSERT_TRUE(config.permissions.allow);
         EXPECT_THAT(*config.permissions.allow, IsEmpty());
     }
+}
+
+// Steps of comparing names are counted, not time.
+TEST(ConfigMerge, NearNamesAreOfferedAsLongAsTheEffortOfALoadLasts) {
+    std::string defined, adjusted;
+    for (int i = 0; i < 4000; ++i) {
+        const auto number = std::to_string(100'000 + i);
+        defined += "[servers.aaaaaaaaaaaaaaaa" + number + "]\ncommand = 'x'\n";
+        adjusted += "[servers.aaaaaaaaaaaaaaab" + number + "]\nlazy = true\n";
+    }
+    std::vector<Fragment> fragments;
+    fragments.push_back(toml(Scope::User, defined));
+    fragments.push_back(toml(Scope::Project, adjusted));
+    const auto config = merge(std::move(fragments));
+    std::size_t errors = 0, offered = 0;
+    for (const auto& told : config.diagnostics) {
+        if (told.severity == Severity::Error) ++errors;
+        if (told.message.find("did you mean") != std::string::npos) ++offered;
+    }
+    EXPECT_EQ(errors, 4000u) << "each is told";
+    EXPECT_GT(offered, 0u);
+    EXPECT_LE(offered, core::Effort::kOneLoad / (4000 * 22) + 1);
 }
 
 TEST(ConfigMerge, NoMessageRepeatsASecret) {

@@ -109,6 +109,44 @@ TEST(Rules, TooManyStraySwitchesDenyEveryCall) {
     EXPECT_NE(user_and(Scope::User, text).permissions.closed, "");
 }
 
+// Other files may bring as many names as they like: what a switch is about does not depend on them.
+TEST(Rules, AStraySwitchIsComparedWithAllServersWhateverOthersThereAre) {
+    const auto runs = [](const std::string& wanted, const std::string& strays,
+                         const std::string& theirs) {
+        std::vector<Fragment> fragments;
+        fragments.push_back(
+            toml(Scope::User, "[servers." + wanted + "]\ncommand = 'u'\n" + strays));
+        fragments.push_back(toml(Scope::Project, theirs));
+        return find(merge(std::move(fragments)), wanted) != nullptr;
+    };
+    std::string nine, thousands;
+    for (const auto* name :
+         {"aithb", "bithb", "cithb", "dithb", "eithb", "fithb", "gathb", "gbthb", "gcthb"})
+        nine += "[servers." + std::string(name) + "]\ncommand = 'x'\n";
+    for (int i = 0; i < 4000; ++i)
+        thousands += "[servers.aaaaaaaaaaaa" + std::to_string(100'000 + i) + "]\ncommand = 'x'\n";
+    const std::string off = "enabled = false\n";
+    EXPECT_FALSE(runs("github", "[githb]\n" + off, nine));
+    EXPECT_FALSE(runs("filesystem-prod", "[filesystem-prd]\n" + off, thousands));
+    EXPECT_TRUE(runs("filesystem-prod", "[telemetry]\n" + off, thousands));
+}
+
+TEST(Rules, TooManyNamesBesideStraySwitchesDenyEveryCall) {
+    std::string text;
+    for (int i = 0; i < 8; ++i) {
+        text += "[t" + std::to_string(i) + "]\nenabled = false\n";
+        for (int j = 0; j < 40; ++j)
+            text += "k" + std::to_string(j) + " = 'name" + std::to_string(j) + "'\n";
+    }
+    EXPECT_NE(user_and(Scope::User, text).permissions.closed, "");
+}
+
+TEST(Rules, ASecondSwitchForOneServerIsNoContradiction) {
+    const auto config = user_and(Scope::Project, "[u]\nenabled = false\n[x.u]\nenabled = false\n");
+    EXPECT_FALSE(find(config, "u"));
+    EXPECT_THAT(all(config.diagnostics), Not(HasSubstr("already adjusted")));
+}
+
 TEST(Rules, OfADefinitionInTheWrongPlaceConcernThatServerAlone) {
     const auto config = user_and(Scope::User, "[u]\ncommand = 'x'\ndisabled_tools = ['a']\n");
     EXPECT_FALSE(find(config, "u"));
@@ -171,6 +209,62 @@ TEST(Rules, OfWhichServersThereAreTurnTheOthersOff) {
             if (server.id == "w") EXPECT_EQ(server.enabled, w);
             if (server.id == "v") EXPECT_EQ(server.enabled, v);
         }
+    }
+}
+
+TEST(Rules, ListsOfServersToBeOffAreHonoured) {
+    const auto enabled = [](const std::string& list, const char* id) {
+        const auto config =
+            user_and(Scope::Session,
+                     R"({"mcpServers": {"w": {"command": "w"}, "My Server": {"command": "v"}}, )" +
+                         list + "}",
+                     Format::Json);
+        EXPECT_EQ(config.permissions.closed, "") << list;
+        const auto* server = find(config, id);
+        return server && server->enabled;
+    };
+    for (const auto* key :
+         {"disabledMcpjsonServers", "disabledMcpServers", "excludeMCPServers", "excludedMcpServers",
+          "deniedMcpServers", "disabled_servers", "blockedServers"}) {
+        SCOPED_TRACE(key);
+        const auto list = "\"" + std::string(key) + "\": ";
+        EXPECT_FALSE(enabled(list + R"(["w"])", "w"));
+        EXPECT_TRUE(enabled(list + R"(["w"])", "My-Server"));
+        EXPECT_FALSE(enabled(list + R"(["My Server"])", "My-Server"));
+        EXPECT_FALSE(enabled(list + R"([{"serverName": "w"}])", "w"));
+        EXPECT_FALSE(enabled(list + R"(["u"])", "u")) << "of another file";
+        EXPECT_TRUE(enabled(list + R"(["u"])", "w"));
+        EXPECT_TRUE(enabled(list + "[]", "w"));
+    }
+    EXPECT_FALSE(enabled(R"("mcp": {"disabledServers": ["w"]})", "w"));
+    EXPECT_FALSE(enabled(R"("allowMCPServers": ["My Server"])", "w"));
+    EXPECT_TRUE(enabled(R"("allowMCPServers": ["My Server"])", "My-Server"));
+    EXPECT_TRUE(enabled(R"("enabledMcpjsonServers": ["w"])", "My-Server")) << "only approves";
+    EXPECT_NE(user_and(Scope::Session, "allowed_servers = ['u']\n").permissions.closed, "");
+    const auto elsewhere = user_and(Scope::Session, "disabled_servers = ['v']\n");
+    EXPECT_EQ(elsewhere.permissions.closed, "");
+    EXPECT_TRUE(find(elsewhere, "u")->enabled);
+    EXPECT_FALSE(find(elsewhere, "v")->enabled);
+    for (const auto* list :
+         {R"("disabledMcpServers": "w")", R"("deniedMcpServers": [{"serverUrl": "x"}])",
+          R"("excludeMCPServers": {"w": true})"})
+        EXPECT_NE(user_and(Scope::Session,
+                           R"({"mcpServers": {"w": {"command": "w"}}, )" + std::string(list) + "}",
+                           Format::Json)
+                      .permissions.closed,
+                  "")
+            << list;
+}
+
+TEST(Rules, OfAFileWithMoreKeysThanAnybodyWritesDenyEveryCall) {
+    for (const auto& [before, after] : {std::pair("{", "}"), std::pair(R"({"mcp": {)", "}}")}) {
+        std::string text;
+        for (int i = 0; i < 4097; ++i)
+            text += (text.empty() ? "\"k" : ",\"k") + std::to_string(i) + "\":1";
+        const auto config = user_and(Scope::Project, before + text + after, Format::Json);
+        EXPECT_NE(config.permissions.closed, "");
+        EXPECT_THAT(all(config.diagnostics), HasSubstr("4096"));
+        EXPECT_EQ(config.diagnostics.size(), 1u);
     }
 }
 
@@ -240,6 +334,37 @@ TEST(Rules, InWordsOfOursAreKnownByTheKindOfTheirValue) {
             << key << " = " << value;
 }
 
+TEST(Rules, AWordThatRefusesClosesItsServerUnderAnyKey) {
+    for (const auto* key : {"mode", "modex", "comand", "argz", "access"}) {
+        for (const auto* word : {"read-only", "disabled", "off", "ask", "Never"}) {
+            SCOPED_TRACE(std::string(key) + " = " + word);
+            const auto entry =
+                "[servers.w]\ncommand = 'w'\n" + std::string(key) + " = '" + word + "'\n";
+            auto config = of_user(entry);
+            check_transports(config,
+                             {{"stdio", boost::json::parse(R"({"properties": {"command": {}},
+                                                "additionalProperties": false})")}});
+            EXPECT_FALSE(find(config, "w"));
+            ASSERT_EQ(config.diagnostics.size(), 1u) << all(config.diagnostics);
+            EXPECT_EQ(config.diagnostics[0].severity, Severity::Error);
+            EXPECT_EQ(config.diagnostics[0].place.line, 3u);
+        }
+    }
+    EXPECT_FALSE(is_rule_of_a_server("modex", "fast", Words::Ours));
+    EXPECT_FALSE(is_rule_of_a_server("x-mode", "off", Words::Ours));
+    EXPECT_FALSE(is_rule_of_a_server("title", "off", Words::Ours));
+}
+
+TEST(Rules, OfADefinitionThatWaitsCountByTheWordOfItsMode) {
+    World world;
+    world.folder.write("home/user/.config/patchbay/config.toml", kTwoServers);
+    world.folder.write("home/user/src/project/.patchbay/config.toml",
+                       "[servers.u]\ncommand = 'x'\nmode = 'disabled'\n");
+    FakeApprovals none;
+    none.digests.emplace();
+    EXPECT_FALSE(find(load(world.environment, {}, &none).config, "u"));
+}
+
 TEST(Rules, InWordsOfOursAreNotSeenInWhatCannotForbid) {
     const Unread cases[] = {{"retries", "5"},
                             {"weight", "0.5"},
@@ -276,6 +401,13 @@ TEST(Rules, InWordsOfAnotherProgramAreKnownByName) {
     EXPECT_TRUE(is_rule("excludeTools", R"(["echo"])"));
     EXPECT_TRUE(is_rule("_disabled", "true"));
     EXPECT_TRUE(is_rule("gate", R"({"deny": ["echo"]})"));
+    EXPECT_TRUE(is_rule("status", R"("disabled")"));
+    EXPECT_TRUE(is_rule("readOnly", "true"));
+    EXPECT_TRUE(is_rule("off", "true"));
+    EXPECT_FALSE(is_rule("status", R"("connected")"));
+    EXPECT_FALSE(is_rule("readOnly", "false"));
+    EXPECT_FALSE(is_rule("off", "false"));
+    EXPECT_FALSE(is_rule("logLevel", R"("off")"));
     EXPECT_FALSE(is_rule("sandbox", "true"));
     EXPECT_FALSE(is_rule("watch", R"(["src"])"));
 }

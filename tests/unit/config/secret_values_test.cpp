@@ -23,7 +23,8 @@ TEST(SecretValues, AreKnownByTheirNames) {
           "Authorization", "Cookie",           "client_secret", "X-Auth",        "JWT",
           "apiKey",        "OPENAI_API_KEY_2", "accesstoken",   "TOKEN_OF_MINE", "secret_id",
           "authkey",       "AWS_ACCESSKEY",    "secretkey",     "encryptionkey", "DB_CREDS",
-          "passcode",      "private_key_pem"})
+          "passcode",      "private_key_pem",  "DB_PW",         "MYCRED",        "PIN",
+          "card-pin"})
         EXPECT_TRUE(names_a_secret(name)) << name;
     for (const char* name : {"NODE_ENV",
                              "PORT",
@@ -46,9 +47,20 @@ TEST(SecretValues, AreKnownByTheirNames) {
                              "key_pem",
                              "pem",
                              "access_key_id",
+                             "PINNED",
                              "",
                              "--"})
         EXPECT_FALSE(names_a_secret(name)) << name;
+}
+
+TEST(SecretValues, OfAVariableAreToldUnlessItsNameSaysWhatItIs) {
+    for (const char* name : {"PATH", "HOME", "LANG", "LC_ALL", "XDG_CONFIG_HOME", "PYTHONPATH",
+                             "TZ", "TERM", "MY_COLOUR", "NODE_ENV", "HTTPS_PROXY", "LOG_LEVEL",
+                             "TOKEN_FILE", "AWS_REGION", "SSH_AUTH_SOCK", "SMTP_USER", "DB_HOST"})
+        EXPECT_TRUE(says_what_it_is(name)) << name;
+    for (const char* name : {"DB_PW", "MYCRED", "PIN", "SMTP_LOGIN", "JDBC", "GITHUB_TOKEN",
+                             "MY_DB", "X", "", "PASSWORD_1", "LICENSE"})
+        EXPECT_FALSE(says_what_it_is(name)) << name;
 }
 
 TEST(SecretValues, OfTheEnvironmentAndOfHeaders) {
@@ -298,6 +310,19 @@ TEST(SecretValues, OfAddressesInTheEnvironmentAreTheirPasswords) {
     EXPECT_THAT(found_in(R"({"env":{"DATABASE_URL":"postgresql://me:value-1@localhost/db"}})"),
                 ElementsAre("value-1"));
     EXPECT_THAT(found_in(R"({"proxy":"http://me:value-1@proxy:3128"})"), ElementsAre("value-1"));
+    EXPECT_THAT(found_in(R"({"env":{"JDBC":"jdbc:oracle:thin:scott/value-1@//h:1521/db"}})"),
+                ElementsAre("value-1"));
+    EXPECT_THAT(found_in(R"({"args":["--dsn-of=jdbc:oracle:thin:scott/value-1@h", "x"]})"),
+                ElementsAre("value-1"));
+    EXPECT_THAT(found_in(R"({"args":["github:me/repo@v1.2", "@org/package@1.0",
+                                     "jdbc:postgresql://host/db?user=me"]})"),
+                IsEmpty());
+}
+
+TEST(SecretValues, BehindTheNameInALoginAreItsWord) {
+    EXPECT_THAT(found_in(R"({"env":{"SMTP_LOGIN":"joe:value-1","LOGIN":"joe",
+                                    "USERPWD":"joe:value-2", "HOST_LOGIN":"https://h:80/x"}})"),
+                ElementsAre("joe:value-1", "value-1", "joe:value-2", "value-2"));
 }
 
 TEST(SecretValues, OfUrls) {
