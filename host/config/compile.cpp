@@ -230,7 +230,7 @@ private:
 
     static std::string unknown(const std::string& key) {
         return "unknown key \"" + core::printable(key, 80) + "\"" +
-               core::did_you_mean(key, names_in_a_server());
+               hint_of_key(key, names_in_a_server());
     }
 
     static bool is_nearly_a_connection(const std::string& key) {

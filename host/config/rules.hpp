@@ -47,5 +47,7 @@ std::string unread_rule(std::string_view key);
 
 // Whether a table by that name is nearly one of servers.
 bool nearly_servers(std::string_view key);
+// `; did you mean "args"?`, or which keys have it as one of their words: of `timeout` all time-outs.
+std::string hint_of_key(const std::string& key, const std::vector<std::string>& known);
 
 }  // namespace patchbay::config
