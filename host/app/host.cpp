@@ -149,6 +149,9 @@ struct Host::Impl final : connection::ServerEvents {
         logs->add(server, stray, line);
     }
     void on_state(const std::string& server, connection::State state) override {
+        if (state == connection::State::Connecting)
+            for (const auto& each : loaded.config.servers)
+                if (each.id == server) logs->begin(server, config::to_string(each.place));
         core::log::debug("server \"" + server + "\" is " + connection::name_of(state));
     }
     void on_tools_changed(const std::string&) override {}  // they are in the catalogue
