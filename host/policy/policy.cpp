@@ -110,6 +110,11 @@ Policy::Policy(const config::Permissions& permissions, const std::vector<config:
         allow_.emplace(Rule::Kind::Allow, *permissions.allow, permissions.allow_places,
                        Readings(servers), &Readings::of_allow);
         if (!allow_->rules.empty()) nothing_allows_.place = allow_->rules.front().place;
+        for (const auto& [patterns, place] : permissions.allow_lists)
+            allow_lists_.insert(allow_lists_.begin(),
+                                {PatternList(Rule::Kind::Allow, patterns, {}, Readings(servers),
+                                             &Readings::of_allow),
+                                 Rule{Rule::Kind::AllowList, {}, place}});
     }
     for (const auto& server : servers) servers_.try_emplace(server.id, compile(server));
 }
@@ -140,7 +145,12 @@ Verdict Policy::judge(const Question& question) const {
     // Deny wins over allow.
     if (const auto* pattern = deny_.match(question.public_name)) return denied(*pattern);
     const auto* allowed_by = allow_ ? allow_->match(question.public_name) : nullptr;
-    if (allow_ && !allowed_by) return denied(nothing_allows_);
+    if (allow_ && !allowed_by) {
+        const auto lacking =
+            std::find_if(allow_lists_.begin(), allow_lists_.end(),
+                         [&](const auto& each) { return !each.first.match(question.public_name); });
+        return denied(lacking == allow_lists_.end() ? nothing_allows_ : lacking->second);
+    }
     if (server.untrusted && !allowed_by && !named_by_server) return denied(*server.untrusted);
     if (allowed_by) verdict.rule = allowed_by;
     const bool approved = allowed_by || verdict.level > Level::RequireApproval ||
@@ -181,6 +191,11 @@ std::string Policy::reason(const Question& question, const Verdict& verdict) con
         case Rule::Kind::Deny:
             return is_denied + " by [permissions] deny = \"" + rule.text + "\"" + at(rule);
         case Rule::Kind::AllowList:
+            // What is added to one's own list would change nothing.
+            if (rule.place && rule.place->scope == config::Scope::Enterprise)
+                return is_denied + ", as the " + config::to_string(*rule.place) +
+                       " does not allow " + (of_a_tool ? "it" : "them") +
+                       "; ask your administrator";
             return is_denied + ", as no pattern of [permissions] allow" + at(rule) + " matches \"" +
                    name + "\"; add that to it";
         case Rule::Kind::Allow:  // forbids nothing

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace patchbay::policy {
@@ -109,7 +110,9 @@ private:
     Rule not_configured_;
     PatternList deny_;
     std::optional<PatternList> allow_;
-    Rule nothing_allows_;
+    // The lists that `allow_` is of, strongest first, to name the one that lacks a tool.
+    std::vector<std::pair<PatternList, Rule>> allow_lists_;
+    Rule nothing_allows_;  // in words that two of them read otherwise
 };
 
 }  // namespace patchbay::policy
