@@ -14,29 +14,6 @@ namespace json = boost::json;
 
 namespace {
 
-const std::vector<std::string>& known_ops() {
-    static const std::vector<std::string> kOps = {"resources/read",
-                                                  "resources/subscribe",
-                                                  "resources/unsubscribe",
-                                                  "prompts/get",
-                                                  "completion/complete",
-                                                  "logging/setLevel",
-                                                  "subscriptions/listen",
-                                                  "ping",
-                                                  "server/discover",
-                                                  "tools/call",
-                                                  "tools/list",
-                                                  "resources/list",
-                                                  "resources/templates/list",
-                                                  "prompts/list",
-                                                  "cancel",
-                                                  "wait",
-                                                  "status",
-                                                  "barrier",
-                                                  "request"};
-    return kOps;
-}
-
 BatchInFlight::Outcome outcome_of(const std::vector<service::ServerError>& errors) {
     return errors.empty() ? BatchInFlight::Outcome::Fine : BatchInFlight::Outcome::Lacking;
 }
@@ -45,7 +22,7 @@ BatchInFlight::Outcome outcome_of(const std::vector<service::ServerError>& error
 
 bool BatchOperations::accepts(const BatchLine& line) {
     const auto op = text_of(line.members, "op");
-    const auto& ops = known_ops();
+    const auto ops = known_ops();
     if (std::find(ops.begin(), ops.end(), op) == ops.end()) {
         const auto what = op.empty() ? "\"op\" is missing"
                                      : "unknown op \"" + core::printable(op, 64) + "\"" +

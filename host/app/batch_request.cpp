@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -36,36 +37,52 @@ constexpr struct {
                {"logging/setLevel", "level", json::kind::string},
                {"subscriptions/listen", "notifications", json::kind::object}};
 
-// What each op takes besides. `request` is not here: its method is anybody's, and so are its params.
-const std::map<std::string_view, std::vector<std::string>>& taken() {
-    static const std::map<std::string_view, std::vector<std::string>> kTaken = {
-        {"tools/call", {"name", "arguments"}},
-        {"tools/list", {}},
-        {"resources/list", {}},
-        {"resources/templates/list", {}},
-        {"prompts/list", {}},
-        {"resources/read", {"uri"}},
-        {"resources/subscribe", {"uri"}},
-        {"resources/unsubscribe", {"uri"}},
-        {"prompts/get", {"name", "arguments"}},
-        {"completion/complete", {"ref", "argument", "context"}},
-        {"logging/setLevel", {"level"}},
-        {"subscriptions/listen", {"notifications"}},
-        {"ping", {}},
-        {"server/discover", {}},
-        {"cancel", {"target", "reason"}},
-        {"wait", {}},
+// What an op takes besides `id` and `op`. What is in `params` may stand in a member of that name or in
+// the line itself, with `_meta` beside it; without them nothing goes to a server as it is.
+struct Taken {
+    std::vector<std::string> ours;
+    std::optional<std::vector<std::string>> params = {};
+};
+
+const std::map<std::string, Taken, std::less<>>& ops() {
+    const auto list = Taken{{"server"}};
+    const auto asks = [](std::vector<std::string> params) {
+        return Taken{{"server", "timeout_ms", "progress"}, std::move(params)};
+    };
+    static const std::map<std::string, Taken, std::less<>> kOps = {
+        {"tools/call", {{"timeout_ms", "progress"}, std::vector<std::string>{"name", "arguments"}}},
+        {"tools/list", list},
+        {"resources/list", list},
+        {"resources/templates/list", list},
+        {"prompts/list", list},
+        {"resources/read", asks({"uri"})},
+        {"resources/subscribe", asks({"uri"})},
+        {"resources/unsubscribe", asks({"uri"})},
+        {"prompts/get", asks({"name", "arguments"})},
+        {"completion/complete", asks({"ref", "argument", "context"})},
+        {"logging/setLevel", asks({"level"})},
+        {"subscriptions/listen", asks({"notifications"})},
+        {"ping", asks({})},
+        {"server/discover", asks({})},
+        {"request", asks({})},  // with any params: its method is anybody's
+        {"cancel", {{"target", "reason"}}},
+        {"wait", {{"method", "server", "timeout_ms"}}},
         {"status", {}},
         {"barrier", {}}};
-    return kTaken;
+    return kOps;
 }
 
 // A misspelt "arguments" would call the tool without any.
 std::string unknown_member(const json::object& request, const std::string& op) {
-    const auto known = taken().find(op);
-    if (known == taken().end()) return {};
-    std::vector<std::string> names(std::begin(kOurKeys), std::end(kOurKeys)), inner = known->second;
-    inner.push_back("_meta");
+    const auto known = ops().find(op);
+    if (known == ops().end()) return {};
+    std::vector<std::string> names{"id", "op"}, inner;
+    names.insert(names.end(), known->second.ours.begin(), known->second.ours.end());
+    if (const auto& params = known->second.params) {
+        inner = *params;
+        inner.push_back("_meta");
+        names.push_back("params");
+    }
     const bool has_params = request.contains("params");  // then nothing else is one
     if (!has_params) names.insert(names.end(), inner.begin(), inner.end());
     for (const auto& member : request) {
@@ -81,6 +98,12 @@ std::string unknown_member(const json::object& request, const std::string& op) {
 }
 
 }  // namespace
+
+std::vector<std::string> known_ops() {
+    std::vector<std::string> known;
+    for (const auto& [op, taken] : ops()) known.push_back(op);
+    return known;
+}
 
 std::string name_of_line(std::size_t number) {
     return "line " + std::to_string(number);

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace patchbay::app {
 
@@ -19,13 +20,14 @@ struct BatchLine {
     std::string_view text;  // as it was written
     std::size_t number;     // from 1
 };
+std::vector<std::string> known_ops();
 std::string name_of_line(std::size_t number);  // `line 3`
 // That it cannot be carried out as it stands.
 Error wrong_line(std::size_t number, const std::string& why);
 
 // What is wrong with the members that every op shares; empty: nothing.
 std::string trouble_with(const boost::json::object& request);
-// What is wrong with the params that its op needs; empty: nothing.
+// What is wrong with what its op takes and needs; empty: nothing.
 std::string trouble_with_params(const boost::json::object& request);
 
 std::string text_of(const boost::json::object& object, const char* key);   // empty: none

@@ -77,17 +77,39 @@ std::string hint_for_verb(const std::string& strange, const std::vector<std::str
     return {};
 }
 
-// CLI11 only says that a subcommand is missing; the word that it did not know says more.
-int refuse(const CLI::App& app, const CLI::ParseError& error, const GlobalOptions& global) {
+// The verb that was written, as deep as it is known, and its words.
+std::pair<const CLI::App*, std::string> verb_of(const CLI::App& app) {
     const auto* at = &app;
     std::string path = "patchbay";
     while (!at->get_subcommands().empty()) {
         at = at->get_subcommands().front();
         path += " " + at->get_name();
     }
+    return {at, std::move(path)};
+}
+
+std::vector<std::string> verbs_below(const CLI::App& verb) {
     std::vector<std::string> known;
-    for (const auto* each : at->get_subcommands([](const CLI::App*) { return true; }))
+    for (const auto* each : verb.get_subcommands([](const CLI::App*) { return true; }))
         known.push_back(each->get_name());
+    return known;
+}
+
+// That a word stands where a verb should, and is none; empty: it does not.
+std::string unknown_verb(const CLI::App& app) {
+    const auto [verb, path] = verb_of(app);
+    const auto known = verbs_below(*verb);
+    const auto strange = app.remaining(true);
+    if (known.empty() || strange.empty() || strange.front().starts_with('-')) return {};
+    return path + " has no \"" + strange.front() + "\"" +
+           hint_for_verb(strange.front(), known, *verb, path) +
+           "; known: " + core::join(known, ", ");
+}
+
+// CLI11 only says that a subcommand is missing; the word that it did not know says more.
+int refuse(const CLI::App& app, const CLI::ParseError& error, const GlobalOptions& global) {
+    const auto [at, path] = verb_of(app);
+    const auto known = verbs_below(*at);
     const auto strange = app.remaining(true);
     const bool no_verb =
         !known.empty() && strange.empty() && dynamic_cast<const CLI::RequiredError*>(&error);
@@ -95,17 +117,13 @@ int refuse(const CLI::App& app, const CLI::ParseError& error, const GlobalOption
         std::fputs(app.help().c_str(), stderr);
         return kUsage;
     }
-    std::string told;
+    auto told = unknown_verb(app);
     if (no_verb) {
         told = path + " needs a verb: " + core::join(known, ", ");
-    } else if (!known.empty() && !strange.empty() && !strange.front().starts_with('-')) {
-        told = path + " has no \"" + strange.front() + "\"" +
-               hint_for_verb(strange.front(), known, *at, path) +
-               "; known: " + core::join(known, ", ");
-    } else if (!known.empty() && !strange.empty()) {
+    } else if (told.empty() && !known.empty() && !strange.empty()) {
         told = path + " has no option \"" + strange.front() + "\"" +
                hint_for(strange.front(), app, *at) + "; `" + path + " --help` tells more";
-    } else {
+    } else if (told.empty()) {
         const auto hint = strange.empty() ? std::string() : hint_for(strange.front(), app, *at);
         told = error.what() + hint + "; `" + path + " --help` tells more";
     }
@@ -122,6 +140,26 @@ int print_help(const CLI::App& app, const CLI::ParseError& error) {
     return kOk;
 }
 
+// Why a word cannot be taken as it is; empty: it can. What is passed on ends up in JSON, which is UTF-8:
+// a server would call it malformed. For an empty value CLI11 would take the next word.
+std::string trouble_with_word(std::string_view word) {
+    if (!core::valid_utf8(word)) return ", \"" + core::printable(word, 80) + "\", is not UTF-8";
+    if (word.empty()) return " is empty: a value is missing";
+    if (word.starts_with("--") && word.ends_with('='))
+        return ", " + core::printable(word.substr(0, word.size() - 1), 80) + ": a value is missing";
+    return {};
+}
+
+// Where the verb stands: behind options and their values.
+std::size_t place_of_verb(const CLI::App& app, const std::vector<std::string>& words) {
+    std::size_t at = 0;
+    for (; at < words.size() && words[at].starts_with('-'); ++at) {
+        const auto* option = app.get_option_no_throw(words[at]);
+        if (option && option->get_items_expected_max() > 0) ++at;
+    }
+    return at;
+}
+
 }  // namespace
 
 int delivered(int code) {
@@ -135,13 +173,12 @@ int delivered(int code) {
 int run_command_line(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
     GlobalOptions global;
-    // What is passed on ends up in JSON, which is UTF-8: a server would call it malformed.
-    for (int i = 1; i < argc; ++i) {
-        if (core::valid_utf8(argv[i])) continue;
+    std::vector<std::string> words(argv + 1, argv + argc);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const auto trouble = trouble_with_word(words[i]);
+        if (trouble.empty()) continue;
         global.json = asks_for_json(argc, argv);
-        return report({ErrorCode::Invalid, "argument " + std::to_string(i) + ", \"" +
-                                               core::printable(argv[i], 80) + "\", is not UTF-8"},
-                      global);
+        return report({ErrorCode::Invalid, "argument " + std::to_string(i + 1) + trouble}, global);
     }
     CLI::App app(
         "Patchbay connects to MCP servers through transport plugins and calls their tools by "
@@ -163,16 +200,15 @@ int run_command_line(int argc, char** argv) {
     add_plugin_verbs(app, choice);
 
     // `help VERB` as `VERB --help`; the words of a vector are taken from its end.
-    std::vector<std::string> words(argv + 1, argv + argc);
-    if (!words.empty() && words.front() == "help") {
-        words.erase(words.begin());
+    if (const auto verb = place_of_verb(app, words); verb < words.size() && words[verb] == "help") {
+        words.erase(words.begin() + static_cast<std::ptrdiff_t>(verb));
         words.push_back("--help");
     }
     std::reverse(words.begin(), words.end());
     try {
         app.parse(words);
     } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() == 0) return print_help(app, error);
+        if (error.get_exit_code() == 0 && unknown_verb(app).empty()) return print_help(app, error);
         global.json = global.json || asks_for_json(argc, argv);
         return refuse(app, error, global);
     }

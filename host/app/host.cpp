@@ -13,6 +13,7 @@
 #include "connection/responder.hpp"
 #include "core/log.hpp"
 #include "registry/server_spec.hpp"
+#include "service/configuration.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -149,6 +150,9 @@ struct Host::Impl final : connection::ServerEvents {
         logs->add(server, stray, line);
     }
     void on_state(const std::string& server, connection::State state) override {
+        if (state == connection::State::Connecting)
+            for (const auto& each : loaded.config.servers)
+                if (each.id == server) logs->begin(server, config::to_string(each.place));
         core::log::debug("server \"" + server + "\" is " + connection::name_of(state));
     }
     void on_tools_changed(const std::string&) override {}  // they are in the catalogue
@@ -200,8 +204,14 @@ service::TrustFile& Host::trust() {
 const std::string& Host::project() const {
     return impl_->loaded.project;
 }
-void Host::check_transports(config::Config& config) const {
-    check_by_plugins(config, impl_->plugins, impl_->server_auth);
+std::vector<config::Diagnostic> Host::check_file(const std::string& file) const {
+    auto checked =
+        config::check_file(file, service::scope_of(file, candidates()), impl_->options.environment,
+                           servers_of_plugins(impl_->plugins));
+    check_by_plugins(checked, impl_->plugins, impl_->server_auth);
+    auto told = service::diagnostics_of(checked);
+    std::erase_if(told, [&](const auto& each) { return each.place.file != file; });
+    return told;
 }
 
 std::shared_ptr<const registry::Snapshot> Host::snapshot() {

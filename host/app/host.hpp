@@ -49,8 +49,8 @@ public:
     service::TrustFile& trust();
     const std::string& project() const;  // the folder whose files were read; empty: none
     const std::vector<config::Candidate>& candidates() const;  // for `config paths`
-    // Judges another configuration by the plugins of this host.
-    void check_transports(config::Config& config) const;
+    // What is wrong in this file, judged with what it would adjust and by the plugins of this host.
+    std::vector<config::Diagnostic> check_file(const std::string& file) const;
     // What this host runs by, and what it would run by were it started now.
     std::shared_ptr<const registry::Snapshot> snapshot();
     std::shared_ptr<const registry::Snapshot> read_snapshot() const;

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace patchbay::app {
 
@@ -43,12 +44,23 @@ std::string ServerLog::path_of(const std::string& server) const {
     return directory_ + "/" + server + ".log";  // ids hold no path characters
 }
 
+void ServerLog::begin(const std::string& server, std::string place) {
+    kept_[server].begun = std::move(place);
+}
+
 void ServerLog::add(const std::string& server, bool stray, std::string_view line) {
     auto& kept = kept_[server];
-    std::string text = timestamp() + (stray ? " stdout " : " stderr ") +
-                       core::printable(core::log::masked(line), line_bytes_);
-    if (!directory_.empty() && !kept.refused) write(server, kept, text);
-    kept.lines.push_back(std::move(text));
+    const auto now = timestamp();
+    if (!kept.begun.empty())
+        keep(server, kept, now + " starts " + core::printable(std::exchange(kept.begun, {}), 1000));
+    keep(server, kept,
+         now + (stray ? " stdout " : " stderr ") +
+             core::printable(core::log::masked(line), line_bytes_));
+}
+
+void ServerLog::keep(const std::string& server, Kept& kept, std::string line) {
+    if (!directory_.empty() && !kept.refused) write(server, kept, line);
+    kept.lines.push_back(std::move(line));
     if (kept.lines.size() > kLinesInMemory) kept.lines.pop_front();
 }
 
@@ -81,7 +93,7 @@ void ServerLog::write(const std::string& server, Kept& kept, const std::string& 
 std::vector<std::string> ServerLog::tail(const std::string& server, std::size_t most_lines) const {
     std::deque<std::string> lines;
     const auto found = kept_.find(server);
-    if (found != kept_.end()) {
+    if (found != kept_.end() && !found->second.lines.empty()) {
         lines = found->second.lines;
     } else if (!directory_.empty()) {
         append_lines(path_of(server) + ".1", lines, most_lines);

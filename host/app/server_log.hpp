@@ -24,6 +24,9 @@ public:
 
     ServerLog(std::string directory, std::size_t line_bytes);  // no directory: memory only
 
+    // It is started anew, from the definition at `place`: told ahead of the next line, so that runs, and
+    // servers of one id in different projects, are told apart.
+    void begin(const std::string& server, std::string place);
     void add(const std::string& server, bool stray, std::string_view line);
     // Oldest first; from memory, else from the files.
     std::vector<std::string> tail(const std::string& server, std::size_t most_lines) const;
@@ -34,8 +37,10 @@ private:
         std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{nullptr, std::fclose};
         std::size_t bytes = 0;
         bool refused = false;
+        std::string begun;  // what begin() was told, until a line follows
     };
 
+    void keep(const std::string& server, Kept& kept, std::string line);
     void write(const std::string& server, Kept& kept, const std::string& line);
     std::string path_of(const std::string& server) const;
 

@@ -4,7 +4,9 @@
 #include "config/show.hpp"
 #include "service/configuration.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <tuple>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -38,7 +40,14 @@ void print_indented(const json::value& value, std::string& out, const std::strin
     }
 }
 
-int report_check(const std::vector<config::Diagnostic>& diagnostics, const GlobalOptions& global) {
+int report_check(std::vector<config::Diagnostic> diagnostics, const GlobalOptions& global) {
+    // As they stand, for whoever mends them in this order.
+    std::stable_sort(diagnostics.begin(), diagnostics.end(), [](const auto& a, const auto& b) {
+        const auto of = [](const config::Place& place) {
+            return std::tie(place.scope, place.file, place.line, place.column);
+        };
+        return of(a.place) < of(b.place);
+    });
     if (global.json) {
         json::array list;
         for (const auto& diagnostic : diagnostics) list.push_back(config::to_json(diagnostic));
@@ -67,12 +76,8 @@ int config_show_verb(const GlobalOptions& global, bool origins) {
 
 int config_check_verb(const GlobalOptions& global, const std::string& file) {
     const Host host(host_options(global));
-    auto checked = file.empty()
-                       ? host.config()
-                       : config::check_file(file, service::scope_of(file, host.candidates()));
-    // The host has judged its own configuration when it was built.
-    if (!file.empty()) host.check_transports(checked);
-    return report_check(service::diagnostics_of(checked), global);
+    return report_check(
+        file.empty() ? service::diagnostics_of(host.config()) : host.check_file(file), global);
 }
 
 int config_paths_verb(const GlobalOptions& global) {
@@ -117,7 +122,7 @@ void add_config_verbs(CLI::App& app, Choice& choice) {
               [words](const auto& global) { return config_show_verb(global, words->origins); });
     auto& check = add_verb(config, "check", "Check all configuration, or one file",
                            "  patchbay config check\n  patchbay config check .mcp.json");
-    check.add_option("FILE", words->file, "Only this file");
+    check.add_option("FILE", words->file, "Only what is wrong in this file");
     choice.on(check,
               [words](const auto& global) { return config_check_verb(global, words->file); });
     auto& paths = add_verb(config, "paths", "Where configuration is looked for, and what was found",

@@ -250,9 +250,10 @@ void add_mcp_verbs(CLI::App& app, Choice& choice) {
     auto& list = add_verb(mcp, "list", "List configured servers without connecting",
                           "  patchbay mcp list --json");
     choice.on(list, list_verb);
-    auto& logs =
-        add_verb(mcp, "logs", "What a server wrote to stderr, and stray lines of its stdout",
-                 "  patchbay mcp logs files -n 20");
+    auto& logs = add_verb(
+        mcp, "logs", "What a server wrote to stderr, and stray lines of its stdout",
+        "  patchbay mcp logs files -n 20\nA line `starts` says which definition of that id "
+        "has written what follows.");
     logs.add_option("ID", words->server, "The server")->required();
     logs.add_option("-n,--lines", words->lines, "At most so many lines")
         ->check(no_line_count)

@@ -3,6 +3,7 @@
 #include "app/session.hpp"
 #include "app/verb.hpp"
 #include "core/json.hpp"
+#include "core/shell_word.hpp"
 #include "core/text.hpp"
 #include "protocol/arguments.hpp"
 #include "protocol/envelope.hpp"
@@ -261,7 +262,11 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const bool denied = (*tool)->level == config::Level::Deny;
     const auto arguments = denied ? Result<Arguments>(Arguments())
                                   : with_pairs(std::move(*given), call.pairs, *schema);
-    if (!arguments) return session.report(within(call.name, arguments.error()));
+    if (!arguments) {
+        auto wrong = within(call.name, arguments.error());
+        wrong.message += "; patchbay tools " + core::shell_word(call.name, 200) + " shows them";
+        return session.report(wrong);
+    }
     if (!global.quiet && !arguments->values.empty()) {
         auto notes = protocol::unchecked_in(*schema);
         for (auto& note : protocol::undeclared_in(arguments->values, *schema))

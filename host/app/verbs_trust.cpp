@@ -3,6 +3,7 @@
 #include "app/verb.hpp"
 #include "config/approval.hpp"
 #include "core/text.hpp"
+#include "service/servers.hpp"
 #include "service/trust.hpp"
 
 #include <cstdio>
@@ -29,13 +30,13 @@ constexpr const char* kUnbound =
 
 // JSON with every character outside of printable ASCII as \uXXXX: a control character, a direction
 // mark or a letter that looks like another one cannot hide in what is approved.
-std::string visible(const json::value& value) {
+std::string escaped(const json::value& value) {
     const std::string text = json::serialize(value);
     std::string out;
     const auto unit = [&](unsigned code) {
-        char escaped[16];  // wider than any: compilers do not know that it is one unit
-        std::snprintf(escaped, sizeof escaped, "\\u%04x", code);
-        out += escaped;
+        char digits[16];  // wider than any: compilers do not know that it is one unit
+        std::snprintf(digits, sizeof digits, "\\u%04x", code);
+        out += digits;
     };
     for (std::size_t i = 0; i < text.size();) {
         const auto lead = static_cast<unsigned char>(text[i]);
@@ -59,14 +60,22 @@ std::string visible(const json::value& value) {
     return out;
 }
 
+// To be read, and behind it what letters it is made of where they are not all plain ones.
+std::string visible(const json::value& value) {
+    const auto plain = escaped(value), text = core::printable_json(json::serialize(value));
+    return text == plain ? text : text + "  which is " + plain;
+}
+
 // One line for each thing that is approved, the members of the entry itself first.
 void show(const Proposal& proposal, const std::vector<Proposal>& shown, const TrustFile& trust,
           const config::Config& config) {
     const auto stage = service::stage_of(proposal, trust);
-    print_line(visible(json::value(proposal.id)) + (stage == Stage::New ? "  not approved"
-                                                    : stage == Stage::Changed
-                                                        ? "  changed since it was approved"
-                                                        : "  approved"));
+    const auto changed = core::printable(core::join(trust.changed(proposal), ", "), 1000);
+    print_line(visible(json::value(proposal.id)) +
+               (stage == Stage::New ? "  not approved"
+                : stage == Stage::Changed
+                    ? "  changed since it was approved" + (changed.empty() ? "" : ": " + changed)
+                    : "  approved"));
     print_line("  written in: " + visible(json::value(config::to_string(proposal.place))));
     print_line("  project: " + visible(json::value(proposal.directory)));
     for (const auto& member : service::definition_of(proposal, shown, config)) {
@@ -92,7 +101,7 @@ int list(const config::Config& config, const TrustFile& trust, bool as_json) {
         json::array all;
         for (const auto& proposal : waiting)
             all.push_back(service::to_json(proposal, trust, config));
-        print_line(visible(all));
+        print_line(escaped(all));
         return kOk;
     }
     if (waiting.empty()) print_line("nothing waits for an approval");
@@ -117,6 +126,9 @@ bool agreed(const Proposal& proposal) {
 int revoke(Host& host, const TrustOptions& options, const GlobalOptions& global) {
     if (options.ids.empty())
         return report({ErrorCode::Invalid, "--revoke needs the ids to revoke"}, global);
+    for (const auto& id : options.ids)
+        if (const auto otherwise = service::called_otherwise(host.config(), id))
+            return report(*otherwise, global);
     const auto done = host.trust().revoke(host.project(), options.ids);
     if (!done) return report(done.error(), global);
     json::array revoked;
@@ -124,7 +136,7 @@ int revoke(Host& host, const TrustOptions& options, const GlobalOptions& global)
         say("revoked: " + core::printable(id, 80));
         revoked.push_back({{"id", id}, {"state", "revoked"}});
     }
-    if (global.json) print_line(visible(revoked));
+    if (global.json) print_line(escaped(revoked));
     return kOk;
 }
 
@@ -170,7 +182,7 @@ int approve(Host& host, const TrustOptions& options, const GlobalOptions& global
     json::array told;  // an entry for each id, for --json
     std::vector<std::string> wanted;
     for (const auto& id : options.ids) {
-        if (service::is_approved(id, host.project(), trust, host.config())) {
+        if (service::is_approved(id, host.config())) {
             say("already approved: " + core::printable(id, 80));
             told.push_back({{"id", id}, {"state", "approved"}});
         } else {
@@ -206,7 +218,7 @@ int approve(Host& host, const TrustOptions& options, const GlobalOptions& global
         approved["state"] = "approved";
         told.push_back(std::move(approved));
     }
-    if (global.json) print_line(visible(told));
+    if (global.json) print_line(escaped(told));
     return code;
 }
 

@@ -271,9 +271,8 @@ std::string how_to_approve(const Proposal& proposal) {
 
 std::string why_inert(const Proposal& proposal) {
     const auto name = "server \"" + proposal.id + "\"";
-    return (proposal.approved
-                ? name + " waits for the approval of " + proposal.waits_for
-                : name + " (" + to_string(proposal.place) + ") is not approved as it is now") +
+    return (proposal.approved ? name + " waits for the approval of " + proposal.waits_for
+                              : name + " (" + to_string(proposal.place) + ") is not approved") +
            how_to_approve(proposal);
 }
 

@@ -237,7 +237,7 @@ private:
 
     std::string unknown(const std::string& key) const {
         return "unknown key \"" + core::printable(key, 80) + "\"" +
-               core::did_you_mean(key, names_in_a_server(), context_.hints);
+               hint_of_key(key, names_in_a_server(), context_.hints);
     }
 
     static bool is_nearly_a_connection(const std::string& key) {

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -165,6 +166,12 @@ struct Permissions {  // [permissions]; patterns as in config/README.md
     std::optional<std::vector<std::string>> allow;
     std::vector<std::string> deny;
     std::string closed = {};  // not empty: why nothing is allowed, whatever the lists say
+    // Every list that has to match, weakest first: `allow` is what is in all of them.
+    struct AllowList {
+        std::vector<std::string> patterns;
+        Place place;
+    };
+    std::vector<AllowList> allow_lists = {};
     // Where each pattern was written; of several places the last one read.
     std::map<std::string, Place> allow_places = {}, deny_places = {};
 };
@@ -198,6 +205,16 @@ struct Config {
     // Why only enterprise files were read: "/etc/patchbay/enterprise.toml is exclusive"; empty: the
     // others were too.
     std::string closed_by;
+    // Other files that are there and do not count, each with why: "/p/.mcp.json: not read, since ...".
+    std::vector<std::string> passed_over;
+    // By the name that a file has for it, each server whose id is another, whatever becomes of it.
+    struct Named {
+        std::string id;
+        Place place;
+    };
+    std::map<std::string, Named> names;
+    // What a checkout defines and is approved as it stands, usable or not: ids as in Proposal.
+    std::set<std::string> approved;
     // Not empty: something that was named on the command line or in the environment is not there
     // or makes no sense; nothing may run without it.
     std::string stop;

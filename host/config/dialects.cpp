@@ -32,6 +32,15 @@ const Node* too_long(const Node& node) {
 constexpr std::size_t kMostStraySwitches = 64;
 constexpr std::size_t kMostStrayNames = 256;
 
+constexpr const char* kServersStand = "; servers stand below \"servers\" or \"mcpServers\"";
+
+// By another name: `context_servers`.
+bool holds_servers(const Node& table) {
+    return std::any_of(table.members.begin(), table.members.end(), [](const Member& member) {
+        return member.value.is(Node::Kind::Map) && defines_connection(member.value);
+    });
+}
+
 class Restater {
 public:
     Restater(Node& root, Fragment& out) : root_(root), out_(out) {}
@@ -107,10 +116,15 @@ private:
         if (inner.key == "inputs" || inner.key == "serverCommand") return;
         if (kind_of_server_list(inner.key) != ServerList::None)
             return unread_list(inner, "mcp." + inner.key);
-        const auto text = "unknown key \"mcp." + core::printable(inner.key, 80) + "\"";
+        const auto& value = inner.value;
+        const bool server = value.is(Node::Kind::Map) && defines_connection(value);
+        const auto text = "unknown key \"mcp." + core::printable(inner.key, 80) + "\"" +
+                          (server ? kServersStand : "");
         if (out_.source.scope == Scope::Enterprise) return misshapen(inner.mark, text);
         if (may_forbid(inner))
             close_for(inner, text + "; it may hold a rule that forbids something");
+        else if (server)
+            note(Severity::Warning, inner.mark, text);
     }
 
     // Gemini's `mcp.allowed` and `mcp.excluded`, and the lists of rules.hpp, name servers: each as a
@@ -162,7 +176,8 @@ private:
     // judge.
     void unknown(Member& member) {
         const auto text = "unknown table or key \"" + core::printable(member.key, 80) + "\"" +
-                          core::did_you_mean(member.key, top_level_keys(), hints_);
+                          core::did_you_mean(member.key, top_level_keys(), hints_) +
+                          (holds_servers(member.value) ? kServersStand : "");
         if (out_.source.scope == Scope::Enterprise) return misshapen(member.mark, text);
         if (!core::nearest(member.key, {"permissions", "policy"}).empty())
             return close_for(member, text);  // most likely rules that would forbid something

@@ -61,6 +61,10 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
         if (loaded.project.empty()) loaded.project = fragment.source.project;
     loaded.config = merge(std::move(sources.fragments), defaults);
     anchor_roots(loaded.config, environment);
+    if (sources.closed_by.empty())
+        for (const auto& each : sources.candidates)
+            if (each.found == Candidate::Found::Ignored)
+                loaded.config.passed_over.push_back(each.path + ": " + each.note);
     loaded.config.closed_by = std::move(sources.closed_by);
     if (!sources.stop.empty()) loaded.config.stop = std::move(sources.stop);
     if (loaded.config.stop.empty()) loaded.config.stop = wrong_source(loaded.config.diagnostics);
@@ -70,14 +74,21 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
     return loaded;
 }
 
-Config check_file(const std::string& path, Scope scope) {
+Config check_file(const std::string& path, Scope scope, const Environment& environment,
+                  const std::vector<PluginFragment>& plugins) {
+    auto fragments = discover(environment, plugins).fragments;
+    std::error_code none;
+    const auto whole = std::filesystem::weakly_canonical(path, none);
+    std::erase_if(fragments, [&](const auto& each) {
+        return each.source.scope > scope ||
+               std::filesystem::weakly_canonical(each.source.file, none) == whole;
+    });
+    // Ahead of those of its scope, so that what is wrong with a server that they define too is told.
     Candidate candidate{scope, path, {}, {}};
-    std::vector<Fragment> fragments;
-    fragments.push_back(read_source(path, {scope, 0, path}, candidate));
+    auto& fragment = fragments.emplace_back(read_source(path, {scope, 1, path}, candidate));
     if (candidate.found == Candidate::Found::Absent) {
-        fragments.back().broken = true;
-        fragments.back().diagnostics.push_back(
-            {Severity::Error, {scope, path, 0, 0}, "no such file", {}});
+        fragment.broken = true;
+        fragment.diagnostics.push_back({Severity::Error, {scope, path, 0, 0}, "no such file", {}});
     }
     return merge(std::move(fragments));
 }

@@ -68,8 +68,10 @@ public:
 Loaded load(const Environment& environment, const std::vector<PluginFragment>& plugins = {},
             const Approvals* approvals = nullptr);
 
-// Only this file, as if it stood alone in `scope`; for `config check FILE`.
-Config check_file(const std::string& path, Scope scope = Scope::User);
+// What `path` means in `scope`, with what is weaker or as strong as it, as if all of it were approved;
+// for `config check FILE`. Diagnostics are those of all these files.
+Config check_file(const std::string& path, Scope scope, const Environment& environment,
+                  const std::vector<PluginFragment>& plugins = {});
 
 // Judges settings by a plugin's JSON Schema: one sentence for each thing that is wrong. This room
 // may not include `protocol`, which has the validator; the app joins them. A schema is compiled

@@ -49,7 +49,10 @@ public:
         }
         for (const auto& fragment : fragments) {
             if (fragment.broken) close(to_string(fragment.source.place({})) + " is broken");
-            for (const auto& entry : fragment.servers) settle(entry, fragment.source);
+            for (const auto& entry : fragment.servers) {
+                note_name(entry, fragment.source);
+                settle(entry, fragment.source);
+            }
             for (const auto& table : fragment.tables) take_table(table, fragment);
         }
         std::vector<std::string> defined;
@@ -77,6 +80,14 @@ private:
     void note(Severity severity, Place place, std::string text, std::string server = {}) {
         config_.diagnostics.push_back(
             {severity, std::move(place), std::move(text), std::move(server)});
+    }
+
+    void note_name(const ServerEntry& entry, const Source& source) {
+        if (!entry.written.empty())
+            config_.names.try_emplace(entry.written,
+                                      Config::Named{entry.id, source.place(entry.mark)});
+        if (from_project(source.scope) && defines_connection(entry.body) && !entry.withheld)
+            config_.approved.insert(entry.id);
     }
 
     // [plugins.stdio]: as if the server's own entry said so too.
@@ -278,6 +289,7 @@ private:
             const auto approved = fragment.auth_programs.find(member.key);
             config_.auth_programs[member.key] =
                 approved == fragment.auth_programs.end() ? std::nullopt : approved->second;
+            if (from_project(source.scope)) config_.approved.insert(name);
             origins_[name] = source.place(member.mark);
         }
     }
@@ -317,6 +329,9 @@ private:
         // A user's stronger list replaces the weaker one, both are theirs; a checkout and an
         // enterprise only narrow what is there.
         const bool ceiling = from_project(source.scope) || source.scope == Scope::Enterprise;
+        if (!ceiling) now.allow_lists.clear();
+        const auto first = written->items.empty() ? written->mark : written->items.front().mark;
+        now.allow_lists.push_back({*said.allow, source.place(first)});
         now.allow = ceiling && now.allow ? intersection(*now.allow, *said.allow) : *said.allow;
     }
 

@@ -71,6 +71,7 @@ const std::vector<std::string>& words_of_refusal() {
 }
 
 constexpr std::size_t kMostOfAName = 32;  // a file may hold many long keys
+constexpr std::size_t kLeastOfAKey = 4;   // letters that say what is meant
 constexpr std::size_t kMostKeys = 4096;   // below one unknown key
 
 std::string plain(std::string_view key) {
@@ -283,6 +284,17 @@ const Member* misplaced_rule(const Node& body, Words words) {
 
 std::string unread_rule(std::string_view key) {
     return "unknown key \"" + core::printable(key, 80) + "\", which may be meant to forbid";
+}
+
+std::string hint_of_key(const std::string& key, const std::vector<std::string>& known,
+                        core::Effort& hints) {
+    if (auto near = core::did_you_mean(key, known, hints); !near.empty()) return near;
+    std::vector<std::string> longer;
+    for (const auto& each : known)
+        if (key.size() >= kLeastOfAKey &&
+            ("_" + each + "_").find("_" + core::lower(key) + "_") != std::string::npos)
+            longer.push_back(each);
+    return longer.empty() ? "" : "; keys of that word: " + core::join(longer, ", ");
 }
 
 bool nearly_servers(std::string_view key) {

@@ -13,6 +13,10 @@
 #include <string_view>
 #include <vector>
 
+namespace patchbay::core {
+class Effort;
+}
+
 namespace patchbay::config {
 
 // Whether `key` is, or nearly is, the name of a rule: ours, or that of a program whose files are
@@ -55,5 +59,8 @@ std::string unread_rule(std::string_view key);
 
 // Whether a table by that name is nearly one of servers.
 bool nearly_servers(std::string_view key);
+// `; did you mean "args"?`, or which keys have it as one of their words: of `timeout` all time-outs.
+std::string hint_of_key(const std::string& key, const std::vector<std::string>& known,
+                        core::Effort& hints);
 
 }  // namespace patchbay::config

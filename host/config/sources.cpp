@@ -151,9 +151,10 @@ private:
             for (const auto* stem : {"/.patchbay/config", "/.mcp"})
                 for (auto& path : named(base + stem))
                     file(Scope::Project, std::move(path), directory);
-            bool found = false;
+            bool found = false, refused = false;
             for (auto i = before; i < out_.candidates.size(); ++i) {
                 const auto& place = out_.candidates[i];
+                refused = refused || place.found == Candidate::Found::Ignored;
                 found = found || (place.found != Candidate::Found::Absent &&
                                   place.found != Candidate::Found::Ignored);
             }
@@ -162,17 +163,18 @@ private:
                     file(Scope::Local, std::move(path), directory);
                 return;
             }
-            lonely(base);
+            lonely(base,
+                   refused ? "nor is the project file beside it" : "no project file beside it");
             if (directory == environment_.home || exists(base + "/.git")) return;
             directory = parent_of(directory);
         }
     }
 
     // Local files adjust a project's: alone they are not read, which nobody would guess.
-    void lonely(const std::string& base) {
+    void lonely(const std::string& base, const std::string& why) {
         for (auto& path : named(base + "/.patchbay.local")) {
             Candidate place{Scope::Local, std::move(path), Candidate::Found::Ignored,
-                            "not read: no project file beside it"};
+                            "not read: " + why};
             if (!exists(place.path)) continue;
             if (admitted(place))
                 out_.diagnostics.push_back(

@@ -6,6 +6,7 @@
 #include "config/remote_settings.hpp"
 #include "config/rules.hpp"
 #include "config/transport_settings.hpp"
+#include "core/json.hpp"
 #include "core/spelling.hpp"
 #include "core/text.hpp"
 
@@ -142,7 +143,7 @@ private:
         const bool ours = std::any_of(keys.begin(), keys.end(),
                                       [&](const ServerKey& key) { return key.name == name; });
         return ours ? "; it stands in the server itself, not in its config"
-                    : near_name(name, legal);
+                    : hint_of_key(name, legal, hints_);
     }
 
     const Place& place_of(const Server& server, const std::string& setting) const {
@@ -182,6 +183,15 @@ bool is_command_line(const Server& server) {
     if (space == std::string::npos || space == 0 || command.find("${") != std::string::npos)
         return false;
     return command.find('/') >= space || ::access(command.c_str(), F_OK) != 0;
+}
+
+// The first of these keys whose path begins with the home folder as a shell writes it; empty: none.
+std::string home_in_a_path(const json::object& settings) {
+    for (const char* key : {"command", "cwd"}) {
+        const auto path = core::text_in(&settings, key);
+        if (path == "~" || (path && path->starts_with("~/"))) return key;
+    }
+    return {};
 }
 
 }  // namespace
@@ -254,8 +264,15 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
                 return false;
             }
         }
-        if (const auto [key, lost] = lost_token(server, config); !key.empty())
+        if (const auto [key, lost] = lost_token(server, config); !key.empty()) {
             checker.warn(server, key, lost);
+            server.bearer_token_env_var.clear();  // nothing asks for it, or says that there is one
+        }
+        if (const auto key = home_in_a_path(server.settings); !key.empty())
+            checker.warn(server, key,
+                         key +
+                             ": no shell expands ~, so it is the name of a folder here; "
+                             "write ${HOME}");
         if (const auto wrong = fault_of_references(server); !wrong.empty()) {
             checker.fail(server, wrong);
             return false;

@@ -118,14 +118,14 @@ Error Credentials::error(const plugin::Problem& problem,
         return {ErrorCode::AuthRequired, text + "; " + choice_->name +
                                              " gave credentials that were refused " +
                                              std::to_string(kMostRounds) + " times"};
-    const auto& written = server_.place;
+    const auto at = server_.place.file.empty() ? "" : " (" + config::to_string(server_.place) + ")";
     if (!bearer_.empty())
         text +=
             "; the token in " + server_.bearer_token_env_var + " is not accepted, give another one";
     else if (config::writes_authorization(server_.settings))
-        text += "; the Authorization in its headers" +
-                (written.file.empty() ? "" : " (" + config::to_string(written) + ")") +
-                " is not accepted, give another one";
+        text += "; the Authorization in its headers" + at + " is not accepted, give another one";
+    else if (server_.auth == "none")
+        text += "; auth = \"none\"" + at + " forbids a sign-in";
     else
         text += "; set auth or bearer_token_env_var for this server";
     return {ErrorCode::AuthRequired, std::move(text)};

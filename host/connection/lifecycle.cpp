@@ -1,6 +1,7 @@
 // How a connection comes to life, is found dead, comes back, and ends.
 #include "config/launch.hpp"
 #include "connection/connection_impl.hpp"
+#include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 
@@ -106,6 +107,21 @@ void Connection::Impl::on_way_free(boost::json::object settings) {
     on_attempt_failed(opened.error(), passing ? Retry::Worthwhile : Retry::Useless);
 }
 
+namespace {
+
+// Where nothing came that could say more.
+std::string what_to_look_at(const registry::ServerSpec& spec) {
+    const auto& settings = spec.config.settings;
+    const auto url = core::text_in(&settings, "url").value_or("");
+    // A query may hold a secret.
+    const auto who = url.empty() ? "this" : core::printable(url.substr(0, url.find('?')), 200);
+    return "; is " + who + " an MCP server? " +
+           (settings.contains("command") ? "Run its command by hand" : "Ask whoever runs it") +
+           ", or raise that time";
+}
+
+}  // namespace
+
 void Connection::Impl::on_start_expired() {
     if (supervisor.phase() == Phase::MovingOn) {
         // The last transport does not let go of its channel: that is all there is to say.
@@ -117,9 +133,10 @@ void Connection::Impl::on_start_expired() {
                        : trouble               ? "not connected"
                                                : "no answer to the handshake";
     const bool silent = link.session || !link.handshake || link.handshake->unreadable().empty();
-    const std::string why = trouble  ? ": " + *trouble
-                            : silent ? ""
-                                     : "; " + link.handshake->unreadable();
+    const std::string why =
+        trouble  ? ": " + *trouble
+        : silent ? (link.session || attempt->is_loading() ? "" : what_to_look_at(spec))
+                 : "; " + link.handshake->unreadable();
     lose({ErrorCode::Timeout,
           reception.with_output(what + " within "s + core::duration(spec.config.startup_timeout) +
                                 " (" + spec.config.startup_timeout_from + ")" + why)});

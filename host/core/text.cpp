@@ -69,6 +69,25 @@ bool is_unsafe(char32_t c) {
                        [c](const Range& range) { return c >= range.from && c <= range.to; });
 }
 
+// Zero-width joiner and non-joiner say how the letters of some scripts are joined, and which emoji are
+// one: between two of these they are seen. Elsewhere they are not.
+bool is_joined(char32_t c) {
+    return (c >= 0x0620 && c <= 0x08FF) || (c >= 0x0900 && c <= 0x0DFF) ||
+           (c >= 0x1000 && c <= 0x109F) || (c >= 0x1780 && c <= 0x17B3) ||
+           (c >= 0x2190 && c <= 0x2BFF) || c == 0xFE0F || (c >= 0x1F000 && c <= 0x1FAFF);
+}
+
+// Length of a joiner at the front of `text` with what it joins to `before`, whose code point is set;
+// 0: there is none that is seen.
+std::size_t joiner(char32_t before, std::string_view text, char32_t& joined) {
+    char32_t mark = 0;
+    const std::size_t length = code_point(text, mark);
+    if ((mark != 0x200C && mark != 0x200D) || !is_joined(before)) return 0;
+    text.remove_prefix(length);
+    const std::size_t next = text.empty() ? 0 : code_point(text, joined);
+    return next > 0 && is_joined(joined) ? length + next : 0;
+}
+
 constexpr char kDigits[] = "0123456789abcdef";
 
 void append_escape(std::string& out, unsigned unit) {
@@ -134,6 +153,7 @@ std::string printable(std::string_view text, std::size_t most_bytes, bool lines)
     std::string out;
     out.reserve(std::min(text.size(), most_bytes));
     const auto is_plain = [](char c) { return c >= ' ' && c <= '~'; };
+    char32_t before = 0;
     for (std::size_t at = 0; at < text.size();) {
         // Nearly all of nearly every text.
         const auto fits = text.substr(at, most_bytes - out.size());
@@ -141,11 +161,13 @@ std::string printable(std::string_view text, std::size_t most_bytes, bool lines)
         if (const auto run = static_cast<std::size_t>(end - fits.begin()); run > 0) {
             out.append(fits, 0, run);
             at += run;
+            before = 0;
             continue;
         }
         const auto rest = text.substr(at);
         char32_t value = 0;
-        const std::size_t length = code_point(rest, value);
+        const std::size_t joining = joiner(before, rest, value);
+        const std::size_t length = joining > 0 ? joining : code_point(rest, value);
         const bool keep =
             length > 0 && (!is_unsafe(value) || (lines && (value == '\n' || value == '\t')));
         const std::string_view piece = keep ? rest.substr(0, length) : kReplacement;
@@ -156,6 +178,7 @@ std::string printable(std::string_view text, std::size_t most_bytes, bool lines)
         }
         out += piece;
         at += std::max<std::size_t>(1, length);
+        before = keep ? value : 0;
     }
     return out;
 }
@@ -164,9 +187,11 @@ std::string printable_json(std::string_view text) {
     std::string out;
     out.reserve(text.size());
     bool in_string = false, escaped = false;
+    char32_t before = 0;
     while (!text.empty()) {
         char32_t value = 0;
-        const std::size_t length = code_point(text, value);
+        const std::size_t joining = joiner(before, text, value);
+        const std::size_t length = joining > 0 ? joining : code_point(text, value);
         const bool safe = length > 0 && !is_unsafe(value);
         if (text.front() == '"' && !escaped) in_string = !in_string;
         escaped = in_string && !escaped && text.front() == '\\';
@@ -183,6 +208,7 @@ std::string printable_json(std::string_view text) {
             append_escape(out, static_cast<unsigned>(0xDC00 + ((value - 0x10000) & 0x3FF)));
         }
         text.remove_prefix(std::max<std::size_t>(1, length));
+        before = safe ? value : 0;
     }
     return out;
 }

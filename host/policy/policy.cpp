@@ -158,14 +158,21 @@ Policy::Policy(const config::Permissions& permissions, const std::vector<config:
                   readings.of_deny(pattern));
     deny_.compile();
     if (permissions.allow) {
-        allow_.emplace();
-        for (const auto& pattern : *permissions.allow)
-            allow_->add(rule(Rule::Kind::Allow, pattern, permissions.allow_places),
-                        readings.of_allow(pattern));
-        allow_->compile();
+        const auto list_of = [&](const std::vector<std::string>& written) {
+            PatternList list;
+            for (const auto& pattern : written)
+                list.add(rule(Rule::Kind::Allow, pattern, permissions.allow_places),
+                         readings.of_allow(pattern));
+            list.compile();
+            return list;
+        };
+        allow_ = list_of(*permissions.allow);
         if (!permissions.allow->empty())
             nothing_allows_.place =
                 rule(Rule::Kind::Allow, permissions.allow->front(), permissions.allow_places).place;
+        for (const auto& [patterns, place] : permissions.allow_lists)
+            allow_lists_.insert(allow_lists_.begin(),
+                                {list_of(patterns), Rule{Rule::Kind::AllowList, {}, place}});
     }
     for (const auto& server : servers) servers_.try_emplace(server.id, compile(server));
 }
@@ -196,7 +203,12 @@ Verdict Policy::judge(const Question& question) const {
     // Deny wins over allow.
     if (const auto* pattern = deny_.match(question)) return denied(*pattern);
     const auto* allowed_by = allow_ ? allow_->match(question.public_name) : nullptr;
-    if (allow_ && !allowed_by) return denied(nothing_allows_);
+    if (allow_ && !allowed_by) {
+        const auto lacking =
+            std::find_if(allow_lists_.begin(), allow_lists_.end(),
+                         [&](const auto& each) { return !each.first.match(question.public_name); });
+        return denied(lacking == allow_lists_.end() ? nothing_allows_ : lacking->second);
+    }
     if (server.untrusted && !allowed_by && !named_by_server) return denied(*server.untrusted);
     if (allowed_by) verdict.rule = allowed_by;
     const bool approved = allowed_by || verdict.level > Level::RequireApproval ||
@@ -241,6 +253,11 @@ std::string Policy::reason(const Question& question, const Verdict& verdict) con
         case Rule::Kind::Deny:
             return is_denied + " by [permissions] deny = \"" + rule.text + "\"" + at(rule);
         case Rule::Kind::AllowList:
+            // What is added to one's own list would change nothing.
+            if (rule.place && rule.place->scope == config::Scope::Enterprise)
+                return is_denied + ", as the " + config::to_string(*rule.place) +
+                       " does not allow " + (of_a_tool ? "it" : "them") +
+                       "; ask your administrator";
             return is_denied + ", as no pattern of [permissions] allow" + at(rule) + " matches \"" +
                    name + "\"; add that to it";
         case Rule::Kind::Allow:  // forbids nothing

@@ -155,7 +155,9 @@ private:
     Rule not_configured_;
     ForbidList deny_;
     std::optional<PatternList> allow_;
-    Rule nothing_allows_;
+    // The lists that `allow_` is of, strongest first, to name the one that lacks a tool.
+    std::vector<std::pair<PatternList, Rule>> allow_lists_;
+    Rule nothing_allows_;  // in words that two of them read otherwise
 };
 
 }  // namespace patchbay::policy

@@ -221,7 +221,10 @@ std::vector<std::string> check_arguments(const json::value& input_schema,
     }
     for (const auto& error : errors) {
         if (unknown.count(error.pointer)) continue;  // told above, in better words
-        if (error.pointer.empty())
+        constexpr std::string_view lacks = "lacks ";
+        if (error.pointer.empty() && error.message.starts_with(lacks))
+            troubles.push_back("missing argument " + error.message.substr(lacks.size()));
+        else if (error.pointer.empty())
             troubles.push_back("the arguments: " + error.message);
         else
             troubles.push_back("argument \"" + core::printable(error.pointer.substr(1), 200) +

@@ -3,7 +3,7 @@
 //
 //   {"salt": "...",
 //    "servers": {"git": {"enabled": true, "connection": {"command": "<digest>", ...},
-//                        "conduct": {"tool_timeout_ms": "<digest>", ...}, "enabled_tools": [...],
+//                        "conduct": {"tool_timeout": "<digest>", ...}, "enabled_tools": [...],
 //                        "disabled_tools": [...], "tools": {"push": "deny"}, "untrusted": true}},
 //    "permissions": {"allow": [...], "deny": [...], "closed": false},
 //    "tables": {"client.name": "<digest>", ...}}

@@ -62,18 +62,21 @@ public:
 
     void permissions(const Imprint& before, const Imprint& after) {
         if (before.closed != after.closed)
-            tell(before.closed, "permissions", after.closed ? "deny everything" : "are read again");
+            tell(before.closed, "permissions",
+                 after.closed ? "deny everything" : "no longer deny everything");
         if (before.closed || after.closed) return;  // what the lists say counts on one side at most
         const std::string at = "permissions.allow";
         if (before.allow && after.allow) {
             list(true, at, *before.allow, *after.allow);
         } else if (after.allow) {
-            // What an agent was asked about is allowed by such a list, and the rest is denied.
-            if (!after.allow->empty()) tell(true, at, with_sign("+", *after.allow));
+            // Of what such a list names nobody is asked to approve a call; the rest is denied.
+            if (!after.allow->empty())
+                tell(true, at, with_sign("+", *after.allow) + " (without an approval)");
             tell(false, at, "only what it names");
         } else if (before.allow) {
             tell(true, at, "no longer only what it names");
-            if (!before.allow->empty()) tell(false, at, with_sign("-", *before.allow));
+            if (!before.allow->empty())
+                tell(false, at, with_sign("-", *before.allow) + " (not without an approval)");
         }
         list(false, "permissions.deny", before.deny, after.deny);
     }
@@ -176,10 +179,11 @@ Plan plan(const Imprint& running, const Imprint& wanted, const KnownTools& known
         const auto* before = running_in(running, id);
         const auto* after = running_in(wanted, id);
         if (before && after) {
-            if (auto keys = changed_keys(before->connection, after->connection); !keys.empty())
-                made.restart.push_back({id, std::move(keys)});
-            else if (keys = changed_keys(before->conduct, after->conduct); !keys.empty())
-                made.adjust.push_back({id, std::move(keys)});
+            auto keys = changed_keys(before->connection, after->connection);
+            auto& moved = keys.empty() ? made.adjust : made.restart;
+            for (auto& key : changed_keys(before->conduct, after->conduct))
+                keys.push_back(std::move(key));
+            if (!keys.empty()) moved.push_back({id, std::move(keys)});
             rules.server(id, before->rules, after->rules);
         } else if (before || after) {
             (after ? made.start : made.stop).push_back(id);

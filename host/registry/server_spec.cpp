@@ -106,11 +106,11 @@ std::vector<Part> parts_of_connection(const ServerSpec& spec) {
 std::vector<Part> parts_of_conduct(const config::Server& server) {
     return {{"lazy", server.lazy},
             {"mode", json::value(server.mode)},
-            {"request_timeout_ms", server.request_timeout.count()},
+            {"request_timeout", server.request_timeout.count()},
             {"required", server.required},
             {"restart", server.restart},
-            {"startup_timeout_ms", server.startup_timeout.count()},
-            {"tool_timeout_ms", server.tool_timeout.count()}};
+            {"startup_timeout", server.startup_timeout.count()},
+            {"tool_timeout", server.tool_timeout.count()}};
 }
 
 bool operator==(const ServerSpec& a, const ServerSpec& b) {

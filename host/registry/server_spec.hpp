@@ -39,7 +39,8 @@ struct Part {
 };
 std::vector<Part> parts_of_connection(const ServerSpec& spec);  // sorted by key
 
-// What a running connection is told without being made anew: time-outs and the like.
+// What a running connection is told without being made anew: time-outs and the like. A time-out has no
+// unit in its key, as it may be written in two.
 std::vector<Part> parts_of_conduct(const config::Server& server);  // sorted by key
 
 // A running connection may stay. Rules, filters and conduct make no difference.

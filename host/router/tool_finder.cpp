@@ -119,6 +119,15 @@ Error ToolFinder::why_missing(const std::string& name, const std::vector<std::st
         if (const auto* error = connections_.find(id).value().get().tools_error())
             return {error->code, error->message + "; so nothing is known of the tool " + wanted};
     }
+    for (const auto& id : servers) {
+        const auto prefix = "mcp__" + id + "__";
+        if (!name.starts_with(prefix)) continue;
+        // As its server calls it.
+        const auto* entry = index_.find_raw(id, name.substr(prefix.size()));
+        if (entry && judge(*entry, core::Trust::NeedsApproval).listed())
+            return {ErrorCode::NotFound, "server \"" + id + "\" has no tool " + wanted +
+                                             "; did you mean \"" + entry->public_name + "\"?"};
+    }
     return {ErrorCode::NotFound, "server \"" + servers.front() + "\" has no tool " + wanted +
                                      core::did_you_mean(name, listed_names())};
 }

@@ -85,7 +85,7 @@ Error unknown_tool(const Servers& known, const std::string& name, Error error) {
             if (const auto near = core::did_you_mean(name, with_near_servers(known, name));
                 !near.empty())
                 error.message = none + ": no enabled server has this prefix" + near;
-            error.message += known.passed_over();
+            error.message += passed_over(known.config());
         }
         return known.missing(std::move(error), {});
     }

@@ -36,6 +36,21 @@ policy::KnownTools listed_tools(connection::ConnectionManager& connections) {
     return known;
 }
 
+std::string passed_over(const config::Config& config) {
+    std::string told =
+        config.closed_by.empty() ? "" : "; " + config.closed_by + ", so no other file counts";
+    for (const auto& file : config.passed_over) told += "; " + core::printable(file, 1000);
+    return told;
+}
+
+std::optional<Error> called_otherwise(const config::Config& config, const std::string& name) {
+    const auto found = config.names.find(name);
+    if (found == config.names.end()) return std::nullopt;
+    return Error{ErrorCode::NotFound, "server \"" + core::printable(name, 64) + "\" (" +
+                                          config::to_string(found->second.place) + ") is called " +
+                                          found->second.id + " here; use that name"};
+}
+
 std::vector<connection::Status> Servers::statuses() const {
     return statuses_of_all(connections_.statuses(), router_.tool_counts(), config_);
 }
@@ -62,20 +77,18 @@ Error Servers::no_such_server(const std::string& server) const {
             {ErrorCode::NotFound, config::to_string(status.place) + ": " + status.last_error},
             server);
     }
-    for (const auto& each : config_.servers)
-        if (each.written == server)
-            return {ErrorCode::NotFound, name + " (" + config::to_string(each.place) +
-                                             ") is called " + each.id + " here; use that name"};
+    if (auto otherwise = called_otherwise(config_, server)) return *otherwise;
     const std::string message = "no " + name + " is configured" + core::did_you_mean(server, known);
     if (known.empty())
-        return missing({ErrorCode::NotFound,
-                        message + "; patchbay config paths tells where one can be" + passed_over()},
-                       server);
+        return missing(
+            {ErrorCode::NotFound,
+             message + "; patchbay config paths tells where one can be" + passed_over(config_)},
+            server);
     const auto left = known.size() > kNamedServers ? known.size() - kNamedServers : 0;
     known.resize(known.size() - left);
     const std::string more = left > 0 ? " and " + std::to_string(left) + " more" : "";
     return missing({ErrorCode::NotFound,
-                    message + "; known: " + core::join(known, ", ") + more + passed_over()},
+                    message + "; known: " + core::join(known, ", ") + more + passed_over(config_)},
                    server);
 }
 
@@ -89,12 +102,7 @@ Error Servers::nobody_to_ask() const {
                          ? "is configured; patchbay config paths tells where one can be"
                          : "can be asked (" + core::join(told, ", ") + "); see patchbay mcp list";
     return {misconfigured() ? ErrorCode::Invalid : ErrorCode::NotFound,
-            "no MCP server " + why + passed_over()};
-}
-
-std::string Servers::passed_over() const {
-    const auto& why = config_.closed_by;
-    return why.empty() ? std::string() : "; " + why + ", so no other file counts";
+            "no MCP server " + why + passed_over(config_)};
 }
 
 Error Servers::missing(Error error, std::string_view server) const {

@@ -10,6 +10,7 @@
 #include "policy/unmatched_rules.hpp"
 #include "router/router.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,12 @@ namespace patchbay::service {
 
 // Raw names of the tools of those servers whose list is known and whole.
 policy::KnownTools listed_tools(connection::ConnectionManager& connections);
+
+// Behind what was not found: `; FILE is exclusive, so no other file counts`, `; FILE: not read, since
+// ...`, or nothing.
+std::string passed_over(const config::Config& config);
+// That `name` is what a file calls a server whose id is another; nothing: it is not.
+std::optional<Error> called_otherwise(const config::Config& config, const std::string& name);
 
 class Servers {
 public:
@@ -46,8 +53,6 @@ public:
     Error missing(Error error, std::string_view server) const;
     // Whether the configuration has an error about `server`, about anything when that is empty.
     bool misconfigured(std::string_view server = {}) const;
-    // `; FILE is exclusive, so no other file counts`, or nothing.
-    std::string passed_over() const;
 
 private:
     const config::Config& config_;

@@ -3,12 +3,21 @@
 #include "config/approval.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
+#include "service/servers.hpp"
 
 #include <algorithm>
 
 namespace patchbay::service {
 namespace json = boost::json;
 using config::Proposal;
+
+namespace {
+
+json::array texts_of(const std::vector<std::string>& all) {
+    return json::array(all.begin(), all.end());
+}
+
+}  // namespace
 
 Stage stage_of(const Proposal& proposal, const TrustFile& trust) {
     const auto ids = trust.ids(proposal.directory);
@@ -43,8 +52,10 @@ json::object to_json(const Proposal& proposal, const TrustFile& trust,
             {"state", stage == Stage::New       ? "new"
                       : stage == Stage::Changed ? "changed"
                                                 : "approved"},
+            {"changed", texts_of(stage == Stage::Changed ? trust.changed(proposal)
+                                                         : std::vector<std::string>())},
             {"unbound", proposal.unbound},
-            {"faults", json::array(proposal.faults.begin(), proposal.faults.end())},
+            {"faults", texts_of(proposal.faults)},
             {"project", proposal.directory},
             {"source", config::to_string(proposal.place)},
             {"digest", proposal.digest},
@@ -52,17 +63,10 @@ json::object to_json(const Proposal& proposal, const TrustFile& trust,
             {"definition", definition_of(proposal, config.untrusted, config)}};
 }
 
-bool is_approved(const std::string& id, const std::string& project, const TrustFile& trust,
-                 const config::Config& config) {
-    const auto ids = trust.ids(project);
-    if (std::find(ids.begin(), ids.end(), id) == ids.end()) return false;
-    return std::any_of(config.servers.begin(), config.servers.end(),
-                       [&](const auto& server) {
-                           return server.id == id && config::from_project(server.place.scope);
-                       }) ||
-           std::any_of(config.origins.begin(), config.origins.end(), [&](const auto& origin) {
-               return origin.first == id && config::from_project(origin.second.scope);
-           });
+bool is_approved(const std::string& id, const config::Config& config) {
+    return config.approved.contains(id) &&
+           std::none_of(config.untrusted.begin(), config.untrusted.end(),
+                        [&](const auto& proposal) { return proposal.id == id; });
 }
 
 Result<std::vector<Proposal>> chosen(const std::vector<std::string>& ids,
@@ -81,10 +85,12 @@ Result<std::vector<Proposal>> chosen(const std::vector<std::string>& ids,
         const auto& servers = config.servers;
         const bool in_force = std::any_of(servers.begin(), servers.end(),
                                           [&](const auto& server) { return server.id == id; });
+        if (auto otherwise = called_otherwise(config, id)) return *otherwise;
         return Error{ErrorCode::NotFound,
                      "\"" + core::printable(id, 80) + "\"" +
                          (in_force ? " needs no approval" : " does not wait for an approval") +
-                         "; waiting: " + (known.empty() ? "nothing" : core::join(known, ", "))};
+                         "; waiting: " + (known.empty() ? "nothing" : core::join(known, ", ")) +
+                         passed_over(config)};
     }
     return picked;
 }

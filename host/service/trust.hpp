@@ -22,9 +22,9 @@ boost::json::object definition_of(const config::Proposal& proposal,
                                   const std::vector<config::Proposal>& shown,
                                   const config::Config& config);
 
-// Of this project and approved as it stands now: what was changed since waits again.
-bool is_approved(const std::string& id, const std::string& project, const TrustFile& trust,
-                 const config::Config& config);
+// Of this checkout and approved as it stands now, though it may not work: what was changed since waits
+// again.
+bool is_approved(const std::string& id, const config::Config& config);
 
 // Those that wait, by their ids. Names no other id as the one that may be meant: what is approved
 // must have been looked at.

@@ -1,11 +1,14 @@
 #include "service/trust_file.hpp"
 
+#include "core/digest.hpp"
 #include "core/json.hpp"
 #include "core/private_file.hpp"
 #include "core/replace_file.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace patchbay::service {
 namespace json = boost::json;
@@ -34,6 +37,40 @@ Result<json::object> read_projects(const std::string& directory, const std::stri
     return *projects;
 }
 
+// Enough to tell two apart.
+constexpr std::size_t kPartDigits = 16;
+
+// A digest of each text, number and list, by its keys joined by dots. What the entry itself says has
+// no prefix.
+void add_parts(const std::string& name, const json::value& value, const std::string& salt,
+               json::object& parts) {
+    const auto* table = value.if_object();
+    if (!table || table->empty()) {
+        parts[name] = core::sha256_hex(salt + "\n" + name + "\n" +
+                                       json::serialize(core::sorted_by_key(value)))
+                          .substr(0, kPartDigits);
+        return;
+    }
+    for (const auto& member : *table)
+        add_parts((name.empty() ? "" : name + ".") + std::string(member.key()), member.value(),
+                  salt, parts);
+}
+
+json::object parts_of(const json::object& definition, const std::string& salt) {
+    json::object parts;
+    for (const auto& member : definition) {
+        const bool entry = member.key() == "server" || member.key() == "auth";
+        add_parts(entry ? "" : std::string(member.key()), member.value(), salt, parts);
+    }
+    return parts;
+}
+
+std::string_view digest_in(const json::value& approval) {
+    const auto* table = approval.if_object();
+    const auto digest = table ? core::text_in(table, "digest") : core::text_of(approval);
+    return digest.value_or("");
+}
+
 }  // namespace
 
 const json::object& TrustFile::projects() const {
@@ -50,12 +87,28 @@ Result<void> TrustFile::trouble() const {
     return trouble_;
 }
 
+const json::value* TrustFile::approval_of(const config::Proposal& proposal) const {
+    const auto* project = core::object_in(&projects(), proposal.directory);
+    return project ? project->if_contains(proposal.id) : nullptr;
+}
+
 bool TrustFile::approved(const config::Proposal& proposal) const {
-    const auto* project = projects().if_contains(proposal.directory);
-    if (!project || !project->is_object()) return false;
-    const auto* digest = project->get_object().if_contains(proposal.id);
-    return digest && digest->is_string() &&
-           std::string_view(digest->get_string()) == proposal.digest;
+    const auto* approval = approval_of(proposal);
+    return approval && !proposal.digest.empty() && digest_in(*approval) == proposal.digest;
+}
+
+std::vector<std::string> TrustFile::changed(const config::Proposal& proposal) const {
+    const auto* approval = approval_of(proposal);
+    const auto* before = approval ? core::object_in(approval->if_object(), "parts") : nullptr;
+    if (!before) return {};
+    const auto now = parts_of(proposal.definition, std::string(digest_in(*approval)));
+    std::set<std::string> keys;
+    for (const auto& [some, others] : {std::pair(before, &now), std::pair(&now, before)})
+        for (const auto& part : *some) {
+            const auto* other = others->if_contains(part.key());
+            if (!other || *other != part.value()) keys.emplace(part.key());
+        }
+    return {keys.begin(), keys.end()};
 }
 
 std::vector<std::string> TrustFile::ids(const std::string& project) const {
@@ -101,7 +154,9 @@ Result<void> TrustFile::approve(const std::vector<config::Proposal>& proposals) 
         for (const auto& proposal : proposals) {
             auto& project = projects[proposal.directory];
             if (!project.is_object()) project.emplace_object();
-            project.get_object()[proposal.id] = proposal.digest;
+            project.get_object()[proposal.id] = {
+                {"digest", proposal.digest},
+                {"parts", parts_of(proposal.definition, proposal.digest)}};
         }
         return {};
     });

@@ -1,6 +1,10 @@
 // What this user has approved of checkouts: `trust.json` in the state directory.
 //
-//   {"version":1,"projects":{"DIRECTORY":{"files":"<digest>","auth.corp":"<digest>"}}}
+//   {"version":1,"projects":{"DIRECTORY":{"files":{"digest":"<digest>",
+//                                                  "parts":{"args":"<digest>","env.KEY":"<digest>"}}}}}
+//
+// The digest alone says what is approved; in its place alone it is a record without parts. Those only
+// say what has changed since, in no values: the digest is their salt.
 //
 // Owns:    nothing but names: every call opens what it needs and closes it; read once.
 // Threads: [loop]; writers of all processes take turns by a lock on trust.lock. Whoever is killed
@@ -33,6 +37,8 @@ public:
     bool approved(const config::Proposal& proposal) const;
     // Ids that were approved in that project, whatever has become of them.
     std::vector<std::string> ids(const std::string& project) const;
+    // What of it is not as it was approved, by keys like "args" and "env.KEY"; empty: nobody knows.
+    std::vector<std::string> changed(const config::Proposal& proposal) const;
     Result<void> trouble() const;  // why none of it counts
 
     // On disk when they return.
@@ -44,6 +50,7 @@ public:
 
 private:
     const boost::json::object& projects() const;
+    const boost::json::value* approval_of(const config::Proposal& proposal) const;  // null: none
     template <class Change>
     Result<void> change(const Change& change);
 

@@ -60,9 +60,48 @@ TEST(CommandLine, KnowsTheUsualWordsForVersionAndHelp) {
     EXPECT_EQ(home.run({"help"}).out, home.run({"--help"}).out);
     EXPECT_EQ(home.run({"help", "mcp", "logs"}).out, home.run({"mcp", "logs", "--help"}).out);
     EXPECT_EQ(home.run({"help", "tools"}).exit_code, 0);
+    const auto tools = home.run({"tools", "--help"}).out;
+    EXPECT_EQ(home.run({"-q", "help", "tools"}).out, tools);
+    EXPECT_EQ(home.run({"--config", "help", "--set=a=b", "help", "tools"}).out, tools);
+    EXPECT_EQ(home.run({"help", "-q", "tools"}).out, tools);
     const auto strange = home.run({"-z"});
     EXPECT_EQ(strange.exit_code, 3);
     EXPECT_EQ(strange.err, "error: patchbay has no option \"-z\"; `patchbay --help` tells more\n");
+}
+
+TEST(CommandLine, NoHelpIsThereOfAVerbThatIsNot) {
+    const Home home;
+    for (const auto& words : std::vector<Words>{{"help", "tolls"}, {"tolls", "--help"}}) {
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 3);
+        EXPECT_EQ(done.out, "");
+        EXPECT_THAT(done.err, HasSubstr("patchbay has no \"tolls\"; did you mean \"tools\"?"));
+    }
+    EXPECT_THAT(home.run({"help", "mcp", "lits"}).err, HasSubstr("patchbay mcp has no \"lits\""));
+}
+
+// CLI11 would take the next word as the value, and an empty one would mean that none was given.
+TEST(CommandLine, AnEmptyWordIsNoValue) {
+    const Home home;
+    struct Case {
+        Words words;
+        const char* told;
+    };
+    const Case cases[] = {
+        {{"--config=", "mcp", "list"}, "argument 1, --config: a value is missing"},
+        {{"--set=", "mcp", "list"}, "argument 1, --set: a value is missing"},
+        {{"tools", "--server=", "echo"}, "argument 2, --server: a value is missing"},
+        {{"tools", "--server", ""}, "argument 3 is empty: a value is missing"},
+        {{"mcp", "status", ""}, "argument 3 is empty: a value is missing"},
+        {{"mcp", "logs", ""}, "argument 3 is empty: a value is missing"},
+        {{"call", "mcp__a__b", "--args=", "c=d"}, "argument 3, --args: a value is missing"},
+        {{"call", "mcp__a__b", "--args", ""}, "argument 4 is empty: a value is missing"},
+    };
+    for (const auto& c : cases) {
+        const auto done = home.run(c.words);
+        EXPECT_EQ(done.exit_code, 3);
+        EXPECT_EQ(done.err, "error: " + std::string(c.told) + "\n");
+    }
 }
 
 TEST(CommandLine, HelpSaysWhatEveryOptionTakes) {
@@ -183,7 +222,7 @@ TEST(CommandLine, TakesATimeOutAndANumberOfLinesToTheirLimits) {
 TEST(CommandLine, SaysWhatANumberOfLinesIs) {
     Home home;
     home.add_example("x");
-    for (const char* text : {"0", "-1", "x", "1.5", "99999999999999999999", ""}) {
+    for (const char* text : {"0", "-1", "x", "1.5", "99999999999999999999"}) {
         const auto done = home.run({"mcp", "logs", "x", "-n", text});
         EXPECT_EQ(done.exit_code, 3) << text;
         EXPECT_THAT(done.err, HasSubstr("\"" + std::string(text) +

@@ -334,6 +334,22 @@ TEST(ConfigOnTheCommandLine, ACheckedFileSpeaksInItsOwnScope) {
     }
 }
 
+TEST(ConfigOnTheCommandLine, ACheckedFileMayAdjustWhatAnotherDefines) {
+    Home home;
+    home.add_example("x");
+    home.write(".patchbay/config.toml", "[servers.x]\ndisabled_tools = ['add']\n");
+    home.write(".patchbay.local.toml", "[servers.x]\nenv = { A = 'b' }\n[helth]\n");
+    const auto fine = home.run({"config", "check", ".patchbay/config.toml"});
+    EXPECT_EQ(fine.out, "configuration is fine\n");
+    EXPECT_EQ(fine.exit_code, 0);
+    const auto local = home.run({"config", "check", ".patchbay.local.toml"});
+    EXPECT_EQ(local.exit_code, 4);
+    EXPECT_THAT(local.err, ::testing::MatchesRegex(
+                               "error: local config [^\n]*:2:1: [^\n]*\"env\" cannot change a "
+                               "server[^\n]*\n[^\n]*:3:2: unknown table[^\n]*\n"))
+        << "in the order of its lines";
+}
+
 TEST(ConfigOnTheCommandLine, ShowPrintsWhatWasSet) {
     Home home;
     const auto done = home.run({"--set", "health.reconnect_attempts=7", "config", "show"});

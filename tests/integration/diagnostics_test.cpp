@@ -117,8 +117,7 @@ TEST_F(OddCheckout, IsToldToWhoUsesTheServerItWouldReplaceAndNothingElse) {
     EXPECT_EQ(home.run({"-q", "call", "mcp__ex__echo", "message=a"}).err, "");
     const auto other = home.run({"call", "mcp__theirs__any"});
     EXPECT_EQ(other.exit_code, 7);
-    EXPECT_THAT(other.err,
-                AllOf(HasSubstr("is not approved as it is now"), Not(HasSubstr("warning"))));
+    EXPECT_THAT(other.err, AllOf(HasSubstr("is not approved; to see"), Not(HasSubstr("warning"))));
 }
 
 TEST_F(OddCheckout, IsToldWholeByLists) {
@@ -209,6 +208,17 @@ TEST_F(EnterpriseFile, ThatIsExclusiveIsNamedWhereAServerIsMissing) {
     const auto other = "[servers.corp]\ncommand = \"" + example_server() + "\"\n";
     EXPECT_THAT(run(other, {"mcp", "status", "ex"}).err, why);
     EXPECT_THAT(run(other, {"call", "mcp__corp__no"}).err, Not(why)) << "the server is there";
+}
+
+TEST_F(EnterpriseFile, WhoseAllowListLacksAToolIsNamedAndNotTheUsersOwn) {
+    home.write(home.user_config() / "config.toml", "[permissions]\nallow = ['mcp__ex__*']\n");
+    const auto done = run("exclusive = false\n[policy]\nallow = ['mcp__ex__add']\n",
+                          {"call", "mcp__ex__echo", "message=a"});
+    EXPECT_EQ(done.exit_code, 7);
+    EXPECT_THAT(done.err,
+                HasSubstr("mcp__ex__echo is denied, as the enterprise config "
+                          "/etc/patchbay/enterprise.toml:3:10 does not allow it; ask your "
+                          "administrator\n"));
 }
 
 }  // namespace

@@ -208,8 +208,10 @@ TEST(Shown, LogsOfAServer) {
     EXPECT_THAT(last.out, Not(HasSubstr("one")));
     EXPECT_EQ(last.err, "");
     const auto told = json::parse(home.run({"mcp", "logs", "talks", "--json"}).out).as_array();
-    ASSERT_GE(told.size(), 3u);
-    EXPECT_THAT(json::value_to<std::string>(told.front()), HasSubstr("stderr one"));
+    ASSERT_GE(told.size(), 4u);
+    EXPECT_THAT(json::value_to<std::string>(told[0]),
+                HasSubstr("Z starts user config " + (home.user_config() / "mcp.json").string()));
+    EXPECT_THAT(json::value_to<std::string>(told[1]), HasSubstr("stderr one"));
     EXPECT_THAT(json::value_to<std::string>(told.back()), HasSubstr("stderr three"));
     EXPECT_EQ(home.run({"mcp", "logs", "nosuch"}).exit_code, 6);
 }

@@ -120,7 +120,7 @@ TEST(Trust, WhatWaitsHasAStateAndSaysWhatToDo) {
         EXPECT_THAT(refused.err,
                     AllOf(HasSubstr("server \"starts\" (project config " +
                                     (checkout.home.work() / ".mcp.json").string() + ":2:13) is "),
-                          HasSubstr(" is not approved as it is now; to see and approve it: "
+                          HasSubstr(" is not approved; to see and approve it: "
                                     "patchbay trust starts\n")));
     }
 }
@@ -187,7 +187,7 @@ TEST(Trust, AnApprovalLetsItRunAndARevocationDoesNot) {
     home.write(".mcp.json", R"({"mcpServers": {"a": {"args": ["--era", "legacy"], "command": ")" +
                                 example_server() + "\"}}}");
     EXPECT_EQ(home.run(call).exit_code, 7) << "it was changed";
-    EXPECT_THAT(home.run({"trust"}).out, HasSubstr("changed since it was approved"));
+    EXPECT_THAT(home.run({"trust"}).out, HasSubstr("changed since it was approved: args\n"));
     EXPECT_EQ(home.run({"trust", "a", "--yes"}).exit_code, 0);
     EXPECT_EQ(home.run(call).out, "hi\n");
     EXPECT_EQ(home.run({"trust", "--revoke", "a"}).exit_code, 0);
@@ -213,6 +213,57 @@ TEST(Trust, WhatIsApprovedAlreadyIsNoMistake) {
     EXPECT_EQ(both.exit_code, 0);
     EXPECT_THAT(both.err, AllOf(HasSubstr("already approved: a\n"), HasSubstr("\napproved: b\n")));
     EXPECT_EQ(home.run({"trust", "mine", "--yes"}).exit_code, 6) << "it never waited";
+}
+
+TEST(Trust, WhatIsApprovedAlreadyAndWouldNotWorkIsNoMistakeEither) {
+    Home home;
+    home.write(".mcp.json",
+               R"({"mcpServers": {"a": {"command": "sh", "args": ["${command:x}"]}}})");
+    EXPECT_EQ(home.run({"trust", "a", "--yes"}).err.substr(0, 12), "approved: a\n");
+    const auto again = home.run({"trust", "a", "--yes"});
+    EXPECT_EQ(again.exit_code, 0);
+    EXPECT_EQ(again.err, "already approved: a\n");
+    home.write(".mcp.json",
+               R"({"mcpServers": {"a": {"command": "sh", "args": ["${command:y}"]}}})");
+    EXPECT_EQ(home.run({"trust", "a", "--yes"}).err.substr(0, 12), "approved: a\n") << "changed";
+    home.write(".mcp.json", R"({"mcpServers": {}})");
+    EXPECT_EQ(home.run({"trust", "a", "--yes"}).exit_code, 6) << "it is gone";
+}
+
+TEST(Trust, ANameAsItsFileHasItLeadsToTheId) {
+    Home home;
+    home.write(
+        ".mcp.json",
+        R"({"mcpServers": {"My Server ü": {"command": "sh"}, "My-Server": {"command": "sh"}}})");
+    const auto leads_there =
+        AllOf(HasSubstr("server \"My Server ü\" (project config "),
+              HasSubstr(") is called My-Server-"), HasSubstr(" here; use that name\n"));
+    for (const Words& words :
+         {Words{"trust", "My Server ü", "--yes"}, Words{"trust", "--revoke", "My Server ü"},
+          Words{"mcp", "status", "My Server ü"}, Words{"tools", "--server", "My Server ü"},
+          Words{"mcp", "login", "My Server ü"}, Words{"mcp", "logs", "My Server ü"}}) {
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 6);
+        EXPECT_THAT(done.err, leads_there) << testing::PrintToString(words);
+    }
+}
+
+TEST(Trust, AFileThatOthersMayWriteIsNamedByWhoeverMissesAServerOfIt) {
+    Home home;
+    const auto file = home.write(".mcp.json", R"({"mcpServers": {"a": {"command": "sh"}}})");
+    const auto local = home.write(".patchbay.local.toml", "");
+    ASSERT_EQ(::chmod(file.c_str(), 0666), 0);
+    const auto told =
+        AllOf(HasSubstr("; " + file + ": not read, since others may write it: everybody may"),
+              HasSubstr("; " + local + ": not read: nor is the project file beside it"));
+    for (const Words& words :
+         {Words{"mcp", "status", "a"}, Words{"call", "mcp__a__x"}, Words{"tools", "--server", "a"},
+          Words{"mcp", "login", "a"}, Words{"mcp", "logout", "a"}, Words{"mcp", "logs", "a"},
+          Words{"trust", "a"}}) {
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 6);
+        EXPECT_THAT(done.err, told) << testing::PrintToString(words);
+    }
 }
 
 TEST(Trust, WhatWasApprovedOrRevokedIsToldInJsonToo) {
@@ -263,14 +314,17 @@ TEST(Trust, WithoutATerminalOnlyYesWithIdsApproves) {
 TEST(Trust, ItIsShownWholeAndNothingHidesInIt) {
     Home home;
     home.write(".mcp.json",
-               "{\"mcpServers\": {\"a\": {\"command\": \"sh\", \"args\": [\"-c\", "
+               "{\"mcpServers\": {\"ü b\": {\"command\": \"sh\", \"args\": [\"-c\", "
                "\"\xe2\x80\xae\\u001b[2K\xd0\xb0\xf0\x9f\x98\x80 ~\\u007f\"], "
                "\"env\": {\"K\": \"v\"}}}}");
     const auto done = home.run({"trust"});
     EXPECT_EQ(done.exit_code, 0) << done.err;
     EXPECT_THAT(
         done.out,
-        AllOf(HasSubstr("\"args\": [\"-c\",\"\\u202e\\u001b[2K\\u0430\\ud83d\\ude00 ~\\u007f\"]"),
+        AllOf(HasSubstr("\n  name: \"ü b\"  which is \"\\u00fc b\"\n"),
+              HasSubstr("\"args\": [\"-c\",\"\\u202e\\u001b[2K\xd0\xb0\xf0\x9f\x98\x80 ~\\u007f\"]"
+                        "  which is "
+                        "[\"-c\",\"\\u202e\\u001b[2K\\u0430\\ud83d\\ude00 ~\\u007f\"]\n"),
               HasSubstr("\"env\": {\"K\":\"v\"}"), HasSubstr("\n  program: \"/"),
               HasSubstr("\n  server:\n    \"command\": \"sh\"\n"),
               HasSubstr("\n  plugins:\n    \"stdio\": \"dev.patchbay.stdio\"\n"),

@@ -6,6 +6,8 @@
 namespace patchbay::app {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 namespace json = boost::json;
 
@@ -89,6 +91,34 @@ TEST(BatchRequest, NamesWhatItsOpCannotDoWithout) {
     };
     for (const auto& c : cases)
         EXPECT_EQ(trouble_with_params(request(c.text)), c.trouble) << c.text;
+}
+
+TEST(BatchRequest, RefusesWhatItsOpWouldNotLookAt) {
+    struct Case {
+        const char *text, *known;
+    };
+    const Case cases[] = {
+        {R"({"op":"status","server":"a"})", "id, op"},
+        {R"({"op":"barrier","timeout_ms":1})", "id, op"},
+        {R"({"op":"barrier","progress":true})", "id, op"},
+        {R"({"op":"tools/call","name":"mcp__a__b","server":"b"})",
+         "id, op, timeout_ms, progress, params, name, arguments, _meta"},
+        {R"({"op":"prompts/get","server":"a","name":"b","method":"c"})",
+         "id, op, server, timeout_ms, progress, params, name, arguments, _meta"},
+        {R"({"op":"ping","server":"a","method":"c","params":{}})",
+         "id, op, server, timeout_ms, progress, params"},
+        {R"({"op":"resources/list","timeout_ms":1})", "id, op, server"},
+        {R"({"op":"resources/list","params":{"cursor":"a"}})", "id, op, server"},
+        {R"({"op":"tools/list","_meta":{}})", "id, op, server"},
+        {R"({"op":"cancel","target":1,"server":"a"})", "id, op, target, reason"},
+        {R"({"op":"cancel","params":{"target":1}})", "id, op, target, reason"},
+        {R"({"op":"wait","method":"a","progress":true})", "id, op, method, server, timeout_ms"},
+    };
+    for (const auto& c : cases)
+        EXPECT_THAT(
+            trouble_with_params(request(c.text)),
+            AllOf(HasSubstr(" has no member \""), EndsWith("; known: " + std::string(c.known))))
+            << c.text;
 }
 
 TEST(BatchRequest, TakesItsOtherMembersForParamsWhenThereAreNone) {

@@ -137,7 +137,7 @@ TEST_F(RunningSnapshotTest, AChangedTimeOutCountsForTheNextRequest) {
     servers.at("git").results.erase("tools/call");
     const auto plan = running().apply(changed([](auto& c) { git(c).tool_timeout = 20ms; }));
     ASSERT_EQ(plan->adjust.size(), 1u);
-    EXPECT_THAT(plan->adjust[0].keys, ElementsAre("tool_timeout_ms"));
+    EXPECT_THAT(plan->adjust[0].keys, ElementsAre("tool_timeout"));
     EXPECT_EQ(call("mcp__git__log").error().code, ErrorCode::Timeout);
     EXPECT_EQ(servers.at("git").opened, 1);
 }

@@ -51,6 +51,23 @@ TEST(ServerLog, KeepsTheLastLinesOfEachServerOldestFirst) {
     EXPECT_TRUE(log.tail("nobody", 10).empty());
 }
 
+TEST(ServerLog, SaysAheadOfARunsFirstLineWhichDefinitionItIsOf) {
+    const test::PluginFolder folder;
+    ServerLog log(folder.path(), 100);
+    log.begin("s", "user config a:1:1");
+    EXPECT_TRUE(log.tail("s", 10).empty()) << "it has written nothing";
+    log.add("s", false, "one");
+    log.add("s", false, "two");
+    log.begin("s", "user config a:1:1");
+    log.begin("s", "project config b:2:2");
+    log.add("s", true, "three");
+    const auto lines = ElementsAre(
+        EndsWith("Z starts user config a:1:1"), EndsWith(" stderr one"), EndsWith(" stderr two"),
+        EndsWith("Z starts project config b:2:2"), EndsWith(" stdout three"));
+    EXPECT_THAT(log.tail("s", 10), lines);
+    EXPECT_THAT(ServerLog(folder.path(), 100).tail("s", 10), lines) << "from the file";
+}
+
 TEST(ServerLog, OfAnotherProcessIsReadFromItsFilesOldGenerationFirst) {
     const test::PluginFolder folder;
     folder.write("s.log.1", "one\ntwo\n");

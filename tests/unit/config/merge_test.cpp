@@ -377,6 +377,11 @@ TEST(ConfigMerge, AMistakeSaysWhatWasFound) {
     EXPECT_THAT(json(R"({"x":{"command":"x"}})"),
                 HasSubstr("unknown table or key \"x\"; a server stands below \"servers\" or "
                           "\"mcpServers\""));
+    const auto below = HasSubstr("; servers stand below \"servers\" or \"mcpServers\"");
+    EXPECT_THAT(json(R"({"context_servers":{"x":{"command":"x"}}})"), below) << "Zed's";
+    EXPECT_THAT(json(R"({"mcp":{"x":{"command":["x"],"type":"local"}}})"), below) << "opencode's";
+    EXPECT_THAT(json(R"({"mcp":{"x":{"command":["x"],"enabled":false}}})"), below);
+    EXPECT_EQ(json(R"({"mcp":{"gallery":{"on":"x"}}})"), "") << "of VS Code";
     EXPECT_THAT(json(R"({"x":{"colour":"x"}})"), ::testing::Not(HasSubstr("a server stands")));
 }
 

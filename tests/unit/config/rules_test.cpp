@@ -435,6 +435,13 @@ TEST(Rules, OfAServerRememberInWhoseWordsTheyAre) {
         EXPECT_EQ(words_in(text), Words::AnotherPrograms) << text;
 }
 
+TEST(Rules, ThatCanMatchNoToolAreToldAllAtOnce) {
+    const auto config = of_user("[permissions]\ndeny = ['git*', 'mcp__a__b', 'x']\n");
+    EXPECT_THAT(
+        all(config.diagnostics),
+        HasSubstr("permissions.deny: \"git*\", \"x\" can match no tool: public names are "));
+}
+
 TEST(Rules, OfADefinitionThatWaitsCountByTheKindOfTheirValue) {
     World world;
     world.folder.write("home/user/.config/patchbay/config.toml", kTwoServers);

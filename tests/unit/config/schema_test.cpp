@@ -109,7 +109,7 @@ TEST_F(Schema, AgreesWithTheReaderOnTypes) {
 }
 
 TEST(Defaults, AreWhatIsBuiltIn) {
-    auto config = check_file(data("defaults/defaults.toml"));
+    auto config = check_file(data("defaults/defaults.toml"), Scope::User, World().environment);
     EXPECT_EQ(all(config.diagnostics), "");
     EXPECT_EQ(to_json(config, false), to_json(Config{}, false));
     std::size_t given = config.origins.size();
@@ -121,7 +121,8 @@ class Examples : public ::testing::TestWithParam<std::string> {};
 TEST_P(Examples, LoadWithoutADiagnostic) {
     const auto enterprise = GetParam().starts_with("enterprise");
     const auto config =
-        check_file(data("examples/" + GetParam()), enterprise ? Scope::Enterprise : Scope::User);
+        check_file(data("examples/" + GetParam()), enterprise ? Scope::Enterprise : Scope::User,
+                   World().environment);
     EXPECT_EQ(all(config.diagnostics), "");
     EXPECT_FALSE(config.servers.empty());
 }

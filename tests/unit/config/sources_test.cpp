@@ -627,10 +627,39 @@ TEST(Sources, PluginServersAreOffUntilTheUserEnablesThem) {
 TEST(CheckFile, JudgesOneFileAlone) {
     World world;
     world.folder.write("x.toml", "[servers.a]\ncommand = 'x'\n[helth]\n");
-    EXPECT_THAT(all(check_file(world.folder / "x.toml").diagnostics),
+    const auto checked = [&](const char* name) {
+        return all(check_file(world.folder / name, Scope::User, world.environment).diagnostics);
+    };
+    EXPECT_THAT(checked("x.toml"),
                 HasSubstr("x.toml:3:2: unknown table or key \"helth\"; did you mean \"health\"?"));
-    EXPECT_THAT(all(check_file(world.folder / "none.toml").diagnostics),
-                HasSubstr("none.toml: no such file"));
+    EXPECT_THAT(checked("none.toml"), HasSubstr("none.toml: no such file"));
+}
+
+TEST(CheckFile, KnowsWhatItsFileAdjusts) {
+    World world;
+    const std::string user = "home/user/.config/patchbay/config.toml",
+                      project = "home/user/src/project/.patchbay/config.toml",
+                      local = "home/user/src/project/.patchbay.local.toml";
+    const auto checked = [&](const std::string& name, Scope scope) {
+        return all(check_file(world.folder / name, scope, world.environment).diagnostics);
+    };
+    world.folder.write(user, saying("x") + "tool_timeout_sec = 9\n[permissions]\nallow = ['*']\n");
+    world.folder.write(
+        project, "[servers.a]\ndisabled_tools = ['t']\n[permissions]\nallow = ['mcp__a__*']\n");
+    world.folder.write(local, "[servers.a]\ndisabled_tools = ['t', 'u']\n");
+    world.folder.write("elsewhere.toml", "[servers.a]\nenabled = false\n");
+    EXPECT_EQ(checked(project, Scope::Project), "");
+    EXPECT_EQ(checked(local, Scope::Local), "");
+    EXPECT_EQ(checked("elsewhere.toml", Scope::User), "");
+    world.folder.write(project, "[servers.a]\ntool_timeout_sec = 1\n");
+    EXPECT_THAT(checked(project, Scope::Project),
+                HasSubstr("may not shorten a time-out of a server"));
+    world.folder.write(user, "");
+    EXPECT_THAT(checked(project, Scope::Project),
+                HasSubstr("no weaker source defines this server"));
+    world.folder.write(local, saying("y"));
+    EXPECT_THAT(checked(project, Scope::Project), HasSubstr("no weaker source defines this server"))
+        << "a stronger one is none";
 }
 
 TEST(OfThisProcess, IgnoresARelativeConfigHome) {

@@ -266,7 +266,38 @@ TEST(CheckTransports, TellsOfATokenThatReachesNoProgram) {
         EXPECT_EQ(config.servers.size(), 1u);
         EXPECT_THAT(all(config.diagnostics), HasSubstr(c.says));
         EXPECT_EQ(config.diagnostics.empty(), !*c.says) << c.text;
+        const auto& server = config.servers[0];
+        EXPECT_TRUE(server.bearer_token_env_var.empty() || server.settings.contains("url"))
+            << "what reaches nothing is not asked for";
     }
+}
+
+TEST(CheckTransports, TellsOfAHomeFolderThatNoShellExpands) {
+    auto all_known = known();
+    all_known[0].schema = {};
+    const auto told = [&](const std::string& lines) {
+        auto config = of("[servers.a]\n" + lines);
+        check_transports(config, all_known);
+        EXPECT_EQ(config.servers.size(), 1u);
+        return all(config.diagnostics);
+    };
+    EXPECT_EQ(
+        told("command = '~/bin/x'"),
+        "warning: project config .mcp.toml:2:1: server \"a\": command: no shell expands ~, so "
+        "it is the name of a folder here; write ${HOME}\n");
+    EXPECT_THAT(told("command = 'x'\ncwd = '~'"), HasSubstr(":3:1: server \"a\": cwd: no shell"));
+    EXPECT_EQ(told("command = 'x'\nargs = ['~/x']"), "") << "the program may know what is meant";
+    EXPECT_EQ(told("command = '~x'"), "");
+}
+
+TEST(CheckTransports, NamesTheKeysThatHaveAnUnknownOneAsAWord) {
+    auto config = of("[servers.a]\ncommand = 'x'\ntimeout = 5\n");
+    check_transports(config, known());
+    EXPECT_THAT(
+        all(config.diagnostics),
+        ::testing::AllOf(HasSubstr("unknown key \"timeout\" for transport \"stdio\"; keys of "
+                                   "that word: "),
+                         HasSubstr("startup_timeout_sec, "), HasSubstr("tool_timeout_sec")));
 }
 
 TEST(CheckTransports, LeavesOpenSchemasAlone) {

@@ -96,6 +96,15 @@ TEST_F(Authorization, AMessageIsSentAgainAtMostTwice) {
     EXPECT_EQ(connection().state(), State::AuthRequired);
 }
 
+TEST_F(Authorization, ThatIsForbiddenByTheConfigurationIsSaidToBe) {
+    refuse("server/discover");
+    spec.config.auth = "none";
+    ASSERT_EQ(connect(), State::AuthRequired);
+    EXPECT_EQ(
+        connection().status().last_error,
+        "server \"s\": HTTP 401 (https://example.com/mcp); auth = \"none\" forbids a sign-in");
+}
+
 TEST_F(Authorization, WithoutAuthTheStateSaysWhatToDo) {
     refuse("server/discover");
     ASSERT_EQ(connect(), State::AuthRequired);

@@ -79,8 +79,21 @@ TEST_F(ConnectionTest, AWrongWorkingDirectoryIsGuessedOfAProgramThatNeverSpokeAl
 TEST_F(ConnectionTest, AStartThatTakesTooLongSaysHowFarItCame) {
     spec.config.startup_timeout = 30ms;
     EXPECT_NE(connect(), State::Ready);
-    EXPECT_EQ(connection().status().last_error,
-              "server \"s\": no answer to the handshake within 30 ms (startup_timeout_sec)");
+    EXPECT_EQ(
+        connection().status().last_error,
+        "server \"s\": no answer to the handshake within 30 ms (startup_timeout_sec); is this "
+        "an MCP server? Ask whoever runs it, or raise that time");
+    spec.config.settings = {{"command", "run"}};
+    connection_.reset();
+    EXPECT_NE(connect(), State::Ready);
+    EXPECT_THAT(connection().status().last_error,
+                HasSubstr("; is this an MCP server? Run its command by hand, or raise that time"));
+    spec.config.settings = {{"url", "http://127.0.0.1:9/mcp?key=s3cr3t"}};
+    connection_.reset();
+    EXPECT_NE(connect(), State::Ready);
+    EXPECT_THAT(connection().status().last_error,
+                HasSubstr("; is http://127.0.0.1:9/mcp an MCP server? Ask whoever"));
+    spec.config.settings = {};
     connection_.reset();
     spec.config.startup_timeout_from = "startup_timeout_ms";
     EXPECT_NE(connect(), State::Ready);
@@ -98,7 +111,8 @@ TEST_F(ConnectionTest, AStartThatTakesTooLongSaysHowFarItCame) {
 TEST_F(ConnectionTest, AStartThatTakesTooLongTellsOfLinesThatAreNoMessages) {
     const std::string told =
         "server \"s\": no answer to the handshake within 30 ms "
-        "(startup_timeout_sec); it wrote ";
+        "(startup_timeout_sec); is this an MCP server? Ask whoever runs it, or raise that time; it "
+        "wrote ";
     spec.config.startup_timeout = 30ms;
     for (const int lines : {1, 3}) {
         connection_.reset();

@@ -157,6 +157,27 @@ TEST(Printable, ShowsWhereSomethingIsThatNobodySees) {
     EXPECT_EQ(printable(plain, 100), plain);
 }
 
+TEST(Printable, KeepsJoinersWhereTheyAreSeen) {
+    const std::string persian = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645";
+    const std::string family =
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467 \u2764\ufe0f\u200d\U0001f525";
+    const std::string hindi = "\u0915\u094d\u200d\u0937";
+    for (const auto& text : {persian, family, hindi}) {
+        EXPECT_EQ(printable(text, 100), text);
+        EXPECT_EQ(printable_json("\"" + text + "\""), "\"" + text + "\"");
+        for (std::size_t most = 0; most < text.size(); ++most) {
+            const auto cut = printable(text, most);
+            EXPECT_EQ(printable(cut, 100), cut) << "no joiner is left at an end";
+        }
+    }
+    EXPECT_EQ(printable("\u0645\u200c", 100), "\u0645\ufffd");
+    EXPECT_EQ(printable("\u200c\u0645", 100), "\ufffd\u0645");
+    EXPECT_EQ(printable("\u0645\u200c\u200d\u0645", 100), "\u0645\ufffd\ufffd\u0645");
+    EXPECT_EQ(printable("\u0440\u200d\u0430", 100), "\u0440\ufffd\u0430")
+        << "Cyrillic joins nothing";
+    EXPECT_EQ(printable_json("\"\u0645\u200da\""), "\"\u0645\\u200da\"");
+}
+
 TEST(PrintableJson, SaysTheSameInEscapes) {
     EXPECT_EQ(printable_json("{\"a\":\"x\u009b2J\u202ey\U000e0041\u2028\"}"),
               R"({"a":"x\u009b2J\u202ey\udb40\udc41\u2028"})");

@@ -159,6 +159,28 @@ TEST(Policy, AReasonNamesThePlaceOfThePattern) {
               "c.toml:3:10) matches \"mcp__s__list\"; add that to it");
 }
 
+// Of several lists the strongest one that lacks the tool is named: what is added to another is in vain.
+TEST(Policy, AReasonNamesTheListThatLacksTheTool) {
+    const config::Place mine{config::Scope::User, "c.toml", 3, 10},
+        theirs{config::Scope::Enterprise, "/etc/e.toml", 2, 9};
+    const auto reason = [&](std::vector<std::string> user, std::vector<std::string> enterprise,
+                            const char* tool) {
+        config::Permissions permissions;
+        permissions.allow = {"mcp__s__both"};
+        permissions.allow_lists = {{std::move(user), mine}, {std::move(enterprise), theirs}};
+        return judge(permissions, server_named("s"), tool).reason;
+    };
+    EXPECT_EQ(
+        reason({"mcp__s__*"}, {"mcp__s__both"}, "big"),
+        "mcp__s__big is denied, as the enterprise config /etc/e.toml:2:9 does not allow it; ask "
+        "your administrator");
+    EXPECT_EQ(
+        reason({"mcp__s__both"}, {"mcp__s__*"}, "big"),
+        "mcp__s__big is denied, as no pattern of [permissions] allow (user config c.toml:3:10) "
+        "matches \"mcp__s__big\"; add that to it");
+    EXPECT_THAT(reason({"mcp__s__both"}, {"mcp__s__both"}, "big"), HasSubstr("administrator"));
+}
+
 TEST(Policy, AReasonSaysWhatOfTheServerWasAskedFor) {
     auto server = server_named("s");
     const auto reason = [&](const config::Permissions& permissions,

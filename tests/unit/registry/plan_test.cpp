@@ -67,17 +67,17 @@ const Row kRows[] = {
     {"oauth", kUrl, "url = \"https://example.com\"\noauth = {client_id = \"me\"}",
      "restart a: oauth\n"},
     {"startup_timeout_sec", kStdio, "command = \"run\"\nstartup_timeout_sec = 5",
-     "adjust a: startup_timeout_ms\n"},
+     "adjust a: startup_timeout\n"},
     {"startup_timeout_ms", kStdio, "command = \"run\"\nstartup_timeout_ms = 5",
-     "adjust a: startup_timeout_ms\n"},
+     "adjust a: startup_timeout\n"},
     {"request_timeout_ms", kStdio, "command = \"run\"\nrequest_timeout_ms = 5",
-     "adjust a: request_timeout_ms\n"},
+     "adjust a: request_timeout\n"},
     {"request_timeout_sec", kStdio, "command = \"run\"\nrequest_timeout_sec = 5",
-     "adjust a: request_timeout_ms\n"},
+     "adjust a: request_timeout\n"},
     {"tool_timeout_sec", kStdio, "command = \"run\"\ntool_timeout_sec = 5",
-     "adjust a: tool_timeout_ms\n"},
+     "adjust a: tool_timeout\n"},
     {"tool_timeout_ms", kStdio, "command = \"run\"\ntool_timeout_ms = 5",
-     "adjust a: tool_timeout_ms\n"},
+     "adjust a: tool_timeout\n"},
     {"enabled_tools", "command = \"run\"\nenabled_tools = [\"x\"]",
      "command = \"run\"\nenabled_tools = [\"x\", \"y\"]",
      "gained mcp__a__y\nwidened servers.a.enabled_tools: + y\n"},
@@ -137,6 +137,18 @@ TEST(PlanOfAKey, HasARowForEachOfTheSchema) {
     EXPECT_EQ(rows, keys) << "what does a change of that key do to a running server?";
 }
 
+TEST(Plan, NamesEachKeyOfAServerThatRestarts) {
+    EXPECT_EQ(text_of(plan_of("[servers.a]\ncommand = \"x\"",
+                              "[servers.a]\ncommand = \"y\"\nlazy = true\ntool_timeout_sec = 5")),
+              "restart a: command, lazy, tool_timeout\n");
+}
+
+TEST(Plan, ATimeoutInAnotherUnitIsTheSame) {
+    EXPECT_TRUE(plan_of("[servers.a]\ncommand = \"x\"\ntool_timeout_sec = 5",
+                        "[servers.a]\ncommand = \"x\"\ntool_timeout_ms = 5000")
+                    .empty());
+}
+
 TEST(Plan, WhatATableSignsInWithStartsItsServersAnew) {
     const std::string servers =
         "[servers.a]\nurl = \"https://a.com\"\nauth = \"corp\"\n[servers.b]\ncommand = \"b\"\n";
@@ -173,15 +185,16 @@ TEST(Plan, SaysOfEachRuleWhichWayItGoes) {
         {"", "[permissions]\ndeny = [\"mcp__a__*\"]", "narrowed permissions.deny: + mcp__a__*\n"},
         {"[permissions]\ndeny = [\"mcp__a__*\"]", "", "widened permissions.deny: - mcp__a__*\n"},
         {"", "[permissions]\nallow = [\"mcp__a__*\"]",
-         "widened permissions.allow: + mcp__a__*\nnarrowed permissions.allow: only what it "
-         "names\n"},
+         "widened permissions.allow: + mcp__a__* (without an approval)\nnarrowed "
+         "permissions.allow: "
+         "only what it names\n"},
         {"[permissions]\nallow = [\"mcp__a__*\"]", "",
          "widened permissions.allow: no longer only what it names\n"
-         "narrowed permissions.allow: - mcp__a__*\n"},
+         "narrowed permissions.allow: - mcp__a__* (not without an approval)\n"},
         {"[permissions]\nallow = [\"mcp__a__x\"]", "[permissions]\nallow = [\"mcp__a__y\"]",
          "widened permissions.allow: + mcp__a__y\nnarrowed permissions.allow: - mcp__a__x\n"},
         {"", "[permissions]\nallow = 5", "narrowed permissions: deny everything\n"},
-        {"[permissions]\nallow = 5", "", "widened permissions: are read again\n"},
+        {"[permissions]\nallow = 5", "", "widened permissions: no longer deny everything\n"},
     };
     const std::string a = "[servers.a]\ncommand = \"run\"\n";
     for (const auto& each : cases) {

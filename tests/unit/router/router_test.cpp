@@ -49,6 +49,14 @@ TEST_F(RouterTest, NamesTheNearestWhenThereIsNoSuchTool) {
                 HasSubstr("no enabled server has this prefix"));
 }
 
+TEST_F(RouterTest, ANameAsItsServerHasItLeadsToThePublicOne) {
+    add_server("odd");
+    servers.at("odd").be_modern({tool_named("weird name/x")});
+    EXPECT_THAT(call("mcp__odd__weird name/x").error().message,
+                HasSubstr("server \"odd\" has no tool \"mcp__odd__weird name/x\"; did you mean \"" +
+                          protocol::public_name("odd", "weird name/x") + "\"?"));
+}
+
 TEST_F(RouterTest, NamesTheNearestOfAllToolsWhereNoServerHasThePrefix) {
     ASSERT_TRUE(call("mcp__git__log"));
     EXPECT_THAT(call("mcp__gti__log").error().message,

@@ -1,3 +1,4 @@
+#include "service/trust.hpp"
 #include "unit/service/fixture.hpp"
 
 namespace patchbay::service {
@@ -62,6 +63,26 @@ TEST_F(ServiceTest, AFileThatStandsAloneIsNamedWhereNothingIsFound) {
     config.closed_by = "enterprise config e.toml is exclusive";
     EXPECT_THAT(known().no_such_server("nowhere").message,
                 HasSubstr("; enterprise config e.toml is exclusive, so no other file counts"));
+}
+
+TEST_F(ServiceTest, AFileThatWasNotReadIsNamedWhereNothingIsFound) {
+    config.passed_over = {"/p/.mcp.json: not read, since others may write it"};
+    const auto end = ::testing::EndsWith("; /p/.mcp.json: not read, since others may write it");
+    EXPECT_THAT(known().no_such_server("nowhere").message, end);
+    const std::vector<std::string> one{"nowhere"};
+    EXPECT_THAT(chosen(one, config).error().message, end);
+    config.servers.clear();
+    EXPECT_THAT(known().no_such_server("nowhere").message, end);
+}
+
+TEST_F(ServiceTest, TheNameThatAFileHasLeadsToTheIdWhateverBecameOfTheServer) {
+    config.names["My Server"] = {"My-Server", {config::Scope::Project, ".mcp.json", 3, 5}};
+    const std::string told =
+        "server \"My Server\" (project config .mcp.json:3:5) is called My-Server here; use that "
+        "name";
+    EXPECT_EQ(known().no_such_server("My Server").message, told);
+    EXPECT_EQ(chosen({"My Server"}, config).error().message, told);
+    EXPECT_THAT(known().no_such_server("").message, HasSubstr("no server \"\" is configured"));
 }
 
 }  // namespace

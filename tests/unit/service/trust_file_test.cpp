@@ -19,6 +19,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 config::Proposal proposal(const std::string& id, const std::string& digest,
                           const std::string& directory = "/work") {
@@ -69,6 +70,34 @@ TEST_F(TrustFileTest, AnApprovalReplacesTheOneBefore) {
     EXPECT_TRUE(trust.approved(proposal("b", "2"))) << "what is not named stays";
 }
 
+TEST_F(TrustFileTest, NamesTheKeysThatHaveChangedSinceAndKeepsNoValue) {
+    TrustFile trust(state);
+    auto made = proposal("a", "1");
+    made.definition = {
+        {"server",
+         {{"command", "run"}, {"args", {"-v"}}, {"env", {{"KEY", "s3cr3t"}, {"SAME", "x"}}}}},
+        {"program", "/bin/run"},
+        {"folder", "/work"}};
+    ASSERT_TRUE(trust.approve({made}));
+    EXPECT_THAT(record(), Not(HasSubstr("s3cr3t")));
+    EXPECT_THAT(trust.changed(made), IsEmpty());
+    made.digest = "2";
+    made.definition["server"] = {{"command", "run"},
+                                 {"args", {"-w"}},
+                                 {"cwd", "/"},
+                                 {"env", {{"KEY", "other"}, {"SAME", "x"}}}};
+    made.definition["program"] = nullptr;
+    EXPECT_THAT(TrustFile(state).changed(made), ElementsAre("args", "cwd", "env.KEY", "program"));
+    EXPECT_THAT(trust.changed(proposal("b", "1")), IsEmpty()) << "never approved";
+}
+
+TEST_F(TrustFileTest, ARecordOfADigestAloneIsAnApproval) {
+    write(R"({"version":1,"projects":{"/work":{"a":"1"}}})");
+    EXPECT_TRUE(TrustFile(state).approved(proposal("a", "1")));
+    EXPECT_FALSE(TrustFile(state).approved(proposal("a", "2")));
+    EXPECT_THAT(TrustFile(state).changed(proposal("a", "2")), IsEmpty());
+}
+
 TEST_F(TrustFileTest, WritesNothingThatItCouldNotReadAgain) {
     TrustFile trust(state);
     ASSERT_TRUE(trust.approve({proposal("a", "1")}));
@@ -110,7 +139,8 @@ TEST_F(TrustFileTest, RevokesWhatIsNamedAndForgetsAProjectWithoutAny) {
     EXPECT_TRUE(trust.approved(proposal("b", "1")));
     EXPECT_TRUE(trust.approved(proposal("a", "1", "/o")));
     ASSERT_TRUE(trust.revoke("/work", {"b"}));
-    EXPECT_EQ(record(), "{\"version\":1,\"projects\":{\"/o\":{\"a\":\"1\"}}}\n");
+    EXPECT_EQ(record(), R"({"version":1,"projects":{"/o":{"a":{"digest":"1","parts":{}}}}})"
+                        "\n");
 }
 
 TEST_F(TrustFileTest, RevokesNothingWhenOneOfTheIdsIsNotApproved) {

@@ -77,27 +77,14 @@ TEST_F(Trust, ChoosesByIdsAndNamesNoOtherOne) {
     EXPECT_THAT(chosen({"mine"}, config).error().message, HasSubstr("\"mine\" needs no approval"));
 }
 
-TEST_F(Trust, IsOfACheckoutAloneAndAsItStands) {
-    ASSERT_TRUE(trust.approve({proposal("files")}));
-    const TrustFile later(folder.path() + "/state");
-    EXPECT_FALSE(is_approved("files", "/work", later, config)) << "it is not in force";
-    config::Server files;
-    files.id = "files";
-    files.place.scope = config::Scope::User;
-    config.servers = {files};
-    EXPECT_FALSE(is_approved("files", "/work", later, config)) << "the user's own";
-    config.servers[0].place.scope = config::Scope::Project;
-    EXPECT_TRUE(is_approved("files", "/work", later, config));
-    EXPECT_FALSE(is_approved("files", "/elsewhere", later, config));
-}
-
-TEST_F(Trust, OfATableIsThatOfTheOneOfItsName) {
-    ASSERT_TRUE(trust.approve({proposal("auth.corp")}));
-    const config::Place project{config::Scope::Project, ".mcp.toml", 1, 1};
-    config.origins = {{"auth.other", project}};
-    EXPECT_FALSE(is_approved("auth.corp", "/work", trust, config)) << "it is not in force";
-    config.origins = {{"auth.corp", project}};
-    EXPECT_TRUE(is_approved("auth.corp", "/work", trust, config));
+TEST_F(Trust, IsThereForWhatIsApprovedAndWaitsForNothing) {
+    EXPECT_FALSE(is_approved("files", config));
+    config.approved = {"files", "auth.corp"};
+    EXPECT_TRUE(is_approved("files", config))
+        << "though it may be in no server of the configuration";
+    EXPECT_TRUE(is_approved("auth.corp", config));
+    config.untrusted = {proposal("files")};
+    EXPECT_FALSE(is_approved("files", config)) << "a stronger file has another definition";
 }
 
 }  // namespace
