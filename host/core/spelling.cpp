@@ -22,8 +22,7 @@ bool Effort::spend(std::size_t steps) {
 
 Spelling::Spelling(std::string_view name) : size_(name.size()) {
     if (size_ > kMostBytes) return;
-    for (std::size_t i = 0; i < size_; ++i)
-        places_[byte_of(name[i])] |= std::uint64_t{1} << i;
+    for (std::size_t i = 0; i < size_; ++i) places_[byte_of(name[i])] |= std::uint64_t{1} << i;
 }
 
 // A column of the table of edits in five words of bits (H. Hyyrö, "A bit-vector algorithm for computing
