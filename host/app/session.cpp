@@ -207,7 +207,7 @@ void Session::connect(const std::vector<std::string>& servers, const Meanwhile& 
     if (!global_.quiet)
         line.show("connecting to " + std::to_string(count) +
                   (count == 1 ? " server ..." : " servers ..."));
-    host_->connections().connect(servers, [settled] { *settled = true; });
+    host_->connections().connect(*caller_, servers, [settled] { *settled = true; });
     // Two looks that find as many silent ones are the patience.
     core::Loop::TimerId next = 0;
     std::size_t seen = count, told = count;

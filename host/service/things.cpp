@@ -63,7 +63,7 @@ std::string to_json(const ThingList& list, Kind kind) {
 void ThingListing::connect_and_list() {
     // Of one server its own error is worth more than the state that it is left in.
     if (!server_.empty()) return ask(server_);
-    known_.connections().connect({}, [self = weak_from_this()] {
+    known_.connections().connect(caller_, {}, [self = weak_from_this()] {
         if (const auto listing = self.lock()) listing->list(Wait::ToTheEnd);
     });
 }
@@ -71,7 +71,12 @@ void ThingListing::connect_and_list() {
 void ThingListing::list(Wait wait) {
     for (const auto& id : known_.connections().ids()) {
         if (!server_.empty() && id != server_) continue;
-        auto& connection = known_.connections().find(id).value().get();
+        const auto leased = known_.connections().lease(id, caller_);
+        if (!leased) {
+            list_.errors.push_back({id, leased.error()});
+            continue;
+        }
+        const auto& connection = leased->get();
         const auto status = connection.status();
         const bool ready = status.state == State::Ready;
         if (!ready || wait == Wait::CutShort) {

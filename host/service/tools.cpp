@@ -61,12 +61,12 @@ Operation list_tools(const Servers& known, const connection::Caller& caller,
     const auto operation = std::make_shared<std::function<void(Result<ToolList>)>>(std::move(done));
     const std::weak_ptr waiting(operation);
     if (server.empty()) {
-        known.connections().connect({}, [&known, &caller, waiting] {
+        known.connections().connect(caller, {}, [&known, &caller, waiting] {
             if (const auto told = waiting.lock()) (*told)(tools_listed(known, caller));
         });
         return operation;
     }
-    const auto connection = known.connections().find(server);
+    const auto connection = known.connections().lease(server, caller);
     if (!connection) {
         known.connections().loop().defer([waiting, error = connection.error()] {
             if (const auto told = waiting.lock()) (*told)(error);

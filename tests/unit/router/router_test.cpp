@@ -29,7 +29,7 @@ TEST_F(RouterTest, ToolsWhoseNamesWouldBeTheSameAreToldApart) {
     ASSERT_EQ(protocol::public_name("a", "_log"), protocol::public_name("a_", "log"));
     router();
     bool settled = false;
-    connections->connect({"a", "a_"}, [&] { settled = true; });
+    connections->connect(caller, {"a", "a_"}, [&] { settled = true; });
     ASSERT_TRUE(loop.run_until([&] { return settled; }, core::Clock::now() + 20s));
     const auto tools = router().tools(caller);
     ASSERT_EQ(tools.size(), 2u);
@@ -144,7 +144,7 @@ TEST_F(RouterTest, ACallsOwnLimitAndProgressGoWithIt) {
             if (!connected) router_.reset();
             router();
             servers.at("git").received.clear();
-            if (connected) connections->connect({"git"}, [] {});
+            if (connected) connections->connect(caller, {"git"}, [] {});
             std::optional<Error> error;
             const auto ended = [&](const Result<Reply>& reply) { error = reply.error(); };
             const auto progress = [](const connection::Progress&) {};
@@ -261,7 +261,7 @@ TEST_F(RouterTest, TheHostMayEndWhileServersConnect) {
     router_.reset();
     EXPECT_EQ(ended, 3);
     bool settled = false;
-    connections->connect({"git"}, [&] { settled = true; });
+    connections->connect(caller, {"git"}, [&] { settled = true; });
     EXPECT_TRUE(loop.run_until([&] { return settled; }, core::Clock::now() + 20s));
     EXPECT_EQ(ended, 3) << "each once";
     EXPECT_TRUE(servers.at("git").requests("tools/call").empty());
