@@ -11,8 +11,9 @@ namespace {
 
 // What a person looks for first: what works, then what is on its way, then why it does not.
 std::size_t rank(State state) {
-    constexpr std::array kOrder{State::Ready, State::Connecting, State::Reconnecting,
-                                State::AuthRequired, State::Error, State::Failed, State::Idle};
+    constexpr std::array kOrder{State::Ready,        State::Connecting, State::Reconnecting,
+                                State::AuthRequired, State::Error,      State::Failed,
+                                State::Idle};
     return static_cast<std::size_t>(std::find(kOrder.begin(), kOrder.end(), state) -
                                     kOrder.begin());
 }
@@ -228,9 +229,8 @@ Status ServerConnections::status() const {
         return std::pair(slot->tenure.use() == Use::Spare, rank(slot->connection->state()));
     };
     const auto best =
-        std::min_element(slots_.begin(), slots_.end(), [&](const auto& a, const auto& b) {
-            return place_of(a) < place_of(b);
-        });
+        std::min_element(slots_.begin(), slots_.end(),
+                         [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
     auto status = (*best)->connection->status();
     if (slots_.size() == 1) return status;
     for (const auto& slot : slots_) {

@@ -40,12 +40,12 @@ public:
     std::vector<Connection*> all() const;
 
     // The pool's own.
-    void begin();                                // a spare, where one is to be kept from the start
-    void amend(registry::ServerSpec spec);       // an equal one
-    void redefine(registry::ServerSpec spec);    // those in use are opened again
-    void release(CallerNumber caller);           // it goes
-    void retire_all();                           // the server goes
-    void refuse_more() { closing_ = true; }      // the host goes
+    void begin();                              // a spare, where one is to be kept from the start
+    void amend(registry::ServerSpec spec);     // an equal one
+    void redefine(registry::ServerSpec spec);  // those in use are opened again
+    void release(CallerNumber caller);         // it goes
+    void retire_all();                         // the server goes
+    void refuse_more() { closing_ = true; }    // the host goes
 
 private:
     struct Slot {

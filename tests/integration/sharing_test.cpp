@@ -147,8 +147,7 @@ TEST_F(Sharing, DoesNotStartASpareOverAndOverWhoseProgramEndsAtOnce) {
         return std::count(std::istreambuf_iterator<char>(lines), {}, '\n');
     };
     command = R"(["/bin/sh", "-c", "echo >> )" + (folder / "starts") + R"("])";
-    settings = {"servers.one.warm=1", "health.reconnect_first_ms=1",
-                "health.reconnect_attempts=1"};
+    settings = {"servers.one.warm=1", "health.reconnect_first_ms=1", "health.reconnect_attempts=1"};
     ASSERT_TRUE(until([&] { return status().state == connection::State::Failed; }));
     const auto before = starts();
     EXPECT_GE(before, 2) << "the first and one more";

@@ -81,8 +81,8 @@ protected:
         if (!leased) return leased.error().message;
         leased->get().request(who, {"tools/call", {"\"name\":\"a\"", ""}, {}, {}},
                               [&ended](const Result<Reply>& reply) {
-                                  ended = reply ? std::string(reply->result)
-                                                : reply.error().message;
+                                  ended =
+                                      reply ? std::string(reply->result) : reply.error().message;
                               });
         EXPECT_TRUE(wait([&] { return ended.has_value(); }));
         return ended.value_or("never");
@@ -141,10 +141,8 @@ protected:
     std::size_t opened = 0, closed = 0;
     test::PlainExpander expander;
     test::NoCredentials credentials;
-    test::FakeTransports transports{
-        [this](const plugin::ChannelOptions&, plugin::ChannelEvents& on) {
-            return open_another(on);
-        }};
+    test::FakeTransports transports{[this](const plugin::ChannelOptions&,
+                                           plugin::ChannelEvents& on) { return open_another(on); }};
     Callers callers;
     test::FakeCaller first{callers};
     Eras eras;
@@ -162,10 +160,14 @@ TEST_F(Pool, GivesEachCallerWhatTheModeSays) {
         std::size_t processes;  // of two callers
     };
     const Row rows[] = {
-        {"", true, false, 2},           {"", false, false, 1},
-        {"auto", true, true, 2},        {"auto", false, false, 1},
-        {"shared", true, false, 2},     {"shared", true, true, 1},
-        {"shared", false, false, 1},    {"per_session", true, true, 2},
+        {"", true, false, 2},
+        {"", false, false, 1},
+        {"auto", true, true, 2},
+        {"auto", false, false, 1},
+        {"shared", true, false, 2},
+        {"shared", true, true, 1},
+        {"shared", false, false, 1},
+        {"per_session", true, true, 2},
         {"per_session", false, false, 2},
     };
     for (const auto& row : rows) {
@@ -224,8 +226,7 @@ TEST_F(Pool, OneThatCrashesLeavesTheOthersAlone) {
 }
 
 TEST_F(Pool, AChangedListIsToldToThoseWhomItsConnectionServes) {
-    const std::string changed =
-        R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})";
+    const std::string changed = R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})";
     for (const bool shared : {false, true}) {
         pool_.reset();
         const auto before = processes.size();
@@ -299,8 +300,7 @@ TEST_F(Pool, OneCallerMoreThanTheLimitIsRefusedAndTheOthersGoOn) {
     connect(first);
     connect(*second);
     processes.at(1).holds_on = true;
-    EXPECT_EQ(call(third),
-              "server \"s\": 2 connections are open (limit connections_per_server)");
+    EXPECT_EQ(call(third), "server \"s\": 2 connections are open (limit connections_per_server)");
     bool settled = false;
     pool().connect(third, {"s"}, [&] { settled = true; });
     EXPECT_TRUE(wait([&] { return settled; })) << "and keeps nobody waiting";
@@ -321,7 +321,9 @@ TEST_F(Pool, ASpareWaitsForTheNextCallerWhoStartsNothing) {
     ASSERT_EQ(opened, 1u);
     EXPECT_EQ(call(first), "1");
     ASSERT_TRUE(wait([&] { return opened == 2; })) << "the next one's";
-    ASSERT_TRUE(wait([&] { return uses() == std::vector<std::string>{"own ready", "spare ready"}; }));
+    ASSERT_TRUE(wait([&] {
+        return uses() == std::vector<std::string>{"own ready", "spare ready"};
+    }));
     test::FakeCaller second{callers};
     auto* const taken = connect(second);
     EXPECT_EQ(taken->state(), State::Ready);
