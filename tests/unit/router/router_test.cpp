@@ -341,6 +341,22 @@ TEST_F(RouterTest, WhatWaitsForAServerThatStartsIsBounded) {
     EXPECT_EQ((*second.end)->code, ErrorCode::Limit) << "in number too";
 }
 
+TEST_F(RouterTest, AnotherCallerOfASharedServerNeedsNeitherAConnectionNorAList) {
+    ASSERT_TRUE(call("mcp__git__log"));
+    test::FakeCaller second{callers};
+    bool answered = false;
+    Call request;
+    request.name = "mcp__git__log";
+    router().call(second, std::move(request), [&](const Result<Reply>& reply) {
+        EXPECT_TRUE(reply);
+        answered = true;
+    });
+    EXPECT_EQ(servers.at("git").requests("tools/call").size(), 2u) << "it is sent at once";
+    ASSERT_TRUE(loop.run_until([&] { return answered; }, core::Clock::now() + 20s));
+    EXPECT_EQ(servers.at("git").opened, 1);
+    EXPECT_EQ(servers.at("git").requests("tools/list").size(), 1u);
+}
+
 TEST_F(RouterTest, AToolThatIsKnownIsCalledWithoutAnotherList) {
     auto& server = servers.at("git");
     server.results["tools/list"] = [](const auto&) -> json::value {
