@@ -104,6 +104,7 @@ struct Host::Impl final : connection::ServerEvents {
         terms.health = health;
         terms.limits = config.limits;
         terms.long_lived = options.long_lived;
+        terms.stdio_sharing = config.host.stdio_sharing;
         if (person->presence() != auth::Person::Presence::Nobody)
             terms.asking = plugin::Asking::MayAsk;
         connections.emplace(connection::Context{.loop = loop,
@@ -174,7 +175,7 @@ struct Host::Impl final : connection::ServerEvents {
     std::optional<PluginTransports> transports;
     std::optional<policy::Policy> policy;
     catalogue::Catalogue catalogue;
-    std::optional<connection::ConnectionManager> connections;
+    std::optional<connection::ConnectionPool> connections;
     std::optional<router::Router> router;
     std::optional<service::Servers> servers;
     std::optional<RunningSnapshot> snapshots;
@@ -240,7 +241,7 @@ connection::Callers& Host::callers() {
 plugin::Catalogue& Host::plugins() {
     return impl_->plugins;
 }
-connection::ConnectionManager& Host::connections() {
+connection::ConnectionPool& Host::connections() {
     return *impl_->connections;
 }
 router::Router& Host::router() {

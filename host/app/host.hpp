@@ -8,7 +8,7 @@
 #include "app/sign_ins.hpp"
 #include "auth/person.hpp"
 #include "config/load.hpp"
-#include "connection/connection_manager.hpp"
+#include "connection/connection_pool.hpp"
 #include "core/loop.hpp"
 #include "plugin/loading/catalogue.hpp"
 #include "registry/plan.hpp"
@@ -63,7 +63,7 @@ public:
     // Whoever asks for something is one of these: a LocalCaller, or a Caller of the embedder's own.
     connection::Callers& callers();
     plugin::Catalogue& plugins();
-    connection::ConnectionManager& connections();
+    connection::ConnectionPool& connections();
     router::Router& router();
 
     // What operations stand on: statuses, and why there is no server of a name.

@@ -7,7 +7,7 @@
 namespace patchbay::app {
 
 RunningSnapshot::RunningSnapshot(config::Config& config, policy::Policy& policy,
-                                 connection::ConnectionManager& connections)
+                                 connection::ConnectionPool& connections)
     : config_(config),
       policy_(policy),
       connections_(connections),

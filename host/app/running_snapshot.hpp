@@ -7,7 +7,7 @@
 //          nothing has changed.
 #pragma once
 
-#include "connection/connection_manager.hpp"
+#include "connection/connection_pool.hpp"
 #include "policy/policy.hpp"
 #include "registry/plan.hpp"
 
@@ -21,7 +21,7 @@ public:
 
     // `config`: what the others were made of.
     RunningSnapshot(config::Config& config, policy::Policy& policy,
-                    connection::ConnectionManager& connections);
+                    connection::ConnectionPool& connections);
 
     const Pointer& now() const { return now_; }
     // Tools as the servers have listed them.
@@ -34,7 +34,7 @@ private:
 
     config::Config& config_;
     policy::Policy& policy_;
-    connection::ConnectionManager& connections_;
+    connection::ConnectionPool& connections_;
     Pointer now_, before_;
 };
 

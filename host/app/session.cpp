@@ -202,7 +202,7 @@ void Session::connect(const std::vector<std::string>& servers, const Meanwhile& 
     const auto count = servers.empty() ? host_->connections().ids().size() : servers.size();
     // Told at the latest when the servers are closed, which is after this has returned.
     const auto settled = std::make_shared<bool>(false);
-    host_->connections().connect(servers, [settled] { *settled = true; });
+    host_->connections().connect(*caller_, servers, [settled] { *settled = true; });
     wait_for({count, [&] { return silent_of(servers); },
               [&] { return *settled || was_interrupted(); }, [] {}},
              meanwhile);

@@ -106,6 +106,11 @@ void print_detail(const Session& session, const Status& status) {
     row("last error", status.last_error, "red");
     if (status.stray_lines) row("stray stdout lines", std::to_string(status.stray_lines));
     for (const auto& note : status.notes) row("note", note);
+    for (const auto& one : status.connections) {
+        const auto pid = one.facts.find("pid");
+        row("connection", one.use + ", " + connection::name_of(one.state) +
+                              (pid == one.facts.end() ? "" : ", pid " + pid->second));
+    }
     print_table(rows);
 }
 

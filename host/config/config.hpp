@@ -94,7 +94,10 @@ struct Server {
     std::string trust;                   // "", "trusted", "untrusted"
     std::string mode;
     bool lazy = false;
-    std::string protocol = "auto";      // or one revision
+    // How long a shared connection that nobody holds is kept; 0: for ever. None: as `lazy` says.
+    std::optional<std::chrono::milliseconds> idle_timeout;
+    unsigned warm = 0;              // connections that are kept ready for callers to come: 0 or 1
+    std::string protocol = "auto";  // or one revision
     std::vector<std::string> fallback;  // transports tried in order
     bool required = false;
     bool restart = true;
@@ -187,6 +190,8 @@ struct PluginSettings {                    // [plugins]
 struct HostSettings {  // [host]
     // How long the loop may poll before it sleeps, where that pays (core/spin.hpp); 0: never.
     std::chrono::microseconds spin{50};
+    // Whether a program of this machine may serve several callers, where its `mode` is "shared".
+    bool stdio_sharing = false;
 };
 
 struct Config {

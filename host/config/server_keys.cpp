@@ -58,6 +58,13 @@ std::string take_transports(std::vector<std::string>& target, const Node& value)
     return wrong;
 }
 
+std::string take_warm(unsigned& target, const Node& value) {
+    if (!value.is(Node::Kind::Integer) || value.integer < 0 || value.integer > 1)
+        return wrong_number("0 or 1", value);
+    target = static_cast<unsigned>(value.integer);
+    return {};
+}
+
 using S = Server;
 using N = const Node&;
 constexpr auto kYes = Overlay::Yes;
@@ -114,6 +121,9 @@ const std::array kServerKeys = {
               }},
     ServerKey{"mode", kYes, [](S& s, N v) { return take_text(s.mode, v); }},
     ServerKey{"lazy", kNo, [](S& s, N v) { return take_flag(s.lazy, v); }},
+    ServerKey{"idle_timeout_sec", kNo,
+              [](S& s, N v) { return take_duration(s.idle_timeout.emplace(), v, 1000, 0); }},
+    ServerKey{"warm", kNo, [](S& s, N v) { return take_warm(s.warm, v); }},
     ServerKey{"protocol", kNo, [](S& s, N v) { return take_one_of(s.protocol, v, protocols()); }},
     ServerKey{"fallback", kNo, [](S& s, N v) { return take_transports(s.fallback, v); }},
     ServerKey{"required", kNo, [](S& s, N v) { return take_flag(s.required, v); }},

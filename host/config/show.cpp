@@ -137,6 +137,7 @@ json::object limits_json(const core::Limits& limits) {
             {"subscriptions", limits.subscriptions},
             {"server_requests", limits.server_requests},
             {"server_request_bytes", limits.server_request_bytes},
+            {"connections_per_server", limits.connections_per_server},
             {"local_starts", limits.local_starts},
             {"remote_starts", limits.remote_starts}};
 }
@@ -174,6 +175,8 @@ json::object to_json(const Server& server) {
     if (!server.trust.empty()) out["trust"] = server.trust;
     if (!server.mode.empty()) out["mode"] = server.mode;
     if (server.lazy) out["lazy"] = true;
+    if (server.idle_timeout) out["idle_timeout_sec"] = seconds(*server.idle_timeout);
+    if (server.warm > 0) out["warm"] = server.warm;
     if (server.protocol != "auto") out["protocol"] = server.protocol;
     if (!server.fallback.empty()) out["fallback"] = texts(server.fallback);
     if (server.required) out["required"] = true;
@@ -199,7 +202,8 @@ json::value to_json(const Config& config, bool with_origins) {
     out["health"] = health_json(config.health);
     out["permissions"] = permissions_json(config.permissions);
     out["limits"] = limits_json(config.limits);
-    out["host"] = json::object{{"spin_us", config.host.spin.count()}};
+    out["host"] = json::object{{"spin_us", config.host.spin.count()},
+                               {"stdio_sharing", config.host.stdio_sharing}};
     out["plugins"] = json::object{{"directories", texts(config.plugins.directories)},
                                   {"disabled", texts(config.plugins.disabled)},
                                   {"hang_limit", seconds(config.plugins.hang_limit)},

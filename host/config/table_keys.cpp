@@ -193,6 +193,8 @@ const std::array kTableKeys = {
              [](C& c, N v) { return take_count(c.limits.server_requests, v); }},
     TableKey{"limits", "server_request_bytes", kNotProject,
              [](C& c, N v) { return take_count(c.limits.server_request_bytes, v); }},
+    TableKey{"limits", "connections_per_server", kNotProject,
+             [](C& c, N v) { return take_count(c.limits.connections_per_server, v); }},
     TableKey{"limits", "local_starts", kNotProject,
              [](C& c, N v) { return take_count(c.limits.local_starts, v); }},
     TableKey{"limits", "remote_starts", kNotProject,
@@ -200,6 +202,9 @@ const std::array kTableKeys = {
 
     // The time of the user's processor.
     TableKey{"host", "spin_us", kNotProject, [](C& c, N v) { return take_spin(c.host.spin, v); }},
+    // What one caller leaves in a process is the next one's to find.
+    TableKey{"host", "stdio_sharing", kNotProject,
+             [](C& c, N v) { return take_flag(c.host.stdio_sharing, v); }},
 
     // A plugin is code of the host: a cloned repository may not say where to find some.
     TableKey{"plugins", "directories", kNotProject,

@@ -232,6 +232,11 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
             return false;
         }
         server.local = it->local;
+        if (server.local && server.mode == "shared" && server.words == Words::Ours &&
+            !config.host.stdio_sharing)
+            checker.warn(server, "mode",
+                         "mode: \"shared\" counts for a program of this machine only with [host] "
+                         "stdio_sharing = true; each caller gets a process of its own");
         std::erase_if(server.fallback, [&](const std::string& name) {
             if (std::binary_search(names.begin(), names.end(), name)) return false;
             const auto missing = std::find_if(known.begin(), known.end(),

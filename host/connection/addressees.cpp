@@ -4,12 +4,12 @@ namespace patchbay::connection {
 
 Caller* Addressees::of_exchange(RequestId exchange) const {
     const auto* entry = exchange ? pending_.find_wire(exchange) : nullptr;
-    return entry && !entry->own() ? callers_.find(entry->caller) : nullptr;
+    return entry && !entry->own() ? audience_.find(entry->caller) : nullptr;
 }
 
 Caller* Addressees::only_user() const {
     if (link_.shared) return nullptr;
-    return link_.user ? callers_.find(link_.user) : callers_.only();
+    return link_.user ? audience_.find(link_.user) : audience_.only();
 }
 
 Caller* Addressees::of_question(RequestId exchange) const {
@@ -20,7 +20,7 @@ Caller* Addressees::of_question(RequestId exchange) const {
     const auto only = pending_.only_caller_sent();
     for (const auto& [id, caller] : abandoned_)
         if (caller != only) return nullptr;
-    return only ? callers_.find(only) : nullptr;
+    return only ? audience_.find(only) : nullptr;
 }
 
 void Addressees::abandon(const PendingRequest& ended) {

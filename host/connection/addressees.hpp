@@ -2,7 +2,7 @@
 // it belongs to. Where it names none there is no guess: it is the caller's who alone can be meant.
 //
 //   it names an exchange         -> the caller of that one
-//   one caller uses the channel  -> that caller; nobody does yet: the only one that there is
+//   one caller uses the channel  -> that caller; nobody does yet: the only one that it serves
 //   a question over one stream   -> the only caller whose requests the server has
 //   anything else                -> nobody
 //
@@ -15,7 +15,7 @@
 // Source:  decisions/0020-whose-a-servers-message-is.md.
 #pragma once
 
-#include "connection/caller.hpp"
+#include "connection/audience.hpp"
 #include "connection/link.hpp"
 #include "connection/pending_requests.hpp"
 
@@ -28,8 +28,8 @@ class Addressees {
 public:
     static constexpr std::size_t kMostAbandoned = 10'000;
 
-    Addressees(const Callers& callers, const Link& link, PendingRequests& pending)
-        : callers_(callers), link_(link), pending_(pending) {}
+    Addressees(const Audience& audience, const Link& link, PendingRequests& pending)
+        : audience_(audience), link_(link), pending_(pending) {}
 
     // `exchange`: the id on the wire of a request of ours; 0: it names none. Null: no caller's.
     Caller* of_exchange(RequestId exchange) const;
@@ -44,7 +44,7 @@ public:
     void clear();  // the channel is gone
 
 private:
-    const Callers& callers_;
+    const Audience& audience_;
     const Link& link_;
     PendingRequests& pending_;
     std::unordered_map<RequestId, CallerNumber> abandoned_;  // by id on the wire

@@ -10,6 +10,7 @@
 // Source:  MCP basic/lifecycle, basic/utilities/* (legacy), basic/patterns/* (2026-07-28).
 #pragma once
 
+#include "connection/audience.hpp"
 #include "connection/context.hpp"
 #include "connection/reply.hpp"
 #include "connection/status.hpp"
@@ -25,11 +26,16 @@ namespace patchbay::connection {
 
 class Connection final {
 public:
-    Connection(const Context& context, registry::ServerSpec spec);
+    Connection(const Context& context, registry::ServerSpec spec, Audience::Of serves);
     ~Connection();  // ends every request with Unavailable, abandons an open channel
     Connection(const Connection&) = delete;
 
     const registry::ServerSpec& spec() const;
+    // From now on it serves that caller; of one that serves everybody it says nothing.
+    void give_to(CallerNumber caller);
+    // The caller goes: what it has asked is cancelled, its handlers are dropped uncalled, and what it
+    // held is given back.
+    void release(CallerNumber caller);
     // Other rules, time-outs and places of an equal spec: they count for what is asked and started
     // from now on.
     void amend(registry::ServerSpec spec);
@@ -44,7 +50,7 @@ public:
     void connect(std::function<void()> settled);
 
     // Sends a request, connecting first when necessary. `handler` is called exactly once.
-    // `caller`: who hears of what the server says meanwhile; when it goes, so does the request.
+    // `caller`: who hears of what the server says meanwhile.
     RequestId request(Caller& caller, Request request, ReplyHandler handler);
     // Tells the server, then ends the request with ErrorCode::Cancelled. Ended ones are ignored.
     void cancel(RequestId id, const std::string& reason = "");

@@ -6,6 +6,7 @@
 
 #include "connection/addressees.hpp"
 #include "connection/attempt.hpp"
+#include "connection/audience.hpp"
 #include "connection/connection.hpp"
 #include "connection/credentials.hpp"
 #include "connection/greeting.hpp"
@@ -30,19 +31,18 @@
 namespace patchbay::connection {
 
 struct Connection::Impl final : AttemptOwner,
-                                CallersWatcher,
                                 GreetingOwner,
                                 Loss,
                                 ReceptionOwner,
                                 RefusalsOwner,
                                 ToolListOwner,
                                 WishesOwner {
-    Impl(const Context& context, registry::ServerSpec spec);
-    ~Impl();
+    Impl(const Context& context, registry::ServerSpec spec, Audience::Of serves);
 
     // From outside.
     void connect(std::function<void()> when_settled);
     RequestId request(CallerNumber caller, Request&& request, ReplyHandler&& handler) override;
+    void release(CallerNumber caller);
     void close(std::function<void()> when_closed);
     void close_when_idle(std::function<void()> when_closed);
     void abandon();  // nobody waits for the channel
@@ -62,8 +62,6 @@ struct Connection::Impl final : AttemptOwner,
     void tell_failure(const Error& error, const std::function<void()>& transition);
     void pass(const std::function<void()>& transition);
     void settle();
-
-    void on_leaving(Caller& caller) override;
 
     // The parts report.
     void on_queued() override;
@@ -94,6 +92,7 @@ struct Connection::Impl final : AttemptOwner,
     const Context& context;
     registry::ServerSpec spec;  // its parts keep references to it
     const ServerName name{spec.id()};
+    Audience audience;
     Link link;
     Supervisor supervisor{context.terms, spec.config};
     TransportChoice choice{spec.config};
@@ -102,7 +101,7 @@ struct Connection::Impl final : AttemptOwner,
                       context.terms,
                       {spec.config, name, supervisor, credentials, tools, link, questions, *this}};
     ToolList tools{context.loop, context.terms, name, spec.definition_key, requests, *this};
-    Addressees addressees{context.callers, link, requests.pending()};
+    Addressees addressees{audience, link, requests.pending()};
     ServerQuestions questions{context, name, link, requests, addressees, *this};
     Greeting greeting{context.loop, context.terms, spec.config, name, link, requests, *this, *this};
     Refusals refusals{{context.terms, name, supervisor, link, requests, credentials, tools,
@@ -111,7 +110,7 @@ struct Connection::Impl final : AttemptOwner,
                         {name, link, requests, questions, notifications, addressees, tools,
                          greeting, refusals, *this, *this}};
     Wishes wishes{context.loop, context.terms, spec.config, link, requests, *this};
-    Notifications notifications{context, {name, link, addressees, wishes}};
+    Notifications notifications{context.terms.limits, {name, audience, link, addressees, wishes}};
 
     // What lives while the connection is ready.
     struct Live {

@@ -97,6 +97,8 @@ struct Terms {
     core::Limits limits = {};
     // Health checks, list subscriptions and reconnecting; a one-shot command wants none of them.
     bool long_lived = true;
+    // Whether a program of this machine may serve several callers where its `mode` says so.
+    bool stdio_sharing = false;
     plugin::Asking asking = plugin::Asking::Quiet;  // whether somebody is there to sign in
     // Between two subscriptions/listen: the floor, and where doubling stops.
     std::chrono::milliseconds listen_first{1'000}, listen_most{30'000};

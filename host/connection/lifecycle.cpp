@@ -12,14 +12,8 @@ using Phase = Supervisor::Phase;
 using Retry = Supervisor::Retry;
 using Which = Requests::Which;
 
-Connection::Impl::Impl(const Context& shared, registry::ServerSpec server)
-    : context(shared), spec(std::move(server)) {
-    context.callers.watch(*this);
-}
-
-Connection::Impl::~Impl() {
-    context.callers.unwatch(*this);
-}
+Connection::Impl::Impl(const Context& shared, registry::ServerSpec server, Audience::Of serves)
+    : context(shared), spec(std::move(server)), audience(shared.callers, serves) {}
 
 Connection::Impl::Live::Live(Impl& owner)
     : listen(owner.context.loop, owner.context.terms, owner.requests) {
@@ -55,12 +49,11 @@ RequestId Connection::Impl::request(CallerNumber caller, Request&& asked, ReplyH
     return id;
 }
 
-void Connection::Impl::on_leaving(Caller& caller) {
-    const auto number = caller.number();
+void Connection::Impl::release(CallerNumber caller) {
     // What it asked first: to refuse what it was asked may end the connection, and all that is in it.
-    requests.drop_all_of(number);
-    questions.release(number);
-    wishes.release(number);
+    requests.drop_all_of(caller);
+    questions.release(caller);
+    wishes.release(caller);
 }
 
 Error Connection::Impl::why_not_ready() const {

@@ -28,8 +28,7 @@ Caller* Notifications::listener(RequestId exchange) const {
 
 void Notifications::pass_on(const std::string& method, std::string_view params,
                             plugin::ExchangeId exchange) {
-    const auto object =
-        core::parse_json_object(params, {.depth = context_.terms.limits.json_depth});
+    const auto object = core::parse_json_object(params, {.depth = limits_.json_depth});
     const auto* members = object ? &*object : nullptr;
     // Over one stream for all, a modern server names the request that listens.
     const auto subscription =
@@ -41,7 +40,7 @@ void Notifications::pass_on(const std::string& method, std::string_view params,
 
     if (is_changed_list(method)) {
         if (auto* caller = listener(named)) return tell(caller, method, params);
-        return tell(context_.callers.numbers(), method, params);
+        return tell(parts_.audience.numbers(), method, params);
     }
     if (method == "notifications/resources/updated") {
         if (auto* caller = listener(named)) return tell(caller, method, params);
@@ -53,7 +52,7 @@ void Notifications::pass_on(const std::string& method, std::string_view params,
     if (method == "notifications/message") {
         if (parts_.wishes.any_level()) return tell(parts_.wishes.admitting(level), method, params);
         // Nobody has asked a legacy server for less than it likes to say.
-        if (parts_.link.legacy()) return tell(context_.callers.numbers(), method, params);
+        if (parts_.link.legacy()) return tell(parts_.audience.numbers(), method, params);
     }
     tell(parts_.addressees.only_user(), method, params);
 }
@@ -67,7 +66,7 @@ void Notifications::tell(Caller* caller, const std::string& method, std::string_
 void Notifications::tell(const std::vector<CallerNumber>& callers, const std::string& method,
                          std::string_view params) const {
     const std::string server = parts_.name.id();
-    const auto& there = context_.callers;
+    const auto& there = parts_.audience;
     for (const auto number : callers)
         if (auto* caller = there.find(number)) caller->notify(server, method, params);
 }

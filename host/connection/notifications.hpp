@@ -1,15 +1,17 @@
 // What a server says unasked, and who hears of it: what belongs to an exchange the caller of that
 // exchange; log messages those whose level admits them; changes of a resource those who subscribed
-// to it; changed lists everybody; anything else whoever alone can be meant, or nobody.
+// to it; changed lists everybody whom the connection serves; anything else whoever alone can be
+// meant, or nobody.
 //
 // Threads: [loop]. Borrows all it is given.
 #pragma once
 
 #include "connection/addressees.hpp"
-#include "connection/context.hpp"
+#include "connection/audience.hpp"
 #include "connection/link.hpp"
 #include "connection/server_name.hpp"
 #include "connection/wishes.hpp"
+#include "core/limits.hpp"
 
 #include <string>
 #include <string_view>
@@ -21,11 +23,13 @@ class Notifications {
 public:
     struct Parts {
         const ServerName& name;
+        const Audience& audience;
         const Link& link;
         const Addressees& addressees;
         const Wishes& wishes;
     };
-    Notifications(const Context& context, const Parts& parts) : context_(context), parts_(parts) {}
+    Notifications(const core::Limits& limits, const Parts& parts)
+        : limits_(limits), parts_(parts) {}
 
     // Raw params, empty when absent. `exchange` 0: the transport names none.
     void pass_on(const std::string& method, std::string_view params, plugin::ExchangeId exchange);
@@ -36,7 +40,7 @@ private:
     void tell(const std::vector<CallerNumber>& callers, const std::string& method,
               std::string_view params) const;
 
-    const Context& context_;
+    const core::Limits& limits_;
     const Parts parts_;
 };
 

@@ -1,4 +1,4 @@
-// What can be said of one server's connection at one moment; plain values for status views.
+// What can be said of one server's connections at one moment; plain values for status views.
 //
 // Threads: [value].
 #pragma once
@@ -28,6 +28,14 @@ enum class State {
 };
 const char* name_of(State state);  // "auth_required"; Idle (configured, not asked for) is "idle"
 
+// One of several to the same server.
+struct OneOfStatus {
+    std::string use;  // "shared", "own", "spare"
+    State state = State::Idle;
+    std::string last_error;                    // printable
+    std::map<std::string, std::string> facts;  // as those of Status
+};
+
 struct Status {
     std::string id, transport;
     std::string fallback_from;  // the configured transport, when another one is in use
@@ -46,6 +54,9 @@ struct Status {
     std::map<std::string, std::string> facts;  // "pid", "peer", "trouble"
     std::uint64_t stray_lines = 0, malformed = 0, late_answers = 0;
     std::vector<std::string> notes;  // tools left out or mended, and why
+    // Where there are several: each of them. What stands above is then that of the best, and the
+    // counts are those of all.
+    std::vector<OneOfStatus> connections;
 };
 
 // The same with every known secret masked in what others say: the server, its transport, errors.

@@ -32,6 +32,7 @@ struct Limits {
     // What one server asked of us and has not been answered, or has not read: then it is cut off.
     std::size_t server_requests = 10'000;
     std::size_t server_request_bytes = 32u << 20;
+    std::size_t connections_per_server = 64;
     std::size_t local_starts = 3;  // stdio servers that start at once, the others queue
     std::size_t remote_starts = 20;
 };
@@ -41,6 +42,9 @@ inline constexpr std::size_t kMostStderrLineBytes = 8u << 10;
 
 // A URI that somebody subscribes to is said again to each session.
 inline constexpr std::size_t kMostUriBytes = 8u << 10;
+
+// A shared connection to a `lazy` server is kept that long when nobody holds it any more.
+inline constexpr std::chrono::minutes kLazyIdle{10};
 
 // A person who answers a server's question may take this long; the call's own limits stand still.
 inline constexpr std::chrono::minutes kInputWait{30};

@@ -104,13 +104,18 @@ std::vector<Part> parts_of_connection(const ServerSpec& spec) {
 }
 
 std::vector<Part> parts_of_conduct(const config::Server& server) {
-    return {{"lazy", server.lazy},
-            {"mode", json::value(server.mode)},
-            {"request_timeout", server.request_timeout.count()},
-            {"required", server.required},
-            {"restart", server.restart},
-            {"startup_timeout", server.startup_timeout.count()},
-            {"tool_timeout", server.tool_timeout.count()}};
+    std::vector<Part> parts{{"lazy", server.lazy},
+                            {"mode", json::value(server.mode)},
+                            {"request_timeout", server.request_timeout.count()},
+                            {"required", server.required},
+                            {"restart", server.restart},
+                            {"startup_timeout", server.startup_timeout.count()},
+                            {"tool_timeout", server.tool_timeout.count()}};
+    // Left out where they say nothing, so that what was remembered before they were known still fits.
+    if (server.idle_timeout) parts.push_back({"idle_timeout", server.idle_timeout->count()});
+    if (server.warm > 0) parts.push_back({"warm", server.warm});
+    sort(parts);
+    return parts;
 }
 
 bool operator==(const ServerSpec& a, const ServerSpec& b) {

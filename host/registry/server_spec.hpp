@@ -1,5 +1,5 @@
 // One server that ought to exist: its configuration, and a key that tells definitions apart.
-// The registry turns a Config into these; the connection manager makes the world match them.
+// The registry turns a Config into these; the connection pool makes the world match them.
 //
 // Threads: [value].
 #pragma once

@@ -7,14 +7,14 @@ using connection::Reply;
 using connection::ReplyHandler;
 using connection::State;
 
-Error too_late(connection::ConnectionManager& connections, const std::vector<std::string>& servers,
-               std::chrono::milliseconds timeout) {
+Error too_late(const connection::ConnectionPool& pool, connection::CallerNumber caller,
+               const std::vector<std::string>& servers, std::chrono::milliseconds timeout) {
     const std::string limit = core::duration(timeout);
     for (const auto& id : servers) {
-        const auto found = connections.find(id);
-        if (!found || found->get().state() == State::Ready) continue;
-        return {ErrorCode::Timeout, "server \"" + id + "\" is still " +
-                                        name_of(found->get().state()) + " after " + limit};
+        const auto* held = pool.held(id, caller);
+        if (!held || held->state() == State::Ready) continue;
+        return {ErrorCode::Timeout,
+                "server \"" + id + "\" is still " + name_of(held->state()) + " after " + limit};
     }
     return {ErrorCode::Timeout, "no answer within " + limit};
 }
@@ -35,12 +35,11 @@ connection::CallerNumber Flights::caller_of(CallId id) const {
 void Flights::bound(CallId id, std::chrono::milliseconds most, Error error) {
     auto& flight = flights_.at(id);
     if (flight.timer) return;
-    flight.timer =
-        connections_.loop().after(most, [this, watch = alive_, id, error = std::move(error)] {
-            if (!*watch) return;
-            flights_.at(id).timer = 0;
-            end(id, error);
-        });
+    flight.timer = pool_.loop().after(most, [this, watch = alive_, id, error = std::move(error)] {
+        if (!*watch) return;
+        flights_.at(id).timer = 0;
+        end(id, error);
+    });
 }
 
 void Flights::unbound(CallId id) {
@@ -52,19 +51,20 @@ void Flights::bound(CallId id, core::Clock::time_point begun, std::chrono::milli
                     std::vector<std::string> servers) {
     auto& flight = flights_.at(id);
     if (timeout.count() == 0 || flight.timer) return;
-    flight.timer = connections_.loop().after(
-        begun + timeout - core::Clock::now(),
-        [this, watch = alive_, id, timeout, servers = std::move(servers)] {
-            if (!*watch) return;
-            flights_.at(id).timer = 0;
-            end(id, too_late(connections_, servers, timeout));
-        });
+    flight.timer =
+        pool_.loop().after(begun + timeout - core::Clock::now(),
+                           [this, watch = alive_, id, timeout, servers = std::move(servers)] {
+                               if (!*watch) return;
+                               auto& late = flights_.at(id);
+                               late.timer = 0;
+                               end(id, too_late(pool_, late.caller, servers, timeout));
+                           });
 }
 
 bool Flights::has_room(CallId id, const std::string& server, std::size_t bytes) {
     const auto before = waiting_.find(server);
     const auto load = before == waiting_.end() ? Load() : before->second;
-    const auto& limits = connections_.limits();
+    const auto& limits = pool_.limits();
     if (load.messages < limits.queue_messages && load.bytes + bytes <= limits.queue_bytes)
         return true;
     end_soon(id, {ErrorCode::Limit,
@@ -96,7 +96,7 @@ void Flights::release(Flight& flight) {
 }
 
 void Flights::stop_timer(Flight& flight) {
-    if (flight.timer) connections_.loop().cancel(std::exchange(flight.timer, 0));
+    if (flight.timer) pool_.loop().cancel(std::exchange(flight.timer, 0));
 }
 
 void Flights::send(CallId id, connection::Caller& caller, connection::Connection& target,
@@ -129,7 +129,7 @@ void Flights::end(CallId id, Result<Reply> outcome) {
 
 // Handlers are never called from inside the call that registered them.
 void Flights::end_soon(CallId id, Error error) {
-    connections_.loop().defer([this, watch = alive_, id, error = std::move(error)] {
+    pool_.loop().defer([this, watch = alive_, id, error = std::move(error)] {
         if (*watch) end(id, error);
     });
 }

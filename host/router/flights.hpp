@@ -1,12 +1,12 @@
 // What was asked of the router and has not ended. Internal to this room.
 //
 // Owns:    the handlers, each called exactly once, and what waits while its server starts. Borrows
-//          the connections.
+//          the pool.
 // Threads: [loop]. Handlers are never called from inside begin() .. send().
 // Limits:  core::Limits queue_messages and queue_bytes of what waits for one server.
 #pragma once
 
-#include "connection/connection_manager.hpp"
+#include "connection/connection_pool.hpp"
 #include "router/router.hpp"
 
 #include <chrono>
@@ -18,13 +18,13 @@
 
 namespace patchbay::router {
 
-// Which of `servers` kept somebody waiting for so long.
-Error too_late(connection::ConnectionManager& connections, const std::vector<std::string>& servers,
-               std::chrono::milliseconds timeout);
+// Which of `servers` kept that caller waiting for so long.
+Error too_late(const connection::ConnectionPool& pool, connection::CallerNumber caller,
+               const std::vector<std::string>& servers, std::chrono::milliseconds timeout);
 
 class Flights {
 public:
-    explicit Flights(connection::ConnectionManager& connections) : connections_(connections) {}
+    explicit Flights(connection::ConnectionPool& pool) : pool_(pool) {}
     ~Flights() { *alive_ = false; }
     Flights(const Flights&) = delete;
 
@@ -85,7 +85,7 @@ private:
     void stop_timer(Flight& flight);
     void end(CallId id, Result<connection::Reply> outcome);
 
-    connection::ConnectionManager& connections_;
+    connection::ConnectionPool& pool_;
     std::unordered_map<CallId, Flight> flights_;
     std::unordered_map<std::string, Load> waiting_;  // by server, where any do
     CallId last_id_ = 0;

@@ -78,13 +78,13 @@ std::string wrong_level(const std::string& level) {
 struct Router::Impl final : connection::CallersWatcher {
     using Entry = ToolIndex::Entry;
 
-    Impl(connection::Callers& all, connection::ConnectionManager& manager,
-         const policy::Policy& rules, const catalogue::Catalogue& catalogue)
+    Impl(connection::Callers& all, connection::ConnectionPool& leases, const policy::Policy& rules,
+         const catalogue::Catalogue& catalogue)
         : callers(all),
-          connections(manager),
+          pool(leases),
           policy(rules),
-          finder(manager, rules, catalogue),
-          flights(manager) {
+          finder(leases, rules, catalogue),
+          flights(leases) {
         callers.watch_first(*this);
     }
     ~Impl() { callers.unwatch(*this); }
@@ -103,7 +103,7 @@ struct Router::Impl final : connection::CallersWatcher {
         bool decided = false;
     };
     std::string definition_of(const std::string& server) {
-        const auto found = connections.find(server);
+        const auto found = pool.find(server);
         return found ? found->get().spec().definition_key : std::string();
     }
 
@@ -127,7 +127,7 @@ struct Router::Impl final : connection::CallersWatcher {
             if (awaited->asked.timeout.count() == 0) flights.unbound(id);
             auto* asker = caller_of(id);
             if (!asker) return;
-            const bool another = connections.find(server) && definition_of(server) != definition;
+            const bool another = pool.find(server) && definition_of(server) != definition;
             if (approval == Approval::Given && another)
                 return flights.end_soon(id, {ErrorCode::Unavailable,
                                              "server \"" + server + "\" is another one than when " +
@@ -141,17 +141,19 @@ struct Router::Impl final : connection::CallersWatcher {
         if (const auto awaited = kept.lock()) awaited->question = std::move(question);
     }
 
-    // Where that tool can be called at once; null: nowhere.
-    Connection* ready_owner(const Entry* entry) {
+    // Where that caller can call the tool at once; null: nowhere.
+    static Connection* ready_owner(const Entry* entry, const Caller& caller) {
         if (!entry) return nullptr;
-        const auto owner = connections.find(entry->server);
+        const auto owner = entry->connections->lease(caller);
         return owner && owner->get().state() == State::Ready ? &owner->get() : nullptr;
     }
 
     void send_call(CallId id, const Entry& entry, Call& call) {
-        const auto owner = connections.find(entry.server);
+        auto* const caller = caller_of(id);
+        if (!caller) return;
+        const auto owner = entry.connections->lease(*caller);
         if (!owner) return flights.end_soon(id, owner.error());
-        if (auto* caller = caller_of(id)) send_call(id, *caller, entry, *owner, call);
+        send_call(id, *caller, entry, *owner, call);
     }
 
     // Judged here, by the rules that hold when it is sent.
@@ -174,12 +176,10 @@ struct Router::Impl final : connection::CallersWatcher {
     // Time has passed: what nobody approved of is not let through by it.
     void send_approved(CallId id, Caller& caller, const std::string& server,
                        const std::string& tool, Call& call) {
-        const auto owner = connections.find(server);
+        const auto owner = pool.lease(server, caller);
         if (!owner) return flights.end_soon(id, owner.error());
         const auto* entry = finder.index().find_raw(server, tool);
-        if (!entry)
-            return flights.end_soon(
-                id, finder.why_missing(protocol::public_name(server, tool), {server}));
+        if (!entry) return flights.end_soon(id, why_missing(caller, server, tool));
         const auto question = finder.question_about(*entry, caller.principal().trust);
         const auto verdict = policy.judge(question);
         if (verdict.decision == policy::Decision::Deny)
@@ -211,9 +211,13 @@ struct Router::Impl final : connection::CallersWatcher {
                      "the params of " + request.method + ": " + params.error().message};
     }
 
+    Error why_missing(const Caller& caller, const std::string& server, const std::string& tool) {
+        return finder.why_missing(caller.number(), protocol::public_name(server, tool), {server});
+    }
+
     // A tools/call in the server's own words is a call like any other: the tool is found in the
     // server's list, judged, and what is sent says only what was judged.
-    void call_raw(CallId id, Caller& caller, Connection& target, ServerRequest request) {
+    void call_raw(CallId id, Caller& caller, ServerRequest request) {
         auto params = read_params(request);
         if (!params) return flights.end_soon(id, params.error());
         const auto tool = text_member(*params, "name");
@@ -248,6 +252,9 @@ struct Router::Impl final : connection::CallersWatcher {
         call.timeout = request.timeout;
         call.begun = request.begun;
         call.on_progress = std::move(request.on_progress);
+        const auto leased = pool.lease(request.server, caller);
+        if (!leased) return flights.end_soon(id, leased.error());
+        auto& target = leased->get();
         const auto* known = finder.index().find_raw(request.server, tool);
         if (known && target.state() == State::Ready)
             return send_call(id, caller, *known, target, call);
@@ -255,16 +262,15 @@ struct Router::Impl final : connection::CallersWatcher {
         const auto bytes = size_of(call);
         const auto kept = flights.keep(id, request.server, bytes, std::move(call));
         if (kept.expired()) return;
-        target.refresh_tools([this, watch = alive, id, kept, tool,
-                              server = request.server](const Result<void>&) {
-            const auto asked = kept.lock();
-            if (!*watch || !asked) return;
-            if (const auto* entry = finder.index().find_raw(server, tool))
-                return send_call(id, *entry, *asked);
-            if (!connections.find(server))
-                return flights.end_soon(id, connections.find(server).error());
-            flights.end_soon(id, finder.why_missing(protocol::public_name(server, tool), {server}));
-        });
+        target.refresh_tools(
+            [this, watch = alive, id, kept, tool, server = request.server](const Result<void>&) {
+                const auto asked = kept.lock();
+                if (!*watch || !asked) return;
+                if (const auto* entry = finder.index().find_raw(server, tool))
+                    return send_call(id, *entry, *asked);
+                if (const auto* asker = caller_of(id))
+                    flights.end_soon(id, why_missing(*asker, server, tool));
+            });
     }
 
     // Shows no more than tools() does.
@@ -272,7 +278,7 @@ struct Router::Impl final : connection::CallersWatcher {
         return [this, watch = alive, server = std::move(server), trust,
                 handler = std::move(handler)](Result<connection::Reply> reply) {
             if (!reply || !*watch) return handler(std::move(reply));
-            if (auto owner = connections.find(server); !owner) return handler(owner.error());
+            if (auto owner = pool.find(server); !owner) return handler(owner.error());
             handler(with_tools_shown(std::move(*reply), server, depth(), [&](const auto& tool) {
                 const auto name = finder.index().public_name(server, tool);
                 policy::Question question{trust, server, tool, name};
@@ -282,7 +288,7 @@ struct Router::Impl final : connection::CallersWatcher {
         };
     }
 
-    std::size_t depth() const { return connections.limits().json_depth; }
+    std::size_t depth() const { return pool.limits().json_depth; }
 
     // The server is ready: what this request means in its era, and whether it can be asked.
     void send_request(CallId id, Caller& caller, Connection& target, ServerRequest& request) {
@@ -318,9 +324,9 @@ struct Router::Impl final : connection::CallersWatcher {
 
     // It may be sent: at once, or when the server is there, and then by the rules that hold by then.
     void bring_up_and_send(CallId id, Caller& caller, ServerRequest& request, bool approved) {
-        const auto found = connections.find(request.server);
-        if (!found) return flights.end_soon(id, found.error());
-        auto& target = found->get();
+        const auto leased = pool.lease(request.server, caller);
+        if (!leased) return flights.end_soon(id, leased.error());
+        auto& target = leased->get();
         flights.bound(id, request.begun, request.timeout, {request.server});
         if (target.state() == State::Ready) return send_request(id, caller, target, request);
         const auto server = request.server;
@@ -330,11 +336,11 @@ struct Router::Impl final : connection::CallersWatcher {
         target.connect([this, watch = alive, id, kept, approved] {
             const auto waiting = kept.lock();
             if (!*watch || !waiting) return;
-            auto again = connections.find(waiting->server);
+            auto* const asker = caller_of(id);
+            if (!asker) return;
+            auto again = pool.lease(waiting->server, *asker);
             if (!again) return flights.end_soon(id, again.error());
             if (again->get().state() == State::Ready) {
-                auto* asker = caller_of(id);
-                if (!asker) return;
                 auto [decision, denied] = judge_server(*asker, *waiting);
                 if (decision == policy::Decision::Deny ||
                     (decision == policy::Decision::Ask && !approved))
@@ -379,16 +385,16 @@ struct Router::Impl final : connection::CallersWatcher {
     }
 
     connection::Callers& callers;
-    connection::ConnectionManager& connections;
+    connection::ConnectionPool& pool;
     const policy::Policy& policy;
     ToolFinder finder;
     Flights flights;
     std::shared_ptr<bool> alive = std::make_shared<bool>(true);
 };
 
-Router::Router(connection::Callers& callers, connection::ConnectionManager& connections,
+Router::Router(connection::Callers& callers, connection::ConnectionPool& pool,
                const policy::Policy& policy, const catalogue::Catalogue& catalogue)
-    : impl_(std::make_unique<Impl>(callers, connections, policy, catalogue)) {}
+    : impl_(std::make_unique<Impl>(callers, pool, policy, catalogue)) {}
 
 Router::~Router() {
     *impl_->alive = false;
@@ -398,18 +404,18 @@ Router::~Router() {
 CallId Router::call(Caller& caller, Call call, ReplyHandler handler) {
     const CallId id = impl_->flights.begin(caller.number(), std::move(handler));
     const auto* known = impl_->finder.index().find(call.name);
-    if (auto* owner = impl_->ready_owner(known)) {
+    if (auto* owner = Impl::ready_owner(known, caller)) {
         impl_->send_call(id, caller, *known, *owner, call);
         return id;
     }
     const std::string name = call.name;  // `call` moves on below
-    const auto servers = protocol::servers_for(name, impl_->connections.ids());
+    const auto servers = protocol::servers_for(name, impl_->pool.ids());
     impl_->flights.bound(id, call.begun, call.timeout, servers);
     const auto bytes = size_of(call);
     const auto kept =
         impl_->flights.keep(id, servers.empty() ? "" : servers.front(), bytes, std::move(call));
     if (kept.expired()) return id;
-    impl_->finder.locate(name, [this, watch = impl_->alive, id, kept](auto entry) {
+    impl_->finder.locate(caller, name, [this, watch = impl_->alive, id, kept](auto entry) {
         const auto asked = kept.lock();
         if (!*watch || !asked) return;
         if (!entry) return impl_->flights.end_soon(id, entry.error());
@@ -445,13 +451,12 @@ CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handl
                               core::printable(request.method, 80) + " is said by the host itself"});
         return id;
     }
-    auto found = impl_->connections.find(request.server);
-    if (!found) {
+    if (auto found = impl_->pool.find(request.server); !found) {
         flights.end_soon(id, found.error());
         return id;
     }
     if (request.method == "tools/call") {
-        impl_->call_raw(id, caller, found->get(), std::move(request));
+        impl_->call_raw(id, caller, std::move(request));
         return id;
     }
     impl_->judge_and_send(id, caller, request);
@@ -465,8 +470,7 @@ void Router::cancel(CallId id, const std::string& reason) {
 std::shared_ptr<void> Router::list_all(Caller& caller, const std::string& server,
                                        const std::string& method,
                                        std::function<void(Result<json::array>)> listed) {
-    return read_all_pages(*this, caller, impl_->connections.limits(), server, method,
-                          std::move(listed));
+    return read_all_pages(*this, caller, impl_->pool.limits(), server, method, std::move(listed));
 }
 
 std::vector<ListedTool> Router::tools(const Caller& caller) {
@@ -482,13 +486,13 @@ std::map<std::string, std::size_t> Router::tool_counts() {
 void Router::find_tool(const Caller& caller, const std::string& public_name,
                        std::chrono::milliseconds timeout,
                        std::function<void(Result<ListedTool>)> found) {
-    impl_->finder.find(caller.principal().trust, public_name, timeout, std::move(found));
+    impl_->finder.find(caller, public_name, timeout, std::move(found));
 }
 
 std::optional<Error> Router::certain_denial(const Caller& caller,
                                             const std::string& public_name) const {
     std::optional<Error> denied;
-    for (const auto& id : protocol::servers_for(public_name, impl_->connections.ids())) {
+    for (const auto& id : protocol::servers_for(public_name, impl_->pool.ids())) {
         auto reason = impl_->policy.certain_denial(caller.principal().trust, id, public_name);
         if (!reason) return {};
         denied = Error{ErrorCode::Denied, std::move(*reason)};

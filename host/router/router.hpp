@@ -1,7 +1,7 @@
 // The one way in: every call, list, read and complete, from wherever it comes, goes through here,
 // is judged by one policy and ends in one connection.
 //
-// Owns:    the index of public names. Borrows callers, connections, policy and catalogue, which must
+// Owns:    the index of public names. Borrows callers, pool, policy and catalogue, which must
 //          outlive it. The rules are read when a call is sent, so other ones count from the next call on.
 // Threads: [loop]. Handlers are called exactly once, never from inside the call itself; those of a
 //          caller that goes are dropped uncalled, and what it has asked is cancelled.
@@ -11,7 +11,7 @@
 
 #include "catalogue/catalogue.hpp"
 #include "connection/caller.hpp"
-#include "connection/connection_manager.hpp"
+#include "connection/connection_pool.hpp"
 #include "policy/policy.hpp"
 
 #include <cstddef>
@@ -58,7 +58,7 @@ using CallId = std::uint64_t;  // never 0
 
 class Router {
 public:
-    Router(connection::Callers& callers, connection::ConnectionManager& connections,
+    Router(connection::Callers& callers, connection::ConnectionPool& pool,
            const policy::Policy& policy, const catalogue::Catalogue& catalogue);
     ~Router();
 

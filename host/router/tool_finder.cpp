@@ -4,6 +4,7 @@
 #include "protocol/qualified_name.hpp"
 #include "router/flights.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace patchbay::router {
@@ -15,11 +16,12 @@ policy::Question ToolFinder::question_about(const Entry& entry, core::Trust trus
     return question;
 }
 
-void ToolFinder::locate(const std::string& name, Located located) {
-    const auto servers = protocol::servers_for(name, connections_.ids());
+void ToolFinder::locate(const connection::Caller& caller, const std::string& name,
+                        Located located) {
+    const auto servers = protocol::servers_for(name, pool_.ids());
     if (servers.empty()) {
         std::string message = "no tool \"" + core::printable(name, 80) + "\": ";
-        message += connections_.ids().empty()
+        message += pool_.ids().empty()
                        ? std::string(
                              "no MCP server is configured and enabled; `patchbay mcp list` "
                              "shows which there are")
@@ -28,39 +30,51 @@ void ToolFinder::locate(const std::string& name, Located located) {
         return located(Error{ErrorCode::NotFound, std::move(message)});
     }
     // A name that was shortened may be any one's of these: which, is known when all have told.
-    auto missing = std::make_shared<std::size_t>(servers.size());
+    struct Search {
+        std::size_t missing;
+        std::optional<Error> refused = {};  // why the caller has no connection to one of them
+    };
+    const auto search = std::make_shared<Search>(Search{servers.size()});
+    const auto told = [this, watch = alive_, search, number = caller.number(), name, servers,
+                       located](const Result<void>&) {
+        if (--search->missing != 0) return;
+        if (!*watch) return located(Error{ErrorCode::Unavailable, "the host is closing"});
+        if (const auto* entry = index_.find(name)) return located(entry);
+        located(search->refused ? *search->refused : why_missing(number, name, servers));
+    };
     for (const auto& id : servers) {
-        connections_.find(id).value().get().refresh_tools(
-            [this, watch = alive_, missing, name, servers, located](Result<void>) {
-                if (--*missing != 0) return;
-                if (!*watch) return located(Error{ErrorCode::Unavailable, "the host is closing"});
-                if (const auto* entry = index_.find(name)) return located(entry);
-                located(why_missing(name, servers));
-            });
+        if (auto connection = pool_.lease(id, caller)) {
+            connection->get().refresh_tools(told);
+        } else {
+            search->refused = connection.error();
+            pool_.loop().defer([told] { told({}); });
+        }
     }
 }
 
-void ToolFinder::find(core::Trust trust, const std::string& name, std::chrono::milliseconds timeout,
+void ToolFinder::find(const connection::Caller& caller, const std::string& name,
+                      std::chrono::milliseconds timeout,
                       std::function<void(Result<ListedTool>)> found) {
     struct Search {  // ends once, whichever comes first
         std::function<void(Result<ListedTool>)> found;
         core::Loop::TimerId timer = 0;
     };
     auto search = std::make_shared<Search>(Search{std::move(found)});
-    auto& loop = connections_.loop();
+    auto& loop = pool_.loop();
     const auto end = [search, &loop](Result<ListedTool> outcome) {
         if (!search->found) return;
         if (search->timer) loop.cancel(search->timer);
         std::exchange(search->found, nullptr)(std::move(outcome));
     };
     if (timeout.count() > 0) {
-        search->timer = loop.after(timeout, [this, watch = alive_, end, name, timeout] {
-            if (!*watch) return;
-            const auto servers = protocol::servers_for(name, connections_.ids());
-            end(too_late(connections_, servers, timeout));
-        });
+        search->timer = loop.after(
+            timeout, [this, watch = alive_, end, number = caller.number(), name, timeout] {
+                if (!*watch) return;
+                const auto servers = protocol::servers_for(name, pool_.ids());
+                end(too_late(pool_, number, servers, timeout));
+            });
     }
-    locate(name, [this, end, trust](auto entry) {
+    locate(caller, name, [this, end, trust = caller.principal().trust](auto entry) {
         if (!entry) return end(entry.error());
         const auto& tool = **entry;
         const auto verdict = judge(tool, trust);
@@ -98,15 +112,16 @@ std::vector<std::string> ToolFinder::listed_names() {
 std::vector<std::string> ToolFinder::names_or_prefixes() {
     auto names = listed_names();
     if (names.empty())
-        for (const auto& id : connections_.ids()) names.push_back("mcp__" + id + "__");
+        for (const auto& id : pool_.ids()) names.push_back("mcp__" + id + "__");
     return names;
 }
 
-Error ToolFinder::why_missing(const std::string& name, const std::vector<std::string>& servers) {
+Error ToolFinder::why_missing(connection::CallerNumber caller, const std::string& name,
+                              const std::vector<std::string>& servers) {
     for (const auto& id : servers) {
-        const auto found = connections_.find(id);
-        if (!found) return found.error();
-        const auto status = found->get().status();
+        if (const auto found = pool_.find(id); !found) return found.error();
+        const auto* held = pool_.held(id, caller);
+        const auto status = held ? held->status() : connection::Status();
         if (status.state == State::Ready) continue;
         const auto code =
             status.state == State::AuthRequired ? ErrorCode::AuthRequired : ErrorCode::Unavailable;
@@ -116,7 +131,7 @@ Error ToolFinder::why_missing(const std::string& name, const std::vector<std::st
     }
     const std::string wanted = "\"" + core::printable(name, 80) + "\"";
     for (const auto& id : servers) {
-        if (const auto* error = connections_.find(id).value().get().tools_error())
+        if (const auto* error = pool_.held(id, caller)->tools_error())
             return {error->code, error->message + "; so nothing is known of the tool " + wanted};
     }
     for (const auto& id : servers) {

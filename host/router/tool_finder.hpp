@@ -1,11 +1,11 @@
 // Tools by their public names: which server to bring up for one, and why there is none. Internal to
 // this room.
 //
-// Owns:    the index. Borrows connections, policy and catalogue.
+// Owns:    the index. Borrows pool, policy and catalogue.
 // Threads: [loop].
 #pragma once
 
-#include "connection/connection_manager.hpp"
+#include "connection/connection_pool.hpp"
 #include "policy/policy.hpp"
 #include "router/router.hpp"
 #include "router/tool_index.hpp"
@@ -23,33 +23,34 @@ public:
     // Good within the call.
     using Located = std::function<void(Result<const Entry*>)>;
 
-    ToolFinder(connection::ConnectionManager& connections, const policy::Policy& policy,
+    ToolFinder(connection::ConnectionPool& pool, const policy::Policy& policy,
                const catalogue::Catalogue& catalogue)
-        : connections_(connections), policy_(policy), index_(catalogue) {}
+        : pool_(pool), policy_(policy), index_(catalogue, pool) {}
     ~ToolFinder() { *alive_ = false; }
     ToolFinder(const ToolFinder&) = delete;
 
     ToolIndex& index() { return index_; }
     policy::Question question_about(const Entry& entry, core::Trust trust) const;
 
-    // Brings up whoever may own `name`, then says where it is.
-    void locate(const std::string& name, Located located);
+    // Brings up whoever may own `name` for that caller, then says where it is.
+    void locate(const connection::Caller& caller, const std::string& name, Located located);
     // The same, for a person to see, and only for as long as `timeout`; 0: as long as it takes.
-    void find(core::Trust trust, const std::string& name, std::chrono::milliseconds timeout,
-              std::function<void(Result<ListedTool>)> found);
+    void find(const connection::Caller& caller, const std::string& name,
+              std::chrono::milliseconds timeout, std::function<void(Result<ListedTool>)> found);
 
     std::vector<ListedTool> listed(core::Trust trust);
 
-    // A server that is not there hides what it has: that comes before "no such tool", which would
-    // send the reader to the spelling.
-    Error why_missing(const std::string& name, const std::vector<std::string>& servers);
+    // A server that is not there for that caller hides what it has: that comes before "no such tool",
+    // which would send the reader to the spelling.
+    Error why_missing(connection::CallerNumber caller, const std::string& name,
+                      const std::vector<std::string>& servers);
 
 private:
     policy::Verdict judge(const Entry& entry, core::Trust trust) const;
     std::vector<std::string> listed_names();
     std::vector<std::string> names_or_prefixes();
 
-    connection::ConnectionManager& connections_;
+    connection::ConnectionPool& pool_;
     const policy::Policy& policy_;
     ToolIndex index_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

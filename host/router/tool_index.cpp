@@ -16,10 +16,13 @@ void ToolIndex::build() {
     listings_.clear();
     names_ = {};
     for (const auto& [server, listing] : catalogue_.listings()) {
+        auto connections = pool_.find(server);
+        if (!connections) continue;
         listings_.push_back(listing);
         for (const auto& tool : listing->tools) {
             names_.add(server, tool.name);
-            entries_.push_back({{}, server, &tool, protocol::quoted(tool.name)});
+            entries_.push_back(
+                {{}, server, &tool, protocol::quoted(tool.name), &connections->get()});
         }
     }
     for (auto& entry : entries_)

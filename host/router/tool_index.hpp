@@ -1,10 +1,11 @@
 // Every tool in the catalogue by its public name. Internal to this room.
 //
-// Owns:    the names, and a share in the listings they were made of. Borrows the catalogue.
+// Owns:    the names, and a share in the listings they were made of. Borrows catalogue and pool.
 // Threads: [loop].
 #pragma once
 
 #include "catalogue/catalogue.hpp"
+#include "connection/connection_pool.hpp"
 #include "policy/policy.hpp"
 #include "protocol/qualified_name.hpp"
 #include "protocol/tool.hpp"
@@ -25,9 +26,12 @@ public:
         std::string server;
         const protocol::Tool* tool;
         std::string quoted_name;  // the raw name as it goes on the wire
+        // The server's, so that a call looks for no name.
+        connection::ServerConnections* connections;
     };
 
-    explicit ToolIndex(const catalogue::Catalogue& catalogue) : catalogue_(catalogue) {}
+    ToolIndex(const catalogue::Catalogue& catalogue, connection::ConnectionPool& pool)
+        : catalogue_(catalogue), pool_(pool) {}
 
     // Null: nobody has told of it. Valid until a server lists its tools, as are entries().
     const Entry* find(std::string_view public_name);
@@ -42,6 +46,7 @@ private:
     void build();
 
     const catalogue::Catalogue& catalogue_;
+    connection::ConnectionPool& pool_;
     std::optional<std::uint64_t> version_;  // of the catalogue when this was made; none: it was not
     std::vector<std::shared_ptr<const catalogue::Listing>> listings_;
     std::vector<Entry> entries_;

@@ -25,13 +25,13 @@ std::string switch_of(const config::Config& config, const connection::Status& st
 
 }  // namespace
 
-policy::KnownTools listed_tools(connection::ConnectionManager& connections) {
+policy::KnownTools listed_tools(connection::ConnectionPool& pool) {
     policy::KnownTools known;
-    for (const auto& id : connections.ids()) {
-        const auto& connection = connections.find(id).value().get();
-        if (connection.state() != State::Ready || connection.tools_error()) continue;
+    for (const auto& id : pool.ids()) {
+        const auto* listed = pool.find(id).value().get().listed();
+        if (!listed) continue;
         auto& names = known[id];
-        for (const auto& tool : connection.tools()) names.push_back(tool.name);
+        for (const auto& tool : listed->tools()) names.push_back(tool.name);
     }
     return known;
 }

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "config/config.hpp"
-#include "connection/connection_manager.hpp"
+#include "connection/connection_pool.hpp"
 #include "policy/unmatched_rules.hpp"
 #include "router/router.hpp"
 
@@ -18,7 +18,7 @@
 namespace patchbay::service {
 
 // Raw names of the tools of those servers whose list is known and whole.
-policy::KnownTools listed_tools(connection::ConnectionManager& connections);
+policy::KnownTools listed_tools(connection::ConnectionPool& pool);
 
 // Behind what was not found: `; FILE is exclusive, so no other file counts`, `; FILE: not read, since
 // ...`, or nothing.
@@ -28,12 +28,12 @@ std::optional<Error> called_otherwise(const config::Config& config, const std::s
 
 class Servers {
 public:
-    Servers(const config::Config& config, connection::ConnectionManager& connections,
+    Servers(const config::Config& config, connection::ConnectionPool& connections,
             router::Router& router)
         : config_(config), connections_(connections), router_(router) {}
 
     const config::Config& config() const { return config_; }
-    connection::ConnectionManager& connections() const { return connections_; }
+    connection::ConnectionPool& connections() const { return connections_; }
     router::Router& router() const { return router_; }
 
     // Of all that are configured, disabled and broken ones included, sorted by id.
@@ -56,7 +56,7 @@ public:
 
 private:
     const config::Config& config_;
-    connection::ConnectionManager& connections_;
+    connection::ConnectionPool& connections_;
     router::Router& router_;
 };
 

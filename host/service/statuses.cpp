@@ -32,6 +32,13 @@ json::value fact_value(const std::string& name, const std::string& text) {
     return json::value(text);
 }
 
+json::object to_json(const connection::OneOfStatus& one) {
+    json::object object{{"use", one.use}, {"state", connection::name_of(one.state)}};
+    if (!one.last_error.empty()) object["last_error"] = one.last_error;
+    for (const auto& [name, value] : one.facts) object[name] = fact_value(name, value);
+    return object;
+}
+
 }  // namespace
 
 std::vector<Status> statuses_of_all(std::vector<Status> statuses,
@@ -128,6 +135,10 @@ json::object to_json(const Status& status, Wait wait) {
     if (!status.notes.empty())
         object["notes"] = json::array(status.notes.begin(), status.notes.end());
     for (const auto& [name, value] : status.facts) object[name] = fact_value(name, value);
+    if (!status.connections.empty()) {
+        auto& connections = object["connections"].emplace_array();
+        for (const auto& one : status.connections) connections.push_back(to_json(one));
+    }
     return object;
 }
 

@@ -73,7 +73,7 @@ void ThingListing::list_of_all(Servers servers) {
                 listing->settled(id);
                 continue;
             }
-            listing->known_.connections().connect({id}, [self, id] {
+            listing->known_.connections().connect(listing->caller_, {id}, [self, id] {
                 if (const auto still = self.lock()) still->settled(id);
             });
         }
@@ -86,7 +86,7 @@ void ThingListing::list_of(const std::string& server) {
 
 void ThingListing::settled(const std::string& id) {
     if (!missing_.contains(id)) return;  // it was cut short
-    const auto connection = known_.connections().find(id);
+    const auto connection = known_.connections().lease(id, caller_);
     if (!connection) return take(id, connection.error());
     const auto status = connection->get().status();
     if (status.state != State::Ready) return take(id, why_not_ready(status));

@@ -52,7 +52,8 @@ ToolList tools_listed(const Servers& known, const connection::Caller& caller,
         if (ready && status.tools_error.empty()) continue;
         auto error = why_not_ready(status);
         if (ready) {
-            const auto* of_list = known.connections().find(status.id).value().get().tools_error();
+            const auto* held = known.connections().held(status.id, caller.number());
+            const auto* of_list = held ? held->tools_error() : nullptr;
             error = {of_list ? of_list->code : ErrorCode::Unavailable, status.tools_error};
         }
         list.errors.push_back({status.id, std::move(error)});
@@ -65,12 +66,12 @@ Operation list_tools(const Servers& known, const connection::Caller& caller,
     const auto operation = std::make_shared<std::function<void(Result<ToolList>)>>(std::move(done));
     const std::weak_ptr waiting(operation);
     if (server.empty()) {
-        known.connections().connect({}, [&known, &caller, waiting] {
+        known.connections().connect(caller, {}, [&known, &caller, waiting] {
             if (const auto told = waiting.lock()) (*told)(tools_listed(known, caller));
         });
         return operation;
     }
-    const auto connection = known.connections().find(server);
+    const auto connection = known.connections().lease(server, caller);
     if (!connection) {
         known.connections().loop().defer([waiting, error = connection.error()] {
             if (const auto told = waiting.lock()) (*told)(error);

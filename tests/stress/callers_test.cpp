@@ -91,7 +91,8 @@ public:
             if (name == "PATH") return "/usr/bin:/bin";
             return std::nullopt;
         };
-        environment.sets = {"servers.one.command=" PATCHBAY_BUILD_DIR
+        environment.sets = {"servers.one.mode=shared", "host.stdio_sharing=true",
+                            "servers.one.command=" PATCHBAY_BUILD_DIR
                             "/bin/patchbay-example-server",
                             "servers.one.protocol=" + protocol, "client.elicitation=ask"};
         options.quiet = true;

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -87,7 +88,8 @@ TEST_F(Schema, AgreesWithTheReaderOnTypes) {
         if (*type == "array") return Node::of_list({});
         if (*type == "object") return Node::of_map({});
         node.kind = Node::Kind::Integer;
-        node.integer = 5;
+        const auto* most = key.as_object().if_contains("maximum");
+        node.integer = std::min<std::int64_t>(5, most ? most->to_number<std::int64_t>() : 5);
         return node;
     };
     const Node nothing;

@@ -127,7 +127,8 @@ TEST(Show, AServerSaysWhatItIsAndWhatDiffersFromTheUsual) {
                     "required = false\nrestart = true\n"),
               shown(""));
     EXPECT_EQ(
-        shown("enabled = false\nexpand = false\nauth = 'none'\nlazy = true\n"
+        shown("enabled = false\nexpand = false\nauth = 'none'\nlazy = true\nidle_timeout_sec = "
+              "0\nwarm = 1\n"
               "startup_timeout_sec = 0.25\nrequest_timeout_ms = 7\ntool_timeout_sec = 8\n"
               "enabled_tools = ['b', 'c']\ndisabled_tools = ['c']\n"
               "tools = { b = 'require-approval', d = 'disable' }\nprotocol = '2025-11-25'\n"
@@ -135,7 +136,8 @@ TEST(Show, AServerSaysWhatItIsAndWhatDiffersFromTheUsual) {
         R"({"transport":"stdio","enabled":false,"command":"x","expand":false,"auth":"none",)"
         R"("startup_timeout_sec":2.5E-1,"request_timeout_ms":7,"tool_timeout_sec":8,)"
         R"("enabled_tools":["b","c"],"disabled_tools":["c"],)"
-        R"("tools":{"b":"require-approval","d":"disable"},"lazy":true,"protocol":"2025-11-25",)"
+        R"("tools":{"b":"require-approval","d":"disable"},"lazy":true,"idle_timeout_sec":0,"warm":1,)"
+        R"("protocol":"2025-11-25",)"
         R"("fallback":["tcp"],"required":true,"restart":false})");
 }
 

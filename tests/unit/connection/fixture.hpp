@@ -73,7 +73,7 @@ protected:
                                     .transports = sources,
                                     .credentials = sources,
                                     .terms = std::move(terms)});
-            connection_ = std::make_unique<Connection>(*context, spec);
+            connection_ = std::make_unique<Connection>(*context, spec, Audience::Of::Everybody);
         }
         return *connection_;
     }
@@ -152,6 +152,16 @@ protected:
         return {"tools/call", {"\"name\":\"" + name + "\"", ""}, timeout, {}};
     }
 
+    // As the pool does of callers that go.
+    struct Releasing final : CallersWatcher {
+        explicit Releasing(ConnectionTest& of) : test(of) { test.callers.watch(*this); }
+        ~Releasing() { test.callers.unwatch(*this); }
+        void on_leaving(Caller& leaving) override {
+            if (!test.over && test.connection_) test.connection_->release(leaving.number());
+        }
+        ConnectionTest& test;
+    };
+
     // What lies above the connection, as the members below say.
     struct Sources final : SettingsExpander, TransportSource, CredentialSource {
         explicit Sources(ConnectionTest& of) : test(of) {}
@@ -192,6 +202,7 @@ protected:
         ConnectionTest& test;
     };
 
+    bool over = false;
     core::Loop loop;
     Sources sources{*this};
     FakeServer server{loop}, old_server{loop};  // the second is reached by transport "sse"
@@ -210,10 +221,10 @@ protected:
     std::map<std::string, std::string> variables;
     Events events;
     Callers callers;
+    Releasing releasing{*this};
     test::FakeCaller caller{callers};
     Eras eras;
     config::ClientSettings settings;
-    bool over = false;
     std::vector<Person> asked;
     std::set<std::size_t> withdrawn;  // those of `asked` whose answer nobody waits for any more
     std::function<void()> on_asked;

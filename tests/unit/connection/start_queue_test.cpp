@@ -1,5 +1,5 @@
 // However servers come to start, only so many do at once.
-#include "connection/connection_manager.hpp"
+#include "connection/connection_pool.hpp"
 #include "support/fake_caller.hpp"
 #include "support/fake_channel.hpp"
 #include "support/fake_sources.hpp"
@@ -55,31 +55,31 @@ protected:
     void add_many(int count, const char* transport = "stdio") {
         for (int i = 0; i < count; ++i) add(transport + std::to_string(i), transport);
     }
-    ConnectionManager& manager() {
-        if (!manager_) {
+    ConnectionPool& pool() {
+        if (!pool_) {
             Terms terms;
             terms.identity = {{{"name", "t"}}, {}};
             terms.health = health;
             terms.limits = limits;
             terms.long_lived = long_lived;
-            manager_.emplace(Context{.loop = loop,
-                                     .events = *this,
-                                     .callers = callers,
-                                     .eras = eras,
-                                     .expander = expander,
-                                     .transports = transports,
-                                     .credentials = credentials,
-                                     .terms = std::move(terms)});
-            manager_->apply(specs);
+            pool_.emplace(Context{.loop = loop,
+                                  .events = *this,
+                                  .callers = callers,
+                                  .eras = eras,
+                                  .expander = expander,
+                                  .transports = transports,
+                                  .credentials = credentials,
+                                  .terms = std::move(terms)});
+            pool_->apply(specs);
         }
-        return *manager_;
+        return *pool_;
     }
-    Connection& connection(const std::string& id) { return manager().find(id).value().get(); }
+    Connection& connection(const std::string& id) { return pool().lease(id, caller).value(); }
     bool wait(const std::function<bool()>& done) {
         return loop.run_until(done, core::Clock::now() + 20s);
     }
     bool all_ready() {
-        for (const auto& status : manager().statuses())
+        for (const auto& status : pool().statuses())
             if (status.state != State::Ready) return false;
         return true;
     }
@@ -109,14 +109,14 @@ protected:
     bool long_lived = false;
     std::set<std::string> starting;
     std::size_t most = 0;
-    std::optional<ConnectionManager> manager_;
+    std::optional<ConnectionPool> pool_;
 };
 
 TEST_F(StartQueues, HoldForConnectingThemAll) {
     add_many(9);
     add_many(9, "http");
     bool settled = false;
-    manager().connect({}, [&] { settled = true; });
+    pool().connect(caller, {}, [&] { settled = true; });
     ASSERT_TRUE(wait([&] { return settled; }));
     EXPECT_TRUE(all_ready());
     EXPECT_EQ(most, 5u) << "two local ones beside three remote ones";
@@ -125,7 +125,7 @@ TEST_F(StartQueues, HoldForConnectingThemAll) {
 TEST_F(StartQueues, HoldForFirstCalls) {
     add_many(9);
     int answered = 0;
-    for (const auto& id : manager().ids()) {
+    for (const auto& id : pool().ids()) {
         connection(id).request(caller, {"tools/call", {"\"name\":\"a\"", ""}, {}, {}},
                                [&](auto reply) {
                                    EXPECT_TRUE(reply);
@@ -139,7 +139,7 @@ TEST_F(StartQueues, HoldForFirstCalls) {
 TEST_F(StartQueues, HoldForListsThatAreRefreshed) {
     add_many(9);
     int fresh = 0;
-    for (const auto& id : manager().ids()) {
+    for (const auto& id : pool().ids()) {
         connection(id).refresh_tools([&](auto outcome) {
             EXPECT_TRUE(outcome);
             ++fresh;
@@ -152,7 +152,7 @@ TEST_F(StartQueues, HoldForListsThatAreRefreshed) {
 TEST_F(StartQueues, HoldForServersThatComeBack) {
     long_lived = true;
     add_many(9);
-    manager().connect({}, [] {});
+    pool().connect(caller, {}, [] {});
     ASSERT_TRUE(wait([&] { return all_ready(); }));
     most = 0;
     for (auto& [id, server] : servers) {
@@ -176,7 +176,7 @@ TEST_F(StartQueues, ASlowOneGivesItsPlaceBackWhenItsTimeIsUp) {
     add("b");
     specs[0].config.startup_timeout = 20ms;
     bool settled = false;
-    manager().connect({"a", "b"}, [&] { settled = true; });
+    pool().connect(caller, {"a", "b"}, [&] { settled = true; });
     ASSERT_TRUE(wait([&] { return settled; }));
     EXPECT_EQ(connection("a").state(), State::Failed);
     EXPECT_EQ(connection("b").state(), State::Ready);
@@ -188,7 +188,7 @@ TEST_F(StartQueues, OneThatCannotBeOpenedHoldsNobodyUp) {
     add_many(5);
     for (auto& [id, server] : servers) server.refuse_open = true;
     bool settled = false;
-    manager().connect({}, [&] { settled = true; });
+    pool().connect(caller, {}, [&] { settled = true; });
     ASSERT_TRUE(wait([&] { return settled; }));
     for (auto& [id, server] : servers) EXPECT_EQ(server.opened, 1) << id;
 }
@@ -197,7 +197,7 @@ TEST_F(StartQueues, ACallThatQueuesKeepsItsOwnTimeLimit) {
     limits.local_starts = 1;
     add_silent("a");
     add("b");
-    manager().connect({"a"}, [] {});
+    pool().connect(caller, {"a"}, [] {});
     std::optional<Error> error;
     connection("b").request(caller, {"tools/call", {"\"name\":\"a\"", ""}, 20ms, {}},
                             [&](auto reply) { error = reply.error(); });
@@ -214,14 +214,14 @@ TEST_F(StartQueues, AServerThatIsTakenAwayLeavesTheQueueAndEndsItsCalls) {
     add("b");
     add("c");
     specs[0].config.protocol = "2025-11-25";  // without a probe, after which it would try again
-    manager().connect({"a"}, [] {});
+    pool().connect(caller, {"a"}, [] {});
     std::optional<ErrorCode> code;
     connection("b").request(caller, {"tools/call", {"\"name\":\"a\"", ""}, {}, {}},
                             [&](auto reply) { code = reply.error().code; });
     bool settled = false;
-    manager().connect({"b", "c"}, [&] { settled = true; });
+    pool().connect(caller, {"b", "c"}, [&] { settled = true; });
     specs.erase(specs.begin() + 1);
-    manager().apply(specs);
+    pool().apply(specs);
     slow.crash("gone");
     ASSERT_TRUE(wait([&] { return settled && code; }));
     EXPECT_EQ(code, ErrorCode::Unavailable);
@@ -235,16 +235,16 @@ TEST_F(StartQueues, AChangeReachesWhoItConcernsAndNobodyElse) {
     add("kept");
     add("unused");
     bool settled = false;
-    manager().connect({"gone", "changed", "kept"}, [&] { settled = true; });
+    pool().connect(caller, {"gone", "changed", "kept"}, [&] { settled = true; });
     ASSERT_TRUE(wait([&] { return settled; }));
     auto* const kept = &connection("kept");
     specs.erase(specs.begin());
     for (auto* spec : {&specs[0], &specs[2]}) spec->config.settings["args"] = "2";
-    manager().apply(specs);
-    EXPECT_EQ(manager().ids(), (std::vector<std::string>{"changed", "kept", "unused"}));
-    EXPECT_EQ(manager().statuses().size(), 3u);
-    EXPECT_EQ(manager().statuses()[2].id, "unused");
-    EXPECT_FALSE(manager().find("gone"));
+    pool().apply(specs);
+    EXPECT_EQ(pool().ids(), (std::vector<std::string>{"changed", "kept", "unused"}));
+    EXPECT_EQ(pool().statuses().size(), 3u);
+    EXPECT_EQ(pool().statuses()[2].id, "unused");
+    EXPECT_FALSE(pool().find("gone"));
     ASSERT_TRUE(wait([&] {
         return servers.at("changed").opened == 2 && connection("changed").state() == State::Ready;
     })) << "what was in use is opened again";
@@ -256,21 +256,21 @@ TEST_F(StartQueues, AChangeReachesWhoItConcernsAndNobodyElse) {
 TEST_F(StartQueues, AServerThatNobodyKnowsSettlesAtOnce) {
     add("a");
     bool settled = false;
-    manager().connect({"nobody"}, [&] { settled = true; });
+    pool().connect(caller, {"nobody"}, [&] { settled = true; });
     EXPECT_TRUE(wait([&] { return settled; }));
     settled = false;
     specs.clear();
-    manager().apply(specs);
-    manager().connect({}, [&] { settled = true; });
+    pool().apply(specs);
+    pool().connect(caller, {}, [&] { settled = true; });
     EXPECT_FALSE(settled) << "never from inside the call";
     EXPECT_TRUE(wait([&] { return settled; }));
 }
 
-TEST_F(StartQueues, TheManagerMayEndWhileServersQueue) {
+TEST_F(StartQueues, ThePoolMayEndWhileServersQueue) {
     limits.local_starts = 1;
     add_many(3);
-    manager().connect({}, [] {});
-    manager_.reset();
+    pool().connect(caller, {}, [] {});
+    pool_.reset();
     bool turned = false;
     loop.defer([&] { turned = true; });
     EXPECT_TRUE(wait([&] { return turned; }));
@@ -294,14 +294,14 @@ TEST_F(StartQueues, WhoseTurnHasComeAndIsGoneDoesNotStart) {
     EXPECT_TRUE(third->taken());
 }
 
-TEST_F(StartQueues, TheManagerIsClosedWhenTheLastThatWasTakenAwayIs) {
+TEST_F(StartQueues, ThePoolIsClosedWhenTheLastThatWasTakenAwayIs) {
     auto& slow = add("a");
     bool settled = false, closed = false;
-    manager().connect({}, [&] { settled = true; });
+    pool().connect(caller, {}, [&] { settled = true; });
     ASSERT_TRUE(wait([&] { return settled; }));
     slow.holds_on = true;
-    manager().apply({});
-    manager().close([&] { closed = true; });
+    pool().apply({});
+    pool().close([&] { closed = true; });
     bool turned = false;
     loop.after(1ms, [&] { turned = true; });
     ASSERT_TRUE(wait([&] { return turned; }));

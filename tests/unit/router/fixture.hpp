@@ -160,7 +160,7 @@ protected:
     config::Permissions permissions{{}, {"mcp__github__log"}};
     std::optional<policy::Policy> policy;
     std::optional<catalogue::Catalogue> catalogue;
-    std::optional<connection::ConnectionManager> connections;
+    std::optional<connection::ConnectionPool> connections;
     std::optional<Router> router_;
 };
 

@@ -29,7 +29,7 @@ TEST_F(RouterTest, ToolsWhoseNamesWouldBeTheSameAreToldApart) {
     ASSERT_EQ(protocol::public_name("a", "_log"), protocol::public_name("a_", "log"));
     router();
     bool settled = false;
-    connections->connect({"a", "a_"}, [&] { settled = true; });
+    connections->connect(caller, {"a", "a_"}, [&] { settled = true; });
     ASSERT_TRUE(loop.run_until([&] { return settled; }, core::Clock::now() + 20s));
     const auto tools = router().tools(caller);
     ASSERT_EQ(tools.size(), 2u);
@@ -152,7 +152,7 @@ TEST_F(RouterTest, ACallsOwnLimitAndProgressGoWithIt) {
             if (!connected) router_.reset();
             router();
             servers.at("git").received.clear();
-            if (connected) connections->connect({"git"}, [] {});
+            if (connected) connections->connect(caller, {"git"}, [] {});
             std::optional<Error> error;
             const auto ended = [&](const Result<Reply>& reply) { error = reply.error(); };
             const auto progress = [](const connection::Progress&) {};
@@ -269,7 +269,7 @@ TEST_F(RouterTest, TheHostMayEndWhileServersConnect) {
     router_.reset();
     EXPECT_EQ(ended, 3);
     bool settled = false;
-    connections->connect({"git"}, [&] { settled = true; });
+    connections->connect(caller, {"git"}, [&] { settled = true; });
     EXPECT_TRUE(loop.run_until([&] { return settled; }, core::Clock::now() + 20s));
     EXPECT_EQ(ended, 3) << "each once";
     EXPECT_TRUE(servers.at("git").requests("tools/call").empty());
@@ -347,6 +347,22 @@ TEST_F(RouterTest, WhatWaitsForAServerThatStartsIsBounded) {
     const auto first = call_log("git"), second = call_log("git");
     ASSERT_TRUE(loop.run_until([&] { return second.end->has_value(); }, core::Clock::now() + 20s));
     EXPECT_EQ((*second.end)->code, ErrorCode::Limit) << "in number too";
+}
+
+TEST_F(RouterTest, AnotherCallerOfASharedServerNeedsNeitherAConnectionNorAList) {
+    ASSERT_TRUE(call("mcp__git__log"));
+    test::FakeCaller second{callers};
+    bool answered = false;
+    Call request;
+    request.name = "mcp__git__log";
+    router().call(second, std::move(request), [&](const Result<Reply>& reply) {
+        EXPECT_TRUE(reply);
+        answered = true;
+    });
+    EXPECT_EQ(servers.at("git").requests("tools/call").size(), 2u) << "it is sent at once";
+    ASSERT_TRUE(loop.run_until([&] { return answered; }, core::Clock::now() + 20s));
+    EXPECT_EQ(servers.at("git").opened, 1);
+    EXPECT_EQ(servers.at("git").requests("tools/list").size(), 1u);
 }
 
 TEST_F(RouterTest, AToolThatIsKnownIsCalledWithoutAnotherList) {

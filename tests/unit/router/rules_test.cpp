@@ -21,7 +21,7 @@ protected:
     }
     void connect(const std::string& server) {
         bool settled = false;
-        connections->connect({server}, [&] { settled = true; });
+        connections->connect(caller, {server}, [&] { settled = true; });
         ASSERT_TRUE(loop.run_until([&] { return settled; }, core::Clock::now() + 20s));
     }
     std::vector<std::string> names() {

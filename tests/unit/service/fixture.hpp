@@ -22,7 +22,7 @@ protected:
     void connect() {
         known();
         bool settled = false;
-        connections->connect({}, [&] { settled = true; });
+        connections->connect(caller, {}, [&] { settled = true; });
         ASSERT_TRUE(loop.run_until([&] { return settled; }, core::Clock::now() + 20s));
     }
     void configure_disabled(const std::string& id) {

@@ -152,6 +152,18 @@ TEST(StatusAsJson, HasItsShapeInEveryState) {
     EXPECT_FALSE(test::is_a("status", {{"id", "a"}, {"state", "ready"}}));
 }
 
+TEST(StatusAsJson, ListsTheConnectionsOfAServerThatHasSeveral) {
+    auto status = connected("a", State::Ready);
+    EXPECT_FALSE(to_json(status).contains("connections"));
+    status.connections = {{"own", State::Ready, "", {{"pid", "7"}}},
+                          {"spare", State::Failed, "it ended", {}}};
+    const auto told = to_json(status);
+    EXPECT_TRUE(test::is_a("status", told));
+    EXPECT_EQ(boost::json::serialize(told.at("connections")),
+              R"([{"use":"own","state":"ready","pid":7},)"
+              R"({"use":"spare","state":"failed","last_error":"it ended"}])");
+}
+
 TEST(StatusAsJson, OfAServerThatIsWaitedForNoLongerSaysThat) {
     EXPECT_EQ(to_json(connected("a", State::Connecting), Wait::CutShort).at("state"),
               "interrupted");

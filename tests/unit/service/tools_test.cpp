@@ -71,7 +71,7 @@ TEST_F(Tools, NobodyIsToldOfAListThatWasDropped) {
     bool told = false, settled = false;
     auto operation = list_tools(known(), caller, "", [&](const Result<ToolList>&) { told = true; });
     operation.reset();
-    connections->connect({}, [&] { settled = true; });
+    connections->connect(caller, {}, [&] { settled = true; });
     ASSERT_TRUE(loop.run_until([&] { return settled; }, core::Clock::now() + 20s));
     EXPECT_FALSE(told);
 }

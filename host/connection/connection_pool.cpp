@@ -1,0 +1,141 @@
+#include "connection/connection_pool.hpp"
+
+#include "core/text.hpp"
+
+#include <set>
+
+namespace patchbay::connection {
+
+ConnectionPool::ConnectionPool(const Context& context)
+    : context_(context),
+      local_(context.loop, context.terms.limits.local_starts),
+      remote_(context.loop, context.terms.limits.remote_starts) {
+    context_.local_starts = &local_;
+    context_.remote_starts = &remote_;
+    context_.callers.watch(*this);
+}
+
+ConnectionPool::~ConnectionPool() {
+    context_.callers.unwatch(*this);
+}
+
+void ConnectionPool::apply(const std::vector<registry::ServerSpec>& wanted) {
+    const auto change = registry::difference(specs_, wanted);
+    specs_ = wanted;
+    // In this same turn: a call must not find a tool by a definition that does not hold any more.
+    if (auto* catalogue = context_.catalogue) {
+        for (const auto& id : change.gone) catalogue->forget(id);
+        for (const auto& spec : change.added) catalogue->redefine(spec.id(), spec.definition_key);
+    }
+    for (const auto& id : change.gone) {
+        const auto gone = servers_.extract(id);
+        gone.mapped()->retire_all();
+    }
+    const std::set<std::string_view> changed(change.changed.begin(), change.changed.end());
+    for (const auto& spec : wanted) {
+        auto& server = servers_[spec.id()];
+        if (!server) {
+            server = std::make_unique<ServerConnections>(context_, spec, departures_);
+            server->begin();
+        } else if (changed.contains(spec.id())) {
+            server->redefine(spec);
+        } else {
+            server->amend(spec);
+        }
+    }
+}
+
+void ConnectionPool::connect(const Caller& caller, std::vector<std::string> servers,
+                             std::function<void()> settled) {
+    if (servers.empty()) servers = ids();
+    if (servers.empty()) return context_.loop.defer(std::move(settled));
+    const auto one_less = [missing = std::make_shared<std::size_t>(servers.size()),
+                           settled = std::move(settled)] {
+        if (--*missing == 0) settled();
+    };
+    for (const auto& id : servers) {
+        if (auto connection = lease(id, caller))
+            connection->get().connect(one_less);
+        else
+            context_.loop.defer(one_less);
+    }
+}
+
+Result<std::reference_wrapper<ServerConnections>> ConnectionPool::find(std::string_view server) {
+    const auto found = servers_.find(server);
+    if (found != servers_.end()) return std::ref(*found->second);
+    std::string message = "no enabled server \"" + core::printable(server, 64) + "\"" +
+                          core::did_you_mean(server, ids());
+    if (servers_.empty()) message += "; no MCP server is configured and enabled";
+    return Error{ErrorCode::NotFound, std::move(message)};
+}
+
+Result<std::reference_wrapper<Connection>> ConnectionPool::lease(std::string_view server,
+                                                                 const Caller& caller) {
+    auto found = find(server);
+    if (!found) return found.error();
+    return found->get().lease(caller);
+}
+
+const Connection* ConnectionPool::held(std::string_view server, CallerNumber caller) const {
+    const auto found = servers_.find(server);
+    return found == servers_.end() ? nullptr : found->second->held_by(caller);
+}
+
+// Whoever hears of what that ends may take servers away.
+void ConnectionPool::on_leaving(Caller& caller) {
+    const auto number = caller.number();
+    std::vector<std::string> leased;
+    for (const auto& [id, server] : servers_)
+        if (server->held_by(number)) leased.push_back(id);
+    for (const auto& id : leased)
+        if (const auto found = servers_.find(id); found != servers_.end())
+            found->second->release(number);
+    for (auto* leaving : departures_.all()) leaving->release(number);
+}
+
+core::Loop& ConnectionPool::loop() const {
+    return context_.loop;
+}
+const core::Limits& ConnectionPool::limits() const {
+    return context_.terms.limits;
+}
+
+std::vector<std::string> ConnectionPool::ids() const {
+    std::vector<std::string> ids;
+    for (const auto& [id, server] : servers_) ids.push_back(id);
+    return ids;
+}
+
+std::vector<Status> ConnectionPool::statuses() const {
+    std::vector<Status> statuses;
+    for (const auto& [id, server] : servers_) statuses.push_back(server->status());
+    return statuses;
+}
+
+void ConnectionPool::close_late() {
+    for (const auto& [id, server] : servers_)
+        for (auto* connection : server->all())
+            if (connection->late()) connection->close([] {});
+}
+
+void ConnectionPool::close(std::function<void()> closed) {
+    // One for ourselves: also with nothing to close, `closed` comes, and not from inside this call.
+    auto missing = std::make_shared<std::size_t>(1);
+    const auto one_less = [missing, closed = std::move(closed)] {
+        if (--*missing == 0) closed();
+    };
+    auto open = departures_.all();
+    for (const auto& [id, server] : servers_) {
+        server->refuse_more();
+        const auto all = server->all();
+        open.insert(open.end(), all.begin(), all.end());
+    }
+    for (auto* connection : open) {
+        ++*missing;
+        connection->close(one_less);
+    }
+    context_.loop.defer(one_less);
+}
+
+}  // namespace patchbay::connection

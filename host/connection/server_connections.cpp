@@ -1,0 +1,245 @@
+#include "connection/server_connections.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace patchbay::connection {
+
+using Use = Tenure::Use;
+
+namespace {
+
+// What a person looks for first: what works, then what is on its way, then why it does not.
+std::size_t rank(State state) {
+    constexpr std::array kOrder{State::Ready,        State::Connecting, State::Reconnecting,
+                                State::AuthRequired, State::Error,      State::Failed,
+                                State::Idle};
+    return static_cast<std::size_t>(std::find(kOrder.begin(), kOrder.end(), state) -
+                                    kOrder.begin());
+}
+
+std::chrono::milliseconds idle_time(const config::Server& server) {
+    return server.idle_timeout.value_or(server.lazy ? core::kLazyIdle
+                                                    : std::chrono::milliseconds::zero());
+}
+
+void count_in(Status& all, const Status& one) {
+    all.restarts += one.restarts;
+    all.pending += one.pending;
+    all.stray_lines += one.stray_lines;
+    all.malformed += one.malformed;
+    all.late_answers += one.late_answers;
+}
+
+}  // namespace
+
+ServerConnections::ServerConnections(const Context& context, registry::ServerSpec spec,
+                                     Departures& departures)
+    : context_(context), spec_(std::move(spec)), departures_(departures) {}
+
+bool ServerConnections::is_shared() const {
+    const auto& mode = spec_.config.mode;
+    if (mode == "per_session") return false;
+    return !spec_.local() || (mode == "shared" && context_.terms.stdio_sharing);
+}
+
+bool ServerConnections::keeps_spare() const {
+    return spec_.config.warm > 0 && !is_shared() && context_.terms.long_lived && !closing_;
+}
+
+Connection* ServerConnections::held_by(CallerNumber caller) const {
+    const auto row = leases_.find(caller);
+    return row == leases_.end() ? nullptr : row->second->connection.get();
+}
+
+Result<std::reference_wrapper<Connection>> ServerConnections::lease(const Caller& caller) {
+    return lease(caller.number());
+}
+
+Result<std::reference_wrapper<Connection>> ServerConnections::lease(CallerNumber caller) {
+    if (auto* held = held_by(caller)) return std::ref(*held);
+    auto* slot = is_shared() ? find({Use::Shared, Use::Unheld}) : find({Use::Spare});
+    if (!slot) {
+        if (auto why = why_no_more()) return std::move(*why);
+        slot = &open();
+    }
+    slot->idle.stop();
+    slot->tenure.hold();
+    leases_.emplace(caller, slot);
+    auto& connection = *slot->connection;
+    if (slot->tenure.use() == Use::Own) connection.give_to(caller);
+    // The next one's spare: not before this caller has got what it waits for, and only of a server
+    // that has just shown that it starts.
+    if (keeps_spare())
+        connection.connect(lifetime_.guard([this, caller] {
+            const auto* held = held_by(caller);
+            if (held && held->state() == State::Ready) ensure_spare();
+        }));
+    return std::ref(connection);
+}
+
+ServerConnections::Slot* ServerConnections::find(std::initializer_list<Use> uses) const {
+    const auto found = std::find_if(slots_.begin(), slots_.end(), [&](const auto& slot) {
+        return std::find(uses.begin(), uses.end(), slot->tenure.use()) != uses.end();
+    });
+    return found == slots_.end() ? nullptr : found->get();
+}
+
+std::optional<Error> ServerConnections::why_no_more() const {
+    const auto server = "server \"" + spec_.id() + "\": ";
+    if (closing_) return Error{ErrorCode::Unavailable, server + "the host is closing"};
+    const auto leaving = departures_.count(spec_.id());
+    const auto count = slots_.size() + leaving;
+    if (count < context_.terms.limits.connections_per_server) return {};
+    return Error{ErrorCode::Limit,
+                 server + std::to_string(count) + " connections are open" +
+                     (leaving ? ", " + std::to_string(leaving) + " of which are closing" : "") +
+                     " (limit connections_per_server)"};
+}
+
+ServerConnections::Slot& ServerConnections::open() {
+    const bool shared = is_shared();
+    auto slot = std::make_unique<Slot>(context_.loop, shared ? Tenure::of_all() : Tenure::of_one());
+    slot->connection = std::make_unique<Connection>(
+        context_, spec_, shared ? Audience::Of::Everybody : Audience::Of::One);
+    return *slots_.emplace_back(std::move(slot));
+}
+
+// In a turn of its own: a host that is only asked what it is configured with starts nothing.
+void ServerConnections::begin() {
+    if (keeps_spare() && !spec_.config.lazy)
+        context_.loop.defer(lifetime_.guard([this] { ensure_spare(); }));
+}
+
+// One that has failed begins anew; one that is on its way goes on.
+void ServerConnections::ensure_spare() {
+    if (!keeps_spare()) return;
+    auto* spare = find({Use::Spare});
+    if (!spare && !why_no_more()) spare = &open();
+    if (spare) spare->connection->connect({});
+}
+
+void ServerConnections::amend(registry::ServerSpec spec) {
+    spec_ = std::move(spec);
+    std::vector<const Connection*> unwanted;
+    for (const auto& slot : slots_) {
+        slot->connection->amend(spec_);
+        if (slot->tenure.use() == Use::Spare && !keeps_spare())
+            unwanted.push_back(slot->connection.get());
+    }
+    for (const auto* connection : unwanted) retire(connection);
+    if (auto* unheld = find({Use::Unheld})) begin_idle(*unheld);
+    begin();
+}
+
+void ServerConnections::redefine(registry::ServerSpec spec) {
+    std::vector<CallerNumber> in_use;
+    for (const auto& [caller, slot] : leases_) {
+        const auto state = slot->connection->state();
+        if (state != State::Idle && state != State::Stopped) in_use.push_back(caller);
+    }
+    std::sort(in_use.begin(), in_use.end());
+    spec_ = std::move(spec);
+    const auto watch = lifetime_.watch();
+    retire_all();
+    if (watch.expired()) return;
+    // Where there are too many, the caller is told when it comes.
+    for (const auto caller : in_use)
+        if (context_.callers.find(caller))
+            if (auto again = lease(caller)) again->get().connect({});
+    begin();
+}
+
+void ServerConnections::release(CallerNumber caller) {
+    const auto row = leases_.find(caller);
+    if (row == leases_.end()) return;
+    auto* const connection = row->second->connection.get();
+    leases_.erase(row);
+    // What it asked first. Whoever hears of what that ends may end others, or this server.
+    const auto watch = lifetime_.watch();
+    connection->release(caller);
+    if (watch.expired()) return;
+    const auto held = std::find_if(slots_.begin(), slots_.end(), [&](const auto& slot) {
+        return slot->connection.get() == connection;
+    });
+    if (held == slots_.end()) return;
+    auto& slot = **held;
+    slot.tenure.release();
+    if (slot.tenure.use() == Use::Leaving) return retire(connection);
+    if (slot.tenure.use() == Use::Unheld) begin_idle(slot);
+}
+
+void ServerConnections::begin_idle(Slot& slot) {
+    const auto* connection = slot.connection.get();
+    const auto over = [this, &slot, connection] {
+        slot.tenure.expire();
+        retire(connection);
+    };
+    slot.idle.stop();
+    if (!is_shared()) return over();  // any more: nobody will come for it
+    if (const auto time = idle_time(spec_.config); time.count() > 0) slot.idle.start(time, over);
+}
+
+// Of those that nobody holds.
+void ServerConnections::retire(const Connection* connection) {
+    const auto found = std::find_if(slots_.begin(), slots_.end(), [&](const auto& slot) {
+        return slot->connection.get() == connection;
+    });
+    if (found == slots_.end()) return;
+    const auto slot = std::move(*found);
+    slots_.erase(found);
+    slot->tenure.retire();
+    departures_.take(std::move(slot->connection));
+}
+
+// Out of sight at once, so that a new definition can have the name while old calls go on.
+void ServerConnections::retire_all() {
+    leases_.clear();
+    auto& departures = departures_;
+    for (const auto& slot : std::exchange(slots_, {})) {
+        slot->tenure.retire();
+        departures.take(std::move(slot->connection));
+    }
+}
+
+const Connection* ServerConnections::listed() const {
+    for (const auto& slot : slots_) {
+        const auto& connection = *slot->connection;
+        if (connection.state() == State::Ready && !connection.tools_error()) return &connection;
+    }
+    return nullptr;
+}
+
+std::vector<Connection*> ServerConnections::all() const {
+    std::vector<Connection*> connections;
+    for (const auto& slot : slots_) connections.push_back(slot->connection.get());
+    return connections;
+}
+
+// The best of those that callers have; a spare says least.
+Status ServerConnections::status() const {
+    if (slots_.empty()) {
+        Status none;
+        none.id = spec_.id();
+        none.transport = spec_.config.transport;
+        none.place = spec_.config.place;
+        return masked(std::move(none));
+    }
+    const auto place_of = [](const std::unique_ptr<Slot>& slot) {
+        return std::pair(slot->tenure.use() == Use::Spare, rank(slot->connection->state()));
+    };
+    const auto best =
+        std::min_element(slots_.begin(), slots_.end(),
+                         [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
+    auto status = (*best)->connection->status();
+    if (slots_.size() == 1) return status;
+    for (const auto& slot : slots_) {
+        const auto one = slot->connection->status();
+        status.connections.push_back(
+            {name_of(slot->tenure.use()), one.state, one.last_error, one.facts});
+        if (slot != *best) count_in(status, one);
+    }
+    return status;
+}
+
+}  // namespace patchbay::connection

@@ -1,0 +1,78 @@
+// The connections of one server, and which of them each caller has.
+//
+// Owns:    the connections; those that are to go are handed to the Departures. Borrows the context and
+//          those, which must outlive it.
+// Threads: [loop]. What a connection that goes ends may call back into the pool.
+// Limits:  core::Limits connections_per_server, with those that still close; config::Server
+//          idle_timeout of a shared one that nobody holds.
+// Source:  decisions/0022-whose-a-connection-is.md.
+#pragma once
+
+#include "connection/connection.hpp"
+#include "connection/departures.hpp"
+#include "connection/tenure.hpp"
+#include "core/lifetime.hpp"
+#include "core/timer.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace patchbay::connection {
+
+class ServerConnections {
+public:
+    ServerConnections(const Context& context, registry::ServerSpec spec, Departures& departures);
+    ServerConnections(const ServerConnections&) = delete;
+
+    // The connection that the caller has from now on, connected or not. Good until the caller goes or
+    // the next ConnectionPool::apply(). Limit: there is none for it, and there are too many.
+    Result<std::reference_wrapper<Connection>> lease(const Caller& caller);
+    Connection* held_by(CallerNumber caller) const;  // null: it has none
+    // One that is ready and has listed its tools to the end; null: there is none.
+    const Connection* listed() const;
+    Status status() const;
+    std::vector<Connection*> all() const;
+    const registry::ServerSpec& spec() const { return spec_; }
+
+    // The pool's own.
+    void begin();                              // a spare, where one is to be kept from the start
+    void amend(registry::ServerSpec spec);     // an equal one
+    void redefine(registry::ServerSpec spec);  // those in use are opened again
+    void release(CallerNumber caller);         // it goes
+    void retire_all();                         // the server goes
+    void refuse_more() { closing_ = true; }    // the host goes
+
+private:
+    struct Slot {
+        Slot(core::Loop& loop, Tenure as) : tenure(as), idle(loop) {}
+        std::unique_ptr<Connection> connection;
+        Tenure tenure;
+        core::Timer idle;  // while nobody holds it
+    };
+
+    bool is_shared() const;
+    bool keeps_spare() const;
+    Result<std::reference_wrapper<Connection>> lease(CallerNumber caller);
+    Slot* find(std::initializer_list<Tenure::Use> uses) const;
+    std::optional<Error> why_no_more() const;
+    Slot& open();
+    void ensure_spare();
+    void begin_idle(Slot& slot);
+    void retire(const Connection* connection);
+
+    const Context& context_;
+    registry::ServerSpec spec_;
+    Departures& departures_;
+    std::vector<std::unique_ptr<Slot>> slots_;
+    std::unordered_map<CallerNumber, Slot*> leases_;
+    bool closing_ = false;
+    core::Lifetime lifetime_;
+};
+
+}  // namespace patchbay::connection
