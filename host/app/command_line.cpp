@@ -145,7 +145,7 @@ int print_help(const CLI::App& app, const CLI::ParseError& error) {
 std::string trouble_with_word(std::string_view word) {
     if (!core::valid_utf8(word)) return ", \"" + core::printable(word, 80) + "\", is not UTF-8";
     if (word.empty()) return " is empty: a value is missing";
-    if (word.starts_with("--") && word.ends_with('='))
+    if (word.starts_with("--") && word.find('=') == word.size() - 1)
         return ", " + core::printable(word.substr(0, word.size() - 1), 80) + ": a value is missing";
     return {};
 }

@@ -24,8 +24,8 @@ public:
 
     ServerLog(std::string directory, std::size_t line_bytes);  // no directory: memory only
 
-    // It is started anew, from the definition at `place`: told ahead of the next line, so that runs, and
-    // servers of one id in different projects, are told apart.
+    // A host connects it, from the definition at `place`: told ahead of the next line, so that servers of
+    // one id in different projects are told apart, and what different hosts have started.
     void begin(const std::string& server, std::string place);
     void add(const std::string& server, bool stray, std::string_view line);
     // Oldest first; from memory, else from the files.

@@ -6,6 +6,7 @@
 #include "service/servers.hpp"
 #include "service/trust.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -126,9 +127,13 @@ bool agreed(const Proposal& proposal) {
 int revoke(Host& host, const TrustOptions& options, const GlobalOptions& global) {
     if (options.ids.empty())
         return report({ErrorCode::Invalid, "--revoke needs the ids to revoke"}, global);
-    for (const auto& id : options.ids)
+    const auto kept = host.trust().ids(host.project());
+    for (const auto& id : options.ids) {
+        // What stands in the record goes, though another server may be called so by now.
+        if (std::find(kept.begin(), kept.end(), id) != kept.end()) continue;
         if (const auto otherwise = service::called_otherwise(host.config(), id))
             return report(*otherwise, global);
+    }
     const auto done = host.trust().revoke(host.project(), options.ids);
     if (!done) return report(done.error(), global);
     json::array revoked;

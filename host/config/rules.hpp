@@ -47,7 +47,8 @@ std::optional<std::vector<std::string>> names_beside_switches(const Member& tabl
 // Whether a key of a server's entry that nothing reads may be a rule. In our own words the value
 // decides (decision 0019): a word that refuses, a switch, a list of texts, or a table that holds one
 // of them; but for keys that are harmless by their name, and, where no word refuses, for what is nearly
-// a key of ours that is no rule. In another program's words the name decides, and names below it.
+// a key of ours that is no rule. In another program's words the name decides, and names below it; of `off`,
+// `readOnly`, `state` and `status` the value.
 bool is_rule_of_a_server(std::string_view key, const boost::json::value& value, Words words);
 
 // The first key of a server, beside or in `config`, that no usual transport reads and that may be a

@@ -408,10 +408,6 @@ private:
     }
 };
 
-}  // namespace
-
-namespace {
-
 // Where, what or how much of it, not itself: --password-file, token_url, bearer_token_env_var.
 constexpr std::array kAbout = {
     "file",   "path",    "dir",      "directory", "folder", "url",      "uri",     "endpoint",

@@ -387,8 +387,10 @@ bool Loop::run_until(const std::function<bool()>& done, Clock::time_point deadli
             impl_->drain();
             continue;
         }
-        if (!impl_->run_one(deadline) && Clock::now() >= deadline) return done();
+        impl_->run_one(deadline);
         impl_->drain();
+        // Also where there is always something to run.
+        if (deadline != Clock::time_point::max() && Clock::now() >= deadline) return done();
     }
     return true;
 }

@@ -33,7 +33,7 @@ public:
     Loop& operator=(const Loop&) = delete;
 
     // Level-triggered: `ready` is called again while the descriptor stays ready, and told all that it
-    // is ready for. It stays the caller's, who calls unwatch() before closing it. [loop]
+    // is ready for. The descriptor stays the caller's, who calls unwatch() before closing it. [loop]
     Result<WatchId> watch(int fd, unsigned events, std::function<void(unsigned events)> ready);
     // Changes what is waited for; 0 pauses the watch. [loop]
     void modify(WatchId id, unsigned events);

@@ -13,7 +13,7 @@
 namespace patchbay::core {
 
 // How many steps hints may still cost, since a file may bring thousands of names to compare with
-// thousands: one for all hints of a load. What a rule means depends on none.
+// thousands: one for each file, and one for each step of a load. What a rule means depends on none.
 class Effort {
 public:
     static constexpr std::size_t kOneHint = 1'000'000;   // a few milliseconds

@@ -3,7 +3,7 @@
 //
 // Owns:    the rules, compiled once from a configuration. Other rules are another Policy, assigned
 //          in the place of this one: the next call is judged by them.
-// Threads: [value]. Errors: none; a Verdict says why.
+// Threads: [loop]: judging keeps what it found of what is listed. Errors: none; a Verdict says why.
 // Source:  config/README.md; decisions/0004-a-call-typed-by-a-person-is-approved.md.
 #pragma once
 

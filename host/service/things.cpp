@@ -66,7 +66,7 @@ void ThingListing::list_of_all(Servers servers) {
     for (const auto& id : ids) missing_[id] = nullptr;
     known_.connections().loop().defer([self = weak_from_this(), ids, servers] {
         const auto listing = self.lock();
-        if (!listing) return;
+        if (!listing || !listing->done_) return;  // dropped, or cut short
         if (ids.empty()) return listing->finish();
         for (const auto& id : ids) {
             if (servers == Servers::AsTheyAre) {

@@ -102,6 +102,7 @@ TEST(CommandLine, AnEmptyWordIsNoValue) {
         EXPECT_EQ(done.exit_code, 3);
         EXPECT_EQ(done.err, "error: " + std::string(c.told) + "\n");
     }
+    EXPECT_EQ(home.run({"--set=client.title=", "mcp", "list"}).exit_code, 0) << "one there is";
 }
 
 TEST(CommandLine, HelpSaysWhatEveryOptionTakes) {

@@ -248,6 +248,17 @@ TEST(Trust, ANameAsItsFileHasItLeadsToTheId) {
     }
 }
 
+TEST(Trust, OfWhatIsCalledOtherwiseByNowCanStillBeRevoked) {
+    Home home;
+    home.write(".mcp.json", R"({"mcpServers": {"my-server": {"command": "sh"}}})");
+    ASSERT_EQ(home.run({"trust", "my-server", "--yes"}).exit_code, 0);
+    home.write(home.user_config() / "mcp.json",
+               R"({"mcpServers": {"my server": {"command": "sh"}}})");
+    EXPECT_NE(home.run({"mcp", "list"}).out.find("my-server-"), std::string::npos)
+        << "the checkout's is called otherwise now";
+    EXPECT_EQ(home.run({"trust", "--revoke", "my-server"}).exit_code, 0);
+}
+
 TEST(Trust, AFileThatOthersMayWriteIsNamedByWhoeverMissesAServerOfIt) {
     Home home;
     const auto file = home.write(".mcp.json", R"({"mcpServers": {"a": {"command": "sh"}}})");

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <fcntl.h>
+#include <memory>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -401,9 +402,9 @@ TEST_F(LoopTest, EveryPostOfManyThreadsWakesItOrIsSeenBeforeItSleeps) {
     for (int i = 0; i < kThreads; ++i)
         others.emplace_back([&] {
             for (int n = 0; n < kPosts; ++n) {
-                std::atomic<bool> done{false};
-                loop.post([&] { ++ran, done = true, done.notify_one(); });
-                done.wait(false);  // so that the loop has nothing left, and sleeps, time and again
+                const auto done = std::make_shared<std::atomic<bool>>(false);
+                loop.post([&ran, done] { ++ran, *done = true, done->notify_one(); });
+                done->wait(false);  // so that the loop has nothing left, and sleeps, time and again
             }
         });
     EXPECT_TRUE(wait([&] { return ran == kThreads * kPosts; }));
@@ -435,6 +436,22 @@ TEST_F(LoopTest, WorkDeferredByTheQuestionIsNotSleptOver) {
 
 TEST_F(LoopTest, ADeadlineEndsAWaitForNothing) {
     EXPECT_FALSE(loop.run_until([] { return false; }, Clock::now() + 5ms));
+}
+
+TEST_F(LoopTest, ADeadlineEndsAWaitAmongEventsThatNeverEnd) {
+    const auto forever = [] { return false; };
+    const auto guard = Clock::now() + 20s;
+    ASSERT_TRUE(loop.watch(ends[0], Loop::kReadable, [&](unsigned) {
+        if (Clock::now() > guard) take();  // else it leaves it readable
+    }));
+    put("a");
+    EXPECT_FALSE(loop.run_until(forever, Clock::now() + 5ms));
+    std::function<void()> again = [&] {
+        if (Clock::now() < guard) loop.post(again);
+    };
+    again();
+    EXPECT_FALSE(loop.run_until(forever, Clock::now() + 5ms));
+    EXPECT_LT(Clock::now(), guard);
 }
 
 TEST_F(LoopTest, AnExceptionEndsTheCallbackItEscapesAndNothingElse) {
