@@ -15,6 +15,7 @@
 #include <optional>
 #include <sys/socket.h>
 #include <thread>
+#include <tuple>
 #include <unistd.h>
 
 namespace patchbay::net {
@@ -264,10 +265,12 @@ TEST_F(Dial, AProxyIsAskedForATunnelOnlyToTlsAndWebSockets) {
             auto socket = server_.acceptConnection();
             for (char byte; !asked.ends_with("\r\n\r\n") && socket.receiveBytes(&byte, 1) == 1;)
                 asked += byte;
-            socket.sendBytes(tunnel.answer.data(), static_cast<int>(tunnel.answer.size()));
-            socket.shutdownSend();
+            // Who has seen enough may be gone before the end of it, which is no error here.
+            const int fd = socket.impl()->sockfd();
+            std::ignore = ::send(fd, tunnel.answer.data(), tunnel.answer.size(), MSG_NOSIGNAL);
+            std::ignore = ::shutdown(fd, SHUT_WR);
             char rest[4096];
-            while (::recv(socket.impl()->sockfd(), rest, sizeof rest, 0) > 0) {
+            while (::recv(fd, rest, sizeof rest, 0) > 0) {
             }
         });
         const auto told = dialed(tunnel.url);

@@ -91,7 +91,7 @@ const Row kRows[] = {
     {"mode", kStdio, "command = \"run\"\nmode = \"shared\"", "adjust a: mode\n"},
     {"lazy", kStdio, "command = \"run\"\nlazy = true", "adjust a: lazy\n"},
     {"idle_timeout_sec", kStdio, "command = \"run\"\nidle_timeout_sec = 5",
-     "adjust a: idle_timeout_ms\n"},
+     "adjust a: idle_timeout\n"},
     {"warm", kStdio, "command = \"run\"\nwarm = 1", "adjust a: warm\n"},
     {"protocol", kStdio, "command = \"run\"\nprotocol = \"2025-11-25\"", "restart a: protocol\n"},
     {"fallback", kUrl, "url = \"https://example.com\"\nfallback = [\"sse\"]",
