@@ -104,6 +104,7 @@ struct Host::Impl final : connection::ServerEvents {
         terms.health = health;
         terms.limits = config.limits;
         terms.long_lived = options.long_lived;
+        terms.more_callers = options.more_callers;
         terms.stdio_sharing = config.host.stdio_sharing;
         if (person->presence() != auth::Person::Presence::Nobody)
             terms.asking = plugin::Asking::MayAsk;

@@ -80,6 +80,7 @@ Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence 
     : global_(global), watchdog_(config::PluginSettings().hang_limit) {
     auto options = host_options(global);
     options.long_lived = life == Life::Long;
+    options.more_callers = false;
     auto asker = std::make_shared<TerminalAsker>(presence == auth::Person::Presence::NoBrowser);
     options.person = std::make_shared<TerminalPerson>(asker, presence);
     const auto ask = [asker](const std::string& server, const boost::json::object& params,

@@ -22,6 +22,15 @@ std::vector<std::string> hold_back(const Server& before, Server& after, bool nam
         after.trust = before.trust;
         held.insert("trust");
     }
+    // Who shares a server with whom is the user's to say; to keep them apart is no harm.
+    const auto mode_of = [](const Server& server) {
+        return server.mode.empty() ? std::string("auto") : server.mode;
+    };
+    if (mode_of(after) != mode_of(before) && after.mode != "per_session") {
+        refuse("have callers share a server");
+        after.mode = before.mode;
+        held.insert("mode");
+    }
     // A tool without a level is asked about: to allow it is to raise it.
     const auto named = [&](const auto& tool) { return before.tools.count(tool) != 0; };
     const auto most_for = [&](const auto& tool) {

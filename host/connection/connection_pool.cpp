@@ -36,6 +36,7 @@ void ConnectionPool::apply(const std::vector<registry::ServerSpec>& wanted) {
         auto& server = servers_[spec.id()];
         if (!server) {
             server = std::make_unique<ServerConnections>(context_, spec, departures_);
+            if (closing_) server->refuse_more();
             server->begin();
         } else if (changed.contains(spec.id())) {
             server->redefine(spec);
@@ -125,6 +126,7 @@ void ConnectionPool::close(std::function<void()> closed) {
     const auto one_less = [missing, closed = std::move(closed)] {
         if (--*missing == 0) closed();
     };
+    closing_ = true;
     auto open = departures_.all();
     for (const auto& [id, server] : servers_) {
         server->refuse_more();

@@ -66,6 +66,7 @@ private:
     std::vector<registry::ServerSpec> specs_;
     Departures departures_;
     std::map<std::string, std::unique_ptr<ServerConnections>, std::less<>> servers_;
+    bool closing_ = false;
 };
 
 }  // namespace patchbay::connection

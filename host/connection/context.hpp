@@ -97,6 +97,7 @@ struct Terms {
     core::Limits limits = {};
     // Health checks, list subscriptions and reconnecting; a one-shot command wants none of them.
     bool long_lived = true;
+    bool more_callers = true;  // may come: else nothing is kept ready for them
     // Whether a program of this machine may serve several callers where its `mode` says so.
     bool stdio_sharing = false;
     plugin::Asking asking = plugin::Asking::Quiet;  // whether somebody is there to sign in

@@ -44,7 +44,8 @@ bool ServerConnections::is_shared() const {
 }
 
 bool ServerConnections::keeps_spare() const {
-    return spec_.config.warm > 0 && !is_shared() && context_.terms.long_lived && !closing_;
+    return spec_.config.warm > 0 && !is_shared() && context_.terms.long_lived &&
+           context_.terms.more_callers && !closing_;
 }
 
 Connection* ServerConnections::held_by(CallerNumber caller) const {
@@ -107,7 +108,8 @@ ServerConnections::Slot& ServerConnections::open() {
 
 // In a turn of its own: a host that is only asked what it is configured with starts nothing.
 void ServerConnections::begin() {
-    if (keeps_spare() && !spec_.config.lazy)
+    // One that has failed stays so, however often it is told its rules.
+    if (keeps_spare() && !spec_.config.lazy && !find({Use::Spare}))
         context_.loop.defer(lifetime_.guard([this] { ensure_spare(); }));
 }
 

@@ -52,6 +52,22 @@ TEST(ConfigMerge, AllThatACheckoutMayNotIsToldAtOnce) {
                   "time-out of a server; write it to your user config"));
 }
 
+TEST(ConfigMerge, ACheckoutKeepsCallersApartAndBringsNoneTogether) {
+    const auto mode = [](const std::string& users, const char* checkouts) {
+        std::vector<Fragment> fragments;
+        fragments.push_back(toml(Scope::User, "[servers.x]\ncommand = 'x'\n" + users));
+        fragments.push_back(
+            toml(Scope::Project, "[servers.x]\nmode = '" + std::string(checkouts) + "'\n"));
+        const auto config = merge(std::move(fragments));
+        return config.servers.at(0).mode + " " + std::to_string(config.diagnostics.size());
+    };
+    EXPECT_EQ(mode("", "shared"), " 1");
+    EXPECT_EQ(mode("mode = 'per_session'\n", "shared"), "per_session 1");
+    EXPECT_EQ(mode("mode = 'per_session'\n", "auto"), "per_session 1");
+    EXPECT_EQ(mode("mode = 'shared'\n", "per_session"), "per_session 0");
+    EXPECT_EQ(mode("", "auto"), "auto 0") << "it says what is so";
+}
+
 TEST(ConfigMerge, WhatIsHeldBackIsTheSourceOfNoRule) {
     std::vector<Fragment> fragments;
     fragments.push_back(

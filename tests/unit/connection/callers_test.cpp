@@ -395,7 +395,7 @@ TEST_F(OnOneStream, WhatACallerListensToByItselfIsItsAlone) {
     server.be_modern({tool_named("a")});
     ASSERT_EQ(connect(), State::Ready);
     connection().request(other, {"subscriptions/listen", {"\"notifications\":{}", ""}, {}, {}},
-                         [&](const Result<Reply>&) { ++unheeded; });
+                         [](const Result<Reply>&) {});  // comes with the end of the connection
     ASSERT_TRUE(wait([&] { return said("subscriptions/listen") == 1; }));
     const auto id = json::serialize(server.requests("subscriptions/listen")[0].at("id"));
     server.say(notification("notifications/tools/list_changed",

@@ -44,6 +44,7 @@ protected:
             terms.health = health;
             terms.limits = limits;
             terms.long_lived = long_lived;
+            terms.more_callers = more_callers;
             terms.stdio_sharing = stdio_sharing;
             pool_.emplace(Context{.loop = loop,
                                   .events = *this,
@@ -148,7 +149,7 @@ protected:
     Eras eras;
     config::HealthSettings health;
     core::Limits limits;
-    bool long_lived = false, stdio_sharing = false;
+    bool long_lived = false, more_callers = true, stdio_sharing = false;
     registry::ServerSpec spec;
     std::optional<ConnectionPool> pool_;
 };
@@ -354,6 +355,28 @@ TEST_F(Pool, NoSpareIsKeptByACommandThatEndsOrWhereCallersShare) {
         pass(5ms);
         EXPECT_EQ(opened, 1u);
     }
+    pool_.reset();
+    opened = 0;
+    spec.config.local = true;
+    more_callers = false;
+    connect(first);
+    pass(5ms);
+    EXPECT_EQ(opened, 1u) << "and where no other caller comes";
+}
+
+TEST_F(Pool, WhatIsAppliedWhileItClosesIsNotOpened) {
+    long_lived = true;
+    connect(first);
+    bool all_closed = false;
+    pool().close([&] { all_closed = true; });
+    auto another = spec;
+    another.config.id = another.definition_key = "t";
+    another.config.warm = 1;
+    pool().apply({spec, another});
+    EXPECT_FALSE(pool().lease("t", first));
+    EXPECT_TRUE(wait([&] { return all_closed; }));
+    pass(5ms);
+    EXPECT_EQ(opened, 1u);
 }
 
 TEST_F(Pool, ASpareOfAServerThatEndsAtOnceIsNotStartedOverAndOver) {
@@ -370,7 +393,9 @@ TEST_F(Pool, ASpareOfAServerThatEndsAtOnceIsNotStartedOverAndOver) {
     const auto of_the_spare = opened;
     EXPECT_EQ(of_the_spare, 3u) << "the first and two more";
     pass(50ms);
-    EXPECT_EQ(opened, of_the_spare);
+    pool().apply({spec});
+    pass(50ms);
+    EXPECT_EQ(opened, of_the_spare) << "to be told its rules begins nothing either";
     EXPECT_THAT(call(first), HasSubstr("exited with code 1")) << "the caller takes it as it is";
     pass(50ms);
     EXPECT_LE(opened, of_the_spare + 3) << "and no spare follows from what failed";
