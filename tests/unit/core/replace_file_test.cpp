@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
@@ -110,11 +111,13 @@ TEST_F(ReplaceFile, ThatFailsNamesTheFileAndLeavesNoDraft) {
 int g_full_end;
 volatile std::sig_atomic_t g_rings;
 void on_alarm(int) {
+    const int error = errno;  // of whom it interrupts
     static char some[4096];
     g_rings = g_rings + 1;
     if (g_rings < 3) return;
     while (::read(g_full_end, some, sizeof some) > 0) {
     }
+    errno = error;
 }
 
 TEST(WriteWhole, GoesOnAfterASignalAndEndsAtAnError) {
