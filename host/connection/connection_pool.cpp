@@ -54,6 +54,7 @@ void ConnectionPool::connect(const Caller& caller, std::vector<std::string> serv
                            settled = std::move(settled)] {
         if (--*missing == 0) settled();
     };
+    // One that there is no lease for has settled: who asks it for something hears why.
     for (const auto& id : servers) {
         if (auto connection = lease(id, caller))
             connection->get().connect(one_less);

@@ -445,7 +445,7 @@ CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handl
             id, {ErrorCode::Invalid, "no method \"" + request.method + "\"; it is \"tools/call\""});
         return id;
     }
-    // All callers share the session, and the numbers of what is in flight in it.
+    // Callers may share a session, and with it the numbers of what is in flight there.
     if (method == "initialize" || method.starts_with("notifications/")) {
         flights.end_soon(id, {ErrorCode::Invalid,
                               core::printable(request.method, 80) + " is said by the host itself"});

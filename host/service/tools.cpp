@@ -49,6 +49,7 @@ ToolList tools_listed(const Servers& known, const connection::Caller& caller,
         }
         const bool ready = status.state == State::Ready;
         list.answered = list.answered || ready;
+        // One that is there without a whole list is named as well: what it lacks is not nothing.
         if (ready && status.tools_error.empty()) continue;
         auto error = why_not_ready(status);
         if (ready) {
