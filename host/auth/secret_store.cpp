@@ -137,7 +137,7 @@ std::uint64_t SecretStore::lock(const std::string& server, std::chrono::millisec
     const auto id = ++last_lock_;
     auto& lock = locks_[id];
     lock.server = server;
-    lock.deadline = core::Clock::now() + limit;
+    lock.deadline = loop_.now() + limit;
     lock.done = std::move(done);
     lock.timer = loop_.after(std::chrono::nanoseconds(0), [this, id] { try_lock(id); });
     return id;
@@ -161,7 +161,7 @@ void SecretStore::try_lock(std::uint64_t id) {
     if (errno != EWOULDBLOCK && errno != EINTR)
         return end(Error{ErrorCode::Io, std::string("cannot lock the login of server \"") +
                                             lock.server + "\": " + std::strerror(errno)});
-    if (core::Clock::now() >= lock.deadline)
+    if (loop_.now() >= lock.deadline)
         return end(Error{ErrorCode::Timeout, "another process is busy with the login of server \"" +
                                                  lock.server + "\"; try again"});
     lock.timer = loop_.after(lock.pause, [this, id] { try_lock(id); });

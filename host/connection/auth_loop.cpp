@@ -40,7 +40,7 @@ void AuthLoop::ask_ahead(const std::string& url, Handler handler) {
 }
 
 void AuthLoop::begin_challenged() {
-    const auto now = core::Clock::now();
+    const auto now = loop_.now();
     spent_until_ = std::max(spent_until_, now) + pace_;
     const auto turn = spent_until_ - kBurst * pace_;
     if (turn <= now || closing_) return begin(&challenge_, challenge_.url, asking_);
@@ -105,8 +105,8 @@ void AuthLoop::on_acquired(plugin::OperationId operation, Result<plugin::Grant> 
 
 void AuthLoop::plan_renewal(std::chrono::system_clock::time_point expires) {
     renewal_.stop();
-    const auto life = std::chrono::duration_cast<std::chrono::milliseconds>(
-        expires - std::chrono::system_clock::now());
+    const auto life =
+        std::chrono::duration_cast<std::chrono::milliseconds>(expires - loop_.time().date());
     if (life.count() <= 0) return;  // the next refusal asks
     const auto ahead = std::min<std::chrono::milliseconds>(kAhead, life / 5);
     const auto wait = std::min<std::chrono::milliseconds>(life - ahead, kLongestWait);

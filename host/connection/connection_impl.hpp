@@ -94,7 +94,7 @@ struct Connection::Impl final : AttemptOwner,
     const ServerName name{spec.id()};
     Audience audience;
     Link link;
-    Supervisor supervisor{context.terms, spec.config};
+    Supervisor supervisor{context.loop.time(), context.terms, spec.config};
     TransportChoice choice{spec.config};
     Credentials credentials{context, spec.config, link};
     Requests requests{context.loop,
@@ -104,7 +104,7 @@ struct Connection::Impl final : AttemptOwner,
     Addressees addressees{audience, link, requests.pending()};
     ServerQuestions questions{context, name, link, requests, addressees, *this};
     Greeting greeting{context.loop, context.terms, spec.config, name, link, requests, *this, *this};
-    Refusals refusals{{context.terms, name, supervisor, link, requests, credentials, tools,
+    Refusals refusals{{context.loop.time(), name, supervisor, link, requests, credentials, tools,
                        greeting, *this, *this}};
     Reception reception{context,
                         {name, link, requests, questions, notifications, addressees, tools,

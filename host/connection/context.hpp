@@ -105,8 +105,6 @@ struct Terms {
     std::chrono::milliseconds listen_first{1'000}, listen_most{30'000};
     // Between two lists of tools that a server asks for by saying that they changed.
     std::chrono::milliseconds relist_first = core::kRelistFirst, relist_most = core::kRelistMost;
-    // What limits and pauses are measured by; tests turn it by hand.
-    std::function<core::Clock::time_point()> now = core::Clock::now;
 };
 
 // All it refers to outlives the connections.

@@ -98,7 +98,7 @@ bool Credentials::try_channel_again() {
 }
 
 bool Credentials::try_stream_again() {
-    const auto now = context_.terms.now();
+    const auto now = context_.loop.now();
     if (now - stream_refused_at_ >= kForgiven) stream_rounds_ = 0;
     stream_refused_at_ = now;
     if (stream_rounds_ >= kMostRounds) return false;

@@ -165,7 +165,7 @@ void Connection::Impl::on_agreed(protocol::Session made) {
 
 void Connection::Impl::ready() {
     attempt.reset();
-    shown.last_connected = std::chrono::system_clock::now();
+    shown.last_connected = context.loop.time().date();
     live.emplace(*this);
     pass([&] { supervisor.ready(); });
     requests.send_waiting();

@@ -8,7 +8,7 @@ namespace patchbay::connection {
 namespace json = boost::json;
 
 ListenStream::ListenStream(core::Loop& loop, const Terms& terms, OwnRequests& requests)
-    : terms_(terms), requests_(requests), pause_(loop) {}
+    : time_(loop.time()), terms_(terms), requests_(requests), pause_(loop) {}
 
 void ListenStream::open(const protocol::Session& session, const std::set<std::string>& resources) {
     close("subscription changes");
@@ -31,7 +31,7 @@ void ListenStream::close(const std::string& reason) {
 }
 
 void ListenStream::send() {
-    opened_at_ = terms_.now();
+    opened_at_ = time_.now();
     request_ = requests_.ask({"subscriptions/listen", {wanted_, ""}, {}, {}},
                              std::chrono::milliseconds::max(),
                              lifetime_.guard([this](const Result<Reply>& reply) {
@@ -43,7 +43,7 @@ void ListenStream::send() {
 void ListenStream::on_end(const Result<Reply>& reply) {
     request_ = 0;
     if (reply && !reply->error.empty()) return;
-    const bool lived = terms_.now() - opened_at_ >= terms_.listen_most;
+    const bool lived = time_.now() - opened_at_ >= terms_.listen_most;
     short_ones_ = lived ? 0 : short_ones_ + 1;
     const auto doubled = terms_.listen_first * (1u << std::min(short_ones_, 16u)) / 2;
     pause_.start(std::clamp(doubled, terms_.listen_first, terms_.listen_most), [this] { send(); });

@@ -34,6 +34,7 @@ private:
     void send();
     void on_end(const Result<Reply>& reply);
 
+    const core::TimeSource& time_;
     const Terms& terms_;
     OwnRequests& requests_;
     std::string wanted_;  // its notifications

@@ -4,8 +4,8 @@
 
 namespace patchbay::connection {
 
-PendingRequests::PendingRequests(core::Loop& loop, std::function<void(RequestId)> expired, Now now)
-    : expired_(std::move(expired)), now_(std::move(now)), timer_(loop) {}
+PendingRequests::PendingRequests(core::Loop& loop, std::function<void(RequestId)> expired)
+    : expired_(std::move(expired)), time_(loop.time()), timer_(loop) {}
 
 PendingRequest& PendingRequests::add(RequestId id, PendingRequest&& pending) {
     auto& added = pending_.emplace(id, std::move(pending)).first->second;
@@ -38,12 +38,12 @@ void PendingRequests::set_wire_id(RequestId id, RequestId wire_id) {
 }
 
 void PendingRequests::touch(PendingRequest& pending) {
-    if (pending.idle.count() > 0) pending.idle_deadline = now_() + pending.idle;
+    if (pending.idle.count() > 0) pending.idle_deadline = time_.now() + pending.idle;
     arm(pending.due());
 }
 
 void PendingRequests::hold(PendingRequest& pending, std::chrono::milliseconds most) {
-    pending.held_at = now_();
+    pending.held_at = time_.now();
     pending.held_deadline = pending.deadline;
     pending.idle_deadline = core::Clock::time_point::max();
     if (pending.request.timeout.count() == 0) pending.deadline = pending.held_at + most;
@@ -54,7 +54,7 @@ void PendingRequests::release(PendingRequest& pending) {
     constexpr auto never = core::Clock::time_point::max();
     const bool callers_own = pending.request.timeout.count() > 0 || pending.held_deadline == never;
     pending.deadline = pending.held_deadline;
-    if (!callers_own) pending.deadline += now_() - pending.held_at;
+    if (!callers_own) pending.deadline += time_.now() - pending.held_at;
     touch(pending);
 }
 
@@ -100,12 +100,12 @@ std::vector<RequestId> PendingRequests::ids() const {
 void PendingRequests::arm(core::Clock::time_point due) {
     if (due >= armed_for_ || due == core::Clock::time_point::max()) return;
     armed_for_ = due;
-    timer_.start(std::max(due - now_(), core::Clock::duration::zero()), [this] { sweep(); });
+    timer_.start(std::max(due - time_.now(), core::Clock::duration::zero()), [this] { sweep(); });
 }
 
 void PendingRequests::sweep() {
     armed_for_ = core::Clock::time_point::max();
-    const auto now = now_();
+    const auto now = time_.now();
     auto next = core::Clock::time_point::max();
     std::vector<RequestId> due;
     for (const auto& [id, pending] : pending_) {

@@ -65,11 +65,8 @@ struct PendingRequest {
 
 class PendingRequests {
 public:
-    using Now = std::function<core::Clock::time_point()>;
-
     // `expired` is called with each id whose time is up; it is expected to take() it.
-    PendingRequests(core::Loop& loop, std::function<void(RequestId)> expired,
-                    Now now = core::Clock::now);
+    PendingRequests(core::Loop& loop, std::function<void(RequestId)> expired);
     PendingRequests(const PendingRequests&) = delete;
 
     PendingRequest& add(RequestId id, PendingRequest&& pending);
@@ -100,7 +97,7 @@ private:
     void sweep();
 
     std::function<void(RequestId)> expired_;
-    const Now now_;
+    const core::TimeSource& time_;
     std::unordered_map<RequestId, PendingRequest> pending_;
     std::unordered_map<RequestId, RequestId> resent_;  // wire id -> id, only where they differ
     std::size_t bytes_ = 0;

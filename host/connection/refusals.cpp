@@ -138,7 +138,7 @@ void Refusals::asked(RequestId id, const plugin::Problem& problem, const Result<
     if (!waiting || waiting->stage != Stage::Authorizing) return;
     if (!outcome)
         return give_up(id, parts_.credentials.error(problem, outcome.error()), problem.http_status);
-    if (waiting->own()) waiting->deadline = parts_.terms.now() + waiting->wall;
+    if (waiting->own()) waiting->deadline = parts_.time.now() + waiting->wall;
     parts_.requests.resend(id);
 }
 

@@ -36,7 +36,7 @@ protected:
 class Refusals {
 public:
     struct Parts {
-        const Terms& terms;
+        const core::TimeSource& time;
         const ServerName& name;
         const Supervisor& supervisor;
         Link& link;

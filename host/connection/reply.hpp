@@ -38,7 +38,7 @@ struct Request {
     protocol::Params params;               // raw; the era's `_meta` is added on the way out
     std::chrono::milliseconds timeout{0};  // wall clock; 0: the server's own for the method
     ProgressHandler on_progress;           // empty: no progressToken is sent
-    core::Clock::time_point begun = core::Clock::now();  // when the time-out began to count
+    std::optional<core::Clock::time_point> begun = {};  // of the time-out; unset: now
 };
 
 using RequestId = std::uint64_t;  // of one connection; never 0, never reused

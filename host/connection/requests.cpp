@@ -34,8 +34,7 @@ Requests::Requests(core::Loop& loop, const Terms& terms, const Parts& parts)
       terms_(terms),
       parts_(parts),
       link_(parts.link),
-      pending_(
-          loop, [this](RequestId id) { expired(id); }, terms.now),
+      pending_(loop, [this](RequestId id) { expired(id); }),
       outbox_(loop, terms.limits, parts.link, *this) {}
 
 RequestId Requests::refuse(Error error, ReplyHandler&& handler) {
@@ -89,7 +88,7 @@ void Requests::set_limits(PendingRequest& entry) const {
     entry.wall = limited ? asked.timeout : parts_.server.tool_timeout;
     if (!limited && asked.method != "tools/call" && asked.method != "subscriptions/listen")
         entry.idle = parts_.server.request_timeout;
-    entry.deadline = after(asked.begun, entry.wall);
+    entry.deadline = after(asked.begun.value_or(loop_.now()), entry.wall);
 }
 
 void Requests::transmit(RequestId id, PendingRequest& entry) {

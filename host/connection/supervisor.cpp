@@ -12,8 +12,9 @@ constexpr std::chrono::seconds kMostPatience{300};  // that a server may ask for
 
 }  // namespace
 
-Supervisor::Supervisor(const Terms& terms, const config::Server& server)
-    : terms_(terms), server_(server) {}
+Supervisor::Supervisor(const core::TimeSource& time, const Terms& terms,
+                       const config::Server& server)
+    : time_(time), terms_(terms), server_(server) {}
 
 bool Supervisor::want() {
     switch (phase_) {
@@ -54,7 +55,7 @@ void Supervisor::move_on() {
 void Supervisor::ready() {
     phase_ = Phase::Ready;
     shown_ = State::Ready;
-    ready_at_ = terms_.now();
+    ready_at_ = time_.now();
 }
 
 void Supervisor::renew() {
@@ -68,7 +69,7 @@ void Supervisor::lose(const Error& error) {
     shown_ = error.code == ErrorCode::AuthRequired ? State::AuthRequired
              : !stopping && comes_back(error)      ? State::Reconnecting
                                                    : State::Failed;
-    failed_at_ = terms_.now();
+    failed_at_ = time_.now();
     if (!stopping) phase_ = Phase::Leaving;
 }
 
@@ -76,7 +77,7 @@ void Supervisor::lose(const Error& error) {
 void Supervisor::give_up() {
     phase_ = Phase::Leaving;
     shown_ = State::Error;
-    failed_at_ = terms_.now();
+    failed_at_ = time_.now();
 }
 
 void Supervisor::fail(const Error& error, Retry retry) {
@@ -87,7 +88,7 @@ void Supervisor::fail(const Error& error, Retry retry) {
              : again                      ? State::Reconnecting
              : retry == Retry::Worthwhile ? State::Failed
                                           : State::Error;
-    failed_at_ = terms_.now();
+    failed_at_ = time_.now();
 }
 
 void Supervisor::stop() {
@@ -109,7 +110,7 @@ std::chrono::milliseconds Supervisor::pause() {
 
 // One that falls over right after each start counts its attempts on.
 void Supervisor::was_ready() {
-    if (is_ready() && terms_.now() - ready_at_ >= kSteady) attempts_ = 0;
+    if (is_ready() && time_.now() - ready_at_ >= kSteady) attempts_ = 0;
 }
 
 bool Supervisor::comes_back(const Error& error) const {
@@ -125,7 +126,7 @@ bool Supervisor::wakes() const {
 bool Supervisor::refuses() const {
     const bool dead =
         shown_ == State::Failed || shown_ == State::Error || shown_ == State::AuthRequired;
-    return dead && terms_.now() - failed_at_ < terms_.health.reconnect_most;
+    return dead && time_.now() - failed_at_ < terms_.health.reconnect_most;
 }
 
 }  // namespace patchbay::connection

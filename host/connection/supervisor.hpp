@@ -59,7 +59,7 @@ public:
     };
     enum class Retry { Worthwhile, Useless };  // whether another attempt may go better
 
-    Supervisor(const Terms& terms, const config::Server& server);
+    Supervisor(const core::TimeSource& time, const Terms& terms, const config::Server& server);
 
     Phase phase() const { return phase_; }
     State shown() const { return shown_; }
@@ -93,6 +93,7 @@ private:
     bool comes_back(const Error& error) const;
     State starting() const { return attempts_ == 0 ? State::Connecting : State::Reconnecting; }
 
+    const core::TimeSource& time_;
     const Terms& terms_;
     const config::Server& server_;
     Phase phase_ = Phase::Idle;

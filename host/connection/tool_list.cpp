@@ -23,7 +23,8 @@ bool by_name(const protocol::Tool& a, const protocol::Tool& b) {
 
 ToolList::ToolList(core::Loop& loop, const Terms& terms, const ServerName& name,
                    std::string definition, OwnRequests& requests, ToolListOwner& owner)
-    : terms_(terms),
+    : time_(loop.time()),
+      terms_(terms),
       name_(name),
       definition_(std::move(definition)),
       requests_(requests),
@@ -56,7 +57,7 @@ const ToolList::Marks* ToolList::marks_of(const std::string& tool) const {
 }
 
 bool ToolList::fresh() const {
-    return !listing_ && fresh_until_ && terms_.now() < *fresh_until_;
+    return !listing_ && fresh_until_ && time_.now() < *fresh_until_;
 }
 
 void ToolList::join(Waiter waiter) {
@@ -190,7 +191,7 @@ void ToolList::publish(ToolListing listing) {
 void ToolList::done(const Result<void>& outcome) {
     auto listing = std::move(*std::exchange(listing_, std::nullopt));
     const bool another = listing.another, has_changed = listing.changed;
-    read_at_ = terms_.now();
+    read_at_ = time_.now();
     error_.reset();
     fresh_until_.reset();  // whoever needs a tool that is not there asks again
     if (outcome || outcome.error().code == ErrorCode::Limit) {
@@ -219,7 +220,7 @@ void ToolList::changed() {
     fresh_until_.reset();
     if (listing_) listing_->changed = true;
     if (listing_ || session_ == Session::None || !terms_.long_lived || relist_.running()) return;
-    if (terms_.now() - read_at_ >= terms_.relist_most) relists_ = 0;
+    if (time_.now() - read_at_ >= terms_.relist_most) relists_ = 0;
     std::chrono::milliseconds pause{0};
     if (relists_ > 0) {
         const auto doubled = terms_.relist_first * (1u << std::min(relists_ - 1, 16u));

@@ -105,6 +105,7 @@ private:
     void publish(ToolListing listing);
     void done(const Result<void>& outcome);
 
+    const core::TimeSource& time_;
     const Terms& terms_;
     const ServerName& name_;
     const std::string definition_;

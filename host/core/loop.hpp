@@ -11,6 +11,7 @@
 #pragma once
 
 #include "core/result.hpp"
+#include "core/time_source.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -19,16 +20,14 @@
 
 namespace patchbay::core {
 
-using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC
-
 class Loop {
 public:
     using WatchId = std::uint64_t;  // never 0, never reused
     using TimerId = std::uint64_t;  // never 0, never reused
     enum Events : unsigned { kReadable = 1, kWritable = 2 };
 
-    Loop();
-    ~Loop();  // queued work is dropped, not run
+    explicit Loop(const TimeSource& time = machine_time());  // which outlives it
+    ~Loop();                                                 // queued work is dropped, not run
     Loop(const Loop&) = delete;
     Loop& operator=(const Loop&) = delete;
 
@@ -60,6 +59,15 @@ public:
     // Waits may poll for up to `most` before they sleep, where that has been found to pay (core/spin)
     // and this process may use more than one core. 0, as at first: never. [loop]
     void set_spin(std::chrono::nanoseconds most);
+
+    const TimeSource& time() const;                         // [any]
+    Clock::time_point now() const { return time().now(); }  // [any]
+
+    // Of a loop whose time is turned by hand. Runs one thing that is ready, or fires the timers that
+    // are due, and waits for nothing; false: there was nothing. [loop]
+    bool run_ready();
+    // When a timer may be due next; never: max(). [loop]
+    Clock::time_point next_due() const;
 
     bool on_loop_thread() const;  // [any]
     void assert_here() const;     // aborts on another thread, in debug builds only

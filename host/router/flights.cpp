@@ -52,7 +52,7 @@ void Flights::bound(CallId id, core::Clock::time_point begun, std::chrono::milli
     auto& flight = flights_.at(id);
     if (timeout.count() == 0 || flight.timer) return;
     flight.timer =
-        pool_.loop().after(begun + timeout - core::Clock::now(),
+        pool_.loop().after(begun + timeout - pool_.loop().now(),
                            [this, watch = alive_, id, timeout, servers = std::move(servers)] {
                                if (!*watch) return;
                                auto& late = flights_.at(id);

@@ -112,7 +112,7 @@ struct Router::Impl final : connection::CallersWatcher {
     template <class T, class Then>
     void await_approval(CallId id, Caller& caller, const Approvable& wanted, Error nobody_there,
                         T asked, Then then) {
-        flights.bound(id, asked.begun, asked.timeout, {wanted.server});
+        flights.bound(id, *asked.begun, asked.timeout, {wanted.server});
         flights.bound(id, core::kInputWait,
                       {ErrorCode::Timeout, wanted.public_name + " was not approved within " +
                                                core::duration(core::kInputWait)});
@@ -258,7 +258,7 @@ struct Router::Impl final : connection::CallersWatcher {
         const auto* known = finder.index().find_raw(request.server, tool);
         if (known && target.state() == State::Ready)
             return send_call(id, caller, *known, target, call);
-        flights.bound(id, call.begun, call.timeout, {request.server});
+        flights.bound(id, *call.begun, call.timeout, {request.server});
         const auto bytes = size_of(call);
         const auto kept = flights.keep(id, request.server, bytes, std::move(call));
         if (kept.expired()) return;
@@ -327,7 +327,7 @@ struct Router::Impl final : connection::CallersWatcher {
         const auto leased = pool.lease(request.server, caller);
         if (!leased) return flights.end_soon(id, leased.error());
         auto& target = leased->get();
-        flights.bound(id, request.begun, request.timeout, {request.server});
+        flights.bound(id, *request.begun, request.timeout, {request.server});
         if (target.state() == State::Ready) return send_request(id, caller, target, request);
         const auto server = request.server;
         const auto bytes = size_of(request);
@@ -402,6 +402,7 @@ Router::~Router() {
 }
 
 CallId Router::call(Caller& caller, Call call, ReplyHandler handler) {
+    if (!call.begun) call.begun = impl_->pool.loop().now();
     const CallId id = impl_->flights.begin(caller.number(), std::move(handler));
     const auto* known = impl_->finder.index().find(call.name);
     if (auto* owner = Impl::ready_owner(known, caller)) {
@@ -410,7 +411,7 @@ CallId Router::call(Caller& caller, Call call, ReplyHandler handler) {
     }
     const std::string name = call.name;  // `call` moves on below
     const auto servers = protocol::servers_for(name, impl_->pool.ids());
-    impl_->flights.bound(id, call.begun, call.timeout, servers);
+    impl_->flights.bound(id, *call.begun, call.timeout, servers);
     const auto bytes = size_of(call);
     const auto kept =
         impl_->flights.keep(id, servers.empty() ? "" : servers.front(), bytes, std::move(call));
@@ -425,6 +426,7 @@ CallId Router::call(Caller& caller, Call call, ReplyHandler handler) {
 }
 
 CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handler) {
+    if (!request.begun) request.begun = impl_->pool.loop().now();
     auto& flights = impl_->flights;
     if (request.method == "tools/list")
         handler =

@@ -32,7 +32,7 @@ struct Call {
     // sent.
     std::chrono::milliseconds timeout{0};
     connection::ProgressHandler on_progress;
-    core::Clock::time_point begun = core::Clock::now();  // when the time-out began to count
+    std::optional<core::Clock::time_point> begun = {};  // of the time-out; unset: now
     std::string members;  // raw members of the params besides name, arguments and `_meta`
 };
 
@@ -44,7 +44,7 @@ struct ServerRequest {
     protocol::Params params;
     std::chrono::milliseconds timeout{0};  // as that of a Call
     connection::ProgressHandler on_progress;
-    core::Clock::time_point begun = core::Clock::now();  // when the time-out began to count
+    std::optional<core::Clock::time_point> begun = {};  // of the time-out; unset: now
 };
 
 struct ListedTool {

@@ -2,6 +2,7 @@
 #include "connection/attempt.hpp"
 
 #include "support/fake_sources.hpp"
+#include "support/turned_loop.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -65,13 +66,9 @@ protected:
         attempt->go();
         return *attempt;
     }
-    void pass(std::chrono::milliseconds time) {
-        bool passed = false;
-        loop.after(time, [&] { passed = true; });
-        EXPECT_TRUE(loop.run_until([&] { return passed; }, core::Clock::now() + 20s));
-    }
+    void pass(std::chrono::milliseconds time) { loop.pass(time); }
 
-    core::Loop loop;
+    test::TurnedLoop loop;
     NoEvents events;
     NoEras eras;
     Callers callers;

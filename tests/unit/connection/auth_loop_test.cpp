@@ -1,6 +1,7 @@
 // Who asks an auth method, when, and who hears of it; and what a connection makes of the outcome.
 #include "connection/auth_loop.hpp"
 
+#include "support/turned_loop.hpp"
 #include "unit/connection/fixture.hpp"
 
 namespace patchbay::connection {
@@ -79,19 +80,11 @@ protected:
     void ask(const std::string& challenge) {
         auth->ask(test::FakeServer::problem(ErrorCode::AuthRequired, challenge), tell());
     }
-    bool wait(const std::function<bool()>& done) {
-        return loop.run_until(done, core::Clock::now() + 20s);
-    }
-    void pass(std::chrono::milliseconds time) {
-        bool passed = false;
-        loop.after(time, [&] { passed = true; });
-        ASSERT_TRUE(wait([&] { return passed; }));
-    }
-    static auto in(std::chrono::milliseconds time) {
-        return std::chrono::system_clock::now() + time;
-    }
+    bool wait(const std::function<bool()>& done) { return loop.run_until(done); }
+    void pass(std::chrono::milliseconds time) { loop.pass(time); }
+    auto in(std::chrono::milliseconds time) { return loop.date() + time; }
 
-    core::Loop loop;
+    test::TurnedLoop loop;
     Script script;
     int renewals = 0;
     std::vector<std::string> told;

@@ -67,6 +67,7 @@ TEST_F(Authorization, TheMethodHearsTheChallenge) {
 TEST_F(Authorization, OneQuestionServesEverybodyWhoWasRefused) {
     use_auth("thread");
     ASSERT_EQ(connect(), State::Ready);
+    loop.stand_still();
     refuse("tools/call", 3);
     int answered = 0;
     for (int i = 0; i < 3; ++i)
@@ -164,8 +165,6 @@ TEST_F(Authorization, ABackgroundStreamGetsItsCredentials) {
 
 TEST_F(Authorization, AStreamThatRefusesEverythingIsLeftAloneAndMessagesGoOn) {
     use_auth("well");
-    auto now = core::Clock::now();
-    frozen = now;
     ASSERT_EQ(connect(), State::Ready);
     const auto refuse_stream = [&](int times) {
         for (int i = 0; i < times; ++i) {
@@ -178,7 +177,7 @@ TEST_F(Authorization, AStreamThatRefusesEverythingIsLeftAloneAndMessagesGoOn) {
     refuse_stream(6);
     EXPECT_EQ(server.credentials.at(0).value, "Bearer t0ken-2");
     EXPECT_EQ(connection().state(), State::Ready);
-    frozen = now + 2min;
+    loop.turn(2min);
     refuse_stream(1);
     EXPECT_EQ(server.credentials.at(0).value, "Bearer t0ken-3") << "they may have expired since";
 }

@@ -73,10 +73,10 @@ TEST_F(ComingBack, IsPutOffAsLongAsTheServerAsks) {
     auto busy = FakeServer::problem(ErrorCode::Io, "HTTP 503", 503);
     busy.retry_after_ms = 60;
     server.endings["server/discover"].push_back(busy);
-    const auto begun = core::Clock::now();
+    const auto begun = loop.now();
     connection().connect({});
     ASSERT_TRUE(reach(State::Ready));
-    EXPECT_GE(core::Clock::now() - begun, 60ms);
+    EXPECT_EQ(loop.now() - begun, 60ms);
     EXPECT_EQ(server.opened, 2);
 }
 
@@ -85,10 +85,9 @@ TEST_F(ComingBack, IsForgivenAfterHalfAMinuteAndNotBefore) {
          {std::pair<core::Clock::duration, State>{30s - 1ms, State::Failed}, {30s, State::Ready}}) {
         connection_.reset();
         health.reconnect_attempts = 1;
-        frozen = core::Clock::now();
         ASSERT_EQ(connect(), State::Ready);
         for (unsigned i = 1; i <= 2; ++i) {
-            *frozen += steady;
+            loop.turn(steady);
             server.crash("exited");
             ASSERT_TRUE(wait([&] { return connection().status().restarts == i; }));
             ASSERT_TRUE(wait([&] {
@@ -221,13 +220,12 @@ TEST_F(Listening, IsNotForAOneShotHost) {
 
 TEST_F(Listening, HasNoLimitOfTime) {
     offer({{"prompts", {{"listChanged", true}}}});
-    frozen = core::Clock::now();
     ASSERT_EQ(connect(), State::Ready);
     wanted();
-    *frozen += 24h * 300;
+    loop.turn(24h * 300);
     Outcome outcome;
     begin({"x", {}, 1ms, {}}, outcome);  // its timer makes all of them look at the clock
-    *frozen += 1h;
+    loop.turn(1h);
     ASSERT_TRUE(wait([&] { return outcome.has_value(); }));
     EXPECT_EQ(server.requests("subscriptions/listen").size(), 1u);
     EXPECT_EQ(connection().status().pending, 1u);

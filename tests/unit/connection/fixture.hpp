@@ -5,6 +5,7 @@
 #include "connection/responder.hpp"
 #include "support/fake_caller.hpp"
 #include "support/fake_channel.hpp"
+#include "support/turned_loop.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -64,7 +65,6 @@ protected:
             terms.listen_most = 40ms;
             terms.relist_first = relist_first;
             terms.relist_most = relist_most;
-            terms.now = [this] { return frozen.value_or(core::Clock::now()); };
             context.emplace(Context{.loop = loop,
                                     .events = events,
                                     .callers = callers,
@@ -77,9 +77,7 @@ protected:
         }
         return *connection_;
     }
-    bool wait(const std::function<bool()>& done) {
-        return loop.run_until(done, core::Clock::now() + 30s);
-    }
+    bool wait(const std::function<bool()>& done) { return loop.run_until(done); }
     State connect() {
         bool settled = false;
         connection().connect([&] { settled = true; });
@@ -124,11 +122,7 @@ protected:
         return outcome.value_or(Error{ErrorCode::Timeout, "no outcome"});
     }
     // Lets every timer that is due until then fire, and what was deferred run.
-    void pass(std::chrono::milliseconds time) {
-        bool passed = false;
-        loop.after(time, [&] { passed = true; });
-        EXPECT_TRUE(wait([&] { return passed; }));
-    }
+    void pass(std::chrono::milliseconds time) { loop.pass(time); }
     // Servers' questions go to a person, who answers when the test says so.
     using Person = std::function<void(std::optional<json::object>)>;
     void use_person() {
@@ -203,7 +197,7 @@ protected:
     };
 
     bool over = false;
-    core::Loop loop;
+    test::TurnedLoop loop;
     Sources sources{*this};
     FakeServer server{loop}, old_server{loop};  // the second is reached by transport "sse"
     bool has_sse = true;
@@ -228,7 +222,6 @@ protected:
     std::vector<Person> asked;
     std::set<std::size_t> withdrawn;  // those of `asked` whose answer nobody waits for any more
     std::function<void()> on_asked;
-    std::optional<core::Clock::time_point> frozen;  // the time that limits are measured by
     config::HealthSettings health;
     core::Limits limits;
     bool long_lived = false;

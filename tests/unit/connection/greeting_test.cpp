@@ -2,6 +2,7 @@
 #include "connection/greeting.hpp"
 
 #include "support/silent_channel.hpp"
+#include "support/turned_loop.hpp"
 #include "unit/connection/scripted_requests.hpp"
 
 #include <gmock/gmock.h>
@@ -54,7 +55,7 @@ protected:
     const char* const legacy =
         R"({"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x"}})";
 
-    core::Loop loop;
+    test::TurnedLoop loop;
     Terms terms;
     config::Server server;
     ServerName name{"s"};
@@ -84,8 +85,7 @@ TEST_F(GreetingTest, ALegacyServerThatDoesNotKnowTheProbeIsInitialized) {
 
 TEST_F(GreetingTest, ASilentServerIsInitializedBesideTheProbeAndMayTakeEither) {
     begin();
-    EXPECT_TRUE(
-        loop.run_until([&] { return requests.asked.size() == 2; }, core::Clock::now() + 20s));
+    EXPECT_TRUE(loop.run_until([&] { return requests.asked.size() == 2; }));
     EXPECT_THAT(asked(), ElementsAre("server/discover", "initialize"));
     requests.end(1, Error{ErrorCode::Timeout, "late"});
     EXPECT_THAT(losses, IsEmpty()) << "the start has a limit of its own";
@@ -97,7 +97,7 @@ TEST_F(GreetingTest, BehindHttpTheProbeHasAllItsTime) {
     begin(true);
     bool passed = false;
     loop.after(200ms, [&] { passed = true; });
-    EXPECT_TRUE(loop.run_until([&] { return passed; }, core::Clock::now() + 20s));
+    EXPECT_TRUE(loop.run_until([&] { return passed; }));
     EXPECT_THAT(asked(), ElementsAre("server/discover"));
 }
 

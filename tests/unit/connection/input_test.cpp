@@ -25,7 +25,6 @@ protected:
     }
     void call_and_be_asked(std::chrono::milliseconds timeout = 0ms) {
         auto request = call("a", timeout);
-        if (frozen) request.begun = *frozen;
         id = begin(std::move(request), outcome);
         ASSERT_TRUE(wait([&] { return asked.size() == static_cast<std::size_t>(questions); }));
     }
@@ -92,8 +91,7 @@ TEST_F(Input, TooManyQuestionsAtOnceAreNotAsked) {
 
 TEST_F(Input, WhatThePersonTakesIsNotTheCallsTime) {
     spec.config.tool_timeout = 20ms;
-    frozen = core::Clock::now();
-    on_asked = [this] { *frozen += 29min; };
+    on_asked = [this] { loop.turn(29min); };
     call_and_be_asked();
     pass(50ms);  // every timer of those 20 ms has fired
     ASSERT_FALSE(outcome);
@@ -103,23 +101,21 @@ TEST_F(Input, WhatThePersonTakesIsNotTheCallsTime) {
 
 TEST_F(Input, WhatTheServerTakesAfterwardsIs) {
     spec.config.tool_timeout = 20ms;
-    frozen = core::Clock::now();
     call_and_be_asked();
     server.results.erase("tools/call");
-    *frozen += 1min;
+    loop.turn(1min);
     asked[0](json::object{});
     ASSERT_TRUE(wait([&] { return server.requests("tools/call").size() == 2; }));
-    pass(50ms);
+    pass(19ms);
     ASSERT_FALSE(outcome);
-    *frozen += 20ms;
+    loop.turn(1ms);
     EXPECT_THAT(ended().error().message,
                 HasSubstr("tools/call was not answered within 20 ms (tool_timeout_sec)"));
 }
 
 TEST_F(Input, NobodyIsWaitedForWithoutEnd) {
     spec.config.tool_timeout = 20ms;
-    frozen = core::Clock::now();
-    on_asked = [this] { *frozen += core::kInputWait; };
+    on_asked = [this] { loop.turn(core::kInputWait); };
     call_and_be_asked();
     const auto reply = ended();
     ASSERT_FALSE(reply);
@@ -132,8 +128,7 @@ TEST_F(Input, NobodyIsWaitedForWithoutEnd) {
 }
 
 TEST_F(Input, ATimeOutThatTheCallerGaveCoversThePersonToo) {
-    frozen = core::Clock::now();
-    on_asked = [this] { *frozen += 20ms; };
+    on_asked = [this] { loop.turn(20ms); };
     call_and_be_asked(20ms);
     EXPECT_THAT(ended().error().message, HasSubstr("20 ms (the time-out given) have passed"));
 }
@@ -159,8 +154,7 @@ TEST_F(Input, ThePersonIsAskedNoLongerThanTheCallWaits) {
 }
 
 TEST_F(Input, ATimeOutWithdrawsTheQuestionToo) {
-    frozen = core::Clock::now();
-    on_asked = [this] { *frozen += 20ms; };
+    on_asked = [this] { loop.turn(20ms); };
     call_and_be_asked(20ms);
     EXPECT_EQ(ended().error().code, ErrorCode::Timeout);
     EXPECT_EQ(withdrawn, std::set<std::size_t>{0});

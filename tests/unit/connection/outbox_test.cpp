@@ -2,6 +2,7 @@
 #include "connection/outbox.hpp"
 
 #include "support/silent_channel.hpp"
+#include "support/turned_loop.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,7 +52,7 @@ protected:
         loop.run_until([&] { return ran; });
     }
 
-    core::Loop loop;
+    test::TurnedLoop loop;
     core::Limits limits;
     Link link;
     std::vector<Result<Flow>> answers;

@@ -1,5 +1,7 @@
 #include "connection/pending_requests.hpp"
 
+#include "support/turned_loop.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,55 +12,48 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// The clock stands until the test turns it; the loop's timers only make the requests look at it.
+// The clock stands until the test turns it.
 class PendingTest : public ::testing::Test {
 protected:
     PendingRequest& add(RequestId id, std::chrono::milliseconds wall,
                         std::chrono::milliseconds idle = 0ms, std::size_t bytes = 1) {
         PendingRequest entry;
-        entry.deadline = now + wall;
+        entry.deadline = loop.now() + wall;
         entry.wall = wall;
         entry.idle = idle;
         entry.bytes = bytes;
         return pending.add(id, std::move(entry));
     }
-    void look() {
-        bool looked = false;
-        loop.after(60ms, [&] { looked = true; });  // behind every timer that is due by now
-        loop.run_until([&] { return looked; });
-    }
+    void look() { loop.pass(0ms); }
 
-    core::Loop loop;
-    core::Clock::time_point now = core::Clock::now();
+    test::TurnedLoop loop;
     std::vector<RequestId> expired;
-    PendingRequests pending{loop,
-                            [this](RequestId id) {
+    PendingRequests pending{loop, [this](RequestId id) {
                                 expired.push_back(id);
                                 pending.take(id);
-                            },
-                            [this] { return now; }};
+                            }};
 };
 
 TEST_F(PendingTest, ProgressMovesTheIdleLimit) {
     auto& entry = add(1, 10s, 40ms);
     for (int i = 0; i < 3; ++i) {
-        now += 39ms;
+        loop.turn(39ms);
         pending.touch(entry);
         look();
         ASSERT_THAT(expired, IsEmpty());
     }
-    now += 40ms;
+    loop.turn(40ms);
     look();
     EXPECT_THAT(expired, ElementsAre(1));
 }
 
 TEST_F(PendingTest, ProgressDoesNotMoveTheWallClock) {
     auto& entry = add(1, 50ms, 40ms);
-    now += 30ms;
+    loop.turn(30ms);
     pending.touch(entry);
     look();
     ASSERT_THAT(expired, IsEmpty());
-    now += 20ms;
+    loop.turn(20ms);
     pending.touch(entry);
     look();
     EXPECT_THAT(expired, ElementsAre(1));
@@ -68,7 +63,7 @@ TEST_F(PendingTest, EndsWhatIsDueInOrderAndLeavesTheRest) {
     add(3, 20ms);
     add(2, 30ms);
     add(1, 40ms);
-    now += 30ms;
+    loop.turn(30ms);
     look();
     EXPECT_THAT(expired, ElementsAre(2, 3));
     EXPECT_THAT(pending.ids(), ElementsAre(1));
@@ -76,15 +71,15 @@ TEST_F(PendingTest, EndsWhatIsDueInOrderAndLeavesTheRest) {
 
 TEST_F(PendingTest, TheTimeOfSomebodyWhoIsAskedIsGivenBack) {
     auto& entry = add(1, 40ms, 30ms);
-    now += 10ms;
+    loop.turn(10ms);
     pending.hold(entry, 1h);
-    now += 59min;
+    loop.turn(59min);
     look();
     ASSERT_THAT(expired, IsEmpty());
     pending.release(entry);
-    EXPECT_EQ(entry.deadline, now + 30ms) << "what was left of it";
-    EXPECT_EQ(entry.idle_deadline, now + 30ms);
-    now += 30ms;
+    EXPECT_EQ(entry.deadline, loop.now() + 30ms) << "what was left of it";
+    EXPECT_EQ(entry.idle_deadline, loop.now() + 30ms);
+    loop.turn(30ms);
     look();
     EXPECT_THAT(expired, ElementsAre(1));
 }
@@ -92,7 +87,7 @@ TEST_F(PendingTest, TheTimeOfSomebodyWhoIsAskedIsGivenBack) {
 TEST_F(PendingTest, TheTimeOfSomebodyWhoIsAskedHasAnEndToo) {
     auto& entry = add(1, 40ms);
     pending.hold(entry, 1h);
-    now += 1h;
+    loop.turn(1h);
     look();
     EXPECT_THAT(expired, ElementsAre(1));
 }
@@ -102,7 +97,7 @@ TEST_F(PendingTest, ATimeOutOfTheCallersOwnGoesOnMeanwhile) {
     entry.request.timeout = 40ms;
     const auto due = entry.deadline;
     pending.hold(entry, 1h);
-    now += 30ms;
+    loop.turn(30ms);
     pending.release(entry);
     EXPECT_EQ(entry.deadline, due);
 }

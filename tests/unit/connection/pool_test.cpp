@@ -3,6 +3,7 @@
 #include "support/fake_caller.hpp"
 #include "support/fake_channel.hpp"
 #include "support/fake_sources.hpp"
+#include "support/turned_loop.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,15 +59,9 @@ protected:
         }
         return *pool_;
     }
-    bool wait(const std::function<bool()>& done) {
-        return loop.run_until(done, core::Clock::now() + 20s);
-    }
+    bool wait(const std::function<bool()>& done) { return loop.run_until(done); }
     // Lets every timer that is due until then fire, and what was deferred run.
-    void pass(std::chrono::milliseconds time) {
-        bool passed = false;
-        loop.after(time, [&] { passed = true; });
-        EXPECT_TRUE(wait([&] { return passed; }));
-    }
+    void pass(std::chrono::milliseconds time) { loop.pass(time); }
     Connection* connect(const Caller& who) {
         bool settled = false;
         pool().connect(who, {"s"}, [&] { settled = true; });
@@ -135,7 +130,7 @@ protected:
         return server.open(heard.emplace_back(*this, on));
     }
 
-    core::Loop loop;
+    test::TurnedLoop loop;
     std::deque<FakeServer> processes;
     std::deque<Counted> heard;
     std::function<void(FakeServer&)> make;  // what is different about the next ones

@@ -76,17 +76,16 @@ TEST_F(Requests, TogetherTheyMayFillTheQueueToItsLastByte) {
 }
 
 TEST_F(Requests, OfAServerThatFailedAreRefusedUntilTheLongestPauseIsOver) {
-    frozen = core::Clock::now();
     health.reconnect_most = 1h;
     server.refuse_open = true;
     ASSERT_EQ(connect(), State::Error);
-    *frozen += 1h - 1ms;
+    loop.turn(1h - 1ms);
     const auto refused = ask(call("a"));
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::Unavailable);
     EXPECT_THAT(refused.error().message, StartsWith("server \"s\" is error: no such program"));
     EXPECT_EQ(server.opened, 1);
-    *frozen += 1ms;
+    loop.turn(1ms);
     server.refuse_open = false;
     server.results["tools/call"] = [](const auto&) -> json::value { return json::object(); };
     EXPECT_TRUE(ask(call("a")));
@@ -112,23 +111,21 @@ TEST_F(Requests, OfAClosedConnectionAreRefused) {
 // ---- time
 
 TEST_F(Requests, ACallOfAToolHasTheLimitOfToolsAlone) {
-    frozen = core::Clock::now();
     spec.config.request_timeout = 10ms;
     spec.config.tool_timeout = 1h;
     ASSERT_EQ(connect(), State::Ready);
     auto request = call("a");
-    request.begun = *frozen;
     begin(std::move(request), first);
     begin({"prompts/get", {}, 0ms, {}}, second);
-    *frozen += 59min;
+    loop.turn(59min);
     ASSERT_TRUE(wait([&] { return second.has_value(); }));
     EXPECT_EQ(second->error().message,
               "server \"s\": prompts/get was not answered within 10 ms (request_timeout_ms); the "
               "server is ready");
     ASSERT_FALSE(first);
-    *frozen += 1min;
+    loop.turn(1min);
     begin({"x", {}, 1ms, {}}, second = {});  // its timer makes all of them look at the clock
-    *frozen += 1s;
+    loop.turn(1s);
     ASSERT_TRUE(wait([&] { return first.has_value(); }));
     EXPECT_EQ(first->error().message,
               "server \"s\": tools/call was not answered within 3600 s (tool_timeout_sec); the "

@@ -3,6 +3,7 @@
 #include "support/fake_caller.hpp"
 #include "support/fake_channel.hpp"
 #include "support/fake_sources.hpp"
+#include "support/turned_loop.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -75,9 +76,7 @@ protected:
         return *pool_;
     }
     Connection& connection(const std::string& id) { return pool().lease(id, caller).value(); }
-    bool wait(const std::function<bool()>& done) {
-        return loop.run_until(done, core::Clock::now() + 20s);
-    }
+    bool wait(const std::function<bool()>& done) { return loop.run_until(done); }
     bool all_ready() {
         for (const auto& status : pool().statuses())
             if (status.state != State::Ready) return false;
@@ -90,7 +89,7 @@ protected:
     }
     void on_tools_changed(const std::string&) override {}
 
-    core::Loop loop;
+    test::TurnedLoop loop;
     std::map<std::string, FakeServer> servers;
     test::PlainExpander expander;
     test::NoCredentials credentials;

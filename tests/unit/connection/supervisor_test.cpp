@@ -1,6 +1,8 @@
 // The transition table of a connection, without one.
 #include "connection/supervisor.hpp"
 
+#include "support/turned_loop.hpp"
+
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -15,7 +17,6 @@ using Retry = Supervisor::Retry;
 class SupervisorTest : public ::testing::Test {
 protected:
     SupervisorTest() {
-        terms.now = [this] { return now; };
         terms.health.reconnect_attempts = 3;
         terms.health.reconnect_first = 1s;
         terms.health.reconnect_most = 3s;
@@ -38,10 +39,10 @@ protected:
     }
     const Error lost{ErrorCode::Unavailable, "gone"}, refused{ErrorCode::AuthRequired, "401"};
 
-    core::Clock::time_point now = core::Clock::now();
+    test::HandTime time;
     Terms terms;
     config::Server server;
-    Supervisor one{terms, server};
+    Supervisor one{time, terms, server};
 };
 
 TEST_F(SupervisorTest, ComesToLifeByWayOfAPlaceAndAnAttempt) {
@@ -117,7 +118,7 @@ TEST_F(SupervisorTest, ForgivesPastFailuresOnceItWasReadyForAWhile) {
         one.pause();
         one.attempt();
         one.ready();
-        now += lived;
+        time.turn(lived);
         one.lose(lost);
         one.fail(lost, Retry::Worthwhile);
         EXPECT_EQ(one.pause(), lived == 31s ? 1s : 2s);
@@ -147,7 +148,7 @@ TEST_F(SupervisorTest, RefusesRequestsForAMomentAfterAFailure) {
     one.attempt();
     one.fail(lost, Retry::Useless);
     EXPECT_TRUE(one.refuses());
-    now += 3s;
+    time.turn(3s);
     EXPECT_FALSE(one.refuses());
     EXPECT_TRUE(one.wakes());
 }

@@ -1,5 +1,6 @@
 // The list of tools at its seam: pages come when the test says so, and time stands still.
 #include "connection/tool_list.hpp"
+#include "support/turned_loop.hpp"
 #include "unit/connection/scripted_requests.hpp"
 
 #include <gmock/gmock.h>
@@ -12,7 +13,6 @@ namespace {
 class ToolListAlone : public ::testing::Test, public ToolListOwner {
 protected:
     ToolListAlone() {
-        terms.now = [this] { return now; };
         terms.relist_first = 1ms;
         terms.relist_most = 4ms;
     }
@@ -44,19 +44,14 @@ protected:
         return all;
     }
     std::string cursor_of(std::size_t nth) { return requests.asked.at(nth).request.params.members; }
-    void pass(std::chrono::milliseconds time) {
-        bool passed = false;
-        loop.after(time, [&] { passed = true; });
-        EXPECT_TRUE(loop.run_until([&] { return passed; }, core::Clock::now() + 20s));
-    }
+    void pass(std::chrono::milliseconds time) { loop.pass(time); }
     ToolList::Waiter note_outcome() {
         return [this](const Result<void>& outcome) {
             outcomes.push_back(outcome ? "whole" : outcome.error().message);
         };
     }
 
-    core::Loop loop;
-    core::Clock::time_point now = core::Clock::now();
+    test::TurnedLoop loop;
     Terms terms;
     ServerName name{"s"};
     ScriptedRequests requests;
@@ -159,9 +154,9 @@ TEST_F(ToolListAlone, IsFreshForAsLongAsTheServerSays) {
     list.begin_session(ToolList::Offered::Tools);
     requests.answer(page("a", R"(,"ttlMs":1000)"));
     EXPECT_TRUE(list.fresh());
-    now += 999ms;
+    loop.turn(999ms);
     EXPECT_TRUE(list.fresh());
-    now += 1ms;
+    loop.turn(1ms);
     EXPECT_FALSE(list.fresh());
 }
 

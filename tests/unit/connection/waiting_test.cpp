@@ -194,10 +194,9 @@ TEST_F(Waiting, ARequestThatIsRefusedForAnotherReasonEndsAndWasNotSent) {
 
 TEST_F(Waiting, FailuresBeforeASessionThatLastedAreForgiven) {
     health.reconnect_attempts = 2;
-    frozen = core::Clock::now();
     ASSERT_EQ(connect(), State::Ready);
     for (unsigned i = 1; i <= 5; ++i) {
-        *frozen += 31s;
+        loop.turn(31s);
         server.crash("exited");
         ASSERT_TRUE(come_back(i));
     }
@@ -213,11 +212,10 @@ TEST_F(Waiting, FailuresBeforeASessionThatLastedAreForgiven) {
 
 TEST_F(Waiting, AConnectionThatWeGiveUpIsForgivenToo) {
     health.reconnect_attempts = 1;
-    frozen = core::Clock::now();
     ASSERT_EQ(connect(), State::Ready);
     stay_silent();
     for (unsigned i = 1; i <= 3; ++i) {
-        *frozen += 31s;
+        loop.turn(31s);
         outcome.reset();
         begin(call("a"), outcome);
         server.answer(9999, "{}");

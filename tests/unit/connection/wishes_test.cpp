@@ -1,6 +1,7 @@
 // What holds for every session, said to sessions that only exist.
 #include "connection/wishes.hpp"
 
+#include "support/turned_loop.hpp"
 #include "unit/connection/scripted_requests.hpp"
 
 #include <gmock/gmock.h>
@@ -32,7 +33,7 @@ protected:
         return methods;
     }
 
-    core::Loop loop;
+    test::TurnedLoop loop;
     Terms terms;
     config::Server server;
     Link link;

@@ -1,6 +1,7 @@
 #include "core/loop.hpp"
 
 #include "core/escapes.hpp"
+#include "support/turned_loop.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -491,6 +492,21 @@ TEST_F(LoopTest, AWatchThatThrowsForEverIsSilencedAtLast) {
     EXPECT_TRUE(wait([&] { return later; }));
     EXPECT_EQ(calls, 100);
     EXPECT_EQ(take_escapes(), 100u);
+}
+
+TEST(LoopWhoseTimeIsTurned, FiresATimerWhenItsTimeHasComeAndNotBefore) {
+    test::HandTime time;
+    Loop loop(time);
+    bool fired = false;
+    loop.after(24h, [&] { fired = true; });
+    time.turn(24h - 1ns);
+    EXPECT_FALSE(loop.run_ready());
+    EXPECT_EQ(loop.next_due() - loop.now(), 1ns);
+    time.turn(1ns);
+    EXPECT_TRUE(loop.run_ready());
+    EXPECT_TRUE(fired);
+    EXPECT_FALSE(loop.run_ready());
+    EXPECT_EQ(loop.next_due(), Clock::time_point::max());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "support/fake_caller.hpp"
 #include "support/fake_channel.hpp"
 #include "support/fake_sources.hpp"
+#include "support/turned_loop.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -143,7 +144,7 @@ protected:
     void on_state(const std::string&, connection::State) override {}
     void on_tools_changed(const std::string&) override {}
 
-    core::Loop loop;
+    test::TurnedLoop loop;
     std::map<std::string, test::FakeServer> servers;
     test::PlainExpander expander;
     test::NoCredentials credentials;

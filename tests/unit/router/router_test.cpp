@@ -156,7 +156,7 @@ TEST_F(RouterTest, ACallsOwnLimitAndProgressGoWithIt) {
             std::optional<Error> error;
             const auto ended = [&](const Result<Reply>& reply) { error = reply.error(); };
             const auto progress = [](const connection::Progress&) {};
-            const auto begun = core::Clock::now() - 1h;
+            const auto begun = loop.now() - 1h;
             if (raw) {
                 ServerRequest request;
                 request.server = "git";
@@ -178,7 +178,7 @@ TEST_F(RouterTest, ACallsOwnLimitAndProgressGoWithIt) {
                 loop.run_until([&] { return error.has_value(); }, core::Clock::now() + 20s));
             EXPECT_EQ(error->code, ErrorCode::Timeout);
             const auto sent = servers.at("git").requests("tools/call");
-            if (sent.empty()) continue;  // a slow machine has spent the time on connecting
+            ASSERT_FALSE(sent.empty());
             EXPECT_TRUE(sent[0].at("params").at("_meta").as_object().contains("progressToken"));
         }
     }
