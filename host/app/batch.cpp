@@ -105,10 +105,13 @@ void Batch::refuse_line(const std::string& id, const Error& error) {
 
 void Batch::advance() {
     if (done_ || output_.lost() || session_.was_interrupted()) return;
-    // Streams that are listened to end with the input, so nothing may wait for them.
-    if (!barrier_.empty() && in_flight_.only_endless())
-        output_.result(std::exchange(barrier_, {}), "{}");
     take_lines();
+    // Streams that are listened to end with the input, so nothing may wait for them. What follows a
+    // barrier may be another one.
+    while (!barrier_.empty() && in_flight_.only_endless()) {
+        output_.result(std::exchange(barrier_, {}), "{}");
+        take_lines();
+    }
     input_.pause(in_flight_.size() >= kInFlight || !barrier_.empty());
     if (!input_.over() || !barrier_.empty()) return;
     if (in_flight_.size() == 0) {

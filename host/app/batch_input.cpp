@@ -7,17 +7,13 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
 namespace patchbay::app {
 
 BatchInput::BatchInput(core::Loop& loop, int fd)
-    : loop_(loop), fd_(fd), flags_(::fcntl(fd, F_GETFL)) {
-    struct stat info {};
-    regular_file_ = ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
-}
+    : loop_(loop), fd_(fd), flags_(::fcntl(fd, F_GETFL)) {}
 
 BatchInput::~BatchInput() {
     if (watch_) loop_.unwatch(watch_);
@@ -26,20 +22,15 @@ BatchInput::~BatchInput() {
 
 void BatchInput::begin(std::function<void()> arrived) {
     arrived_ = std::move(arrived);
-    if (regular_file_) return read_later();
-    auto watched = loop_.watch(fd_, core::Loop::kReadable, [this](unsigned) { read(); });
-    if (watched) {
+    if (auto watched = loop_.watch(fd_, core::Loop::kReadable, [this](unsigned) { read(); }))
         watch_ = *watched;
-        return;
-    }
-    fail(watched.error().message);
-    arrived_();
+    read_later();
 }
 
-// A file is always readable and cannot be watched (epoll_ctl(2), EPERM): it is read a piece a turn
-// of the loop, so that answers are taken in between.
+// A file, or /dev/null, is always readable and cannot be watched (epoll_ctl(2), EPERM): it is read a
+// piece a turn of the loop, so that answers are taken in between.
 void BatchInput::read_later() {
-    if (regular_file_ && !paused_ && !ended_) loop_.defer([this] { read(); });
+    if (!watch_ && !paused_ && !ended_) loop_.defer([this] { read(); });
 }
 
 void BatchInput::read() {

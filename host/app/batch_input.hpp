@@ -47,7 +47,6 @@ private:
     core::Loop& loop_;
     int fd_;
     int flags_;
-    bool regular_file_;
     std::function<void()> arrived_;
     core::Loop::WatchId watch_ = 0;
     bool paused_ = false, ended_ = false, failed_ = false;

@@ -40,6 +40,7 @@ plugin::SearchOptions search_options(const HostOptions& options, const config::C
     search.flag_directories = options.plugin_directories;
     search.config_directories = config.plugins.directories;
     search.disabled = config.plugins.disabled;
+    search.users_excluded = !config.closed_by.empty();
     return search;
 }
 

@@ -40,6 +40,13 @@ void check_disabled(config::Config& config, const plugin::Catalogue& plugins) {
 
 void check_directories(config::Config& config, const std::vector<std::string>& of_flags) {
     for (const auto& directory : of_flags) {
+        if (!config.closed_by.empty()) {
+            config.diagnostics.push_back({config::Severity::Warning,
+                                          {config::Scope::Session, directory, 0, 0},
+                                          "--plugin-dir is not looked at: " + config.closed_by,
+                                          {}});
+            continue;
+        }
         std::error_code failed;
         const auto status = std::filesystem::status(directory, failed);
         if (std::filesystem::is_directory(status)) continue;

@@ -96,8 +96,9 @@ bool Watchdog::watch_once() {
         pollfd polled[] = {{signals_, POLLIN, 0}, {news_, POLLIN, 0}};
         if (::poll(polled, 2, watching ? kBeatMs : until_due_ms()) < 0 && errno != EINTR)
             return false;
-        if (over_) return false;
+        // Only then what the news is: taken after it, that of the end would be taken unseen.
         if (polled[1].revents) take_count(news_);
+        if (over_) return false;
         if (polled[0].revents) {
             signalfd_siginfo info{};
             while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info))

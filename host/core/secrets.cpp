@@ -194,6 +194,13 @@ bool ends_cut(std::string_view text, bool cut) {
     return text.empty() ? cut : text.starts_with(kCutMark);
 }
 
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view kBlanks = " \t\r\n\v\f";
+    const auto first = text.find_first_not_of(kBlanks);
+    if (first == text.npos) return {};
+    return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
+}
+
 // How much of `text` is `secret`, or its beginning where the text was cut; 0: nothing.
 std::size_t length_of(std::string_view secret, std::string_view text, bool cut) {
     const auto differs = std::mismatch(secret.begin(), secret.end(), text.begin(), text.end());
@@ -299,11 +306,12 @@ Secrets::~Secrets() {
 
 void Secrets::add(std::string_view secret) {
     add_one(secret);
-    if (secret.find('\n') == secret.npos) return;
-    for (std::size_t at = 0; at < secret.size();) {
-        const auto end = std::min(secret.find('\n', at), secret.size());
-        auto line = secret.substr(at, end - at);
-        if (line.ends_with('\r')) line.remove_suffix(1);
+    // What a program prints of it has no blanks at the ends of its lines any more.
+    const auto text = trimmed(secret);
+    if (text.find('\n') == text.npos) return add_one(text);
+    for (std::size_t at = 0; at < text.size();) {
+        const auto end = std::min(text.find('\n', at), text.size());
+        const auto line = trimmed(text.substr(at, end - at));
         // `-----BEGIN ...` is no secret, and in every other log.
         if (line.size() >= kShortestLine && !line.starts_with("-----")) add_one(line);
         at = end + 1;

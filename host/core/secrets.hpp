@@ -9,8 +9,9 @@
 // Owns:    its values, at most kMost; the oldest is forgotten first, adding one again makes it new.
 // Threads: [any].
 // Limits:  at most kMostForms other forms of a value, none of one longer than kLongestDerived. What is
-//          shorter than kShortest is not masked, it would be found in every other word. Of several
-//          lines each from kShortestLine on is masked too: programs print them one by one.
+//          shorter than kShortest is not masked, it would be found in every other word. Without the
+//          blanks around it, it is masked too, and of several lines each from kShortestLine on:
+//          programs print them one by one.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,7 @@ class Secrets {
 public:
     static constexpr std::size_t kMost = 512;
     static constexpr std::size_t kShortest = 6;
-    static constexpr std::size_t kShortestLine = 16;
+    static constexpr std::size_t kShortestLine = 8;
     static constexpr std::size_t kLongestDerived = 4u << 10;
     static constexpr std::size_t kMostForms = 14;
 

@@ -151,6 +151,7 @@ std::string did_you_mean(std::string_view wanted, const std::vector<std::string>
 
 std::string printable(std::string_view text, std::size_t most_bytes, bool lines) {
     std::string out;
+    std::string safe;  // the text without what is secret in it, once a letter of it is replaced
     out.reserve(std::min(text.size(), most_bytes));
     const auto is_plain = [](char c) { return c >= ' ' && c <= '~'; };
     char32_t before = 0;
@@ -170,10 +171,15 @@ std::string printable(std::string_view text, std::size_t most_bytes, bool lines)
         const std::size_t length = joining > 0 ? joining : code_point(rest, value);
         const bool keep =
             length > 0 && (!is_unsafe(value) || (lines && (value == '\n' || value == '\t')));
+        if (!keep && safe.empty()) {
+            // With another letter in it a secret would not be found any more.
+            safe = text.size() < most_bytes ? masked(text) : clipped(text, most_bytes);
+            if (safe != text.substr(0, safe.size())) return printable(safe, most_bytes, lines);
+        }
         const std::string_view piece = keep ? rest.substr(0, length) : kReplacement;
         // Cut here; once more without what is secret in it, which is no longer than it was.
         if (out.size() + piece.size() > most_bytes) {
-            const auto safe = clipped(text, at);
+            safe = clipped(text, at);
             return safe == text.substr(0, at) ? out : printable(safe, most_bytes, lines);
         }
         out += piece;

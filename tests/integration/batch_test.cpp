@@ -85,6 +85,25 @@ TEST_P(Batch, NothingPassesABarrier) {
     EXPECT_LT(lines.place("b"), lines.place(2));
 }
 
+TEST_P(Batch, ABarrierMayFollowABarrier) {
+    const auto done =
+        home.run({"batch"}, barrier("a") + barrier("b") + call("1", "sleep", R"({"ms":100})") +
+                                barrier("c") + "\n" + barrier("d") + barrier("e") +
+                                call("2", "echo", R"({"message":"last"})"));
+    EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
+    const Lines lines(done.out);
+    EXPECT_LT(lines.place("a"), lines.place("b"));
+    EXPECT_LT(lines.place(1), lines.place("c"));
+    EXPECT_LT(lines.place("d"), lines.place("e"));
+    EXPECT_LT(lines.place("e"), lines.place(2));
+}
+
+TEST_P(Batch, NothingToReadIsNoRequest) {
+    const auto done = home.run({"batch", "/dev/null"});
+    EXPECT_EQ(done.exit_code, 0);
+    EXPECT_EQ(done.out + done.err, "");
+}
+
 TEST_P(Batch, ProgressComesAsEventsInOrder) {
     const auto done =
         home.run({"batch"}, call("1", "progress", R"({"steps":3})", ",\"progress\":true") +

@@ -38,6 +38,9 @@ struct SearchOptions {
     std::vector<std::string> config_directories;  // [plugins] directories
     std::vector<std::string> disabled;            // plugin ids
     bool built_in = true;
+    // What a user says counts for nothing: neither the flag, nor the variable, nor the user's own
+    // directory is looked at.
+    bool users_excluded = false;
 };
 std::vector<SearchPlace> search_places(const SearchOptions& options);
 

@@ -348,14 +348,16 @@ SearchEnvironment SearchEnvironment::of_this_process() {
 std::vector<SearchPlace> search_places(const SearchOptions& options,
                                        const SearchEnvironment& environment) {
     std::vector<SearchPlace> places;
-    for (const auto& directory : options.flag_directories)
-        places.push_back({"--plugin-dir", directory});
-    if (!environment.raised_privileges)
+    const bool users_count = !environment.raised_privileges && !options.users_excluded;
+    if (!options.users_excluded)
+        for (const auto& directory : options.flag_directories)
+            places.push_back({"--plugin-dir", directory});
+    if (users_count)
         for (auto& directory : split_path(environment.plugin_path))
             places.push_back({"PATCHBAY_PLUGIN_PATH", std::move(directory)});
     for (const auto& directory : options.config_directories)
         places.push_back({"config", directory});
-    if (!environment.raised_privileges && !environment.data_home.empty())
+    if (users_count && !environment.data_home.empty())
         places.push_back({"user", environment.data_home + "/patchbay/plugins"});
     places.push_back({"system", "/usr/local/lib/patchbay/plugins"});
     places.push_back({"system", "/usr/lib/patchbay/plugins"});

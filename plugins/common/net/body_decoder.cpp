@@ -14,7 +14,7 @@
 namespace patchbay::net {
 namespace {
 
-constexpr std::size_t kInflatedAtOnce = 1024;  // bytes, each of which may become a thousand
+constexpr std::size_t kInflatedAtOnce = 256;  // bytes, each of which may become a thousand
 constexpr std::size_t kRoom = 1u << 20;        // made at once for what a server only says will come
 
 [[noreturn]] void refuse(const std::string& why) {

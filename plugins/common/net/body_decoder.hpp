@@ -33,7 +33,7 @@ public:
     void check() const;
 
     // Appends what `bytes` hold of the body to `into`, which may grow to `most`; stops when it has
-    // `enough`, plus what one step unpacks (a megabyte at most). How many bytes were taken. What
+    // `enough`, plus what one step unpacks (a quarter of a megabyte at most). How many bytes were taken. What
     // follows the end of the body is counted by surplus().
     std::size_t feed(std::string_view bytes, std::string& into, std::size_t most,
                      std::size_t enough = SIZE_MAX);

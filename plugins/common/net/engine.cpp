@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kDrained = 64u << 10;  // of a body nobody wants, to keep its connection
 constexpr std::size_t kBytesPerSecond = 16u << 10;
 constexpr std::size_t kSlice = 16u << 10;  // of a stream, unpacked ahead of who takes it
+constexpr std::size_t kUnpackedATurn = 256u << 10;
 
 const HeaderList kNoSecrets;
 
@@ -267,9 +268,11 @@ bool Engine::advance(const TaskPtr& task) {
     connection.flush();
     const auto sent = unsent - connection.unsent();
     if (paused_) return await(task, sent), false;
-    if (!it.body_.empty() && it.take_ == Task::Take::Stream) {
-        if (read_stream(it, std::exchange(it.rest_, {}))) return true;
-        if (paused_) return await(task, sent), false;
+    const bool streams = it.take_ == Task::Take::Stream;
+    if (!it.rest_.empty() || (streams && !it.body_.empty())) {
+        const auto rest = std::exchange(it.rest_, {});
+        if (streams ? read_stream(it, rest) : read(it, rest)) return true;
+        if (paused_ || !it.rest_.empty()) return await(task, sent), false;
     }
     char buffer[Connection::kPiece];
     auto piece = connection.receive(buffer);
@@ -349,10 +352,14 @@ bool Engine::read(Task& task, std::string_view piece) {
         case Task::Take::Whole: {  // finish() hands it on
             const auto most = task.body_limit();
             const bool cut = task.body_may_be_cut();
+            const auto turn = task.body_.size() + kUnpackedATurn;
             if (!piece.empty())
                 connection.take_body(piece, task.body_, cut ? SIZE_MAX : most,
-                                     cut ? most : SIZE_MAX);
-            if (!cut || task.body_.size() < most) break;
+                                     cut ? std::min(most, turn) : turn);
+            if (!cut || task.body_.size() < most) {
+                if (!piece.empty()) return go_on_later(task, piece), false;
+                break;
+            }
             task.body_.resize(most);
             task.cut_ = true;
             return true;
@@ -367,11 +374,18 @@ bool Engine::read(Task& task, std::string_view piece) {
     return connection.answered();
 }
 
+// What a few bytes unpack to may be more than one turn is for: others have theirs in between.
+void Engine::go_on_later(Task& task, std::string_view rest) {
+    task.rest_ = rest;
+    resumed_.push_back(task.shared_from_this());
+    if (resumed_.size() == 1) static_cast<void>(core_.post(this, on_resumed));
+}
+
 // Hands on what is there in slices, as far as the host wants more; what is left waits with the
 // task. True: that was all, or enough of it.
 bool Engine::read_stream(Task& task, std::string_view piece) {
     auto& connection = task.line_->connection;
-    for (;;) {
+    for (std::size_t unpacked = 0;; unpacked += task.body_.size()) {
         if (!task.body_.empty()) {
             std::string_view slice(task.body_);
             if (!task.data(slice)) return true;
@@ -379,6 +393,7 @@ bool Engine::read_stream(Task& task, std::string_view piece) {
         }
         if (paused_ && !task.body_.empty()) return task.rest_ = piece, false;
         if (piece.empty()) return connection.answered();
+        if (unpacked >= kUnpackedATurn) return go_on_later(task, piece), false;
         connection.take_body(piece, task.body_, SIZE_MAX, kSlice);
     }
 }
@@ -388,7 +403,7 @@ bool Engine::read_stream(Task& task, std::string_view piece) {
 void Engine::await(const TaskPtr& task, std::size_t moved) {
     Task& it = *task;
     auto& line = *it.line_;
-    const auto events = (paused_ ? 0u : transport::ChannelCore::kReadable) |
+    const auto events = (paused_ || !it.rest_.empty() ? 0u : transport::ChannelCore::kReadable) |
                         (line.connection.wants_to_write() ? transport::ChannelCore::kWritable : 0u);
     if (paused_) held_.push_back(task);
     if (events != line.events) core_.modify(line.watch, line.events = events);
@@ -430,7 +445,7 @@ void Engine::resume() {
     for (const auto& task : std::exchange(held_, {})) {
         if (!task->line_) continue;
         task->limit_ = Clock::time_point::max();  // the time was ours
-        if (task->body_.empty() || task->take_ != Task::Take::Stream)
+        if (task->rest_.empty() && (task->body_.empty() || task->take_ != Task::Take::Stream))
             await(task, 0);
         else
             resumed_.push_back(task);

@@ -10,7 +10,7 @@
 // Errors:  told to the task's end(), once; what a task throws ends it, and what its end() throws
 //          ends the channel of the core.
 // Limits:  kConnections exchanges under way, others wait, and beyond kQueued of them or kQueuedBytes
-//          crowded() says so; kWorkers that connect; kRedirects; Patience::answer for what has
+//          crowded() says so; about kUnpackedATurn of an answer in a turn; kWorkers that connect; kRedirects; Patience::answer for what has
 //          begun to come or to go, and a second for every 16 KiB of it.
 #pragma once
 
@@ -154,6 +154,7 @@ private:
     void redirect(Task& task, const Head& head);
     bool read(Task& task, std::string_view piece);
     bool read_stream(Task& task, std::string_view piece);
+    void go_on_later(Task& task, std::string_view rest);
     void await(const TaskPtr& task, std::size_t moved);
     void look_at_limits();
     void finish(const TaskPtr& task, const Trouble* trouble);
@@ -174,7 +175,7 @@ private:
     std::unordered_set<TaskPtr> tasks_;
     std::deque<TaskPtr> waiting_, dialing_;
     std::vector<TaskPtr> held_;     // with something to read, until resume()
-    std::vector<TaskPtr> resumed_;  // with something that was read before, until on_resumed()
+    std::vector<TaskPtr> resumed_;  // with something that was received before, until on_resumed()
     std::vector<LinePtr> idle_;
     // Looks at the tasks' limits while there are some.
     transport::Timer limits_;

@@ -52,6 +52,16 @@ TEST(Watchdog, LeavesItAllTheTimeItTakesWhenItIsDue) {
                 ExitedWithCode(kLeftInPeace), "");
 }
 
+TEST(Watchdog, HearsOfItsEndThoughOtherNewsCameWithIt) {
+    EXPECT_EXIT(alone([] {
+                    for (int i = 0; i < 3000; ++i) {
+                        Watchdog watchdog(300ms);
+                        watchdog.set_due(Clock::now() + 1h);
+                    }
+                }),
+                ExitedWithCode(kLeftInPeace), "");
+}
+
 TEST(Watchdog, EndsALoopThatDoesNotComeRoundAfterASignal) {
     EXPECT_EXIT(alone([] {
                     const Watchdog watchdog(100ms);

@@ -267,6 +267,33 @@ TEST(Secrets, OfSeveralLinesAreMaskedLineByLine) {
         << "from 16 letters on";
 }
 
+TEST(Secrets, AreMaskedAsAProgramPrintsThemLineByLine) {
+    for (const std::string_view value :
+         {"s3cr3t!\n", "s3cr3t!\r\n", "\ns3cr3t!", "\t s3cr3t! ", "s3cr3t!\n\n"}) {
+        Secrets secrets;
+        secrets.add(value);
+        EXPECT_EQ(masked("it is s3cr3t!, they say"), "it is ***, they say") << value;
+    }
+    Secrets secrets;
+    secrets.add("firstline\r\n  second77\nthe third\n");
+    EXPECT_EQ(masked("a firstline b"), "a *** b");
+    EXPECT_EQ(masked("a second77 b"), "a *** b");
+    EXPECT_EQ(masked("a the third b"), "a *** b");
+}
+
+TEST(Secrets, AreMaskedBeforeALetterOfThemIsReplaced) {
+    for (const std::string_view letter : {"\x1b", "\x7f", "\n", "\u0085", "\u200b", "\u202e", "\xff",
+                                          "\u00ad", "\U000e0041"}) {
+        Secrets secrets;
+        const auto value = "esc" + std::string(letter) + "in77";
+        secrets.add(value);
+        EXPECT_EQ(printable("it is " + value + ".", 1000), "it is ***.");
+        EXPECT_EQ(printable("\x01 it is " + value + ".", 1000), "\uFFFD it is ***.");
+        EXPECT_EQ(printable("it is " + value + " " + std::string(100, 'x'), 20),
+                  "it is *** " + std::string(value.size() > 20 - 6 ? 0 : 20 - 7 - value.size(), 'x'));
+    }
+}
+
 TEST(Secrets, OfAHeaderAreItsValueAndWhatStandsBehindTheScheme) {
     Secrets secrets;
     secrets.add_header("Bearer token-of-mine");

@@ -69,6 +69,11 @@ TEST(Discovery, SearchesInTheDocumentedOrder) {
                                      "system /usr/local/lib/patchbay/plugins",
                                      "system /usr/lib/patchbay/plugins",
                                      "built-in /opt/lib/patchbay/plugins"));
+    options.users_excluded = true;
+    EXPECT_THAT(kinds(), ElementsAre("config /config", "system /usr/local/lib/patchbay/plugins",
+                                     "system /usr/lib/patchbay/plugins",
+                                     "built-in /opt/lib/patchbay/plugins"));
+    options.users_excluded = false;
     environment.raised_privileges = true;
     options.built_in = false;
     EXPECT_THAT(kinds(), ElementsAre("--plugin-dir /flag", "config /config",

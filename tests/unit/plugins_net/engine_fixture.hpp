@@ -35,6 +35,7 @@ struct Told final : Task {
         return take;
     }
     bool body_may_be_cut() const override { return may_be_cut; }
+    std::size_t body_limit() const override { return limit; }
     void whole(std::string&& its_body) override {
         at("whole");
         body = std::move(its_body);
@@ -54,6 +55,7 @@ struct Told final : Task {
     std::string throws_in, body;
     Take take = Take::Whole;
     bool may_be_cut = false, cut = false;
+    std::size_t limit = 64u << 10;
     int status = 0;
     std::function<bool(std::string_view&)> on_data;
     int ended = 0;

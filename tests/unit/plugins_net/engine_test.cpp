@@ -90,6 +90,42 @@ TEST_F(EngineTest, AStreamThatUnpacksToManyEventsIsHandedOnAsFastAsItIsTaken) {
     EXPECT_LE(most, 2u << 20);
 }
 
+TEST_F(EngineTest, OthersHaveTheirTurnsWhileAFewBytesUnpackToMany) {
+    std::ostringstream packed;
+    Poco::DeflatingOutputStream stream(packed, Poco::DeflatingStreamBuf::STREAM_GZIP);
+    const std::size_t all = 8u << 20;
+    stream << std::string(all, '\n');
+    stream.close();
+    ASSERT_LT(packed.str().size(), 16'000u) << "one piece";
+    ScriptedHttp server([&](const auto&) -> ScriptedHttp::Answer {
+        return {ScriptedHttp::events(packed.str(), "Content-Encoding: gzip\r\n"),
+                ScriptedHttp::Answer::Then::Close};
+    });
+    for (const auto take : {Task::Take::Stream, Task::Take::Whole}) {
+        const auto task = start(server.url());
+        std::size_t taken = 0, before = 0, most = 0, turns = 0;
+        task->take = take;
+        task->limit = all;
+        task->on_data = [&](std::string_view& bytes) {
+            taken += std::exchange(bytes, {}).size();
+            return true;
+        };
+        begin(task);
+        // One callback a time: what happened in it was one turn's.
+        while (task->ended == 0 && turns < 100'000) {
+            ++turns;
+            bool other = false;
+            loop_.post([&] { other = true; });
+            ASSERT_TRUE(until([&] { return other; }));
+            most = std::max(most, taken - std::exchange(before, taken));
+        }
+        ASSERT_EQ(task->ended, 1);
+        EXPECT_FALSE(task->trouble);
+        EXPECT_LE(most, 2u << 20);
+        EXPECT_EQ(taken + task->body.size(), all);
+    }
+}
+
 TEST_F(EngineTest, WhatEndsInTimeOrNeverBeginsIsNotLate) {
     ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
         if (request.has("/silent ")) return {};
