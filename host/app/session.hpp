@@ -45,6 +45,7 @@ public:
     // The end of the time that the command was given, for every wait() to come: a loop that hangs in a
     // plugin's call does not outlive it for long (watchdog.hpp).
     void set_due(core::Clock::time_point due) { due_ = due; }
+    int signals() const { return watchdog_.fd(); }  // readable when one has come
     bool was_interrupted() const { return interrupts_ > 0; }
     // Whether servers were waited for until an interruption.
     service::Wait waited() const {

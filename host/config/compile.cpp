@@ -83,7 +83,7 @@ private:
     }
 
     static std::string how_to_turn_on(const ServerEntry& entry) {
-        if (entry.off_with_its_file) return "set enabled = true at the top of that file";
+        if (!entry.turn_on.empty()) return entry.turn_on;
         return entry.as_written("enabled") == "disabled" ? "set disabled = false"
                                                          : "set enabled = true";
     }
