@@ -171,6 +171,9 @@ TEST_F(Forbidding, WhatServersListIsLookedAtOnceAndNotForEachCall) {
     question.listed = &listing;
     for (int i = 0; i < 100; ++i) EXPECT_EQ(policy.judge(question).decision, Decision::Allow);
     EXPECT_EQ(listing.asked, 1u);
+    EXPECT_FALSE(policy.certain_denial(core::Trust::Approves, "e", "mcp__e__other"));
+    policy.judge(question);
+    EXPECT_EQ(listing.asked, 1u) << "what is certain is asked of no list";
     question.server = "echoes";
     policy.judge(question);
     EXPECT_EQ(listing.asked, 1u);
