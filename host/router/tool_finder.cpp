@@ -123,11 +123,9 @@ Error ToolFinder::why_missing(connection::CallerNumber caller, const std::string
         const auto* held = pool_.held(id, caller);
         const auto status = held ? held->status() : connection::Status();
         if (status.state == State::Ready) continue;
-        const auto code =
-            status.state == State::AuthRequired ? ErrorCode::AuthRequired : ErrorCode::Unavailable;
-        return {code, status.last_error.empty()
-                          ? "server \"" + id + "\" is " + name_of(status.state)
-                          : status.last_error};
+        return {refusal_of(status.state), status.last_error.empty()
+                                              ? "server \"" + id + "\" is " + name_of(status.state)
+                                              : status.last_error};
     }
     const std::string wanted = "\"" + core::printable(name, 80) + "\"";
     for (const auto& id : servers) {
