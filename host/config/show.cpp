@@ -1,5 +1,6 @@
 #include "config/show.hpp"
 
+#include "config/secret_names.hpp"
 #include "config/secret_values.hpp"
 
 #include <algorithm>
