@@ -174,6 +174,7 @@ Result<json::value> coerce_argument(const json::value& input_schema, const std::
     if (const auto* properties = properties_of(input_schema)) {
         if (const auto* property = properties->if_contains(name)) reading.read(*property);
     }
+    // Before it is read as JSON: a choice may be spelt like a number, as "1.10" of versions.
     const json::value verbatim(json::string(text.data(), text.size()));
     const bool is_choice = std::any_of(reading.choices.begin(), reading.choices.end(),
                                        [&](const auto* choice) { return *choice == verbatim; });
