@@ -218,7 +218,7 @@ const std::array kTableKeys = {
              }},
 
     TableKey{
-        "log", "level", kAnyone,
+        "log", "level", kNotProject,  // it could hide what we have to say of it
         [](C& c, N v) {
             return take_one_of(c.log_level, v, {"trace", "debug", "info", "warn", "error", "off"});
         }},

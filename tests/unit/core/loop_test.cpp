@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <sched.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
@@ -194,6 +195,24 @@ TEST_F(LoopTest, LetsGoOfWhatAWatchHeldOnceItIsUnwatched) {
     loop.modify(*id, Loop::kReadable);
     put("a");
     EXPECT_EQ(take(), 'a') << "nobody else has read it";
+}
+
+TEST_F(LoopTest, AWatchOfANumberThatWasClosedTooSoonLeavesItsNextOwnerAlone) {
+    const int early = ::dup(ends[0]);
+    ASSERT_GE(early, 0);
+    const auto stale = loop.watch(early, Loop::kReadable, [](unsigned) {});
+    ASSERT_TRUE(stale);
+    ::close(early);
+    const int pipe_end = ::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+    ASSERT_EQ(pipe_end, early) << "the number is given out again";
+    bool heard = false;
+    const auto owner = loop.watch(pipe_end, Loop::kReadable, [&](unsigned) { heard = true; });
+    ASSERT_TRUE(owner);
+    loop.modify(*stale, 0);
+    loop.unwatch(*stale);
+    EXPECT_TRUE(wait([&] { return heard; }));
+    loop.unwatch(*owner);
+    ::close(pipe_end);
 }
 
 TEST_F(LoopTest, AWatchMayEndItselfInsideItsCallback) {
