@@ -6,7 +6,6 @@
 
 #include <boost/json.hpp>
 
-#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <poll.h>
@@ -89,7 +88,7 @@ void BatchOutput::put(std::string line) {
 
 void BatchOutput::flush() {
     write_ready();
-    while (waiting() > kMostBytes && wait_for_reader(core::Clock::time_point::max())) write_ready();
+    while (waiting() > kMostBytes && wait_for_reader()) write_ready();
     if (written() == (watch_ == 0)) return;
     if (written()) return loop_.unwatch(std::exchange(watch_, 0));
     const auto watched = loop_.watch(stdout_->fd(), core::Loop::kWritable, [this](unsigned) {
@@ -102,9 +101,12 @@ void BatchOutput::flush() {
 
 void BatchOutput::finish(std::chrono::milliseconds most) {
     const auto until = core::Clock::now() + most;
-    do {
-        write_ready();
-    } while (!written() && wait_for_reader(until));
+    for (write_ready(); !written() && core::Clock::now() < until; write_ready()) {
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(until - core::Clock::now()).count();
+        pollfd writable{stdout_->fd(), POLLOUT, 0};
+        ::poll(&writable, 1, static_cast<int>(left));
+    }
     lost_ = lost_ || !written();
 }
 
@@ -119,13 +121,10 @@ void BatchOutput::write_ready() {
     begin_ = 0;
 }
 
-bool BatchOutput::wait_for_reader(core::Clock::time_point until) const {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - core::Clock::now());
+bool BatchOutput::wait_for_reader() const {
     pollfd polled[] = {{stdout_->fd(), POLLOUT, 0}, {signals_, POLLIN, 0}};
-    const bool for_ever = until == core::Clock::time_point::max();
-    const int count = ::poll(polled, 2, for_ever ? -1 : static_cast<int>(std::max(left.count(), 0L)));
-    if (count < 0) return errno == EINTR;
-    return polled[0].revents != 0 && polled[1].revents == 0;
+    if (::poll(polled, 2, -1) < 0) return errno == EINTR;
+    return polled[1].revents == 0;
 }
 
 }  // namespace patchbay::app

@@ -57,8 +57,7 @@ private:
 
     std::size_t waiting() const { return out_.size() - begin_; }
     void write_ready();
-    // False: the time is over, or a signal came.
-    bool wait_for_reader(core::Clock::time_point until) const;
+    bool wait_for_reader() const;  // false: a signal came
 
     core::Loop& loop_;
     const int signals_;

@@ -139,7 +139,8 @@ ReadyStdout::ReadyStdout() {
     socket_ = S_ISSOCK(info.st_mode);
     // Where that is not allowed, writing blocks. A file never does, and opened anew it would be
     // written from its beginning.
-    if (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode))
+    const bool writable = (::fcntl(1, F_GETFL) & O_ACCMODE) != O_RDONLY;  // else it was closed
+    if (writable && (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode)))
         own_ = ::open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 

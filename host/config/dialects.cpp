@@ -379,8 +379,7 @@ private:
             pass_over_foreign(entry, dialect, out_);
             hoist_transport(entry);
             rename(entry, dialect);
-            // Beside another program's servers `enabled` may be of something else, unless it is false.
-            if (off_ && (dialect == kOurs || dialect == kVsCode || root_.find("enabled")->is(Node::Kind::Flag)))
+            if (off_ && (dialect == kOurs || dialect == kVsCode))
                 turn_off(entry, "set enabled = true at the top of that file");
             else if (auto turn_on = left_out(entry.id); !turn_on.empty())
                 turn_off(entry, std::move(turn_on));

@@ -289,7 +289,8 @@ patchbay_status Reactor::post(void* ctx, Posted fn) {
     core_->posted.emplace_back(fn, ctx);
     if (std::exchange(core_->posted_scheduled, true)) return PATCHBAY_OK;
     auto run = [core = core_] { core->run_posted(); };
-    if (core_->loop->on_loop_thread())
+    // Of work that posts itself again each round of the loop has its share, and no more.
+    if (core_->loop->on_loop_thread() && core_->running_posted.empty())
         core_->loop->defer(std::move(run));
     else
         core_->loop->post(std::move(run));
