@@ -22,7 +22,7 @@ using namespace patchbay;
 
 std::vector<std::string> settings_of(const std::string& id, const std::string& server) {
     const std::string prefix = "servers." + id + ".";
-    if (server.rfind("http://", 0) != 0) return {prefix + "command=" + server};
+    if (server.find("://") == server.npos) return {prefix + "command=" + server};
     return {prefix + "url=" + server, prefix + "protocol=2025-11-25"};
 }
 

@@ -1,5 +1,6 @@
 // The ws plugin against a server that writes its handshake and frames byte by byte.
 #include "support/plugin_host.hpp"
+#include "support/tls_server.hpp"
 #include "support/ws_server.hpp"
 
 #include <gmock/gmock.h>
@@ -292,6 +293,40 @@ TEST_F(Ws, APingIsAnsweredWithItself) {
     EXPECT_THAT(server_->frames(), testing::ElementsAre("10" + longest, "10hi"));
 }
 
+TEST_F(Ws, ManyPingsInOnePieceAreAllAnsweredByWhoIsRead) {
+    std::string pings;
+    for (int i = 0; i < 100; ++i) pings += "\x89\x02hi";
+    open(kFine, pings);
+    ASSERT_TRUE(channel_.until([&] { return server_->frames().size() == 100; }));
+    EXPECT_FALSE(channel_.closed());
+}
+
+TEST_F(Ws, AFrameThatDripsHasThirtySecondsAndOneMoreForEvery16KiB) {
+    host_.turn_timers(20);
+    open(kFine, "\x81\x7f\0\0\0\0\0\x02\0\0{"s);
+    ASSERT_TRUE(channel_.until([&] { return host_.timers().size() == 1; }));
+    server_->say(std::string(32u << 10, ' '));
+    ASSERT_TRUE(channel_.until([&] { return channel_.closed(); }));
+    EXPECT_EQ(channel_.end.status, PATCHBAY_E_CLOSED);
+    EXPECT_EQ(channel_.end.flags, PATCHBAY_ERR_RETRYABLE);
+    EXPECT_THAT(channel_.end.text, HasSubstr("no frame in time"));
+    using std::chrono::seconds;
+    EXPECT_THAT(host_.timers(), testing::ElementsAre(seconds(30), seconds(2)));
+}
+
+TEST_F(Ws, WhatComesWithinItsTimeHasAllOfItForTheNextFrame) {
+    host_.turn_timers(20);
+    open(kFine, "\x81\x02{");
+    ASSERT_TRUE(channel_.until([&] { return host_.timers().size() == 1; }));
+    server_->say("}\x81\x02[");
+    ASSERT_TRUE(channel_.until([&] { return host_.timers().size() == 2; }));
+    EXPECT_FALSE(channel_.closed());
+    EXPECT_EQ(host_.timers()[1], std::chrono::seconds(30));
+    server_->say("]");
+    ASSERT_TRUE(channel_.until([&] { return channel_.message_count() == 2; }));
+    EXPECT_THAT(channel_.messages, testing::ElementsAre("{}", "[]"));
+}
+
 // ---- sending
 
 TEST_F(Ws, WhatIsCancelledWhileItWaitsIsNotSent) {
@@ -362,6 +397,30 @@ TEST_F(Ws, AServerThatTakesNoCloseFrameIsLeftInTwoSeconds) {
     ASSERT_TRUE(channel_.until([&] { return channel_.closed(); }));
     EXPECT_EQ(channel_.end.status, PATCHBAY_OK);
     EXPECT_THAT(host_.timers(), testing::ElementsAre(std::chrono::seconds(2)));
+}
+
+TEST_F(Ws, WhatWasSentJustBeforeClosingLeavesAheadOfTheCloseFrame) {
+    open(kFine);
+    ASSERT_EQ(channel_.send("{}"), PATCHBAY_OK);
+    channel_.close();
+    ASSERT_TRUE(channel_.until([&] { return channel_.closed() && server_->ended(); }));
+    EXPECT_EQ(channel_.ended_with(PATCHBAY_OK), 1u);
+    EXPECT_THAT(server_->frames(), testing::ElementsAre("1{}", "8\x03\xe8"));
+}
+
+TEST_F(Ws, OverTlsMessagesOfAnySizeGoBothWays) {
+    const std::string large = "[\"" + std::string(300'000, 'x') + "\"]";
+    const TlsServer server({}, [&](const std::string& request) {
+        return ws_answer(request, kFine) + WsServer::text("{}") + WsServer::text(large);
+    });
+    ASSERT_EQ(channel_.open("{\"url\":\"wss" + server.url().substr(5) + "\",\"ca_file\":\"" +
+                            server.ca_file() + "\"}"),
+              PATCHBAY_OK);
+    ASSERT_TRUE(channel_.until([&] { return channel_.message_count() == 2 || channel_.closed(); }));
+    EXPECT_THAT(channel_.messages, testing::ElementsAre("{}", large)) << channel_.end.text;
+    ASSERT_GE(channel_.send(kLarge), 0);
+    ASSERT_GE(channel_.send("{}"), 0);
+    EXPECT_TRUE(channel_.until([&] { return channel_.ended_with(PATCHBAY_OK) == 2; }));
 }
 
 TEST_F(Ws, AFileThatIsNotWhatItShouldBeIsRefusedByItsName) {

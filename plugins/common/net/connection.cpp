@@ -1,34 +1,21 @@
 #include "net/connection.hpp"
 
-#include <Poco/Exception.h>
-#include <Poco/Net/SecureStreamSocket.h>
-
-#include <cerrno>
-#include <cstring>
-#include <sys/socket.h>
 #include <utility>
 
 namespace patchbay::net {
 namespace {
-
-namespace pn = Poco::Net;
 
 constexpr std::size_t kSmallBody = 16u << 10;  // copied behind its head: one send
 
 }  // namespace
 
 Connection::Connection(Dialed dialed, const Url& url)
-    : dialed_(std::move(dialed)),
-      secure_(dialed_.secure()),
-      url_(url),
-      authority_(url.authority()) {
-    dialed_.plain.setBlocking(false);
-}
+    : stream_(std::move(dialed)), url_(url), authority_(url.authority()) {}
 
 // ---- the request
 
 void Connection::ask(const Url& url, const Outgoing& request, const HeaderList& secrets) {
-    const auto& proxy = dialed_.proxy;
+    const auto& proxy = stream_.proxy();
     request_ = proxy ? request.head(url.text(), authority_, secrets, proxy->authorization)
                      : request.head(url.target, authority_, secrets, {});
     const bool small = request.body.size() <= kSmallBody;
@@ -42,10 +29,9 @@ void Connection::ask(const Url& url, const Outgoing& request, const HeaderList& 
 }
 
 void Connection::flush() {
-    wants_to_write_ = false;
     while (unsent() > 0) {
         auto& next = first_.empty() ? second_ : first_;
-        const auto put = write(next);
+        const auto put = stream_.write(next);
         if (!put) return end();
         if (*put == 0) return;
         sent_ = true;
@@ -53,42 +39,13 @@ void Connection::flush() {
     }
 }
 
-std::optional<std::size_t> Connection::write(std::string_view bytes) {
-    if (!secure_) {
-        const auto put = ::send(fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (put >= 0) return static_cast<std::size_t>(put);
-        if (errno != EAGAIN && errno != EINTR) return std::nullopt;
-        wants_to_write_ = true;
-        return 0;
-    }
-    clear_tls_errors();
-    try {
-        const int put = dialed_.socket.sendBytes(bytes.data(), static_cast<int>(bytes.size()));
-        if (put > 0) return static_cast<std::size_t>(put);
-        wants_to_write_ = put == pn::SecureStreamSocket::ERR_SSL_WANT_WRITE;
-        return 0;
-    } catch (const Poco::Exception&) {
-        return std::nullopt;
-    }
-}
-
 // ---- the answer
 
 std::optional<std::string_view> Connection::receive(char (&buffer)[kPiece]) {
-    if (!secure_) {
-        const auto got = ::recv(fd(), buffer, sizeof buffer, MSG_DONTWAIT);
-        if (got >= 0) return std::string_view(buffer, static_cast<std::size_t>(got));
-        if (errno == EAGAIN || errno == EINTR) return std::nullopt;
-        broken(std::strerror(errno));
-    }
-    clear_tls_errors();
     try {
-        const int got = dialed_.socket.receiveBytes(buffer, sizeof buffer);
-        if (got >= 0) return std::string_view(buffer, static_cast<std::size_t>(got));
-        wants_to_write_ = wants_to_write_ || got == pn::SecureStreamSocket::ERR_SSL_WANT_WRITE;
-        return std::nullopt;
-    } catch (const Poco::Exception& error) {
-        broken(words_of(error));
+        return stream_.receive(buffer);
+    } catch (const Trouble& trouble) {
+        broken(trouble.text);
     }
 }
 
@@ -133,7 +90,7 @@ bool Connection::fresh() {
 
 void Connection::end() {
     first_ = second_ = {};
-    ::shutdown(fd(), SHUT_RDWR);
+    stream_.end();
 }
 
 }  // namespace patchbay::net

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "net/body_decoder.hpp"
-#include "net/dial.hpp"
+#include "net/byte_stream.hpp"
 #include "net/head_parser.hpp"
 #include "net/outgoing.hpp"
 
@@ -20,13 +20,12 @@ namespace patchbay::net {
 
 class Connection {
 public:
-    // As large as a TLS record: a piece never leaves bytes behind that no watch tells of.
-    static constexpr std::size_t kPiece = 16u << 10;
+    static constexpr std::size_t kPiece = ByteStream::kPiece;
 
     Connection(Dialed dialed, const Url& url);
     Connection(const Connection&) = delete;
 
-    int fd() const { return dialed_.fd(); }
+    int fd() const { return stream_.fd(); }
     // It leads to where `url` is.
     bool serves(const Url& url) const { return url.same_origin(url_); }
 
@@ -38,7 +37,7 @@ public:
     // A byte of it has gone out.
     bool sent() const { return sent_; }
     // It goes on when the socket is writable.
-    bool wants_to_write() const { return wants_to_write_; }
+    bool wants_to_write() const { return stream_.wants_to_write(); }
 
     // What has come, in `buffer`; nothing: not yet; empty: that was the end. Throws when the
     // connection broke.
@@ -67,18 +66,14 @@ public:
     void end();
 
 private:
-    // How many of them were taken; nothing: the connection takes no more.
-    std::optional<std::size_t> write(std::string_view bytes);
     [[noreturn]] void broken(const std::string& why) const;
 
-    Dialed dialed_;
-    const bool secure_;
+    ByteStream stream_;
     const Url url_;  // of its first request
     const std::string authority_;
     std::string request_;              // its head, and its body when that is small
     std::string_view first_, second_;  // what is still to be sent
     bool sent_ = false;                // a byte of it
-    bool wants_to_write_ = false;
     HeadParser parser_;
     std::optional<BodyDecoder> decoder_;
     bool keeps_ = false;

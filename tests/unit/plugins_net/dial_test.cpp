@@ -1,7 +1,6 @@
 // Whom we connect to: what is judged, and what is left behind when it fails.
 #include "net/dial.hpp"
 
-#include "net/blocking_session.hpp"
 #include "support/scratch_folder.hpp"
 
 #include <patchbay/cpp/plugin.hpp>
@@ -292,14 +291,6 @@ TEST_F(Dial, ASocketOfThisMachineNeedsNoAddress) {
     EXPECT_EQ(dialed("http://mcp.example/"), "");
     endpoint_.unix_socket = folder / "t";
     EXPECT_THAT(dialed("http://mcp.example/"), HasSubstr("No such file"));
-}
-
-// As the library does with a handshake that failed.
-TEST_F(Dial, AFuseBlowsForNobodyElseAfterTheSessionWasClosed) {
-    Fuse fuse;
-    BlockingSession session(dial(endpoint_, Url::parse("http://127.0.0.1:" + port() + "/"), fuse));
-    session.reset();
-    blows_for_nobody_else(fuse);
 }
 
 }  // namespace
