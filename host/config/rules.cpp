@@ -34,7 +34,15 @@ const std::vector<std::string>& rule_names() {
         "blacklist",       "toolsblacklist",  "whitelist",
         "toolwhitelist",   "toolswhitelist",  "hidden",
         "skiptools",       "ignoretools",     "toolsdisabled",
-        "toolsdenied",     "prohibited",      "filters"};
+        "toolsdenied",     "prohibited",      "filters",
+        "alwaysdeny",      "alwaysdenied",    "alwaysblocked",
+        "alwaysask",       "alwaysconfirm",   "alwaysreject",
+        "neverallow",      "neverallowed",    "neverapprove",
+        "neverrun",        "autodeny",        "autoblock",
+        "reject",          "rejected",        "rejecttools",
+        "rejectedtools",   "prohibittools",   "restrictedtools",
+        "removetools",     "confirmtools",    "requireconfirmation",
+        "denypatterns"};
     return names;
 }
 
