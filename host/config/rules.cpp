@@ -231,6 +231,15 @@ ServerList kind_of_server_list(std::string_view key) {
     return holds(words_of_refusal(), std::string(what)) ? ServerList::Off : ServerList::None;
 }
 
+bool can_be_denied(std::string_view pattern) {
+    constexpr std::string_view prefix = "mcp__";
+    pattern = core::trimmed(pattern);
+    const bool open = pattern.ends_with('*');
+    if (open && prefix.starts_with(pattern.substr(0, pattern.size() - 1))) return true;
+    return pattern.starts_with(prefix) && pattern != prefix &&
+           (open || !pattern.starts_with("mcp____"));
+}
+
 bool is_own_key(std::string_view key) {
     return std::any_of(std::begin(kOwnKeys), std::end(kOwnKeys),
                        [&](std::string_view begin) { return key.starts_with(begin); });
