@@ -34,7 +34,15 @@ const std::vector<std::string>& rule_names() {
         "blacklist",       "toolsblacklist",  "whitelist",
         "toolwhitelist",   "toolswhitelist",  "hidden",
         "skiptools",       "ignoretools",     "toolsdisabled",
-        "toolsdenied",     "prohibited",      "filters"};
+        "toolsdenied",     "prohibited",      "filters",
+        "alwaysdeny",      "alwaysdenied",    "alwaysblocked",
+        "alwaysask",       "alwaysconfirm",   "alwaysreject",
+        "neverallow",      "neverallowed",    "neverapprove",
+        "neverrun",        "autodeny",        "autoblock",
+        "reject",          "rejected",        "rejecttools",
+        "rejectedtools",   "prohibittools",   "restrictedtools",
+        "removetools",     "confirmtools",    "requireconfirmation",
+        "denypatterns"};
     return names;
 }
 
@@ -221,6 +229,15 @@ ServerList kind_of_server_list(std::string_view key) {
     if (!drop("mcpjson")) drop("mcp");
     if (what == "allow" || what == "allowed") return ServerList::Only;
     return holds(words_of_refusal(), std::string(what)) ? ServerList::Off : ServerList::None;
+}
+
+bool can_be_denied(std::string_view pattern) {
+    constexpr std::string_view prefix = "mcp__";
+    pattern = core::trimmed(pattern);
+    const bool open = pattern.ends_with('*');
+    if (open && prefix.starts_with(pattern.substr(0, pattern.size() - 1))) return true;
+    return pattern.starts_with(prefix) && pattern != prefix &&
+           (open || !pattern.starts_with("mcp____"));
 }
 
 bool is_own_key(std::string_view key) {

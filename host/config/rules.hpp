@@ -31,6 +31,10 @@ bool refuses(const boost::json::value& value);
 enum class ServerList { None, Off, Only };
 ServerList kind_of_server_list(std::string_view key);
 
+// Whether what a deny says can be the name of something, in this checkout or another: of a server, a
+// tool, or the beginning of some.
+bool can_be_denied(std::string_view pattern);
+
 // Whether people mark such a key as one of their own: by `x-`, `x_`, `_`, `$` or `//`.
 bool is_own_key(std::string_view key);
 

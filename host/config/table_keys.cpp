@@ -1,4 +1,5 @@
 #include "config/keys.hpp"
+#include "config/rules.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -82,17 +83,10 @@ std::string take_patterns(std::vector<std::string>& target, const Node& value) {
 
 // One that is the name of nothing, wherever it is read, was meant for something all the same.
 std::string take_denied(std::vector<std::string>& target, const Node& value) {
-    constexpr std::string_view prefix = "mcp__";
     if (auto wrong = take_patterns(target, value); !wrong.empty()) return wrong;
     std::vector<std::string> strange;
-    for (const auto& written : target) {
-        const auto pattern = core::trimmed(written);
-        const bool begins_so =
-            pattern.ends_with('*') && prefix.starts_with(pattern.substr(0, pattern.size() - 1));
-        const bool names_one = pattern.starts_with(prefix) && pattern != prefix &&
-                               (pattern.ends_with('*') || !pattern.starts_with("mcp____"));
-        if (!begins_so && !names_one) strange.push_back("\"" + core::printable(written, 80) + "\"");
-    }
+    for (const auto& written : target)
+        if (!can_be_denied(written)) strange.push_back("\"" + core::printable(written, 80) + "\"");
     if (strange.empty()) return {};
     return core::printable(core::join(strange, ", "), 1000) +
            " can match no tool: public names are mcp__SERVER__TOOL, and mcp__SERVER__* is all of a "

@@ -70,13 +70,14 @@ const Rule* Policy::ForbidList::match(const Question& question) const {
     if (!doubts.standing || doubts.listed != listed || doubts.version != version) {
         doubts.listed = listed;
         doubts.version = version;
-        doubts.standing.emplace();
-        for (const auto& [doubt, rule] : doubts.all)
-            if (!listed || !listed->any(doubt.server, doubt.name, doubt.open))
-                doubts.standing->add(rule, {doubt.beginning + "*"});
-        doubts.standing->compile();
+        const auto first =
+            std::find_if(doubts.all.begin(), doubts.all.end(), [&](const auto& each) {
+                const auto& doubt = each.first;
+                return !listed || !listed->any(doubt.server, doubt.name, doubt.open);
+            });
+        doubts.standing = static_cast<std::size_t>(first - doubts.all.begin());
     }
-    return doubts.standing->match(question.tool);
+    return *doubts.standing < doubts.all.size() ? &doubts.all[*doubts.standing].second : nullptr;
 }
 
 std::optional<Policy::Named> Policy::ServerRules::find(std::string_view tool,

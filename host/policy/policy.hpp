@@ -112,7 +112,7 @@ private:
         std::vector<std::size_t> rule_of_;  // of each pattern
         Patterns compiled_;
     };
-    // Rules that forbid, with what they mean only as long as no tool is called so.
+    // Rules that forbid, with those that close a server only as long as no tool is called so.
     class ForbidList {
     public:
         void add(const Rule& rule, Forbidden meant);
@@ -123,10 +123,10 @@ private:
     private:
         struct Doubts {  // about one server
             std::vector<std::pair<Forbidden::Doubt, Rule>> all;
-            // Those that hold, by what was listed then.
+            // The first that holds, by what was listed then; past the last: none.
             const ListedTools* listed = nullptr;
             std::uint64_t version = 0;
-            std::optional<PatternList> standing;
+            std::optional<std::size_t> standing;
         };
         bool empty_ = true;
         PatternList certain_;

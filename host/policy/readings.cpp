@@ -1,6 +1,7 @@
 #include "policy/readings.hpp"
 
 #include "config/ids.hpp"
+#include "config/rules.hpp"
 #include "core/text.hpp"
 #include "protocol/qualified_name.hpp"
 
@@ -45,6 +46,48 @@ struct Pattern {
     std::string_view begin;  // without the `*`
 };
 
+// More names than anybody writes into one text: what they forbid is then all.
+constexpr std::size_t kMostInOneText = 16;
+
+// Its runs of plain letters, each with a `*` that follows it: the names where several stand in one text.
+std::vector<std::string_view> plain_runs(std::string_view text) {
+    std::vector<std::string_view> runs;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto end = at + plain_length(text.substr(at));
+        const bool open = end < text.size() && text[end] == '*';
+        if (end > at) runs.push_back(text.substr(at, end - at + (open ? 1 : 0)));
+        at = end + 1;
+    }
+    return runs;
+}
+
+// Its runs of letters and digits, in small letters, with a blank between two.
+std::string words_of(std::string_view text) {
+    std::string words;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (!is_letter_or_digit(text[at])) continue;
+        if (at > 0 && !is_letter_or_digit(text[at - 1]) && !words.empty()) words += ' ';
+        words += text[at];
+    }
+    return core::lower(words);
+}
+
+// Whether a name in the rules of a server may be that server's own, alone or before a tool's: `e`,
+// `e__x`, `mcp_e_x`; `e_x` is a tool.
+bool may_name(const config::Server& server, const Pattern& name) {
+    const auto words = words_of(name.begin);
+    if (words == "mcp" || (name.open && !name.begin.empty() && kPrefix.starts_with(name.begin)))
+        return true;
+    for (const auto& own : {server.id, server.written}) {
+        const auto own_words = words_of(own);
+        if (own_words.empty()) continue;
+        if (words == own_words || name.begin.starts_with(own + "__") ||
+            (words + " ").starts_with("mcp " + own_words + " "))
+            return true;
+    }
+    return false;
+}
+
 // A cut public name ends before what all names of a long id begin with.
 void forbid_beginning(std::string_view server, std::string_view beginning, Forbidden& meant) {
     const auto plain = beginning_of(server).append(beginning);
@@ -62,12 +105,35 @@ void forbid_tools(std::string_view server, std::string_view rest, bool open, For
     }
     const auto plain = rest.substr(0, plain_length(rest));
     if (plain.size() == rest.size()) return;
-    if (!stands_for_more(rest, open)) {
-        meant.doubts.push_back({std::string(server), std::string(plain), std::string(rest), open});
+    const auto runs = plain_runs(rest);
+    const bool too_many = runs.size() > kMostInOneText;
+    if (!too_many)
+        for (const auto run : runs) {
+            const Pattern name(run);
+            forbid_tools(server, name.begin, name.open, meant);
+        }
+    // In a script that public names lack each letter is such a one, and a tool may be called so.
+    if (plain.empty() && !too_many && !stands_for_more(rest, open)) {
+        meant.doubts.push_back({std::string(server), std::string(rest), open});
         return;
     }
-    forbid_beginning(server, plain, meant);
-    meant.cut = beginning_of(server).append(plain);
+    const auto beginning = too_many ? std::string_view() : plain;
+    forbid_beginning(server, beginning, meant);
+    meant.cut = beginning_of(server).append(beginning);
+}
+
+// Where `mcp_e_x` may be a public name, some end of it is the tool.
+void forbid_ends(std::string_view server, std::string_view text, Forbidden& meant) {
+    std::size_t ends = 0;
+    for (const auto run : plain_runs(text)) {
+        const Pattern name(run);
+        for (std::size_t at = 1; at < name.begin.size(); ++at) {
+            if (!is_letter_or_digit(name.begin[at]) || is_letter_or_digit(name.begin[at - 1]))
+                continue;
+            if (++ends > kMostInOneText) return forbid_beginning(server, {}, meant);
+            forbid_tools(server, name.begin.substr(at), name.open, meant);
+        }
+    }
 }
 
 }  // namespace
@@ -124,7 +190,22 @@ Forbidden Readings::of_deny(std::string_view pattern) const {
         meant.add(of_one(pattern.substr(at, end - at)));
         at = end;
     }
+    const auto text = core::trimmed(pattern);
+    if (text.starts_with(kPrefix) && by_written_name(text).empty())
+        read_without_prefix(text, meant);
     return meant;
+}
+
+// `e__x`, wherever it stands.
+void Readings::read_without_prefix(std::string_view text, Forbidden& meant) const {
+    std::size_t found = 0;
+    for (auto run : plain_runs(text)) {
+        while (!run.empty() && !is_letter_or_digit(run.front())) run.remove_prefix(1);
+        const auto name = std::string(kPrefix).append(run);
+        if (run.starts_with(kPrefix) || by_id(name).empty()) continue;
+        if (++found > kMostInOneText) return meant.patterns.push_back(std::string(kPrefix) + "*");
+        meant.add(of_one(name));
+    }
 }
 
 Forbidden Readings::of_one(std::string_view written) const {
@@ -180,7 +261,9 @@ void Readings::read_odd_server(std::string_view begin, bool open, Forbidden& mea
     const auto last = std::find_if(name.rbegin(), name.rend(), is_plain).base();
     auto before = plain.substr(from);
     while (before.ends_with('_')) before.remove_suffix(1);
-    for (const auto id : {std::string_view(first, last), before}) {
+    std::set<std::string_view> meant_ids{std::string_view(first, last), before};
+    for (const auto run : plain_runs(name)) meant_ids.insert(run);
+    for (const auto id : meant_ids) {
         if (!ids_.contains(id)) continue;
         forbid_beginning(id, {}, meant);
         meant.cut = beginning_of(id);
@@ -210,22 +293,18 @@ std::vector<std::string> Readings::of_allow(std::string_view written) const {
     return readings;
 }
 
-Forbidden forbidden_by(const config::Server& server, std::string_view name) {
-    name = core::trimmed(name);
-    const auto lower = core::lower(name.substr(0, kPrefix.size()));
-    const auto begins_with = [&](std::string_view own) {
-        return !own.empty() && name.starts_with(std::string(own) + "__");
-    };
-    const bool is_public = lower == kPrefix;
-    const bool is_nearly = begins_with(server.id) || begins_with(server.written);
-    const bool is_own =
-        !is_public && !is_nearly && !name.empty() && plain_length(name) == name.size();
-    if (is_own) return {};
+Forbidden forbidden_by(const config::Server& server, std::string_view written) {
+    const Pattern name(written);
+    const bool is_plain = plain_length(name.begin) == name.begin.size();
+    const bool names_server = may_name(server, name);
+    if (is_plain && !name.open && !names_server && !name.text.empty()) return {};
     const Readings readings({&server, 1});
-    auto meant = readings.of_deny(beginning_of(server.id).append(name));
-    if (is_public)
-        meant.add(readings.of_deny(std::string(kPrefix).append(name.substr(kPrefix.size()))));
-    if (is_nearly) meant.add(readings.of_deny(std::string(kPrefix).append(name)));
+    const bool is_public = name.begin.starts_with(kPrefix) && config::can_be_denied(name.text);
+    auto meant = is_public ? readings.of_deny(name.text) : Forbidden();
+    meant.add(readings.of_deny(beginning_of(server.id).append(name.text)));
+    if (is_public || (is_plain && !names_server)) return meant;
+    meant.doubts.push_back({server.id, std::string(name.begin), name.open});
+    forbid_ends(server.id, name.text, meant);
     return meant;
 }
 

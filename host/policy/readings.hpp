@@ -21,18 +21,16 @@ namespace patchbay::policy {
 
 // All that a name which forbids may mean.
 struct Forbidden {
-    // A name holds what no public name does, and may be the server's own one of a tool: only the
-    // server's list tells.
+    // Nobody can tell what a name means, so all tools of the server are forbidden, unless it lists one
+    // that is called just that: then `patterns` alone count.
     struct Doubt {
-        std::string server;     // id
-        std::string beginning;  // of raw names: what begins so is forbidden
-        std::string name;       // but where a tool is called that
-        bool open;              // or begins so
+        std::string server;  // id
+        std::string name;    // of a tool, as its server calls it
+        bool open;           // one that begins so will do
     };
     std::vector<std::string> patterns;  // of public names
     std::vector<Doubt> doubts;
-    std::string
-        cut;  // the beginning before a mark that stands for more, whoever lists what; empty: none
+    std::string cut;  // the beginning before a letter that stands for more; empty: none
 
     void add(Forbidden more);
 };
@@ -55,6 +53,7 @@ private:
     std::vector<Tools> by_id(std::string_view begin) const;
     std::vector<Tools> by_written_name(std::string_view begin) const;
     Forbidden of_one(std::string_view pattern) const;
+    void read_without_prefix(std::string_view text, Forbidden& meant) const;
     void read_odd_server(std::string_view begin, bool open, Forbidden& meant) const;
     void forbid_all_that_begins(std::string_view begin, Forbidden& meant) const;
 
@@ -69,7 +68,8 @@ private:
 // How much of it public names are made of, from its beginning on.
 std::size_t plain_length(std::string_view text);
 
-// What a name in the rules of that server itself may mean beside the tool of just that name.
+// What a name in the rules of that server itself may mean beside the tool of just that name: what it
+// would in a deny, where that closes all but the server alone.
 Forbidden forbidden_by(const config::Server& server, std::string_view name);
 
 }  // namespace patchbay::policy

@@ -20,6 +20,10 @@ constexpr std::string_view kPublicPrefix = "mcp__";
 // server list thousands of tools.
 constexpr std::size_t kMostWarnings = 20;
 
+constexpr auto kClosed = "; it may be meant for others, so all its tools are denied";
+constexpr auto kSettled =
+    "may mean more, but denies that tool alone since there is one; write its public name";
+
 bool starts_like(std::string_view a, std::string_view b) {
     const auto common = std::min(a.size(), b.size());
     return a.substr(0, common) == b.substr(0, common);
@@ -66,17 +70,23 @@ private:
         const auto& tools = known->second;
         const std::unordered_set<std::string_view> there(tools.begin(), tools.end());
         const auto look = [&](const std::string& key, const std::string& tool, bool forbids) {
-            if (full() || there.contains(forbids ? core::trimmed(tool) : tool)) return;
+            if (full()) return;
+            const bool is_listed = there.contains(forbids ? core::trimmed(tool) : tool);
             auto meant = forbids ? forbidden_by(server, tool) : Forbidden();
-            const auto wide = widened(meant);
+            if (is_listed && meant.cut.empty() && meant.doubts.empty()) return;
+            const auto [wide, closed, settled] = widened(meant);
             const auto matches_one = [&](const auto& pattern) {
                 return matches_any(pattern, server.id);
             };
-            auto why = ", and the server has no such tool" + core::did_you_mean(tool, tools);
-            if (std::any_of(meant.patterns.begin(), meant.patterns.end(), matches_one)) {
-                if (wide.empty()) return;
+            auto why = ", and the server has no such tool" + std::string(closed ? kClosed : "") +
+                       core::did_you_mean(tool, tools);
+            if (!closed && !wide.empty())
                 why = ", which " + why_all_that_begins(core::trimmed(tool), wide);
-            }
+            else if (is_listed)
+                why = ", which " + std::string(kSettled);
+            else if (!closed &&
+                     std::any_of(meant.patterns.begin(), meant.patterns.end(), matches_one))
+                return;
             found_.push_back({Severity::Warning, server.place_of_rule(key, tool),
                               "server \"" + server.id + "\": " + key + " names \"" +
                                   core::printable(tool, 80) + "\"" + why,
@@ -98,7 +108,7 @@ private:
                 "may be about two servers, so it allows nothing of either; write the id as in "
                 "`patchbay mcp list`";
         } else {
-            const auto wide = widened(meant);
+            const auto [wide, closed, settled] = widened(meant);
             // What it stands for counts, and alone where it says the name of no server that is here.
             const auto itself = meant.patterns.front();
             if (meant.patterns.size() > 1 && owners_of(itself).empty())
@@ -112,6 +122,7 @@ private:
                 if (fault.size() > why.size()) why = fault;  // the one with a hint
             }
             if (why.empty() && !wide.empty()) why = why_all_that_begins(itself, wide);
+            if (why.empty() && settled) why = kSettled;
         }
         if (why.empty()) return;
         const auto place = places.find(pattern);
@@ -121,23 +132,29 @@ private:
                           {}});
     }
 
-    // Adds the patterns of doubts that hold; the beginning before what stands for more than a name does,
-    // empty: there is no such thing.
-    std::string widened(Forbidden& meant) const {
-        auto beginning = meant.cut;
-        for (const auto& [server, begins, name, open] : meant.doubts) {
-            const auto tools = known_.find(server);
+    struct Width {
+        std::string beginning;  // all that begins so is denied; empty: there is no such thing
+        bool closed = false;    // for a doubt that holds
+        bool settled = false;   // a doubt does not, for what its server lists
+    };
+    // Adds the patterns of doubts that hold.
+    Width widened(Forbidden& meant) const {
+        Width width{meant.cut};
+        for (const auto& doubt : meant.doubts) {
+            const auto tools = known_.find(doubt.server);
             if (tools == known_.end()) continue;
-            const bool is_name =
-                std::any_of(tools->second.begin(), tools->second.end(),
-                            [&, &wanted = name, longer = open](const std::string& tool) {
-                                return longer ? tool.starts_with(wanted) : tool == wanted;
-                            });
-            if (is_name) continue;
-            meant.patterns.push_back("mcp__" + server + "__" + begins + "*");
-            if (beginning.empty()) beginning = "mcp__" + server + "__" + begins;
+            const auto is_meant = [&](const std::string& tool) {
+                return doubt.open ? tool.starts_with(doubt.name) : tool == doubt.name;
+            };
+            if (std::any_of(tools->second.begin(), tools->second.end(), is_meant)) {
+                width.settled = true;
+                continue;
+            }
+            width.closed = true;
+            width.beginning = "mcp__" + doubt.server + "__";
+            meant.patterns.push_back(width.beginning + "*");
         }
-        return beginning;
+        return width;
     }
 
     static std::string why_all_that_begins(std::string_view written, const std::string& beginning) {
@@ -152,8 +169,9 @@ private:
         while (end < written.size() && (static_cast<unsigned char>(written[end]) & 0xC0) == 0x80)
             ++end;
         return "holds a \"" + core::printable(written.substr(at, end - at), 80) +
-               "\", which stands for nothing else here, so all that begins with \"" +
-               core::printable(beginning, 80) + "\" is denied; end such a beginning in \"*\"";
+               "\", which may stand for more, so all that begins with \"" +
+               core::printable(beginning, 80) +
+               "\" is denied; a beginning ends in \"*\", and one tool alone has a public name";
     }
 
     bool matches_any(const std::string& pattern, const std::string& server) {

@@ -32,7 +32,7 @@ bool forbids(const policy::Policy& policy, std::string_view server, std::string_
 std::size_t bytes_of(const policy::Forbidden& meant) {
     std::size_t bytes = 0;
     for (const auto& pattern : meant.patterns) bytes += pattern.size();
-    for (const auto& doubt : meant.doubts) bytes += doubt.beginning.size() + doubt.name.size();
+    for (const auto& doubt : meant.doubts) bytes += doubt.name.size();
     return bytes;
 }
 

@@ -294,11 +294,24 @@ TEST(Rules, AreKnownByTheNamesThatOtherProgramsHaveForThem) {
                              "tool_permissions", "deny",           "denied_tools",
                              "Enabled",          "trsut",          "require_approval",
                              "isActive",         "tools_disabled", "block",
-                             "whitelist",        "hidden"})
+                             "whitelist",        "hidden",         "alwaysDeny",
+                             "alwaysDenied",     "always_deny",    "alwaysBlock",
+                             "neverAllow",       "never_allowed",  "autoDeny",
+                             "blocked",          "denyTools",      "forbiddenTools",
+                             "rejectedTools",    "prohibitTools",  "requireConfirmation"})
         EXPECT_TRUE(names_a_rule(name)) << name;
-    for (const auto* name :
-         {"command", "argz", "env_file", "url", "header", "description", "timeout", "lasy", "icon",
-          "notes", "labels", "include_dirs", "host", "prot", "version", "name", "own"})
+    for (const auto* name : {"command",       "argz",
+                             "env_file",      "url",
+                             "header",        "description",
+                             "timeout",       "lasy",
+                             "icon",          "notes",
+                             "labels",        "include_dirs",
+                             "host",          "prot",
+                             "version",       "name",
+                             "own",           "alwaysLoad",
+                             "alwaysApprove", "autoReconnect",
+                             "restart",       "rejectUnauthorized",
+                             "remote"})
         EXPECT_FALSE(names_a_rule(name)) << name;
 }
 
@@ -398,7 +411,10 @@ TEST(Rules, InWordsOfAnotherProgramAreKnownByName) {
     const auto is_rule = [](const char* key, const char* value) {
         return is_rule_of_a_server(key, boost::json::parse(value), Words::AnotherPrograms);
     };
-    EXPECT_TRUE(is_rule("excludeTools", R"(["echo"])"));
+    for (const auto* key : {"excludeTools", "alwaysDeny", "alwaysDenied", "neverAllow", "blocked",
+                            "blockedTools", "denyTools", "forbiddenTools"})
+        EXPECT_TRUE(is_rule(key, R"(["echo"])")) << key;
+    EXPECT_FALSE(is_rule("alwaysAllow", R"(["echo"])"));
     EXPECT_TRUE(is_rule("_disabled", "true"));
     EXPECT_TRUE(is_rule("gate", R"({"deny": ["echo"]})"));
     EXPECT_TRUE(is_rule("status", R"("disabled")"));

@@ -2,7 +2,6 @@
 // where `tools` denies. Read from files, as people write them.
 #include "config/merge.hpp"
 #include "core/text.hpp"
-#include "listing.hpp"
 #include "policy/policy.hpp"
 #include "protocol/qualified_name.hpp"
 
@@ -10,10 +9,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cctype>
+#include <algorithm>
+#include <chrono>
+#include <map>
 #include <set>
-#include <string>
-#include <vector>
 
 namespace patchbay::policy {
 namespace {
@@ -22,6 +21,18 @@ namespace json = boost::json;
 
 enum class Place { Deny, DisabledTools, Tools };
 constexpr Place kPlaces[] = {Place::Deny, Place::DisabledTools, Place::Tools};
+
+struct Listing final : ListedTools {
+    std::uint64_t version() const override { return 1; }
+    bool any(std::string_view server, std::string_view name, bool or_longer) const override {
+        ++asked;
+        return server == "e" && std::any_of(tools.begin(), tools.end(), [&](const auto& tool) {
+                   return or_longer ? tool.starts_with(name) : tool == name;
+               });
+    }
+    std::set<std::string> tools = {"echo", "other"};
+    mutable std::size_t asked = 0;
+};
 
 class Forbidding : public ::testing::Test {
 protected:
@@ -46,77 +57,266 @@ protected:
         question.listed = &listing;
         return policy.judge(question).decision == Decision::Deny;
     }
-    using Tools = std::set<std::string>;
-    // Which of the two tools of server "e" it forbids.
-    Tools forbidden(Place place, const std::string& name) const {
-        Tools tools;
-        for (const auto* tool : {"echo", "other"})
-            if (forbids(place, name, tool)) tools.insert(tool);
-        return tools;
-    }
-    const Tools both{"echo", "other"};
-    Listing listing{Listing::Tools{{"e", both}}};
+    Listing listing;
+};
 
-    struct Meaning {
-        Tools tools;  // that are forbidden
-        std::vector<const char*> written;
-    };
+struct Spelling {
+    const char* text;
+    bool echo, other;  // whether it forbids them
 };
 
 TEST_F(Forbidding, APublicNameMeansTheSameInEveryPlace) {
-    const Meaning meanings[] = {
-        {{"echo"},
-         {"mcp__e__echo", " mcp__e__echo\t", "mcp__e__ech*", "mcp__e__ech?", "mcp__e__ech.",
-          "mcp__e__ech.*", "mcp__e__ech%", "mcp__e__echo(x)", "mcp__e__echo:*", "mcp__e__echo/*",
-          "mcp__e__echo #x", "mcp__e__echo\u200b", "mcp__e__echo\u2003", "mcp__e_echo"}},
-        {both,
-         {"mcp__e__echo mcp__e__other", "mcp__e__echo,mcp__e__other", "mcp__e__`echo`", "mcp__e__*",
-          "mcp__e__\uff0a", "mcp__e__\u2217", "mcp__e__", "mcp__e", "mcp__e/*", "mcp__e:*",
-          "mcp__e/echo", "mcp__e.echo", "mcp__<any>", "mcp__?__echo", "*", ""}},
-        {{"other"}, {"mcp__e__other"}},
-        {{}, {"mcp__e__ech", "mcp__elsewhere__echo", "mcp__elsewhere", "mcp__@org/elsewhere__*"}}};
-    for (const auto& [tools, written] : meanings)
-        for (const auto* text : written)
-            for (const auto place : kPlaces)
-                EXPECT_EQ(forbidden(place, text), tools)
-                    << text << " in place " << static_cast<int>(place);
+    for (const auto& [text, echo, other] : std::vector<Spelling>{
+             {"mcp__e__echo", true, false},
+             {" mcp__e__echo\t", true, false},
+             {"mcp__e__other", false, true},
+             {"mcp__e__ech", false, false},
+             {"mcp__e__ech*", true, false},
+             {"mcp__e__ech?", true, false},
+             {"mcp__e__ech.", true, false},
+             {"mcp__e__ech.*", true, false},
+             {"mcp__e__ech%", true, false},
+             {"mcp__e__echo(x)", true, false},
+             {"mcp__e__echo:*", true, false},
+             {"mcp__e__echo/*", true, false},
+             {"mcp__e__echo #x", true, false},
+             {"mcp__e__echo\u200b", true, false},
+             {"mcp__e__echo\u2003", true, false},
+             {"mcp__e__echo mcp__e__other", true, true},
+             {"mcp__e__echo,mcp__e__other", true, true},
+             {"mcp__e__`echo`", true, true},
+             {"mcp__e__*", true, true},
+             {"mcp__e__\uff0a", true, true},
+             {"mcp__e__\u2217", true, true},
+             {"mcp__e__", true, true},
+             {"mcp__e", true, true},
+             {"mcp__e/*", true, true},
+             {"mcp__e:*", true, true},
+             {"mcp__e/echo", true, true},
+             {"mcp__e.echo", true, true},
+             {"mcp__e_echo", true, false},
+             {"mcp__<any>", true, true},
+             {"mcp__?__echo", true, true},
+             {"*", true, true},
+             {"", true, true},
+             {"mcp__elsewhere__echo", false, false},
+             {"mcp__elsewhere", false, false},
+             {"mcp__@org/elsewhere__*", false, false},
+         })
+        for (const auto place : kPlaces) {
+            SCOPED_TRACE(std::string(text) + " in place " +
+                         std::to_string(static_cast<int>(place)));
+            EXPECT_EQ(forbids(place, text, "echo"), echo);
+            EXPECT_EQ(forbids(place, text, "other"), other);
+        }
 }
 
 // In a deny these are the names of nothing, which denies all.
 TEST_F(Forbidding, AServersOwnNameMeansTheSameInBothOfItsRules) {
-    const Meaning meanings[] = {{{"echo"},
-                                 {"echo", " echo", "ech*", "ech?", "echo(x)", "echo(*)",
-                                  "echo,other", "echo\u200b", "e__echo", "MCP__e__echo"}},
-                                {both, {"?", ".*", "**"}},
-                                {{}, {"ech"}}};
-    for (const auto& [tools, written] : meanings)
-        for (const auto* text : written)
-            for (const auto place : kPlaces)
-                EXPECT_EQ(forbidden(place, text), place == Place::Deny ? both : tools)
-                    << text << " in place " << static_cast<int>(place);
+    for (const auto& [text, echo, other] : std::vector<Spelling>{
+             {"echo", true, false},
+             {" echo", true, false},
+             {"ech", false, false},
+             {"ech*", true, false},
+             {"ech?", true, true},
+             {"echo(x)", true, true},
+             {"echo(*)", true, true},
+             {"echo,other", true, true},
+             {"echo\u200b", true, true},
+             {"e__echo", true, true},
+             {"e_echo", false, false},
+             {"mcp_echo", false, false},
+             {"MCP__e__echo", true, true},
+             {"?", true, true},
+             {".*", true, true},
+             {"**", true, true},
+         })
+        for (const auto place : kPlaces) {
+            SCOPED_TRACE(std::string(text) + " in place " +
+                         std::to_string(static_cast<int>(place)));
+            EXPECT_EQ(forbids(place, text, "echo"), echo || place == Place::Deny);
+            EXPECT_EQ(forbids(place, text, "other"), other || place == Place::Deny);
+        }
 }
 
-TEST_F(Forbidding, AToolIsForbiddenAloneByItsOwnNameHoweverOdd) {
-    for (const auto* odd :
-         {"ech.o", "ech(x)", "ech o", "c++", "echo,other", "\u00e9cho", "ech/o", "$ech", "ech:o"}) {
-        listing.tools["e"] = {"echo", "ech", "other", "c", odd};
+// A name that no tool here has, and that may be this server's or a public one.
+TEST_F(Forbidding, WhatMayNameTheServerClosesItWhereverItStands) {
+    for (const auto* text : {"e",
+                             "E",
+                             "mcp",
+                             "server:e",
+                             "e__echo",
+                             "e/echo",
+                             "e.echo",
+                             "e:echo",
+                             "e echo",
+                             "m*",
+                             "mc*",
+                             "mcp*",
+                             "mcp_*",
+                             "MCP*",
+                             "mcp_e_echo",
+                             "mcp-e-echo",
+                             "MCP_E_ECHO",
+                             "mcp:e:echo",
+                             "mcp/e/echo",
+                             "mcp.e.echo",
+                             "mcp(e:echo)",
+                             "Mcp(e__echo)",
+                             "mcp_e",
+                             "mcp_e*",
+                             "mcp____e__echo",
+                             "-mcp__e__echo",
+                             "_mcp__e__echo",
+                             "!mcp__e__echo",
+                             "`mcp__e__echo`",
+                             "mcp\u200b__e__echo",
+                             "\u200bmcp__e__echo",
+                             "mcp\uff3f\uff3fe__echo",
+                             "\uff4dcp__e__echo",
+                             "m\u0441p__e__echo",
+                             "x|mcp__e__echo",
+                             "^mcp__e__echo$",
+                             "tool:mcp__e__echo",
+                             "Tool(mcp__e__echo)",
+                             "e__echo, e__x",
+                             "x, e__echo",
+                             "*echo",
+                             "*__echo",
+                             "**",
+                             "\ue000"})
+        for (const auto place : kPlaces) {
+            SCOPED_TRACE(std::string(text) + " in place " +
+                         std::to_string(static_cast<int>(place)));
+            EXPECT_TRUE(forbids(place, text, "echo"));
+            EXPECT_TRUE(forbids(place, text, "other"));
+        }
+}
+
+TEST_F(Forbidding, APublicNameInOddSpellingMeansTheSameInEveryPlace) {
+    std::size_t forbidden = 0;
+    for (const auto* text : {"mcp__e__x, e__echo",
+                             "mcp__e__x;e__echo",
+                             "mcp__x/e__echo",
+                             "mcp__x.e__*",
+                             "mcp__x/e",
+                             "mcp__e__x/echo",
+                             "mcp__e__tool:echo",
+                             "mcp__e__echo,other",
+                             "mcp__e__{x,echo}",
+                             "mcp__e__ec\u200bho",
+                             "mcp__e\u200b__echo",
+                             "mcp__e__\u0435cho",
+                             "mcp__e__ec.ho",
+                             "mcp__ e __ echo",
+                             "mcp__*",
+                             "mcp__e*",
+                             "mcp__E__echo",
+                             "mcp__e__Echo",
+                             "mcp___e__echo",
+                             "mcp__e____echo",
+                             "mcp__e-",
+                             "mcp__-e__echo",
+                             "mcp__e__all",
+                             "mcp__echoes__echo",
+                             "mcp__f,e__echo"}) {
+        for (const auto* tool : {"echo", "other"}) {
+            const bool by_deny = forbids(Place::Deny, text, tool);
+            if (by_deny) ++forbidden;
+            for (const auto place : {Place::DisabledTools, Place::Tools})
+                EXPECT_EQ(forbids(place, text, tool), by_deny) << text << " " << tool;
+        }
+    }
+    EXPECT_GE(forbidden, 25U);
+    for (const auto place : kPlaces)
+        for (const auto* text : {"mcp__x/e__echo", "mcp__e__x, e__echo", "mcp__e__echo,other"})
+            EXPECT_TRUE(forbids(place, text, "echo")) << text;
+}
+
+// The decoy is called as the rule is written.
+TEST_F(Forbidding, AToolThatAServerListsTakesNothingFromARule) {
+    struct Case {
+        const char *text, *tool;
+        bool in_deny = true;  // behind mcp__e__; else it names another tool there
+    };
+    for (const auto& [text, tool, in_deny] : std::vector<Case>{
+             {"delete.file", "delete_file"},
+             {"delete.file", "delete_all"},
+             {"delete/file", "delete_file"},
+             {"delete file", "delete_file"},
+             {"delete\u200bfile", "delete_file"},
+             {"delete?", "delete_file"},
+             {"x.echo", "echo"},
+             {"$echo", "echo"},
+             {"`echo`", "echo"},
+             {"x,echo", "echo"},
+             {"e.echo", "echo"},
+             {"mcp.e.echo", "echo"},
+             {"mcp(e:echo)", "echo"},
+             {"mcp\uff3f\uff3fe__echo", "echo"},
+             {"mcp\u200b__e__echo", "echo"},
+             {"m\u0441p__e__echo", "echo", false},
+             {"e__echo", "echo", false},
+             {"e__echo,x", "echo", false},
+             {"mcp_e_echo", "echo", false},
+             {"mcp-e-echo", "echo", false},
+             {"mcp____e__echo", "echo", false},
+         })
+        for (const auto place : kPlaces) {
+            if (place == Place::Deny && !in_deny) continue;
+            const std::string name = (place == Place::Deny ? "mcp__e__" : "") + std::string(text);
+            SCOPED_TRACE(name);
+            listing.tools = {"echo", "delete_file", "delete_all"};
+            EXPECT_TRUE(forbids(place, name, tool));
+            listing.tools.insert({text, std::string(text) + "s"});
+            EXPECT_TRUE(forbids(place, name, tool)) << "with the decoy";
+            EXPECT_TRUE(forbids(place, name, text)) << "the decoy";
+        }
+}
+
+TEST_F(Forbidding, ByItsOwnNameAToolIsForbiddenWithoutItsServerHoweverOdd) {
+    for (const auto* odd : {"ech.o", "ech(x)", "ech o", "c++", "echo,x", "\u00e9cho", "ech/o",
+                            "$ech", "ech:o", "e.x", "mcp.e.x", "e", "mcp"}) {
+        listing.tools = {"other", "read", odd};
         for (const auto place : kPlaces) {
             SCOPED_TRACE(odd);
             const std::string name = (place == Place::Deny ? "mcp__e__" : "") + std::string(odd);
             EXPECT_TRUE(forbids(place, name, odd));
-            for (const auto* tool : {"echo", "ech", "other", "c"})
+            EXPECT_FALSE(forbids(place, name, "other"));
+            EXPECT_FALSE(forbids(place, name, "read"));
+        }
+    }
+}
+
+TEST_F(Forbidding, ByItsPublicNameAToolIsForbiddenAloneHoweverOdd) {
+    for (const auto* odd :
+         {"ech.o", "ech(x)", "c++", "echo,other", "\u00e9cho", "$ech", "e.echo"}) {
+        listing.tools = {"echo", "ech", "other", "c", odd};
+        for (const auto place : kPlaces) {
+            SCOPED_TRACE(odd);
+            const auto name = protocol::public_name("e", odd);
+            EXPECT_TRUE(forbids(place, name, odd));
+            for (const auto* tool : {"echo", "ech", "other", "c", "e"})
                 EXPECT_FALSE(forbids(place, name, tool)) << tool;
         }
     }
-    listing.tools["e"] = {"echo", "admin/list", "administer"};
-    EXPECT_TRUE(forbids(Place::Deny, "mcp__e__admin/*", "admin/list"));
-    EXPECT_FALSE(forbids(Place::Deny, "mcp__e__admin/*", "administer"));
+}
+
+TEST_F(Forbidding, ATextOfManyNamesForbidsAll) {
+    std::string many = "a";
+    for (int i = 0; i < 20; ++i) many += ",a" + std::to_string(i);
+    listing.tools = {"echo", "other", many};
+    for (const auto place : kPlaces)
+        EXPECT_TRUE(forbids(place, (place == Place::Deny ? "mcp__e__" : "") + many, "echo"));
+    many = "mcp__zz__a";
+    for (int i = 0; i < 20; ++i) many += ",e__a" + std::to_string(i);
+    EXPECT_TRUE(forbids(Place::Deny, many, "echo"));
 }
 
 TEST_F(Forbidding, AServerThatListsAMarkAsANameGetsOutOfNoRule) {
     for (const auto* mark :
          {"ech?", "ech.*", "ech[a-z]", "ech|x", "ech\\w", "?", "ech\u200b", "/*"}) {
-        listing.tools["e"] = {"echo", mark, std::string(mark).substr(0, 4), "/"};
+        listing.tools = {"echo", mark, std::string(mark).substr(0, 4), "/"};
         for (const auto place : kPlaces)
             EXPECT_TRUE(forbids(place, (place == Place::Deny ? "mcp__e__" : "") + std::string(mark),
                                 "echo"))
@@ -165,15 +365,13 @@ TEST_F(Forbidding, AReasonSaysAsWhatTheToolIsForbidden) {
 }
 
 TEST_F(Forbidding, WhatServersListIsLookedAtOnceAndNotForEachCall) {
-    const auto config = config_with(Place::Deny, "mcp__e__ech.o");
+    listing.tools = {"\u00e9cho", "other"};
+    const auto config = config_with(Place::Deny, "mcp__e__\u00e9cho");
     const Policy policy(config.permissions, config.servers);
     Question question{core::Trust::Approves, "e", "other", "mcp__e__other"};
     question.listed = &listing;
     for (int i = 0; i < 100; ++i) EXPECT_EQ(policy.judge(question).decision, Decision::Allow);
     EXPECT_EQ(listing.asked, 1u);
-    EXPECT_FALSE(policy.certain_denial(core::Trust::Approves, "e", "mcp__e__other"));
-    policy.judge(question);
-    EXPECT_EQ(listing.asked, 1u) << "what is certain is asked of no list";
     question.server = "echoes";
     policy.judge(question);
     EXPECT_EQ(listing.asked, 1u);

@@ -36,7 +36,7 @@ protected:
 TEST_F(UnmatchedRules, NamesThatNoToolHasAreToldOnceEachWithTheirPlace) {
     auto& git = config.servers[0];
     git.enabled_tools = {"log", "lgo"};
-    git.disabled_tools = {"odd name", "push"};
+    git.disabled_tools = {"log", "push"};
     git.tools = {{"log", Level::Deny}, {"merge", Level::Deny}};
     git.rules = {{"disabled_tools", {config::Scope::Local, "l.toml", 3, 1}},
                  {"tools.merge", {config::Scope::User, "u.toml", 9, 2}}};
@@ -103,16 +103,42 @@ TEST_F(UnmatchedRules, AServerAloneIsNoToolButAllOfThemToWhoDenies) {
 TEST_F(UnmatchedRules, WhatIsReadWidelyIsTold) {
     config.permissions.deny = {"mcp__git__l.g", "mcp__git__odd name", "mcp__github/create_issue"};
     auto& git = config.servers[0];
-    git.disabled_tools = {"l.g", "odd name", "lo*", "x.y"};
+    git.disabled_tools = {"l.g", "odd name", "lo*"};
     EXPECT_THAT(
         found(),
         ElementsAre(
-            HasSubstr("disabled_tools names \"l.g\", which holds a \".\", which stands for nothing "
-                      "else here, so all that begins with \"mcp__git__l\" is denied"),
-            HasSubstr("disabled_tools names \"x.y\", and the server has no such tool"),
-            HasSubstr("\"mcp__git__l.g\" holds a \".\", which stands for nothing else here, so all "
-                      "that begins with \"mcp__git__l\" is denied"),
+            HasSubstr("disabled_tools names \"l.g\", and the server has no such tool; it may be "
+                      "meant for others, so all its tools are denied; did you mean \"log\"?"),
+            HasSubstr("disabled_tools names \"odd name\", which holds a \" \", which may stand for "
+                      "more, so all that begins with \"mcp__git__odd\" is denied"),
+            HasSubstr("\"mcp__git__l.g\" holds a \".\", which may stand for more, so all that "
+                      "begins with \"mcp__git__l\" is denied"),
+            HasSubstr("\"mcp__git__odd name\" holds a \" \", which may stand for more"),
             HasSubstr("\"mcp__github/create_issue\" holds a \"/\"")));
+}
+
+TEST_F(UnmatchedRules, WhereAListDecidesWhatARuleMeansThatIsTold) {
+    known["git"] = {"git", "log", "l.g", "\u00e9cho"};
+    auto& git = config.servers[0];
+    git.disabled_tools = {"git", "mcp.git.log", "l.g", "\u00e9cho", "mcp__git__git"};
+    git.tools = {{"mcp_git_log", Level::Deny}};
+    config.permissions.deny = {"mcp__git__\u00e9cho", "mcp__x/git__log", "mcp__git__a, git__b"};
+    EXPECT_THAT(
+        found(),
+        ElementsAre(
+            HasSubstr("names \"git\", which may mean more, but denies that tool alone since there "
+                      "is one; write its public name"),
+            HasSubstr("names \"mcp.git.log\", and the server has no such tool; it may be meant for "
+                      "others, so all its tools are denied"),
+            HasSubstr("names \"l.g\", which holds a \".\", which may stand for more, so all that "
+                      "begins with \"mcp__git__l\" is denied"),
+            HasSubstr("names \"\u00e9cho\", which may mean more"),
+            HasSubstr("tools.mcp_git_log names \"mcp_git_log\", and the server has no such tool; "
+                      "it may be meant for others"),
+            HasSubstr("\"mcp__git__\u00e9cho\" may mean more, but denies that tool alone"),
+            HasSubstr("\"mcp__x/git__log\" holds a \"/\", which may stand for more, so all that "
+                      "begins with \"mcp__git__\" is denied"),
+            HasSubstr("\"mcp__git__a, git__b\" matches no tool of server \"git\"")));
 }
 
 TEST_F(UnmatchedRules, AnAllowThatMayBeAboutTwoServersIsTold) {
@@ -133,11 +159,11 @@ TEST_F(UnmatchedRules, AServerAsItIsWrittenIsThatServer) {
     config.permissions.deny = {"mcp__g__it__log", " mcp__git__log ", "mcp__git__odd name",
                                "mcp__g__it__lgo", "mcp__git__l?g",   "mcp__git__l.*"};
     EXPECT_THAT(found(),
-                ElementsAre(HasSubstr("\"mcp__g__it__lgo\" matches no tool of server \"git\""),
+                ElementsAre(HasSubstr("\"mcp__git__odd name\" holds a \" \""),
+                            HasSubstr("\"mcp__g__it__lgo\" matches no tool of server \"git\""),
                             HasSubstr("\"mcp__git__l?g\" holds a \"?\""),
-                            HasSubstr("\"mcp__git__l.*\" holds a \".\", which stands for "
-                                      "nothing else here, so all that begins with "
-                                      "\"mcp__git__l\" is denied")));
+                            HasSubstr("\"mcp__git__l.*\" holds a \".\", which may stand for more, "
+                                      "so all that begins with \"mcp__git__l\" is denied")));
 }
 
 TEST_F(UnmatchedRules, AServerThatIsWrittenAsAnotherBeginsIsNoRegularExpression) {

@@ -59,8 +59,8 @@ TEST_F(WrittenNames, ARegularExpressionDeniesAllThatBeginsLikeIt) {
         EXPECT_FALSE(allowed({{}, {pattern}}, "a", "z")) << pattern;
     EXPECT_TRUE(allowed({{}, {"mcp__a__y.*"}}, "a", "z"));
     EXPECT_FALSE(allowed({{}, {"mcp__a__z.x"}}, "a", "z"));
-    EXPECT_TRUE(allowed({{}, {"mcp__a__z.x"}}, "a", "z", {{"a", {"z", "z.x"}}}))
-        << "a dot is a letter of some names";
+    EXPECT_FALSE(allowed({{}, {"mcp__a__z.x"}}, "a", "z", {{"a", {"z", "z.x"}}}))
+        << "whatever its server lists";
     EXPECT_FALSE(allowed({{{"mcp__a__.*"}}, {}}, "a", "z")) << "what allows says what it means";
 }
 
@@ -99,7 +99,7 @@ TEST_F(WrittenNames, OfServersMayHoldLettersOfARegularExpression) {
 TEST_F(WrittenNames, OfToolsAreTakenForTheToolsByADeny) {
     for (const auto* pattern : {"mcp__a__my tool", "mcp__a__my t*", "mcp__a__my?tool"})
         EXPECT_FALSE(allowed({{}, {pattern}}, "a", "my tool")) << pattern;
-    EXPECT_TRUE(
+    EXPECT_FALSE(
         allowed({{}, {"mcp__a__my tool"}}, "a", "my_tool", {{"a", {"my tool", "my_tool"}}}));
     const std::string longest(70, 'q');
     EXPECT_FALSE(allowed({{}, {"mcp__a__" + longest}}, "a", longest));
