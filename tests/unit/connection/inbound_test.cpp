@@ -4,6 +4,7 @@
 namespace patchbay::connection {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 class Inbound : public ConnectionTest {
@@ -101,7 +102,10 @@ TEST_F(Inbound, AResultOfAnUnknownKindIsAnErrorOfItsCall) {
         return {{"resultType", "later"}};
     };
     ASSERT_EQ(connect(), State::Ready);
-    EXPECT_EQ(ask(call("a")).error().message, "server \"s\": answered with an unknown resultType");
+    EXPECT_EQ(
+        ask(call("a")).error().message,
+        "server \"s\": answered with an unknown resultType; the request may have been carried "
+        "out");
     EXPECT_EQ(connection().state(), State::Ready);
 }
 
@@ -196,7 +200,7 @@ TEST_F(Questions, MayBeAsManyRoundsAsTheLimitSays) {
     EXPECT_EQ(refused.error().code, ErrorCode::Limit);
     EXPECT_EQ(refused.error().message,
               "server \"s\": asked for input more than 2 times for one request (limit "
-              "input_rounds)");
+              "input_rounds); the request may have been carried out");
 }
 
 TEST_F(Questions, MayBeAsManyAtOnceAsTheLimitSays) {
@@ -206,7 +210,8 @@ TEST_F(Questions, MayBeAsManyAtOnceAsTheLimitSays) {
     asked_for = 0;
     be_curious(1, 3);
     EXPECT_EQ(ask(call("a")).error().message,
-              "server \"s\": asked 3 questions at once, more than 2 (limit input_requests)");
+              "server \"s\": asked 3 questions at once, more than 2 (limit input_requests); the "
+              "request may have been carried out");
 }
 
 }  // namespace
