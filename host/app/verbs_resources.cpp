@@ -76,24 +76,29 @@ std::string text_of(const json::object& object, const char* key) {
     return core::printable(core::text_in(&object, key).value_or(""), 500);
 }
 
-// The thing of this name, from the one server that lists it. Who has it by the time that the others
-// are only waited for is taken: a silent one holds nothing back. Nothing: why was reported.
+// The thing of this name, from the one server that has it: for that, all have to answer (things.hpp
+// says why), as long as the time-outs of their start and of the list let them. Nothing: why was
+// reported.
 std::optional<NamedThing> find_thing(Session& session, Kind kind, const std::string& name,
                                      int& exit_code) {
     const auto report = [&](const Error& error) { return exit_code = session.report(error); };
-    std::optional<Result<NamedThing>> found;
-    const auto listed = list_things(
-        session, kind, "",
-        {[&](const ThingList& so_far) { found = service::find_thing(so_far, kind, name); },
-         [&] { return found.has_value(); }});
-    if (found && *found && !session.global().quiet)
-        say("note: server \"" + (*found)->server + "\" lists it, and not every server has " +
-            "answered; --server says whose is meant");
-    if (!found) found = service::find_thing(listed, kind, name);
-    if (found && *found) return std::move(found->value());
-    if (found) return report(found->error()), std::nullopt;
+    std::vector<std::string> offering;  // by now
+    bool hinted = false;
+    const auto look = [&](const ThingList& so_far) {
+        offering = service::offering(so_far, kind, name);
+        if (offering.size() != 1 || session.global().quiet || std::exchange(hinted, true)) return;
+        say("note: server \"" + offering.front() + "\" lists it, and others may; --server " +
+            offering.front() + " does not wait for them");
+    };
+    const auto listed = list_things(session, kind, "", {look, [&] { return offering.size() > 1; }});
     if (session.was_interrupted())
         return report({ErrorCode::Cancelled, "interrupted"}), std::nullopt;
+    if (auto found = service::find_thing(listed, kind, name)) {
+        if (*found) return std::move(**found);
+        if (found->error().code == ErrorCode::Unavailable)
+            for (const auto& each : listed.errors) say("error: " + each.error.message);
+        return report(found->error()), std::nullopt;
+    }
 
     session.tell_troubles();
     const auto& servers = session.servers();

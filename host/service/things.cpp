@@ -28,6 +28,7 @@ constexpr auto by_server = [](const auto& a, const auto& b) { return a.server < 
 std::string all_of(std::vector<std::string> servers) {
     constexpr std::size_t kNamed = 10;
     for (auto& server : servers) server = "\"" + server + "\"";
+    if (servers.size() == 1) return servers.front();
     auto last = servers.back();
     servers.pop_back();
     if (servers.size() >= kNamed) {
@@ -168,21 +169,35 @@ std::shared_ptr<ThingListing> list_things_as_they_are(const Servers& known,
     return listing;
 }
 
-std::optional<Result<NamedThing>> find_thing(const ThingList& list, Kind kind,
-                                             const std::string& name) {
-    const Thing* only = nullptr;
-    std::vector<std::string> offering;
+std::vector<std::string> offering(const ThingList& list, Kind kind, const std::string& name) {
+    std::vector<std::string> servers;
     for (const auto& thing : list.things) {
         if (!is_named(thing.definition, kind, name)) continue;
-        if (offering.empty() || offering.back() != thing.server) offering.push_back(thing.server);
-        only = &thing;
+        if (servers.empty() || servers.back() != thing.server) servers.push_back(thing.server);
     }
-    if (offering.size() > 1)
-        return Error{ErrorCode::Invalid, std::string(words_of(kind).word) + " \"" +
-                                             core::printable(name, 200) + "\" is offered by " +
-                                             all_of(offering) + "; say which with --server"};
-    if (!only) return {};
-    return NamedThing{only->server, only->definition};
+    return servers;
+}
+
+std::optional<Result<NamedThing>> find_thing(const ThingList& list, Kind kind,
+                                             const std::string& name) {
+    const auto servers = offering(list, kind, name);
+    if (servers.empty()) return {};
+    const auto thing =
+        std::string(words_of(kind).word) + " \"" + core::printable(name, 200) + "\" is offered by ";
+    if (servers.size() > 1)
+        return Error{ErrorCode::Invalid, thing + all_of(servers) + "; say which with --server"};
+    const auto& only = servers.front();
+    if (!list.errors.empty()) {
+        std::vector<std::string> unasked;
+        for (const auto& each : list.errors) unasked.push_back(each.server);
+        return Error{ErrorCode::Unavailable,
+                     thing + "\"" + only + "\", and " + all_of(unasked) +
+                         " could not be asked for it; if that one is meant, add --server " + only};
+    }
+    NamedThing found{only, {}};
+    for (const auto& each : list.things)
+        if (is_named(each.definition, kind, name)) found.definition = each.definition;
+    return found;
 }
 
 Result<NamedThing> find_thing_of(const ThingList& list, Kind kind, const std::string& name,
