@@ -7,6 +7,7 @@
 #include "service/requests.hpp"
 #include "service/things.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <set>
@@ -141,12 +142,32 @@ Result<json::object> string_arguments(const std::vector<std::string>& pairs) {
     return arguments;
 }
 
-// Sends one request and hands its result object to `print`.
-int ask(Session& session, router::ServerRequest request,
-        const std::function<Printed(const json::object&)>& print) {
+// Prints the items of an answer, which are of their kind; what they stand in may say more.
+using PrintItems = std::function<Printed(const json::array& items, const json::object& result)>;
+
+int print_answer(const Session& session, std::string_view raw, const std::string& server,
+                 const std::string& method, const PrintItems& print) {
+    const auto value = parse_json(raw, "the result");
+    if (!value || !value->is_object()) return print_foreign_json(raw), kOk;
+    const auto& result = value->get_object();
+    const auto listed = service::listed_in(result, server, method);
+    if (!listed) return session.report(listed.error());
+    auto items = **listed;
+    const auto kind = method == "completion/complete" ? json::kind::string : json::kind::object;
+    const auto note = service::left_out_of(items, server, method, kind);
+    if (!note.empty() && !session.global().quiet) say("warning: " + note);
+    if (session.global().json) return print_foreign_json(raw), kOk;
+    items.erase(std::remove_if(items.begin(), items.end(),
+                               [&](const auto& item) { return item.kind() != kind; }),
+                items.end());
+    return print(items, result).failed ? kFailure : kOk;
+}
+
+// Sends one request and has the items that it is answered with printed.
+int ask(Session& session, router::ServerRequest request, const PrintItems& print) {
     std::optional<int> code;
     auto& router = session.host().router();
-    const auto server = request.server;
+    const auto server = request.server, method = request.method;
     const auto id =
         router.request(session.caller(), std::move(request), [&](Result<connection::Reply> reply) {
             if (!reply) {
@@ -155,12 +176,7 @@ int ask(Session& session, router::ServerRequest request,
                 print_rpc_error(reply->error, session.global().json, server);
                 code = kFailure;
             } else {
-                const auto value = parse_json(reply->result, "the result");
-                code = kOk;
-                if (session.global().json || !value || !value->is_object())
-                    print_foreign_json(reply->result);
-                else if (print(value->get_object()).failed)
-                    code = kFailure;
+                code = print_answer(session, reply->result, server, method, print);
             }
         });
     session.wait([&] { return code.has_value(); },
@@ -243,11 +259,9 @@ int read_resource_verb(const GlobalOptions& global, const std::string& uri,
                                       : NamedThing{server, {}};
     if (!thing) return exit_code;
     auto request = service::read_resource(thing->server, uri);
-    return ask(session, std::move(request), [&](const json::object& result) {
+    return ask(session, std::move(request), [&](const json::array& contents, const json::object&) {
         Printed printed;
-        const auto* contents = result.if_contains("contents");
-        if (!contents || !contents->is_array()) return printed;
-        for (const auto& each : contents->get_array()) {
+        for (const auto& each : contents) {
             const json::object block{{"type", "resource"}, {"resource", each}};
             if (print_content(block, output_directory).failed) printed.failed = true;
         }
@@ -269,15 +283,12 @@ int get_prompt_verb(const GlobalOptions& global, const std::string& name, const 
     if (!thing) return exit_code;
     auto request = service::get_prompt(*thing, name, *arguments);
     if (!request) return session.report(request.error());
-    return ask(session, std::move(*request), [&](const json::object& result) {
+    return ask(session, std::move(*request), [&](const json::array& messages, const json::object&) {
         Printed printed;
-        const auto* messages = result.if_contains("messages");
-        if (!messages || !messages->is_array()) return printed;
-        for (const auto& each : messages->get_array()) {
-            const auto* message = each.if_object();
-            if (!message) continue;
-            print_foreign(text_of(*message, "role") + ":");
-            const auto* content = message->if_contains("content");
+        for (const auto& each : messages) {
+            const auto& message = each.get_object();
+            print_foreign(text_of(message, "role") + ":");
+            const auto* content = message.if_contains("content");
             if (content && print_content(*content, output_directory).failed) printed.failed = true;
         }
         return printed;
@@ -303,18 +314,13 @@ int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) 
     if (!thing) return exit_code;
     auto request = service::complete(*thing, completion);
     if (!request) return session.report(request.error());
-    return ask(session, std::move(*request), [](const json::object& result) {
-        const auto* told = result.if_contains("completion");
-        const auto* found = told ? told->if_object() : nullptr;
-        const auto* values = found ? found->if_contains("values") : nullptr;
-        if (!values || !values->is_array()) return Printed();
-        for (const auto& value : values->get_array()) {
-            if (value.is_string()) print_foreign(value.get_string());
-        }
-        const auto* more = found->if_contains("hasMore");
-        if (more && more->is_bool() && more->get_bool()) say("there are more");
-        return Printed();
-    });
+    return ask(session, std::move(*request),
+               [](const json::array& values, const json::object& result) {
+                   for (const auto& value : values) print_foreign(value.get_string());
+                   const auto* told = core::object_in(&result, "completion");
+                   if (core::flag_in(told, "hasMore") == true) say("there are more");
+                   return Printed();
+               });
 }
 
 constexpr const char* kSaved = "Where binary content is saved";

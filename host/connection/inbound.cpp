@@ -114,6 +114,13 @@ void Inbound::answer(const protocol::Envelope& envelope, plugin::ExchangeId exch
     if (parts_.link.request_scoped())
         parts_.link.channel->settle(static_cast<plugin::ExchangeId>(*wire_id));
     if (envelope.kind == protocol::MessageKind::Error) return error(id, envelope, std::move(body));
+    // What we asked ourselves is looked at by whoever asked for it.
+    const auto& entry = *pending_.find(id);
+    if (!entry.own() && !envelope.result.starts_with('{'))
+        return parts_.requests.fail_unanswered(
+            id, {ErrorCode::Protocol,
+                 "answered " + entry.request.method +
+                     " with a result that is no object: " + core::printable(envelope.result, 100)});
     if (envelope.result_type == protocol::ResultType::InputRequired)
         return rounds_.begin(id, envelope.result);
     if (envelope.result_type == protocol::ResultType::Unknown)

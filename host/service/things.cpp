@@ -1,5 +1,6 @@
 #include "service/things.hpp"
 
+#include "core/log.hpp"
 #include "core/text.hpp"
 #include "service/uri_template.hpp"
 
@@ -47,6 +48,16 @@ const KindWords& words_of(Kind kind) {
                                           "resourceTemplates", "uriTemplate", "template"};
     static constexpr KindWords kPrompts{"prompts/list", "prompts", "prompts", "name", "prompt"};
     return kind == Kind::Prompts ? kPrompts : kind == Kind::Templates ? kTemplates : kResources;
+}
+
+std::string left_out_of(const json::array& items, const std::string& server,
+                        const std::string& method, json::kind wanted) {
+    const auto others = std::count_if(items.begin(), items.end(),
+                                      [&](const auto& item) { return item.kind() != wanted; });
+    if (others == 0) return {};
+    return "server \"" + server + "\": " + method + ": left out " + std::to_string(others) +
+           (others == 1 ? " item that is no " : " items that are no ") +
+           json::to_string(wanted).data();
 }
 
 json::object to_json(const Thing& thing) {
@@ -108,6 +119,8 @@ void ThingListing::take(const std::string& id, Result<json::array> items) {
     if (missing_.erase(id) == 0) return;
     if (items) {
         ++list_.answered;
+        if (const auto note = left_out_of(*items, id, words_of(kind_).method); !note.empty())
+            core::log::warn(note);
         for (auto& item : *items)
             if (item.is_object()) list_.things.push_back({id, std::move(item.get_object())});
     } else {

@@ -30,6 +30,12 @@ struct KindWords {
 };
 const KindWords& words_of(Kind kind);
 
+// That some of the items with which `server` answered `method` are not of the kind that all must be,
+// and are left out; empty: none is.
+std::string left_out_of(const boost::json::array& items, const std::string& server,
+                        const std::string& method,
+                        boost::json::kind wanted = boost::json::kind::object);
+
 struct Thing {
     std::string server;
     boost::json::object definition;  // as its server told it

@@ -109,6 +109,33 @@ TEST_F(Inbound, AResultOfAnUnknownKindIsAnErrorOfItsCall) {
     EXPECT_EQ(connection().state(), State::Ready);
 }
 
+TEST_F(Inbound, AResultThatIsNoObjectIsAnErrorOfItsCall) {
+    server.be_modern({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    for (const char* result : {"\"x\"", "5", "[]", "null", "true"}) {
+        const auto reply = ask_and_hear([&](const std::string& id) {
+            return R"({"jsonrpc":"2.0","id":)" + id + R"(, "result": )" + result + "}";
+        });
+        ASSERT_FALSE(reply) << result;
+        EXPECT_EQ(reply.error().code, ErrorCode::Protocol);
+        EXPECT_EQ(reply.error().message,
+                  "server \"s\": answered tools/call with a result that is no object: " +
+                      std::string(result) + "; the request may have been carried out");
+    }
+    EXPECT_EQ(connection().state(), State::Ready);
+}
+
+TEST_F(Inbound, AnAnswerToACallThatCannotBeReadSaysThatItMayHaveRun) {
+    server.be_modern({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    for (const char* rest : {R"(,"result":{"content":[{"ty)", R"(,"error":"no"})"}) {
+        const auto reply = ask_and_hear(
+            [&](const std::string& id) { return R"({"jsonrpc":"2.0","id":)" + id + rest; });
+        ASSERT_FALSE(reply) << rest;
+        EXPECT_THAT(reply.error().message, EndsWith("; the request may have been carried out"));
+    }
+}
+
 TEST_F(Inbound, AModernServerAsksNothing) {
     server.be_modern({});
     ASSERT_EQ(connect(), State::Ready);

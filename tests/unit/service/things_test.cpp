@@ -59,6 +59,19 @@ TEST_F(Things, ComeInTheOrderOfTheirServersWhoeverAnswersFirst) {
     EXPECT_EQ(told.at_pointer("/resources/2/server"), "github");
 }
 
+TEST_F(Things, ThatAreNoObjectsAreLeftOutAndTold) {
+    offer("git", {});
+    servers.at("git").results["resources/list"] = [](const auto&) -> json::value {
+        return {{"resources", {5, {{"uri", "a:1"}}, "x"}}};
+    };
+    testing::internal::CaptureStderr();
+    const auto all = list();
+    const auto told = testing::internal::GetCapturedStderr();
+    EXPECT_THAT(uris(all), ElementsAre("git a:1"));
+    EXPECT_THAT(told,
+                HasSubstr("server \"git\": resources/list: left out 2 items that are no object"));
+}
+
 // Some announce resources and know nothing of templates.
 TEST_F(Things, OfAServerThatDoesNotKnowTheListAreNone) {
     offer("git", {"a:1"});
