@@ -8,6 +8,8 @@ namespace patchbay::app {
 
 namespace {
 
+constexpr std::chrono::seconds kLastWords{1};  // then nobody reads what an interruption ends
+
 const Error kInterruption{ErrorCode::Cancelled, "interrupted by the user"};
 
 }  // namespace
@@ -15,7 +17,7 @@ const Error kInterruption{ErrorCode::Cancelled, "interrupted by the user"};
 Batch::Batch(Session& session, int input)
     : session_(session),
       input_(session.host().loop(), input),
-      output_(session.host().loop()),
+      output_(session.host().loop(), session.signals(), [this] { advance(); }),
       in_flight_(session.host().loop(), output_, [this] { advance(); }),
       waits_(session.host().loop(), in_flight_),
       operations_(session.servers(), session.caller(), in_flight_, waits_) {
@@ -36,13 +38,14 @@ int Batch::run() {
         advance();
     });
     // An answer that cannot be delivered is worth no further request.
-    session_.wait([this] { return done_ || output_.lost(); }, [this] { interrupt(); });
+    session_.wait([this] { return (done_ && output_.written()) || output_.lost(); },
+                  [this] { interrupt(); });
     const bool interrupted = session_.was_interrupted();
     if (!interrupted) session_.tell_rules_without_tools();
     session_.close();  // requests that are left end while we are here to be told
     for (const auto& id : in_flight_.ids()) in_flight_.fail(id, kInterruption);
     if (!barrier_.empty()) output_.error(barrier_, kInterruption);
-    output_.flush();
+    output_.finish(kLastWords);
     if (interrupted) return kInterrupted;
     const bool failed =
         in_flight_.any_lacking() || input_.failed() || output_.told_errors() || output_.lost();
@@ -63,7 +66,7 @@ void Batch::interrupt() {
 }
 
 void Batch::take_lines() {
-    while (in_flight_.size() < kInFlight && barrier_.empty()) {
+    while (in_flight_.size() < kInFlight && barrier_.empty() && !output_.crowded()) {
         const auto line = input_.next();
         if (!line) return;
         if (*line)
@@ -112,7 +115,7 @@ void Batch::advance() {
         output_.result(std::exchange(barrier_, {}), "{}");
         take_lines();
     }
-    input_.pause(in_flight_.size() >= kInFlight || !barrier_.empty());
+    input_.pause(in_flight_.size() >= kInFlight || !barrier_.empty() || output_.crowded());
     if (!input_.over() || !barrier_.empty()) return;
     if (in_flight_.size() == 0) {
         done_ = true;

@@ -8,7 +8,8 @@
 // Threads: [loop].
 // Errors:  a line that makes no sense is answered with an error that names the line; the rest
 //          goes on.
-// Limits:  kInFlight requests at once, then reading pauses.
+// Limits:  kInFlight requests at once, and what BatchOutput holds for who reads it; then reading
+//          pauses.
 #pragma once
 
 #include "app/batch_in_flight.hpp"

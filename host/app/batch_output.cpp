@@ -6,7 +6,10 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <poll.h>
 #include <utility>
 
 namespace patchbay::app {
@@ -25,6 +28,10 @@ json::value plain_number(double number) {
 }
 
 }  // namespace
+
+BatchOutput::~BatchOutput() {
+    if (watch_ != 0) loop_.unwatch(watch_);
+}
 
 void BatchOutput::result(const std::string& id, std::string_view raw_result) {
     std::string line;
@@ -72,7 +79,7 @@ void BatchOutput::put(std::string line) {
     protocol::flatten(line);
     out_ += line;
     out_ += '\n';
-    if (out_.size() > kPlannedBytes) return flush();
+    if (waiting() > kPlannedBytes) return flush();
     if (std::exchange(flush_planned_, true)) return;
     loop_.defer([this] {
         flush_planned_ = false;
@@ -81,8 +88,44 @@ void BatchOutput::put(std::string line) {
 }
 
 void BatchOutput::flush() {
-    if (!write_at_once(out_)) lost_ = true;
-    out_.clear();
+    write_ready();
+    while (waiting() > kMostBytes && wait_for_reader(core::Clock::time_point::max())) write_ready();
+    if (written() == (watch_ == 0)) return;
+    if (written()) return loop_.unwatch(std::exchange(watch_, 0));
+    const auto watched = loop_.watch(stdout_->fd(), core::Loop::kWritable, [this](unsigned) {
+        const bool was_crowded = crowded();
+        flush();
+        if (was_crowded != crowded()) relieved_();
+    });
+    if (watched) watch_ = *watched;
+}
+
+void BatchOutput::finish(std::chrono::milliseconds most) {
+    const auto until = core::Clock::now() + most;
+    do {
+        write_ready();
+    } while (!written() && wait_for_reader(until));
+    lost_ = lost_ || !written();
+}
+
+void BatchOutput::write_ready() {
+    if (written()) return;
+    if (!stdout_) stdout_.emplace();
+    auto left = std::string_view(out_).substr(begin_);
+    lost_ = !stdout_->write(left) || lost_;
+    begin_ = lost_ ? out_.size() : out_.size() - left.size();
+    if (begin_ <= out_.size() / 2) return;  // each byte is moved once
+    out_.erase(0, begin_);
+    begin_ = 0;
+}
+
+bool BatchOutput::wait_for_reader(core::Clock::time_point until) const {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - core::Clock::now());
+    pollfd polled[] = {{stdout_->fd(), POLLOUT, 0}, {signals_, POLLIN, 0}};
+    const bool for_ever = until == core::Clock::time_point::max();
+    const int count = ::poll(polled, 2, for_ever ? -1 : static_cast<int>(std::max(left.count(), 0L)));
+    if (count < 0) return errno == EINTR;
+    return polled[0].revents != 0 && polled[1].revents == 0;
 }
 
 }  // namespace patchbay::app

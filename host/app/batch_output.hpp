@@ -2,15 +2,22 @@
 // go out in one write.
 //
 // Owns:    what is not written yet. Borrows the loop.
-// Threads: [loop]. A write blocks when nobody reads us: then nothing more is asked of the servers
-//          either.
+// Threads: [loop]. Nobody waits for who reads us: the rest is written when they do, and until then
+//          crowded() says that nothing more should be asked.
 // Errors:  lost(): stdout takes no more.
+// Limits:  beyond kMostBytes that nobody has read, where servers talk on unasked, it does wait for the
+//          reader, but for no longer than until a signal comes.
 #pragma once
 
+#include "app/output.hpp"
+#include "app/output.hpp"
 #include "connection/reply.hpp"
 #include "core/loop.hpp"
 #include "core/result.hpp"
 
+#include <chrono>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,8 +25,14 @@ namespace patchbay::app {
 
 class BatchOutput {
 public:
-    explicit BatchOutput(core::Loop& loop) : loop_(loop) {}
+    static constexpr std::size_t kCrowdBytes = 1u << 20, kMostBytes = 64u << 20;
+
+    // `signals`: readable when one has come; -1: none will. `relieved`: crowded() is over.
+    explicit BatchOutput(
+        core::Loop& loop, int signals = -1, std::function<void()> relieved = [] {})
+        : loop_(loop), signals_(signals), relieved_(std::move(relieved)) {}
     BatchOutput(const BatchOutput&) = delete;
+    ~BatchOutput();
 
     // `id` is raw JSON, as the request had it.
     void result(const std::string& id, std::string_view raw_result);
@@ -30,7 +43,11 @@ public:
     void notification(const std::string& server, const std::string& method,
                       std::string_view params);
 
-    void flush();
+    void flush();  // what can be written now
+    // The rest too, for `most` at most; what is left then is lost.
+    void finish(std::chrono::milliseconds most);
+    bool written() const { return waiting() == 0; }
+    bool crowded() const { return waiting() > kCrowdBytes; }
     bool lost() const { return lost_; }
     bool told_errors() const { return told_errors_; }
 
@@ -38,8 +55,18 @@ private:
     void put_error(const std::string& id, const Error& error, const std::string& members);
     void put(std::string line);
 
+    std::size_t waiting() const { return out_.size() - begin_; }
+    void write_ready();
+    // False: the time is over, or a signal came.
+    bool wait_for_reader(core::Clock::time_point until) const;
+
     core::Loop& loop_;
+    const int signals_;
+    const std::function<void()> relieved_;
+    std::optional<ReadyStdout> stdout_;  // from the first write on
+    core::Loop::WatchId watch_ = 0;      // while something waits for a reader
     std::string out_;
+    std::size_t begin_ = 0;  // of what is not written yet
     bool flush_planned_ = false, lost_ = false, told_errors_ = false;
 };
 

@@ -6,7 +6,6 @@
 #include "protocol/envelope.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <optional>
 
@@ -16,10 +15,6 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::int64_t kMostMilliseconds = 366ll * 86400 * 1000;
-
-// Members of a request line that are ours; the others are the params when `params` is absent.
-constexpr std::string_view kOurKeys[] = {"id",         "op",     "server",  "method",
-                                         "timeout_ms", "params", "progress"};
 
 // Members that an op cannot do without.
 constexpr struct {
@@ -64,12 +59,21 @@ const std::map<std::string, Taken, std::less<>>& ops() {
         {"subscriptions/listen", asks({"notifications"})},
         {"ping", asks({})},
         {"server/discover", asks({})},
-        {"request", asks({})},  // with any params: its method is anybody's
+        // With any params: its method is anybody's.
+        {"request", {{"server", "method", "timeout_ms", "progress"}, std::vector<std::string>{}}},
         {"cancel", {{"target", "reason"}}},
         {"wait", {{"method", "server", "timeout_ms"}}},
         {"status", {}},
         {"barrier", {}}};
     return kOps;
+}
+
+// In a line without "params" the others are those. "request" takes what any op does that goes to a
+// server, so it knows them all.
+bool is_ours(std::string_view name) {
+    const auto& ours = ops().find("request")->second.ours;
+    return name == "id" || name == "op" || name == "params" ||
+           std::find(ours.begin(), ours.end(), name) != ours.end();
 }
 
 // A misspelt "arguments" would call the tool without any.
@@ -183,9 +187,7 @@ std::string raw_params_of(std::string_view line) {
     const auto given = raw_member_of(line, "params");
     std::string params;
     for (const auto& [name, value] : protocol::members_in(given.empty() ? line : given)) {
-        const bool ours = given.empty() && std::find(std::begin(kOurKeys), std::end(kOurKeys),
-                                                     name) != std::end(kOurKeys);
-        if (!ours) protocol::append_member(params, name, value);
+        if (!given.empty() || !is_ours(name)) protocol::append_member(params, name, value);
     }
     return "{" + params + "}";
 }

@@ -1,5 +1,6 @@
 #include "app/expander.hpp"
 
+#include "config/secret_names.hpp"
 #include "config/secret_values.hpp"
 
 #include <memory>

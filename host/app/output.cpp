@@ -14,7 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace patchbay::app {
@@ -132,15 +133,27 @@ void print_line(std::string_view line) {
     write_out("\n");
 }
 
-bool write_at_once(std::string_view text) {
+ReadyStdout::ReadyStdout() {
+    struct stat info {};
+    if (::fstat(1, &info) != 0) return;
+    socket_ = S_ISSOCK(info.st_mode);
+    // Where that is not allowed, writing blocks. A file never does, and opened anew it would be
+    // written from its beginning.
+    if (S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode))
+        own_ = ::open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+ReadyStdout::~ReadyStdout() {
+    if (own_ >= 0) ::close(own_);
+}
+
+bool ReadyStdout::write(std::string_view& text) const {
     while (!text.empty() && first_stdout_error == 0) {
-        const auto put = ::write(1, text.data(), text.size());
+        const auto put = socket_
+                             ? ::send(1, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
+                             : ::write(fd(), text.data(), text.size());
         if (put < 0 && errno == EINTR) continue;
-        if (put < 0 && errno == EAGAIN) {  // it may be the terminal that stdin made non-blocking
-            pollfd writable{1, POLLOUT, 0};
-            ::poll(&writable, 1, -1);
-            continue;
-        }
+        if (put < 0 && errno == EAGAIN) return true;
         if (put < 0)
             first_stdout_error = errno;
         else

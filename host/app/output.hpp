@@ -20,9 +20,24 @@ void say(std::string_view line);  // one line to stderr, made printable, secrets
 // The same with its secrets: the address that a person signs in at holds one.
 void say_whole(std::string_view line);
 void print_line(std::string_view line);  // one line to stdout, as it is
-// To stdout at once, past what is buffered, however long that blocks; false when it failed, now or
-// before.
-bool write_at_once(std::string_view text);
+
+// Stdout for who has other things to do while nobody reads it, past what is buffered. A pipe or a
+// terminal is opened anew for that: its flags may be shared with other programs.
+class ReadyStdout {
+public:
+    ReadyStdout();
+    ~ReadyStdout();
+    ReadyStdout(const ReadyStdout&) = delete;
+
+    int fd() const { return own_ < 0 ? 1 : own_; }  // worth another write() when it is writable
+    // Takes off the front of `text` what can be written now. False: that failed, now or before.
+    bool write(std::string_view& text) const;
+
+private:
+    int own_ = -1;
+    bool socket_ = false;
+};
+
 // JSON to stdout: on a terminal with escapes for what would move it or not be seen there.
 void print_json(std::string_view json);
 void print_foreign_json(std::string_view json);  // as a server wrote it, on one line

@@ -30,6 +30,8 @@ std::vector<config::KnownTransport> known_transports(const config::Config& confi
         }
         known.push_back(std::move(transport));
     }
+    // A server may mean one of a plugin that is broken or turned off: it is told that, and not that
+    // nobody knows the name.
     const auto usable = plugins.transports();
     for (const auto& info : plugins.list()) {
         for (const auto& provided : info.provides) {
@@ -45,7 +47,8 @@ std::vector<config::KnownTransport> known_transports(const config::Config& confi
     return known;
 }
 
-// What waits for an approval would be judged like the rest.
+// What waits for an approval is judged as it would be with one: whoever is asked for it learns what is
+// wrong with it. Apart from the rest, which it may not change.
 void check_proposals(config::Config& config, const plugin::Catalogue& plugins,
                      const ServerAuth& server_auth, core::Effort& hints) {
     if (config.untrusted.empty()) return;
@@ -56,7 +59,7 @@ void check_proposals(config::Config& config, const plugin::Catalogue& plugins,
         const auto* table =
             proposal.is_table() ? proposal.definition.at("auth").if_object() : nullptr;
         if (!table) continue;
-        meant.auth[proposal.id.substr(5)] = *table;
+        meant.auth[proposal.id.substr(std::string_view("auth.").size())] = *table;
         if (const auto method = server_auth.method_named_by(*table); !method)
             proposal.faults.push_back(to_string(proposal.place) + ": " + method.error().message);
     }

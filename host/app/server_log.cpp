@@ -3,11 +3,11 @@
 #include "core/log.hpp"
 #include "core/private_directory.hpp"
 #include "core/text.hpp"
+#include "service/statuses.hpp"
 
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <ctime>
 #include <fcntl.h>
 #include <fstream>
 #include <sys/stat.h>
@@ -17,15 +17,6 @@
 namespace patchbay::app {
 
 namespace {
-
-std::string timestamp() {
-    const auto now = std::time(nullptr);
-    std::tm parts{};
-    gmtime_r(&now, &parts);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text;
-}
 
 void append_lines(const std::string& path, std::deque<std::string>& lines, std::size_t most) {
     std::ifstream file(path);
@@ -50,7 +41,7 @@ void ServerLog::begin(const std::string& server, std::string place) {
 
 void ServerLog::add(const std::string& server, bool stray, std::string_view line) {
     auto& kept = kept_[server];
-    const auto now = timestamp();
+    const auto now = service::time_of(std::chrono::system_clock::now());
     if (!kept.begun.empty())
         keep(server, kept, now + " starts " + core::printable(std::exchange(kept.begun, {}), 1000));
     keep(server, kept,

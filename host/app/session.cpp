@@ -5,6 +5,7 @@
 #include "app/terminal_person.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "core/timer.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -158,6 +159,12 @@ bool Session::wait(const std::function<bool()>& done, std::function<void()> inte
     return reached;
 }
 
+bool Session::wait_for(const std::string& server, const std::function<bool()>& done) {
+    core::Timer silence(host_->loop());
+    silence.start(kPatienceWithOne, [&] { say_waiting_for(silent_of({server})); });
+    return wait(done);
+}
+
 void Session::tell_troubles() {
     tell(host_->config().diagnostics);
 }
@@ -229,7 +236,13 @@ void Session::wait_for(const OnTheirWay& servers, const Meanwhile& meanwhile) {
         seen = silent.size();
         next = host_->loop().after(kPatience, look);
     };
-    if (meanwhile.show && count > 1) next = host_->loop().after(kPatience, look);
+    if (meanwhile.show && count > 1)
+        next = host_->loop().after(kPatience, look);
+    else
+        next = host_->loop().after(kPatienceWithOne, [&] {
+            line.clear();
+            say_waiting_for(servers.silent());
+        });
     wait([&] { return servers.done() || meanwhile.is_enough(); }, servers.interrupted);
     host_->loop().cancel(next);
     line.clear();
@@ -241,6 +254,7 @@ void Session::tell_rules_without_tools() const {
 }
 
 void Session::say_waiting_for(const std::vector<std::string>& silent) const {
+    if (silent.empty()) return;
     constexpr std::size_t kNamed = 10;
     const std::vector<std::string> named(
         silent.begin(),

@@ -42,9 +42,12 @@ public:
     // Pumps until done(). The first SIGINT or SIGTERM calls `interrupted` (and goes on pumping if
     // it is set), the second one ends the process.
     bool wait(const std::function<bool()>& done, std::function<void()> interrupted = {});
+    // The same for `server`; when it takes its time to start, that is told on stderr, once.
+    bool wait_for(const std::string& server, const std::function<bool()>& done);
     // The end of the time that the command was given, for every wait() to come: a loop that hangs in a
     // plugin's call does not outlive it for long (watchdog.hpp).
     void set_due(core::Clock::time_point due) { due_ = due; }
+    int signals() const { return watchdog_.fd(); }  // readable when one has come
     bool was_interrupted() const { return interrupts_ > 0; }
     // Whether servers were waited for until an interruption.
     service::Wait waited() const {
@@ -60,6 +63,8 @@ public:
         bool is_enough() const { return enough && enough(); }
     };
     static constexpr std::chrono::milliseconds kPatience{1000};
+    // The same where there is but one to wait for, with nothing to show before.
+    static constexpr std::chrono::milliseconds kPatienceWithOne{5000};
     // Servers that are on their way, for whatever was asked of them.
     struct OnTheirWay {
         std::size_t count;

@@ -13,7 +13,8 @@ namespace json = boost::json;
 
 namespace {
 
-// Indented, for people; Boost.JSON only knows the compact form.
+// Indented, for people; Boost.JSON only knows the compact form. A list of plain values stays in its
+// line, as it is mostly written: args, patterns.
 void print_indented(const json::value& value, std::string& out, const std::string& indent = {}) {
     const std::string deeper = indent + "  ";
     if (const auto* object = value.if_object(); object && !object->empty()) {
@@ -71,10 +72,12 @@ int config_show_verb(const GlobalOptions& global, bool origins) {
         print_indented(shown, text);
         print_json(text);
     }
+    // It is shown all the same, but nothing in it counts.
     return session.host().config().deny_all ? kConfigError : kOk;
 }
 
 int config_check_verb(const GlobalOptions& global, const std::string& file) {
+    // Without a session, which would tell the same by itself, and go no further where they stop a run.
     const Host host(host_options(global));
     return report_check(
         file.empty() ? service::diagnostics_of(host.config()) : host.check_file(file), global);

@@ -225,6 +225,7 @@ int logs_verb(const GlobalOptions& global, const std::string& server, std::size_
     const auto statuses = session.servers().statuses();
     const bool known = std::any_of(statuses.begin(), statuses.end(),
                                    [&](const auto& status) { return status.id == server; });
+    // A log is there for longer than the entry of its server, and may say why that had to go.
     if (kept.empty() && !known) return session.report_no_server(server);
     if (global.json)
         print_json(json::serialize(json::value(json::array(kept.begin(), kept.end()))));

@@ -41,6 +41,13 @@ int config_plan_verb(const GlobalOptions& global, bool remember) {
     const std::string where = host.project().empty()
                                   ? "outside of a project"
                                   : "in " + core::printable(host.project(), 1000);
+    const bool broken = !host.config().stop.empty() || !host.config().permissions.closed.empty();
+    if (remember && broken) {
+        session.report({ErrorCode::Invalid,
+                        "not remembered: as the configuration is now, nothing may be called; mend "
+                        "what is named above first"});
+        return kConfigError;
+    }
     if (remember) {
         if (const auto done = file.remember(*host.snapshot()); !done)
             return session.report(done.error());
@@ -60,8 +67,7 @@ int config_plan_verb(const GlobalOptions& global, bool remember) {
                                       "plan --remember` keeps what is in force now"});
     const auto& before = **remembered;
     print(registry::plan(before, registry::imprint_of(*host.snapshot(), before.salt)), global);
-    return host.config().stop.empty() && host.config().permissions.closed.empty() ? kOk
-                                                                                  : kConfigError;
+    return broken ? kConfigError : kOk;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <memory>
 #include <set>
 #include <utility>
+#include <variant>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -34,20 +35,16 @@ Kind kind_of(const std::string& name) {
                                : Kind::Resources;
 }
 
-// What is done with the things that have come while other servers are silent.
-struct Early {
-    std::function<void(const ThingList& so_far)> show;  // none: waits for all of them
-    std::function<bool()> enough = {};                  // as in Session::Meanwhile
-};
-
-// Of `server`, or of all; each is asked as soon as it is there.
+// Of `server`, or of all; each is asked as soon as it is there. `show` and `enough` as in
+// Session::Meanwhile; without `show` all of them are waited for.
 ThingList list_things(Session& session, Kind kind, const std::string& server,
-                      const Early& early = {}) {
+                      const std::function<void(const ThingList& so_far)>& show = {},
+                      std::function<bool()> enough = {}) {
     std::optional<ThingList> listed;
     const auto listing = service::list_things(session.servers(), session.caller(), kind, server,
                                               [&](ThingList list) { listed = std::move(list); });
-    Session::Meanwhile meanwhile{nullptr, early.enough};
-    if (early.show) meanwhile.show = [&] { early.show(listing->so_far()); };
+    Session::Meanwhile meanwhile{nullptr, std::move(enough)};
+    if (show) meanwhile.show = [&] { show(listing->so_far()); };
     session.wait_for({listing->silent().size(), [&] { return listing->silent(); },
                       [&] { return listed.has_value(); }, [&] { listing->cut_short(); }},
                      meanwhile);
@@ -77,12 +74,12 @@ std::string text_of(const json::object& object, const char* key) {
     return core::printable(core::text_in(&object, key).value_or(""), 500);
 }
 
+// The thing that a verb is about, or what it ends with: then why was reported.
+using Meant = std::variant<NamedThing, int>;
+
 // The thing of this name, from the one server that has it: for that, all have to answer (things.hpp
-// says why), as long as the time-outs of their start and of the list let them. Nothing: why was
-// reported.
-std::optional<NamedThing> find_thing(Session& session, Kind kind, const std::string& name,
-                                     int& exit_code) {
-    const auto report = [&](const Error& error) { return exit_code = session.report(error); };
+// says why), as long as the time-outs of their start and of the list let them.
+Meant find_thing(Session& session, Kind kind, const std::string& name) {
     std::vector<std::string> offering;  // by now
     bool hinted = false;
     const auto look = [&](const ThingList& so_far) {
@@ -91,43 +88,53 @@ std::optional<NamedThing> find_thing(Session& session, Kind kind, const std::str
         say("note: server \"" + offering.front() + "\" lists it, and others may; --server " +
             offering.front() + " does not wait for them");
     };
-    const auto listed = list_things(session, kind, "", {look, [&] { return offering.size() > 1; }});
-    if (session.was_interrupted())
-        return report({ErrorCode::Cancelled, "interrupted"}), std::nullopt;
+    const auto listed = list_things(session, kind, "", look, [&] { return offering.size() > 1; });
+    if (session.was_interrupted()) return session.report({ErrorCode::Cancelled, "interrupted"});
     if (auto found = service::find_thing(listed, kind, name)) {
         if (*found) return std::move(**found);
         if (found->error().code == ErrorCode::Unavailable)
             for (const auto& each : listed.errors) say("error: " + each.error.message);
-        return report(found->error()), std::nullopt;
+        return session.report(found->error());
     }
 
     session.tell_troubles();
     const auto& servers = session.servers();
-    const auto missing = [&](const Error& error) { exit_code = session.report_missing(error); };
-    if (servers.connections().ids().empty()) return missing(servers.nobody_to_ask()), std::nullopt;
+    if (servers.connections().ids().empty()) return session.report_missing(servers.nobody_to_ask());
     if (listed.answered == 0 && !listed.errors.empty())
-        return report(service::nobody_answered(listed.errors)), std::nullopt;
+        return session.report(service::nobody_answered(listed.errors));
     // It may be a server that is not there which has it, or one that may not be asked.
     for (const auto* errors : {&listed.errors, &listed.denied})
         for (const auto& each : *errors) say("error: " + each.error.message);
     if (kind == Kind::Resources) {
         const auto templates = list_as_they_are(session, Kind::Templates);
-        if (auto explained = service::explained_by_template(templates, name))
-            return report(*explained), std::nullopt;
+        if (const auto explained = service::explained_by_template(templates, name))
+            return session.report(*explained);
     }
-    return missing(servers.missing(service::not_listed(listed, kind, name), {})), std::nullopt;
+    return session.report_missing(servers.missing(service::not_listed(listed, kind, name), {}));
 }
 
-std::optional<NamedThing> thing_of(Session& session, Kind kind, const std::string& name,
-                                   const std::string& server, int& exit_code) {
-    if (server.empty()) return find_thing(session, kind, name, exit_code);
+Meant thing_of(Session& session, Kind kind, const std::string& name, const std::string& server) {
+    if (server.empty()) return find_thing(session, kind, name);
+    // A URI may be read though no list has it, and nothing but the server is needed for that.
+    if (kind == Kind::Resources) return NamedThing{server, {}};
     const auto listed = list_things(session, kind, server);
-    auto found = session.was_interrupted()
-                     ? Result<NamedThing>(Error{ErrorCode::Cancelled, "interrupted"})
-                     : service::find_thing_of(listed, kind, name, server);
-    if (found) return std::move(*found);
-    exit_code = session.report(found.error());
-    return {};
+    if (session.was_interrupted()) return session.report({ErrorCode::Cancelled, "interrupted"});
+    auto found = service::find_thing_of(listed, kind, name, server);
+    if (!found) return session.report(found.error());
+    return std::move(*found);
+}
+
+// What `then` returns of the thing of this name, in a session that was opened for it.
+int with_thing(const GlobalOptions& global, Kind kind, const std::string& name,
+               const std::string& server,
+               const std::function<int(Session&, const NamedThing&)>& then) {
+    const auto session = Session::open(global, Session::Life::OneShot, whoever_is_there());
+    if (!session) return kConfigError;
+    session->tell_troubles_of({server});
+    if (!session->servers().has(server)) return session->report_no_server(server);
+    const auto meant = thing_of(*session, kind, name, server);
+    const auto* thing = std::get_if<NamedThing>(&meant);
+    return thing ? then(*session, *thing) : std::get<int>(meant);
 }
 
 // Arguments of prompts are strings, whatever they look like.
@@ -227,7 +234,8 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
         static_cast<void>(stdout_error());  // whoever reads has it now
     };
     // JSON is one document.
-    const auto listed = list_things(session, kind, server, global.json ? Early() : Early{show});
+    const auto listed =
+        global.json ? list_things(session, kind, server) : list_things(session, kind, server, show);
     // What is there is listed though another server is not: that one is named on stderr, and the
     // exit code says that the list is not whole.
     if (!listed.errors.empty() && listed.answered == 0)
@@ -247,52 +255,55 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     return listed.errors.empty() ? kOk : kFailure;
 }
 
+Printed print_contents(const json::array& contents, const std::string& output_directory) {
+    Printed printed;
+    for (const auto& each : contents) {
+        const json::object block{{"type", "resource"}, {"resource", each}};
+        if (print_content(block, output_directory).failed) printed.failed = true;
+    }
+    return printed;
+}
+
 int read_resource_verb(const GlobalOptions& global, const std::string& uri,
                        const std::string& server, const std::string& output_directory) {
-    const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
-    if (!opened) return kConfigError;
-    auto& session = *opened;
-    session.tell_troubles_of({server});
-    if (!session.servers().has(server)) return session.report_no_server(server);
-    int exit_code = kOk;
-    const auto thing = server.empty() ? find_thing(session, Kind::Resources, uri, exit_code)
-                                      : NamedThing{server, {}};
-    if (!thing) return exit_code;
-    auto request = service::read_resource(thing->server, uri);
-    return ask(session, std::move(request), [&](const json::array& contents, const json::object&) {
-        Printed printed;
-        for (const auto& each : contents) {
-            const json::object block{{"type", "resource"}, {"resource", each}};
-            if (print_content(block, output_directory).failed) printed.failed = true;
-        }
-        return printed;
+    return with_thing(global, Kind::Resources, uri, server, [&](Session& session, const auto& of) {
+        return ask(session, service::read_resource(of.server, uri),
+                   [&](const json::array& contents, const json::object&) {
+                       return print_contents(contents, output_directory);
+                   });
     });
+}
+
+Printed print_messages(const json::array& messages, const std::string& output_directory) {
+    Printed printed;
+    for (const auto& each : messages) {
+        const auto& message = each.get_object();
+        print_foreign(text_of(message, "role") + ":");
+        const auto* content = message.if_contains("content");
+        if (content && print_content(*content, output_directory).failed) printed.failed = true;
+    }
+    return printed;
 }
 
 int get_prompt_verb(const GlobalOptions& global, const std::string& name, const std::string& server,
                     const std::vector<std::string>& pairs, const std::string& output_directory) {
     const auto arguments = string_arguments(pairs);
     if (!arguments) return report(arguments.error(), global);
-    const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
-    if (!opened) return kConfigError;
-    auto& session = *opened;
-    session.tell_troubles_of({server});
-    if (!session.servers().has(server)) return session.report_no_server(server);
-    int exit_code = kOk;
-    const auto thing = thing_of(session, Kind::Prompts, name, server, exit_code);
-    if (!thing) return exit_code;
-    auto request = service::get_prompt(*thing, name, *arguments);
-    if (!request) return session.report(request.error());
-    return ask(session, std::move(*request), [&](const json::array& messages, const json::object&) {
-        Printed printed;
-        for (const auto& each : messages) {
-            const auto& message = each.get_object();
-            print_foreign(text_of(message, "role") + ":");
-            const auto* content = message.if_contains("content");
-            if (content && print_content(*content, output_directory).failed) printed.failed = true;
-        }
-        return printed;
+    return with_thing(global, Kind::Prompts, name, server, [&](Session& session, const auto& of) {
+        auto request = service::get_prompt(of, name, *arguments);
+        if (!request) return session.report(request.error());
+        return ask(session, std::move(*request),
+                   [&](const json::array& messages, const json::object&) {
+                       return print_messages(messages, output_directory);
+                   });
     });
+}
+
+Printed print_completion(const json::array& values, const json::object& result) {
+    for (const auto& value : values) print_foreign(value.get_string());
+    const auto* told = core::object_in(&result, "completion");
+    if (core::flag_in(told, "hasMore") == true) say("there are more");
+    return {};
 }
 
 int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) {
@@ -300,27 +311,16 @@ int complete_verb(const GlobalOptions& global, const CompleteOptions& complete) 
     if (!argument) return report(argument.error(), global);
     const auto context = string_arguments(complete.context);
     if (!context) return report(context.error(), global);
-    const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
-    if (!opened) return kConfigError;
-    auto& session = *opened;
-    session.tell_troubles_of({complete.server});
-    if (!session.servers().has(complete.server)) return session.report_no_server(complete.server);
-    service::Completion completion{complete.prompt.empty() ? Kind::Templates : Kind::Prompts,
-                                   complete.prompt.empty() ? complete.resource : complete.prompt,
-                                   argument->first, argument->second, *context};
-    int exit_code = kOk;
-    const auto thing =
-        thing_of(session, completion.of, completion.name, complete.server, exit_code);
-    if (!thing) return exit_code;
-    auto request = service::complete(*thing, completion);
-    if (!request) return session.report(request.error());
-    return ask(session, std::move(*request),
-               [](const json::array& values, const json::object& result) {
-                   for (const auto& value : values) print_foreign(value.get_string());
-                   const auto* told = core::object_in(&result, "completion");
-                   if (core::flag_in(told, "hasMore") == true) say("there are more");
-                   return Printed();
-               });
+    const service::Completion completion{
+        complete.prompt.empty() ? Kind::Templates : Kind::Prompts,
+        complete.prompt.empty() ? complete.resource : complete.prompt, argument->first,
+        argument->second, *context};
+    return with_thing(global, completion.of, completion.name, complete.server,
+                      [&](Session& session, const auto& of) {
+                          auto request = service::complete(of, completion);
+                          if (!request) return session.report(request.error());
+                          return ask(session, std::move(*request), print_completion);
+                      });
 }
 
 constexpr const char* kSaved = "Where binary content is saved";

@@ -253,7 +253,8 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     if (timeout.count() > 0) session.set_due(begun + timeout);
     service::find_tool(session.servers(), session.caller(), call.name, timeout,
                        [&](auto found) { tool.emplace(std::move(found)); });
-    if (!session.wait([&] { return tool.has_value(); }))
+    const auto owners = protocol::servers_for(call.name, session.host().connections().ids());
+    if (!session.wait_for(owners.empty() ? "" : owners.front(), [&] { return tool.has_value(); }))
         return session.report({ErrorCode::Cancelled, "interrupted by the user"});
     session.tell_rules_without_tools();
     if (!*tool) return session.report_missing(tool->error());

@@ -14,13 +14,6 @@ namespace patchbay::config {
 
 namespace {
 
-const ServerKey* find_key(std::string_view name) {
-    const auto keys = server_keys();
-    const auto it =
-        std::find_if(keys.begin(), keys.end(), [&](const auto& key) { return key.name == name; });
-    return it == keys.end() ? nullptr : &*it;
-}
-
 class Compiler {
 public:
     Compiler(const std::string& id, const CompileContext& context,
@@ -83,7 +76,7 @@ private:
     }
 
     static std::string how_to_turn_on(const ServerEntry& entry) {
-        if (entry.off_with_its_file) return "set enabled = true at the top of that file";
+        if (!entry.turn_on.empty()) return entry.turn_on;
         return entry.as_written("enabled") == "disabled" ? "set disabled = false"
                                                          : "set enabled = true";
     }
@@ -98,7 +91,7 @@ private:
         if (entry->body.find("enabled")) turned_off_by_ = entry;
         for (const auto& member : entry->body.members) {
             remember(*source, member);
-            const auto* key = find_key(member.key);
+            const auto* key = find_server_key(member.key);
             if (!key) continue;  // a setting: take_settings() has it
             if (const auto wrong = key->take(server, member.value); !wrong.empty()) {
                 fail(*source, member.value.mark, entry->as_written(member.key) + ": " + wrong);
@@ -197,7 +190,7 @@ private:
         if (!entry->refused.empty()) return fail(*source, entry->mark, entry->refused);
         bool meant_to_connect = false;
         for (const auto& member : entry->body.members) {
-            const auto* key = find_key(member.key);
+            const auto* key = find_server_key(member.key);
             if (!key && is_nearly_a_connection(member.key)) {
                 meant_to_connect = true;
                 note(Severity::Error, *source, member.mark, unknown(member.key));
@@ -229,8 +222,7 @@ private:
     }
 
     void unknown_key(const Source& source, const Member& member) {
-        const auto& names = names_in_a_server();
-        if (std::find(names.begin(), names.end(), member.key) != names.end()) return;
+        if (is_name_in_a_server(member.key)) return;
         note(source.is_flag() ? Severity::Error : Severity::Warning, source, member.mark,
              unknown(member.key));
     }
@@ -240,9 +232,13 @@ private:
                hint_of_key(key, names_in_a_server(), context_.hints);
     }
 
-    static bool is_nearly_a_connection(const std::string& key) {
+    static bool is_name_in_a_server(const std::string& key) {
         const auto& names = names_in_a_server();
-        return std::find(names.begin(), names.end(), key) == names.end() &&
+        return std::find(names.begin(), names.end(), key) != names.end();
+    }
+
+    static bool is_nearly_a_connection(const std::string& key) {
+        return !is_name_in_a_server(key) &&
                !core::nearest(key, {"command", "url", "transport"}).empty();
     }
 
@@ -304,28 +300,24 @@ private:
         return true;
     }
 
-    // What may be set here, or else what was meant to define the server anew.
-    std::string hint_for(const std::string& key, const std::vector<std::string>& legal) const {
-        const auto& names = names_in_a_server();
-        const bool known = std::find(names.begin(), names.end(), key) != names.end();
-        auto hint = core::did_you_mean(key, legal, context_.hints);
-        return hint.empty() && !known ? core::did_you_mean(key, names, context_.hints) : hint;
-    }
-
     void overlay_key(Server& server, const Voice& voice, const Member& member) {
         const auto& source = *voice.source;
         const auto& written = voice.entry->as_written(member.key);
-        const auto* key = find_key(member.key);
+        const auto* key = find_server_key(member.key);
         if (!key || key->overlay == Overlay::No) {
             std::vector<std::string> legal;
             for (const auto& known : server_keys()) {
                 if (known.overlay == Overlay::Yes) legal.emplace_back(known.name);
             }
+            // What may be set here, or else what was meant to define the server anew.
+            auto hint = core::did_you_mean(member.key, legal, context_.hints);
+            if (hint.empty() && !is_name_in_a_server(member.key))
+                hint = core::did_you_mean(member.key, names_in_a_server(), context_.hints);
             return note(Severity::Error, source, member.mark,
                         "\"" + core::printable(written, 80) +
                             "\" cannot change a server that another source defines: without "
                             "transport, command or url an entry may set only " +
-                            core::join(legal, ", ") + hint_for(member.key, legal));
+                            core::join(legal, ", ") + hint);
         }
         const auto levels = server.tools;
         if (const auto wrong = key->take(server, member.value); !wrong.empty()) {
@@ -350,7 +342,8 @@ private:
         for (const auto& member : body.members) {
             if (member.key != "enabled" && member.key != "disabled_tools" && member.key != "tools")
                 continue;
-            if (const auto wrong = find_key(member.key)->take(wanted, member.value); !wrong.empty())
+            if (const auto wrong = find_server_key(member.key)->take(wanted, member.value);
+                !wrong.empty())
                 fail(*withheld.source, member.value.mark,
                      withheld.entry->as_written(member.key) + ": " + wrong);
         }

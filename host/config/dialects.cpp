@@ -64,6 +64,16 @@ public:
     }
 
 private:
+    // Of servers, by their names as written.
+    struct List {
+        std::string key;
+        Mark mark;
+        std::map<std::string, Mark> names;
+        std::string place() const {
+            return "\"" + key + "\" in line " + std::to_string(mark.line) + " of that file";
+        }
+    };
+
     void note(Severity severity, Mark mark, std::string text) {
         config::note(out_, severity, mark, std::move(text));
     }
@@ -136,17 +146,14 @@ private:
         if (kind == ServerList::None || !member.value.is(Node::Kind::List) ||
             member.value.items.size() > kMostInOne)
             return;
-        std::map<std::string, Mark> names;
+        List list{(in_mcp ? "mcp." : "") + core::printable(member.key, 80), member.mark, {}};
         for (const auto& item : member.value.items) {
             const auto* name = item.is(Node::Kind::Map) ? item.find("serverName") : &item;
             if (!name || !name->is(Node::Kind::Text)) return;
-            names.emplace(name->text, item.mark);
+            list.names.emplace(name->text, item.mark);
         }
         taken_lists_.insert(&member);
-        if (kind == ServerList::Off)
-            off_by_list_.merge(names);
-        else
-            only_.push_back(std::move(names));
+        (kind == ServerList::Off ? off_ones_ : only_).push_back(std::move(list));
     }
 
     void unread_list(Member& member, const std::string& key) {
@@ -155,19 +162,23 @@ private:
         close_for(member, text);
     }
 
-    bool left_out(const std::string& server) const {
-        return off_by_list_.contains(server) ||
-               std::any_of(only_.begin(), only_.end(),
-                           [&](const auto& names) { return !names.contains(server); });
+    // What turns it on again; empty: no list turns it off.
+    std::string left_out(const std::string& server) const {
+        for (const auto& list : off_ones_)
+            if (list.names.contains(server)) return "take it out of " + list.place();
+        for (const auto& list : only_)
+            if (!list.names.contains(server)) return "add it to " + list.place();
+        return {};
     }
 
     // A list may name servers of other files.
     void turn_off_elsewhere() {
-        auto left = off_by_list_;
+        std::map<std::string, Mark> left;
+        for (const auto& list : off_ones_) left.insert(list.names.begin(), list.names.end());
         for (const auto& entry : out_.servers) left.erase(entry.id);
         for (const auto& [name, mark] : left) {
             ServerEntry entry{name, mark, Node::of_map(mark), {}};
-            entry.body.members.push_back({"enabled", mark, Node::of_flag(false, mark)});
+            turn_off(entry, left_out(name));
             out_.servers.push_back(std::move(entry));
         }
     }
@@ -368,14 +379,17 @@ private:
             pass_over_foreign(entry, dialect, out_);
             hoist_transport(entry);
             rename(entry, dialect);
-            if ((off_ && (dialect == kOurs || dialect == kVsCode)) || left_out(entry.id))
-                turn_off(entry);
+            // Beside another program's servers `enabled` may be of something else, unless it is false.
+            if (off_ && (dialect == kOurs || dialect == kVsCode || root_.find("enabled")->is(Node::Kind::Flag)))
+                turn_off(entry, "set enabled = true at the top of that file");
+            else if (auto turn_on = left_out(entry.id); !turn_on.empty())
+                turn_off(entry, std::move(turn_on));
         }
         out_.servers.push_back(std::move(entry));
     }
 
-    static void turn_off(ServerEntry& entry) {
-        entry.off_with_its_file = true;
+    static void turn_off(ServerEntry& entry, std::string turn_on) {
+        entry.turn_on = std::move(turn_on);
         if (auto* said = entry.body.find("enabled")) {
             if (said->is(Node::Kind::Flag)) said->flag = false;
             return;
@@ -409,8 +423,7 @@ private:
     std::size_t stray_names_ = 0;
     bool off_ = false;                               // `enabled` of the whole file
     std::set<const Member*> taken_lists_;            // of servers: read into the next two
-    std::map<std::string, Mark> off_by_list_;        // by name, as written
-    std::vector<std::map<std::string, Mark>> only_;  // the only ones, as each list has it
+    std::vector<List> off_ones_, only_;              // what is off, and what alone is not
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include "config/approval.hpp"
 #include "config/launch.hpp"
 #include "config/load.hpp"
-#include "config/secret_values.hpp"
+#include "config/secret_names.hpp"
 #include "config/secrets.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"

@@ -44,7 +44,7 @@ struct ServerEntry {
     std::optional<std::string> program = {};
     // Of keys that the file calls otherwise: ours to its own. "enabled" is "disabled", turned round.
     std::map<std::string, std::string> aliases = {};
-    bool off_with_its_file = false;  // by the file's own `enabled`
+    std::string turn_on = {};  // what to do, where the file turns it off outside of the entry
     // By settle_ids(): it may mean this server too, and it allows nothing here.
     bool only_forbids = false;
     Words words = Words::Ours;

@@ -28,6 +28,7 @@ struct ServerKey {
     Take<Server> take;
 };
 std::span<const ServerKey> server_keys();
+const ServerKey* find_server_key(std::string_view name);  // null: it is none
 
 // Keys of the transports we ship, for hints and for checks without loaded plugins.
 struct TransportKeys {
@@ -72,6 +73,7 @@ std::string wrong_number(std::string_view expected, const Node& value);
 std::string take_text(std::string& target, const Node& value);
 std::string take_flag(bool& target, const Node& value);
 std::string take_texts(std::vector<std::string>& target, const Node& value);
+std::string take_object(boost::json::object& target, const Node& value);
 std::string take_duration(std::chrono::milliseconds& target, const Node& value, double unit_ms,
                           double least_ms = 1);
 std::string take_one_of(std::string& target, const Node& value,

@@ -40,12 +40,6 @@ std::string take_levels(std::map<std::string, Level>& target, const Node& value)
     return {};
 }
 
-std::string take_object(boost::json::object& target, const Node& value) {
-    if (!value.is(Node::Kind::Map)) return mismatch("a table", value);
-    target = to_object(value);
-    return {};
-}
-
 const std::vector<std::string>& protocols() {
     static const std::vector<std::string> words = {"auto",       "2026-07-28", "2025-11-25",
                                                    "2025-06-18", "2025-03-26", "2024-11-05"};
@@ -253,6 +247,12 @@ std::span<const ServerKey> server_keys() {
     return kServerKeys;
 }
 
+const ServerKey* find_server_key(std::string_view name) {
+    const auto* const it = std::find_if(std::begin(kServerKeys), std::end(kServerKeys),
+                                        [&](const auto& key) { return key.name == name; });
+    return it == std::end(kServerKeys) ? nullptr : it;
+}
+
 const std::vector<TransportKeys>& usual_settings() {
     static const std::vector<std::string> kRemote = {
         "url",        "headers", "connect_timeout_ms", "ca_file", "client_certificate",
@@ -307,9 +307,7 @@ std::string mismatch(std::string_view expected, const Node& value) {
     const auto told = "expected " + std::string(expected) + ", found ";
     if (value.is(Node::Kind::Text) && expected == kFlag) {
         // No other text is shown: it may be a secret that landed in the wrong place.
-        auto small = value.text;
-        std::transform(small.begin(), small.end(), small.begin(),
-                       [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+        const auto small = core::lower(value.text);
         for (const auto& [meant, words] : kWordsForFlags)
             if (std::find(words.begin(), words.end(), small) != words.end())
                 return told + "\"" + value.text + "\"; write " + meant;
@@ -349,6 +347,12 @@ std::string take_texts(std::vector<std::string>& target, const Node& value) {
         texts.push_back(item.text);
     }
     target = std::move(texts);
+    return {};
+}
+
+std::string take_object(boost::json::object& target, const Node& value) {
+    if (!value.is(Node::Kind::Map)) return mismatch("a table", value);
+    target = to_object(value);
     return {};
 }
 

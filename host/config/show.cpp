@@ -1,5 +1,6 @@
 #include "config/show.hpp"
 
+#include "config/secret_names.hpp"
 #include "config/secret_values.hpp"
 
 #include <algorithm>
@@ -144,6 +145,7 @@ json::object limits_json(const core::Limits& limits) {
 
 json::object permissions_json(const Permissions& permissions) {
     json::object out;
+    // Without a list nothing is barred, by an empty one everything.
     if (permissions.allow) out["allow"] = texts(*permissions.allow);
     out["deny"] = texts(permissions.deny);
     return out;
@@ -157,7 +159,8 @@ json::object to_json(const Server& server) {
     out["enabled"] = server.enabled;
     const auto settings = hide(server.settings);
     for (const auto& setting : settings.get_object()) out[setting.key()] = setting.value();
-    // From here on only what was set, or differs from the default: a reader looks for what is special.
+    // From here on, but for the time-outs, only what was set or differs from the default: a reader looks
+    // for what is special.
     if (!server.expand) out["expand"] = false;
     if (!server.auth.empty()) out["auth"] = server.auth;
     if (!server.bearer_token_env_var.empty())

@@ -3,8 +3,10 @@
 #include "config/approval.hpp"
 #include "config/merge.hpp"
 #include "core/ownership.hpp"
+#include "core/spelling.hpp"
 #include "core/text.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -41,10 +43,34 @@ std::vector<std::string> named(const std::string& stem) {
     return paths;
 }
 
-std::string known_suffixes() {
+std::vector<std::string> suffixes() {
     std::vector<std::string> known;
     for (const auto& [suffix, format] : kSuffixes) known.emplace_back(suffix);
-    return core::join(known, ", ");
+    return known;
+}
+
+// Files that somebody most likely took for an enterprise file: `Enterprise.toml`, `enterprise.tml`.
+// What they forbid would be passed over in silence.
+std::vector<std::string> misnamed_enterprise(const std::string& directory) {
+    static const core::Spelling stem("enterprise");
+    std::vector<std::string> paths;
+    std::error_code failed;
+    for (std::filesystem::directory_iterator each(directory, failed), end; !failed && each != end;
+         each.increment(failed)) {
+        const auto path = each->path();
+        const auto suffix = path.extension().string();
+        const auto known = suffixes();
+        const bool exact = path.stem() == "enterprise" &&
+                           std::find(known.begin(), known.end(), suffix) != known.end();
+        const bool kept_aside = suffix.ends_with('~');
+        if (exact || kept_aside || stem.distance(path.stem().string()).value_or(3) > 2) continue;
+        const bool near = std::any_of(known.begin(), known.end(), [&](const std::string& one) {
+            return core::Spelling(one).distance(suffix).value_or(2) <= 1;
+        });
+        if (near) paths.push_back(path.string());
+    }
+    std::sort(paths.begin(), paths.end());
+    return paths;
 }
 
 class Discovery {
@@ -59,6 +85,17 @@ public:
             auto& place =
                 enterprise_places.emplace_back(Candidate{Scope::Enterprise, path, {}, {}});
             look(place, {Scope::Enterprise, 0, place.path}, enterprise);
+        }
+        for (const auto& path : misnamed_enterprise(environment_.enterprise_directory)) {
+            auto& place = enterprise_places.emplace_back(Candidate{
+                Scope::Enterprise, path, Candidate::Found::Broken,
+                "not read: the name is expected to be one of enterprise" + core::join(suffixes(), ", enterprise")});
+            Fragment fragment;
+            fragment.source = {Scope::Enterprise, 0, path};
+            fragment.broken = true;
+            fragment.diagnostics.push_back(
+                {Severity::Error, fragment.source.place({}), place.note, {}});
+            enterprise.push_back(std::move(fragment));
         }
         for (const auto& fragment : enterprise) {
             if (fragment.broken) out_.closed_by = fragment.source.file + " is broken";
@@ -395,7 +432,7 @@ Fragment read_source(const std::string& path, Source source, Candidate& candidat
     }
     candidate.found = Candidate::Found::Unreadable;
     candidate.note =
-        text ? "unknown kind of file; expected one of " + known_suffixes() : text.error().message;
+        text ? "unknown kind of file; expected one of " + core::join(suffixes(), ", ") : text.error().message;
     fragment.broken = true;
     fragment.diagnostics.push_back(
         {Severity::Error, fragment.source.place({}), candidate.note, {}});

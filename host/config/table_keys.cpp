@@ -36,12 +36,6 @@ std::string take_spin(std::chrono::microseconds& target, const Node& value) {
     return {};
 }
 
-std::string take_object(boost::json::object& target, const Node& value) {
-    if (!value.is(Node::Kind::Map)) return mismatch("a table", value);
-    target = to_object(value);
-    return {};
-}
-
 // A setting of the stdio plugin for all its servers. The name of a variable is as its schema has it.
 std::string take_passed(std::vector<std::string>& target, const Node& value) {
     if (!value.is(Node::Kind::Map)) return mismatch("a table", value);
@@ -224,7 +218,7 @@ const std::array kTableKeys = {
              }},
 
     TableKey{
-        "log", "level", kAnyone,
+        "log", "level", kNotProject,  // it could hide what we have to say of it
         [](C& c, N v) {
             return take_one_of(c.log_level, v, {"trace", "debug", "info", "warn", "error", "off"});
         }},

@@ -58,7 +58,7 @@ std::optional<std::vector<std::string>> closed_names(const json::value& schema) 
 
 class Checker {
 public:
-    explicit Checker(Config& config) : config_(config) {}
+    Checker(Config& config, core::Effort& hints) : config_(config), hints_(hints) {}
 
     void fail(const Server& server, const std::string& text) {
         config_.diagnostics.push_back(
@@ -94,7 +94,10 @@ public:
             }
             const auto& place = place_of(server, name);
             const bool rule = is_rule_of_a_server(name, server.settings.at(name), server.words);
-            const auto hint = hint_for(name, legal);
+            // What belongs to the server and stands in its `config` is offered as itself.
+            const auto hint = find_server_key(name)
+                                  ? "; it stands in the server itself, not in its config"
+                                  : hint_of_key(name, legal, hints_);
             const bool fails = rule || server.place.scope == Scope::Enterprise;
             if (fails) harmless = false;
             config_.diagnostics.push_back(
@@ -126,24 +129,11 @@ public:
         return {};
     }
 
-    std::string near_name(const std::string& name, const std::vector<std::string>& known) {
-        return core::did_you_mean(name, known, hints_);
-    }
-
 private:
     static std::string what_forbids(const Server& server) {
         return std::string(
                    "; what forbids is enabled, enabled_tools, disabled_tools, tools and trust") +
                (server.words == Words::Ours ? ", and a key of your own begins with \"x-\"" : "");
-    }
-
-    // What belongs to the server and stands in its `config` is offered as itself.
-    std::string hint_for(const std::string& name, const std::vector<std::string>& legal) {
-        const auto keys = server_keys();
-        const bool ours = std::any_of(keys.begin(), keys.end(),
-                                      [&](const ServerKey& key) { return key.name == name; });
-        return ours ? "; it stands in the server itself, not in its config"
-                    : hint_of_key(name, legal, hints_);
     }
 
     const Place& place_of(const Server& server, const std::string& setting) const {
@@ -155,7 +145,7 @@ private:
     }
 
     Config& config_;
-    core::Effort hints_{core::Effort::kOneLoad};
+    core::Effort& hints_;
 };
 
 // What the server's transport and those of its fallback read; nothing when one reads anything.
@@ -209,7 +199,8 @@ json::object settings_for(const json::object& settings, const json::value& schem
 
 void check_transports(Config& config, const std::vector<KnownTransport>& known,
                       const SchemaCompiler& compiler) {
-    Checker checker(config);
+    core::Effort hints(core::Effort::kOneLoad);
+    Checker checker(config, hints);
     std::map<std::string, SettingsValidator> validators;  // by transport
     std::vector<std::string> names;
     for (const auto& transport : known)
@@ -228,7 +219,7 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
             checker.fail(server, "unknown transport \"" + core::printable(server.transport, 80) +
                                      "\"; loaded transports: " +
                                      (names.empty() ? "none" : core::join(names, ", ")) +
-                                     checker.near_name(server.transport, names));
+                                     core::did_you_mean(server.transport, names, hints));
             return false;
         }
         server.local = it->local;
@@ -246,7 +237,7 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
                              "\" in fallback is passed over" +
                              (missing != known.end() ? ": " + missing->unusable : "") +
                              "; loaded transports: " + core::join(names, ", ") +
-                             checker.near_name(name, names));
+                             core::did_you_mean(name, names, hints));
             return true;
         });
         const auto closed = names_of_all(server, known);
@@ -254,7 +245,7 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
         if (const auto rule = closed ? std::string() : checker.rule_that_passes(server, it->schema);
             !rule.empty()) {
             checker.fail(server, rule,
-                         unread_rule(rule) + checker.near_name(rule, names_in_a_server()));
+                         unread_rule(rule) + core::did_you_mean(rule, names_in_a_server(), hints));
             return false;
         }
         if (is_command_line(server)) {

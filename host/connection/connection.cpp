@@ -7,6 +7,10 @@
 
 namespace patchbay::connection {
 
+ErrorCode refusal_of(State state) {
+    return state == State::AuthRequired ? ErrorCode::AuthRequired : ErrorCode::Unavailable;
+}
+
 const char* name_of(State state) {
     switch (state) {
         case State::Disabled:

@@ -59,8 +59,7 @@ void Connection::Impl::release(CallerNumber caller) {
 
 Error Connection::Impl::why_not_ready() const {
     const auto state = supervisor.shown();
-    return {state == State::AuthRequired ? ErrorCode::AuthRequired : ErrorCode::Unavailable,
-            name.in_state(name_of(state), shown.last_error)};
+    return {refusal_of(state), name.in_state(name_of(state), shown.last_error)};
 }
 
 void Connection::Impl::begin_attempt() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "config/config.hpp"
+#include "core/result.hpp"
 
 #include <chrono>
 #include <map>
@@ -26,6 +27,8 @@ enum class State {
     Failed,
     Untrusted  // of a checkout, and nobody has approved it: there is no connection
 };
+// Why a server in this state, which is not Ready, gives nothing.
+ErrorCode refusal_of(State state);
 const char* name_of(State state);  // "auth_required"; Idle (configured, not asked for) is "idle"
 
 // One of several to the same server.

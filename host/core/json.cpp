@@ -252,4 +252,19 @@ std::string key_of_pointer_token(std::string_view token) {
     return out;
 }
 
+std::size_t json_cost(std::string_view text) {
+    std::size_t values = 1;
+    bool in_string = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (c == '"')
+            in_string = !in_string;
+        else if (in_string)
+            at += c == '\\';
+        else
+            values += c == ',' || c == '[' || c == '{';
+    }
+    return std::max(text.size(), values * kValueBytes);
+}
+
 }  // namespace patchbay::core

@@ -36,6 +36,11 @@ Result<boost::json::value> parse_json(std::string_view text, JsonLimits limits =
 // The same for text that has to be an object.
 Result<boost::json::object> parse_json_object(std::string_view text, JsonLimits limits = {});
 
+// What text costs that is read: its bytes, or kValueBytes for each value in it where that is more. A
+// tree of many small values takes a multiple of their text.
+inline constexpr std::size_t kValueBytes = 64;
+std::size_t json_cost(std::string_view text);
+
 // Null or nullopt: absent, or of another kind. `object` may be null itself.
 const boost::json::object* object_in(const boost::json::object* object, std::string_view key);
 const boost::json::array* array_in(const boost::json::object* object, std::string_view key);

@@ -20,7 +20,7 @@ struct Limits {
     std::size_t tools_per_server = 10'000;
     std::size_t items_per_list = 10'000;  // of resources, templates or prompts
     std::size_t pages_per_list = 1'000;
-    std::size_t list_bytes = 32u << 20;    // of one list, over all its pages
+    std::size_t list_bytes = 32u << 20;    // of one list, over all its pages; core::json_cost()
     std::size_t schema_bytes = 64u << 10;  // one tool's input or output schema
     std::size_t schema_depth = 64;
     std::size_t description_bytes = 2u << 10;  // shown to a model; the rest is cut

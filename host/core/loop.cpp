@@ -109,6 +109,8 @@ struct Loop::Impl {
         opened(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), "timerfd_create");
 
     std::unordered_map<WatchId, std::shared_ptr<Watch>> watches;
+    // Of a number that was closed too early and given out again, the watch that has it now.
+    std::unordered_map<int, WatchId> holders;
     std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines;
     std::unordered_map<TimerId, std::function<void()>> timers;
     std::deque<std::function<void()>> deferred;
@@ -146,8 +148,14 @@ struct Loop::Impl {
             throw std::system_error(errno, std::generic_category(), "epoll_ctl");
     }
 
+    bool holds(const Watch& watch, WatchId id) const {
+        const auto holder = holders.find(watch.fd);
+        return holder != holders.end() && holder->second == id;
+    }
+
     // Cannot fail on a descriptor that is registered and open, as long as its watch is.
     void settle(Watch& watch, WatchId id) const {
+        if (!holds(watch, id)) return;
         auto event = event_of(watch.wanted, id);
         ::epoll_ctl(epoll.get(), EPOLL_CTL_MOD, watch.fd, &event);
         watch.registered = watch.wanted;
@@ -306,6 +314,7 @@ Result<Loop::WatchId> Loop::watch(int fd, unsigned events,
     if (::epoll_ctl(impl_->epoll.get(), EPOLL_CTL_ADD, fd, &event) != 0)
         return Error{ErrorCode::Io, "cannot watch descriptor " + std::to_string(fd) + ": " +
                                         std::generic_category().message(errno)};
+    impl_->holders[fd] = id;
     impl_->watches.emplace(id,
                            std::make_shared<Watch>(Watch{fd, std::move(ready), events, events}));
     return id;
@@ -327,6 +336,8 @@ void Loop::unwatch(WatchId id) {
     if (found == impl_->watches.end()) return;
     const auto watch = std::move(found->second);
     impl_->watches.erase(found);
+    if (!impl_->holds(*watch, id)) return;
+    impl_->holders.erase(watch->fd);
     ::epoll_ctl(impl_->epoll.get(), EPOLL_CTL_DEL, watch->fd, nullptr);
 }
 

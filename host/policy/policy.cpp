@@ -61,6 +61,7 @@ void Policy::ForbidList::compile() {
 const Rule* Policy::ForbidList::match(const Question& question) const {
     if (const auto* rule = certain_.match(question.public_name)) return rule;
     if (doubts_.empty() || question.tool.empty()) return nullptr;
+    if (question.reading == Question::Reading::Certain) return nullptr;
     const auto found = doubts_.find(question.server);
     if (found == doubts_.end()) return nullptr;
     auto& doubts = found->second;
@@ -269,13 +270,8 @@ std::string Policy::reason(const Question& question, const Verdict& verdict) con
 
 std::optional<std::string> Policy::certain_denial(core::Trust trust, std::string_view server,
                                                   std::string_view public_name) const {
-    // What it lists may be the odd names of rules.
-    static const struct AnyTool final : ListedTools {
-        std::uint64_t version() const override { return 0; }
-        bool any(std::string_view, std::string_view, bool) const override { return true; }
-    } any_tool;
     Question question{trust, server, {}, public_name};
-    question.listed = &any_tool;
+    question.reading = Question::Reading::Certain;  // what it lists may be the odd names of rules
     const auto rules = servers_.find(server);
     if (rules != servers_.end()) {
         const auto raw = public_name.substr(std::min(server.size() + 7, public_name.size()));

@@ -41,6 +41,8 @@ struct Question {
     std::string_view public_name;         // mcp__server__tool
     std::string_view what = "requests";   // of the server itself, for the reason: "resources"
     const ListedTools* listed = nullptr;  // of all servers; null: a rule is read as if none had any
+    // Certain: a rule counts for what it means whatever servers list.
+    enum class Reading { AsListed, Certain } reading = Reading::AsListed;
 };
 
 // What somebody wrote that decides.

@@ -123,7 +123,7 @@ bool is_closed(const json::object& schema) {
 // Whether the schema speaks of its properties in places that are not looked into here.
 bool looks_elsewhere(const json::object& schema) {
     for (const char* key : {"patternProperties", "allOf", "anyOf", "oneOf", "if", "$ref",
-                            "dependentSchemas", "unevaluatedProperties"}) {
+                            "$dynamicRef", "dependentSchemas", "unevaluatedProperties"}) {
         if (schema.contains(key)) return true;
     }
     return false;
@@ -174,6 +174,7 @@ Result<json::value> coerce_argument(const json::value& input_schema, const std::
     if (const auto* properties = properties_of(input_schema)) {
         if (const auto* property = properties->if_contains(name)) reading.read(*property);
     }
+    // Before it is read as JSON: a choice may be spelt like a number, as "1.10" of versions.
     const json::value verbatim(json::string(text.data(), text.size()));
     const bool is_choice = std::any_of(reading.choices.begin(), reading.choices.end(),
                                        [&](const auto* choice) { return *choice == verbatim; });
@@ -243,10 +244,8 @@ std::vector<std::string> unchecked_in(const json::value& input_schema) {
 std::vector<std::string> undeclared_in(const json::object& arguments, const json::value& schema) {
     const auto* properties = properties_of(schema);
     if (!properties || properties->empty()) return {};
-    for (const char* elsewhere :
-         {"additionalProperties", "unevaluatedProperties", "patternProperties", "$ref",
-          "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"})
-        if (member_of(schema, elsewhere)) return {};
+    if (looks_elsewhere(schema.get_object()) || member_of(schema, "additionalProperties"))
+        return {};
     std::vector<std::string> known, sentences;
     for (const auto& property : *properties) known.emplace_back(property.key());
     for (const auto& argument : arguments)

@@ -77,7 +77,6 @@ void NameTable::settle() const {
         at->second.as_they_are.push_back(&pair);
         met.push_back(at);
     }
-    names_made_ = names_.size();
     while (!met.empty()) {
         const auto at = met.back();
         met.pop_back();
@@ -86,7 +85,6 @@ void NameTable::settle() const {
         for (const auto* pair : std::exchange(as_they_are, {})) {
             auto& name = names_.find(*pair)->second;
             name = name_told_apart(pair->first, pair->second);
-            ++names_made_;
             const auto now = sharing.try_emplace(name).first;
             auto& first = now->second.told_apart;
             if (!first || *pair < *first) first = pair;

@@ -42,19 +42,12 @@ public:
     std::optional<std::pair<std::string, std::string>> find(const std::string& name) const;
     std::vector<std::string> names() const;  // sorted
 
-    // How many names the last settling made: each pair's, and once more for one that is told apart.
-    std::size_t names_made() const {
-        settle();
-        return names_made_;
-    }
-
 private:
     using Pair = std::pair<std::string, std::string>;
     void settle() const;
 
     mutable std::map<Pair, std::string> names_;  // pair -> its name
     mutable std::map<std::string, Pair> pairs_;  // and back
-    mutable std::size_t names_made_ = 0;
     mutable bool settled_ = true;
 };
 

@@ -67,7 +67,7 @@ private:
             return fail("failed: " +
                         (error ? core::printable(error->message, 500) : "unreadable error"));
         }
-        bytes_ += reply.result.size();
+        bytes_ += core::json_cost(reply.result);
         if (bytes_ > limits_.list_bytes)
             return too_much(limits_.list_bytes, "bytes over its pages", "list_bytes");
         auto page = core::parse_json_object(reply.result, {.depth = limits_.json_depth});

@@ -47,6 +47,7 @@ void ToolFinder::locate(const connection::Caller& caller, const std::string& nam
             connection->get().refresh_tools(told);
         } else {
             search->refused = connection.error();
+            // Whoever asks is told from the loop, as of a server that is there.
             pool_.loop().defer([told] { told({}); });
         }
     }
@@ -66,6 +67,7 @@ void ToolFinder::find(const connection::Caller& caller, const std::string& name,
         if (search->timer) loop.cancel(search->timer);
         std::exchange(search->found, nullptr)(std::move(outcome));
     };
+    // What it began goes on behind it: a server that comes up late serves whoever asks next.
     if (timeout.count() > 0) {
         search->timer = loop.after(
             timeout, [this, watch = alive_, end, number = caller.number(), name, timeout] {
@@ -102,6 +104,7 @@ policy::Verdict ToolFinder::judge(const Entry& entry, core::Trust trust) const {
     return policy_.judge(question_about(entry, trust));
 }
 
+// To no one in particular: trust decides what may be called, and never what is listed.
 std::vector<std::string> ToolFinder::listed_names() {
     std::vector<std::string> names;
     for (const auto& entry : index_.entries())
@@ -123,12 +126,11 @@ Error ToolFinder::why_missing(connection::CallerNumber caller, const std::string
         const auto* held = pool_.held(id, caller);
         const auto status = held ? held->status() : connection::Status();
         if (status.state == State::Ready) continue;
-        const auto code =
-            status.state == State::AuthRequired ? ErrorCode::AuthRequired : ErrorCode::Unavailable;
-        return {code, status.last_error.empty()
-                          ? "server \"" + id + "\" is " + name_of(status.state)
-                          : status.last_error};
+        return {refusal_of(status.state), status.last_error.empty()
+                                              ? "server \"" + id + "\" is " + name_of(status.state)
+                                              : status.last_error};
     }
+    // From here on the caller holds a connection to each that is ready.
     const std::string wanted = "\"" + core::printable(name, 80) + "\"";
     for (const auto& id : servers) {
         if (const auto* error = pool_.held(id, caller)->tools_error())

@@ -106,6 +106,7 @@ Error Servers::nobody_to_ask() const {
 }
 
 Error Servers::missing(Error error, std::string_view server) const {
+    // Of a file that could not be read nobody knows which servers it defines.
     const auto& diagnostics = config_.diagnostics;
     const bool unread = std::any_of(diagnostics.begin(), diagnostics.end(), [](const auto& each) {
         return each.severity == config::Severity::Error && each.server.empty();

@@ -88,8 +88,7 @@ std::vector<Status> statuses_of_all(std::vector<Status> statuses,
 }
 
 Error why_not_ready(const Status& status) {
-    const bool login = status.state == State::AuthRequired;
-    return {login ? ErrorCode::AuthRequired : ErrorCode::Unavailable, status.last_error};
+    return {refusal_of(status.state), status.last_error};
 }
 
 bool undecided(const Status& status) {

@@ -75,7 +75,7 @@ std::string to_json(const ThingList& list, Kind kind) {
 void ThingListing::list_of_all(Servers servers) {
     of_all_ = true;
     const auto ids = known_.connections().ids();
-    for (const auto& id : ids) missing_[id] = nullptr;
+    for (const auto& id : ids) missing_[id] = nullptr;  // so that cut_short() names it
     known_.connections().loop().defer([self = weak_from_this(), ids, servers] {
         const auto listing = self.lock();
         if (!listing || !listing->done_) return;  // dropped, or cut short
@@ -216,6 +216,7 @@ std::optional<Result<NamedThing>> find_thing(const ThingList& list, Kind kind,
 Result<NamedThing> find_thing_of(const ThingList& list, Kind kind, const std::string& name,
                                  const std::string& server) {
     if (!list.errors.empty()) {
+        // A server that is there, but whose list is of no use, may be asked for what it does not list.
         const auto& error = list.errors.front().error;
         const bool lists_none = error.code == ErrorCode::Protocol ||
                                 error.code == ErrorCode::Unsupported ||

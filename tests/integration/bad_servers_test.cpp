@@ -313,6 +313,20 @@ TEST(BadServersTogether, StatusShowsEachAndIsNotHeldUp) {
     EXPECT_EQ(nothing_left(), "");
 }
 
+TEST(OneSilentServer, IsSaidToBeWaitedFor) {
+    Home home;
+    home.add_example("silent", {"--never-answer"}, {{"startup_timeout_sec", 60}});
+    for (const Words& words : {Words{"call", "mcp__silent__x"}, Words{"resources", "list"},
+                               Words{"tools", "--server", "silent"}}) {
+        Program program(home.patchbay(words));
+        EXPECT_TRUE(program.wait_until(
+            [&] { return program.err().find("waiting for silent ...\n") != std::string::npos; }))
+            << words[0];
+        program.signal(SIGINT);
+        EXPECT_EQ(program.finish().exit_code, 130);
+    }
+}
+
 // Each list, and something of a server that answers.
 class SilentServer : public testing::TestWithParam<std::pair<Words, const char*>> {};
 

@@ -98,6 +98,21 @@ TEST_P(Batch, ABarrierMayFollowABarrier) {
     EXPECT_LT(lines.place("e"), lines.place(2));
 }
 
+TEST_P(Batch, WhoDoesNotReadTheAnswersHoldsUpNothingElse) {
+    const auto input = home.add_recorded("x", {"--era", GetParam()});
+    // More than a pipe holds, and too soon for the time-out to pass before.
+    const auto much = "{\"message\":\"" + std::string(600'000, 'x') + "\"}";
+    auto requests = call("5", "sleep", kForever, ",\"timeout_ms\":1000");
+    for (int id = 1; id <= 4; ++id) requests += call(std::to_string(id), "echo", much);
+    Program batch(home.patchbay({"batch", home.write("requests", requests)}));
+    ASSERT_TRUE(wait_for_file(input, "cancelled")) << "its time-out went by";
+    batch.signal(SIGINT);
+    const auto done = batch.finish();
+    EXPECT_EQ(done.exit_code, 130);
+    EXPECT_THAT(done.err, Not(HasSubstr("hangs")));
+    EXPECT_EQ(Lines(done.out).kind(5), "timeout");
+}
+
 TEST_P(Batch, NothingToReadIsNoRequest) {
     const auto done = home.run({"batch", "/dev/null"});
     EXPECT_EQ(done.exit_code, 0);

@@ -50,6 +50,18 @@ TEST(ConfigPlan, SaysWhatAnEditWouldDo) {
     EXPECT_EQ(object.at("stop"), json::array());
 }
 
+TEST(ConfigPlan, KeepsWhatWasRememberedWhenTheFilesAreBroken) {
+    Home home;
+    configure(home, kBefore);
+    const auto file = remembered(home);
+    const auto before = read_file(file);
+    configure(home, "[servers.a\n");
+    const auto refused = home.run({"config", "plan", "--remember"});
+    EXPECT_EQ(refused.exit_code, 4);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("config.toml:1"), HasSubstr("not remembered")));
+    EXPECT_EQ(read_file(file), before);
+}
+
 TEST(ConfigPlan, KeepsNoValueOfASetting) {
     Home home;
     configure(home, kBefore);

@@ -1,6 +1,7 @@
 // What connections ask of the rooms above them, when a test has nothing to say about it.
 #pragma once
 
+#include "connection/caller.hpp"
 #include "connection/context.hpp"
 
 #include <functional>
@@ -27,6 +28,38 @@ struct NoCredentials final : connection::CredentialSource {
         return Error{ErrorCode::Internal, "nobody signs in"};
     }
     std::optional<std::string> variable(const std::string&) const override { return {}; }
+};
+
+struct NoEras final : connection::EraMemory {
+    connection::KnownEra find(const std::string&) override { return {}; }
+    void remember(const std::string&, const connection::KnownEra&) override {}
+};
+
+class NoEvents : public connection::ServerEvents {
+    void on_output(const std::string&, bool, std::string_view) override {}
+    void on_state(const std::string&, connection::State) override {}
+    void on_tools_changed(const std::string&) override {}
+};
+
+// What a pool of connections borrows, all of the above, for a fixture that is what hears of servers.
+class PoolParts : protected NoEvents {
+protected:
+    connection::Context context(core::Loop& loop, connection::TransportSource& transports,
+                                connection::Terms terms) {
+        terms.identity = {{{"name", "t"}}, {}};
+        return {.loop = loop,
+                .events = *this,
+                .callers = callers,
+                .eras = eras,
+                .expander = expander,
+                .transports = transports,
+                .credentials = credentials,
+                .terms = std::move(terms)};
+    }
+    connection::Callers callers;
+    NoEras eras;
+    PlainExpander expander;
+    NoCredentials credentials;
 };
 
 // Opens what the test's function gives.

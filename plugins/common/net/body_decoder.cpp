@@ -50,11 +50,14 @@ void BodyDecoder::check() const {
 }
 
 void BodyDecoder::read(const Head& head) {
+    // These have no body, whatever else the header says (RFC 9112 section 6.3).
     if (head.status == 204 || head.status == 304 || head.status < 200) {
         kind_ = Kind::Length;
         state_ = State::Over;
         return;
     }
+    // A length that can be read in two ways is refused: a proxy on the way may have read the other one,
+    // and what is left of this body would be taken for the next answer.
     std::string length;
     bool chunked = false;
     for (const auto& [name, value] : head.fields) {
@@ -139,6 +142,7 @@ void BodyDecoder::take_line(char byte) {
             auto size = std::string_view(line).substr(0, line.find(';'));
             while (!size.empty() && (size.back() == ' ' || size.back() == '\t'))
                 size.remove_suffix(1);
+            // 15 digits are far more than any chunk has, and fit into `left_`.
             if (size.size() > 15 || !read_number(size, left_, 16)) refuse("a chunk without a size");
             state_ = left_ > 0 ? State::Data : State::Trailer;
             break;

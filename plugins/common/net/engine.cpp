@@ -1,5 +1,6 @@
 #include "net/engine.hpp"
 
+#include "net/redirect.hpp"
 #include "net/workers.hpp"
 
 #include <Poco/Exception.h>
@@ -293,9 +294,7 @@ bool Engine::advance(const TaskPtr& task) {
 
 // False: the answer is a redirect that is followed.
 bool Engine::take_head(const TaskPtr& task, const Head& head) {
-    const bool moved = head.status == 301 || head.status == 302 || head.status == 303 ||
-                       head.status == 307 || head.status == 308;
-    if (moved && !head.value("location").empty()) {
+    if (is_redirect(head)) {
         redirect(*task, head);
         task->fuse_.disarm();
         task->sent_before_ = true;  // who redirects has read it, whatever becomes of the next one
@@ -314,30 +313,8 @@ void Engine::redirect(Task& task, const Head& head) {
         throw Trouble(PATCHBAY_E_PROTOCOL, "more than " + std::to_string(kRedirects) +
                                                " redirects, the last one from " +
                                                task.url.without_query());
-    const auto next = [&] {
-        try {
-            return task.url.resolve(head.value("location"));
-        } catch (const sdk::Failure& failure) {
-            throw Trouble(PATCHBAY_E_PROTOCOL, std::string("the server redirects to where ") +
-                                                   "nobody can follow: " + failure.what());
-        }
-    }();
-    if (next.scheme != "http" && next.scheme != "https")
-        throw Trouble(PATCHBAY_E_PROTOCOL, "a redirect to another protocol than http");
-    if (task.url.secure() && !next.secure())
-        throw Trouble(PATCHBAY_E_DENIED, "a redirect from https to http is not followed (" +
-                                             next.without_query() + ")");
-    const auto told = "the server answered " + std::to_string(head.status) + ", a redirect ";
-    const bool elsewhere = !task.url.leads_home(next);
-    if (elsewhere && !task.leaves_origin)
-        throw Trouble(PATCHBAY_E_DENIED, told + "to another origin, " + next.without_query() +
-                                             ", which was not asked: requests stay with " +
-                                             task.url.origin() +
-                                             ". If your server has moved there, change its url");
-    if (task.request.method == "POST" && head.status != 307 && head.status != 308)
-        throw Trouble(PATCHBAY_E_PROTOCOL,
-                      told + "that loses the request; set the url to " + next.without_query());
-    task.crossed_ = task.crossed_ || elsewhere;
+    const auto next = redirect_target(task.url, task.request.method, head, task.leaves_origin);
+    task.crossed_ = task.crossed_ || !task.url.leads_home(next);
     task.url = next;
 }
 

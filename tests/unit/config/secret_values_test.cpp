@@ -1,6 +1,7 @@
 // What counts as a secret in settings that nobody marked as such.
 #include "config/secret_values.hpp"
 
+#include "config/secret_names.hpp"
 #include "core/secrets.hpp"
 
 #include <gmock/gmock.h>

@@ -105,6 +105,22 @@ inline Config of_user(const std::string& text) {
     return merge(std::move(one));
 }
 
+// One server, "a"; its command tells who defined it.
+inline std::string saying(const std::string& who) {
+    return "[servers.a]\ncommand = \"" + who + "\"\n";
+}
+
+inline std::string command_of(const Config& config, const std::string& id) {
+    const auto* server = find(config, id);
+    return server ? std::string(server->settings.at("command").as_string()) : "(none)";
+}
+
+// Where somebody has approved whatever a checkout brings.
+inline Config approved(const World& world) {
+    const FakeApprovals all;
+    return load(world.environment, {}, &all).config;
+}
+
 inline std::string all(const std::vector<Diagnostic>& diagnostics) {
     std::string text;
     for (const auto& diagnostic : diagnostics) text += to_string(diagnostic) + "\n";

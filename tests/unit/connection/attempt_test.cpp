@@ -14,18 +14,10 @@ namespace {
 
 using namespace std::chrono_literals;
 using Retry = Supervisor::Retry;
+using test::NoEras;
+using test::NoEvents;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-class NoEvents final : public ServerEvents {
-    void on_output(const std::string&, bool, std::string_view) override {}
-    void on_state(const std::string&, State) override {}
-    void on_tools_changed(const std::string&) override {}
-};
-class NoEras final : public EraMemory {
-    KnownEra find(const std::string&) override { return {}; }
-    void remember(const std::string&, const KnownEra&) override {}
-};
 
 class AttemptTest : public ::testing::Test, public AttemptOwner {
 protected:

@@ -2,6 +2,7 @@
 #include "core/log.hpp"
 #include "plugin/loading/catalogue.hpp"
 #include "unit/connection/fixture.hpp"
+#include "unit/connection/granting_method.hpp"
 #include "unit/plugin/plugin_folder.hpp"
 
 namespace patchbay::connection {
@@ -262,38 +263,12 @@ TEST_F(Authorization, ACallInFlightEndsWhenItsChannelIsRefused) {
     EXPECT_TRUE(wait([&] { return connection().state() == State::Ready; }));
 }
 
-// An auth method whose person takes a while.
-class SlowMethod final : public plugin::Authenticator {
-public:
-    SlowMethod(core::Loop& loop, plugin::AuthenticatorEvents& events)
-        : loop_(loop), events_(events) {}
-    ~SlowMethod() override { loop_.cancel(timer_); }
-    Result<void> acquire(const plugin::AcquireRequest& request) override {
-        timer_ = loop_.after(2'200ms, [this, operation = request.operation] {
-            plugin::Grant grant;
-            grant.credentials = {{"Authorization", "Bearer slow", true}};
-            events_.on_acquired(operation, std::move(grant));
-        });
-        return {};
-    }
-    void cancel(plugin::OperationId) override {}
-    void forget() override {}
-    void close() override {
-        loop_.defer([this] { events_.on_authenticator_closed(); });
-    }
-
-private:
-    core::Loop& loop_;
-    plugin::AuthenticatorEvents& events_;
-    core::Loop::TimerId timer_ = 0;
-};
-
 TEST_F(Authorization, ASignInMayTakeLongerThanTheStart) {
     auth_of = [](const config::Server&) { return AuthChoice{"auth \"main\"", false}; };
     authenticate = [this](const config::Server&, const AuthMethod&, std::shared_ptr<plugin::Signer>,
                           plugin::AuthenticatorEvents& on) {
         return Result<std::unique_ptr<plugin::Authenticator>>(
-            std::make_unique<SlowMethod>(loop, on));
+            std::make_unique<GrantingMethod>(loop, on, "Bearer slow", 2'200ms));
     };
     spec.config.startup_timeout = 2s;
     refuse("server/discover");

@@ -21,13 +21,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-struct Eras final : EraMemory {
-    KnownEra find(const std::string&) override { return {}; }
-    void remember(const std::string&, const KnownEra&) override {}
-};
-
 // Each connection to server "s" is a process of its own, in the order in which they are opened.
-class Pool : public ::testing::Test, protected ServerEvents {
+class Pool : public ::testing::Test, protected test::PoolParts {
 protected:
     Pool() {
         health.reconnect_first = 1ms;
@@ -41,20 +36,12 @@ protected:
     ConnectionPool& pool() {
         if (!pool_) {
             Terms terms;
-            terms.identity = {{{"name", "t"}}, {}};
             terms.health = health;
             terms.limits = limits;
             terms.long_lived = long_lived;
             terms.more_callers = more_callers;
             terms.stdio_sharing = stdio_sharing;
-            pool_.emplace(Context{.loop = loop,
-                                  .events = *this,
-                                  .callers = callers,
-                                  .eras = eras,
-                                  .expander = expander,
-                                  .transports = transports,
-                                  .credentials = credentials,
-                                  .terms = std::move(terms)});
+            pool_.emplace(context(loop, transports, std::move(terms)));
             pool_->apply({spec});
         }
         return *pool_;
@@ -91,10 +78,6 @@ protected:
             uses.push_back(one.use + " " + name_of(one.state));
         return uses;
     }
-
-    void on_output(const std::string&, bool, std::string_view) override {}
-    void on_state(const std::string&, State) override {}
-    void on_tools_changed(const std::string&) override {}
 
     // Tells of the end of the channel.
     struct Counted final : plugin::ChannelEvents {
@@ -138,13 +121,9 @@ protected:
     std::deque<Counted> heard;
     std::function<void(FakeServer&)> make;  // what is different about the next ones
     std::size_t opened = 0, closed = 0;
-    test::PlainExpander expander;
-    test::NoCredentials credentials;
     test::FakeTransports transports{[this](const plugin::ChannelOptions&,
                                            plugin::ChannelEvents& on) { return open_another(on); }};
-    Callers callers;
     test::FakeCaller first{callers};
-    Eras eras;
     config::HealthSettings health;
     core::Limits limits;
     bool long_lived = false, more_callers = true, stdio_sharing = false;

@@ -60,6 +60,14 @@ TEST_F(Requests, OneMayBeAsLargeAsAMessageAndNoLarger) {
     EXPECT_FALSE(first);
 }
 
+TEST_F(Requests, OneThatNoQueueHoldsIsNotToldToTryLater) {
+    limits.queue_bytes = 40;
+    ASSERT_EQ(connect(), State::Ready);
+    const auto refused = ask(call("a"));
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("is over the limit queue_bytes (40)"));
+}
+
 TEST_F(Requests, TogetherTheyMayFillTheQueueToItsLastByte) {
     limits.queue_bytes = 2 * (call("a").params.members.size() + 64);
     ASSERT_EQ(connect(), State::Ready);

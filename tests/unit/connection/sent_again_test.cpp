@@ -3,6 +3,7 @@
 // once more in a few lines: a call that may have been carried out is never sent again, unless its
 // tool says that this does no harm, and never called "not sent".
 #include "unit/connection/fixture.hpp"
+#include "unit/connection/granting_method.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -110,30 +111,6 @@ End by_the_rule(Tool tool, bool heard, const std::vector<Break>& breaks) {
     return out;
 }
 
-// Grants at once, as often as it is asked.
-class Granting final : public plugin::Authenticator {
-public:
-    Granting(core::Loop& loop, plugin::AuthenticatorEvents& events)
-        : loop_(loop), events_(events) {}
-    Result<void> acquire(const plugin::AcquireRequest& request) override {
-        loop_.defer([this, operation = request.operation] {
-            plugin::Grant grant;
-            grant.credentials = {{"Authorization", "Bearer granted", true}};
-            events_.on_acquired(operation, std::move(grant));
-        });
-        return {};
-    }
-    void cancel(plugin::OperationId) override {}
-    void forget() override {}
-    void close() override {
-        loop_.defer([this] { events_.on_authenticator_closed(); });
-    }
-
-private:
-    core::Loop& loop_;
-    plugin::AuthenticatorEvents& events_;
-};
-
 bool any(const std::vector<Break>& breaks, Break wanted) {
     return std::find(breaks.begin(), breaks.end(), wanted) != breaks.end();
 }
@@ -159,7 +136,8 @@ public:
             authenticate = [this](const config::Server&, const AuthMethod&,
                                   std::shared_ptr<plugin::Signer>, plugin::AuthenticatorEvents& on)
                 -> Result<std::unique_ptr<plugin::Authenticator>> {
-                return std::unique_ptr<plugin::Authenticator>(std::make_unique<Granting>(loop, on));
+                return std::unique_ptr<plugin::Authenticator>(
+                    std::make_unique<GrantingMethod>(loop, on, "Bearer granted", 0ms));
             };
         }
         server.on_request = [this](const std::string& method) {

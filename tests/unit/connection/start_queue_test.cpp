@@ -19,12 +19,7 @@ using test::FakeServer;
 using test::tool_named;
 using ::testing::HasSubstr;
 
-struct Eras final : EraMemory {
-    KnownEra find(const std::string&) override { return {}; }
-    void remember(const std::string&, const KnownEra&) override {}
-};
-
-class StartQueues : public ::testing::Test, protected ServerEvents {
+class StartQueues : public ::testing::Test, protected test::PoolParts {
 protected:
     StartQueues() {
         limits.local_starts = 2;
@@ -59,18 +54,10 @@ protected:
     ConnectionPool& pool() {
         if (!pool_) {
             Terms terms;
-            terms.identity = {{{"name", "t"}}, {}};
             terms.health = health;
             terms.limits = limits;
             terms.long_lived = long_lived;
-            pool_.emplace(Context{.loop = loop,
-                                  .events = *this,
-                                  .callers = callers,
-                                  .eras = eras,
-                                  .expander = expander,
-                                  .transports = transports,
-                                  .credentials = credentials,
-                                  .terms = std::move(terms)});
+            pool_.emplace(context(loop, transports, std::move(terms)));
             pool_->apply(specs);
         }
         return *pool_;
@@ -83,16 +70,12 @@ protected:
         return true;
     }
 
-    void on_output(const std::string&, bool, std::string_view) override {}
     void on_state(const std::string& server, State state) override {
         if (state != State::Connecting) starting.erase(server);
     }
-    void on_tools_changed(const std::string&) override {}
 
     test::TurnedLoop loop;
     std::map<std::string, FakeServer> servers;
-    test::PlainExpander expander;
-    test::NoCredentials credentials;
     test::FakeTransports transports{
         [this](const plugin::ChannelOptions& options, plugin::ChannelEvents& on) {
             starting.insert(options.server);
@@ -100,9 +83,7 @@ protected:
             return servers.at(options.server).open(on);
         }};
     std::vector<registry::ServerSpec> specs;
-    Callers callers;
     test::FakeCaller caller{callers};
-    Eras eras;
     config::HealthSettings health;
     core::Limits limits;
     bool long_lived = false;

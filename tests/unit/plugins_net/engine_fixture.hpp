@@ -11,7 +11,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
 #include <optional>
+#include <string>
+#include <thread>
+#include <vector>
 
 namespace patchbay::net {
 
@@ -62,6 +67,29 @@ struct Told final : Task {
     std::optional<Trouble> trouble;
 };
 
+// A server that answers and closes the connection behind so many answers without saying so; the loop
+// does not look between the end of a task and the beginning of the next.
+class ClosesBehind {
+public:
+    explicit ClosesBehind(int answers)
+        : server_([answers](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
+              using Then = ScriptedHttp::Answer::Then;
+              return {ScriptedHttp::json("{}"),
+                      request.number == answers ? Then::Close : Then::Keep};
+          }) {}
+    std::string url() const { return server_.url(); }
+    int connections() const { return server_.connections(); }
+    // False: not in time.
+    bool closed() const {
+        const auto deadline = Clock::now() + 20s;
+        while (server_.closed() == 0 && Clock::now() < deadline) std::this_thread::yield();
+        return server_.closed() == 1;
+    }
+
+private:
+    ScriptedHttp server_;
+};
+
 class EngineTest : public ::testing::Test,
                    public transport::ChannelCore::Owner,
                    public EngineOwner {
@@ -109,6 +137,18 @@ protected:
         begin(task);
         EXPECT_TRUE(until([&] { return task->ended == 1; }));
         return task;
+    }
+    // How many connections so many answers and one more take, between which the server closes its
+    // own; nothing: one of them did not come.
+    std::optional<int> connections_over_a_close(
+        int answers, const std::function<void()>& meanwhile = [] {}) {
+        const ClosesBehind server(answers);
+        for (int i = 0; i < answers; ++i)
+            if (ran(server.url())->trouble) return {};
+        if (!server.closed()) return {};
+        meanwhile();
+        if (ran(server.url())->trouble) return {};
+        return server.connections();
     }
     bool until(const std::function<bool()>& done) {
         return loop_.run_until(

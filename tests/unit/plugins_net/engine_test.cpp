@@ -8,7 +8,6 @@
 #include <Poco/DeflatingStream.h>
 
 #include <sstream>
-#include <thread>
 
 namespace patchbay::net {
 namespace {
@@ -250,54 +249,19 @@ TEST_F(EngineTest, WhatAKeptConnectionLosesIsAskedAgainOnlyWhereThatDoesNoHarm) 
     }
 }
 
-// A server that answers and closes the connection behind so many answers without saying so; the loop
-// does not look between the end of a task and the beginning of the next.
-class ClosesBehind {
-public:
-    explicit ClosesBehind(int answers)
-        : server_([answers](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
-              using Then = ScriptedHttp::Answer::Then;
-              return {ScriptedHttp::json("{}"),
-                      request.number == answers ? Then::Close : Then::Keep};
-          }) {}
-    std::string url() const { return server_.url(); }
-    int connections() const { return server_.connections(); }
-    void wait_until_closed() const {
-        const auto deadline = Clock::now() + 20s;
-        while (server_.closed() == 0 && Clock::now() < deadline) std::this_thread::yield();
-        ASSERT_EQ(server_.closed(), 1);
-    }
-
-private:
-    ScriptedHttp server_;
-};
-
 TEST_F(EngineTest, AConnectionIsNotTrustedBeforeTheServerHasKeptItOnce) {
     trust(1h);
-    const ClosesBehind server(1);
-    EXPECT_FALSE(ran(server.url())->trouble);
-    server.wait_until_closed();
-    EXPECT_FALSE(ran(server.url())->trouble);
-    EXPECT_EQ(server.connections(), 2);
+    EXPECT_EQ(connections_over_a_close(1), 2);
 }
 
 TEST_F(EngineTest, AConnectionIsNotTrustedForLong) {
     trust(0ms);
-    const ClosesBehind server(2);
-    for (int i = 0; i < 2; ++i) EXPECT_FALSE(ran(server.url())->trouble);
-    server.wait_until_closed();
-    EXPECT_FALSE(ran(server.url())->trouble);
-    EXPECT_EQ(server.connections(), 2);
+    EXPECT_EQ(connections_over_a_close(2), 2);
 }
 
 TEST_F(EngineTest, AConnectionIsNotTrustedAgainstWhatTheLoopHasSeen) {
     trust(1h);
-    const ClosesBehind server(2);
-    for (int i = 0; i < 2; ++i) EXPECT_FALSE(ran(server.url())->trouble);
-    server.wait_until_closed();
-    let_time_pass();
-    EXPECT_FALSE(ran(server.url())->trouble);
-    EXPECT_EQ(server.connections(), 2);
+    EXPECT_EQ(connections_over_a_close(2, [&] { let_time_pass(); }), 2);
 }
 
 TEST_F(EngineTest, WhatATrustedConnectionLosesIsAskedAgainOnlyWhereThatDoesNoHarm) {
@@ -305,7 +269,7 @@ TEST_F(EngineTest, WhatATrustedConnectionLosesIsAskedAgainOnlyWhereThatDoesNoHar
     for (const bool repeatable : {true, false}) {
         const ClosesBehind server(2);
         for (int i = 0; i < 2; ++i) EXPECT_FALSE(ran(server.url())->trouble);
-        server.wait_until_closed();
+        ASSERT_TRUE(server.closed());
         const auto task = ran(server.url(), [&](Told& told) { told.repeatable = repeatable; });
         EXPECT_EQ(task->trouble.has_value(), !repeatable);
         EXPECT_EQ(server.connections(), repeatable ? 2 : 1);

@@ -2,6 +2,7 @@
 // where `tools` denies. Read from files, as people write them.
 #include "config/merge.hpp"
 #include "core/text.hpp"
+#include "listing.hpp"
 #include "policy/policy.hpp"
 #include "protocol/qualified_name.hpp"
 
@@ -9,10 +10,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <chrono>
-#include <map>
+#include <cctype>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace patchbay::policy {
 namespace {
@@ -21,18 +22,6 @@ namespace json = boost::json;
 
 enum class Place { Deny, DisabledTools, Tools };
 constexpr Place kPlaces[] = {Place::Deny, Place::DisabledTools, Place::Tools};
-
-struct Listing final : ListedTools {
-    std::uint64_t version() const override { return 1; }
-    bool any(std::string_view server, std::string_view name, bool or_longer) const override {
-        ++asked;
-        return server == "e" && std::any_of(tools.begin(), tools.end(), [&](const auto& tool) {
-                   return or_longer ? tool.starts_with(name) : tool == name;
-               });
-    }
-    std::set<std::string> tools = {"echo", "other"};
-    mutable std::size_t asked = 0;
-};
 
 class Forbidding : public ::testing::Test {
 protected:
@@ -57,90 +46,60 @@ protected:
         question.listed = &listing;
         return policy.judge(question).decision == Decision::Deny;
     }
-    Listing listing;
-};
+    using Tools = std::set<std::string>;
+    // Which of the two tools of server "e" it forbids.
+    Tools forbidden(Place place, const std::string& name) const {
+        Tools tools;
+        for (const auto* tool : {"echo", "other"})
+            if (forbids(place, name, tool)) tools.insert(tool);
+        return tools;
+    }
+    const Tools both{"echo", "other"};
+    Listing listing{Listing::Tools{{"e", both}}};
 
-struct Spelling {
-    const char* text;
-    bool echo, other;  // whether it forbids them
+    struct Meaning {
+        Tools tools;  // that are forbidden
+        std::vector<const char*> written;
+    };
 };
 
 TEST_F(Forbidding, APublicNameMeansTheSameInEveryPlace) {
-    for (const auto& [text, echo, other] : std::vector<Spelling>{
-             {"mcp__e__echo", true, false},
-             {" mcp__e__echo\t", true, false},
-             {"mcp__e__other", false, true},
-             {"mcp__e__ech", false, false},
-             {"mcp__e__ech*", true, false},
-             {"mcp__e__ech?", true, false},
-             {"mcp__e__ech.", true, false},
-             {"mcp__e__ech.*", true, false},
-             {"mcp__e__ech%", true, false},
-             {"mcp__e__echo(x)", true, false},
-             {"mcp__e__echo:*", true, false},
-             {"mcp__e__echo/*", true, false},
-             {"mcp__e__echo #x", true, false},
-             {"mcp__e__echo\u200b", true, false},
-             {"mcp__e__echo\u2003", true, false},
-             {"mcp__e__echo mcp__e__other", true, true},
-             {"mcp__e__echo,mcp__e__other", true, true},
-             {"mcp__e__`echo`", true, true},
-             {"mcp__e__*", true, true},
-             {"mcp__e__\uff0a", true, true},
-             {"mcp__e__\u2217", true, true},
-             {"mcp__e__", true, true},
-             {"mcp__e", true, true},
-             {"mcp__e/*", true, true},
-             {"mcp__e:*", true, true},
-             {"mcp__e/echo", true, true},
-             {"mcp__e.echo", true, true},
-             {"mcp__e_echo", true, false},
-             {"mcp__<any>", true, true},
-             {"mcp__?__echo", true, true},
-             {"*", true, true},
-             {"", true, true},
-             {"mcp__elsewhere__echo", false, false},
-             {"mcp__elsewhere", false, false},
-             {"mcp__@org/elsewhere__*", false, false},
-         })
-        for (const auto place : kPlaces) {
-            SCOPED_TRACE(std::string(text) + " in place " +
-                         std::to_string(static_cast<int>(place)));
-            EXPECT_EQ(forbids(place, text, "echo"), echo);
-            EXPECT_EQ(forbids(place, text, "other"), other);
-        }
+    const Meaning meanings[] = {
+        {{"echo"},
+         {"mcp__e__echo", " mcp__e__echo\t", "mcp__e__ech*", "mcp__e__ech?", "mcp__e__ech.",
+          "mcp__e__ech.*", "mcp__e__ech%", "mcp__e__echo(x)", "mcp__e__echo:*", "mcp__e__echo/*",
+          "mcp__e__echo #x", "mcp__e__echo\u200b", "mcp__e__echo\u2003", "mcp__e_echo"}},
+        {both,
+         {"mcp__e__echo mcp__e__other", "mcp__e__echo,mcp__e__other", "mcp__e__`echo`", "mcp__e__*",
+          "mcp__e__\uff0a", "mcp__e__\u2217", "mcp__e__", "mcp__e", "mcp__e/*", "mcp__e:*",
+          "mcp__e/echo", "mcp__e.echo", "mcp__<any>", "mcp__?__echo", "*", ""}},
+        {{"other"}, {"mcp__e__other"}},
+        {{}, {"mcp__e__ech", "mcp__elsewhere__echo", "mcp__elsewhere", "mcp__@org/elsewhere__*"}}};
+    for (const auto& [tools, written] : meanings)
+        for (const auto* text : written)
+            for (const auto place : kPlaces)
+                EXPECT_EQ(forbidden(place, text), tools)
+                    << text << " in place " << static_cast<int>(place);
 }
 
 // In a deny these are the names of nothing, which denies all.
 TEST_F(Forbidding, AServersOwnNameMeansTheSameInBothOfItsRules) {
-    for (const auto& [text, echo, other] : std::vector<Spelling>{
-             {"echo", true, false},
-             {" echo", true, false},
-             {"ech", false, false},
-             {"ech*", true, false},
-             {"ech?", true, false},
-             {"echo(x)", true, false},
-             {"echo(*)", true, false},
-             {"echo,other", true, false},
-             {"echo\u200b", true, false},
-             {"e__echo", true, false},
-             {"MCP__e__echo", true, false},
-             {"?", true, true},
-             {".*", true, true},
-             {"**", true, true},
-         })
-        for (const auto place : kPlaces) {
-            SCOPED_TRACE(std::string(text) + " in place " +
-                         std::to_string(static_cast<int>(place)));
-            EXPECT_EQ(forbids(place, text, "echo"), echo || place == Place::Deny);
-            EXPECT_EQ(forbids(place, text, "other"), other || place == Place::Deny);
-        }
+    const Meaning meanings[] = {{{"echo"},
+                                 {"echo", " echo", "ech*", "ech?", "echo(x)", "echo(*)",
+                                  "echo,other", "echo\u200b", "e__echo", "MCP__e__echo"}},
+                                {both, {"?", ".*", "**"}},
+                                {{}, {"ech"}}};
+    for (const auto& [tools, written] : meanings)
+        for (const auto* text : written)
+            for (const auto place : kPlaces)
+                EXPECT_EQ(forbidden(place, text), place == Place::Deny ? both : tools)
+                    << text << " in place " << static_cast<int>(place);
 }
 
 TEST_F(Forbidding, AToolIsForbiddenAloneByItsOwnNameHoweverOdd) {
     for (const auto* odd :
          {"ech.o", "ech(x)", "ech o", "c++", "echo,other", "\u00e9cho", "ech/o", "$ech", "ech:o"}) {
-        listing.tools = {"echo", "ech", "other", "c", odd};
+        listing.tools["e"] = {"echo", "ech", "other", "c", odd};
         for (const auto place : kPlaces) {
             SCOPED_TRACE(odd);
             const std::string name = (place == Place::Deny ? "mcp__e__" : "") + std::string(odd);
@@ -149,7 +108,7 @@ TEST_F(Forbidding, AToolIsForbiddenAloneByItsOwnNameHoweverOdd) {
                 EXPECT_FALSE(forbids(place, name, tool)) << tool;
         }
     }
-    listing.tools = {"echo", "admin/list", "administer"};
+    listing.tools["e"] = {"echo", "admin/list", "administer"};
     EXPECT_TRUE(forbids(Place::Deny, "mcp__e__admin/*", "admin/list"));
     EXPECT_FALSE(forbids(Place::Deny, "mcp__e__admin/*", "administer"));
 }
@@ -157,7 +116,7 @@ TEST_F(Forbidding, AToolIsForbiddenAloneByItsOwnNameHoweverOdd) {
 TEST_F(Forbidding, AServerThatListsAMarkAsANameGetsOutOfNoRule) {
     for (const auto* mark :
          {"ech?", "ech.*", "ech[a-z]", "ech|x", "ech\\w", "?", "ech\u200b", "/*"}) {
-        listing.tools = {"echo", mark, std::string(mark).substr(0, 4), "/"};
+        listing.tools["e"] = {"echo", mark, std::string(mark).substr(0, 4), "/"};
         for (const auto place : kPlaces)
             EXPECT_TRUE(forbids(place, (place == Place::Deny ? "mcp__e__" : "") + std::string(mark),
                                 "echo"))
@@ -212,6 +171,9 @@ TEST_F(Forbidding, WhatServersListIsLookedAtOnceAndNotForEachCall) {
     question.listed = &listing;
     for (int i = 0; i < 100; ++i) EXPECT_EQ(policy.judge(question).decision, Decision::Allow);
     EXPECT_EQ(listing.asked, 1u);
+    EXPECT_FALSE(policy.certain_denial(core::Trust::Approves, "e", "mcp__e__other"));
+    policy.judge(question);
+    EXPECT_EQ(listing.asked, 1u) << "what is certain is asked of no list";
     question.server = "echoes";
     policy.judge(question);
     EXPECT_EQ(listing.asked, 1u);

@@ -24,12 +24,7 @@ using namespace std::chrono_literals;
 using connection::Reply;
 using test::tool_named;
 
-struct Eras final : connection::EraMemory {
-    connection::KnownEra find(const std::string&) override { return {}; }
-    void remember(const std::string&, const connection::KnownEra&) override {}
-};
-
-class RouterTest : public ::testing::Test, protected connection::ServerEvents {
+class RouterTest : public ::testing::Test, protected test::PoolParts {
 protected:
     RouterTest() {
         for (const char* id : {"git", "github"}) {
@@ -51,18 +46,11 @@ protected:
     Router& router() {
         if (!router_) {
             connection::Terms terms;
-            terms.identity = {{{"name", "t"}}, {}};
             terms.limits = limits;
             terms.long_lived = false;
-            connections.emplace(connection::Context{.loop = loop,
-                                                    .events = *this,
-                                                    .callers = callers,
-                                                    .eras = eras,
-                                                    .expander = expander,
-                                                    .transports = transports,
-                                                    .credentials = credentials,
-                                                    .terms = std::move(terms),
-                                                    .catalogue = &catalogue.emplace()});
+            auto parts = context(loop, transports, std::move(terms));
+            parts.catalogue = &catalogue.emplace();
+            connections.emplace(std::move(parts));
             connections->apply(specs);
             set_rules();
             router_.emplace(callers, *connections, *policy, *catalogue);
@@ -140,23 +128,15 @@ protected:
         specs.push_back(spec);
     }
 
-    void on_output(const std::string&, bool, std::string_view) override {}
-    void on_state(const std::string&, connection::State) override {}
-    void on_tools_changed(const std::string&) override {}
-
     test::TurnedLoop loop;
     std::map<std::string, test::FakeServer> servers;
-    test::PlainExpander expander;
-    test::NoCredentials credentials;
     test::FakeTransports transports{
         [this](const plugin::ChannelOptions& options, plugin::ChannelEvents& on) {
             return servers.at(options.server).open(on);
         }};
     std::vector<registry::ServerSpec> specs;
-    connection::Callers callers;
     test::FakeCaller caller{callers};
     test::FakeCaller agent{callers, core::Trust::NeedsApproval};
-    Eras eras;
     core::Limits limits;
     config::Permissions permissions{{}, {"mcp__github__log"}};
     std::optional<policy::Policy> policy;

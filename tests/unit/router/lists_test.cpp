@@ -1,4 +1,5 @@
 // Lists that are put together of pages, and the tools that are shown.
+#include "core/json.hpp"
 #include "unit/router/fixture.hpp"
 
 #include <algorithm>
@@ -101,7 +102,7 @@ TEST_F(RouterTest, AListIsBoundedInPagesItemsAndBytes) {
     const Case cases[] = {
         {"pages_per_list", [](auto& l) { l.pages_per_list = 3; }, 3},
         {"items_per_list", [](auto& l) { l.items_per_list = 5; }, 3},
-        {"list_bytes", [](auto& l) { l.list_bytes = 100; }, 2},
+        {"list_bytes", [](auto& l) { l.list_bytes = 600; }, 2},
     };
     for (const auto& each : cases) {
         SCOPED_TRACE(each.limit);
@@ -116,6 +117,17 @@ TEST_F(RouterTest, AListIsBoundedInPagesItemsAndBytes) {
         EXPECT_THAT(listed.error().message, HasSubstr("(limit " + std::string(each.limit) + ")"));
         EXPECT_EQ(servers.at("git").requests("resources/list").size(), each.pages);
     }
+}
+
+TEST_F(RouterTest, AListIsBoundedInWhatItsValuesTakeNotOnlyInItsText) {
+    be_endless("git");
+    servers.at("git").results["resources/list"] = [](const auto&) -> json::value {
+        return {{"resources", json::array()}, {"x", json::array(1000, json::array())}};
+    };
+    limits.list_bytes = 20'000;
+    const auto listed = list("git", "resources/list");
+    ASSERT_FALSE(listed);
+    EXPECT_THAT(listed.error().message, HasSubstr("20000 bytes over its pages (limit list_bytes)"));
 }
 
 TEST_F(RouterTest, AListWithOneDeepItemIsWhole) {
@@ -141,7 +153,7 @@ TEST_F(RouterTest, AListThatFillsItsLimitsIsWhole) {
     std::size_t bytes = 0;
     for (const json::object& params :
          {json::object(), json::object{{"cursor", "2"}}, json::object{{"cursor", "3"}}})
-        bytes += json::serialize(page(params)).size();
+        bytes += core::json_cost(json::serialize(page(params)));
     be_endless("git");
     servers.at("git").results["resources/list"] = page;
     limits.pages_per_list = 3;
