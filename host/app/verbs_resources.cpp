@@ -7,6 +7,7 @@
 #include "service/requests.hpp"
 #include "service/things.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <set>
@@ -76,21 +77,25 @@ std::string text_of(const json::object& object, const char* key) {
 // The thing that a verb is about, or what it ends with: then why was reported.
 using Meant = std::variant<NamedThing, int>;
 
-// The thing of this name, from the one server that lists it. Who has it by the time that the others
-// are only waited for is taken: a silent one holds nothing back.
+// The thing of this name, from the one server that has it: for that, all have to answer (things.hpp
+// says why), as long as the time-outs of their start and of the list let them.
 Meant find_thing(Session& session, Kind kind, const std::string& name) {
-    std::optional<Result<NamedThing>> found;
-    const auto listed = list_things(
-        session, kind, "",
-        [&](const ThingList& so_far) { found = service::find_thing(so_far, kind, name); },
-        [&] { return found.has_value(); });
-    if (found && *found && !session.global().quiet)
-        say("note: server \"" + (*found)->server + "\" lists it, and not every server has " +
-            "answered; --server says whose is meant");
-    if (!found) found = service::find_thing(listed, kind, name);
-    if (found && *found) return std::move(found->value());
-    if (found) return session.report(found->error());
+    std::vector<std::string> offering;  // by now
+    bool hinted = false;
+    const auto look = [&](const ThingList& so_far) {
+        offering = service::offering(so_far, kind, name);
+        if (offering.size() != 1 || session.global().quiet || std::exchange(hinted, true)) return;
+        say("note: server \"" + offering.front() + "\" lists it, and others may; --server " +
+            offering.front() + " does not wait for them");
+    };
+    const auto listed = list_things(session, kind, "", look, [&] { return offering.size() > 1; });
     if (session.was_interrupted()) return session.report({ErrorCode::Cancelled, "interrupted"});
+    if (auto found = service::find_thing(listed, kind, name)) {
+        if (*found) return std::move(**found);
+        if (found->error().code == ErrorCode::Unavailable)
+            for (const auto& each : listed.errors) say("error: " + each.error.message);
+        return session.report(found->error());
+    }
 
     session.tell_troubles();
     const auto& servers = session.servers();
@@ -144,12 +149,32 @@ Result<json::object> string_arguments(const std::vector<std::string>& pairs) {
     return arguments;
 }
 
-// Sends one request and hands its result object to `print`.
-int ask(Session& session, router::ServerRequest request,
-        const std::function<Printed(const json::object&)>& print) {
+// Prints the items of an answer, which are of their kind; what they stand in may say more.
+using PrintItems = std::function<Printed(const json::array& items, const json::object& result)>;
+
+int print_answer(const Session& session, std::string_view raw, const std::string& server,
+                 const std::string& method, const PrintItems& print) {
+    const auto value = parse_json(raw, "the result");
+    if (!value || !value->is_object()) return print_foreign_json(raw), kOk;
+    const auto& result = value->get_object();
+    const auto listed = service::listed_in(result, server, method);
+    if (!listed) return session.report(listed.error());
+    auto items = **listed;
+    const auto kind = method == "completion/complete" ? json::kind::string : json::kind::object;
+    const auto note = service::left_out_of(items, server, method, kind);
+    if (!note.empty() && !session.global().quiet) say("warning: " + note);
+    if (session.global().json) return print_foreign_json(raw), kOk;
+    items.erase(std::remove_if(items.begin(), items.end(),
+                               [&](const auto& item) { return item.kind() != kind; }),
+                items.end());
+    return print(items, result).failed ? kFailure : kOk;
+}
+
+// Sends one request and has the items that it is answered with printed.
+int ask(Session& session, router::ServerRequest request, const PrintItems& print) {
     std::optional<int> code;
     auto& router = session.host().router();
-    const auto server = request.server;
+    const auto server = request.server, method = request.method;
     const auto id =
         router.request(session.caller(), std::move(request), [&](Result<connection::Reply> reply) {
             if (!reply) {
@@ -158,12 +183,7 @@ int ask(Session& session, router::ServerRequest request,
                 print_rpc_error(reply->error, session.global().json, server);
                 code = kFailure;
             } else {
-                const auto value = parse_json(reply->result, "the result");
-                code = kOk;
-                if (session.global().json || !value || !value->is_object())
-                    print_foreign_json(reply->result);
-                else if (print(value->get_object()).failed)
-                    code = kFailure;
+                code = print_answer(session, reply->result, server, method, print);
             }
         });
     session.wait([&] { return code.has_value(); },
@@ -235,11 +255,9 @@ int things_verb(const GlobalOptions& global, const std::string& kind_name,
     return listed.errors.empty() ? kOk : kFailure;
 }
 
-Printed print_contents(const json::object& result, const std::string& output_directory) {
+Printed print_contents(const json::array& contents, const std::string& output_directory) {
     Printed printed;
-    const auto* contents = result.if_contains("contents");
-    if (!contents || !contents->is_array()) return printed;
-    for (const auto& each : contents->get_array()) {
+    for (const auto& each : contents) {
         const json::object block{{"type", "resource"}, {"resource", each}};
         if (print_content(block, output_directory).failed) printed.failed = true;
     }
@@ -249,21 +267,19 @@ Printed print_contents(const json::object& result, const std::string& output_dir
 int read_resource_verb(const GlobalOptions& global, const std::string& uri,
                        const std::string& server, const std::string& output_directory) {
     return with_thing(global, Kind::Resources, uri, server, [&](Session& session, const auto& of) {
-        return ask(
-            session, service::read_resource(of.server, uri),
-            [&](const json::object& result) { return print_contents(result, output_directory); });
+        return ask(session, service::read_resource(of.server, uri),
+                   [&](const json::array& contents, const json::object&) {
+                       return print_contents(contents, output_directory);
+                   });
     });
 }
 
-Printed print_messages(const json::object& result, const std::string& output_directory) {
+Printed print_messages(const json::array& messages, const std::string& output_directory) {
     Printed printed;
-    const auto* messages = result.if_contains("messages");
-    if (!messages || !messages->is_array()) return printed;
-    for (const auto& each : messages->get_array()) {
-        const auto* message = each.if_object();
-        if (!message) continue;
-        print_foreign(text_of(*message, "role") + ":");
-        const auto* content = message->if_contains("content");
+    for (const auto& each : messages) {
+        const auto& message = each.get_object();
+        print_foreign(text_of(message, "role") + ":");
+        const auto* content = message.if_contains("content");
         if (content && print_content(*content, output_directory).failed) printed.failed = true;
     }
     return printed;
@@ -276,22 +292,17 @@ int get_prompt_verb(const GlobalOptions& global, const std::string& name, const 
     return with_thing(global, Kind::Prompts, name, server, [&](Session& session, const auto& of) {
         auto request = service::get_prompt(of, name, *arguments);
         if (!request) return session.report(request.error());
-        return ask(session, std::move(*request), [&](const json::object& result) {
-            return print_messages(result, output_directory);
-        });
+        return ask(session, std::move(*request),
+                   [&](const json::array& messages, const json::object&) {
+                       return print_messages(messages, output_directory);
+                   });
     });
 }
 
-Printed print_completion(const json::object& result) {
-    const auto* told = result.if_contains("completion");
-    const auto* found = told ? told->if_object() : nullptr;
-    const auto* values = found ? found->if_contains("values") : nullptr;
-    if (!values || !values->is_array()) return {};
-    for (const auto& value : values->get_array()) {
-        if (value.is_string()) print_foreign(value.get_string());
-    }
-    const auto* more = found->if_contains("hasMore");
-    if (more && more->is_bool() && more->get_bool()) say("there are more");
+Printed print_completion(const json::array& values, const json::object& result) {
+    for (const auto& value : values) print_foreign(value.get_string());
+    const auto* told = core::object_in(&result, "completion");
+    if (core::flag_in(told, "hasMore") == true) say("there are more");
     return {};
 }
 

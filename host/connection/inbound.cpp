@@ -94,7 +94,9 @@ void Inbound::broken(std::string_view text, const Error& error, plugin::Exchange
     if (!id) {
         if (const auto guess = guessed_id(text)) id = pending_.id_of_wire(*guess);
     }
-    if (id) return finish(id, {error.code, "sent a malformed message: " + error.message});
+    if (id)
+        return parts_.requests.fail_unanswered(
+            id, {error.code, "sent a malformed message: " + error.message});
     if (pending_.size() == 0) return;
     parts_.loss.lose(
         {error.code, "sent a malformed message that names no request: " + error.message});
@@ -112,10 +114,18 @@ void Inbound::answer(const protocol::Envelope& envelope, plugin::ExchangeId exch
     if (parts_.link.request_scoped())
         parts_.link.channel->settle(static_cast<plugin::ExchangeId>(*wire_id));
     if (envelope.kind == protocol::MessageKind::Error) return error(id, envelope, std::move(body));
+    // What we asked ourselves is looked at by whoever asked for it.
+    const auto& entry = *pending_.find(id);
+    if (!entry.own() && !envelope.result.starts_with('{'))
+        return parts_.requests.fail_unanswered(
+            id, {ErrorCode::Protocol,
+                 "answered " + entry.request.method +
+                     " with a result that is no object: " + core::printable(envelope.result, 100)});
     if (envelope.result_type == protocol::ResultType::InputRequired)
         return rounds_.begin(id, envelope.result);
     if (envelope.result_type == protocol::ResultType::Unknown)
-        return finish(id, {ErrorCode::Protocol, "answered with an unknown resultType"});
+        return parts_.requests.fail_unanswered(
+            id, {ErrorCode::Protocol, "answered with an unknown resultType"});
     finish(id, envelope, std::move(body));
 }
 
@@ -145,9 +155,10 @@ void Inbound::error(RequestId id, const protocol::Envelope& envelope, core::Buff
     const auto& method = entry.request.method;
     const auto told = protocol::parse_rpc_error(envelope.error);
     if (!told)
-        return finish(id, {ErrorCode::Protocol, "answered " + method + " with an error that is " +
-                                                    told.error().message + ": " +
-                                                    core::printable(envelope.error, 300)});
+        return parts_.requests.fail_unanswered(
+            id, {ErrorCode::Protocol, "answered " + method + " with an error that is " +
+                                          told.error().message + ": " +
+                                          core::printable(envelope.error, 300)});
     const bool mismatch = told->code == protocol::kHeaderMismatch && parts_.link.modern() &&
                           parts_.link.takes_headers();
     if (mismatch && !entry.headers_retried && method == "tools/call")
@@ -162,10 +173,6 @@ void Inbound::finish(RequestId id, const protocol::Envelope& envelope, core::Buf
     reply.is_error = envelope.is_error;
     reply.message = std::move(body);
     parts_.requests.finish(id, std::move(reply));
-}
-
-void Inbound::finish(RequestId id, Error error) {
-    parts_.requests.finish(id, parts_.name.named(std::move(error)));
 }
 
 // The modern era has no requests from servers, and no answers to them.

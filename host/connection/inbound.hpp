@@ -62,7 +62,6 @@ private:
                  std::string_view text);
     void error(RequestId id, const protocol::Envelope& envelope, core::Buffer&& body);
     void finish(RequestId id, const protocol::Envelope& envelope, core::Buffer&& body);
-    void finish(RequestId id, Error error);
     void request(const protocol::Envelope& envelope, plugin::ExchangeId stream);
     void notification(const protocol::Envelope& envelope, plugin::ExchangeId exchange);
     void progress(std::string_view params);

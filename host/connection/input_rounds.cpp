@@ -69,7 +69,7 @@ void InputRounds::begin(RequestId id, std::string_view result) {
     auto& pending = requests_.pending();
     auto& entry = *pending.find(id);
     const auto object = judge(entry, result);
-    if (!object) return requests_.finish(id, name_.named(object.error()));
+    if (!object) return requests_.fail_unanswered(id, object.error());
     auto round = std::make_shared<Round>();
     round->id = id;
     round->number = entry.rounds;
@@ -78,7 +78,8 @@ void InputRounds::begin(RequestId id, std::string_view result) {
     // What still comes for the old number is nobody's.
     pending.set_wire_id(id, requests_.next_id());
     entry.stage = Stage::Asking;
-    entry.uncertain = false;                // it was answered
+    // It has reached its server, which may have begun with it: whatever becomes of the next sending.
+    entry.uncertain = true;
     pending.hold(entry, core::kInputWait);  // the time a person takes is not the server's
     const auto* asked = core::object_in(&*object, "inputRequests");
     if (!asked || asked->empty()) return send_again(round);
@@ -120,7 +121,7 @@ void InputRounds::ask(const std::shared_ptr<Round>& round, const json::object& q
 void InputRounds::send_again(const std::shared_ptr<Round>& round) {
     auto* entry = waiting(*round);
     if (!entry) return;
-    if (round->failed) return requests_.finish(round->id, name_.named(*round->failed));
+    if (round->failed) return requests_.fail_unanswered(round->id, *round->failed);
     entry->questions.clear();
     requests_.pending().release(*entry);
     // The original params stay as they were; only this round's answers are added.

@@ -34,7 +34,8 @@ void Connection::Impl::settle() {
 
 void Connection::Impl::connect(std::function<void()> when_settled) {
     if (when_settled) waiting_to_settle.push_back(std::move(when_settled));
-    if (supervisor.is_ready() || supervisor.is_closing()) return settle();
+    if (supervisor.is_ready() || supervisor.is_closing() || supervisor.stays_down())
+        return settle();
     if (supervisor.want()) begin_attempt();  // otherwise the end of the one under way will settle
 }
 

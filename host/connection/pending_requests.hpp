@@ -25,6 +25,9 @@ enum class Stage {
     Asking,       // its server wants input first, which somebody is asked for
 };
 
+// Behind an error of what may_have_run() or has_run_maybe(); no other words of it.
+inline constexpr const char* kMayHaveRun = "; the request may have been carried out";
+
 struct PendingRequest {
     Request request;
     ReplyHandler handler;

@@ -7,7 +7,6 @@ namespace patchbay::connection {
 namespace {
 
 constexpr unsigned kForbidden = 403;
-constexpr const char* kMayHaveRun = "; the request may have been carried out";
 
 }  // namespace
 

@@ -197,6 +197,11 @@ void Requests::finish(RequestId id, Result<Reply> outcome) {
     entry.handler(std::move(outcome));
 }
 
+void Requests::fail_unanswered(RequestId id, Error error) {
+    if (!pending_.find(id)->own()) error.message += kMayHaveRun;
+    finish(id, parts_.name.named(std::move(error)));
+}
+
 PendingRequest Requests::take(RequestId id, bool answered) {
     auto entry = pending_.take(id);
     if (entry.stage == Stage::Queued) outbox_.take_back(entry.queued);
@@ -231,8 +236,7 @@ void Requests::fail_all(const Error& error, Which which) {
         const auto* entry = pending_.find(id);
         if (!entry || (which == Which::Started && entry->can_wait())) continue;
         Error told = error;
-        if (!entry->own() && entry->may_have_run())
-            told.message += "; the request may have been carried out";
+        if (!entry->own() && entry->may_have_run()) told.message += kMayHaveRun;
         finish(id, std::move(told));
     }
 }
@@ -296,8 +300,7 @@ void Requests::on_not_taken(plugin::MessageKind kind, RequestId exchange, Error 
     entry.stage = Stage::Waiting;
     if (error.code == ErrorCode::Unavailable && !entry.own()) return unsent_.push_back(id);
     if (error.code == ErrorCode::Unavailable && link_.channel) return;
-    error.message +=
-        entry.uncertain ? "; the request may have been carried out" : "; the request was not sent";
+    error.message += entry.uncertain ? kMayHaveRun : "; the request was not sent";
     finish_later(id, std::move(error));
 }
 

@@ -69,6 +69,8 @@ public:
     const PendingRequests& pending() const { return pending_; }
 
     void finish(RequestId id, Result<Reply> outcome);
+    // What its server said to it is no answer, or asks for what it does not get.
+    void fail_unanswered(RequestId id, Error error);
     // Of a caller that goes: the server is told, the handlers are not.
     void drop_all_of(CallerNumber caller);
     // Calls back once callers have none left that has begun; there is one now.

@@ -129,4 +129,9 @@ bool Supervisor::refuses() const {
     return dead && time_.now() - failed_at_ < terms_.health.reconnect_most;
 }
 
+// Who has signed in meanwhile is let through.
+bool Supervisor::stays_down() const {
+    return !server_.restart && phase_ == Phase::Failed && refuses();
+}
+
 }  // namespace patchbay::connection

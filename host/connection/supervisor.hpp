@@ -88,6 +88,9 @@ public:
     // A new request: it starts an attempt, is refused because one failed a moment ago, or neither.
     bool wakes() const;
     bool refuses() const;
+    // Whoever wants it ready hears why it is not: it must not be restarted, and has failed a moment
+    // ago.
+    bool stays_down() const;
 
 private:
     bool comes_back(const Error& error) const;

@@ -15,6 +15,8 @@ using connection::Reply;
 
 namespace {
 
+constexpr std::int64_t kMethodNotFound = -32601;
+
 // The array that a list method's result carries.
 std::string_view list_member(std::string_view method) {
     if (method == "resources/templates/list") return "resourceTemplates";
@@ -59,6 +61,9 @@ private:
     void on_page(const Reply& reply) {
         if (!reply.error.empty()) {
             const auto error = protocol::parse_rpc_error(reply.error);
+            // Servers announce resources and know nothing of templates: they have none.
+            if (error && error->code == kMethodNotFound && cursors_.empty())
+                return listed_(json::array());
             return fail("failed: " +
                         (error ? core::printable(error->message, 500) : "unreadable error"));
         }

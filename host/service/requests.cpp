@@ -102,4 +102,17 @@ Result<router::ServerRequest> complete(const NamedThing& thing, const Completion
     return request_of(thing.server, "completion/complete", protocol::members_of(params));
 }
 
+Result<const json::array*> listed_in(const json::object& result, const std::string& server,
+                                     const std::string& method) {
+    const bool completes = method == "completion/complete";
+    const char* const path = completes                 ? "completion.values"
+                             : method == "prompts/get" ? "messages"
+                                                       : "contents";
+    const auto* list = completes ? core::array_in(core::object_in(&result, "completion"), "values")
+                                 : core::array_in(&result, path);
+    if (list) return list;
+    return Error{ErrorCode::Protocol, "server \"" + server + "\": answered " + method +
+                                          " with a result whose \"" + path + "\" is no array"};
+}
+
 }  // namespace patchbay::service

@@ -2,7 +2,7 @@
 // Each is checked against what the server has declared, where it has, and becomes one request.
 //
 // Threads: [value].
-// Errors:  Invalid: an argument that is unknown, or required and not given.
+// Errors:  Invalid: an argument that is unknown, or required and not given. Protocol: of an answer.
 #pragma once
 
 #include "router/router.hpp"
@@ -27,5 +27,10 @@ struct Completion {
     boost::json::object settled;  // arguments that are chosen already
 };
 Result<router::ServerRequest> complete(const NamedThing& thing, const Completion& completion);
+
+// What `server` answered `method` with, one of the three above: the contents of a resource, the
+// messages of a prompt, the values that complete an argument. Protocol: there is no such list.
+Result<const boost::json::array*> listed_in(const boost::json::object& result,
+                                            const std::string& server, const std::string& method);
 
 }  // namespace patchbay::service

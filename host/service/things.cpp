@@ -1,5 +1,6 @@
 #include "service/things.hpp"
 
+#include "core/log.hpp"
 #include "core/text.hpp"
 #include "service/uri_template.hpp"
 
@@ -28,6 +29,7 @@ constexpr auto by_server = [](const auto& a, const auto& b) { return a.server < 
 std::string all_of(std::vector<std::string> servers) {
     constexpr std::size_t kNamed = 10;
     for (auto& server : servers) server = "\"" + server + "\"";
+    if (servers.size() == 1) return servers.front();
     auto last = servers.back();
     servers.pop_back();
     if (servers.size() >= kNamed) {
@@ -46,6 +48,16 @@ const KindWords& words_of(Kind kind) {
                                           "resourceTemplates", "uriTemplate", "template"};
     static constexpr KindWords kPrompts{"prompts/list", "prompts", "prompts", "name", "prompt"};
     return kind == Kind::Prompts ? kPrompts : kind == Kind::Templates ? kTemplates : kResources;
+}
+
+std::string left_out_of(const json::array& items, const std::string& server,
+                        const std::string& method, json::kind wanted) {
+    const auto others = std::count_if(items.begin(), items.end(),
+                                      [&](const auto& item) { return item.kind() != wanted; });
+    if (others == 0) return {};
+    return "server \"" + server + "\": " + method + ": left out " + std::to_string(others) +
+           (others == 1 ? " item that is no " : " items that are no ") +
+           json::to_string(wanted).data();
 }
 
 json::object to_json(const Thing& thing) {
@@ -107,6 +119,8 @@ void ThingListing::take(const std::string& id, Result<json::array> items) {
     if (missing_.erase(id) == 0) return;
     if (items) {
         ++list_.answered;
+        if (const auto note = left_out_of(*items, id, words_of(kind_).method); !note.empty())
+            core::log::warn(note);
         for (auto& item : *items)
             if (item.is_object()) list_.things.push_back({id, std::move(item.get_object())});
     } else {
@@ -168,21 +182,35 @@ std::shared_ptr<ThingListing> list_things_as_they_are(const Servers& known,
     return listing;
 }
 
-std::optional<Result<NamedThing>> find_thing(const ThingList& list, Kind kind,
-                                             const std::string& name) {
-    const Thing* only = nullptr;
-    std::vector<std::string> offering;
+std::vector<std::string> offering(const ThingList& list, Kind kind, const std::string& name) {
+    std::vector<std::string> servers;
     for (const auto& thing : list.things) {
         if (!is_named(thing.definition, kind, name)) continue;
-        if (offering.empty() || offering.back() != thing.server) offering.push_back(thing.server);
-        only = &thing;
+        if (servers.empty() || servers.back() != thing.server) servers.push_back(thing.server);
     }
-    if (offering.size() > 1)
-        return Error{ErrorCode::Invalid, std::string(words_of(kind).word) + " \"" +
-                                             core::printable(name, 200) + "\" is offered by " +
-                                             all_of(offering) + "; say which with --server"};
-    if (!only) return {};
-    return NamedThing{only->server, only->definition};
+    return servers;
+}
+
+std::optional<Result<NamedThing>> find_thing(const ThingList& list, Kind kind,
+                                             const std::string& name) {
+    const auto servers = offering(list, kind, name);
+    if (servers.empty()) return {};
+    const auto thing =
+        std::string(words_of(kind).word) + " \"" + core::printable(name, 200) + "\" is offered by ";
+    if (servers.size() > 1)
+        return Error{ErrorCode::Invalid, thing + all_of(servers) + "; say which with --server"};
+    const auto& only = servers.front();
+    if (!list.errors.empty()) {
+        std::vector<std::string> unasked;
+        for (const auto& each : list.errors) unasked.push_back(each.server);
+        return Error{ErrorCode::Unavailable,
+                     thing + "\"" + only + "\", and " + all_of(unasked) +
+                         " could not be asked for it; if that one is meant, add --server " + only};
+    }
+    NamedThing found{only, {}};
+    for (const auto& each : list.things)
+        if (is_named(each.definition, kind, name)) found.definition = each.definition;
+    return found;
 }
 
 Result<NamedThing> find_thing_of(const ThingList& list, Kind kind, const std::string& name,

@@ -30,6 +30,12 @@ struct KindWords {
 };
 const KindWords& words_of(Kind kind);
 
+// That some of the items with which `server` answered `method` are not of the kind that all must be,
+// and are left out; empty: none is.
+std::string left_out_of(const boost::json::array& items, const std::string& server,
+                        const std::string& method,
+                        boost::json::kind wanted = boost::json::kind::object);
+
 struct Thing {
     std::string server;
     boost::json::object definition;  // as its server told it
@@ -93,7 +99,14 @@ struct NamedThing {
     std::string server;
     std::optional<boost::json::object> definition;  // none: its server does not list it
 };
-// The thing of this name where one server alone lists it; Invalid where several do; none: nobody.
+// The servers that list a thing of this name, each once.
+std::vector<std::string> offering(const ThingList& list, Kind kind, const std::string& name);
+// The thing of this name where one server alone has it. Invalid where several do; Unavailable where
+// one does and another, which may have it too, could not be asked; none: nobody who answered.
+//
+// What a name means depends on the configuration alone, never on who is up: otherwise the arguments
+// that are meant for a server go to another one as soon as that lists the same name and the first is
+// down. A server that the rules deny has nothing for this caller, as a disabled one.
 std::optional<Result<NamedThing>> find_thing(const ThingList& list, Kind kind,
                                              const std::string& name);
 // The same of a server that was named, which may have things that it does not list: `list` is what

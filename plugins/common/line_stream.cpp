@@ -237,7 +237,8 @@ void LineStream::end_writing() {
     writing_ = -1;
     queue_.clear([this](std::uint64_t exchange, bool begun) {
         core_.sink().done(exchange, PATCHBAY_E_CLOSED,
-                          "the connection closed before the message was sent",
+                          begun ? "the connection closed while the message was being sent"
+                                : "the connection closed before the message was sent",
                           begun ? 0 : PATCHBAY_ERR_NOT_SENT);
     });
 }

@@ -64,7 +64,14 @@ patchbay_status HttpTransport::send(const patchbay_message& message, sdk::Body b
     const auto method = sdk::view(message.method);
     if (method == "initialize") session_started({});
     if (method == "notifications/initialized" && !hold_.running()) holding_ = hold_.start(kHold);
-    auto exchange = std::make_shared<Exchange>(*this, message, std::move(body));
+    std::shared_ptr<Exchange> exchange;
+    try {
+        exchange = std::make_shared<Exchange>(*this, message, std::move(body));
+    } catch (const sdk::Failure& failure) {
+        // A status alone would not say which header it is, and what is wrong with it.
+        core_.sink().done(message.exchange, failure.code(), failure.what(), PATCHBAY_ERR_NOT_SENT);
+        return PATCHBAY_OK;
+    }
     exchanges_.emplace(message.exchange, exchange);
     if (holding_ && method == "tools/call") {
         held_bytes_ += exchange->request.body.size();

@@ -208,7 +208,9 @@ private:
         channel.reactor_->cancel(channel.host_, channel.watch_);
         for (const auto& each : channel.queue_)
             channel.sink_.done(each.exchange, PATCHBAY_E_CLOSED,
-                               "the connection closed before the message was sent",
+                               each.sent == 0
+                                   ? "the connection closed before the message was sent"
+                                   : "the connection closed while the message was being sent",
                                each.sent == 0 ? std::uint32_t{PATCHBAY_ERR_NOT_SENT} : 0);
         channel.queue_.clear();
         const auto sink = channel.sink_;

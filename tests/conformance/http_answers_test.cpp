@@ -75,6 +75,49 @@ TEST_F(HttpAnswers, WhatEndsAnOldStreamIsToldOfTheMessageThatWasOnItsWay) {
     EXPECT_THAT(call().text, HasSubstr("an endpoint of another origin (http://127.0.0.2:1)"));
 }
 
+// ---- what is packed
+
+TEST_F(HttpAnswers, APackedAnswerThatIsCutOffIsToldAndNotTakenForAMessage) {
+    // {"jsonrpc":"2.0","id":1,"result":{"text":"a long answer that is cut"}}
+    static constexpr char kPacked[] =
+        "\037\213\010\000\000\000\000\000\002\003\015\305\101\012\200\040\020\005"
+        "\320\253\014\177\055\121\055\275\215\330\120\212\214\341\214\024\210\167"
+        "\257\267\171\003\131\253\264\073\302\143\137\126\070\244\003\176\163\150"
+        "\254\275\030\374\200\361\373\217\100\245\312\111\101\364\341\106\166\005"
+        "\243\244\024\273\141\316\017\020\346\350\174\106\000\000\000";
+    const std::string packed(kPacked, sizeof kPacked - 1);
+    std::atomic<std::size_t> size{packed.size()};
+    serve([&](const Request&) -> Answer {
+        return {ScriptedHttp::whole("200 OK", "application/json", packed.substr(0, size),
+                                    "Content-Encoding: gzip\r\n")};
+    });
+    EXPECT_EQ(call().status, PATCHBAY_OK);
+    EXPECT_EQ(channel_->message_count(), 1u);
+    size -= 30;
+    const auto end = call();
+    EXPECT_EQ(end.status, PATCHBAY_E_CLOSED);
+    EXPECT_EQ(end.text, "the answer was cut off: its gzip has no end");
+    EXPECT_EQ(end.flags & PATCHBAY_ERR_NOT_SENT, 0u);
+    EXPECT_EQ(channel_->message_count(), 1u);
+    size = packed.size() - 6;  // some servers leave off the end, and the message is whole
+    EXPECT_EQ(call().status, PATCHBAY_OK);
+    EXPECT_EQ(channel_->message_count(), 2u);
+}
+
+// ---- what cannot be a header
+
+TEST_F(HttpAnswers, AMessageThatMakesNoHeaderSaysWhichAndWasNotSent) {
+    serve([](const Request&) -> Answer { return {ScriptedHttp::json(kAnswer)}; });
+    channel_->protocol = std::string(8193, 'x');
+    const auto end = call();
+    EXPECT_EQ(end.status, PATCHBAY_E_INVALID);
+    EXPECT_THAT(end.text, AllOf(HasSubstr("MCP-Protocol-Version"), HasSubstr("over 8192 bytes")));
+    EXPECT_EQ(end.flags, PATCHBAY_ERR_NOT_SENT);
+    EXPECT_EQ(server_->count("POST"), 0u);
+    channel_->protocol.clear();
+    EXPECT_EQ(call().status, PATCHBAY_OK);
+}
+
 // ---- exactly once
 
 struct AfterTheBreak {

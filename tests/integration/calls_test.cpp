@@ -231,9 +231,13 @@ TEST(CallOnTheCommandLine, ArgumentsFromAClosedStdinAreAnErrorOfTheirOwn) {
 constexpr const char* kCareless = R"(while read -r line; do
   id=$(printf %s "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
   case $line in
-  *'"method":"initialize"'*) r='"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"c","version":"1"}}' ;;
-  *'"tools/list"'*) r='"result":{"tools":[{"name":"none","inputSchema":{"type":"object"}},{"name":"other","inputSchema":{"type":"object"},"outputSchema":{"type":"object","required":["n"]}}]}' ;;
+  *'"method":"initialize"'*) r='"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"prompts":{},"resources":{},"completions":{}},"serverInfo":{"name":"c","version":"1"}}' ;;
+  *'"tools/list"'*) r='"result":{"tools":[{"name":"none","inputSchema":{"type":"object"}},{"name":"text","inputSchema":{"type":"object"}},{"name":"other","inputSchema":{"type":"object"},"outputSchema":{"type":"object","required":["n"]}}]}' ;;
   *'"name":"none"'*) r='"result":{"content":[]}' ;;
+  *'"name":"text"'*) r='"result":"x"' ;;
+  *'"prompts/get"'*) r='"result":{"messages":"x"}' ;;
+  *'"resources/read"'*) r='"result":{"contents":[5,{"uri":"a:1","text":"kept"}]}' ;;
+  *'"completion/complete"'*) r='"result":{"completion":[]}' ;;
   *'"name":"other"'*) r='"result":{"content":[],"structuredContent":{}}' ;;
   *'"id"'*) r='"error":{"code":-32601,"message":"no"}' ;;
   *) continue ;;
@@ -252,6 +256,34 @@ TEST(CallOnTheCommandLine, AResultThatIsNotWhatItsToolPromisesIsTold) {
     EXPECT_THAT(other.err, HasSubstr("warning: the result of mcp__c__other: its structuredContent "
                                      "breaks the tool's outputSchema: "));
     EXPECT_EQ(home.run({"-q", "call", "mcp__c__none"}).err, "");
+}
+
+TEST(CallOnTheCommandLine, AResultThatIsNotOfItsShapeIsAnErrorOfItsServer) {
+    Home home;
+    home.add("c", {{"command", "/bin/sh"}, {"args", {"-c", kCareless}}});
+    const std::pair<Words, const char*> cases[] = {
+        {{"call", "mcp__c__text"}, "answered tools/call with a result that is no object: \"x\""},
+        {{"prompts", "get", "p", "--server", "c"},
+         "answered prompts/get with a result whose \"messages\" is no array"},
+        {{"complete", "--prompt", "p", "a=b", "--server", "c"},
+         "answered completion/complete with a result whose \"completion.values\" is no array"}};
+    for (const auto& [words, why] : cases) {
+        SCOPED_TRACE(why);
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 1);
+        EXPECT_EQ(done.out, "");
+        EXPECT_THAT(done.err, HasSubstr(std::string("error: server \"c\": ") + why));
+        auto as_json = words;
+        as_json.push_back("--json");
+        const auto error = boost::json::parse(home.run(as_json).out).at("error");
+        EXPECT_EQ(error.at("kind"), "protocol");
+    }
+    const auto some = home.run({"resources", "read", "a:1", "--server", "c"});
+    EXPECT_EQ(some.exit_code, 0);
+    EXPECT_EQ(some.out, "kept\n");
+    EXPECT_THAT(some.err,
+                HasSubstr("warning: server \"c\": resources/read: left out 1 item that is "
+                          "no object\n"));
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace patchbay::net {
 namespace {
 
 constexpr std::size_t kInflatedAtOnce = 256;  // bytes, each of which may become a thousand
-constexpr std::size_t kRoom = 1u << 20;        // made at once for what a server only says will come
+constexpr std::size_t kProbe = 1024;          // more than the tables of one block of gzip are
+constexpr std::size_t kRoom = 1u << 20;       // made at once for what a server only says will come
 
 [[noreturn]] void refuse(const std::string& why) {
     throw Trouble(PATCHBAY_E_PROTOCOL, "the answer is not HTTP/1.1: " + why);
@@ -176,6 +177,20 @@ void BodyDecoder::append(std::string_view data, std::string& into, std::size_t m
     if (!gunzip_->stream) refuse("its gzip is broken");
     add(gunzip_->unpacked.str());
     gunzip_->unpacked.str({});
+}
+
+// Poco does not tell the end of a gzip. What stands behind one is passed over; where more is awaited
+// it unpacks to something or is an error: ones are a block of no known type and a wrong checksum, and
+// zeros end a name that the ones would go on with.
+bool BodyDecoder::torn() {
+    if (!gunzip_) return false;
+    std::string rest;
+    try {
+        append(std::string(kProbe, '\xff') + std::string(kProbe, '\0'), rest, SIZE_MAX);
+    } catch (const Trouble&) {
+        return true;
+    }
+    return !rest.empty();
 }
 
 void BodyDecoder::finish() {

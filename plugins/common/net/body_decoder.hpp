@@ -39,6 +39,9 @@ public:
                      std::size_t enough = SIZE_MAX);
     // The connection ended.
     void finish();
+    // Of a body that is over: it was packed, and what it was packed into has no end. Nothing can be
+    // fed behind it.
+    bool torn();
 
     bool over() const { return state_ == State::Over; }
     // The connection may carry another answer: the body had an end of its own.

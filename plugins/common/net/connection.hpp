@@ -55,6 +55,8 @@ public:
                    std::size_t enough = SIZE_MAX);
     // The connection ended, and the body with it.
     void end_body() { decoder_->finish(); }
+    // As BodyDecoder::torn().
+    bool torn() { return decoder_->torn(); }
     // The answer is complete.
     bool answered() const { return decoder_ && decoder_->over(); }
 

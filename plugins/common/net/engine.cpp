@@ -335,6 +335,7 @@ bool Engine::read(Task& task, std::string_view piece) {
                                      cut ? std::min(most, turn) : turn);
             if (!cut || task.body_.size() < most) {
                 if (!piece.empty()) return go_on_later(task, piece), false;
+                task.torn_ = !cut && connection.answered() && connection.torn();
                 break;
             }
             task.body_.resize(most);

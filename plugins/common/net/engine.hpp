@@ -76,6 +76,9 @@ public:
 protected:
     // What whole() gets is not all of it.
     bool was_cut() const { return cut_; }
+    // It was packed, and what it was packed into has no end: whether it is all of it, it must say
+    // itself.
+    bool was_torn() const { return torn_; }
 
 private:
     friend class Engine;
@@ -93,7 +96,7 @@ private:
     unsigned redirects_ = 0;
     std::size_t drained_ = 0;
     bool reused_ = false, body_begun_ = false, crossed_ = false, counted_ = false;
-    bool cut_ = false;
+    bool cut_ = false, torn_ = false;
     bool sent_before_ = false;  // on a connection that broke or redirected; it was asked again
 };
 

@@ -31,6 +31,36 @@ TEST_F(ComingBack, IsNotTriedForAServerThatMustNotBeRestarted) {
     EXPECT_EQ(server.opened, 1);
 }
 
+// However it is asked for, it is not started for each caller who tries.
+TEST_F(ComingBack, OfOneThatMustNotBeRestartedIsForWhoAsksAWhileLater) {
+    spec.config.restart = false;
+    health.reconnect_most = 30s;
+    const auto say_why = [&](const std::string& why) {
+        EXPECT_EQ(connect(), State::Failed);
+        std::optional<Result<void>> listed;
+        connection().refresh_tools([&](auto outcome) { listed = std::move(outcome); });
+        ASSERT_TRUE(wait([&] { return listed.has_value(); }));
+        ASSERT_FALSE(*listed);
+        EXPECT_THAT(listed->error().message, HasSubstr(why));
+        EXPECT_THAT(ask(call("a")).error().message, HasSubstr(why));
+    };
+    for (int opened = 1; opened <= 2; ++opened) {
+        ASSERT_EQ(connect(), State::Ready);
+        server.crash("exited");
+        ASSERT_TRUE(reach(State::Failed));
+        say_why("connection lost: exited");
+        pass(29s);
+        say_why("connection lost: exited");
+        EXPECT_EQ(server.opened, opened);
+        pass(1s);
+    }
+    server.refuse_open = true;
+    server.open_code = ErrorCode::Unavailable;
+    EXPECT_EQ(connect(), State::Failed);
+    say_why("no such program");
+    EXPECT_EQ(server.opened, 3);
+}
+
 TEST_F(ComingBack, IsTriedAsOftenAsItMayBeAndAsOftenAgainForWhoAsks) {
     health.reconnect_attempts = 2;
     break_it();

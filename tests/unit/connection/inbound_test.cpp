@@ -4,6 +4,7 @@
 namespace patchbay::connection {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 class Inbound : public ConnectionTest {
@@ -101,8 +102,38 @@ TEST_F(Inbound, AResultOfAnUnknownKindIsAnErrorOfItsCall) {
         return {{"resultType", "later"}};
     };
     ASSERT_EQ(connect(), State::Ready);
-    EXPECT_EQ(ask(call("a")).error().message, "server \"s\": answered with an unknown resultType");
+    EXPECT_EQ(
+        ask(call("a")).error().message,
+        "server \"s\": answered with an unknown resultType; the request may have been carried "
+        "out");
     EXPECT_EQ(connection().state(), State::Ready);
+}
+
+TEST_F(Inbound, AResultThatIsNoObjectIsAnErrorOfItsCall) {
+    server.be_modern({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    for (const char* result : {"\"x\"", "5", "[]", "null", "true"}) {
+        const auto reply = ask_and_hear([&](const std::string& id) {
+            return R"({"jsonrpc":"2.0","id":)" + id + R"(, "result": )" + result + "}";
+        });
+        ASSERT_FALSE(reply) << result;
+        EXPECT_EQ(reply.error().code, ErrorCode::Protocol);
+        EXPECT_EQ(reply.error().message,
+                  "server \"s\": answered tools/call with a result that is no object: " +
+                      std::string(result) + "; the request may have been carried out");
+    }
+    EXPECT_EQ(connection().state(), State::Ready);
+}
+
+TEST_F(Inbound, AnAnswerToACallThatCannotBeReadSaysThatItMayHaveRun) {
+    server.be_modern({tool_named("a")});
+    ASSERT_EQ(connect(), State::Ready);
+    for (const char* rest : {R"(,"result":{"content":[{"ty)", R"(,"error":"no"})"}) {
+        const auto reply = ask_and_hear(
+            [&](const std::string& id) { return R"({"jsonrpc":"2.0","id":)" + id + rest; });
+        ASSERT_FALSE(reply) << rest;
+        EXPECT_THAT(reply.error().message, EndsWith("; the request may have been carried out"));
+    }
 }
 
 TEST_F(Inbound, AModernServerAsksNothing) {
@@ -196,7 +227,7 @@ TEST_F(Questions, MayBeAsManyRoundsAsTheLimitSays) {
     EXPECT_EQ(refused.error().code, ErrorCode::Limit);
     EXPECT_EQ(refused.error().message,
               "server \"s\": asked for input more than 2 times for one request (limit "
-              "input_rounds)");
+              "input_rounds); the request may have been carried out");
 }
 
 TEST_F(Questions, MayBeAsManyAtOnceAsTheLimitSays) {
@@ -206,7 +237,8 @@ TEST_F(Questions, MayBeAsManyAtOnceAsTheLimitSays) {
     asked_for = 0;
     be_curious(1, 3);
     EXPECT_EQ(ask(call("a")).error().message,
-              "server \"s\": asked 3 questions at once, more than 2 (limit input_requests)");
+              "server \"s\": asked 3 questions at once, more than 2 (limit input_requests); the "
+              "request may have been carried out");
 }
 
 }  // namespace

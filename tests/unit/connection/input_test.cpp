@@ -188,7 +188,8 @@ TEST_F(Input, OnlySomeRequestsMayBeAnsweredSo) {
     ASSERT_FALSE(reply);
     EXPECT_EQ(reply.error().message,
               "server \"s\": completion/complete was answered with input_required, which only "
-              "prompts/get, resources/read and tools/call may be");
+              "prompts/get, resources/read and tools/call may be; the request may have been "
+              "carried out");
 }
 
 TEST_F(Input, WhatBreaksAfterTheAnswerMayHaveRun) {
@@ -197,6 +198,86 @@ TEST_F(Input, WhatBreaksAfterTheAnswerMayHaveRun) {
     asked[0](json::object{});
     EXPECT_EQ(ended().error().message,
               "server \"s\": reset; the request may have been carried out");
+}
+
+// Its server has had it, and may have begun with it before it asked.
+class AfterARound : public Input {
+protected:
+    static constexpr const char* kMayHave = "; the request may have been carried out";
+    static FakeServer::Ending refused() {
+        auto problem = FakeServer::problem(ErrorCode::Unavailable, "connection refused");
+        problem.not_sent = true;
+        return problem;
+    }
+    void answer() { asked[0](json::object{}); }
+};
+
+TEST_F(AfterARound, ARefusedConnectionIsTriedOnceMoreAndNeverSaidToHaveSentNothing) {
+    call_and_be_asked();
+    server.endings["tools/call"] = {refused(), refused()};
+    answer();
+    EXPECT_EQ(ended().error().message, std::string("server \"s\": connection refused") + kMayHave);
+    EXPECT_EQ(server.requests("tools/call").size(), 3u) << "the answer was not sent twice";
+}
+
+TEST_F(AfterARound, AConnectionThatBreaksIsNotTriedAgain) {
+    call_and_be_asked();
+    server.endings["tools/call"] = {FakeServer::problem(ErrorCode::Io, "reset"), refused()};
+    answer();
+    EXPECT_EQ(ended().error().message, std::string("server \"s\": reset") + kMayHave);
+    pass(1ms);
+    EXPECT_EQ(server.requests("tools/call").size(), 2u);
+}
+
+TEST_F(AfterARound, ARefusalOfTheServersMayFollowAfterItHasRun) {
+    call_and_be_asked();
+    server.endings["tools/call"] = {FakeServer::problem(ErrorCode::Protocol, "HTTP 429", 429)};
+    answer();
+    EXPECT_EQ(ended().error().message, std::string("server \"s\": HTTP 429") + kMayHave);
+}
+
+TEST_F(AfterARound, ATransportThatDoesNotTakeTheAnswerDoesNotMakeItUnsent) {
+    call_and_be_asked();
+    server.refusals["tools/call"] = {ErrorCode::Limit};
+    answer();
+    EXPECT_EQ(ended().error().message, std::string("server \"s\": send refused") + kMayHave);
+}
+
+TEST_F(AfterARound, ATimeOutInTheQueueIsNoneBeforeTheSending) {
+    spec.config.tool_timeout = 20ms;
+    call_and_be_asked();
+    server.full = true;
+    connection().notify("notifications/roots/list_changed", "");  // full with it
+    answer();
+    pass(20ms);
+    EXPECT_THAT(ended().error().message, HasSubstr("tools/call was not answered within 20 ms"));
+    EXPECT_EQ(server.requests("tools/call").size(), 1u);
+}
+
+TEST_F(AfterARound, ACancelledCallIsNotSaidToBeUnsent) {
+    call_and_be_asked();
+    server.full = true;
+    connection().notify("notifications/roots/list_changed", "");
+    answer();
+    connection().cancel(id, "enough");
+    EXPECT_EQ(ended().error().message, "server \"s\": tools/call was cancelled: enough");
+}
+
+TEST_F(AfterARound, AConnectionThatIsClosedMeanwhileMayHaveRunIt) {
+    call_and_be_asked();
+    connection().close([] {});
+    EXPECT_THAT(ended().error().message, HasSubstr(kMayHave));
+}
+
+TEST_F(AfterARound, TooManyOfThemMayHaveRunIt) {
+    limits.input_rounds = 1;
+    server.results["tools/call"] = [](const auto&) -> json::value {
+        return {{"resultType", "input_required"}, {"requestState", "again"}};
+    };
+    EXPECT_EQ(ask(call("a")).error().message,
+              std::string("server \"s\": asked for input more than 1 times for one request (limit "
+                          "input_rounds)") +
+                  kMayHave);
 }
 
 TEST_F(ConnectionTest, AnswersInputRequiredAndSendsTheCallAgain) {

@@ -57,16 +57,17 @@ protected:
         EXPECT_TRUE(leased) << leased.error().message;
         return leased ? &leased->get() : nullptr;
     }
-    // The one caller's call ends; "ended" says how.
+    // How the one caller's call ends: with the number of the server that answered, or why not.
     std::string call(Caller& who) {
         std::optional<std::string> ended;
         auto leased = pool().lease("s", who);
         if (!leased) return leased.error().message;
-        leased->get().request(who, {"tools/call", {"\"name\":\"a\"", ""}, {}, {}},
-                              [&ended](const Result<Reply>& reply) {
-                                  ended =
-                                      reply ? std::string(reply->result) : reply.error().message;
-                              });
+        leased->get().request(
+            who, {"tools/call", {"\"name\":\"a\"", ""}, {}, {}},
+            [&ended](const Result<Reply>& reply) {
+                ended = reply ? json::serialize(json::parse(reply->result).at("number"))
+                              : reply.error().message;
+            });
         EXPECT_TRUE(wait([&] { return ended.has_value(); }));
         return ended.value_or("never");
     }
@@ -107,7 +108,9 @@ protected:
         auto& server = processes.emplace_back(loop);
         server.be_legacy({tool_named("a")});
         const auto number = processes.size();
-        server.results["tools/call"] = [number](const auto&) -> json::value { return number; };
+        server.results["tools/call"] = [number](const auto&) -> json::value {
+            return {{"number", number}};
+        };
         if (make) make(server);
         ++opened;
         return server.open(heard.emplace_back(*this, on));

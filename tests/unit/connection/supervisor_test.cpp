@@ -153,6 +153,24 @@ TEST_F(SupervisorTest, RefusesRequestsForAMomentAfterAFailure) {
     EXPECT_TRUE(one.wakes());
 }
 
+TEST_F(SupervisorTest, OneThatMustNotBeRestartedStaysDownForThatMoment) {
+    for (const bool restart : {true, false}) {
+        server.restart = restart;
+        one.attempt();
+        one.ready();
+        EXPECT_FALSE(one.stays_down());
+        one.lose(lost);
+        EXPECT_FALSE(one.stays_down()) << "it is on its way there";
+        one.fail(lost, Retry::Worthwhile);
+        EXPECT_EQ(one.stays_down(), !restart);
+        time.turn(3s);
+        EXPECT_FALSE(one.stays_down());
+    }
+    one.attempt();
+    one.fail(refused, Retry::Worthwhile);
+    EXPECT_FALSE(one.stays_down()) << "somebody may have signed in";
+}
+
 TEST_F(SupervisorTest, ASessionThatIsRenewedIsAnAttemptOnTheWayBack) {
     be_ready();
     one.renew();

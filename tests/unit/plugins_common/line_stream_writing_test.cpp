@@ -79,7 +79,7 @@ TEST_F(LineStreamTest, SaysWhatOfTheUnsentHadBegun) {
     host_.run_posted();
     in_turn([](LineStream& stream) { stream.end_writing(); });
     EXPECT_THAT(host_.told,
-                ElementsAre("done 1 -7 the connection closed before the message was sent",
+                ElementsAre("done 1 -7 the connection closed while the message was being sent",
                             "done 2 -7 the connection closed before the message was sent /2"));
     EXPECT_EQ(send(3, "{}"), PATCHBAY_E_CLOSED);
 }

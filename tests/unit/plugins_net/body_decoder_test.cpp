@@ -122,6 +122,27 @@ TEST(BodyDecoder, UnpacksGzip) {
     EXPECT_THAT(decoded(head_with({{"Content-Encoding", "br"}}), "x"), HasSubstr("not asked for"));
 }
 
+TEST(BodyDecoder, KnowsAGzipThatHasNoEnd) {
+    const auto head = head_with({{"Content-Encoding", "gzip"}});
+    const auto torn = [&](const std::string& bytes) {
+        BodyDecoder decoder(head);
+        std::string body;
+        decoder.feed(bytes, body, kMost);
+        decoder.finish();
+        return decoder.torn();
+    };
+    std::string varied;
+    for (unsigned i = 0; i < 3000; ++i) varied += std::to_string(i * 2654435761u);
+    for (const auto& text : {std::string("{\"id\":1}"), std::string(5000, 'x'), varied}) {
+        const auto whole = zipped(text);
+        EXPECT_FALSE(torn(whole));
+        EXPECT_FALSE(torn(whole + "and what nobody reads"));
+        for (std::size_t size = 1; size < whole.size(); ++size)
+            EXPECT_TRUE(torn(whole.substr(0, size))) << size << " of " << whole.size();
+    }
+    EXPECT_FALSE(BodyDecoder(head_with({})).torn());
+}
+
 TEST(BodyDecoder, EndsAGzipBombAtTheLimit) {
     const auto bomb = zipped(std::string(64u << 20, 'x'));
     const auto head = head_with({{"Content-Encoding", "gzip"}});

@@ -61,5 +61,42 @@ TEST(RequestOf, ACompletionOfATemplateTakesItsVariables) {
               "template \"repo://{owner}\": unknown argument \"name\"; known: owner");
 }
 
+TEST(AnswerTo, ARequestHasItsListOrIsAnError) {
+    struct Case {
+        const char *method, *good, *path;
+    };
+    const Case cases[] = {
+        {"prompts/get", R"({"messages":[1]})", "messages"},
+        {"resources/read", R"({"contents":[1]})", "contents"},
+        {"completion/complete", R"({"completion":{"values":[1]}})", "completion.values"}};
+    for (const auto& [method, good, path] : cases) {
+        SCOPED_TRACE(method);
+        const auto result = json::parse(good).as_object();
+        const auto found = listed_in(result, "s", method);
+        ASSERT_TRUE(found) << found.error().message;
+        EXPECT_EQ(**found, json::array{1});
+        for (const char* bad :
+             {"{}", R"({"messages":"x","contents":"x","completion":{"values":"x"}})",
+              R"({"messages":{},"contents":null,"completion":[]})"}) {
+            const auto odd = json::parse(bad).as_object();
+            const auto wrong = listed_in(odd, "s", method);
+            ASSERT_FALSE(wrong) << bad;
+            EXPECT_EQ(wrong.error().code, ErrorCode::Protocol);
+            EXPECT_EQ(wrong.error().message, "server \"s\": answered " + std::string(method) +
+                                                 " with a result whose \"" + path +
+                                                 "\" is no array");
+        }
+    }
+}
+
+TEST(AnswerTo, ARequestMayHoldWhatIsLeftOut) {
+    const json::array items{json::object(), 5, "x", json::object()};
+    EXPECT_EQ(left_out_of(items, "s", "prompts/get"),
+              "server \"s\": prompts/get: left out 2 items that are no object");
+    EXPECT_EQ(left_out_of({"a", 5}, "s", "completion/complete", json::kind::string),
+              "server \"s\": completion/complete: left out 1 item that is no string");
+    EXPECT_EQ(left_out_of({json::object()}, "s", "prompts/get"), "");
+}
+
 }  // namespace
 }  // namespace patchbay::service

@@ -59,6 +59,33 @@ TEST_F(Things, ComeInTheOrderOfTheirServersWhoeverAnswersFirst) {
     EXPECT_EQ(told.at_pointer("/resources/2/server"), "github");
 }
 
+TEST_F(Things, ThatAreNoObjectsAreLeftOutAndTold) {
+    offer("git", {});
+    servers.at("git").results["resources/list"] = [](const auto&) -> json::value {
+        return {{"resources", {5, {{"uri", "a:1"}}, "x"}}};
+    };
+    testing::internal::CaptureStderr();
+    const auto all = list();
+    const auto told = testing::internal::GetCapturedStderr();
+    EXPECT_THAT(uris(all), ElementsAre("git a:1"));
+    EXPECT_THAT(told,
+                HasSubstr("server \"git\": resources/list: left out 2 items that are no object"));
+}
+
+// Some announce resources and know nothing of templates.
+TEST_F(Things, OfAServerThatDoesNotKnowTheListAreNone) {
+    offer("git", {"a:1"});
+    offer("github", {});
+    servers.at("github").results.erase("resources/list");
+    servers.at("github").errors["resources/list"] = {-32601, "Method not found"};
+    const auto all = list();
+    EXPECT_THAT(uris(all), ElementsAre("git a:1"));
+    EXPECT_THAT(all.errors, IsEmpty());
+    EXPECT_EQ(all.answered, 2u);
+    servers.at("github").errors["resources/list"] = {-32000, "busy"};
+    EXPECT_EQ(list().errors.size(), 1u);
+}
+
 TEST_F(Things, OfAServerThatOffersNoneAreNoError) {
     offer("git", {"a:1"});
     const auto all = list();
@@ -170,6 +197,31 @@ TEST(NamedThings, AreTheOneThatOneServerLists) {
     EXPECT_FALSE(find_thing(list, Kind::Resources, "x:3"));
     EXPECT_THAT(not_listed(list, Kind::Resources, "x:33").message,
                 HasSubstr(R"(no server lists the resource "x:33")"));
+}
+
+// Otherwise its arguments would go to whoever lists the same name while its server is down.
+TEST(NamedThings, AreNobodysWhileAnotherThatMayHaveThemCouldNotBeAsked) {
+    auto list = listed({{"b", {{"name", "deploy"}}}, {"b", {{"name", "review"}}}});
+    list.answered = 1;
+    list.errors = {{"a", {ErrorCode::Timeout, "no answer"}}};
+    const auto one = find_thing(list, Kind::Prompts, "deploy");
+    ASSERT_TRUE(one && !*one);
+    EXPECT_EQ(one->error().code, ErrorCode::Unavailable);
+    EXPECT_EQ(one->error().message,
+              R"(prompt "deploy" is offered by "b", and "a" could not be asked for it; )"
+              "if that one is meant, add --server b");
+    list.errors.push_back({"c", {ErrorCode::Unavailable, "gone"}});
+    EXPECT_THAT(find_thing(list, Kind::Prompts, "deploy")->error().message,
+                HasSubstr(R"(and "a" and "c" could not be asked)"));
+    EXPECT_FALSE(find_thing(list, Kind::Prompts, "other")) << "nobody lists it";
+    list.things.push_back({"d", {{"name", "deploy"}}});
+    EXPECT_EQ(find_thing(list, Kind::Prompts, "deploy")->error().code, ErrorCode::Invalid);
+    list.things.pop_back();
+    list.errors.clear();
+    list.denied = {{"a", {ErrorCode::Denied, "denied"}}};
+    const auto beside = find_thing(list, Kind::Prompts, "deploy");
+    ASSERT_TRUE(beside && *beside) << "what is denied has nothing for this caller";
+    EXPECT_EQ((*beside)->server, "b");
 }
 
 TEST(NamedThings, OfANamedServerNeedNotBeListed) {
