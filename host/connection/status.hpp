@@ -4,6 +4,7 @@
 #pragma once
 
 #include "config/config.hpp"
+#include "core/result.hpp"
 
 #include <chrono>
 #include <map>
@@ -62,5 +63,8 @@ struct Status {
 // The same with every known secret masked in what others say: the server, its transport, errors.
 // Whoever makes a Status passes it through here, so that none of its readers has to.
 Status masked(Status status);
+
+// Why a server in this state gives nothing: what went wrong last, else the state itself.
+Error why_not_ready(const Status& status);
 
 }  // namespace patchbay::connection

@@ -121,13 +121,8 @@ Error ToolFinder::why_missing(connection::CallerNumber caller, const std::string
     for (const auto& id : servers) {
         if (const auto found = pool_.find(id); !found) return found.error();
         const auto* held = pool_.held(id, caller);
-        const auto status = held ? held->status() : connection::Status();
-        if (status.state == State::Ready) continue;
-        const auto code =
-            status.state == State::AuthRequired ? ErrorCode::AuthRequired : ErrorCode::Unavailable;
-        return {code, status.last_error.empty()
-                          ? "server \"" + id + "\" is " + name_of(status.state)
-                          : status.last_error};
+        if (!held || held->state() != State::Ready)
+            return why_not_ready(held ? held->status() : connection::Status{.id = id});
     }
     const std::string wanted = "\"" + core::printable(name, 80) + "\"";
     for (const auto& id : servers) {
