@@ -169,7 +169,7 @@ void ToolList::note(std::string text) {
     if (notes_.size() < kMostNotes) notes_.push_back(std::move(text));
 }
 
-void ToolList::publish(ToolListing listing) {
+void ToolList::publish(ToolListing listing, bool whole) {
     auto& tools = listing.tools;
     std::stable_sort(tools.begin(), tools.end(), by_name);
     const auto repeated = std::unique(
@@ -179,14 +179,15 @@ void ToolList::publish(ToolListing listing) {
         tools.erase(repeated, tools.end());
     }
     listed_ = std::make_shared<const catalogue::Listing>(
-        catalogue::Listing{definition_, std::move(tools)});
+        catalogue::Listing{definition_, std::move(tools), whole});
     mirrored_ = std::move(listing.mirrored);
     session_ = Session::Listed;
     owner_.on_listed(listed_);
 }
 
 // What the first list of a session brought before it broke off is kept: some tools are better than
-// none. A later one that fails leaves the whole list before it as it was.
+// none. A later one that fails leaves the whole list before it as it was, and so does either leave
+// what other connections have listed (Catalogue::publish).
 void ToolList::done(const Result<void>& outcome) {
     auto listing = std::move(*std::exchange(listing_, std::nullopt));
     const bool another = listing.another, has_changed = listing.changed;
@@ -198,7 +199,7 @@ void ToolList::done(const Result<void>& outcome) {
                                                : terms_.health.tool_cache;
         fresh_until_ = read_at_ + std::min(fresh, kLongestFresh);
     }
-    if (outcome || session_ == Session::New) publish(std::move(listing));
+    if (outcome || session_ == Session::New) publish(std::move(listing), outcome.has_value());
     if (!outcome) {
         error_ = outcome.error();
         notes_.push_back(core::printable(error_->message, 1000));

@@ -102,7 +102,7 @@ private:
     Result<std::string> take_page(const Reply& reply);  // the next cursor; empty: the last page
     bool may_be_called(const protocol::Tool& tool);
     void note(std::string text);
-    void publish(ToolListing listing);
+    void publish(ToolListing listing, bool whole);
     void done(const Result<void>& outcome);
 
     const Terms& terms_;
