@@ -41,23 +41,25 @@ ToolList tools_listed(const Servers& known, const connection::Caller& caller,
     ToolList list;
     for (auto& tool : known.router().tools(caller))
         if (holds(servers, tool.server)) list.tools.push_back(std::move(tool));
-    for (const auto& status : known.connections().statuses()) {
-        if (!holds(servers, status.id)) continue;
-        if (wait == Wait::CutShort && undecided(status)) {
-            list.errors.push_back(interrupted(status.id));
+    for (const auto& id : known.connections().ids()) {
+        if (!holds(servers, id)) continue;
+        // The caller's own connection: others may have better ones, or worse.
+        const auto leased = known.connections().lease(id, caller);
+        if (!leased) {
+            list.errors.push_back({id, leased.error()});
             continue;
         }
-        const bool ready = status.state == State::Ready;
-        list.answered = list.answered || ready;
-        // One that is there without a whole list is named as well: what it lacks is not nothing.
-        if (ready && status.tools_error.empty()) continue;
-        auto error = why_not_ready(status);
-        if (ready) {
-            const auto* held = known.connections().held(status.id, caller.number());
-            const auto* of_list = held ? held->tools_error() : nullptr;
-            error = {of_list ? of_list->code : ErrorCode::Unavailable, status.tools_error};
+        const auto status = leased->get().status();
+        if (wait == Wait::CutShort && undecided(status)) {
+            list.errors.push_back(interrupted(id));
+        } else if (status.state != State::Ready) {
+            list.errors.push_back({id, why_not_ready(status)});
+        } else {
+            list.answered = true;
+            // One that is there without a whole list is named as well: what it lacks is not nothing.
+            if (const auto* lacks = leased->get().tools_error())
+                list.errors.push_back({id, {lacks->code, status.tools_error}});
         }
-        list.errors.push_back({status.id, std::move(error)});
     }
     return list;
 }

@@ -90,6 +90,27 @@ protected:
     int opened = 0;
 };
 
+TEST_F(ToolsOfTwo, AreMissingForTheCallerWhoseOwnConnectionFailed) {
+    another.refuse_open = true;
+    EXPECT_THAT(list_of(caller).errors, IsEmpty());
+    const auto list = list_of(agent);
+    ASSERT_EQ(list.errors.size(), 1u);
+    EXPECT_EQ(list.errors[0].server, "git");
+    EXPECT_THAT(list.errors[0].error.message, HasSubstr("no such program"));
+    EXPECT_THAT(tools_listed(known(), caller).errors, IsEmpty()) << "it is none of the other's";
+}
+
+TEST_F(ToolsOfTwo, OfACallerThatGetsNoConnectionSaySo) {
+    limits.connections_per_server = 1;
+    EXPECT_THAT(list_of(caller).errors, IsEmpty());
+    const auto list = list_of(agent);
+    ASSERT_EQ(list.errors.size(), 1u);
+    EXPECT_EQ(list.errors[0].server, "git");
+    EXPECT_EQ(list.errors[0].error.code, ErrorCode::Limit);
+    EXPECT_THAT(list.errors[0].error.message, HasSubstr("(limit connections_per_server)"));
+    EXPECT_TRUE(list.answered) << "github did";
+}
+
 TEST_F(ToolsOfTwo, AreNotTakenFromTheOneByAListThatBreaksOffForTheOther) {
     another.errors["tools/list"] = {-1, "not for you"};
     list_of(caller);
