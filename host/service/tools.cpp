@@ -27,10 +27,12 @@ void append_json(std::string& out, const router::ListedTool& tool) {
     const auto own = our_members(tool);
     out += json::serialize(own);
     out.back() = ',';
-    for (const auto& [key, value] : tool.tool->raw) {
-        if (own.contains(key)) continue;
-        out.append(protocol::quoted(key)).append(":").append(json::serialize(value)).append(",");
-    }
+    for (const auto* members : {&tool.tool->known, &tool.tool->others})
+        protocol::each_member("{" + *members + "}", [&](const std::string& key, auto value) {
+            if (!own.contains(key))
+                out.append(protocol::quoted(key)).append(":").append(value).append(",");
+            return true;
+        });
     out.back() = '}';
 }
 
@@ -136,7 +138,7 @@ Error no_server_for(const Servers& known, const std::string& pattern) {
 json::object to_json(const router::ListedTool& tool, const core::Limits& limits, Schemas schemas) {
     auto entry = our_members(tool);
     entry["description"] = "[" + tool.server + "] " + description_of(tool, limits);
-    if (schemas == Schemas::Shown) entry["inputSchema"] = *tool.tool->input_schema();
+    if (schemas == Schemas::Shown) entry["inputSchema"] = tool.tool->input_schema();
     return entry;
 }
 

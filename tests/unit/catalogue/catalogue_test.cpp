@@ -8,7 +8,7 @@ namespace patchbay::catalogue {
 namespace {
 
 std::shared_ptr<const Listing> listing(const std::string& definition, const std::string& tool) {
-    return std::make_shared<const Listing>(Listing{definition, {{tool, {}}}});
+    return std::make_shared<const Listing>(Listing{definition, {{tool, {}, {}}}});
 }
 
 TEST(Catalogue, KeepsWhatAServerListedLast) {
@@ -25,7 +25,7 @@ TEST(Catalogue, KeepsWhatAServerListedLast) {
 TEST(Catalogue, AListThatBrokeOffReplacesNoneThatSaysMore) {
     const auto broken_off = [](const std::string& definition, std::vector<const char*> tools) {
         Listing listing{definition, {}, false};
-        for (const auto* tool : tools) listing.tools.push_back({tool, {}});
+        for (const auto* tool : tools) listing.tools.push_back({tool, {}, {}});
         return std::make_shared<const Listing>(std::move(listing));
     };
     Catalogue catalogue;
