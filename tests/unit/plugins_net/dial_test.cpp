@@ -10,6 +10,7 @@
 #include <Poco/Net/ServerSocket.h>
 #include <gmock/gmock.h>
 
+#include <fcntl.h>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -298,7 +299,12 @@ TEST_F(Dial, ASocketOfThisMachineNeedsNoAddress) {
 TEST_F(Dial, AFuseBlowsForNobodyElseAfterTheSessionWasClosed) {
     Fuse fuse;
     BlockingSession session(dial(endpoint_, Url::parse("http://127.0.0.1:" + port() + "/"), fuse));
+    auto peer = server_.acceptConnection();
+    const int fd = session.guard().sockfd();
     session.reset();
+    char byte = 0;
+    EXPECT_EQ(peer.receiveBytes(&byte, 1), 0) << "it is closed for the server";
+    EXPECT_NE(::fcntl(fd, F_GETFD), -1) << "and nobody else gets its number while the fuse has it";
     blows_for_nobody_else(fuse);
 }
 
