@@ -17,6 +17,7 @@
 #include <mutex>
 #include <queue>
 #include <sched.h>
+#include <stdexcept>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -270,10 +271,21 @@ struct Loop::Impl {
         arm_alarm();
     }
 
-    void enter() {
-        thread = std::this_thread::get_id();
-        drain();
-    }
+    // For as long as somebody runs it.
+    class Run {
+    public:
+        explicit Run(Impl& loop) : loop_(loop) {
+            if (std::exchange(loop_.running, true))
+                throw std::logic_error("the loop is run by one of its own callbacks");
+            loop_.thread = std::this_thread::get_id();
+        }
+        ~Run() { loop_.running = false; }
+        Run(const Run&) = delete;
+
+    private:
+        Impl& loop_;
+    };
+    bool running = false;
 };
 
 Loop::Loop() : impl_(std::make_unique<Impl>()) {}
@@ -366,8 +378,9 @@ void Loop::post(std::function<void()> work) {
 }
 
 void Loop::run() {
+    const Impl::Run running(*impl_);
     impl_->stopping = false;
-    impl_->enter();
+    impl_->drain();
     while (!impl_->stopping) impl_->run_one(Clock::time_point::max());
 }
 
@@ -381,7 +394,8 @@ void Loop::stop() {
 }
 
 bool Loop::run_until(const std::function<bool()>& done, Clock::time_point deadline) {
-    impl_->enter();
+    const Impl::Run running(*impl_);
+    impl_->drain();
     while (!done()) {
         if (!impl_->deferred.empty()) {  // from within done(): not to be slept over
             impl_->drain();
