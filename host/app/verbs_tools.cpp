@@ -95,7 +95,8 @@ void print_tool(const router::ListedTool& tool) {
     const bool denied = tool.level == config::Level::Deny;
     print_line(tool.public_name + (denied ? "  (denied)" : ""));
     if (const auto told = tool.tool->text("description"); !told.empty()) print_foreign(told);
-    const auto* input = tool.tool->input_schema()->if_object();
+    const auto schema = tool.tool->input_schema();
+    const auto* input = schema.if_object();
     const auto* properties = core::object_in(input, "properties");
     if (!properties || properties->empty()) return print_line("\nno arguments are declared");
     const auto* required = core::array_in(input, "required");
@@ -132,7 +133,7 @@ void print_tools(const std::vector<router::ListedTool>& tools, const core::Limit
             {{tool.public_name},
              {(denied ? "(denied) " : "") + core::printable(about, 100), denied ? "gray" : ""}});
         if (schema)
-            rows.push_back({{"  " + core::printable(json::serialize(*tool.tool->input_schema()),
+            rows.push_back({{"  " + core::printable(json::serialize(tool.tool->input_schema()),
                                                     kSchemaShown)}});
     }
     if (as_json)
@@ -258,19 +259,19 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
         return session.report({ErrorCode::Cancelled, "interrupted by the user"});
     session.tell_rules_without_tools();
     if (!*tool) return session.report_missing(tool->error());
-    const auto* schema = (*tool)->tool->input_schema();
+    const auto schema = (*tool)->tool->input_schema();
     // A denied call is refused by the router, whatever its arguments.
     const bool denied = (*tool)->level == config::Level::Deny;
-    const auto arguments = denied ? Result<Arguments>(Arguments())
-                                  : with_pairs(std::move(*given), call.pairs, *schema);
+    const auto arguments =
+        denied ? Result<Arguments>(Arguments()) : with_pairs(std::move(*given), call.pairs, schema);
     if (!arguments) {
         auto wrong = within(call.name, arguments.error());
         wrong.message += "; patchbay tools " + core::shell_word(call.name, 200) + " shows them";
         return session.report(wrong);
     }
     if (!global.quiet && !arguments->values.empty()) {
-        auto notes = protocol::unchecked_in(*schema);
-        for (auto& note : protocol::undeclared_in(arguments->values, *schema))
+        auto notes = protocol::unchecked_in(schema);
+        for (auto& note : protocol::undeclared_in(arguments->values, schema))
             notes.push_back(std::move(note));
         for (const auto& note : notes)
             say("note: " + core::printable(call.name, 200) + ": " + core::printable(note, 500));

@@ -5,7 +5,11 @@
 namespace patchbay::catalogue {
 
 void Catalogue::publish(const std::string& server, std::shared_ptr<const Listing> listing) {
-    listings_[server] = std::move(listing);
+    auto& place = listings_[server];
+    const bool says_more = place && !listing->whole && place->definition == listing->definition &&
+                           (place->whole || place->tools.size() > listing->tools.size());
+    if (says_more) return;
+    place = std::move(listing);
     ++version_;
 }
 

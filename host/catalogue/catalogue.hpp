@@ -22,13 +22,15 @@ namespace patchbay::catalogue {
 struct Listing {
     std::string definition;             // the key of the definition that it is of
     std::vector<protocol::Tool> tools;  // sorted by name, each once; rules not applied
+    bool whole = true;                  // false: the list broke off, and there may be more
 };
 
 class Catalogue {
 public:
     using Listings = std::map<std::string, std::shared_ptr<const Listing>, std::less<>>;
 
-    // In the place of what the server listed before.
+    // In the place of what the server listed before. One that broke off says nothing of what it lacks:
+    // it takes the place of none of its definition that is whole, or longer.
     void publish(const std::string& server, std::shared_ptr<const Listing> listing);
     // What the server listed is forgotten unless it was of that definition.
     void redefine(std::string_view server, std::string_view definition);

@@ -51,6 +51,13 @@ Status masked(Status status) {
     return status;
 }
 
+Error why_not_ready(const Status& status) {
+    const bool login = status.state == State::AuthRequired;
+    return {login ? ErrorCode::AuthRequired : ErrorCode::Unavailable,
+            status.last_error.empty() ? "server \"" + status.id + "\" is " + name_of(status.state)
+                                      : status.last_error};
+}
+
 Connection::Connection(const Context& context, registry::ServerSpec spec, Audience::Of serves)
     : impl_(std::make_unique<Impl>(context, std::move(spec), serves)) {}
 
@@ -169,7 +176,7 @@ void Connection::refresh_tools(std::function<void(Result<void>)> fresh) {
     connect([this, watch = impl.lifetime.watch(), outcome, fresh = std::move(fresh)] {
         if (watch.expired()) return fresh(Error{ErrorCode::Unavailable, "the host is closing"});
         if (impl_->supervisor.is_ready()) return fresh(outcome());
-        fresh(Error{impl_->why_not_ready().code, impl_->shown.last_error});
+        fresh(connection::why_not_ready(status()));
     });
 }
 

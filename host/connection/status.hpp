@@ -66,4 +66,7 @@ struct Status {
 // Whoever makes a Status passes it through here, so that none of its readers has to.
 Status masked(Status status);
 
+// Why a server in this state gives nothing: what went wrong last, else the state itself.
+Error why_not_ready(const Status& status);
+
 }  // namespace patchbay::connection

@@ -1,6 +1,5 @@
 #include "connection/tool_list.hpp"
 
-#include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
@@ -12,7 +11,6 @@ namespace patchbay::connection {
 namespace {
 
 constexpr std::int64_t kMethodNotFound = -32601;
-constexpr std::size_t kMostNotes = 100;  // a server could cause one for each tool
 constexpr std::chrono::milliseconds kLongestFresh{86'400'000};
 
 bool by_name(const protocol::Tool& a, const protocol::Tool& b) {
@@ -123,16 +121,15 @@ Result<std::string> ToolList::take_page(const Reply& reply) {
     listing_->bytes += reply.result.size();
     if (listing_->bytes > limits.list_bytes)
         return over(limits.list_bytes, " bytes over its pages", "list_bytes");
-    auto value = core::parse_json_object(reply.result, {.depth = limits.json_depth});
-    if (!value) return wrong(value.error().code, "result " + value.error().message);
-    auto page = protocol::parse_tool_page(std::move(*value), limits);
+    auto page = protocol::parse_tool_page(reply.result, limits);
     if (!page) return page.error();
     for (auto& text : page->notes) note(std::move(text));
-    for (auto& tool : page->tools) {
-        if (listing_->tools.size() >= limits.tools_per_server)
-            return over(limits.tools_per_server, " tools", "tools_per_server");
-        if (may_be_called(tool)) listing_->tools.push_back(std::move(tool));
-    }
+    for (auto& tool : page->tools)
+        if (listing_->tools.size() < limits.tools_per_server && may_be_called(tool))
+            listing_->tools.push_back(std::move(tool));
+    listing_->listed += page->listed;
+    if (listing_->listed > limits.tools_per_server)
+        return over(limits.tools_per_server, " tools", "tools_per_server");
     if (page->ttl_ms >= 0)
         listing_->ttl_ms =
             listing_->ttl_ms < 0 ? page->ttl_ms : std::min(listing_->ttl_ms, page->ttl_ms);
@@ -149,7 +146,7 @@ Result<std::string> ToolList::take_page(const Reply& reply) {
 // A tool whose x-mcp-header marks make no sense is left out where they would be headers.
 bool ToolList::may_be_called(const protocol::Tool& tool) {
     if (!owner_.mirrors_arguments()) return true;
-    auto marks = protocol::header_parameters(*tool.input_schema());
+    auto marks = protocol::header_parameters(tool.input_schema());
     if (marks) {
         if (!marks->empty()) listing_->mirrored[tool.name] = std::move(*marks);
         return true;
@@ -167,10 +164,10 @@ bool ToolList::may_be_called(const protocol::Tool& tool) {
 }
 
 void ToolList::note(std::string text) {
-    if (notes_.size() < kMostNotes) notes_.push_back(std::move(text));
+    if (notes_.size() < protocol::kMostToolNotes) notes_.push_back(std::move(text));
 }
 
-void ToolList::publish(ToolListing listing) {
+void ToolList::publish(ToolListing listing, bool whole) {
     auto& tools = listing.tools;
     std::stable_sort(tools.begin(), tools.end(), by_name);
     const auto repeated = std::unique(
@@ -180,14 +177,15 @@ void ToolList::publish(ToolListing listing) {
         tools.erase(repeated, tools.end());
     }
     listed_ = std::make_shared<const catalogue::Listing>(
-        catalogue::Listing{definition_, std::move(tools)});
+        catalogue::Listing{definition_, std::move(tools), whole});
     mirrored_ = std::move(listing.mirrored);
     session_ = Session::Listed;
     owner_.on_listed(listed_);
 }
 
 // What the first list of a session brought before it broke off is kept: some tools are better than
-// none. A later one that fails leaves the whole list before it as it was.
+// none. A later one that fails leaves the whole list before it as it was, and so does either leave
+// what other connections have listed (Catalogue::publish).
 void ToolList::done(const Result<void>& outcome) {
     auto listing = std::move(*std::exchange(listing_, std::nullopt));
     const bool another = listing.another, has_changed = listing.changed;
@@ -199,7 +197,7 @@ void ToolList::done(const Result<void>& outcome) {
                                                : terms_.health.tool_cache;
         fresh_until_ = read_at_ + std::min(fresh, kLongestFresh);
     }
-    if (outcome || session_ == Session::New) publish(std::move(listing));
+    if (outcome || session_ == Session::New) publish(std::move(listing), outcome.has_value());
     if (!outcome) {
         error_ = outcome.error();
         notes_.push_back(core::printable(error_->message, 1000));

@@ -58,6 +58,7 @@ struct ToolListing {
     std::map<std::string, ToolMarks> mirrored = {};
     std::set<std::string> cursors = {};
     std::size_t pages = 0, bytes = 0;
+    std::size_t listed = 0;  // tools, with those that were left out
     std::int64_t ttl_ms = -1;
     unsigned number = 0;   // tells a page of an abandoned list from one of this
     bool another = false;  // somebody needs a list that begins after this one
@@ -102,7 +103,7 @@ private:
     Result<std::string> take_page(const Reply& reply);  // the next cursor; empty: the last page
     bool may_be_called(const protocol::Tool& tool);
     void note(std::string text);
-    void publish(ToolListing listing);
+    void publish(ToolListing listing, bool whole);
     void done(const Result<void>& outcome);
 
     const core::TimeSource& time_;

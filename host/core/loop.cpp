@@ -17,6 +17,7 @@
 #include <mutex>
 #include <queue>
 #include <sched.h>
+#include <stdexcept>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -286,10 +287,21 @@ struct Loop::Impl {
         arm_alarm();
     }
 
-    void enter() {
-        thread = std::this_thread::get_id();
-        drain();
-    }
+    // For as long as somebody runs it.
+    class Run {
+    public:
+        explicit Run(Impl& loop) : loop_(loop) {
+            if (std::exchange(loop_.running, true))
+                throw std::logic_error("the loop is run by one of its own callbacks");
+            loop_.thread = std::this_thread::get_id();
+        }
+        ~Run() { loop_.running = false; }
+        Run(const Run&) = delete;
+
+    private:
+        Impl& loop_;
+    };
+    bool running = false;
 };
 
 Loop::Loop(const TimeSource& time) : impl_(std::make_unique<Impl>(time)) {}
@@ -385,8 +397,9 @@ void Loop::post(std::function<void()> work) {
 }
 
 void Loop::run() {
+    const Impl::Run running(*impl_);
     impl_->stopping = false;
-    impl_->enter();
+    impl_->drain();
     while (!impl_->stopping) impl_->run_one(Clock::time_point::max());
 }
 
@@ -400,7 +413,8 @@ void Loop::stop() {
 }
 
 bool Loop::run_until(const std::function<bool()>& done, Clock::time_point deadline) {
-    impl_->enter();
+    const Impl::Run running(*impl_);
+    impl_->drain();
     while (!done()) {
         if (!impl_->deferred.empty()) {  // from within done(): not to be slept over
             impl_->drain();
@@ -419,9 +433,9 @@ const TimeSource& Loop::time() const {
 }
 
 bool Loop::run_ready() {
-    if (!impl_->deferred.empty()) return impl_->enter(), true;
-    impl_->enter();
-    if (impl_->run_next() || impl_->look_for_next()) return true;
+    const bool deferred = !impl_->deferred.empty();
+    const Impl::Run running(*impl_);
+    if (deferred || impl_->run_next() || impl_->look_for_next()) return true;
     if (next_due() > now()) return false;
     impl_->fire_due();
     return true;

@@ -3,7 +3,9 @@
 // Owns:    watches, timers, queued work. Callbacks own what they capture.
 // Threads: [loop] is the thread that runs the loop: the one that called run() or run_until() last.
 //          post() is [any]; everything else is [loop].
-// Errors:  watch() fails when the descriptor cannot be polled; nothing else fails. An exception that
+// Errors:  watch() fails when the descriptor cannot be polled; nothing else fails. run() and run_until()
+//          throw std::logic_error inside of either: a callback that waited for another would keep it
+//          from its turn, timers above all. It is to return, and to go on when that calls. An exception that
 //          escapes a callback ends that callback alone: core/escapes logs and counts it, and the loop goes
 //          on, because one server's trouble is not the others'.
 // Order:   deferred work runs when the current callback returns, before the loop polls again, so
@@ -48,7 +50,7 @@ public:
     // The same from any thread; wakes the loop. [any]
     void post(std::function<void()> work);
 
-    // Runs until stop(). Callable again afterwards.
+    // Runs until stop(). Callable again afterwards, and from no callback, as run_until().
     void run();
     void stop();  // [any]
     // Pumps until `done()` is true or `deadline` has passed; false in the second case. `done` is

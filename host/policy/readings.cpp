@@ -88,6 +88,16 @@ bool may_name(const config::Server& server, const Pattern& name) {
     return false;
 }
 
+// `ns.delete`, as tools are called: each dot stands for itself. Not where the first word is a server's.
+bool is_dotted_name(std::string_view server, std::string_view name) {
+    const auto first = name.substr(0, name.find('.'));
+    for (std::size_t at = 0; at < name.size(); ++at) {
+        const bool ends_in_dot = at + 1 == name.size() || !is_letter_or_digit(name[at + 1]);
+        if (name[at] == '.' ? at == 0 || ends_in_dot : !is_plain(name[at])) return false;
+    }
+    return first.size() < name.size() && first != "mcp" && first != server;
+}
+
 // A cut public name ends before what all names of a long id begin with.
 void forbid_beginning(std::string_view server, std::string_view beginning, Forbidden& meant) {
     const auto plain = beginning_of(server).append(beginning);
@@ -105,6 +115,16 @@ void forbid_tools(std::string_view server, std::string_view rest, bool open, For
     }
     const auto plain = rest.substr(0, plain_length(rest));
     if (plain.size() == rest.size()) return;
+    if (!open && is_dotted_name(server, rest)) {
+        // As a regular expression has it too.
+        for (const char letter : {'_', '-'}) {
+            auto other = std::string(rest);
+            std::replace(other.begin(), other.end(), '.', letter);
+            meant.patterns.push_back(protocol::public_name(server, other));
+        }
+        meant.doubts.push_back({std::string(server), std::string(rest), false});
+        return;
+    }
     const auto runs = plain_runs(rest);
     const bool too_many = runs.size() > kMostInOneText;
     if (!too_many)

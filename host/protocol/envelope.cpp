@@ -326,19 +326,50 @@ std::string_view raw_member(std::string_view members, std::string_view key) {
 
 std::vector<std::pair<std::string, std::string_view>> members_in(std::string_view object) {
     std::vector<std::pair<std::string, std::string_view>> members;
+    each_member(object, [&](std::string key, std::string_view value) {
+        members.emplace_back(std::move(key), value);
+        return true;
+    });
+    return members;
+}
+
+void each_member(std::string_view object,
+                 const std::function<bool(std::string key, std::string_view value)>& each) {
     auto inside = trim(object);
-    if (inside.size() < 2) return members;
+    if (inside.size() < 2 || inside.front() != '{') return;
     inside = inside.substr(1, inside.size() - 2);
     for (auto at = inside.find('"'); at < inside.size(); at = inside.find('"', at)) {
         const auto key_end = past_string(inside, at);
         const auto key = core::parse_json(inside.substr(at, key_end - at));
         const auto colon = inside.find(':', key_end);
-        if (!key || colon == std::string_view::npos) break;
+        if (!key || colon == std::string_view::npos) return;
         at = past_value(inside, colon + 1);
-        members.emplace_back(core::text_of(*key).value_or(""),
-                             trim(inside.substr(colon + 1, at - colon - 1)));
+        const auto value = trim(inside.substr(colon + 1, at - colon - 1));
+        if (!each(std::string(core::text_of(*key).value_or("")), value)) return;
     }
-    return members;
+}
+
+void each_item(std::string_view array, const std::function<bool(std::string_view item)>& each) {
+    auto inside = trim(array);
+    if (inside.size() < 2 || inside.front() != '[') return;
+    inside = trim(inside.substr(1, inside.size() - 2));
+    for (std::size_t at = 0; at < inside.size(); ++at) {  // past the comma
+        const auto begin = at;
+        at = past_value(inside, at);
+        if (!each(trim(inside.substr(begin, at - begin)))) return;
+    }
+}
+
+std::string without_spaces(std::string_view text) {
+    constexpr std::string_view kSpaces = " \t\r\n";
+    std::string out;
+    out.reserve(text.size());
+    for (std::size_t at = 0; at < text.size();) {
+        const auto end = text[at] == '"' ? std::min(past_string(text, at), text.size()) : at + 1;
+        if (kSpaces.find(text[at]) == kSpaces.npos) out.append(text, at, end - at);
+        at = end;
+    }
+    return out;
 }
 
 Result<RpcError> parse_rpc_error(std::string_view error) {

@@ -12,6 +12,7 @@
 #include "core/result.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,7 +57,14 @@ Result<Params> split_params(std::string_view object, std::size_t depth = 128);
 std::string_view raw_member(std::string_view members, std::string_view key);
 
 // The members of one valid JSON object, in order: keys as text, values as the bytes that they are.
+// None of what is no object. each_member() keeps nothing, and stops when `each` says so (false).
 std::vector<std::pair<std::string, std::string_view>> members_in(std::string_view object);
+void each_member(std::string_view object,
+                 const std::function<bool(std::string key, std::string_view value)>& each);
+// The same of the items of one valid JSON array.
+void each_item(std::string_view array, const std::function<bool(std::string_view item)>& each);
+// Valid JSON without the white space between its tokens.
+std::string without_spaces(std::string_view text);
 
 struct RpcError {
     std::int64_t code = 0;

@@ -2,7 +2,15 @@
 
 #include "core/json.hpp"
 #include "core/text.hpp"
+#include "protocol/compose.hpp"
+#include "protocol/envelope.hpp"
 #include "protocol/schema.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <utility>
 
 namespace patchbay::protocol {
 namespace json = boost::json;
@@ -24,55 +32,134 @@ std::size_t depth_of(const json::value& value, std::size_t most) {
 }
 
 // Why nothing can be checked against it; empty: it is fine.
-std::string trouble_with(const json::value& schema, const core::Limits& limits) {
-    if (!schema.is_object()) return "is no object";
-    if (json::serialize(schema).size() > limits.schema_bytes)
+std::string trouble_with(std::string_view schema, const core::Limits& limits) {
+    if (schema.front() != '{') return "is no object";
+    if (schema.size() > limits.schema_bytes)
         return "is over " + std::to_string(limits.schema_bytes) + " bytes (limit schema_bytes)";
-    if (depth_of(schema, limits.schema_depth + 1) > limits.schema_depth)
+    const auto value = core::parse_json(schema, {.depth = limits.json_depth});
+    if (!value) return value.error().message;
+    if (depth_of(*value, limits.schema_depth + 1) > limits.schema_depth)
         return "is nested deeper than " + std::to_string(limits.schema_depth) +
                " (limit schema_depth)";
     return {};
 }
 
+void note(std::vector<std::string>& notes, std::string text) {
+    if (notes.size() < kMostToolNotes) notes.push_back(std::move(text));
+}
+
+// What is read of a tool, in the order in which it is kept: what has a limit comes first, so that
+// nothing long is passed over in search of it.
+enum Known { kInput, kOutput, kTitle, kAnnotations, kDescription, kKnown };
+constexpr std::array<std::string_view, kKnown> kKnownKeys{"inputSchema", "outputSchema", "title",
+                                                          "annotations", "description"};
+
+// Of equal keys the last counts. False: there are too many.
+bool split_tool(std::string_view definition,
+                std::vector<std::pair<std::string, std::string_view>>& members) {
+    std::map<std::string, std::size_t, std::less<>> places;
+    each_member(definition, [&](std::string key, std::string_view value) {
+        const auto [place, is_new] = places.emplace(key, members.size());
+        if (is_new)
+            members.emplace_back(std::move(key), value);
+        else
+            members[place->second].second = value;
+        return members.size() <= kMostToolMembers;
+    });
+    return members.size() <= kMostToolMembers;
+}
+
 // A tool is not lost for its schemas: whatever it takes is then for the server to judge.
-void mend_schemas(Tool& tool, const core::Limits& limits, std::vector<std::string>& notes) {
-    const std::string name = "tool \"" + core::printable(tool.name, 128) + "\": ";
-    const auto* input = tool.input_schema();
-    const auto trouble = input ? trouble_with(*input, limits) : "is missing";
+void mend_schemas(const std::string& tool, std::array<std::string, kKnown>& known,
+                  const core::Limits& limits, std::vector<std::string>& notes) {
+    const std::string name = "tool \"" + core::printable(tool, 128) + "\": ";
+    auto& input = known[kInput];
+    const auto trouble = input.empty() ? "is missing" : trouble_with(input, limits);
     if (!trouble.empty()) {
-        tool.raw["inputSchema"] = {{"type", "object"}, {"additionalProperties", true}};
-        notes.push_back(name + "its inputSchema " + trouble + ", so it takes any arguments");
+        input = R"({"type":"object","additionalProperties":true})";
+        note(notes, name + "its inputSchema " + trouble + ", so it takes any arguments");
     }
-    const auto* output = tool.output_schema();
-    if (!output) return;
-    if (const auto why = trouble_with(*output, limits); !why.empty()) {
-        tool.raw.erase("outputSchema");
-        notes.push_back(name + "its outputSchema " + why + " and was left out");
+    auto& output = known[kOutput];
+    if (output.empty()) return;
+    if (const auto why = trouble_with(output, limits); !why.empty()) {
+        output.clear();
+        note(notes, name + "its outputSchema " + why + " and was left out");
     }
+}
+
+// Nothing: it is left out.
+std::optional<Tool> read_tool(std::string_view definition, const core::Limits& limits,
+                              std::vector<std::string>& notes) {
+    std::vector<std::pair<std::string, std::string_view>> members;
+    const bool readable = split_tool(definition, members);
+    Tool tool;
+    std::string_view name = "null";
+    std::array<std::string, kKnown> known;
+    for (const auto& [key, value] : members) {
+        const auto place = std::find(kKnownKeys.begin(), kKnownKeys.end(), key);
+        if (key == "name")
+            name = value;
+        else if (place == kKnownKeys.end())
+            append_member(tool.others, key, without_spaces(value));
+        else
+            known[static_cast<std::size_t>(place - kKnownKeys.begin())] = without_spaces(value);
+    }
+    const auto written = name.front() == '"' ? core::parse_json(name) : Result<json::value>();
+    const auto text = written ? core::text_of(*written) : std::nullopt;
+    if (!text || text->empty()) {
+        note(notes, text ? "a tool with an empty name was left out"
+                         : "a tool without a name was left out");
+        return std::nullopt;
+    }
+    tool.name = *text;
+    if (!readable) {
+        note(notes, "tool \"" + core::printable(tool.name, 128) + "\": it has more than " +
+                        std::to_string(kMostToolMembers) + " members and was left out");
+        return std::nullopt;
+    }
+    mend_schemas(tool.name, known, limits, notes);
+    for (std::size_t i = 0; i < kKnown; ++i)
+        if (!known[i].empty()) append_member(tool.known, kKnownKeys[i], known[i]);
+    tool.known.shrink_to_fit();
+    tool.others.shrink_to_fit();
+    return tool;
 }
 
 }  // namespace
 
+json::value Tool::value(std::string_view key) const {
+    const auto raw = raw_member(known, key);
+    if (raw.empty()) return nullptr;
+    auto read = core::parse_json(raw, {.depth = raw.size()});  // it was read within its limits
+    return read ? std::move(*read) : json::value();
+}
+
 std::string Tool::text(std::string_view key) const {
-    const auto* value = raw.if_contains(key);
-    return value && value->is_string() ? std::string(value->get_string()) : std::string();
+    const auto raw = raw_member(known, key);
+    if (raw.empty() || raw.front() != '"') return {};
+    const auto read = core::parse_json(raw);
+    return std::string(read ? core::text_of(*read).value_or("") : "");
 }
 
 bool Tool::hint(std::string_view hint_name) const {
-    const auto* annotations = raw.if_contains("annotations");
-    if (!annotations || !annotations->is_object()) return false;
-    const auto* value = annotations->get_object().if_contains(hint_name);
-    return value && value->is_bool() && value->get_bool();
+    bool is_true = false;
+    each_member(raw_member(known, "annotations"), [&](const std::string& key, auto hinted) {
+        if (key == hint_name) is_true = hinted == "true";
+        return true;
+    });
+    return is_true;
 }
 
 std::string fault_of_result(const Tool& tool, const json::object& result) {
     const auto* content = core::array_in(&result, "content");
     const auto* structured = result.if_contains("structuredContent");
-    const auto* promised = tool.output_schema();
-    if (!promised && !structured && (!content || content->empty())) return "it has no content";
-    if (!promised) return {};
+    const auto promised = tool.output_schema();
+    if (promised.is_null()) {
+        const bool has_any = structured || (content && !content->empty());
+        return has_any ? "" : "it has no content";
+    }
     if (!structured) return "it lacks the structuredContent that the tool's outputSchema promises";
-    const auto schema = Schema::compile(*promised);
+    const auto schema = Schema::compile(promised);
     const auto errors = schema ? schema->validate(*structured) : std::vector<SchemaError>();
     if (errors.empty()) return {};
     const auto& [pointer, message] = errors.front();
@@ -80,40 +167,30 @@ std::string fault_of_result(const Tool& tool, const json::object& result) {
            (pointer.empty() ? message : pointer + ": " + message);
 }
 
-Result<std::string> next_cursor(const json::object& result) {
-    const auto* cursor = result.if_contains("nextCursor");
-    if (!cursor || cursor->is_null()) return std::string();
-    if (!cursor->is_string()) return Error{ErrorCode::Protocol, "nextCursor is not a string"};
-    return std::string(cursor->get_string());
-}
-
-Result<ToolPage> parse_tool_page(json::object result, const core::Limits& limits) {
-    auto* listed = result.if_contains("tools");
-    if (!listed || !listed->is_array()) {
+Result<ToolPage> parse_tool_page(std::string_view result, const core::Limits& limits) {
+    std::string_view listed, cursor = "null", ttl = "null";
+    each_member(result, [&](const std::string& key, std::string_view value) {
+        if (key == "tools") listed = value;
+        if (key == "nextCursor") cursor = value;
+        if (key == "ttlMs") ttl = value;
+        return true;
+    });
+    if (listed.empty() || listed.front() != '[')
         return Error{ErrorCode::Protocol, "tools/list result has no \"tools\" array"};
-    }
     ToolPage page;
-    auto cursor = next_cursor(result);
-    if (!cursor) return cursor.error();
-    page.next_cursor = std::move(*cursor);
-    if (const auto* ttl = result.if_contains("ttlMs"); ttl && ttl->is_int64()) {
-        page.ttl_ms = std::max<std::int64_t>(0, ttl->get_int64());
+    if (cursor != "null") {
+        const auto read = core::parse_json(cursor);
+        const auto text = read ? core::text_of(*read) : std::nullopt;
+        if (!text) return Error{ErrorCode::Protocol, "nextCursor is not a string"};
+        page.next_cursor = *text;
     }
-    for (auto& item : listed->get_array()) {
-        auto* object = item.if_object();
-        const auto* name = object ? object->if_contains("name") : nullptr;
-        if (!name || !name->is_string()) {
-            page.notes.push_back("a tool without a name was left out");
-            continue;
-        }
-        if (name->get_string().empty()) {
-            page.notes.push_back("a tool with an empty name was left out");
-            continue;
-        }
-        Tool tool{std::string(name->get_string()), std::move(*object)};
-        mend_schemas(tool, limits, page.notes);
-        page.tools.push_back(std::move(tool));
-    }
+    const auto read = core::parse_json(ttl);
+    if (const auto* ms = read ? read->if_int64() : nullptr)
+        page.ttl_ms = std::max<std::int64_t>(0, *ms);
+    each_item(listed, [&](std::string_view item) {
+        if (auto tool = read_tool(item, limits, page.notes)) page.tools.push_back(std::move(*tool));
+        return ++page.listed <= limits.tools_per_server;
+    });
     return page;
 }
 

@@ -1,8 +1,11 @@
 // One tool as a server lists it, and one page of tools/list.
 //
-// Threads: [value]. Errors: a tool without a name is left out with a note, one whose input schema
-// is missing or cannot be used takes any arguments; a page that is no page is a Protocol error.
-// Source: MCP server/tools of each revision.
+// Threads: [value].
+// Errors:  a tool without a name is left out with a note, one whose input schema is missing or cannot
+//          be used takes any arguments; a page that is no page is a Protocol error.
+// Limits:  core::Limits schema_bytes, schema_depth and tools_per_server; kMostToolMembers, and
+//          kMostToolNotes of a page.
+// Source:  MCP server/tools of each revision.
 #pragma once
 
 #include "core/limits.hpp"
@@ -10,35 +13,46 @@
 
 #include <boost/json.hpp>
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace patchbay::protocol {
 
+inline constexpr std::size_t kMostToolMembers = 1'000;
+inline constexpr std::size_t kMostToolNotes = 100;  // a server could cause one for each tool
+
 struct Tool {
-    std::string name;         // raw, as on the wire
-    boost::json::object raw;  // the whole definition as listed
+    std::string name;  // raw, as on the wire
+    // The other members of its definition, each once, as raw JSON without spaces: those that are
+    // read below, then whatever else its server says of it. Text, for as a tree of values it could
+    // take thirty times the room.
+    std::string known, others;
+
     // An object within the limits schema_bytes and schema_depth, once parse_tool_page() made it.
-    const boost::json::value* input_schema() const { return raw.if_contains("inputSchema"); }
-    const boost::json::value* output_schema() const { return raw.if_contains("outputSchema"); }
+    boost::json::value input_schema() const { return value("inputSchema"); }
+    boost::json::value output_schema() const { return value("outputSchema"); }  // null: none
     std::string text(std::string_view key) const;  // "title", "description"; empty: absent
     bool hint(std::string_view name) const;        // annotations.<name> is true
+
+private:
+    boost::json::value value(std::string_view key) const;
 };
 
 struct ToolPage {
     std::vector<Tool> tools;
-    std::string next_cursor;         // empty: the last page
-    std::int64_t ttl_ms = -1;        // -1: not said
+    std::size_t listed = 0;    // with those that were left out; one over tools_per_server at most
+    std::string next_cursor;   // empty: the last page
+    std::int64_t ttl_ms = -1;  // -1: not said
     std::vector<std::string> notes;  // what was left out or mended, and why
 };
 
-Result<ToolPage> parse_tool_page(boost::json::object result, const core::Limits& limits);
+// `result`: valid JSON.
+Result<ToolPage> parse_tool_page(std::string_view result, const core::Limits& limits);
 
 // What the result of a call, which is no error, lacks or breaks of what its tool promises; empty:
 // nothing, or its outputSchema cannot judge.
 std::string fault_of_result(const Tool& tool, const boost::json::object& result);
-
-// The `nextCursor` of any list result; Protocol error when it is not a string.
-Result<std::string> next_cursor(const boost::json::object& result);
 
 }  // namespace patchbay::protocol

@@ -49,6 +49,11 @@ std::string_view what_is_asked_for(std::string_view method) {
     return capability.empty() || capability == "logging" ? "requests" : capability;
 }
 
+// What stands for the server as a whole where a tool has its public name.
+std::string prefix_of(const std::string& server) {
+    return "mcp__" + server + "__";
+}
+
 std::string text_member(const json::object& object, std::string_view key) {
     return std::string(core::text_in(&object, key).value_or(""));
 }
@@ -107,6 +112,11 @@ struct Router::Impl final : connection::CallersWatcher {
         return found ? found->get().spec().definition_key : std::string();
     }
 
+    static Error another_one(const std::string& server, const std::string& approvable) {
+        return {ErrorCode::Unavailable, "server \"" + server + "\" is another one than when " +
+                                            approvable + " was to be approved; ask again"};
+    }
+
     // Goes on when the caller approves of `wanted`, which is not asked for longer than a person may
     // take.
     template <class T, class Then>
@@ -129,9 +139,7 @@ struct Router::Impl final : connection::CallersWatcher {
             if (!asker) return;
             const bool another = pool.find(server) && definition_of(server) != definition;
             if (approval == Approval::Given && another)
-                return flights.end_soon(id, {ErrorCode::Unavailable,
-                                             "server \"" + server + "\" is another one than when " +
-                                                 name + " was to be approved; ask again"});
+                return flights.end_soon(id, another_one(server, name));
             if (approval == Approval::Given) return then(*asker, awaited->asked);
             if (approval == Approval::NobodyThere) return flights.end_soon(id, nobody_there);
             flights.end_soon(id, {ErrorCode::Denied, name + " was not approved by " +
@@ -322,7 +330,8 @@ struct Router::Impl final : connection::CallersWatcher {
                       std::move(request.on_progress), request.begun});
     }
 
-    // It may be sent: at once, or when the server is there, and then by the rules that hold by then.
+    // It may be sent: at once, or when the server is there, and then by the rules that hold by then;
+    // what a caller approved of goes to no server that has come in its place meanwhile.
     void bring_up_and_send(CallId id, Caller& caller, ServerRequest& request, bool approved) {
         const auto leased = pool.lease(request.server, caller);
         if (!leased) return flights.end_soon(id, leased.error());
@@ -333,32 +342,33 @@ struct Router::Impl final : connection::CallersWatcher {
         const auto bytes = size_of(request);
         const auto kept = flights.keep(id, server, bytes, std::move(request));
         if (kept.expired()) return;
-        target.connect([this, watch = alive, id, kept, approved] {
-            const auto waiting = kept.lock();
-            if (!*watch || !waiting) return;
-            auto* const asker = caller_of(id);
-            if (!asker) return;
-            auto again = pool.lease(waiting->server, *asker);
-            if (!again) return flights.end_soon(id, again.error());
-            if (again->get().state() == State::Ready) {
-                auto [decision, denied] = judge_server(*asker, *waiting);
-                if (decision == policy::Decision::Deny ||
-                    (decision == policy::Decision::Ask && !approved))
-                    return flights.end_soon(id, std::move(denied));
-                return send_request(id, *asker, again->get(), *waiting);
-            }
-            const auto status = again->get().status();
-            flights.end_soon(id, {status.state == State::AuthRequired ? ErrorCode::AuthRequired
-                                                                      : ErrorCode::Unavailable,
-                                  status.last_error});
-        });
+        target.connect(
+            [this, watch = alive, id, kept, approved, definition = target.spec().definition_key] {
+                const auto waiting = kept.lock();
+                if (!*watch || !waiting) return;
+                auto* const asker = caller_of(id);
+                if (!asker) return;
+                auto again = pool.lease(waiting->server, *asker);
+                if (!again) return flights.end_soon(id, again.error());
+                if (approved && again->get().spec().definition_key != definition)
+                    return flights.end_soon(
+                        id, another_one(waiting->server, prefix_of(waiting->server)));
+                if (again->get().state() == State::Ready) {
+                    auto [decision, denied] = judge_server(*asker, *waiting);
+                    if (decision == policy::Decision::Deny ||
+                        (decision == policy::Decision::Ask && !approved))
+                        return flights.end_soon(id, std::move(denied));
+                    return send_request(id, *asker, again->get(), *waiting);
+                }
+                flights.end_soon(id, why_not_ready(again->get().status()));
+            });
     }
 
     // The rules name tools; the server as a whole is denied by one that fits the bare prefix. The
     // error says why it is not allowed.
     std::pair<policy::Decision, Error> judge_server(const Caller& caller,
                                                     const ServerRequest& request) const {
-        const std::string prefix = "mcp__" + request.server + "__";
+        const auto prefix = prefix_of(request.server);
         const policy::Question question{caller.principal().trust,
                                         request.server,
                                         {},
@@ -375,7 +385,7 @@ struct Router::Impl final : connection::CallersWatcher {
         if (decision == policy::Decision::Allow)
             return bring_up_and_send(id, caller, request, false);
         if (decision == policy::Decision::Deny) return flights.end_soon(id, std::move(denied));
-        const Approvable wanted{request.server, {}, "mcp__" + request.server + "__", {}};
+        const Approvable wanted{request.server, {}, prefix_of(request.server), {}};
         await_approval(id, caller, wanted, std::move(denied), std::move(request),
                        [this, id](Caller& asker, ServerRequest& approved) {
                            const auto [now, why] = judge_server(asker, approved);

@@ -124,11 +124,8 @@ Error ToolFinder::why_missing(connection::CallerNumber caller, const std::string
     for (const auto& id : servers) {
         if (const auto found = pool_.find(id); !found) return found.error();
         const auto* held = pool_.held(id, caller);
-        const auto status = held ? held->status() : connection::Status();
-        if (status.state == State::Ready) continue;
-        return {refusal_of(status.state), status.last_error.empty()
-                                              ? "server \"" + id + "\" is " + name_of(status.state)
-                                              : status.last_error};
+        if (!held || held->state() != State::Ready)
+            return why_not_ready(held ? held->status() : connection::Status{.id = id});
     }
     // From here on the caller holds a connection to each that is ready.
     const std::string wanted = "\"" + core::printable(name, 80) + "\"";

@@ -87,10 +87,6 @@ std::vector<Status> statuses_of_all(std::vector<Status> statuses,
     return statuses;
 }
 
-Error why_not_ready(const Status& status) {
-    return {refusal_of(status.state), status.last_error};
-}
-
 bool undecided(const Status& status) {
     return status.state == State::Connecting || status.state == State::Reconnecting ||
            status.state == State::Idle;

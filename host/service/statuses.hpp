@@ -24,9 +24,6 @@ std::vector<connection::Status> statuses_of_all(std::vector<connection::Status> 
                                                 const std::map<std::string, std::size_t>& listed,
                                                 const config::Config& config);
 
-// Why a server in this state gives nothing.
-Error why_not_ready(const connection::Status& status);
-
 // Whether it was waited for until it was known what becomes of a server.
 enum class Wait { ToTheEnd, CutShort };
 // Of a server that is on its way, and of one that nobody has begun to connect.

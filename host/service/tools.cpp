@@ -27,10 +27,12 @@ void append_json(std::string& out, const router::ListedTool& tool) {
     const auto own = our_members(tool);
     out += json::serialize(own);
     out.back() = ',';
-    for (const auto& [key, value] : tool.tool->raw) {
-        if (own.contains(key)) continue;
-        out.append(protocol::quoted(key)).append(":").append(json::serialize(value)).append(",");
-    }
+    for (const auto* members : {&tool.tool->known, &tool.tool->others})
+        protocol::each_member("{" + *members + "}", [&](const std::string& key, auto value) {
+            if (!own.contains(key))
+                out.append(protocol::quoted(key)).append(":").append(value).append(",");
+            return true;
+        });
     out.back() = '}';
 }
 
@@ -41,23 +43,25 @@ ToolList tools_listed(const Servers& known, const connection::Caller& caller,
     ToolList list;
     for (auto& tool : known.router().tools(caller))
         if (holds(servers, tool.server)) list.tools.push_back(std::move(tool));
-    for (const auto& status : known.connections().statuses()) {
-        if (!holds(servers, status.id)) continue;
-        if (wait == Wait::CutShort && undecided(status)) {
-            list.errors.push_back(interrupted(status.id));
+    for (const auto& id : known.connections().ids()) {
+        if (!holds(servers, id)) continue;
+        // The caller's own connection: others may have better ones, or worse.
+        const auto leased = known.connections().lease(id, caller);
+        if (!leased) {
+            list.errors.push_back({id, leased.error()});
             continue;
         }
-        const bool ready = status.state == State::Ready;
-        list.answered = list.answered || ready;
-        // One that is there without a whole list is named as well: what it lacks is not nothing.
-        if (ready && status.tools_error.empty()) continue;
-        auto error = why_not_ready(status);
-        if (ready) {
-            const auto* held = known.connections().held(status.id, caller.number());
-            const auto* of_list = held ? held->tools_error() : nullptr;
-            error = {of_list ? of_list->code : ErrorCode::Unavailable, status.tools_error};
+        const auto status = leased->get().status();
+        if (wait == Wait::CutShort && undecided(status)) {
+            list.errors.push_back(interrupted(id));
+        } else if (status.state != State::Ready) {
+            list.errors.push_back({id, why_not_ready(status)});
+        } else {
+            list.answered = true;
+            // One that is there without a whole list is named as well: what it lacks is not nothing.
+            if (const auto* lacks = leased->get().tools_error())
+                list.errors.push_back({id, {lacks->code, status.tools_error}});
         }
-        list.errors.push_back({status.id, std::move(error)});
     }
     return list;
 }
@@ -134,7 +138,7 @@ Error no_server_for(const Servers& known, const std::string& pattern) {
 json::object to_json(const router::ListedTool& tool, const core::Limits& limits, Schemas schemas) {
     auto entry = our_members(tool);
     entry["description"] = "[" + tool.server + "] " + description_of(tool, limits);
-    if (schemas == Schemas::Shown) entry["inputSchema"] = *tool.tool->input_schema();
+    if (schemas == Schemas::Shown) entry["inputSchema"] = tool.tool->input_schema();
     return entry;
 }
 

@@ -24,7 +24,8 @@ struct ToolList {
     bool answered = false;                  // some server did
 };
 
-// As far as `servers`, all when empty, have listed theirs by now. Connects nothing.
+// As far as `servers`, all when empty, have listed theirs by now; the errors are those of the caller's
+// own connections. Connects nothing.
 ToolList tools_listed(const Servers& known, const connection::Caller& caller,
                       const std::vector<std::string>& servers = {}, Wait wait = Wait::ToTheEnd);
 

@@ -3,12 +3,14 @@
 #include "core/json.hpp"
 #include "fuzz/require.hpp"
 #include "protocol/compose.hpp"
+#include "protocol/envelope.hpp"
 #include "protocol/http_headers.hpp"
 #include "protocol/tool.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace {
 
@@ -25,18 +27,18 @@ void require_header(const MessageHeader& header) {
 
 void check(const Tool& tool, const core::Limits& limits, const json::object& arguments) {
     FUZZ_REQUIRE(!tool.name.empty());
-    FUZZ_REQUIRE(tool.input_schema() && tool.input_schema()->is_object());
-    for (const auto* schema : {tool.input_schema(), tool.output_schema()}) {
-        if (!schema) continue;
-        FUZZ_REQUIRE(schema->is_object());
-        FUZZ_REQUIRE(json::serialize(*schema).size() <= limits.schema_bytes);
-    }
+    FUZZ_REQUIRE(tool.input_schema().is_object());
+    FUZZ_REQUIRE(raw_member(tool.known, "inputSchema").size() <= limits.schema_bytes);
+    FUZZ_REQUIRE(tool.output_schema().is_object() || tool.output_schema().is_null());
+    FUZZ_REQUIRE(raw_member(tool.known, "outputSchema").size() <= limits.schema_bytes);
+    for (const auto* members : {&tool.known, &tool.others})
+        FUZZ_REQUIRE(core::parse_json_object("{" + *members + "}"));
     (void)tool.text("title");
     (void)tool.hint("readOnlyHint");
     const json::object named{{"name", tool.name}};
     for (const auto& header : standard_headers("tools/call", members_of(named)))
         require_header(header);
-    const auto parameters = header_parameters(*tool.input_schema());
+    const auto parameters = header_parameters(tool.input_schema());
     if (!parameters) return;
     for (const auto& parameter : *parameters) FUZZ_REQUIRE(!parameter.path.empty());
     const auto mirrored = mirrored_arguments(*parameters, json::serialize(arguments));
@@ -49,19 +51,22 @@ void check(const Tool& tool, const core::Limits& limits, const json::object& arg
 
 // "arguments" beside "tools" are what the tools are called with.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    const auto result = core::parse_json_object({reinterpret_cast<const char*>(data), size});
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    const auto result = core::parse_json_object(text);
     if (!result) return 0;
     core::Limits limits;
     limits.schema_bytes = 512;
     limits.schema_depth = 6;
-    const auto page = parse_tool_page(*result, limits);
-    const auto cursor = next_cursor(*result);
+    const auto page = parse_tool_page(text, limits);
     if (!page) return 0;
-    FUZZ_REQUIRE(cursor && *cursor == page->next_cursor);
+    const auto* cursor = result->if_contains("nextCursor");
+    FUZZ_REQUIRE(page->next_cursor == core::text_in(&*result, "nextCursor").value_or(""));
+    FUZZ_REQUIRE(!cursor || cursor->is_string() || cursor->is_null());
     FUZZ_REQUIRE(page->ttl_ms >= -1);
     const auto listed = core::array_in(&*result, "tools")->size();
     FUZZ_REQUIRE(page->tools.size() <= listed);
-    FUZZ_REQUIRE(page->tools.size() + page->notes.size() >= listed);
+    FUZZ_REQUIRE(page->notes.size() <= kMostToolNotes);
+    FUZZ_REQUIRE(page->tools.size() + page->notes.size() >= std::min(listed, kMostToolNotes));
     const auto* arguments = core::object_in(&*result, "arguments");
     for (const auto& tool : page->tools)
         check(tool, limits, arguments ? *arguments : json::object());

@@ -81,8 +81,28 @@ TEST_F(Interrupted, ACallThatFoundNoToolYetIsAnError) {
 }
 
 TEST_F(Interrupted, AListOfOtherThingsNamesWhoHadNotAnswered) {
-    const auto done = run({"resources", "list", "--json"});
-    EXPECT_THAT(done.err, HasSubstr("server \"slow\": interrupted before it had answered\n"));
+    const std::string answers = home.root() / "answers";
+    const std::string line = "'" + example_server() + "' | tee '" + answers + "'";
+    home.add("quick", {{"command", "/bin/sh"}, {"args", {"-c", line}}});
+    Program program(home.patchbay({"resources", "list", "--json"}));
+    ASSERT_TRUE(wait_for_file(answers, "\"resources\":[")) << program.err();
+    program.signal(SIGINT);
+    const auto done = program.finish();
+    EXPECT_EQ(done.exit_code, 130);
+    EXPECT_EQ(done.err, "error: server \"slow\": interrupted before it had answered\n");
+    json::error_code wrong;
+    const auto all = json::parse(done.out, wrong);
+    ASSERT_TRUE(!wrong && all.is_array()) << "one document: " << done.out;
+    EXPECT_FALSE(all.as_array().empty());
+    for (const auto& resource : all.as_array()) EXPECT_EQ(resource.at("server"), "quick");
+}
+
+// Nothing came: a list of none would look like one that is whole.
+TEST_F(Interrupted, AListOfOtherThingsThatNobodyAnsweredIsAnError) {
+    const auto done = run({"resources", "list", "--server", "slow", "--json"}, "");
+    EXPECT_EQ(done.out,
+              "{\"error\":{\"kind\":\"cancelled\",\"message\":\"server \\\"slow\\\": "
+              "interrupted before it had answered\"}}\n");
 }
 
 // Its grace is a minute, and the end of its input means nothing to it. It is asked to end all the

@@ -72,7 +72,7 @@ public:
     // Takes nothing in any more.
     void shut();
 
-    // A round. When an event pumps the loop, the next goes on where the outer one is.
+    // A round: what the one before has left goes first.
     void begin_round();
     bool goes_on(std::size_t events, std::size_t bytes) const {
         return events < limits_.round && bytes < kBytesPerRound && left();

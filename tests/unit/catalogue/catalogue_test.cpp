@@ -8,7 +8,7 @@ namespace patchbay::catalogue {
 namespace {
 
 std::shared_ptr<const Listing> listing(const std::string& definition, const std::string& tool) {
-    return std::make_shared<const Listing>(Listing{definition, {{tool, {}}}});
+    return std::make_shared<const Listing>(Listing{definition, {{tool, {}, {}}}});
 }
 
 TEST(Catalogue, KeepsWhatAServerListedLast) {
@@ -20,6 +20,36 @@ TEST(Catalogue, KeepsWhatAServerListedLast) {
     ASSERT_EQ(catalogue.listings().size(), 2u) << "one definition, and yet two servers";
     EXPECT_EQ(catalogue.listings().at("a")->tools.at(0).name, "new");
     EXPECT_EQ(catalogue.listings().at("b")->tools.at(0).name, "other");
+}
+
+TEST(Catalogue, AListThatBrokeOffReplacesNoneThatSaysMore) {
+    const auto broken_off = [](const std::string& definition, std::vector<const char*> tools) {
+        Listing listing{definition, {}, false};
+        for (const auto* tool : tools) listing.tools.push_back({tool, {}, {}});
+        return std::make_shared<const Listing>(std::move(listing));
+    };
+    Catalogue catalogue;
+    const auto shown = [&] {
+        std::string names;
+        for (const auto& tool : catalogue.listings().at("a")->tools) names += tool.name;
+        return names;
+    };
+    catalogue.publish("a", broken_off("1", {"b", "c"}));
+    EXPECT_EQ(shown(), "bc") << "some are better than none";
+    catalogue.publish("a", broken_off("1", {}));
+    EXPECT_EQ(shown(), "bc");
+    catalogue.publish("a", broken_off("1", {"d", "e"}));
+    EXPECT_EQ(shown(), "de") << "the newer one of two that say as much";
+    catalogue.publish("a", listing("1", "w"));
+    EXPECT_EQ(shown(), "w");
+    const auto version = catalogue.version();
+    catalogue.publish("a", broken_off("1", {"f", "g"}));
+    EXPECT_EQ(shown(), "w");
+    EXPECT_EQ(catalogue.version(), version) << "nothing has changed";
+    catalogue.publish("a", listing("1", "v"));
+    EXPECT_EQ(shown(), "v");
+    catalogue.publish("a", broken_off("2", {}));
+    EXPECT_EQ(shown(), "") << "of another definition it says nothing";
 }
 
 TEST(Catalogue, AListingThatSomebodyKeepsOutlivesItsPlace) {

@@ -312,7 +312,11 @@ protected:
 TEST_F(PlaceInLine, IsGivenUpByOneThatClosesBeforeItHasAChannel) {
     hold_expansion = true;
     begin_to_start();
+    ASSERT_EQ(held_expansions.size(), 1u) << "it has its place";
     close_and_let_the_next_start();
+    EXPECT_TRUE(behind->taken());
+    held_expansions[0]();
+    EXPECT_EQ(server.opened, 0) << "what it waited for comes too late";
 }
 
 TEST_F(PlaceInLine, IsGivenUpByOneThatClosesInItsHandshake) {

@@ -20,7 +20,7 @@ protected:
     void on_listed(std::shared_ptr<const catalogue::Listing> listing) override {
         EXPECT_EQ(listing->definition, "key of s");
         EXPECT_EQ(&listing->tools, &list.tools());
-        ++listings;
+        published = std::move(listing);
     }
     void on_tools_changed(const Result<void>& outcome) override {
         told.push_back(outcome ? "whole" : outcome.error().message);
@@ -57,7 +57,8 @@ protected:
     ScriptedRequests requests;
     bool mirrors = false, gives_up = false;
     std::vector<std::string> told, outcomes;
-    int ends = 0, listings = 0;
+    int ends = 0;
+    std::shared_ptr<const catalogue::Listing> published;
     ToolList list{loop, terms, name, "key of s", requests, *this};
 };
 
@@ -91,6 +92,10 @@ TEST_F(ToolListAlone, KeepsWhatTheFirstListOfASessionBroughtBeforeItBrokeOff) {
     EXPECT_THAT(list.notes(), ElementsAre(list.error()->message));
     EXPECT_FALSE(list.fresh());
     EXPECT_EQ(ends, 1) << "some tools are better than none";
+    EXPECT_FALSE(published->whole);
+    list.join({[](const Result<void>&) {}});
+    requests.answer(page("abc"));
+    EXPECT_TRUE(published->whole);
 }
 
 TEST_F(ToolListAlone, ALaterListThatBreaksOffLeavesTheOneBefore) {

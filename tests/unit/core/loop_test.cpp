@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <sched.h>
+#include <stdexcept>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -25,6 +26,7 @@ namespace patchbay::core {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::Each;
 using ::testing::ElementsAre;
 
 class LoopTest : public ::testing::Test {
@@ -504,6 +506,34 @@ TEST_F(LoopTest, AnExceptionEndsTheCallbackItEscapesAndNothingElse) {
     EXPECT_THAT(
         ran, ::testing::UnorderedElementsAre("watch", "timer", "posted", "deferred", "deferred"));
     EXPECT_EQ(take_escapes(), 5u);
+}
+
+TEST_F(LoopTest, IsRunByNoneOfItsOwnCallbacks) {
+    std::vector<std::string> refused;
+    const auto run_it = [&](const std::function<void()>& run) {
+        try {
+            run();
+        } catch (const std::logic_error& error) {
+            refused.emplace_back(error.what());
+        }
+    };
+    const auto at_once = [] { return true; };
+    bool fired = false;
+    loop.defer([&] { run_it([&] { loop.run_until(at_once); }); });
+    loop.post([&] {
+        loop.defer([&] { loop.stop(); });
+        run_it([&] { loop.run(); });
+    });
+    loop.after(0ms, [&] {
+        run_it([&] { loop.run_until(at_once); });
+        fired = true;
+    });
+    EXPECT_TRUE(wait([&] { return fired && refused.size() == 3; })) << "and it goes on";
+    EXPECT_THAT(refused, Each("the loop is run by one of its own callbacks"));
+    run_it(
+        [&] { loop.run_until([&]() -> bool { throw std::logic_error("the question threw"); }); });
+    EXPECT_EQ(refused.back(), "the question threw");
+    EXPECT_TRUE(wait(at_once)) << "whoever runs it next may";
 }
 
 TEST_F(LoopTest, AWatchThatThrowsForEverIsSilencedAtLast) {

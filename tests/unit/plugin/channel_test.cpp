@@ -135,23 +135,6 @@ TEST_F(ChannelTest, DeliversEventsOfAnotherThreadInOrderOnTheLoop) {
     close();
 }
 
-TEST_F(ChannelTest, SurvivesAnEventThatPumpsTheLoop) {
-    open();
-    bool nested = false;
-    events_.during_message = [&] {
-        if (std::exchange(nested, true)) return;
-        ASSERT_TRUE(send(3, "{\"third\":1}"));
-        ASSERT_TRUE(until([&] { return events_.messages == 3; }));
-    };
-    ASSERT_TRUE(send(1));
-    ASSERT_TRUE(send(2));
-    ASSERT_TRUE(until([&] { return events_.messages == 3; }));
-    close();
-    EXPECT_THAT(events_.lines,
-                ElementsAre("opened", "message 0 {}", "done 1", "message 0 {}", "done 2",
-                            "message 0 {\"third\":1}", "done 3", "closed"));
-}
-
 TEST_F(ChannelTest, MayBeDestroyedByItsLastEvent) {
     struct Last final : ChannelEvents {
         std::unique_ptr<Channel>* channel = nullptr;

@@ -9,6 +9,7 @@
 #include <Poco/Net/ServerSocket.h>
 #include <gmock/gmock.h>
 
+#include <fcntl.h>
 #include <filesystem>
 #include <map>
 #include <optional>

@@ -241,12 +241,10 @@ TEST_F(Forbidding, AToolThatAServerListsTakesNothingFromARule) {
     };
     for (const auto& [text, tool, in_deny] : std::vector<Case>{
              {"delete.file", "delete_file"},
-             {"delete.file", "delete_all"},
              {"delete/file", "delete_file"},
              {"delete file", "delete_file"},
              {"delete\u200bfile", "delete_file"},
              {"delete?", "delete_file"},
-             {"x.echo", "echo"},
              {"$echo", "echo"},
              {"`echo`", "echo"},
              {"x,echo", "echo"},
@@ -299,6 +297,17 @@ TEST_F(Forbidding, ByItsPublicNameAToolIsForbiddenAloneHoweverOdd) {
             for (const auto* tool : {"echo", "ech", "other", "c", "e"})
                 EXPECT_FALSE(forbids(place, name, tool)) << tool;
         }
+    }
+}
+
+TEST_F(Forbidding, ANameWithADotForbidsThatToolAndNotWhatBeginsLikeIt) {
+    for (const auto place : kPlaces) {
+        const std::string name = place == Place::Deny ? "mcp__e__ns.delete" : "ns.delete";
+        listing.tools = {"echo", "ns.delete", "ns.list", "ns_delete", "ns"};
+        for (const auto* tool : {"ns.delete", "ns_delete"}) EXPECT_TRUE(forbids(place, name, tool));
+        for (const auto* tool : {"echo", "ns.list", "ns"}) EXPECT_FALSE(forbids(place, name, tool));
+        listing.tools = {"echo", "ns.list"};
+        EXPECT_TRUE(forbids(place, name, "ns.list")) << "nobody can tell what it means";
     }
 }
 

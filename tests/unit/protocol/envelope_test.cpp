@@ -254,6 +254,32 @@ TEST(RpcErrors, AreReadWithTheirData) {
               std::numeric_limits<std::int64_t>::min());
 }
 
+TEST(PartsOfAValue, AreTheBytesThatTheyAre) {
+    using Parts = std::vector<std::string>;
+    const auto items = [](std::string_view array, std::size_t most = 9) {
+        Parts parts;
+        each_item(array, [&](std::string_view item) {
+            parts.emplace_back(item);
+            return parts.size() < most;
+        });
+        return parts;
+    };
+    EXPECT_EQ(items(R"( [ 1 , [2,"],"] ,{"a":[3]}, "" ] )"),
+              (Parts{"1", R"([2,"],"])", R"({"a":[3]})", R"("")"}));
+    EXPECT_EQ(items("[1,2,3]", 2), (Parts{"1", "2"}));
+    for (const auto* none : {"[]", "[ ]", "{}", "7", R"("[1]")", ""})
+        EXPECT_EQ(items(none), Parts());
+    Parts keys;
+    each_member(R"({"a":1,"\u0062":{"c":2},"d":3})", [&](const std::string& key, auto value) {
+        keys.push_back(key + std::string(value));
+        return key != "b";
+    });
+    EXPECT_EQ(keys, (Parts{"a1", R"(b{"c":2})"}));
+    for (const auto* none : {"{}", "[\"a\"]", "\"a:b\"", "7", ""})
+        EXPECT_TRUE(members_in(none).empty());
+    EXPECT_EQ(without_spaces("{ \"a \\\" b\" :\r\n\t[ 1 , \" \" ] } "), "{\"a \\\" b\":[1,\" \"]}");
+}
+
 TEST(SplitBatch, GivesEveryMessageAsItsBytes) {
     const auto items = split_batch(
         " [ {\"jsonrpc\":\"2.0\",\"method\":\"a]},\\\"\"} ,{\"jsonrpc\":\"2.0\",\"id\":1,"

@@ -99,7 +99,8 @@ TEST(WhatIsTold, OfWhatASchemaMissesEndsAtItsLimit) {
 }
 
 TEST(WhatIsTold, OfAToolEndsAtItsLimit) {
-    const auto page = parse_tool_page({{"tools", {{{"name", kLong}}}}}, core::Limits());
+    const auto page = parse_tool_page(json::serialize(json::object{{"tools", {{{"name", kLong}}}}}),
+                                      core::Limits());
     EXPECT_EQ(told(page->notes.at(0)), 128);
 }
 

@@ -14,7 +14,8 @@ using ::testing::IsEmpty;
 const json::value kAnything = {{"type", "object"}, {"additionalProperties", true}};
 
 ToolPage page_of(json::array tools, const core::Limits& limits = {}) {
-    const auto page = parse_tool_page({{"tools", std::move(tools)}}, limits);
+    const auto page =
+        parse_tool_page(json::serialize(json::object{{"tools", std::move(tools)}}), limits);
     EXPECT_TRUE(page) << page.error().message;
     return page ? *page : ToolPage();
 }
@@ -41,8 +42,8 @@ TEST(ToolPage, AToolWhoseInputSchemaCannotBeUsedStaysAndTakesAnyArguments) {
         SCOPED_TRACE(told);
         const auto page = page_of({tool, {{"name", "other"}, {"inputSchema", nested(5)}}}, limits);
         ASSERT_EQ(page.tools.size(), 2u) << "nor does it hide its siblings";
-        EXPECT_EQ(*page.tools[0].input_schema(), kAnything);
-        EXPECT_EQ(*page.tools[1].input_schema(), nested(5));
+        EXPECT_EQ(page.tools[0].input_schema(), kAnything);
+        EXPECT_EQ(page.tools[1].input_schema(), nested(5));
         EXPECT_THAT(page.notes, ElementsAre(HasSubstr(told)));
         EXPECT_THAT(page.notes, ElementsAre(HasSubstr("tool \"t\": its inputSchema")));
     }
@@ -53,19 +54,18 @@ TEST(ToolPage, AnOutputSchemaThatCannotBeUsedIsLeftOut) {
         {{{"name", "t"}, {"inputSchema", nested(1)}, {"outputSchema", 3}},
          {{"name", "u"}, {"inputSchema", nested(1)}, {"outputSchema", {{"type", "object"}}}}});
     ASSERT_EQ(page.tools.size(), 2u);
-    EXPECT_EQ(page.tools[0].output_schema(), nullptr);
-    EXPECT_NE(page.tools[1].output_schema(), nullptr);
+    EXPECT_TRUE(page.tools[0].output_schema().is_null());
+    EXPECT_TRUE(page.tools[1].output_schema().is_object());
     EXPECT_THAT(page.notes, ElementsAre(HasSubstr("its outputSchema is no object")));
 }
 
 TEST(ResultOfATool, IsJudgedByWhatTheToolPromises) {
-    const Tool plain{"t", {}};
-    const Tool promising{
-        "t",
-        {{"outputSchema",
-          json::parse(R"({"type": "object", "properties": {"n": {"type": "integer"}},
-                                          "required": ["n"]})")}}};
-    const Tool unusable{"t", {{"outputSchema", {{"type", 7}}}}};
+    const Tool plain{"t", {}, {}};
+    const Tool promising{"t",
+                         R"("outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},)"
+                         R"("required":["n"]})",
+                         {}};
+    const Tool unusable{"t", R"("outputSchema":{"type":7})", {}};
     const struct {
         const Tool& tool;
         const char* result;
@@ -99,16 +99,86 @@ TEST(ToolPage, AToolWithoutANameIsLeftOut) {
     EXPECT_EQ(page.notes.size(), 4u);
 }
 
-TEST(ToolPage, SaysWhatFollowsAndHowLongItHolds) {
+TEST(ToolPage, KeepsWhatAToolSaysOfItselfAsText) {
     const auto page = parse_tool_page(
-        {{"tools", json::array()}, {"nextCursor", "n"}, {"ttlMs", -5}}, core::Limits());
+        R"({"tools": [{"x": [[], {"y": " \" "}, 1e999], "description": "old", "name": "t",
+                       "title": 7, "inputSchema": {"type": "object"}, "description": "n\u0065w",
+                       "annotations": {"readOnlyHint": false, "read\u004fnlyHint": true,
+                                       "idempotentHint": "true"}}]})",
+        core::Limits());
+    ASSERT_TRUE(page);
+    ASSERT_EQ(page->tools.size(), 1u);
+    const auto& tool = page->tools[0];
+    EXPECT_EQ(tool.others, R"("x":[[],{"y":" \" "},1e999])") << "as it was, but for white space";
+    EXPECT_EQ(tool.text("description"), "new") << "the last of equal keys counts";
+    EXPECT_EQ(tool.text("title"), "") << "it is none";
+    EXPECT_EQ(tool.text("more"), "");
+    EXPECT_TRUE(tool.hint("readOnlyHint"));
+    EXPECT_FALSE(tool.hint("idempotentHint"));
+    EXPECT_THAT(page->notes, IsEmpty());
+}
+
+TEST(ToolPage, TakesNoMoreRoomThanItsText) {
+    const auto listed = [](const std::string& member) {
+        std::string nothings = "[]";
+        while (nothings.size() < 50'000) nothings += ",[]";
+        return R"({"tools":[{"name":"t","inputSchema":{"type":"object","z":[)" +
+               (member == "inputSchema" ? nothings : "") + R"(]},")" + member + R"(x":[)" +
+               nothings + "]}]}";
+    };
+    for (const auto* member : {"inputSchema", "x"}) {
+        const auto text = listed(member);
+        const auto page = parse_tool_page(text, core::Limits());
+        ASSERT_TRUE(page);
+        ASSERT_EQ(page->tools.size(), 1u);
+        const auto& tool = page->tools[0];
+        EXPECT_LE(tool.known.capacity() + tool.others.capacity(), text.size());
+        EXPECT_GE(tool.known.size() + tool.others.size(), 50'000u) << "and nothing is lost";
+    }
+}
+
+TEST(ToolPage, IsReadNoFurtherThanItsLimits) {
+    core::Limits limits;
+    limits.tools_per_server = 2;
+    std::string tools, members, nameless = "1";
+    for (int i = 0; i < 5; ++i)
+        tools += (i ? "," : "") + ("{\"name\":\"" + std::to_string(i) + "\"}");
+    for (int i = 0; i < 1'001; ++i) members += ",\"" + std::to_string(i) + "\":0";
+    for (int i = 0; i < 1'000; ++i) nameless += ",1";
+    const auto read = [&](const std::string& items) {
+        const auto page = parse_tool_page("{\"tools\":[" + items + "]}", limits);
+        return page ? *page : ToolPage();
+    };
+    EXPECT_EQ(read(tools).tools.size(), 3u) << "one more, which says that there are more";
+    EXPECT_EQ(read(nameless).notes.size(), 3u);
+    limits.tools_per_server = 10'000;
+    EXPECT_EQ(read(nameless).notes.size(), kMostToolNotes);
+    EXPECT_EQ(read(nameless).listed, 1'001u);
+    const auto large = read("{\"name\":\"t\"" + members + "}");
+    EXPECT_THAT(large.tools, IsEmpty());
+    EXPECT_THAT(large.notes,
+                ElementsAre("tool \"t\": it has more than 1000 members and was left out"));
+}
+
+TEST(ToolPage, ANumberThatNobodyCanReadIsTheTroubleOfItsSchemaAlone) {
+    const auto page = parse_tool_page(
+        R"({"tools":[{"name":"t","inputSchema":{"maximum":1e999}},{"name":"u","inputSchema":{}}]})",
+        core::Limits());
+    ASSERT_TRUE(page);
+    ASSERT_EQ(page->tools.size(), 2u);
+    EXPECT_EQ(page->tools[0].input_schema(), kAnything);
+    EXPECT_THAT(page->notes, ElementsAre(HasSubstr("its inputSchema has a number beyond")));
+}
+
+TEST(ToolPage, SaysWhatFollowsAndHowLongItHolds) {
+    const auto page =
+        parse_tool_page(R"({"tools":[],"nextCursor":"n","ttlMs":-5})", core::Limits());
     ASSERT_TRUE(page);
     EXPECT_EQ(page->next_cursor, "n");
     EXPECT_EQ(page->ttl_ms, 0);
     EXPECT_EQ(page_of({}).ttl_ms, -1);
-    EXPECT_FALSE(parse_tool_page({{"tools", json::array()}, {"nextCursor", 1}}, core::Limits()));
-    EXPECT_FALSE(parse_tool_page({{"tools", "none"}}, core::Limits()));
-    EXPECT_FALSE(parse_tool_page({}, core::Limits()));
+    for (const auto* none : {R"({"tools":[],"nextCursor":1})", R"({"tools":"none"})", "{}", "7"})
+        EXPECT_FALSE(parse_tool_page(none, core::Limits())) << none;
 }
 
 }  // namespace

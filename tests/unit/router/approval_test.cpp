@@ -31,6 +31,45 @@ protected:
     }
     std::size_t sent() { return servers.at("git").requests("tools/call").size(); }
 
+    void offer_resources() {
+        servers.at("git").results["server/discover"] = [](const auto&) -> json::value {
+            return {{"supportedVersions", {"2026-07-28"}},
+                    {"capabilities", {{"resources", json::object()}}}};
+        };
+        servers.at("git").results["resources/read"] = [](const auto&) -> json::value {
+            return {{"resultType", "complete"}};
+        };
+    }
+    void begin_to_read(connection::Caller& asker) {
+        ServerRequest request;
+        request.server = "git";
+        request.method = "resources/read";
+        request.params.members = R"("uri":"a:1")";
+        router().request(asker, std::move(request), [this](const Result<Reply>& reply) {
+            outcome.emplace(reply ? Result<std::string>(std::string(reply->result))
+                                  : Result<std::string>(reply.error()));
+        });
+    }
+    void redefine_git() {
+        specs[0].definition_key += "x";
+        specs[0].config.settings["args"] = specs[0].definition_key;
+        connections->apply(specs);
+    }
+    void say_nothing() { servers.at("git").results.erase("server/discover"); }
+    // Another one has come in its place before the end of the first is known.
+    void replace_git_while_it_starts() {
+        auto& git = servers.at("git");
+        ASSERT_TRUE(until([&] { return git.requests("server/discover").size() == 1; }));
+        offer_resources();
+        git.holds_on = true;
+        redefine_git();
+        ASSERT_TRUE(until([&] {
+            return connections->find("git").value().get().status().state ==
+                   connection::State::Ready;
+        }));
+        git.let_go();
+    }
+
     std::optional<Result<std::string>> outcome;
 };
 
@@ -143,27 +182,46 @@ TEST_F(Approvals, OfACallerThatGoesAreOfNoUse) {
 }
 
 TEST_F(Approvals, AreAskedForAServersResourcesToo) {
-    servers.at("git").results["server/discover"] = [](const auto&) -> json::value {
-        return {{"supportedVersions", {"2026-07-28"}},
-                {"capabilities", {{"resources", json::object()}}}};
-    };
-    servers.at("git").results["resources/read"] = [](const auto&) -> json::value {
-        return {{"resultType", "complete"}};
-    };
-    ServerRequest request;
-    request.server = "git";
-    request.method = "resources/read";
-    request.params.members = R"("uri":"a:1")";
-    router().request(agent, std::move(request), [this](const Result<Reply>& reply) {
-        outcome.emplace(reply ? Result<std::string>(std::string(reply->result))
-                              : Result<std::string>(reply.error()));
-    });
+    offer_resources();
+    begin_to_read(agent);
     ASSERT_TRUE(until([&] { return agent.approvals.size() == 1; }));
     EXPECT_EQ(agent.approvals[0].first.tool, "");
     EXPECT_EQ(servers.at("git").opened, 0) << "nothing is started for what nobody approved of";
     agent.approvals[0].second(Approval::Given);
     ASSERT_TRUE(until([&] { return outcome.has_value(); }));
     EXPECT_TRUE(*outcome) << outcome->error().message;
+}
+
+TEST_F(Approvals, OfAServersResourcesAreNotOfTheOneThatComesInItsPlaceWhileItStarts) {
+    say_nothing();
+    begin_to_read(agent);
+    ASSERT_TRUE(until([&] { return agent.approvals.size() == 1; }));
+    agent.approvals[0].second(Approval::Given);
+    replace_git_while_it_starts();
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    ASSERT_FALSE(*outcome);
+    EXPECT_EQ(outcome->error().message,
+              "server \"git\" is another one than when mcp__git__ was to be approved; ask again");
+    EXPECT_TRUE(servers.at("git").requests("resources/read").empty());
+}
+
+TEST_F(Approvals, AreNotNeededForWhatTheRulesAllowOfTheServerThatComesInItsPlace) {
+    say_nothing();
+    begin_to_read(caller);
+    replace_git_while_it_starts();
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_TRUE(*outcome) << outcome->error().message;
+}
+
+TEST_F(Approvals, AReadOfAServerThatIsReplacedWhileItStartsSaysHowItIs) {
+    say_nothing();
+    begin_to_read(caller);
+    ASSERT_TRUE(until([&] { return servers.at("git").opened == 1; }));
+    redefine_git();
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    ASSERT_FALSE(*outcome) << **outcome;
+    EXPECT_EQ(outcome->error().code, ErrorCode::Unavailable);
+    EXPECT_EQ(outcome->error().message, "server \"git\" is connecting");
 }
 
 TEST_F(RouterTest, ACallerThatGoesWhileTheServerStartsHasNothingSent) {

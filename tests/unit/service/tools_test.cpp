@@ -67,6 +67,60 @@ TEST_F(Tools, OfOneServerAreAskedAnewAndItsTroubleIsTheError) {
     }
 }
 
+// Each caller has a connection of its own to git; that of the second is `another`.
+class ToolsOfTwo : public Tools {
+protected:
+    ToolsOfTwo() {
+        specs[0].config.local = true;
+        another.be_modern({test::tool_named("log"), test::tool_named("odd name")});
+        transports.give = [this](const plugin::ChannelOptions& options, plugin::ChannelEvents& on) {
+            const bool second = options.server == "git" && ++opened > 1;
+            return (second ? another : servers.at(options.server)).open(on);
+        };
+    }
+    ToolList list_of(connection::Caller& who) {
+        std::optional<ToolList> listed;
+        const auto operation = list_tools(
+            known(), who, "", [&](Result<ToolList> list) { listed = std::move(list.value()); });
+        EXPECT_TRUE(loop.run_until([&] { return listed.has_value(); }, core::Clock::now() + 20s));
+        return listed.value_or(ToolList());
+    }
+
+    test::FakeServer another{loop};
+    int opened = 0;
+};
+
+TEST_F(ToolsOfTwo, AreMissingForTheCallerWhoseOwnConnectionFailed) {
+    another.refuse_open = true;
+    EXPECT_THAT(list_of(caller).errors, IsEmpty());
+    const auto list = list_of(agent);
+    ASSERT_EQ(list.errors.size(), 1u);
+    EXPECT_EQ(list.errors[0].server, "git");
+    EXPECT_THAT(list.errors[0].error.message, HasSubstr("no such program"));
+    EXPECT_THAT(tools_listed(known(), caller).errors, IsEmpty()) << "it is none of the other's";
+}
+
+TEST_F(ToolsOfTwo, OfACallerThatGetsNoConnectionSaySo) {
+    limits.connections_per_server = 1;
+    EXPECT_THAT(list_of(caller).errors, IsEmpty());
+    const auto list = list_of(agent);
+    ASSERT_EQ(list.errors.size(), 1u);
+    EXPECT_EQ(list.errors[0].server, "git");
+    EXPECT_EQ(list.errors[0].error.code, ErrorCode::Limit);
+    EXPECT_THAT(list.errors[0].error.message, HasSubstr("(limit connections_per_server)"));
+    EXPECT_TRUE(list.answered) << "github did";
+}
+
+TEST_F(ToolsOfTwo, AreNotTakenFromTheOneByAListThatBreaksOffForTheOther) {
+    another.errors["tools/list"] = {-1, "not for you"};
+    list_of(caller);
+    list_of(agent);
+    ASSERT_EQ(another.requests("tools/list").size(), 1u);
+    EXPECT_THAT(names(tools_listed(known(), caller, {"git"})),
+                ElementsAre("git log", "git odd name"));
+    EXPECT_TRUE(call("mcp__git__log"));
+}
+
 TEST_F(Tools, NobodyIsToldOfAListThatWasDropped) {
     bool told = false, settled = false;
     auto operation = list_tools(known(), caller, "", [&](const Result<ToolList>&) { told = true; });
