@@ -10,7 +10,6 @@
 #pragma once
 
 #include "app/output.hpp"
-#include "app/output.hpp"
 #include "connection/reply.hpp"
 #include "core/loop.hpp"
 #include "core/result.hpp"

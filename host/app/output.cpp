@@ -150,9 +150,8 @@ ReadyStdout::~ReadyStdout() {
 
 bool ReadyStdout::write(std::string_view& text) const {
     while (!text.empty() && first_stdout_error == 0) {
-        const auto put = socket_
-                             ? ::send(1, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
-                             : ::write(fd(), text.data(), text.size());
+        const auto put = socket_ ? ::send(1, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
+                                 : ::write(fd(), text.data(), text.size());
         if (put < 0 && errno == EINTR) continue;
         if (put < 0 && errno == EAGAIN) return true;
         if (put < 0)

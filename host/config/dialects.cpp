@@ -420,9 +420,9 @@ private:
     Fragment& out_;
     core::Effort hints_{core::Effort::kOneLoad};
     std::size_t stray_names_ = 0;
-    bool off_ = false;                               // `enabled` of the whole file
-    std::set<const Member*> taken_lists_;            // of servers: read into the next two
-    std::vector<List> off_ones_, only_;              // what is off, and what alone is not
+    bool off_ = false;                     // `enabled` of the whole file
+    std::set<const Member*> taken_lists_;  // of servers: read into the next two
+    std::vector<List> off_ones_, only_;    // what is off, and what alone is not
 };
 
 }  // namespace

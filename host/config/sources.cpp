@@ -87,9 +87,10 @@ public:
             look(place, {Scope::Enterprise, 0, place.path}, enterprise);
         }
         for (const auto& path : misnamed_enterprise(environment_.enterprise_directory)) {
-            auto& place = enterprise_places.emplace_back(Candidate{
-                Scope::Enterprise, path, Candidate::Found::Broken,
-                "not read: the name is expected to be one of enterprise" + core::join(suffixes(), ", enterprise")});
+            auto& place = enterprise_places.emplace_back(
+                Candidate{Scope::Enterprise, path, Candidate::Found::Broken,
+                          "not read: the name is expected to be one of enterprise" +
+                              core::join(suffixes(), ", enterprise")});
             Fragment fragment;
             fragment.source = {Scope::Enterprise, 0, path};
             fragment.broken = true;
@@ -431,8 +432,8 @@ Fragment read_source(const std::string& path, Source source, Candidate& candidat
         return fragment;
     }
     candidate.found = Candidate::Found::Unreadable;
-    candidate.note =
-        text ? "unknown kind of file; expected one of " + core::join(suffixes(), ", ") : text.error().message;
+    candidate.note = text ? "unknown kind of file; expected one of " + core::join(suffixes(), ", ")
+                          : text.error().message;
     fragment.broken = true;
     fragment.diagnostics.push_back(
         {Severity::Error, fragment.source.place({}), candidate.note, {}});

@@ -49,11 +49,11 @@ RequestId Requests::add(CallerNumber caller, Request&& asked, ReplyHandler&& han
     const std::size_t bytes = asked.params.members.size() + asked.params.meta.size() + 64;
     const bool alone = limits.queue_bytes < limits.message_bytes;  // no request may be as long
     if (const auto most = alone ? limits.queue_bytes : limits.message_bytes; bytes > most)
-        return refuse({ErrorCode::Limit,
-                       "request of " + std::to_string(bytes) + " bytes is over the limit " +
-                           (alone ? "queue_bytes (" : "message_bytes (") + std::to_string(most) +
-                           ")"},
-                      std::move(handler));
+        return refuse(
+            {ErrorCode::Limit, "request of " + std::to_string(bytes) + " bytes is over the limit " +
+                                   (alone ? "queue_bytes (" : "message_bytes (") +
+                                   std::to_string(most) + ")"},
+            std::move(handler));
     if (pending_.size() >= limits.queue_messages || pending_.bytes() + bytes > limits.queue_bytes)
         return refuse({ErrorCode::Limit,
                        std::to_string(pending_.size()) + " requests with " +

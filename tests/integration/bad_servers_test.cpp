@@ -319,9 +319,9 @@ TEST(OneSilentServer, IsSaidToBeWaitedFor) {
     for (const Words& words : {Words{"call", "mcp__silent__x"}, Words{"resources", "list"},
                                Words{"tools", "--server", "silent"}}) {
         Program program(home.patchbay(words));
-        EXPECT_TRUE(program.wait_until(
-            [&] { return program.err().find("waiting for silent ...\n") != std::string::npos; }))
-            << words[0];
+        EXPECT_TRUE(program.wait_until([&] {
+            return program.err().find("waiting for silent ...\n") != std::string::npos;
+        })) << words[0];
         program.signal(SIGINT);
         EXPECT_EQ(program.finish().exit_code, 130);
     }

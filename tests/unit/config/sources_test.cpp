@@ -304,8 +304,8 @@ TEST(Sources, NothingEscapesAnExclusiveEnterpriseFile) {
 }
 
 TEST(Sources, AFileThatIsNearlyAnEnterpriseFileDeniesAll) {
-    for (const auto* name : {"Enterprise.toml", "enterprise.TOML", "enterprise.tml", "enterprise.yaaml",
-                             "enterprize.json", "entreprise.yml"}) {
+    for (const auto* name : {"Enterprise.toml", "enterprise.TOML", "enterprise.tml",
+                             "enterprise.yaaml", "enterprize.json", "entreprise.yml"}) {
         World world;
         world.folder.write("etc/" + std::string(name), "exclusive = false\n");
         const auto config = load(world.environment).config;
@@ -313,8 +313,8 @@ TEST(Sources, AFileThatIsNearlyAnEnterpriseFileDeniesAll) {
         EXPECT_THAT(all(config.diagnostics),
                     AllOf(HasSubstr(name), HasSubstr("expected to be one of enterprise.toml")));
     }
-    for (const auto* name : {"enterprise.toml~", "enterprise.toml.bak", "enterprise.bak", "company.toml",
-                             "enterprise-notes.txt", "enterprise"}) {
+    for (const auto* name : {"enterprise.toml~", "enterprise.toml.bak", "enterprise.bak",
+                             "company.toml", "enterprise-notes.txt", "enterprise"}) {
         World world;
         world.folder.write("etc/" + std::string(name), "exclusive = false\n");
         EXPECT_FALSE(load(world.environment).config.deny_all) << name;

@@ -281,15 +281,16 @@ TEST(Secrets, AreMaskedAsAProgramPrintsThemLineByLine) {
 }
 
 TEST(Secrets, AreMaskedBeforeALetterOfThemIsReplaced) {
-    for (const std::string_view letter : {"\x1b", "\x7f", "\n", "\u0085", "\u200b", "\u202e", "\xff",
-                                          "\u00ad", "\U000e0041"}) {
+    for (const std::string_view letter :
+         {"\x1b", "\x7f", "\n", "\u0085", "\u200b", "\u202e", "\xff", "\u00ad", "\U000e0041"}) {
         Secrets secrets;
         const auto value = "esc" + std::string(letter) + "in77";
         secrets.add(value);
         EXPECT_EQ(printable("it is " + value + ".", 1000), "it is ***.");
         EXPECT_EQ(printable("\x01 it is " + value + ".", 1000), "\uFFFD it is ***.");
-        EXPECT_EQ(printable("it is " + value + " " + std::string(100, 'x'), 20),
-                  "it is *** " + std::string(value.size() > 20 - 6 ? 0 : 20 - 7 - value.size(), 'x'));
+        EXPECT_EQ(
+            printable("it is " + value + " " + std::string(100, 'x'), 20),
+            "it is *** " + std::string(value.size() > 20 - 6 ? 0 : 20 - 7 - value.size(), 'x'));
     }
 }
 
