@@ -122,7 +122,7 @@ void forbid_tools(std::string_view server, std::string_view rest, bool open, For
             std::replace(other.begin(), other.end(), '.', letter);
             meant.patterns.push_back(protocol::public_name(server, other));
         }
-        meant.doubts.push_back({std::string(server), std::string(rest), false});
+        meant.doubts.push_back({std::string(server), std::string(rest), false, true});
         return;
     }
     const auto runs = plain_runs(rest);

@@ -27,6 +27,7 @@ struct Forbidden {
         std::string server;  // id
         std::string name;    // of a tool, as its server calls it
         bool open;           // one that begins so will do
+        bool usual = false;  // many tools are called like it: one that is listed is meant
     };
     std::vector<std::string> patterns;  // of public names
     std::vector<Doubt> doubts;

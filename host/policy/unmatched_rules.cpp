@@ -73,7 +73,9 @@ private:
             if (full()) return;
             const bool is_listed = there.contains(forbids ? core::trimmed(tool) : tool);
             auto meant = forbids ? forbidden_by(server, tool) : Forbidden();
-            if (is_listed && meant.cut.empty() && meant.doubts.empty()) return;
+            const bool sure = std::all_of(meant.doubts.begin(), meant.doubts.end(),
+                                          [](const auto& doubt) { return doubt.usual; });
+            if (is_listed && meant.cut.empty() && sure) return;
             const auto [wide, closed, settled] = widened(meant);
             const auto matches_one = [&](const auto& pattern) {
                 return matches_any(pattern, server.id);
@@ -147,7 +149,7 @@ private:
                 return doubt.open ? tool.starts_with(doubt.name) : tool == doubt.name;
             };
             if (std::any_of(tools->second.begin(), tools->second.end(), is_meant)) {
-                width.settled = true;
+                width.settled = !doubt.usual;
                 continue;
             }
             width.closed = true;

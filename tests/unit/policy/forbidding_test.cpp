@@ -386,6 +386,21 @@ TEST_F(Forbidding, WhatServersListIsLookedAtOnceAndNotForEachCall) {
     EXPECT_EQ(listing.asked, 1u);
 }
 
+TEST_F(Forbidding, WhatIsCertainIsAskedOfNoListAndLeavesWhatIsKnownOfIt) {
+    config::Server server;
+    server.id = "e";
+    server.disabled_tools = {"ech.o"};
+    server.tools = {{"other", config::Level::Deny}};
+    const Policy policy({}, {server});
+    Question question{core::Trust::Approves, "e", "other", "mcp__e__other"};
+    question.listed = &listing;
+    policy.judge(question);
+    ASSERT_EQ(listing.asked, 1u);
+    EXPECT_TRUE(policy.certain_denial(core::Trust::Approves, "e", "mcp__e__other"));
+    policy.judge(question);
+    EXPECT_EQ(listing.asked, 1u);
+}
+
 // ---- bounds
 
 TEST_F(Forbidding, APatternIsNoLongerThanItMayBe) {
