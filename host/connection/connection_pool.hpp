@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,8 +32,9 @@ public:
     // Makes the connections match `wanted`: opens nothing by itself but spares, closes those of what is
     // gone, reopens those of the changed that were open, tells the rest their rules and time-outs.
     // Calls in flight go on, those of what is gone or changed at the old connection, which closes
-    // with the last of them.
-    void apply(const std::vector<registry::ServerSpec>& wanted);
+    // with the last of them. From inside another apply(), by whoever hears of what that ends, it
+    // happens when that one is through, in the same turn; of several the newest alone.
+    void apply(std::vector<registry::ServerSpec> wanted);
 
     // The connections of that server, good until the apply() that takes it away; NotFound offers the
     // nearest name.
@@ -60,10 +62,14 @@ public:
 
 private:
     void on_leaving(Caller& caller) override;
+    void move_to(const std::vector<registry::ServerSpec>& wanted);
+    std::vector<Connection*> all() const;  // also those that are leaving; good for this turn
 
     Context context_;
     StartQueue local_, remote_;  // apart: a remote server that hangs never holds a local one back
     std::vector<registry::ServerSpec> specs_;
+    std::optional<std::vector<registry::ServerSpec>> next_;  // not applied yet
+    bool applying_ = false;
     Departures departures_;
     std::map<std::string, std::unique_ptr<ServerConnections>, std::less<>> servers_;
     bool closing_ = false;

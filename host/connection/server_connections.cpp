@@ -142,9 +142,7 @@ void ServerConnections::redefine(registry::ServerSpec spec) {
     }
     std::sort(in_use.begin(), in_use.end());
     spec_ = std::move(spec);
-    const auto watch = lifetime_.watch();
     retire_all();
-    if (watch.expired()) return;
     // Where there are too many, the caller is told when it comes.
     for (const auto caller : in_use)
         if (context_.callers.find(caller))

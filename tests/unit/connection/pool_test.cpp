@@ -513,5 +513,50 @@ TEST_F(Pool, CallersMayEndEachOther) {
     EXPECT_EQ(status().state, State::Idle);
 }
 
+// Asks over the caller's connection to `server` and says how that ended.
+class PoolInTheMiddle : public Pool {
+protected:
+    registry::ServerSpec named(const char* id) const {
+        auto other = spec;
+        other.config.id = other.definition_key = id;
+        return other;
+    }
+    // It waits for a start that does not come, and hears of the end from inside what ends it.
+    void ask(const char* server, std::function<void(const std::string&)> ended) {
+        auto leased = pool().lease(server, first);
+        ASSERT_TRUE(leased);
+        leased->get().request(
+            first, {"tools/call", {"\"name\":\"a\"", ""}, {}, {}},
+            [ended](const Result<Reply>& reply) { ended(reply ? "" : reply.error().message); });
+    }
+};
+
+TEST_F(PoolInTheMiddle, OfOneApplyTheNewestIsWhatHoldsInTheEnd) {
+    pool().apply({named("s"), named("t"), named("u")});
+    int told = 0;
+    ask("s", [&](const std::string&) {
+        ++told;
+        pool().apply({named("v")});
+        pool().apply({named("u")});
+    });
+    pool().apply({named("t")});
+    EXPECT_EQ(told, 1);
+    EXPECT_THAT(pool().ids(), ElementsAre("u"));
+    EXPECT_TRUE(pool().lease("u", first));
+}
+
+TEST_F(PoolInTheMiddle, OfClosingWhatIsLateServersMayGo) {
+    pool().apply({named("s"), named("t"), named("u")});
+    std::vector<std::string> ended;
+    for (const char* each : {"s", "t", "u"})
+        ask(each, [&](const std::string& why) {
+            ended.push_back(why);
+            pool().apply({});
+        });
+    pool().close_late();
+    EXPECT_EQ(ended.size(), 3u);
+    EXPECT_THAT(pool().ids(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace patchbay::connection
