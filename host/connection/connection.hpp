@@ -78,8 +78,8 @@ public:
 
     // Ends requests with Unavailable, closes the channel; `closed` follows when it is gone.
     void close(std::function<void()> closed);
-    // The same once the last request that has begun is ended, each within its own limits; what still
-    // waits for Ready ends with it.
+    // The same once the last request that has begun is ended, each within its own limits, or its
+    // channel is gone, which is not opened again; what still waits for Ready ends with it.
     void close_when_idle(std::function<void()> closed);
 
 private:

@@ -309,6 +309,13 @@ void Connection::Impl::on_channel_closed(const plugin::Problem* problem) {
     if (supervisor.is_closing()) return stopped();
     const bool refused = !lost && problem && problem->error.code == ErrorCode::AuthRequired;
     Error error = lost ? lost->why : why_gone(problem, was_ready);
+    if (requests.draining()) {
+        // What it never got is not for a server that nobody wants any more.
+        if (was_ready) error = within("connection lost", std::move(error));
+        supervisor.stop();
+        requests.fail_all(name.named(error));
+        return stopped();
+    }
     if (supervisor.phase() == Phase::MovingOn) return attempt->go();
     if (refused && reopen_authorized(*problem))
         return requests.fail_all(name.named(error), Which::Started);
@@ -361,7 +368,7 @@ void Connection::Impl::close(std::function<void()> when_closed) {
 
 // Its calls began under a definition that is no longer wanted, and end under it.
 void Connection::Impl::close_when_idle(std::function<void()> when_closed) {
-    if (supervisor.is_closing() || !requests.pending().any_begun())
+    if (supervisor.is_closing() || !link.channel || !requests.pending().any_begun())
         return close(std::move(when_closed));
     waiting_to_close.push_back(std::move(when_closed));
     requests.drain([this] {

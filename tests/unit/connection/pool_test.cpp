@@ -558,5 +558,31 @@ TEST_F(PoolInTheMiddle, OfClosingWhatIsLateServersMayGo) {
     EXPECT_THAT(pool().ids(), IsEmpty());
 }
 
+// What is left of an old definition ends where it is, and does not come back.
+TEST_F(Pool, OneThatIsRetiredAndDiesIsNotStartedAgainForWhatItsServerNeverGot) {
+    long_lived = true;
+    make = [](FakeServer& server) { server.results.erase("tools/call"); };
+    auto* const old = connect(first);
+    auto& process = processes.at(0);
+    process.full = true;
+    std::vector<std::string> ended;
+    for (int i = 0; i < 2; ++i)
+        old->request(first, {"tools/call", {"\"name\":\"a\"", ""}, {}, {}},
+                     [&](const Result<Reply>& reply) {
+                         ended.push_back(reply ? "answered" : reply.error().message);
+                     });
+    ASSERT_TRUE(wait([&] { return process.requests("tools/call").size() == 1; }))
+        << "the other one waits in the outbox";
+    spec.config.settings["args"] = "2";
+    pool().apply({spec});
+    ASSERT_TRUE(wait([&] { return status().state == State::Ready; }));
+    process.crash("gone");
+    ASSERT_TRUE(wait([&] { return ended.size() == 2; }));
+    const std::string lost = "server \"s\": connection lost: gone";
+    EXPECT_THAT(ended, ElementsAre(lost + "; the request may have been carried out", lost));
+    pass(20ms);
+    EXPECT_EQ(opened, 2u) << "the old one and the new one";
+}
+
 }  // namespace
 }  // namespace patchbay::connection
