@@ -47,8 +47,8 @@ Status masked(Status status) {
     return status;
 }
 
-Connection::Connection(const Context& context, registry::ServerSpec spec, Audience::Of serves)
-    : impl_(std::make_unique<Impl>(context, std::move(spec), serves)) {}
+Connection::Connection(const Context& context, registry::ServerSpec spec)
+    : impl_(std::make_unique<Impl>(context, std::move(spec))) {}
 
 Connection::~Connection() {
     impl_->abandon();
@@ -58,7 +58,7 @@ const registry::ServerSpec& Connection::spec() const {
     return impl_->spec;
 }
 void Connection::give_to(CallerNumber caller) {
-    impl_->audience.give_to(caller);
+    impl_->audience.add(caller);
 }
 void Connection::release(CallerNumber caller) {
     impl_->release(caller);

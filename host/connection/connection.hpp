@@ -10,7 +10,6 @@
 // Source:  MCP basic/lifecycle, basic/utilities/* (legacy), basic/patterns/* (2026-07-28).
 #pragma once
 
-#include "connection/audience.hpp"
 #include "connection/context.hpp"
 #include "connection/reply.hpp"
 #include "connection/status.hpp"
@@ -26,12 +25,12 @@ namespace patchbay::connection {
 
 class Connection final {
 public:
-    Connection(const Context& context, registry::ServerSpec spec, Audience::Of serves);
+    Connection(const Context& context, registry::ServerSpec spec);
     ~Connection();  // ends every request with Unavailable, abandons an open channel
     Connection(const Connection&) = delete;
 
     const registry::ServerSpec& spec() const;
-    // From now on it serves that caller; of one that serves everybody it says nothing.
+    // From now on it serves that caller, beside those whom it serves already.
     void give_to(CallerNumber caller);
     // The caller goes: what it has asked is cancelled, its handlers are dropped uncalled, and what it
     // held is given back.

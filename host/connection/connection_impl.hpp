@@ -37,7 +37,7 @@ struct Connection::Impl final : AttemptOwner,
                                 RefusalsOwner,
                                 ToolListOwner,
                                 WishesOwner {
-    Impl(const Context& context, registry::ServerSpec spec, Audience::Of serves);
+    Impl(const Context& context, registry::ServerSpec spec);
 
     // From outside.
     void connect(std::function<void()> when_settled);

@@ -12,8 +12,8 @@ using Phase = Supervisor::Phase;
 using Retry = Supervisor::Retry;
 using Which = Requests::Which;
 
-Connection::Impl::Impl(const Context& shared, registry::ServerSpec server, Audience::Of serves)
-    : context(shared), spec(std::move(server)), audience(shared.callers, serves) {}
+Connection::Impl::Impl(const Context& shared, registry::ServerSpec server)
+    : context(shared), spec(std::move(server)), audience(shared.callers) {}
 
 Connection::Impl::Live::Live(Impl& owner)
     : listen(owner.context.loop, owner.context.terms, owner.requests) {
@@ -50,6 +50,7 @@ RequestId Connection::Impl::request(CallerNumber caller, Request&& asked, ReplyH
 }
 
 void Connection::Impl::release(CallerNumber caller) {
+    audience.remove(caller);
     // What it asked first: to refuse what it was asked may end the connection, and all that is in it.
     requests.drop_all_of(caller);
     questions.release(caller);

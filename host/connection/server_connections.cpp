@@ -68,7 +68,7 @@ Result<std::reference_wrapper<Connection>> ServerConnections::lease(CallerNumber
     slot->tenure.hold();
     leases_.emplace(caller, slot);
     auto& connection = *slot->connection;
-    if (slot->tenure.use() == Use::Own) connection.give_to(caller);
+    connection.give_to(caller);
     // The next one's spare: not before this caller has got what it waits for, and only of a server
     // that has just shown that it starts.
     if (keeps_spare())
@@ -99,10 +99,9 @@ std::optional<Error> ServerConnections::why_no_more() const {
 }
 
 ServerConnections::Slot& ServerConnections::open() {
-    const bool shared = is_shared();
-    auto slot = std::make_unique<Slot>(context_.loop, shared ? Tenure::of_all() : Tenure::of_one());
-    slot->connection = std::make_unique<Connection>(
-        context_, spec_, shared ? Audience::Of::Everybody : Audience::Of::One);
+    auto slot =
+        std::make_unique<Slot>(context_.loop, is_shared() ? Tenure::of_all() : Tenure::of_one());
+    slot->connection = std::make_unique<Connection>(context_, spec_);
     return *slots_.emplace_back(std::move(slot));
 }
 

@@ -584,5 +584,24 @@ TEST_F(Pool, OneThatIsRetiredAndDiesIsNotStartedAgainForWhatItsServerNeverGot) {
     EXPECT_EQ(opened, 2u) << "the old one and the new one";
 }
 
+TEST_F(Pool, WhatASharedOneSaysIsForThoseWhoHoldItWhateverTheModeIsNow) {
+    stdio_sharing = true;
+    spec.config.mode = "shared";
+    test::FakeCaller second{callers}, third{callers};
+    connect(first);
+    connect(second);
+    spec.config.mode = "per_session";
+    pool().apply({spec});
+    connect(third);
+    processes.at(0).say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+    processes.at(0).say(
+        R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error"}})");
+    ASSERT_TRUE(wait([&] { return first.heard.size() == 2 && second.heard.size() == 2; }));
+    EXPECT_THAT(third.heard, IsEmpty()) << "it has one of its own";
+    processes.at(1).say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+    ASSERT_TRUE(wait([&] { return third.heard.size() == 1; }));
+    EXPECT_EQ(first.heard.size(), 2u);
+}
+
 }  // namespace
 }  // namespace patchbay::connection
