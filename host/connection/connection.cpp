@@ -47,8 +47,9 @@ Status masked(Status status) {
     return status;
 }
 
-Connection::Connection(const Context& context, registry::ServerSpec spec)
-    : impl_(std::make_unique<Impl>(context, std::move(spec))) {}
+Connection::Connection(const Context& context, registry::ServerSpec spec,
+                       std::shared_ptr<Starts> starts)
+    : impl_(std::make_unique<Impl>(context, std::move(spec), std::move(starts))) {}
 
 Connection::~Connection() {
     impl_->abandon();
@@ -132,6 +133,9 @@ Status Connection::status() const {
 
 void Connection::connect(std::function<void()> settled) {
     impl_->connect(std::move(settled));
+}
+void Connection::warm_up() {
+    if (!impl_->why_put_off()) impl_->connect({});
 }
 RequestId Connection::request(Caller& caller, Request request, ReplyHandler handler) {
     return impl_->request(caller.number(), std::move(request), std::move(handler));

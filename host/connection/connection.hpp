@@ -12,6 +12,7 @@
 
 #include "connection/context.hpp"
 #include "connection/reply.hpp"
+#include "connection/starts.hpp"
 #include "connection/status.hpp"
 #include "protocol/tool.hpp"
 #include "registry/server_spec.hpp"
@@ -25,7 +26,9 @@ namespace patchbay::connection {
 
 class Connection final {
 public:
-    Connection(const Context& context, registry::ServerSpec spec);
+    // `starts`: those of this definition, over all of its connections.
+    Connection(const Context& context, registry::ServerSpec spec,
+               std::shared_ptr<Starts> starts = std::make_shared<Starts>());
     ~Connection();  // ends every request with Unavailable, abandons an open channel
     Connection(const Connection&) = delete;
 
@@ -47,6 +50,8 @@ public:
     // Begins to connect unless it is connecting or ready. `settled`: called once, when this attempt
     // ended, well or not.
     void connect(std::function<void()> settled);
+    // The same for nobody: not where a start has failed a moment ago.
+    void warm_up();
 
     // Sends a request, connecting first when necessary. `handler` is called exactly once.
     // `caller`: who hears of what the server says meanwhile.

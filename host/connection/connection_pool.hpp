@@ -7,7 +7,8 @@
 // Errors:  a server that will not connect is no error of the pool; ask its status().
 // Limits:  however a connection comes to start, by connect(), a request, a refreshed list, as a spare
 //          or after a loss, it queues with the others: core::Limits local_starts and remote_starts.
-//          Of one server there are at most connections_per_server.
+//          Of one server there are at most connections_per_server; those of one definition start as
+//          its Starts say.
 // Source:  decisions/0022-whose-a-connection-is.md.
 #pragma once
 

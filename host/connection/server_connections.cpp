@@ -101,7 +101,7 @@ std::optional<Error> ServerConnections::why_no_more() const {
 ServerConnections::Slot& ServerConnections::open() {
     auto slot =
         std::make_unique<Slot>(context_.loop, is_shared() ? Tenure::of_all() : Tenure::of_one());
-    slot->connection = std::make_unique<Connection>(context_, spec_);
+    slot->connection = std::make_unique<Connection>(context_, spec_, starts_);
     return *slots_.emplace_back(std::move(slot));
 }
 
@@ -112,12 +112,12 @@ void ServerConnections::begin() {
         context_.loop.defer(lifetime_.guard([this] { ensure_spare(); }));
 }
 
-// One that has failed begins anew; one that is on its way goes on.
+// One that has failed begins anew, though not at once; one that is on its way goes on.
 void ServerConnections::ensure_spare() {
     if (!keeps_spare()) return;
     auto* spare = find({Use::Spare});
     if (!spare && !why_no_more()) spare = &open();
-    if (spare) spare->connection->connect({});
+    if (spare) spare->connection->warm_up();
 }
 
 void ServerConnections::amend(registry::ServerSpec spec) {
@@ -141,6 +141,7 @@ void ServerConnections::redefine(registry::ServerSpec spec) {
     }
     std::sort(in_use.begin(), in_use.end());
     spec_ = std::move(spec);
+    starts_ = std::make_shared<Starts>();
     retire_all();
     // Where there are too many, the caller is told when it comes.
     for (const auto caller : in_use)

@@ -603,5 +603,79 @@ TEST_F(Pool, WhatASharedOneSaysIsForThoseWhoHoldItWhateverTheModeIsNow) {
     EXPECT_EQ(first.heard.size(), 2u);
 }
 
+// ---- starts that fail
+
+class FailedStarts : public Pool {
+protected:
+    FailedStarts() {
+        limits.local_starts = 64;
+        spec.config.protocol = "2025-11-25";  // without a probe, after which it would try again
+        make = [](FakeServer& server) {
+            server.results.clear();
+            server.crash("exited with code 1");
+        };
+        for (int i = 0; i < 16; ++i) many.emplace_back(callers);
+    }
+    // All of them want it at once.
+    void connect_all() {
+        std::size_t settled = 0;
+        for (const auto& each : many) pool().connect(each, {"s"}, [&] { ++settled; });
+        ASSERT_TRUE(wait([&] { return settled == many.size(); }));
+    }
+    std::deque<test::FakeCaller> many;
+};
+
+TEST_F(FailedStarts, AreSharedByAllWhoWantedTheServerMeanwhile) {
+    connect_all();
+    EXPECT_EQ(opened, 1u);
+    for (const auto& each : many)
+        EXPECT_THAT(pool().held("s", each.number())->status().last_error,
+                    HasSubstr("exited with code 1"));
+    connect_all();
+    EXPECT_EQ(opened, 2u) << "who asks begins another, for all of them";
+    make = {};
+    connect_all();
+    EXPECT_EQ(opened, 2u + many.size());
+    for (const auto& each : many) EXPECT_EQ(pool().held("s", each.number())->state(), State::Ready);
+}
+
+TEST_F(FailedStarts, AreRepeatedAsForOneCaller) {
+    long_lived = true;
+    health.reconnect_attempts = 3;
+    connect_all();
+    ASSERT_TRUE(wait([&] { return status().state == State::Failed; }));
+    pass(50ms);
+    EXPECT_GE(opened, 4u);
+    EXPECT_LE(opened, 8u) << "one caller's would be 4";
+}
+
+TEST_F(FailedStarts, PutOffTheRequestsOfOthersToo) {
+    health.reconnect_most = 1h;
+    EXPECT_THAT(call(first), HasSubstr("exited with code 1"));
+    EXPECT_THAT(call(many[0]), HasSubstr("exited with code 1"));
+    EXPECT_EQ(opened, 1u);
+}
+
+TEST_F(FailedStarts, OfASpareArePutOffAsWell) {
+    long_lived = true;
+    health.reconnect_attempts = 0;
+    health.reconnect_most = 1h;
+    spec.config.warm = 1;
+    spec.config.lazy = true;
+    make = [this](FakeServer& server) {
+        if (processes.size() == 2) server.results.erase("initialize");
+        if (processes.size() == 3) server.crash("no more of me");
+    };
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(pool().lease("s", many[i]));
+    ASSERT_TRUE(wait([&] { return closed == 1; })) << "the spare that follows from the first";
+    auto& late = processes.at(1);
+    ASSERT_TRUE(wait([&] { return !late.requests("initialize").empty(); }));
+    late.answer(late.requests("initialize").at(0).at("id").as_int64(),
+                R"({"protocolVersion":"2025-11-25","capabilities":{}})");
+    ASSERT_TRUE(wait([&] { return pool().held("s", many[1].number())->state() == State::Ready; }));
+    pass(5ms);
+    EXPECT_EQ(opened, 3u);
+}
+
 }  // namespace
 }  // namespace patchbay::connection
