@@ -138,6 +138,7 @@ TEST_F(Things, AsTheyAreNobodyIsConnectedFor) {
     EXPECT_EQ(told->errors.size(), 2u);
     EXPECT_EQ(told->answered, 0u);
     EXPECT_EQ(servers.at("git").opened, 0);
+    EXPECT_FALSE(connections->held("git", caller.number()));
 }
 
 TEST_F(Things, ThatNobodyTellsAreOfOneKindOfErrorWhereAllAgree) {
