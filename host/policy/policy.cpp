@@ -268,16 +268,17 @@ std::string Policy::reason(const Question& question, const Verdict& verdict) con
 }
 
 std::optional<std::string> Policy::certain_denial(core::Trust trust, std::string_view server,
-                                                  std::string_view public_name) const {
+                                                  std::string_view public_name,
+                                                  std::string_view tool) const {
     // What it lists may be the odd names of rules.
     static const struct AnyTool final : ListedTools {
         std::uint64_t version() const override { return 0; }
         bool any(std::string_view, std::string_view, bool) const override { return true; }
     } any_tool;
-    Question question{trust, server, {}, public_name};
+    Question question{trust, server, tool, public_name};
     question.listed = &any_tool;
     const auto rules = servers_.find(server);
-    if (rules != servers_.end()) {
+    if (tool.empty() && rules != servers_.end()) {
         const auto raw = public_name.substr(std::min(server.size() + 7, public_name.size()));
         const auto named = rules->second.find(raw, question);
         const bool ruled =
@@ -286,7 +287,7 @@ std::optional<std::string> Policy::certain_denial(core::Trust trust, std::string
         if (!ruled && rules->second.untrusted) return {};  // enabled_tools may name it
     }
     const auto verdict = judge(question);
-    if (verdict.decision == Decision::Allow) return {};
+    if (verdict.decision != Decision::Deny) return {};
     return reason(question, verdict);
 }
 

@@ -82,6 +82,8 @@ void ThingListing::list_of(const std::string& server) {
 }
 
 void ThingListing::connect(const std::string& id) {
+    if (auto denied = known_.router().certain_denial(caller_, id, words_of(kind_).method))
+        return take(id, std::move(*denied));
     const auto connection = known_.connections().lease(id, caller_);
     if (!connection) return take(id, connection.error());
     connection->get().connect([self = weak_from_this(), id] {

@@ -89,6 +89,7 @@ TEST_F(Things, ThatRulesForbidAreNoErrorBesideOthersAndOneAlone) {
     EXPECT_THAT(uris(all), ElementsAre("git a:1"));
     EXPECT_THAT(all.errors, IsEmpty());
     EXPECT_EQ(all.denied.size(), 1u);
+    EXPECT_EQ(servers.at("github").opened, 0) << "it is not even started";
     const auto one = list("github");
     ASSERT_EQ(one.errors.size(), 1u);
     EXPECT_EQ(one.errors[0].error.code, ErrorCode::Denied);
