@@ -34,8 +34,9 @@ registry::Plan RunningSnapshot::move_to(Pointer wanted) {
     // In place, and first: whoever borrows it looks at what the new connections are made of.
     config_ = wanted->config;
     policy_ = policy::Policy(config_.permissions, config_.servers);
+    before_ = std::exchange(now_, wanted);
+    // Last: whoever hears of what that ends may move on from here.
     connections_.apply(wanted->specs);
-    before_ = std::exchange(now_, std::move(wanted));
     return planned;
 }
 

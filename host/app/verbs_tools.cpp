@@ -242,11 +242,9 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.tell_troubles_of(protocol::servers_for(call.name, session.host().connections().ids()));
-    if (!given)
-        return session.report(session.host()
-                                  .router()
-                                  .certain_denial(session.caller(), call.name)
-                                  .value_or(given.error()));
+    if (const auto denied = session.host().router().certain_denial(session.caller(), call.name))
+        return session.report(*denied);
+    if (!given) return session.report(given.error());
     // The tool first: key=value needs the types of its schema. Both waits share one time-out.
     std::optional<Result<router::ListedTool>> tool;
     const auto begun = core::Clock::now();

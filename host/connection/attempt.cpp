@@ -6,10 +6,12 @@ namespace patchbay::connection {
 
 using Retry = Supervisor::Retry;
 
-Attempt::Attempt(const Context& context, const registry::ServerSpec& spec, Credentials& credentials,
+Attempt::Attempt(const Context& context, const registry::ServerSpec& spec,
+                 const std::shared_ptr<Starts>& starts, Credentials& credentials,
                  AttemptOwner& owner)
     : context_(context),
       spec_(spec),
+      starts_(starts),
       credentials_(credentials),
       owner_(owner),
       limit_(context.loop) {}
@@ -17,7 +19,11 @@ Attempt::Attempt(const Context& context, const registry::ServerSpec& spec, Crede
 void Attempt::go() {
     auto* queue = spec_.local() ? context_.local_starts : context_.remote_starts;
     if (!queue || (place_ && place_->taken())) return open();
-    place_ = queue->enter([this] { open(); });
+    place_ = queue->enter(
+        [this, failed = starts_->failed] {
+            starts_->failed == failed ? open() : owner_.on_failed_beside();
+        },
+        starts_);
     if (place_->taken()) return open();
     owner_.on_queued();
 }

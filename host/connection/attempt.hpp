@@ -6,12 +6,13 @@
 //   begin, go_on --> (a place) --> expanding --> asking ahead --> loading --> on_way_free
 //
 // Threads: [loop]. Borrows all it is given.
-// Errors:  to the owner, by on_attempt_failed(), which may destroy it.
+// Errors:  to the owner, by on_attempt_failed() or on_failed_beside(), which may destroy it.
 // Limits:  config::Server startup_timeout from the loading on; a person who signs in is not hurried.
 #pragma once
 
 #include "connection/context.hpp"
 #include "connection/credentials.hpp"
+#include "connection/starts.hpp"
 #include "connection/supervisor.hpp"
 #include "core/lifetime.hpp"
 #include "core/timer.hpp"
@@ -30,6 +31,8 @@ public:
     // The channel can be opened.
     virtual void on_way_free(boost::json::object settings) = 0;
     virtual void on_attempt_failed(Error error, Supervisor::Retry retry) = 0;
+    // Another start of its definition has failed while this one waited for its turn.
+    virtual void on_failed_beside() = 0;
     virtual void on_start_expired() = 0;
     virtual const std::string& transport() const = 0;  // the one that is tried
 
@@ -39,8 +42,8 @@ protected:
 
 class Attempt {
 public:
-    Attempt(const Context& context, const registry::ServerSpec& spec, Credentials& credentials,
-            AttemptOwner& owner);
+    Attempt(const Context& context, const registry::ServerSpec& spec,
+            const std::shared_ptr<Starts>& starts, Credentials& credentials, AttemptOwner& owner);
 
     // Every way to a channel leads through here, the first as well as those after a loss. The place
     // that it has is kept over all the transports that it tries.
@@ -76,6 +79,7 @@ private:
 
     const Context& context_;
     const registry::ServerSpec& spec_;
+    const std::shared_ptr<Starts> starts_;
     Credentials& credentials_;
     AttemptOwner& owner_;
     std::unique_ptr<StartQueue::Place> place_;  // while it starts, or waits to

@@ -1,4 +1,4 @@
-// Whom a connection serves: every caller of the host, or one alone, who may be named later.
+// Whom a connection serves: those callers who hold it, whatever became of its server's `mode` since.
 //
 // Threads: [loop]. Borrows the callers.
 // Source:  decisions/0022-whose-a-connection-is.md.
@@ -6,30 +6,31 @@
 
 #include "connection/caller.hpp"
 
+#include <set>
 #include <vector>
 
 namespace patchbay::connection {
 
 class Audience {
 public:
-    enum class Of { Everybody, One };
-    Audience(const Callers& callers, Of of) : callers_(callers), of_(of) {}
+    explicit Audience(const Callers& callers) : callers_(callers) {}
 
-    void give_to(CallerNumber one) { one_ = one; }
+    void add(CallerNumber holder) { holders_.insert(holder); }
+    void remove(CallerNumber holder) { holders_.erase(holder); }
 
     // Null: it has gone.
     Caller* find(CallerNumber number) const { return callers_.find(number); }
     // The only one that can be meant; null: there is none, or there are several.
-    Caller* only() const { return of_ == Of::Everybody ? callers_.only() : callers_.find(one_); }
+    Caller* only() const {
+        return holders_.size() == 1 ? callers_.find(*holders_.begin()) : nullptr;
+    }
     std::vector<CallerNumber> numbers() const {  // ascending
-        if (of_ == Of::Everybody) return callers_.numbers();
-        return one_ ? std::vector{one_} : std::vector<CallerNumber>();
+        return {holders_.begin(), holders_.end()};
     }
 
 private:
     const Callers& callers_;
-    const Of of_;
-    CallerNumber one_ = 0;  // of One; 0: nobody yet
+    std::set<CallerNumber> holders_;
 };
 
 }  // namespace patchbay::connection

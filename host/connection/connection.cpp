@@ -58,8 +58,9 @@ Error why_not_ready(const Status& status) {
                                       : status.last_error};
 }
 
-Connection::Connection(const Context& context, registry::ServerSpec spec, Audience::Of serves)
-    : impl_(std::make_unique<Impl>(context, std::move(spec), serves)) {}
+Connection::Connection(const Context& context, registry::ServerSpec spec,
+                       std::shared_ptr<Starts> starts)
+    : impl_(std::make_unique<Impl>(context, std::move(spec), std::move(starts))) {}
 
 Connection::~Connection() {
     impl_->abandon();
@@ -69,7 +70,7 @@ const registry::ServerSpec& Connection::spec() const {
     return impl_->spec;
 }
 void Connection::give_to(CallerNumber caller) {
-    impl_->audience.give_to(caller);
+    impl_->audience.add(caller);
 }
 void Connection::release(CallerNumber caller) {
     impl_->release(caller);
@@ -143,6 +144,9 @@ Status Connection::status() const {
 
 void Connection::connect(std::function<void()> settled) {
     impl_->connect(std::move(settled));
+}
+void Connection::warm_up() {
+    if (!impl_->why_put_off()) impl_->connect({});
 }
 RequestId Connection::request(Caller& caller, Request request, ReplyHandler handler) {
     return impl_->request(caller.number(), std::move(request), std::move(handler));

@@ -10,9 +10,9 @@
 // Source:  MCP basic/lifecycle, basic/utilities/* (legacy), basic/patterns/* (2026-07-28).
 #pragma once
 
-#include "connection/audience.hpp"
 #include "connection/context.hpp"
 #include "connection/reply.hpp"
+#include "connection/starts.hpp"
 #include "connection/status.hpp"
 #include "protocol/tool.hpp"
 #include "registry/server_spec.hpp"
@@ -26,12 +26,14 @@ namespace patchbay::connection {
 
 class Connection final {
 public:
-    Connection(const Context& context, registry::ServerSpec spec, Audience::Of serves);
+    // `starts`: those of this definition, over all of its connections.
+    Connection(const Context& context, registry::ServerSpec spec,
+               std::shared_ptr<Starts> starts = std::make_shared<Starts>());
     ~Connection();  // ends every request with Unavailable, abandons an open channel
     Connection(const Connection&) = delete;
 
     const registry::ServerSpec& spec() const;
-    // From now on it serves that caller; of one that serves everybody it says nothing.
+    // From now on it serves that caller, beside those whom it serves already.
     void give_to(CallerNumber caller);
     // The caller goes: what it has asked is cancelled, its handlers are dropped uncalled, and what it
     // held is given back.
@@ -48,6 +50,8 @@ public:
     // Begins to connect unless it is connecting or ready. `settled`: called once, when this attempt
     // ended, well or not.
     void connect(std::function<void()> settled);
+    // The same for nobody: not where a start has failed a moment ago.
+    void warm_up();
 
     // Sends a request, connecting first when necessary. `handler` is called exactly once.
     // `caller`: who hears of what the server says meanwhile.
@@ -78,8 +82,8 @@ public:
 
     // Ends requests with Unavailable, closes the channel; `closed` follows when it is gone.
     void close(std::function<void()> closed);
-    // The same once the last request that has begun is ended, each within its own limits; what still
-    // waits for Ready ends with it.
+    // The same once the last request that has begun is ended, each within its own limits, or its
+    // channel is gone, which is not opened again; what still waits for Ready ends with it.
     void close_when_idle(std::function<void()> closed);
 
 private:

@@ -37,7 +37,7 @@ struct Connection::Impl final : AttemptOwner,
                                 RefusalsOwner,
                                 ToolListOwner,
                                 WishesOwner {
-    Impl(const Context& context, registry::ServerSpec spec, Audience::Of serves);
+    Impl(const Context& context, registry::ServerSpec spec, std::shared_ptr<Starts> starts);
 
     // From outside.
     void connect(std::function<void()> when_settled);
@@ -48,6 +48,8 @@ struct Connection::Impl final : AttemptOwner,
     void abandon();  // nobody waits for the channel
     // Why it is of no use now, for who wanted it ready.
     Error why_not_ready() const;
+    // Why it is not started for a new request: a start failed a moment ago.
+    std::optional<Error> why_put_off() const;
 
     // What follows what.
     void begin_attempt();
@@ -68,6 +70,7 @@ struct Connection::Impl final : AttemptOwner,
     void on_opening() override;
     void on_way_free(boost::json::object settings) override;
     void on_attempt_failed(Error error, Supervisor::Retry retry) override;
+    void on_failed_beside() override;
     void on_start_expired() override;
     const std::string& transport() const override { return choice.current(); }
 
@@ -91,6 +94,7 @@ struct Connection::Impl final : AttemptOwner,
 
     const Context& context;
     registry::ServerSpec spec;  // its parts keep references to it
+    const std::shared_ptr<Starts> starts;
     const ServerName name{spec.id()};
     Audience audience;
     Link link;

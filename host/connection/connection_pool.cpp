@@ -19,7 +19,14 @@ ConnectionPool::~ConnectionPool() {
     context_.callers.unwatch(*this);
 }
 
-void ConnectionPool::apply(const std::vector<registry::ServerSpec>& wanted) {
+void ConnectionPool::apply(std::vector<registry::ServerSpec> wanted) {
+    next_ = std::move(wanted);
+    if (std::exchange(applying_, true)) return;
+    while (next_) move_to(*std::exchange(next_, {}));
+    applying_ = false;
+}
+
+void ConnectionPool::move_to(const std::vector<registry::ServerSpec>& wanted) {
     const auto change = registry::difference(specs_, wanted);
     specs_ = wanted;
     // In this same turn: a call must not find a tool by a definition that does not hold any more.
@@ -115,10 +122,19 @@ std::vector<Status> ConnectionPool::statuses() const {
     return statuses;
 }
 
+// Taken before they are walked: whoever hears of an end may take servers away.
+std::vector<Connection*> ConnectionPool::all() const {
+    auto connections = departures_.all();
+    for (const auto& [id, server] : servers_) {
+        const auto its = server->all();
+        connections.insert(connections.end(), its.begin(), its.end());
+    }
+    return connections;
+}
+
 void ConnectionPool::close_late() {
-    for (const auto& [id, server] : servers_)
-        for (auto* connection : server->all())
-            if (connection->late()) connection->close([] {});
+    for (auto* connection : all())
+        if (connection->late()) connection->close([] {});
 }
 
 void ConnectionPool::close(std::function<void()> closed) {
@@ -128,13 +144,8 @@ void ConnectionPool::close(std::function<void()> closed) {
         if (--*missing == 0) closed();
     };
     closing_ = true;
-    auto open = departures_.all();
-    for (const auto& [id, server] : servers_) {
-        server->refuse_more();
-        const auto all = server->all();
-        open.insert(open.end(), all.begin(), all.end());
-    }
-    for (auto* connection : open) {
+    for (const auto& [id, server] : servers_) server->refuse_more();
+    for (auto* connection : all()) {
         ++*missing;
         connection->close(one_less);
     }

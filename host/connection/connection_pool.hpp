@@ -7,7 +7,8 @@
 // Errors:  a server that will not connect is no error of the pool; ask its status().
 // Limits:  however a connection comes to start, by connect(), a request, a refreshed list, as a spare
 //          or after a loss, it queues with the others: core::Limits local_starts and remote_starts.
-//          Of one server there are at most connections_per_server.
+//          Of one server there are at most connections_per_server; those of one definition start as
+//          its Starts say.
 // Source:  decisions/0022-whose-a-connection-is.md.
 #pragma once
 
@@ -16,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,8 +33,9 @@ public:
     // Makes the connections match `wanted`: opens nothing by itself but spares, closes those of what is
     // gone, reopens those of the changed that were open, tells the rest their rules and time-outs.
     // Calls in flight go on, those of what is gone or changed at the old connection, which closes
-    // with the last of them.
-    void apply(const std::vector<registry::ServerSpec>& wanted);
+    // with the last of them. From inside another apply(), by whoever hears of what that ends, it
+    // happens when that one is through, in the same turn; of several the newest alone.
+    void apply(std::vector<registry::ServerSpec> wanted);
 
     // The connections of that server, good until the apply() that takes it away; NotFound offers the
     // nearest name.
@@ -60,10 +63,14 @@ public:
 
 private:
     void on_leaving(Caller& caller) override;
+    void move_to(const std::vector<registry::ServerSpec>& wanted);
+    std::vector<Connection*> all() const;  // also those that are leaving; good for this turn
 
     Context context_;
     StartQueue local_, remote_;  // apart: a remote server that hangs never holds a local one back
     std::vector<registry::ServerSpec> specs_;
+    std::optional<std::vector<registry::ServerSpec>> next_;  // not applied yet
+    bool applying_ = false;
     Departures departures_;
     std::map<std::string, std::unique_ptr<ServerConnections>, std::less<>> servers_;
     bool closing_ = false;

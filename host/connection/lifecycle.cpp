@@ -12,8 +12,9 @@ using Phase = Supervisor::Phase;
 using Retry = Supervisor::Retry;
 using Which = Requests::Which;
 
-Connection::Impl::Impl(const Context& shared, registry::ServerSpec server, Audience::Of serves)
-    : context(shared), spec(std::move(server)), audience(shared.callers, serves) {}
+Connection::Impl::Impl(const Context& shared, registry::ServerSpec server,
+                       std::shared_ptr<Starts> of)
+    : context(shared), spec(std::move(server)), starts(std::move(of)), audience(shared.callers) {}
 
 Connection::Impl::Live::Live(Impl& owner)
     : listen(owner.context.loop, owner.context.terms, owner.requests) {
@@ -43,7 +44,7 @@ RequestId Connection::Impl::request(CallerNumber caller, Request&& asked, ReplyH
     if (supervisor.is_closing())
         return requests.refuse({ErrorCode::Unavailable, "the connection is closed"},
                                std::move(handler));
-    if (supervisor.refuses()) return requests.refuse(why_not_ready(), std::move(handler));
+    if (auto why = why_put_off()) return requests.refuse(std::move(*why), std::move(handler));
     const auto id = requests.add(caller, std::move(asked), std::move(handler));
     if (supervisor.wakes() && requests.pending().find(id))
         context.loop.defer(lifetime.guard([this] { connect({}); }));
@@ -51,6 +52,7 @@ RequestId Connection::Impl::request(CallerNumber caller, Request&& asked, ReplyH
 }
 
 void Connection::Impl::release(CallerNumber caller) {
+    audience.remove(caller);
     // What it asked first: to refuse what it was asked may end the connection, and all that is in it.
     requests.drop_all_of(caller);
     questions.release(caller);
@@ -62,12 +64,22 @@ Error Connection::Impl::why_not_ready() const {
     return {refusal_of(state), name.in_state(name_of(state), shown.last_error)};
 }
 
+std::optional<Error> Connection::Impl::why_put_off() const {
+    if (supervisor.refuses()) return why_not_ready();
+    // A new caller's asks no sooner than an old one's.
+    const auto& terms = context.terms;
+    if (supervisor.phase() == Phase::Idle &&
+        starts->failed_within(terms.health.reconnect_most, context.loop.now()))
+        return starts->last.why;
+    return {};
+}
+
 void Connection::Impl::begin_attempt() {
     back_off.stop();
     const bool has_old =
         spec.config.transport == "http" && context.transports.has(TransportChoice::kOldTransport);
     choice.begin(context.eras.find(spec.definition_key), has_old);
-    attempt.emplace(context, spec, credentials, *this);
+    attempt.emplace(context, spec, starts, credentials, *this);
     attempt->go();
 }
 
@@ -164,6 +176,7 @@ void Connection::Impl::on_agreed(protocol::Session made) {
 }
 
 void Connection::Impl::ready() {
+    starts->well = true;  // first, for who takes the place that this one has had
     attempt.reset();
     shown.last_connected = context.loop.time().date();
     live.emplace(*this);
@@ -222,7 +235,7 @@ void Connection::Impl::renew_session() {
     link.session.reset();
     questions.clear();  // of the old session
     pass([&] { supervisor.renew(); });
-    attempt.emplace(context, spec, credentials, *this);
+    attempt.emplace(context, spec, starts, credentials, *this);
     attempt->begin_limit();
     greeting.prepare(version);
     greeting.start();
@@ -270,7 +283,12 @@ void Connection::Impl::tell_failure(const Error& error, const std::function<void
     core::log::debug(shown.last_error);
     live.reset();
     tools.end_session();  // what its page brings is not a list
+    const auto was = supervisor.phase();
     pass(transition);
+    if (was == Phase::Attempting || was == Phase::MovingOn)
+        starts->fail({error,
+                      supervisor.shown() == State::Error ? Retry::Useless : Retry::Worthwhile,
+                      context.loop.now()});
     attempt.reset();
     // A server that never came up is told of to everybody; one that was there and comes back may
     // be waited for by what has certainly not been sent.
@@ -280,7 +298,14 @@ void Connection::Impl::tell_failure(const Error& error, const std::function<void
     tools.tell(error);
     settle();
     if (supervisor.phase() == Phase::BackingOff)
-        back_off.start(supervisor.pause(), [this] { begin_attempt(); });
+        back_off.start(supervisor.pause(), [this, failed = starts->failed] {
+            starts->failed == failed ? begin_attempt() : on_failed_beside();
+        });
+}
+
+void Connection::Impl::on_failed_beside() {
+    const auto failure = starts->last;
+    tell_failure(failure.why, [&] { supervisor.fail(failure.why, failure.retry); });
 }
 
 void Connection::Impl::on_attempt_failed(Error error, Retry retry) {
@@ -309,6 +334,13 @@ void Connection::Impl::on_channel_closed(const plugin::Problem* problem) {
     if (supervisor.is_closing()) return stopped();
     const bool refused = !lost && problem && problem->error.code == ErrorCode::AuthRequired;
     Error error = lost ? lost->why : why_gone(problem, was_ready);
+    if (requests.draining()) {
+        // What it never got is not for a server that nobody wants any more.
+        if (was_ready) error = within("connection lost", std::move(error));
+        supervisor.stop();
+        requests.fail_all(name.named(error));
+        return stopped();
+    }
     if (supervisor.phase() == Phase::MovingOn) return attempt->go();
     if (refused && reopen_authorized(*problem))
         return requests.fail_all(name.named(error), Which::Started);
@@ -339,7 +371,7 @@ Error Connection::Impl::why_gone(const plugin::Problem* problem, bool was_ready)
 bool Connection::Impl::reopen_authorized(const plugin::Problem& problem) {
     if (!credentials.try_channel_again()) return false;
     pass([&] { supervisor.renew(); });
-    if (!attempt) attempt.emplace(context, spec, credentials, *this);
+    if (!attempt) attempt.emplace(context, spec, starts, credentials, *this);
     attempt->wait_for_person();
     credentials.ask(problem, attempt->guard([this, problem](const Result<void>& outcome) {
         if (outcome) return attempt->go();
@@ -361,7 +393,7 @@ void Connection::Impl::close(std::function<void()> when_closed) {
 
 // Its calls began under a definition that is no longer wanted, and end under it.
 void Connection::Impl::close_when_idle(std::function<void()> when_closed) {
-    if (supervisor.is_closing() || !requests.pending().any_begun())
+    if (supervisor.is_closing() || !link.channel || !requests.pending().any_begun())
         return close(std::move(when_closed));
     waiting_to_close.push_back(std::move(when_closed));
     requests.drain([this] {

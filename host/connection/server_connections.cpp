@@ -68,7 +68,7 @@ Result<std::reference_wrapper<Connection>> ServerConnections::lease(CallerNumber
     slot->tenure.hold();
     leases_.emplace(caller, slot);
     auto& connection = *slot->connection;
-    if (slot->tenure.use() == Use::Own) connection.give_to(caller);
+    connection.give_to(caller);
     // The next one's spare: not before this caller has got what it waits for, and only of a server
     // that has just shown that it starts.
     if (keeps_spare())
@@ -99,10 +99,9 @@ std::optional<Error> ServerConnections::why_no_more() const {
 }
 
 ServerConnections::Slot& ServerConnections::open() {
-    const bool shared = is_shared();
-    auto slot = std::make_unique<Slot>(context_.loop, shared ? Tenure::of_all() : Tenure::of_one());
-    slot->connection = std::make_unique<Connection>(
-        context_, spec_, shared ? Audience::Of::Everybody : Audience::Of::One);
+    auto slot =
+        std::make_unique<Slot>(context_.loop, is_shared() ? Tenure::of_all() : Tenure::of_one());
+    slot->connection = std::make_unique<Connection>(context_, spec_, starts_);
     return *slots_.emplace_back(std::move(slot));
 }
 
@@ -113,12 +112,12 @@ void ServerConnections::begin() {
         context_.loop.defer(lifetime_.guard([this] { ensure_spare(); }));
 }
 
-// One that has failed begins anew; one that is on its way goes on.
+// One that has failed begins anew, though not at once; one that is on its way goes on.
 void ServerConnections::ensure_spare() {
     if (!keeps_spare()) return;
     auto* spare = find({Use::Spare});
     if (!spare && !why_no_more()) spare = &open();
-    if (spare) spare->connection->connect({});
+    if (spare) spare->connection->warm_up();
 }
 
 void ServerConnections::amend(registry::ServerSpec spec) {
@@ -142,9 +141,8 @@ void ServerConnections::redefine(registry::ServerSpec spec) {
     }
     std::sort(in_use.begin(), in_use.end());
     spec_ = std::move(spec);
-    const auto watch = lifetime_.watch();
+    starts_ = std::make_shared<Starts>();
     retire_all();
-    if (watch.expired()) return;
     // Where there are too many, the caller is told when it comes.
     for (const auto caller : in_use)
         if (context_.callers.find(caller))

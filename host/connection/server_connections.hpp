@@ -68,6 +68,7 @@ private:
 
     const Context& context_;
     registry::ServerSpec spec_;
+    std::shared_ptr<Starts> starts_ = std::make_shared<Starts>();  // of that definition
     Departures& departures_;
     std::vector<std::unique_ptr<Slot>> slots_;
     std::unordered_map<CallerNumber, Slot*> leases_;

@@ -270,11 +270,12 @@ std::string Policy::reason(const Question& question, const Verdict& verdict) con
 }
 
 std::optional<std::string> Policy::certain_denial(core::Trust trust, std::string_view server,
-                                                  std::string_view public_name) const {
-    Question question{trust, server, {}, public_name};
+                                                  std::string_view public_name,
+                                                  std::string_view tool) const {
+    Question question{trust, server, tool, public_name};
     question.reading = Question::Reading::Certain;  // what it lists may be the odd names of rules
     const auto rules = servers_.find(server);
-    if (rules != servers_.end()) {
+    if (tool.empty() && rules != servers_.end()) {
         const auto raw = public_name.substr(std::min(server.size() + 7, public_name.size()));
         const auto named = rules->second.find(raw, question);
         const bool ruled =
@@ -283,7 +284,7 @@ std::optional<std::string> Policy::certain_denial(core::Trust trust, std::string
         if (!ruled && rules->second.untrusted) return {};  // enabled_tools may name it
     }
     const auto verdict = judge(question);
-    if (verdict.decision == Decision::Allow) return {};
+    if (verdict.decision != Decision::Deny) return {};
     return reason(question, verdict);
 }
 

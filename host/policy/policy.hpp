@@ -84,9 +84,11 @@ public:
     std::string reason(const Question& question, const Verdict& verdict) const;
 
     // Why that name is forbidden whatever its server will list as it; nothing: that is known only
-    // then, for a rule that names a tool in its server's words may mean another one.
+    // then, for a rule that names a tool in its server's words may mean another one, or it is not.
+    // `tool`: the server's own name of it; empty: it is not known either.
     std::optional<std::string> certain_denial(core::Trust trust, std::string_view server,
-                                              std::string_view public_name) const;
+                                              std::string_view public_name,
+                                              std::string_view tool = {}) const;
 
 private:
     struct Hash {

@@ -62,7 +62,7 @@ void Flights::bound(CallId id, core::Clock::time_point begun, std::chrono::milli
 }
 
 bool Flights::has_room(CallId id, const std::string& server, std::size_t bytes) {
-    const auto before = waiting_.find(server);
+    const auto before = waiting_.find({caller_of(id), server});
     const auto load = before == waiting_.end() ? Load() : before->second;
     const auto& limits = pool_.limits();
     if (load.messages < limits.queue_messages && load.bytes + bytes <= limits.queue_bytes)
@@ -79,7 +79,7 @@ void Flights::hold(CallId id, const std::string& server, std::size_t bytes,
                    std::shared_ptr<void> kept) {
     auto& flight = flights_.at(id);
     release(flight);  // what it waited for before
-    auto& load = waiting_[server];
+    auto& load = waiting_[{flight.caller, server}];
     ++load.messages;
     load.bytes += bytes;
     flight.kept = std::move(kept);
@@ -90,9 +90,10 @@ void Flights::hold(CallId id, const std::string& server, std::size_t bytes,
 void Flights::release(Flight& flight) {
     if (!flight.kept) return;
     flight.kept.reset();
-    auto& load = waiting_.at(flight.waits_for);
+    const auto waiting = waiting_.find({flight.caller, flight.waits_for});
+    auto& load = waiting->second;
     load.bytes -= flight.bytes;
-    if (--load.messages == 0) waiting_.erase(flight.waits_for);
+    if (--load.messages == 0) waiting_.erase(waiting);
 }
 
 void Flights::stop_timer(Flight& flight) {

@@ -3,13 +3,15 @@
 // Owns:    the handlers, each called exactly once, and what waits while its server starts. Borrows
 //          the pool.
 // Threads: [loop]. Handlers are never called from inside begin() .. send().
-// Limits:  core::Limits queue_messages and queue_bytes of what waits for one server.
+// Limits:  core::Limits queue_messages and queue_bytes of what one caller has waiting for one server:
+//          what others wait for takes no place of its own.
 #pragma once
 
 #include "connection/connection_pool.hpp"
 #include "router/router.hpp"
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -74,7 +76,7 @@ private:
         std::string waits_for;
         std::size_t bytes = 0;
     };
-    // Of flights without a connection; bounded as its queue is.
+    // Of flights without a connection.
     struct Load {
         std::size_t messages = 0, bytes = 0;
     };
@@ -87,7 +89,8 @@ private:
 
     connection::ConnectionPool& pool_;
     std::unordered_map<CallId, Flight> flights_;
-    std::unordered_map<std::string, Load> waiting_;  // by server, where any do
+    using Waiting = std::pair<connection::CallerNumber, std::string>;  // and the server
+    std::map<Waiting, Load> waiting_;                                  // where any do
     CallId last_id_ = 0;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

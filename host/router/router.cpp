@@ -156,6 +156,19 @@ struct Router::Impl final : connection::CallersWatcher {
         return owner && owner->get().state() == State::Ready ? &owner->get() : nullptr;
     }
 
+    // Whether to call it takes no lease and starts nothing: then it is judged in time as it is sent.
+    static bool is_up(const Entry* entry, const Caller& caller) {
+        const auto* held = entry ? entry->connections->held_by(caller.number()) : nullptr;
+        return held && held->state() == State::Ready;
+    }
+    // `tool` empty: which it is that has this name is not known.
+    std::optional<Error> certain_denial(const Caller& caller, const std::string& server,
+                                        const std::string& name, const std::string& tool) const {
+        auto reason = policy.certain_denial(caller.principal().trust, server, name, tool);
+        if (!reason) return {};
+        return Error{ErrorCode::Denied, std::move(*reason)};
+    }
+
     void send_call(CallId id, const Entry& entry, Call& call) {
         auto* const caller = caller_of(id);
         if (!caller) return;
@@ -184,14 +197,14 @@ struct Router::Impl final : connection::CallersWatcher {
     // Time has passed: what nobody approved of is not let through by it.
     void send_approved(CallId id, Caller& caller, const std::string& server,
                        const std::string& tool, Call& call) {
-        const auto owner = pool.lease(server, caller);
-        if (!owner) return flights.end_soon(id, owner.error());
         const auto* entry = finder.index().find_raw(server, tool);
         if (!entry) return flights.end_soon(id, why_missing(caller, server, tool));
         const auto question = finder.question_about(*entry, caller.principal().trust);
         const auto verdict = policy.judge(question);
         if (verdict.decision == policy::Decision::Deny)
             return flights.end_soon(id, {ErrorCode::Denied, policy.reason(question, verdict)});
+        const auto owner = pool.lease(server, caller);
+        if (!owner) return flights.end_soon(id, owner.error());
         send_judged(id, caller, *entry, *owner, call);
     }
 
@@ -260,10 +273,15 @@ struct Router::Impl final : connection::CallersWatcher {
         call.timeout = request.timeout;
         call.begun = request.begun;
         call.on_progress = std::move(request.on_progress);
+        const auto* known = finder.index().find_raw(request.server, tool);
+        if (!is_up(known, caller)) {
+            const auto name = finder.index().public_name(request.server, tool);
+            if (auto denied = certain_denial(caller, request.server, name, tool))
+                return flights.end_soon(id, std::move(*denied));
+        }
         const auto leased = pool.lease(request.server, caller);
         if (!leased) return flights.end_soon(id, leased.error());
         auto& target = leased->get();
-        const auto* known = finder.index().find_raw(request.server, tool);
         if (known && target.state() == State::Ready)
             return send_call(id, caller, *known, target, call);
         flights.bound(id, *call.begun, call.timeout, {request.server});
@@ -354,7 +372,7 @@ struct Router::Impl final : connection::CallersWatcher {
                     return flights.end_soon(
                         id, another_one(waiting->server, prefix_of(waiting->server)));
                 if (again->get().state() == State::Ready) {
-                    auto [decision, denied] = judge_server(*asker, *waiting);
+                    auto [decision, denied] = judge_server(*asker, waiting->server, waiting->method);
                     if (decision == policy::Decision::Deny ||
                         (decision == policy::Decision::Ask && !approved))
                         return flights.end_soon(id, std::move(denied));
@@ -366,14 +384,11 @@ struct Router::Impl final : connection::CallersWatcher {
 
     // The rules name tools; the server as a whole is denied by one that fits the bare prefix. The
     // error says why it is not allowed.
-    std::pair<policy::Decision, Error> judge_server(const Caller& caller,
-                                                    const ServerRequest& request) const {
-        const auto prefix = prefix_of(request.server);
-        const policy::Question question{caller.principal().trust,
-                                        request.server,
-                                        {},
-                                        prefix,
-                                        what_is_asked_for(request.method)};
+    std::pair<policy::Decision, Error> judge_server(const Caller& caller, const std::string& server,
+                                                    const std::string& method) const {
+        const auto prefix = prefix_of(server);
+        const policy::Question question{
+            caller.principal().trust, server, {}, prefix, what_is_asked_for(method)};
         const auto verdict = policy.judge(question);
         const bool allowed = verdict.decision == policy::Decision::Allow;
         return {verdict.decision,
@@ -381,14 +396,15 @@ struct Router::Impl final : connection::CallersWatcher {
     }
 
     void judge_and_send(CallId id, Caller& caller, ServerRequest& request) {
-        auto [decision, denied] = judge_server(caller, request);
+        auto [decision, denied] = judge_server(caller, request.server, request.method);
         if (decision == policy::Decision::Allow)
             return bring_up_and_send(id, caller, request, false);
         if (decision == policy::Decision::Deny) return flights.end_soon(id, std::move(denied));
         const Approvable wanted{request.server, {}, prefix_of(request.server), {}};
         await_approval(id, caller, wanted, std::move(denied), std::move(request),
                        [this, id](Caller& asker, ServerRequest& approved) {
-                           const auto [now, why] = judge_server(asker, approved);
+                           const auto [now, why] =
+                               judge_server(asker, approved.server, approved.method);
                            if (now == policy::Decision::Deny) return flights.end_soon(id, why);
                            bring_up_and_send(id, asker, approved, true);
                        });
@@ -415,6 +431,15 @@ CallId Router::call(Caller& caller, Call call, ReplyHandler handler) {
     if (!call.begun) call.begun = impl_->pool.loop().now();
     const CallId id = impl_->flights.begin(caller.number(), std::move(handler));
     const auto* known = impl_->finder.index().find(call.name);
+    if (!Impl::is_up(known, caller)) {
+        auto denied =
+            known ? impl_->certain_denial(caller, known->server, call.name, known->tool->name)
+                  : certain_denial(caller, call.name);
+        if (denied) {
+            impl_->flights.end_soon(id, std::move(*denied));
+            return id;
+        }
+    }
     if (auto* owner = Impl::ready_owner(known, caller)) {
         impl_->send_call(id, caller, *known, *owner, call);
         return id;
@@ -505,11 +530,17 @@ std::optional<Error> Router::certain_denial(const Caller& caller,
                                             const std::string& public_name) const {
     std::optional<Error> denied;
     for (const auto& id : protocol::servers_for(public_name, impl_->pool.ids())) {
-        auto reason = impl_->policy.certain_denial(caller.principal().trust, id, public_name);
-        if (!reason) return {};
-        denied = Error{ErrorCode::Denied, std::move(*reason)};
+        denied = impl_->certain_denial(caller, id, public_name, {});
+        if (!denied) return {};
     }
     return denied;
+}
+
+std::optional<Error> Router::certain_denial(const Caller& caller, const std::string& server,
+                                            const std::string& method) const {
+    auto [decision, denied] = impl_->judge_server(caller, server, method);
+    if (decision != policy::Decision::Deny) return {};
+    return std::move(denied);
 }
 
 }  // namespace patchbay::router

@@ -62,8 +62,8 @@ public:
            const policy::Policy& policy, const catalogue::Catalogue& catalogue);
     ~Router();
 
-    // Connects what it needs to first, and asks the caller where a rule wants its approval. The
-    // handler may still come after cancel(), with Cancelled.
+    // Connects what it needs to first, and asks the caller where a rule wants its approval. What is
+    // denied for certain connects nothing. The handler may still come after cancel(), with Cancelled.
     CallId call(connection::Caller& caller, Call call, connection::ReplyHandler handler);
     CallId request(connection::Caller& caller, ServerRequest request,
                    connection::ReplyHandler handler);
@@ -91,6 +91,9 @@ public:
     // any server starts.
     std::optional<Error> certain_denial(const connection::Caller& caller,
                                         const std::string& public_name) const;
+    // The same of a request of that method.
+    std::optional<Error> certain_denial(const connection::Caller& caller, const std::string& server,
+                                        const std::string& method) const;
 
 private:
     struct Impl;

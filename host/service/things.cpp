@@ -81,13 +81,10 @@ void ThingListing::list_of_all(Servers servers) {
         if (!listing || !listing->done_) return;  // dropped, or cut short
         if (ids.empty()) return listing->finish();
         for (const auto& id : ids) {
-            if (servers == Servers::AsTheyAre) {
+            if (servers == Servers::Connect)
+                listing->connect(id);
+            else
                 listing->settled(id);
-                continue;
-            }
-            listing->known_.connections().connect(listing->caller_, {id}, [self, id] {
-                if (const auto still = self.lock()) still->settled(id);
-            });
         }
     });
 }
@@ -96,13 +93,23 @@ void ThingListing::list_of(const std::string& server) {
     ask(server);
 }
 
-void ThingListing::settled(const std::string& id) {
-    if (!missing_.contains(id)) return;  // it was cut short
+void ThingListing::connect(const std::string& id) {
+    if (auto denied = known_.router().certain_denial(caller_, id, words_of(kind_).method))
+        return take(id, std::move(*denied));
     const auto connection = known_.connections().lease(id, caller_);
     if (!connection) return take(id, connection.error());
-    const auto status = connection->get().status();
-    if (status.state != State::Ready) return take(id, why_not_ready(status));
-    if (connection->get().session()->can(words_of(kind_).capability)) return ask(id);
+    connection->get().connect([self = weak_from_this(), id] {
+        if (const auto still = self.lock()) still->settled(id);
+    });
+}
+
+void ThingListing::settled(const std::string& id) {
+    if (!missing_.contains(id)) return;  // it was cut short
+    const auto* held = known_.connections().held(id, caller_.number());
+    if (!held)
+        return take(id, Error{ErrorCode::Unavailable, "server \"" + id + "\" is not connected"});
+    if (held->state() != State::Ready) return take(id, why_not_ready(held->status()));
+    if (held->session()->can(words_of(kind_).capability)) return ask(id);
     take(id, json::array());  // it is there and has none
 }
 

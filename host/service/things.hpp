@@ -56,7 +56,7 @@ std::string to_json(const ThingList& list, Kind kind);
 class ThingListing : public std::enable_shared_from_this<ThingListing> {
 public:
     using Done = std::function<void(ThingList)>;
-    // Connect: all of them; AsTheyAre: who is not ready is an error.
+    // Connect: all of them; AsTheyAre: who is not ready for that caller is an error.
     enum class Servers { Connect, AsTheyAre };
     ThingListing(const service::Servers& known, connection::Caller& caller, Kind kind, Done done)
         : known_(known), caller_(caller), kind_(kind), done_(std::move(done)) {}
@@ -70,6 +70,7 @@ public:
     std::vector<std::string> silent() const;
 
 private:
+    void connect(const std::string& id);
     void settled(const std::string& id);
     void ask(const std::string& id);
     void take(const std::string& id, Result<boost::json::array> items);
@@ -89,7 +90,7 @@ private:
 std::shared_ptr<ThingListing> list_things(const Servers& known, connection::Caller& caller,
                                           Kind kind, const std::string& server,
                                           ThingListing::Done done);
-// Of the servers that are ready, and of no other.
+// Of the servers that are ready for that caller, and of no other.
 std::shared_ptr<ThingListing> list_things_as_they_are(const Servers& known,
                                                       connection::Caller& caller, Kind kind,
                                                       ThingListing::Done done);

@@ -52,6 +52,15 @@ TEST(ConfigOnTheCommandLine, ADeniedCallIsDeniedWhateverItsArguments) {
     EXPECT_THAT(done.err, HasSubstr("denied"));
 }
 
+TEST(ConfigOnTheCommandLine, ADeniedCallStartsNothing) {
+    Home home;
+    home.add_example("x");
+    const auto done = home.run({"--set", "servers.x.command=no-such-program", "--set",
+                                "permissions.deny=[\"mcp__x__add\"]", "call", "mcp__x__add"});
+    EXPECT_EQ(done.exit_code, 7) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("denied"));
+}
+
 TEST(ConfigOnTheCommandLine, AServerWithAnOverlayThatCannotBeUsedIsNotReached) {
     Home home;
     home.add_example("x");

@@ -157,6 +157,27 @@ TEST_F(RunningSnapshotTest, RollbackAppliesTheOneBefore) {
     EXPECT_EQ(running().now(), denied);
 }
 
+TEST_F(RunningSnapshotTest, OneThatIsAppliedInTheMiddleOfAnotherIsTheOneInForce) {
+    running();
+    const auto without_git = changed([](auto& c) { c.servers.erase(c.servers.begin()); });
+    const auto denied = changed([](auto& c) { git(c).tools["log"] = config::Level::Deny; });
+    bool told = false;
+    // It waits for its server, and hears of the end from inside what ends it.
+    connections->lease("git", caller)
+        ->get()
+        .request(caller, {"ping", {}, {}, {}}, [&](const Result<router::Reply>&) {
+            told = true;
+            EXPECT_TRUE(running().apply(denied));
+        });
+    ASSERT_TRUE(running().apply(without_git));
+    EXPECT_TRUE(told);
+    EXPECT_EQ(running().now(), denied);
+    EXPECT_THAT(connections->ids(), ElementsAre("git", "github"));
+    EXPECT_EQ(call("mcp__git__log").error().code, ErrorCode::Denied);
+    ASSERT_TRUE(running().rollback());
+    EXPECT_EQ(running().now(), without_git);
+}
+
 TEST_F(RunningSnapshotTest, AConfigurationThatMayNotRunChangesNothing) {
     const auto first = running().now();
     const auto refused = running().apply(changed([](auto& c) {

@@ -50,11 +50,12 @@ protected:
         told.push_back((retry == Retry::Useless ? "failed: " : "failed for now: ") + error.message);
         attempt.reset();  // as a connection does
     }
+    void on_failed_beside() override { told.emplace_back("failed beside"); }
     void on_start_expired() override { told.emplace_back("expired"); }
     const std::string& transport() const override { return name; }
 
     Attempt& begin() {
-        attempt.emplace(context, spec, credentials, *this);
+        attempt.emplace(context, spec, starts, credentials, *this);
         attempt->go();
         return *attempt;
     }
@@ -80,6 +81,7 @@ protected:
     Link link;
     Credentials credentials{context, spec.config, link};
     std::string name = "fake";
+    std::shared_ptr<Starts> starts = std::make_shared<Starts>();
     std::vector<std::string> told;
     std::optional<Attempt> attempt;
 };

@@ -73,8 +73,10 @@ protected:
                                     .transports = sources,
                                     .credentials = sources,
                                     .terms = std::move(terms)});
-            connection_ = std::make_unique<Connection>(*context, spec, Audience::Of::Everybody);
+            connection_ = std::make_unique<Connection>(*context, spec);
         }
+        // Whoever is there holds it.
+        for (const auto number : callers.numbers()) connection_->give_to(number);
         return *connection_;
     }
     bool wait(const std::function<bool()>& done) { return loop.run_until(done); }

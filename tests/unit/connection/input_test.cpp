@@ -170,6 +170,28 @@ TEST_F(Input, AServerThatRestartsMeanwhileGetsTheAnswerAllTheSame) {
     EXPECT_EQ(server.requests("tools/call").size(), 2u);
 }
 
+TEST_F(Input, ARetiredServerThatIsGoneIsNotStartedForTheAnswer) {
+    long_lived = true;
+    health.reconnect_first = health.reconnect_most = 50ms;
+    for (const bool retired_first : {true, false}) {
+        connection_.reset();
+        server.opened = 0;
+        asked.clear();
+        outcome.reset();
+        call_and_be_asked();
+        bool closed = false;
+        const auto retire = [&] { connection().close_when_idle([&] { closed = true; }); };
+        if (retired_first) retire();
+        server.crash("exited");
+        ASSERT_TRUE(wait([&] { return connection().state() != State::Ready; }));
+        if (!retired_first) retire();
+        ASSERT_TRUE(wait([&] { return closed; }));
+        EXPECT_FALSE(ended());
+        pass(80ms);
+        EXPECT_EQ(server.opened, 1);
+    }
+}
+
 TEST_F(Input, AServerThatWantsSomeForItsListIsNotReady) {
     server.results["tools/list"] = [](const auto&) -> json::value {
         return {{"resultType", "input_required"}, {"requestState", "x"}};

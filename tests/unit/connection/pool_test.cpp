@@ -490,5 +490,169 @@ TEST_F(Pool, CallersMayEndEachOther) {
     EXPECT_EQ(status().state, State::Idle);
 }
 
+// Asks over the caller's connection to `server` and says how that ended.
+class PoolInTheMiddle : public Pool {
+protected:
+    registry::ServerSpec named(const char* id) const {
+        auto other = spec;
+        other.config.id = other.definition_key = id;
+        return other;
+    }
+    // It waits for a start that does not come, and hears of the end from inside what ends it.
+    void ask(const char* server, std::function<void(const std::string&)> ended) {
+        auto leased = pool().lease(server, first);
+        ASSERT_TRUE(leased);
+        leased->get().request(
+            first, {"tools/call", {"\"name\":\"a\"", ""}, {}, {}},
+            [ended](const Result<Reply>& reply) { ended(reply ? "" : reply.error().message); });
+    }
+};
+
+TEST_F(PoolInTheMiddle, OfOneApplyTheNewestIsWhatHoldsInTheEnd) {
+    pool().apply({named("s"), named("t"), named("u")});
+    int told = 0;
+    ask("s", [&](const std::string&) {
+        ++told;
+        pool().apply({named("v")});
+        pool().apply({named("u")});
+    });
+    pool().apply({named("t")});
+    EXPECT_EQ(told, 1);
+    EXPECT_THAT(pool().ids(), ElementsAre("u"));
+    EXPECT_TRUE(pool().lease("u", first));
+}
+
+TEST_F(PoolInTheMiddle, OfClosingWhatIsLateServersMayGo) {
+    pool().apply({named("s"), named("t"), named("u")});
+    std::vector<std::string> ended;
+    for (const char* each : {"s", "t", "u"})
+        ask(each, [&](const std::string& why) {
+            ended.push_back(why);
+            pool().apply({});
+        });
+    pool().close_late();
+    EXPECT_EQ(ended.size(), 3u);
+    EXPECT_THAT(pool().ids(), IsEmpty());
+}
+
+// What is left of an old definition ends where it is, and does not come back.
+TEST_F(Pool, OneThatIsRetiredAndDiesIsNotStartedAgainForWhatItsServerNeverGot) {
+    long_lived = true;
+    make = [](FakeServer& server) { server.results.erase("tools/call"); };
+    auto* const old = connect(first);
+    auto& process = processes.at(0);
+    process.full = true;
+    std::vector<std::string> ended;
+    for (int i = 0; i < 2; ++i)
+        old->request(first, {"tools/call", {"\"name\":\"a\"", ""}, {}, {}},
+                     [&](const Result<Reply>& reply) {
+                         ended.push_back(reply ? "answered" : reply.error().message);
+                     });
+    ASSERT_TRUE(wait([&] { return process.requests("tools/call").size() == 1; }))
+        << "the other one waits in the outbox";
+    spec.config.settings["args"] = "2";
+    pool().apply({spec});
+    ASSERT_TRUE(wait([&] { return status().state == State::Ready; }));
+    process.crash("gone");
+    ASSERT_TRUE(wait([&] { return ended.size() == 2; }));
+    const std::string lost = "server \"s\": connection lost: gone";
+    EXPECT_THAT(ended, ElementsAre(lost + "; the request may have been carried out", lost));
+    pass(20ms);
+    EXPECT_EQ(opened, 2u) << "the old one and the new one";
+}
+
+TEST_F(Pool, WhatASharedOneSaysIsForThoseWhoHoldItWhateverTheModeIsNow) {
+    stdio_sharing = true;
+    spec.config.mode = "shared";
+    test::FakeCaller second{callers}, third{callers};
+    connect(first);
+    connect(second);
+    spec.config.mode = "per_session";
+    pool().apply({spec});
+    connect(third);
+    processes.at(0).say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+    processes.at(0).say(
+        R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error"}})");
+    ASSERT_TRUE(wait([&] { return first.heard.size() == 2 && second.heard.size() == 2; }));
+    EXPECT_THAT(third.heard, IsEmpty()) << "it has one of its own";
+    processes.at(1).say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+    ASSERT_TRUE(wait([&] { return third.heard.size() == 1; }));
+    EXPECT_EQ(first.heard.size(), 2u);
+}
+
+// ---- starts that fail
+
+class FailedStarts : public Pool {
+protected:
+    FailedStarts() {
+        limits.local_starts = 64;
+        spec.config.protocol = "2025-11-25";  // without a probe, after which it would try again
+        make = [](FakeServer& server) {
+            server.results.clear();
+            server.crash("exited with code 1");
+        };
+        for (int i = 0; i < 16; ++i) many.emplace_back(callers);
+    }
+    // All of them want it at once.
+    void connect_all() {
+        std::size_t settled = 0;
+        for (const auto& each : many) pool().connect(each, {"s"}, [&] { ++settled; });
+        ASSERT_TRUE(wait([&] { return settled == many.size(); }));
+    }
+    std::deque<test::FakeCaller> many;
+};
+
+TEST_F(FailedStarts, AreSharedByAllWhoWantedTheServerMeanwhile) {
+    connect_all();
+    EXPECT_EQ(opened, 1u);
+    for (const auto& each : many)
+        EXPECT_THAT(pool().held("s", each.number())->status().last_error,
+                    HasSubstr("exited with code 1"));
+    connect_all();
+    EXPECT_EQ(opened, 2u) << "who asks begins another, for all of them";
+    make = {};
+    connect_all();
+    EXPECT_EQ(opened, 2u + many.size());
+    for (const auto& each : many) EXPECT_EQ(pool().held("s", each.number())->state(), State::Ready);
+}
+
+TEST_F(FailedStarts, AreRepeatedAsForOneCaller) {
+    long_lived = true;
+    health.reconnect_attempts = 3;
+    connect_all();
+    ASSERT_TRUE(wait([&] { return status().state == State::Failed; }));
+    pass(50ms);
+    EXPECT_GE(opened, 4u);
+    EXPECT_LE(opened, 8u) << "one caller's would be 4";
+}
+
+TEST_F(FailedStarts, PutOffTheRequestsOfOthersToo) {
+    health.reconnect_most = 1h;
+    EXPECT_THAT(call(first), HasSubstr("exited with code 1"));
+    EXPECT_THAT(call(many[0]), HasSubstr("exited with code 1"));
+    EXPECT_EQ(opened, 1u);
+}
+
+TEST_F(FailedStarts, OfASpareArePutOffAsWell) {
+    long_lived = true;
+    health.reconnect_attempts = 0;
+    health.reconnect_most = 1h;
+    spec.config.warm = 1;
+    spec.config.lazy = true;
+    make = [this](FakeServer& server) {
+        if (processes.size() == 2) server.results.erase("initialize");
+        if (processes.size() == 3) server.crash("no more of me");
+    };
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(pool().lease("s", many[i]));
+    ASSERT_TRUE(wait([&] { return closed == 1; })) << "the spare that follows from the first";
+    auto& late = processes.at(1);
+    ASSERT_TRUE(wait([&] { return !late.requests("initialize").empty(); }));
+    late.answer(late.requests("initialize").at(0).at("id").as_int64(),
+                R"({"protocolVersion":"2025-11-25","capabilities":{}})");
+    ASSERT_TRUE(wait([&] { return pool().held("s", many[1].number())->state() == State::Ready; }));
+    pass(5ms);
+    EXPECT_EQ(opened, 3u);
+}
+
 }  // namespace
 }  // namespace patchbay::connection

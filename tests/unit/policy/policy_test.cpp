@@ -348,6 +348,15 @@ TEST(Policy, OfAnUntrustedServersToolThatNoRuleNamesNothingIsCertainBeforehand) 
     EXPECT_FALSE(policy.certain_denial(core::Trust::Approves, "s", "mcp__s__other"));
     EXPECT_FALSE(policy.certain_denial(core::Trust::Approves, "s", "mcp__s__named"));
     EXPECT_TRUE(policy.certain_denial(core::Trust::Approves, "s", "mcp__s__denied"));
+    EXPECT_TRUE(policy.certain_denial(core::Trust::Approves, "s", "mcp__s__other", "other"))
+        << "by its own name it is no other one";
+    EXPECT_FALSE(policy.certain_denial(core::Trust::Approves, "s", "mcp__s__named", "named"));
+}
+
+TEST(Policy, WhatWouldBeAskedForIsNotDeniedBeforehand) {
+    const Policy policy({}, {server_named("s")});
+    EXPECT_FALSE(policy.certain_denial(core::Trust::NeedsApproval, "s", "mcp__s__a"));
+    EXPECT_FALSE(policy.certain_denial(core::Trust::NeedsApproval, "s", "mcp__s__a", "a"));
 }
 
 }  // namespace

@@ -152,6 +152,17 @@ TEST_F(Approvals, OfAServerAreNotOfTheOneThatComesInItsPlace) {
     EXPECT_TRUE(*outcome) << "run in another way it is the same server";
 }
 
+TEST_F(Approvals, OfWhatItsServerHasNotListedSinceTakeNoConnection) {
+    begin_and_be_asked();
+    const auto all = specs;
+    connections->apply({});
+    connections->apply(all);
+    agent.approvals[0].second(Approval::Given);
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    EXPECT_FALSE(*outcome);
+    EXPECT_FALSE(connections->held("git", agent.number()));
+}
+
 TEST_F(Approvals, AreNotWaitedForLongerThanTheCall) {
     const auto kept = std::make_shared<int>();
     agent.approval_kept = kept;

@@ -58,6 +58,9 @@ TEST_F(RouterTest, ShowsToolsInOrderAndWithoutWhatIsHidden) {
     EXPECT_TRUE(router().tools(caller).empty()) << "nobody has been asked";
     EXPECT_TRUE(call("mcp__git__log"));
     EXPECT_EQ(call("mcp__github__log").error().code, ErrorCode::Denied);
+    bool settled = false;
+    connections->connect(caller, {"github"}, [&] { settled = true; });
+    ASSERT_TRUE(loop.run_until([&] { return settled; }, core::Clock::now() + 20s));
     std::vector<std::string> names;
     for (const auto& tool : router().tools(caller)) {
         names.push_back(tool.public_name);

@@ -349,6 +349,29 @@ TEST_F(RouterTest, WhatWaitsForAServerThatStartsIsBounded) {
     EXPECT_EQ((*second.end)->code, ErrorCode::Limit) << "in number too";
 }
 
+TEST_F(RouterTest, WhatOneCallerHasWaitingTakesNoPlaceOfAnothers) {
+    limits.queue_messages = 1;
+    for (const char* method : {"server/discover", "initialize"})
+        servers.at("git").results.erase(method);
+    std::map<connection::Caller*, std::vector<ErrorCode>> refused;
+    std::vector<CallId> calls;
+    for (auto* each : {&caller, &caller, &agent}) {
+        Call request;
+        request.name = "mcp__git__log";
+        calls.push_back(
+            router().call(*each, std::move(request), [&, each](const Result<Reply>& reply) {
+                refused[each].push_back(reply.error().code);
+            }));
+    }
+    ASSERT_TRUE(loop.run_until([&] { return !refused.empty(); }, core::Clock::now() + 20s));
+    bool turned = false;
+    loop.defer([&] { turned = true; });
+    ASSERT_TRUE(loop.run_until([&] { return turned; }, core::Clock::now() + 20s));
+    EXPECT_EQ(refused[&caller], std::vector{ErrorCode::Limit}) << "its second";
+    EXPECT_TRUE(refused[&agent].empty());
+    for (const auto id : calls) router().cancel(id);
+}
+
 TEST_F(RouterTest, AnotherCallerOfASharedServerNeedsNeitherAConnectionNorAList) {
     ASSERT_TRUE(call("mcp__git__log"));
     test::FakeCaller second{callers};

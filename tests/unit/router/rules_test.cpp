@@ -131,6 +131,67 @@ TEST_F(RouterRules, ADenialIsCertainBeforehandOnlyWhereEveryPossibleOwnerDenies)
     EXPECT_EQ(servers.at("git").opened, 0);
 }
 
+// Each way to a tool, for a caller that has no connection yet.
+TEST_F(RouterRules, WhatIsDeniedForCertainStartsNothingAndTakesNoLease) {
+    const auto expect_denied = [&](const Result<std::string>& reply) {
+        ASSERT_FALSE(reply);
+        EXPECT_EQ(reply.error().code, ErrorCode::Denied);
+        EXPECT_EQ(servers.at("git").opened, 0);
+        EXPECT_FALSE(connections->held("git", caller.number()));
+    };
+    permissions.deny = {"mcp__git__*"};
+    expect_denied(call("mcp__git__log"));
+    expect_denied(ask("git", "tools/call", R"("name":"log")"));
+    expect_denied(ask("git", "tools/list"));
+    for (const char* method : {"resources/read", "prompts/get", "completion/complete"})
+        expect_denied(ask("git", method));
+    permissions.deny = {"mcp__git__log"};
+    set_rules();
+    expect_denied(call("mcp__git__log"));
+    expect_denied(ask("git", "tools/call", R"("name":"log")"));
+    permissions.deny.clear();
+    specs[0].config.trust = "untrusted";
+    set_rules();
+    expect_denied(ask("git", "tools/call", R"("name":"log")"));
+    specs[0].config.trust.clear();
+    specs[0].config.enabled_tools = {"other"};
+    set_rules();
+    expect_denied(ask("git", "tools/call", R"("name":"log")"));
+}
+
+TEST_F(RouterRules, WhatAnotherCallersConnectionHasListedIsDeniedWithoutAConnectionOfOnesOwn) {
+    for (auto& spec : specs) spec.config.mode = "per_session";
+    specs[0].config.trust = "untrusted";
+    router();
+    connect("git");
+    EXPECT_EQ(ask("git", "tools/call", R"("name":"log")", &agent).error().code, ErrorCode::Denied);
+    std::optional<ErrorCode> code;
+    Call request;
+    request.name = "mcp__git__log";
+    router().call(agent, std::move(request),
+                  [&](const Result<Reply>& reply) { code = reply.error().code; });
+    ASSERT_TRUE(loop.run_until([&] { return code.has_value(); }, core::Clock::now() + 20s));
+    EXPECT_EQ(code, ErrorCode::Denied);
+    EXPECT_FALSE(connections->held("git", agent.number()));
+    EXPECT_EQ(servers.at("git").opened, 1);
+}
+
+TEST_F(RouterRules, WhatMayTurnOutToBeAllowedOrAskedForIsNotDeniedBeforehand) {
+    specs[0].config.tools = {{"log", Level::AllowAlways}};
+    EXPECT_TRUE(ask("git", "tools/call", R"("name":"log")", &agent));
+    EXPECT_FALSE(router().certain_denial(agent, "mcp__github__log")) << "it may be approved";
+    agent.approves = true;
+    std::optional<Result<Reply>> outcome;
+    Call request;
+    request.name = "mcp__github__log";
+    router().call(agent, std::move(request),
+                  [&](Result<Reply> reply) { outcome = std::move(reply); });
+    ASSERT_TRUE(loop.run_until([&] { return !agent.approvals.empty(); }, core::Clock::now() + 20s));
+    agent.approvals[0].second(connection::Approval::Given);
+    ASSERT_TRUE(loop.run_until([&] { return outcome.has_value(); }, core::Clock::now() + 20s));
+    EXPECT_TRUE(*outcome);
+}
+
 TEST_F(RouterRules, AnOddNameForbidsThatToolAloneAsLongAsItsServerListsIt) {
     permissions.deny = {"mcp__git__log it"};
     auto& git = servers.at("git");

@@ -116,6 +116,7 @@ TEST_F(Things, ThatRulesForbidAreNoErrorBesideOthersAndOneAlone) {
     EXPECT_THAT(uris(all), ElementsAre("git a:1"));
     EXPECT_THAT(all.errors, IsEmpty());
     EXPECT_EQ(all.denied.size(), 1u);
+    EXPECT_EQ(servers.at("github").opened, 0) << "it is not even started";
     const auto one = list("github");
     ASSERT_EQ(one.errors.size(), 1u);
     EXPECT_EQ(one.errors[0].error.code, ErrorCode::Denied);
@@ -165,6 +166,7 @@ TEST_F(Things, AsTheyAreNobodyIsConnectedFor) {
     EXPECT_EQ(told->errors.size(), 2u);
     EXPECT_EQ(told->answered, 0u);
     EXPECT_EQ(servers.at("git").opened, 0);
+    EXPECT_FALSE(connections->held("git", caller.number()));
 }
 
 TEST_F(Things, ThatNobodyTellsAreOfOneKindOfErrorWhereAllAgree) {
