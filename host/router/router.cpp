@@ -360,26 +360,26 @@ struct Router::Impl final : connection::CallersWatcher {
         const auto bytes = size_of(request);
         const auto kept = flights.keep(id, server, bytes, std::move(request));
         if (kept.expired()) return;
-        target.connect(
-            [this, watch = alive, id, kept, approved, definition = target.spec().definition_key] {
-                const auto waiting = kept.lock();
-                if (!*watch || !waiting) return;
-                auto* const asker = caller_of(id);
-                if (!asker) return;
-                auto again = pool.lease(waiting->server, *asker);
-                if (!again) return flights.end_soon(id, again.error());
-                if (approved && again->get().spec().definition_key != definition)
-                    return flights.end_soon(
-                        id, another_one(waiting->server, prefix_of(waiting->server)));
-                if (again->get().state() == State::Ready) {
-                    auto [decision, denied] = judge_server(*asker, waiting->server, waiting->method);
-                    if (decision == policy::Decision::Deny ||
-                        (decision == policy::Decision::Ask && !approved))
-                        return flights.end_soon(id, std::move(denied));
-                    return send_request(id, *asker, again->get(), *waiting);
-                }
-                flights.end_soon(id, why_not_ready(again->get().status()));
-            });
+        target.connect([this, watch = alive, id, kept, approved,
+                        definition = target.spec().definition_key] {
+            const auto waiting = kept.lock();
+            if (!*watch || !waiting) return;
+            auto* const asker = caller_of(id);
+            if (!asker) return;
+            auto again = pool.lease(waiting->server, *asker);
+            if (!again) return flights.end_soon(id, again.error());
+            if (approved && again->get().spec().definition_key != definition)
+                return flights.end_soon(id,
+                                        another_one(waiting->server, prefix_of(waiting->server)));
+            if (again->get().state() == State::Ready) {
+                auto [decision, denied] = judge_server(*asker, waiting->server, waiting->method);
+                if (decision == policy::Decision::Deny ||
+                    (decision == policy::Decision::Ask && !approved))
+                    return flights.end_soon(id, std::move(denied));
+                return send_request(id, *asker, again->get(), *waiting);
+            }
+            flights.end_soon(id, why_not_ready(again->get().status()));
+        });
     }
 
     // The rules name tools; the server as a whole is denied by one that fits the bare prefix. The
