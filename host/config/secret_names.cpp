@@ -167,9 +167,14 @@ bool names_a_secret(std::string_view name) {
     constexpr std::array kPlainKeys = {"sort",   "order",     "group", "primary", "foreign",
                                        "public", "partition", "cache", "index",   "row",
                                        "map",    "object",    "item",  "hot",     "idempotency"};
+    constexpr std::array kCounted = {"max",    "min",     "total",      "num",      "input",
+                                     "output", "context", "completion", "thinking", "new"};
     auto words = words_of(name);
     if (words.size() > 1 && words.back() == "pem") words.pop_back();  // only how it is written
     if (words.empty() || is_one_of(words.back(), kAbout)) return false;
+    // max_tokens is how many; API_TOKENS are some.
+    if (words.back() == "tokens")
+        return words.size() > 1 && !is_one_of(words[words.size() - 2], kCounted);
     if (words.back() == "key" || words.back() == "keys")
         return words.size() > 1 && !is_one_of(words[words.size() - 2], kPlainKeys);
     return is_one_of(words.back(), kLastWords) ||

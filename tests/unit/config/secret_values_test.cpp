@@ -25,7 +25,7 @@ TEST(SecretValues, AreKnownByTheirNames) {
           "apiKey",        "OPENAI_API_KEY_2", "accesstoken",   "TOKEN_OF_MINE", "secret_id",
           "authkey",       "AWS_ACCESSKEY",    "secretkey",     "encryptionkey", "DB_CREDS",
           "passcode",      "private_key_pem",  "DB_PW",         "MYCRED",        "PIN",
-          "card-pin"})
+          "card-pin",      "API_TOKENS"})
         EXPECT_TRUE(names_a_secret(name)) << name;
     for (const char* name : {"NODE_ENV",
                              "PORT",
@@ -38,6 +38,7 @@ TEST(SecretValues, AreKnownByTheirNames) {
                              "sort-key",
                              "sortKey",
                              "max-tokens",
+                             "MAX_NEW_TOKENS",
                              "tokenizer",
                              "password-file",
                              "passwordFile",
