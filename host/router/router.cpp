@@ -156,10 +156,10 @@ struct Router::Impl final : connection::CallersWatcher {
         return owner && owner->get().state() == State::Ready ? &owner->get() : nullptr;
     }
 
-    // Whether to call it takes no lease and starts nothing: then it is judged in time as it is sent.
-    static bool is_up(const Entry* entry, const Caller& caller) {
-        const auto* held = entry ? entry->connections->held_by(caller.number()) : nullptr;
-        return held && held->state() == State::Ready;
+    // The same where it takes no lease and starts nothing: it is judged in time as it is sent.
+    static Connection* up(const Entry* entry, const Caller& caller) {
+        auto* const held = entry ? entry->connections->held_by(caller.number()) : nullptr;
+        return held && held->state() == State::Ready ? held : nullptr;
     }
     // `tool` empty: which it is that has this name is not known.
     std::optional<Error> certain_denial(const Caller& caller, const std::string& server,
@@ -274,7 +274,7 @@ struct Router::Impl final : connection::CallersWatcher {
         call.begun = request.begun;
         call.on_progress = std::move(request.on_progress);
         const auto* known = finder.index().find_raw(request.server, tool);
-        if (!is_up(known, caller)) {
+        if (!up(known, caller)) {
             const auto name = finder.index().public_name(request.server, tool);
             if (auto denied = certain_denial(caller, request.server, name, tool))
                 return flights.end_soon(id, std::move(*denied));
@@ -431,14 +431,15 @@ CallId Router::call(Caller& caller, Call call, ReplyHandler handler) {
     if (!call.begun) call.begun = impl_->pool.loop().now();
     const CallId id = impl_->flights.begin(caller.number(), std::move(handler));
     const auto* known = impl_->finder.index().find(call.name);
-    if (!Impl::is_up(known, caller)) {
-        auto denied =
-            known ? impl_->certain_denial(caller, known->server, call.name, known->tool->name)
-                  : certain_denial(caller, call.name);
-        if (denied) {
-            impl_->flights.end_soon(id, std::move(*denied));
-            return id;
-        }
+    if (auto* owner = Impl::up(known, caller)) {
+        impl_->send_call(id, caller, *known, *owner, call);
+        return id;
+    }
+    auto denied = known ? impl_->certain_denial(caller, known->server, call.name, known->tool->name)
+                        : certain_denial(caller, call.name);
+    if (denied) {
+        impl_->flights.end_soon(id, std::move(*denied));
+        return id;
     }
     if (auto* owner = Impl::ready_owner(known, caller)) {
         impl_->send_call(id, caller, *known, *owner, call);
