@@ -30,6 +30,7 @@ Opcode opcode_of(unsigned char first) {
 
 }  // namespace
 
+// A frame comes in any number of pieces, its head too: nothing is taken for granted but one byte.
 std::optional<Received> FrameDecoder::next(std::string_view& bytes) {
     for (;;) {
         while (!judged_) {
@@ -61,6 +62,8 @@ std::uint64_t FrameDecoder::length() const {
     return length;
 }
 
+// All that a head can break is told before its payload is taken: a length that nobody would keep
+// must not be waited for.
 void FrameDecoder::judge_head() {
     if (head_[1] & kMaskBit) refuse("a masked frame");
     const auto size = length();
