@@ -163,7 +163,8 @@ Result<std::vector<MessageHeader>> mirrored_arguments(
     const std::vector<HeaderParameter>& parameters, std::string_view arguments, std::size_t depth) {
     std::vector<MessageHeader> headers;
     if (parameters.empty() || arguments.empty()) return headers;
-    const auto root = core::parse_json(arguments, {.depth = depth});
+    const auto root =
+        core::parse_json(arguments, {.depth = depth, .values = core::kAnyNumberOfValues});
     if (!root) return within("the arguments", {ErrorCode::Invalid, root.error().message});
     for (const auto& parameter : parameters) {
         const json::value* at = &*root;

@@ -89,6 +89,24 @@ TEST(JsonText, BoundsTheWorkThatMembersMayCause) {
     EXPECT_FALSE(parse_json(object_of(19), {.crowding = 1}));
 }
 
+TEST(JsonText, BoundsHowManyValuesThereMayBe) {
+    EXPECT_TRUE(
+        parse_json(R"({"a":[1,-2,1.5,18446744073709551615,"x",true,null]})", {.values = 9}));
+    for (const char* text : {"[1,1]", "[-2,1]", "[1.5,1]", R"(["x",1])", "[true,1]", "[null,1]",
+                             "[[],1]", "[{},1]", "[18446744073709551615,1]"}) {
+        EXPECT_TRUE(parse_json(text, {.values = 3})) << text;
+        const auto refused = parse_json(text, {.values = 2});
+        ASSERT_FALSE(refused) << text;
+        EXPECT_EQ(refused.error().code, ErrorCode::Limit);
+        EXPECT_THAT(refused.error().message, HasSubstr("has more than 2 values"));
+    }
+    std::string many = "[";
+    for (int i = 0; i < 1'000'000; ++i) many += "0,";
+    many.back() = ']';
+    EXPECT_FALSE(parse_json(many)) << "a server's, of which a tree takes thirty times the room";
+    EXPECT_TRUE(parse_json(many, {.values = kAnyNumberOfValues}));
+}
+
 TEST(JsonText, HoldsOnlyNumbersThatCanBeWrittenAgain) {
     for (const char* text : {"1e999", "[-1e400]", R"({"a":{"b":1e309}})"}) {
         const auto parsed = parse_json(text);
