@@ -154,7 +154,7 @@ using PrintItems = std::function<Printed(const json::array& items, const json::o
 
 int print_answer(const Session& session, std::string_view raw, const std::string& server,
                  const std::string& method, const PrintItems& print) {
-    const auto value = parse_json(raw, "the result");
+    const auto value = core::parse_json(raw);
     if (!value || !value->is_object()) return print_foreign_json(raw), kOk;
     const auto& result = value->get_object();
     const auto listed = service::listed_in(result, server, method);
@@ -267,10 +267,13 @@ Printed print_contents(const json::array& contents, const std::string& output_di
 int read_resource_verb(const GlobalOptions& global, const std::string& uri,
                        const std::string& server, const std::string& output_directory) {
     return with_thing(global, Kind::Resources, uri, server, [&](Session& session, const auto& of) {
-        return ask(session, service::read_resource(of.server, uri),
-                   [&](const json::array& contents, const json::object&) {
-                       return print_contents(contents, output_directory);
-                   });
+        return ask(
+            session, service::read_resource(of.server, uri),
+            [&](const json::array& contents, const json::object&) {
+                if (contents.empty() && !global.quiet)
+                    say("warning: server \"" + of.server + "\": the resource has no contents");
+                return print_contents(contents, output_directory);
+            });
     });
 }
 
