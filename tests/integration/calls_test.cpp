@@ -2,18 +2,13 @@
 #include "integration/home.hpp"
 #include "integration/scripted_mcp.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <csignal>
 #include <optional>
 
 namespace patchbay::test {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::EndsWith;
-using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
 struct Way {

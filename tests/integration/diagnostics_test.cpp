@@ -1,18 +1,10 @@
 // What is told about a configuration: where it is wrong, to whom, and when.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <unistd.h>
 
 namespace patchbay::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-namespace json = boost::json;
 
 TEST(AuthTables, RefusedSettingsAreAnErrorOfTheirFile) {
     Home home;

@@ -2,16 +2,8 @@
 #include "integration/home.hpp"
 #include "support/result_schema.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 namespace patchbay::test {
 namespace {
-
-namespace json = boost::json;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 // The only file that was remembered.
 std::filesystem::path remembered(const Home& home) {

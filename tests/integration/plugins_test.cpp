@@ -2,18 +2,12 @@
 // not.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <csignal>
 #include <fstream>
 
 namespace patchbay::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 namespace fs = std::filesystem;
 
 class Plugins : public ::testing::Test {

@@ -1,9 +1,6 @@
 // What status, sign-ins and places look like to a person and to a program.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <chrono>
 #include <map>
 #include <sstream>
@@ -12,12 +9,7 @@
 namespace patchbay::test {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
-namespace json = boost::json;
 
 // The rows of a table of two columns.
 std::map<std::string, std::string> rows_of(const std::string& out) {

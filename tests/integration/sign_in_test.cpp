@@ -4,19 +4,12 @@
 
 #include "support/scripted_http.hpp"
 
-#include <gmock/gmock.h>
-
 #include <csignal>
 #include <fstream>
 #include <sys/stat.h>
 
 namespace patchbay::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-namespace json = boost::json;
 
 TEST_F(SignIn, IsMissedByAStatusAsByACall) {
     start();
