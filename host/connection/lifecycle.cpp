@@ -422,7 +422,10 @@ void Connection::Impl::abandon() {
     attempt.reset();
     back_off.stop();
     supervisor.stopped();  // a handler that asks again is refused, not connected
-    requests.fail_all(name.named({ErrorCode::Unavailable, "the host is closing"}));
+    const auto error = name.named({ErrorCode::Unavailable, "the host is closing"});
+    if (!link.lost) link.lost = Lost{error};  // what ends below is no failure of the server's
+    requests.fail_all(error);
+    tools.tell(error);
     link.end();  // before the reception, which hears its events
 }
 
