@@ -189,6 +189,19 @@ std::string printable(std::string_view text, std::size_t most_bytes, bool lines)
     return out;
 }
 
+std::string seen(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        char32_t value = 0;
+        const std::size_t length = code_point(text, value);
+        const bool varies_another = value >= 0xFE00 && value <= 0xFE0F;
+        const auto piece = text.substr(0, std::max<std::size_t>(1, length));
+        if (length == 0 || (!is_unsafe(value) && !varies_another)) out += piece;
+        text.remove_prefix(piece.size());
+    }
+    return out;
+}
+
 std::string printable_json(std::string_view text) {
     std::string out;
     out.reserve(text.size());

@@ -34,6 +34,9 @@ std::string did_you_mean(std::string_view wanted, const std::vector<std::string>
 // is replaced or cut, secrets (secrets.hpp) are masked: afterwards nobody could tell them.
 std::string printable(std::string_view text, std::size_t most_bytes, bool lines = false);
 
+// Without the letters that nobody sees, wherever they stand.
+std::string seen(std::string_view text);
+
 // The same JSON text for a terminal: what printable() replaces becomes \uXXXX, so that it still says
 // the same.
 std::string printable_json(std::string_view text);
