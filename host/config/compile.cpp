@@ -49,7 +49,7 @@ public:
 private:
     void note(Severity severity, const Source& source, Mark mark, const std::string& text) {
         diagnostics_.push_back(
-            {severity, source.place(mark), "server \"" + id_ + "\": " + text, id_});
+            {severity, source.place(mark), "server \"" + id_ + "\": " + text, id_, near_});
     }
     void fail(const Source& source, Mark mark, const std::string& text) {
         note(Severity::Error, source, mark, text);
@@ -187,6 +187,10 @@ private:
 
     void nothing_below(const Voice& voice) {
         const auto& [entry, source] = voice;
+        // With all of them, whatever the names of a checkout have left of the hints.
+        core::Effort own(core::Effort::kOneHint);
+        near_ = core::nearest(id_, context_.defined,
+                              from_project(source->scope) ? context_.hints : own);
         if (!entry->refused.empty()) return fail(*source, entry->mark, entry->refused);
         bool meant_to_connect = false;
         for (const auto& member : entry->body.members) {
@@ -205,10 +209,11 @@ private:
         const auto* enabled = entry->body.find("enabled");
         const bool only_off = entry->body.members.size() == 1 && enabled &&
                               enabled->is(Node::Kind::Flag) && !enabled->flag;
-        const auto hint = core::did_you_mean(id_, context_.defined, context_.hints);
-        // A file may turn off what only other checkouts have; a flag is meant for what is here.
+        const auto hint = core::did_you_mean(id_, near_);
+        // A file may turn off what only other checkouts have, or other people who share this one; a
+        // flag is meant for what is here.
         if (only_off && !source->is_flag()) {
-            if (source->scope == Scope::User && !hint.empty())
+            if (source->scope != Scope::Project && !near_.empty())
                 note(Severity::Warning, *source, entry->mark,
                      "no source defines this server, so nothing is turned off" + hint);
             return;
@@ -378,6 +383,7 @@ private:
     Origins& origins_;
     std::map<std::string, Place> rules_;  // Server::rules
     const ServerEntry* turned_off_by_ = nullptr;
+    std::vector<std::string> near_;  // Diagnostic::near
     bool failed_ = false;
 };
 

@@ -41,6 +41,8 @@ struct Diagnostic {
     Place place;
     std::string message;  // `server "github": unknown transport "htpp"; ...`
     std::string server;   // id it concerns; empty: the whole file or a table
+    // Servers by nearly that id, when none has it: whoever asks for them should know.
+    std::vector<std::string> near = {};
 };
 std::string to_string(const Diagnostic& diagnostic);  // `error: project config a.toml:1:2: ...`
 
