@@ -20,6 +20,7 @@
 #include <sys/timerfd.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace patchbay::core {
@@ -564,6 +565,31 @@ TEST(LoopWhoseTimeIsTurned, FiresATimerWhenItsTimeHasComeAndNotBefore) {
     EXPECT_TRUE(fired);
     EXPECT_FALSE(loop.run_ready());
     EXPECT_EQ(loop.next_due(), Clock::time_point::max());
+}
+
+TEST(LoopWhoseTimeIsTurned, SaysWhetherItFoundAnythingReadyWhateverThatWas) {
+    test::HandTime time;
+    Loop loop(time);
+    bool ran = false;
+    const auto run = [&] { ran = true; };
+    loop.defer(run);
+    EXPECT_TRUE(loop.run_ready());
+    EXPECT_TRUE(std::exchange(ran, false)) << "deferred";
+    EXPECT_FALSE(loop.run_ready());
+
+    loop.post(run);
+    while (loop.run_ready()) {
+    }
+    EXPECT_TRUE(std::exchange(ran, false)) << "posted";
+
+    loop.after(1h, [] {});
+    time.turn(1h);
+    loop.defer(run);
+    EXPECT_TRUE(loop.run_ready());
+    EXPECT_TRUE(ran);
+    EXPECT_EQ(loop.next_due(), loop.now()) << "one thing at a time";
+    EXPECT_TRUE(loop.run_ready());
+    EXPECT_FALSE(loop.run_ready());
 }
 
 }  // namespace

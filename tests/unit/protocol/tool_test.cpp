@@ -115,6 +115,7 @@ TEST(ToolPage, KeepsWhatAToolSaysOfItselfAsText) {
     EXPECT_EQ(tool.text("more"), "");
     EXPECT_TRUE(tool.hint("readOnlyHint"));
     EXPECT_FALSE(tool.hint("idempotentHint"));
+    EXPECT_FALSE(tool.hint("destructiveHint")) << "nothing is said of it";
     EXPECT_THAT(page->notes, IsEmpty());
 }
 
