@@ -57,6 +57,20 @@ TEST_F(RouterTest, ANameAsItsServerHasItLeadsToThePublicOne) {
                           protocol::public_name("odd", "weird name/x") + "\"?"));
 }
 
+TEST_F(RouterTest, AToolOfAServerThatHasGoneIsLookedForInItsNewList) {
+    ASSERT_TRUE(call("mcp__git__log"));
+    auto& git = servers.at("git");
+    git.be_modern({tool_named("other")});
+    git.crash("gone");
+    const auto* const held = connections->held("git", caller.number());
+    ASSERT_TRUE(loop.run_until([&] { return held->state() != connection::State::Ready; }));
+    const auto called = git.requests("tools/call").size();
+    const auto reply = call("mcp__git__log");
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, ErrorCode::NotFound) << reply.error().message;
+    EXPECT_EQ(git.requests("tools/call").size(), called);
+}
+
 TEST_F(RouterTest, NamesTheNearestOfAllToolsWhereNoServerHasThePrefix) {
     ASSERT_TRUE(call("mcp__git__log"));
     EXPECT_THAT(call("mcp__gti__log").error().message,
