@@ -135,6 +135,22 @@ TEST(JsonGetters, TakeAnyShape) {
     EXPECT_FALSE(parse_json_object("[]"));
 }
 
+TEST(JsonCost, IsThatOfTheValuesOrOfTheTextWhicheverIsMore) {
+    const std::pair<const char*, std::size_t> texts[] = {
+        {"", 1},
+        {"1", 1},
+        {"[]", 2},
+        {"[1,2]", 3},
+        {R"({"a":{},"b":[]})", 5},
+        {R"(["a",1,["b"]])", 5},
+        {R"(["[,{","abc",1])", 4},
+        {R"(["\"[[[","\\",1])", 4},
+    };
+    for (const auto& [text, values] : texts)
+        EXPECT_EQ(json_cost(text), values * kValueBytes) << text;
+    EXPECT_EQ(json_cost(std::string(1000, ' ') + "[1]"), 1003u);
+}
+
 TEST(JsonPointer, ATokenOfAKeyLeadsBackToIt) {
     EXPECT_EQ(pointer_token("a/b~c"), "/a~1b~0c");
     EXPECT_EQ(pointer_token(""), "/");
