@@ -543,10 +543,15 @@ TEST_F(Pool, OneThatIsRetiredAndDiesIsNotStartedAgainForWhatItsServerNeverGot) {
     auto& process = processes.at(0);
     process.full = true;
     std::vector<std::string> ended;
+    std::string late;
     for (int i = 0; i < 2; ++i)
         old->request(first, {"tools/call", {"\"name\":\"a\"", ""}, {}, {}},
                      [&](const Result<Reply>& reply) {
                          ended.push_back(reply ? "answered" : reply.error().message);
+                         old->request(first, {"tools/call", {"\"name\":\"b\"", ""}, {}, {}},
+                                      [&](const Result<Reply>& again) {
+                                          late = again ? "answered" : again.error().message;
+                                      });
                      });
     ASSERT_TRUE(wait([&] { return process.requests("tools/call").size() == 1; }))
         << "the other one waits in the outbox";
@@ -559,6 +564,8 @@ TEST_F(Pool, OneThatIsRetiredAndDiesIsNotStartedAgainForWhatItsServerNeverGot) {
     EXPECT_THAT(ended, ElementsAre(lost + "; the request may have been carried out", lost));
     pass(20ms);
     EXPECT_EQ(opened, 2u) << "the old one and the new one";
+    EXPECT_EQ(late, "server \"s\": the connection is closed")
+        << "for who asks when told of the end";
 }
 
 TEST_F(Pool, WhatASharedOneSaysIsForThoseWhoHoldItWhateverTheModeIsNow) {
@@ -631,6 +638,9 @@ TEST_F(FailedStarts, PutOffTheRequestsOfOthersToo) {
     EXPECT_THAT(call(first), HasSubstr("exited with code 1"));
     EXPECT_THAT(call(many[0]), HasSubstr("exited with code 1"));
     EXPECT_EQ(opened, 1u);
+    pass(1h);
+    EXPECT_THAT(call(many[0]), HasSubstr("exited with code 1"));
+    EXPECT_EQ(opened, 2u) << "not for ever";
 }
 
 TEST_F(FailedStarts, OfASpareArePutOffAsWell) {
