@@ -400,12 +400,14 @@ TEST_F(Ws, AServerThatTakesNoCloseFrameIsLeftInTwoSeconds) {
 }
 
 TEST_F(Ws, WhatWasSentJustBeforeClosingLeavesAheadOfTheCloseFrame) {
+    host_.turn_timers(1);
     open(kFine);
     ASSERT_EQ(channel_.send("{}"), PATCHBAY_OK);
     channel_.close();
     ASSERT_TRUE(channel_.until([&] { return channel_.closed() && server_->ended(); }));
     EXPECT_EQ(channel_.ended_with(PATCHBAY_OK), 1u);
     EXPECT_THAT(server_->frames(), testing::ElementsAre("1{}", "8\x03\xe8"));
+    EXPECT_THAT(host_.timers(), IsEmpty()) << "what has left is not waited for";
 }
 
 TEST_F(Ws, OverTlsMessagesOfAnySizeGoBothWays) {

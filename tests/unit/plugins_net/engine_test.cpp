@@ -172,6 +172,27 @@ TEST_F(EngineTest, TheTimeOfAPauseIsNotTheServers) {
     EXPECT_THAT(task->trouble->text, HasSubstr("no answer in time"));
 }
 
+TEST_F(EngineTest, WhatWasReadBeforeAPauseIsHandedOnBehindItThoughNothingMoreComes) {
+    ScriptedHttp server([](const auto&) -> ScriptedHttp::Answer {
+        return {"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"};
+    });
+    const auto task = start(server.url());
+    std::string taken;
+    task->take = Task::Take::Stream;
+    task->on_data = [&](std::string_view& bytes) {
+        taken += bytes.front();
+        bytes.remove_prefix(1);
+        engine_->pause();
+        return true;
+    };
+    begin(task);
+    for (const char* so_far : {"a", "ab", "abc"}) {
+        ASSERT_TRUE(until([&] { return taken == so_far; })) << taken;
+        const Turn turn(*core_);
+        engine_->resume();
+    }
+}
+
 TEST_F(EngineTest, AHeadThatStallsIsEndedAndARefusalThatStallsIsCut) {
     ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
         if (request.has("/head ")) return {"HTTP/1.1 200 OK\r\n"};
