@@ -108,7 +108,8 @@ private:
     }
 };
 
-Error unreadable(const Builder& builder, const json::error_code& error, std::size_t at) {
+Error unreadable(const Builder& builder, const json::error_code& error, std::size_t at,
+                 std::string_view text) {
     if (builder.refused == Refused::Crowded)
         return {ErrorCode::Limit,
                 "has more members in its objects than can be read safely: one object may have " +
@@ -123,6 +124,9 @@ Error unreadable(const Builder& builder, const json::error_code& error, std::siz
     if (error == json::error::too_deep)
         return {ErrorCode::Limit, "is nested deeper than " + std::to_string(builder.limits.depth) +
                                       " levels (limit json_depth)"};
+    // The parser calls that a syntax error too, at the byte or in the middle of the character.
+    if (const auto valid = valid_utf8_bytes(text); valid <= at && valid < text.size())
+        return {ErrorCode::Protocol, "is not valid UTF-8 at byte " + std::to_string(valid + 1)};
     return {ErrorCode::Protocol,
             "is not valid JSON at byte " + std::to_string(at + 1) + ": " +
                 (error == json::error::extra_data ? "more than one value" : error.message())};
@@ -145,7 +149,7 @@ Result<json::value> parse_json(std::string_view text, JsonLimits limits) {
     const std::string_view given = text.empty() ? std::string_view("") : text;
     const std::size_t used = parser.write_some(false, given.data(), given.size(), error);
     if (!error && used < given.size()) error = json::error::extra_data;
-    if (error) return unreadable(builder, error, used);
+    if (error) return unreadable(builder, error, used, given);
     return builder.values.release();
 }
 

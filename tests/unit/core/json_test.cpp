@@ -44,7 +44,9 @@ TEST(JsonText, IsOneValueAndNothingElse) {
     const Case cases[] = {{"", "is not valid JSON at byte 1: "},
                           {"{\"a\":", "is not valid JSON at byte 6: "},
                           {"{\"a\":1} x", "is not valid JSON at byte 9: more than one value"},
-                          {"\"\xff\"", "is not valid JSON at byte"},
+                          {"\"\xff\"", "is not valid UTF-8 at byte 2"},
+                          {"[\"\u00e4\", \"\xc3\"]", "is not valid UTF-8 at byte 9"},
+                          {"[} \xff", "is not valid JSON at byte 2: "},
                           {"// no comments\n1", "is not valid JSON at byte"}};
     for (const auto& c : cases) {
         const auto error = error_of(parse_json(c.text));
