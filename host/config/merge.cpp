@@ -134,8 +134,11 @@ private:
         // Overlays were said about the definition that is gone, but for those of equal strength.
         settled.contested =
             settled.contested && same_strength(*settled.overlays.back().source, source);
-        std::erase_if(settled.overlays,
-                      [&](const Voice& voice) { return !same_strength(*voice.source, source); });
+        const auto gone = std::stable_partition(
+            settled.overlays.begin(), settled.overlays.end(),
+            [&](const Voice& voice) { return same_strength(*voice.source, source); });
+        settled.overruled.insert(settled.overruled.end(), gone, settled.overlays.end());
+        settled.overlays.erase(gone, settled.overlays.end());
     }
 
     // Rules that could not be read are no reason to allow more: nothing is, until they are mended.
@@ -170,7 +173,8 @@ private:
     void judge_proposal(const std::string& id, const Voice& withheld, Proposal& proposal) {
         std::vector<Diagnostic> told;
         Origins unused;
-        proposal.server = compile(id, {withheld, {}, {}}, {defaults_, {}, hints_}, told, unused);
+        proposal.server =
+            compile(id, {.definition = withheld}, {defaults_, {}, hints_}, told, unused);
         if (proposal.server) pass_on(*proposal.server);
         for (const auto& each : told)
             if (each.severity == Severity::Error)

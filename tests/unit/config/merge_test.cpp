@@ -288,6 +288,7 @@ TEST(ConfigMerge, WhatTurnsAServerOnIsTheKeyThatTurnedItOff) {
         bool enabled;
         const char* turn_on;
         const char* says;
+        const char* place = "";
     } cases[] = {
         {R"({"mcpServers": {"x": {"command": "x", "disabled": true}}})", false,
          "set disabled = false", ""},
@@ -299,8 +300,10 @@ TEST(ConfigMerge, WhatTurnsAServerOnIsTheKeyThatTurnedItOff) {
          false, "take it out of \"disabledMcpServers\" in line 2 of that file", ""},
         {"{\"mcp\": {\"allowed\": [\"y\"]}, \"mcpServers\": {\"x\": {\"command\": \"x\"}}}", false,
          "add it to \"mcp.allowed\" in line 1 of that file", ""},
-        {R"({"mcpServers": {"x": {"command": "x", "disabled": true, "enabled": true}}})", false,
-         "set disabled = false", "contradict each other, so it is off"},
+        {"{\"mcpServers\": {\"x\": {\"command\": \"x\",\n\"disabled\": true, \"enabled\": true}}}",
+         false, "set disabled = false", "contradict each other, so it is off", "mcp.json:2:1"},
+        {"{\"mcpServers\": {\"x\": {\"command\": \"x\",\n\"enabled\": true, \"disabled\": true}}}",
+         false, "set disabled = false", "contradict each other, so it is off", "mcp.json:2:18"},
         {R"({"mcpServers": {"x": {"command": "x", "enabled": false, "disabled": false}}})", false,
          "set enabled = true", "contradict each other, so it is off"},
         {R"({"mcpServers": {"x": {"command": "x", "enabled": true, "disabled": false}}})", true,
@@ -314,11 +317,69 @@ TEST(ConfigMerge, WhatTurnsAServerOnIsTheKeyThatTurnedItOff) {
         EXPECT_EQ(x->enabled, c.enabled);
         EXPECT_FALSE(x->settings.contains("disabled"));
         if (c.turn_on) EXPECT_EQ(x->turn_on, c.turn_on);
+        EXPECT_THAT(to_string(x->place_of_rule("enabled")), HasSubstr(c.place));
         EXPECT_THAT(all(config.diagnostics), HasSubstr(c.says));
         EXPECT_EQ(config.diagnostics.empty(), !*c.says);
     }
     EXPECT_THAT(all(json(R"({"mcpServers": {"x": {"command": "x", "disabled": 1}}})").diagnostics),
                 HasSubstr("disabled: expected true or false"));
+}
+
+TEST(ConfigMerge, WhatTurnsAServerOnIsForWhoeverMay) {
+    struct Said {
+        Scope scope;
+        const char* text;
+    };
+    const char* const kVain = "enabled: it has no effect here, since the server is disabled";
+    const struct {
+        std::vector<Said> said;
+        const char* turn_on;
+        std::size_t vain = 0;  // who turns it on where that does not count
+    } cases[] = {
+        {{{Scope::Enterprise, "[servers.x]\ncommand = 'x'\nenabled = false\n"}},
+         "ask your administrator"},
+        {{{Scope::Enterprise, "[servers.x]\ncommand = 'x'\nenabled = false\n"},
+          {Scope::User, "[servers.x]\nenabled = true\n"},
+          {Scope::Session, "[servers.x]\nenabled = true\n"}},
+         "ask your administrator",
+         2},
+        {{{Scope::Enterprise, "[servers.x]\nenabled = false\n"},
+          {Scope::User, "[servers.x]\ncommand = 'x'\n"},
+          {Scope::Session, "[servers.x]\nenabled = true\n"}},
+         "ask your administrator",
+         1},
+        {{{Scope::Enterprise, "enabled = false\n[servers.x]\ncommand = 'x'\n"}},
+         "ask your administrator"},
+        {{{Scope::Plugin, "[servers.x]\ncommand = 'x'\nenabled = true\n"}},
+         "set servers.x.enabled = true in your user config"},
+        {{{Scope::User, "[servers.x]\ncommand = 'x'\nenabled = false\n"},
+          {Scope::Project, "[servers.x]\nenabled = true\n"}},
+         "set enabled = true; a project file may not turn on a server, so project config f:1:10 "
+         "does not count"},
+        {{{Scope::User, "[servers.x]\ncommand = 'x'\n"},
+          {Scope::Project, "[servers.x]\nenabled = false\n"}},
+         "set enabled = true"},
+    };
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.turn_on);
+        std::vector<Fragment> fragments;
+        for (const auto& [scope, text] : c.said) {
+            fragments.push_back(read_fragment(text, Format::Toml, {scope, 0, "f"}));
+            if (scope == Scope::Enterprise) fragments.back().exclusive = false;
+        }
+        const auto config = merge(std::move(fragments));
+        const auto* x = find(config, "x");
+        ASSERT_TRUE(x) << all(config.diagnostics);
+        EXPECT_FALSE(x->enabled);
+        EXPECT_EQ(x->turn_on, c.turn_on);
+        EXPECT_EQ(std::count_if(config.diagnostics.begin(), config.diagnostics.end(),
+                                [&](const auto& each) {
+                                    return each.message.find(kVain) != std::string::npos &&
+                                           each.place.scope != Scope::Enterprise;
+                                }),
+                  static_cast<std::ptrdiff_t>(c.vain))
+            << all(config.diagnostics);
+    }
 }
 
 TEST(ConfigMerge, AMessageNamesTheKeyThatWasWritten) {
@@ -378,6 +439,9 @@ TEST(ConfigMerge, AMistakeSaysWhatWasFound) {
     };
     EXPECT_THAT(json(R"({"servers":{"x":{"command":"x","env":{"Z":null}}}})"),
                 HasSubstr("env.Z: expected text, found no value (null)"));
+    for (const char* key : {"servers", "mcpServers", "mcp_servers"})
+        EXPECT_THAT(json((std::string("{\"") + key + "\":null}").c_str()),
+                    HasSubstr(std::string(key) + ": there is nothing in it (null)"));
     EXPECT_THAT(json(R"({"x":{"command":"x"}})"),
                 HasSubstr("unknown table or key \"x\"; a server stands below \"servers\" or "
                           "\"mcpServers\""));
