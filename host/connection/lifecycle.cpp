@@ -362,8 +362,11 @@ Error Connection::Impl::why_gone(const plugin::Problem* problem, bool was_ready)
     if (!problem) return {ErrorCode::Unavailable, "the connection was closed"};
     if (problem->error.code == ErrorCode::AuthRequired) return credentials.error(*problem);
     const auto& why = problem->error.message;
+    const bool strays_count = !was_ready && reception.has_strays();
     return {problem->error.code,
-            (was_ready ? reception.with_stderr(why) : reception.with_output(why)) +
+            (strays_count   ? reception.with_output(why)
+             : spec.local() ? reception.with_last_words(why)
+                            : reception.with_stderr(why)) +
                 (link.generation == 0 ? config::hint_of_cwd(spec.config) : std::string())};
 }
 

@@ -110,7 +110,8 @@ INSTANTIATE_TEST_SUITE_P(
              {"--exit-at-start", "3"},
              5,
              {"server \"bad\": ", "exited with code 3",
-              "stderr: patchbay-example-server: refusing to start, as asked"}},
+              "stderr: patchbay-example-server: refusing to start, as asked; see patchbay mcp logs "
+              "bad"}},
         Evil{"NeverAnswers",
              {"--never-answer"},
              5,

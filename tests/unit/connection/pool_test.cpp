@@ -555,7 +555,7 @@ TEST_F(Pool, OneThatIsRetiredAndDiesIsNotStartedAgainForWhatItsServerNeverGot) {
     ASSERT_TRUE(wait([&] { return status().state == State::Ready; }));
     process.crash("gone");
     ASSERT_TRUE(wait([&] { return ended.size() == 2; }));
-    const std::string lost = "server \"s\": connection lost: gone";
+    const std::string lost = "server \"s\": connection lost: gone; see patchbay mcp logs s";
     EXPECT_THAT(ended, ElementsAre(lost + "; the request may have been carried out", lost));
     pass(20ms);
     EXPECT_EQ(opened, 2u) << "the old one and the new one";
