@@ -142,7 +142,9 @@ TEST_F(SignIn, NeedsAPersonAgainOnlyAfterTheServerHasRevokedIt) {
     const auto refused = call("who");
     EXPECT_EQ(refused.exit_code, 5);
     EXPECT_THAT(refused.err, HasSubstr("patchbay mcp login guarded"));
+    EXPECT_THAT(home.run({"mcp", "auth"}).out, HasSubstr("ended; patchbay mcp login guarded"));
     ASSERT_EQ(login().exit_code, 0);
+    EXPECT_THAT(home.run({"mcp", "auth"}).out, Not(HasSubstr("ended")));
     EXPECT_THAT(call("who").out, HasSubstr("alice"));
 }
 
