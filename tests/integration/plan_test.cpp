@@ -62,6 +62,23 @@ TEST(ConfigPlan, KeepsWhatWasRememberedWhenTheFilesAreBroken) {
     EXPECT_EQ(read_file(file), before);
 }
 
+TEST(ConfigPlan, EndsWith4WhenSomethingIsWrongWhetherAnythingIsRememberedOrNot) {
+    Home home;
+    configure(home, kBefore);
+    const auto file = remembered(home);
+    for (const char* wrong : {"[servers.b]\ncommand = \"b\"\nenabled = 5\n",
+                              "[servers.b]\ntransport = \"nope\"\n", "[servers.b\n"}) {
+        configure(home, std::string(kBefore) + wrong);
+        const auto plan = home.run({"config", "plan"});
+        EXPECT_EQ(plan.exit_code, 4) << wrong << plan.err;
+        EXPECT_NE(plan.out, "") << "as much of a plan as there can be";
+    }
+    std::filesystem::remove(file);
+    const auto none = home.run({"config", "plan"});
+    EXPECT_EQ(none.exit_code, 4);
+    EXPECT_THAT(none.err, AllOf(HasSubstr("config.toml:4"), HasSubstr("nothing is remembered")));
+}
+
 TEST(ConfigPlan, KeepsNoValueOfASetting) {
     Home home;
     configure(home, kBefore);
