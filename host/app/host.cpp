@@ -140,7 +140,8 @@ struct Host::Impl final : connection::ServerEvents {
 
     void check(config::Config& config) const {
         check_by_plugins(config, plugins, server_auth);
-        check_directories(config, options.plugin_directories);
+        check_directories(config, options.plugin_directories, options.environment);
+        check_refused(config, plugins);
     }
 
     // Made when somebody asks: most commands never move.

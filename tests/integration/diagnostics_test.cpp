@@ -210,6 +210,34 @@ TEST_F(EnterpriseFile, ThatIsExclusiveIsNamedWhereAServerIsMissing) {
     EXPECT_THAT(run(other, {"call", "mcp__corp__no"}).err, Not(why)) << "the server is there";
 }
 
+TEST_F(EnterpriseFile, ThatIsExclusiveIsNamedForEachVariableAndFileThatDoesNotCount) {
+    const std::string exclusive = "[permissions]\ndeny = []\n";
+    const std::string why = "/etc/patchbay/enterprise.toml is exclusive\n";
+    home.environment["MCP_TOOL_TIMEOUT"] = "5";
+    home.environment["PATCHBAY_PLUGIN_PATH"] = "/nowhere";
+    EXPECT_THAT(run(exclusive, {"mcp", "list"}).err,
+                AllOf(HasSubstr("MCP_TOOL_TIMEOUT: ignored: " + why),
+                      HasSubstr("PATCHBAY_PLUGIN_PATH is not looked at: " + why)));
+    const auto file = (home.user_config() / "mcp.json").string();
+    const auto checked = run(exclusive, {"config", "check", file});
+    EXPECT_EQ(checked.exit_code, 0);
+    EXPECT_THAT(checked.err, HasSubstr(file + ": it does not count: " + why));
+    EXPECT_EQ(checked.out, "");
+}
+
+TEST_F(EnterpriseFile, ThatTurnsAServerOffIsForItsAdministrator) {
+    const std::string off = "exclusive = false\n[servers.ex]\nenabled = false\n";
+    const auto advice = HasSubstr(
+        "disabled (enterprise config /etc/patchbay/enterprise.toml:3:1); ask your administrator\n");
+    for (const Words& verb : {Words{"call", "mcp__ex__echo"}, Words{"tools", "--server", "ex"},
+                              Words{"mcp", "status", "ex"}}) {
+        const auto done = run(off, verb);
+        EXPECT_THAT(done.out + done.err, advice) << verb[0];
+    }
+    EXPECT_THAT(run(off, {"--set", "servers.ex.enabled=true", "config", "check"}).err,
+                AllOf(HasSubstr("--set: server \"ex\": enabled: it has no effect here"), advice));
+}
+
 TEST_F(EnterpriseFile, WhoseAllowListLacksAToolIsNamedAndNotTheUsersOwn) {
     home.write(home.user_config() / "config.toml", "[permissions]\nallow = ['mcp__ex__*']\n");
     const auto done = run("exclusive = false\n[policy]\nallow = ['mcp__ex__add']\n",

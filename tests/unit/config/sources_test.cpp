@@ -296,7 +296,9 @@ TEST(Sources, NothingEscapesAnExclusiveEnterpriseFile) {
     EXPECT_EQ(loaded.config.servers[0].id, "theirs");
     EXPECT_TRUE(loaded.config.servers[0].enabled);
     EXPECT_EQ(loaded.config.servers[0].tool_timeout, std::chrono::hours(27));
-    EXPECT_THAT(all(loaded.config.diagnostics), HasSubstr("--set: ignored: "));
+    for (const char* ignored : {"--set", "MCP_TOOL_TIMEOUT", "PATCHBAY_CONFIG_JSON", "flag.toml"})
+        EXPECT_THAT(all(loaded.config.diagnostics),
+                    HasSubstr(std::string(ignored) + ": ignored: "));
     for (const auto& candidate : loaded.candidates) {
         if (candidate.scope == Scope::Enterprise) continue;
         EXPECT_EQ(candidate.found, Candidate::Found::Ignored) << candidate.path;
@@ -398,6 +400,10 @@ TEST(CheckFile, JudgesOneFileAlone) {
     EXPECT_THAT(checked("x.toml"),
                 HasSubstr("x.toml:3:2: unknown table or key \"helth\"; did you mean \"health\"?"));
     EXPECT_THAT(checked("none.toml"), HasSubstr("none.toml: no such file"));
+    world.folder.write("etc/enterprise.toml", "");
+    EXPECT_THAT(checked("x.toml"), HasSubstr("x.toml: it does not count: "));
+    world.folder.write("etc/enterprise.toml", "exclusive = false\n");
+    EXPECT_THAT(checked("x.toml"), ::testing::Not(HasSubstr("does not count")));
 }
 
 TEST(CheckFile, KnowsWhatItsFileAdjusts) {
