@@ -3,6 +3,7 @@
 #include "app/session.hpp"
 #include "app/verb.hpp"
 #include "core/json.hpp"
+#include "core/shell_word.hpp"
 #include "core/text.hpp"
 #include "service/requests.hpp"
 #include "service/things.hpp"
@@ -143,6 +144,13 @@ Result<json::object> string_arguments(const std::vector<std::string>& pairs) {
     for (const auto& pair : pairs) {
         const auto cut = key_and_value(pair);
         if (!cut) return cut.error();
+        if (cut->first.size() > 1 && cut->first.ends_with(':'))
+            return Error{
+                ErrorCode::Invalid,
+                "\"" + core::printable(pair, 80) +
+                    "\": := is for the arguments of tools; these are strings, write " +
+                    core::shell_word(
+                        cut->first.substr(0, cut->first.size() - 1) + "=" + cut->second, 160)};
         if (arguments.contains(cut->first)) return given_twice(cut->first);
         arguments[cut->first] = cut->second;
     }
