@@ -30,8 +30,8 @@ Opcode opcode_of(unsigned char first) {
 
 }  // namespace
 
-std::optional<Received> FrameDecoder::next(std::string_view& bytes) {
-    for (;;) {
+std::optional<Received> FrameDecoder::next(std::string_view& bytes, std::size_t& frames) {
+    while (frames > 0) {
         while (!judged_) {
             if (bytes.empty()) return std::nullopt;
             if (head_size_ == 0) ++frames_;
@@ -44,8 +44,10 @@ std::optional<Received> FrameDecoder::next(std::string_view& bytes) {
         bytes.remove_prefix(part.size());
         left_ -= part.size();
         if (left_ > 0) return std::nullopt;
+        --frames;
         if (auto received = end_frame()) return received;
     }
+    return std::nullopt;
 }
 
 std::size_t FrameDecoder::whole_head() const {

@@ -49,7 +49,16 @@ protected:
         loop_.after(std::chrono::milliseconds(5), [this] { look(); });
     }
 
+    // From now on, those that somebody else has.
+    void count_turns() {
+        loop_.post([this] {
+            ++turns_;
+            count_turns();
+        });
+    }
+
     core::Loop loop_;
+    int turns_ = 0;
     std::optional<WsServer> server_;
     PluginHost host_{loop_, "ws"};
     PluginChannel channel_{loop_, host_};
@@ -298,6 +307,21 @@ TEST_F(Ws, ManyPingsInOnePieceAreAllAnsweredByWhoIsRead) {
     for (int i = 0; i < 100; ++i) pings += "\x89\x02hi";
     open(kFine, pings);
     ASSERT_TRUE(channel_.until([&] { return server_->frames().size() == 100; }));
+    EXPECT_FALSE(channel_.closed());
+}
+
+TEST_F(Ws, SmallFramesHaveManyRoundsAndOthersTheirTurnsInBetween) {
+    open(kFine);
+    count_turns();
+    for (const auto& small : {"\x8a\0"s, "\x81\0"s, "\x89\0"s}) {
+        std::string frames;
+        for (int i = 0; i < 30'000; ++i) frames += small;
+        const auto wanted = channel_.message_count() + 1;
+        server_->say(frames + WsServer::text("{}"));
+        turns_ = 0;
+        ASSERT_TRUE(channel_.until([&] { return channel_.message_count() == wanted; }));
+        EXPECT_GE(turns_, 20) << "a thousand a round";
+    }
     EXPECT_FALSE(channel_.closed());
 }
 
