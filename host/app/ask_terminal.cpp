@@ -26,6 +26,25 @@ std::string text_of(const json::object& object, const char* key) {
     return core::printable(core::text_in(&object, key).value_or(""), 500);
 }
 
+// Also what has no line break yet, so without lines for that moment. Not by tcflush(): it takes away
+// a Ctrl-C too that has just been typed and is no signal yet.
+void forget_typed(int terminal) {
+    termios usual;
+    if (::tcgetattr(terminal, &usual) != 0) return;  // no terminal, so nobody types ahead
+    auto raw = usual;
+    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON);
+    raw.c_cc[VMIN] = 0;
+    raw.c_cc[VTIME] = 0;
+    if (::tcsetattr(terminal, TCSANOW, &raw) != 0) return;
+    char text[1024];
+    std::size_t forgotten = 0;
+    for (ssize_t got = 1; got > 0 && forgotten < kTypedBytes;) {
+        got = ::read(terminal, text, sizeof text);
+        if (got > 0) forgotten += static_cast<std::size_t>(got);
+    }
+    ::tcsetattr(terminal, TCSANOW, &usual);
+}
+
 }  // namespace
 
 TerminalAsker::~TerminalAsker() {
@@ -200,7 +219,7 @@ void TerminalAsker::end(bool accepted, const std::string& line) {
 void TerminalAsker::next() {
     // What was typed so far was not meant for the next question: that may be another server's.
     typed_.clear();
-    if (terminal_ >= 0) ::tcflush(terminal_, TCIFLUSH);
+    if (terminal_ >= 0) forget_typed(terminal_);
     if (!forms_.empty()) return begin();
     if (watch_) loop_->unwatch(std::exchange(watch_, 0));
     if (terminal_ >= 0) ::close(std::exchange(terminal_, -1));

@@ -115,6 +115,8 @@ void Batch::advance() {
         output_.result(std::exchange(barrier_, {}), "{}");
         take_lines();
     }
+    const bool starts_no_more = input_.over() || !barrier_.empty();
+    if (starts_no_more && in_flight_.size() == waits_.size()) operations_.end_hopeless_waits();
     input_.pause(in_flight_.size() >= kInFlight || !barrier_.empty() || output_.crowded());
     if (!input_.over() || !barrier_.empty()) return;
     if (in_flight_.size() == 0) {

@@ -135,6 +135,23 @@ void BatchOperations::wait_for(const BatchLine& line) {
     waits_.begin(line.id, text_of(line.members, "server"), method, timeout_of(line.members));
 }
 
+void BatchOperations::end_hopeless_waits() {
+    waits_.end_hopeless([this](const std::string& server) -> std::string {
+        auto& connections = servers_.connections();
+        const auto ids = server.empty() ? connections.ids() : std::vector<std::string>{server};
+        std::string why = "no server is connected";
+        for (const auto& id : ids) {
+            const auto* held = connections.held(id, caller_.number());
+            const auto status = held ? held->status() : connection::Status();
+            if (held && (status.state == connection::State::Ready || service::undecided(status)))
+                return {};
+            if (server.empty()) continue;
+            why = held ? why_not_ready(status).message : "server \"" + id + "\" is not connected";
+        }
+        return why;
+    });
+}
+
 void BatchOperations::show_status(const BatchLine& line) {
     json::array list;
     for (const auto& status : servers_.statuses()) list.push_back(service::to_json(status));

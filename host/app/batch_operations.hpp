@@ -21,6 +21,8 @@ public:
     bool accepts(const BatchLine& line);
     // Anything but `barrier`, which is of the order of lines and not of their operations.
     void start(const BatchLine& line);
+    // Nothing else is in flight, and nothing is started any more, that could bring what they wait for.
+    void end_hopeless_waits();
 
 private:
     void call_tool(const BatchLine& line);

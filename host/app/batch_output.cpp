@@ -33,6 +33,7 @@ BatchOutput::~BatchOutput() {
 }
 
 void BatchOutput::result(const std::string& id, std::string_view raw_result) {
+    tell_dropped("\"id\":" + id);
     std::string line;
     line.reserve(id.size() + raw_result.size() + 32);
     line.append("{\"id\":")
@@ -49,12 +50,14 @@ void BatchOutput::line_error(const std::string& id, const Error& error, std::siz
 
 void BatchOutput::put_error(const std::string& id, const Error& error, const std::string& members) {
     told_errors_ = true;
+    tell_dropped("\"id\":" + id);
     put("{\"id\":" + id + ",\"ok\":false,\"error\":{\"kind\":\"" + name_of(error.code) + "\"" +
         members + ",\"message\":" + protocol::quoted(core::log::masked(error.message)) + "}}");
 }
 
 void BatchOutput::rpc_error(const std::string& id, std::string_view raw_error) {
     told_errors_ = true;
+    tell_dropped("\"id\":" + id);
     put("{\"id\":" + id + ",\"ok\":false,\"error\":" + rpc_error_json(raw_error) + "}");
 }
 
@@ -62,14 +65,34 @@ void BatchOutput::progress(const std::string& id, const connection::Progress& pr
     json::object told{{"progress", plain_number(progress.progress)}};
     if (progress.total) told["total"] = plain_number(*progress.total);
     if (!progress.message.empty()) told["message"] = progress.message;
-    put("{\"event\":\"progress\",\"id\":" + id + "," + protocol::members_of(told) + "}");
+    const auto from = "\"id\":" + id;
+    put_event(from, "{\"event\":\"progress\"," + from + "," + protocol::members_of(told) + "}");
 }
 
 void BatchOutput::notification(const std::string& server, const std::string& method,
                                std::string_view params) {
-    put("{\"event\":\"notification\",\"server\":" + protocol::quoted(server) +
-        ",\"method\":" + protocol::quoted(method) +
-        (params.empty() ? "" : ",\"params\":" + std::string(params)) + "}");
+    const auto from = "\"server\":" + protocol::quoted(server);
+    put_event(from, "{\"event\":\"notification\"," + from +
+                        ",\"method\":" + protocol::quoted(method) +
+                        (params.empty() ? "" : ",\"params\":" + std::string(params)) + "}");
+}
+
+void BatchOutput::put_event(const std::string& from, std::string line) {
+    auto& events = events_[from];
+    if (events.bytes + line.size() > kEventBytes && events.bytes > 0) {
+        ++events.dropped;
+        return;
+    }
+    events.bytes += line.size();
+    event_bytes_ += line.size();
+    put(std::move(line));
+}
+
+void BatchOutput::tell_dropped(const std::string& from) {
+    const auto found = events_.find(from);
+    if (found == events_.end()) return;
+    if (const auto dropped = std::exchange(found->second.dropped, 0))
+        put("{\"event\":\"dropped\"," + from + ",\"count\":" + std::to_string(dropped) + "}");
 }
 
 // What servers say stands in here as they wrote it, with line ends between its tokens: a line of its
@@ -86,6 +109,8 @@ void BatchOutput::put(std::string line) {
     });
 }
 
+// Beyond kMostBytes the loop stands still until somebody reads or a signal comes: to go on would be
+// to keep without end what servers answer.
 void BatchOutput::flush() {
     write_ready();
     while (waiting() > kMostBytes && wait_for_reader()) write_ready();
@@ -99,6 +124,7 @@ void BatchOutput::flush() {
     if (watched) watch_ = *watched;
 }
 
+// At the end of the program, where no loop turns any more.
 void BatchOutput::finish(std::chrono::milliseconds most) {
     const auto until = core::Clock::now() + most;
     for (write_ready(); !written() && core::Clock::now() < until; write_ready()) {
@@ -119,6 +145,10 @@ void BatchOutput::write_ready() {
     if (begin_ <= out_.size() / 2) return;  // each byte is moved once
     out_.erase(0, begin_);
     begin_ = 0;
+    if (!written() || events_.empty()) return;
+    for (const auto& [from, events] : events_) tell_dropped(from);
+    events_.clear();
+    event_bytes_ = 0;
 }
 
 bool BatchOutput::wait_for_reader() const {

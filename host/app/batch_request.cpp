@@ -88,11 +88,13 @@ std::string unknown_member(const json::object& request, const std::string& op) {
         names.push_back("params");
     }
     const bool has_params = request.contains("params");  // then nothing else is one
+    const bool takes_any = op == "request";
+    if (takes_any && !has_params) return {};
     if (!has_params) names.insert(names.end(), inner.begin(), inner.end());
     for (const auto& member : request) {
         const std::string name(member.key());
         if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-        if (has_params && std::find(inner.begin(), inner.end(), name) != inner.end())
+        if (has_params && (takes_any || std::find(inner.begin(), inner.end(), name) != inner.end()))
             return "\"" + name +
                    "\" stands beside \"params\" and would be lost; write it into \"params\"";
         return op + " has no member \"" + core::printable(name, 80) + "\"" +
@@ -153,8 +155,8 @@ const json::value* param_of(const json::object& request, const char* key) {
 
 std::string trouble_with_params(const json::object& request) {
     const auto op = text_of(request, "op");
-    if (op == "request") return {};  // the server judges it
     if (auto unknown = unknown_member(request, op); !unknown.empty()) return unknown;
+    if (op == "request") return {};  // the server judges the rest
     for (const auto& needed : kNeeded) {
         if (op != needed.op) continue;
         const auto* value = param_of(request, needed.member);

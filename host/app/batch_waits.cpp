@@ -9,22 +9,20 @@ namespace patchbay::app {
 void BatchWaits::begin(const std::string& id, const std::string& server, const std::string& method,
                        std::chrono::milliseconds limit) {
     if (unseen_.take(server, method)) return in_flight_.succeed(id, "{}");
-    Waiting waiting{id, server, method, 0};
-    if (limit.count() > 0) {
-        waiting.timer = loop_.after(limit, [this, id, method, limit] {
-            give_up(id);
-            in_flight_.fail(
-                id, {ErrorCode::Timeout, "no " + method + " within " + core::duration(limit)});
-        });
-    }
-    waiting_.push_back(std::move(waiting));
+    if (limit.count() == 0) limit = kUsualWait;
+    const auto timer = loop_.after(limit, [this, id, method, limit] {
+        give_up(id);
+        in_flight_.fail(id, {ErrorCode::Timeout, "no " + core::printable(method, 200) + " within " +
+                                                     core::duration(limit) + " (timeout_ms)"});
+    });
+    waiting_.push_back({id, server, method, timer});
 }
 
 bool BatchWaits::give_up(const std::string& id) {
     const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                     [&](const auto& each) { return each.id == id; });
     if (found == waiting_.end()) return false;
-    if (found->timer) loop_.cancel(found->timer);
+    loop_.cancel(found->timer);
     waiting_.erase(found);
     return true;
 }
@@ -37,6 +35,18 @@ void BatchWaits::on_notification(const std::string& server, const std::string& m
     const auto id = found->id;
     give_up(id);
     in_flight_.succeed(id, "{}");
+}
+
+void BatchWaits::end_hopeless(
+    const std::function<std::string(const std::string& server)>& why_silent) {
+    const auto waiting = waiting_;  // each end takes one out
+    for (const auto& each : waiting) {
+        const auto why = why_silent(each.server);
+        if (why.empty()) continue;
+        give_up(each.id);
+        in_flight_.fail(each.id, {ErrorCode::Unavailable,
+                                  core::printable(each.method, 200) + " cannot come: " + why});
+    }
 }
 
 }  // namespace patchbay::app

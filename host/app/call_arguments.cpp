@@ -31,6 +31,23 @@ Result<std::string> read_all(std::istream& input, const std::string& name) {
     return text;
 }
 
+// "1,2" as the items of the list that the schema wants there.
+json::array items_of(const json::value& schema, const std::string& key, std::string_view text) {
+    const auto* property =
+        core::object_in(core::object_in(schema.if_object(), "properties"), key.c_str());
+    const auto* items = property ? property->if_contains("items") : nullptr;
+    const json::value item_schema = {{"properties", {{"item", items ? *items : json::object()}}}};
+    json::array list;
+    for (;;) {
+        const auto end = std::min(text.find(','), text.size());
+        const std::string item(core::trimmed(text.substr(0, end)));
+        auto typed = protocol::coerce_argument(item_schema, "item", item);
+        list.push_back(typed ? std::move(*typed) : json::value(item));
+        if (end == text.size()) return list;
+        text.remove_prefix(end + 1);
+    }
+}
+
 // How a list or an object is typed, where the schema wants one; empty: it does not.
 std::string example_for(const json::value& schema, const std::string& key,
                         const std::string& text) {
@@ -39,7 +56,8 @@ std::string example_for(const json::value& schema, const std::string& key,
     std::string example;
     if (list && list->is_array()) {
         const auto item = parse_json(text, {});
-        example = json::serialize(json::array{item ? *item : json::value(text)});
+        example = json::serialize(item && item->is_object() ? json::array{*item}
+                                                            : items_of(schema, key, text));
     } else if (object && object->is_object()) {
         example = R"({"key": "value"})";
     }
@@ -73,7 +91,8 @@ std::string with_members(std::string_view text, const Written& changed) {
 }  // namespace
 
 Result<json::value> parse_json(std::string_view text, const std::string& name, std::size_t depth) {
-    auto value = core::parse_json(text, {.depth = depth, .unique_keys = true});
+    auto value = core::parse_json(
+        text, {.depth = depth, .values = core::kAnyNumberOfValues, .unique_keys = true});
     if (!value) return Error{ErrorCode::Invalid, name + " " + value.error().message};
     return value;
 }

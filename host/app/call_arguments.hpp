@@ -17,8 +17,9 @@ namespace patchbay::app {
 constexpr std::size_t kArgumentBytes = 16u << 20;
 
 // One JSON value and nothing after it; `name` says in an error where the text is from, with the
-// byte. As deep as a message may be, which is deeper than Boost.JSON goes by itself. An object with
-// a repeated key is refused: which of the two was meant is not for us to guess.
+// byte. As deep as a message may be, which is deeper than Boost.JSON goes by itself, and with as many
+// values as its writer likes, who is this user. An object with a repeated key is refused: which of the
+// two was meant is not for us to guess.
 Result<boost::json::value> parse_json(std::string_view text, const std::string& name,
                                       std::size_t depth = core::Limits().json_depth);
 

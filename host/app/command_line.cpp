@@ -171,7 +171,10 @@ int delivered(int code) {
 }
 
 int run_command_line(int argc, char** argv) {
+    // To write where nobody reads, or beyond a limit of size, is an error of that write and no end of
+    // this process.
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
     GlobalOptions global;
     std::vector<std::string> words(argv + 1, argv + argc);
     for (std::size_t i = 0; i < words.size(); ++i) {

@@ -57,12 +57,14 @@ void on_crash(int number, siginfo_t*, void* context) {
     ::raise(number);
 }
 
-void on_exit() {
+// Ends here: what the process holds must not be taken apart under its other threads.
+void end_of_a_plugin(int code, void*) {
     const auto& call = plugin::current_call();
     if (!call.plugin.load()) return;
     put("patchbay: the process is ended from within ");
     plugin::write_call(STDERR_FILENO, call);
     put("\n");
+    ::_exit(code);
 }
 
 }  // namespace
@@ -81,7 +83,7 @@ void install_crash_handler() {
         sigemptyset(&ours.sa_mask);
         ::sigaction(signal.number, &ours, nullptr);
     }
-    std::atexit(on_exit);
+    ::on_exit(end_of_a_plugin, nullptr);
 }
 
 }  // namespace patchbay::app

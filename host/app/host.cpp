@@ -9,6 +9,7 @@
 #include "app/server_log.hpp"
 #include "auth/consent.hpp"
 #include "auth/secret_store.hpp"
+#include "config/launch.hpp"
 #include "config/transport_settings.hpp"
 #include "connection/responder.hpp"
 #include "core/log.hpp"
@@ -140,7 +141,8 @@ struct Host::Impl final : connection::ServerEvents {
 
     void check(config::Config& config) const {
         check_by_plugins(config, plugins, server_auth);
-        check_directories(config, options.plugin_directories);
+        check_directories(config, options.plugin_directories, options.environment);
+        check_refused(config, plugins);
     }
 
     // Made when somebody asks: most commands never move.
@@ -207,11 +209,18 @@ service::TrustFile& Host::trust() {
 const std::string& Host::project() const {
     return impl_->loaded.project;
 }
+std::vector<config::Diagnostic> Host::check() const {
+    auto checked = config();
+    config::check_programs(checked, impl_->options.environment);
+    return service::diagnostics_of(checked);
+}
+
 std::vector<config::Diagnostic> Host::check_file(const std::string& file) const {
     auto checked =
         config::check_file(file, service::scope_of(file, candidates()), impl_->options.environment,
                            servers_of_plugins(impl_->plugins));
     check_by_plugins(checked, impl_->plugins, impl_->server_auth);
+    config::check_programs(checked, impl_->options.environment);
     auto told = service::diagnostics_of(checked);
     std::erase_if(told, [&](const auto& each) { return each.place.file != file; });
     return told;

@@ -50,7 +50,9 @@ public:
     service::TrustFile& trust();
     const std::string& project() const;  // the folder whose files were read; empty: none
     const std::vector<config::Candidate>& candidates() const;  // for `config paths`
-    // What is wrong in this file, judged with what it would adjust and by the plugins of this host.
+    // What is wrong in all that is configured, or in one file, judged with what it would adjust: by the
+    // plugins of this host, and by the programs that are here. Looks for files.
+    std::vector<config::Diagnostic> check() const;
     std::vector<config::Diagnostic> check_file(const std::string& file) const;
     // What this host runs by, and what it would run by were it started now.
     std::shared_ptr<const registry::Snapshot> snapshot();

@@ -22,7 +22,10 @@ Login login_of(const std::string& server, const json::object& record) {
                 text_in(record, "principal"),
                 {},
                 !text_in(record, "refresh_token").empty() || record.contains("keyring"),
-                record.contains("keyring")};
+                record.contains("keyring"),
+                !text_in(record, "ended").empty()};
+    if (login.ended) login.renewable = false;
+    if (login.ended) return login;  // what it says of its time is that of the token that is gone
     const auto* expires = record.if_contains("expires_at");
     if (expires && expires->is_int64() && expires->get_int64() > 0)
         login.expires = std::chrono::system_clock::from_time_t(expires->get_int64());
@@ -54,11 +57,10 @@ void OneSignIn::cancel() {
 }
 
 boost::json::object to_json(const Login& login) {
-    boost::json::object told{{"server", login.server},
-                             {"issuer", login.issuer},
-                             {"scope", login.scope},
-                             {"renewable", login.renewable},
-                             {"store", login.in_keyring ? "secret-service" : "file"}};
+    boost::json::object told{
+        {"server", login.server}, {"issuer", login.issuer},
+        {"scope", login.scope},   {"renewable", login.renewable},
+        {"ended", login.ended},   {"store", login.in_keyring ? "secret-service" : "file"}};
     if (!login.principal.empty()) told["principal"] = login.principal;
     if (login.expires) told["expires_at"] = std::chrono::system_clock::to_time_t(*login.expires);
     return told;

@@ -23,6 +23,7 @@ struct Login {
     std::optional<std::chrono::system_clock::time_point> expires;
     bool renewable = false;  // by itself, without a person
     bool in_keyring = false;
+    bool ended = false;  // by its server: only another sign-in helps
 };
 Login login_of(const std::string& server, const boost::json::object& record);
 boost::json::object to_json(const Login& login);  // `login` of config/schema/api

@@ -4,16 +4,57 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 
 namespace patchbay::app {
 
 namespace {
+
+constexpr const char* kPluginPath = "PATCHBAY_PLUGIN_PATH";
 
 // "stdio" for dev.patchbay.stdio: the last word of its id, or what it provides.
 bool is_short_for(const std::string& name, const plugin::PluginInfo& info) {
     return info.id.ends_with("." + name) ||
            std::any_of(info.provides.begin(), info.provides.end(),
                        [&](const auto& provided) { return provided.name == name; });
+}
+
+void warn(config::Config& config, config::Place place, std::string message) {
+    config.diagnostics.push_back(
+        {config::Severity::Warning, std::move(place), std::move(message), {}});
+}
+
+config::Place place_of(const config::Config& config, std::string_view setting) {
+    for (const auto& [key, written] : config.origins)
+        if (key == setting) return written;
+    return {};
+}
+
+// Empty: it is one.
+std::string why_no_directory(const std::string& path) {
+    std::error_code failed;
+    const auto status = std::filesystem::status(path, failed);
+    if (std::filesystem::is_directory(status)) return {};
+    return std::filesystem::exists(status) ? "not a directory" : "no such directory";
+}
+
+void check_flag(config::Config& config, const std::string& directory) {
+    auto message = why_no_directory(directory);
+    if (message.empty()) return;
+    message += " (named by --plugin-dir)";
+    config::Place place{config::Scope::Session, directory, 0, 0};
+    if (config.stop.empty()) config.stop = config::to_string(place) + ": " + message;
+    config.diagnostics.push_back(
+        {config::Severity::Error, std::move(place), std::move(message), {}});
+}
+
+// Of a list with colons.
+std::vector<std::string> relative_parts(const std::string& list) {
+    std::vector<std::string> parts;
+    std::istringstream text(list);
+    for (std::string part; std::getline(text, part, ':');)
+        if (!part.empty() && part.front() != '/') parts.push_back(part);
+    return parts;
 }
 
 }  // namespace
@@ -30,33 +71,41 @@ void check_disabled(config::Config& config, const plugin::Catalogue& plugins) {
         std::string message =
             "plugins.disabled: no plugin has the id \"" + core::printable(id, 128) + "\"" +
             (meant.empty() ? core::did_you_mean(id, known) : "; did you mean \"" + meant + "\"?");
-        config::Place place;
-        for (const auto& [key, written] : config.origins)
-            if (key == "plugins.disabled") place = written;
-        config.diagnostics.push_back(
-            {config::Severity::Warning, std::move(place), std::move(message), {}});
+        warn(config, place_of(config, "plugins.disabled"), std::move(message));
     }
 }
 
-void check_directories(config::Config& config, const std::vector<std::string>& of_flags) {
-    for (const auto& directory : of_flags) {
-        if (!config.closed_by.empty()) {
-            config.diagnostics.push_back({config::Severity::Warning,
-                                          {config::Scope::Session, directory, 0, 0},
-                                          "--plugin-dir is not looked at: " + config.closed_by,
-                                          {}});
+void check_directories(config::Config& config, const std::vector<std::string>& of_flags,
+                       const config::Environment& environment) {
+    const auto named = [&](const std::string& name, const std::string& file) {
+        warn(config, {config::Scope::Session, file, 0, 0},
+             name + " is not looked at: " + config.closed_by);
+    };
+    const auto path = environment.variable ? environment.variable(kPluginPath) : std::nullopt;
+    if (!config.closed_by.empty()) {
+        for (const auto& directory : of_flags) named("--plugin-dir", directory);
+        if (path && !path->empty()) named(kPluginPath, *path);
+    } else {
+        for (const auto& directory : of_flags) check_flag(config, directory);
+        for (const auto& directory : relative_parts(path.value_or("")))
+            warn(config, {config::Scope::Session, kPluginPath, 0, 0},
+                 "\"" + core::printable(directory, 200) +
+                     "\" is not looked at; expected an absolute path");
+    }
+    for (const auto& directory : config.plugins.directories)
+        if (const auto why = why_no_directory(directory); !why.empty())
+            warn(config, place_of(config, "plugins.directories"),
+                 "plugins.directories: " + core::printable(directory, 1000) + ": " + why);
+}
+
+void check_refused(config::Config& config, const plugin::Catalogue& plugins) {
+    for (const auto& info : plugins.list()) {
+        const auto& kind = info.place.kind;
+        const bool by_name = kind == "--plugin-dir" || kind == kPluginPath || kind == "config";
+        if (!by_name || info.manifest_path.empty() || info.state != plugin::PluginState::Refused)
             continue;
-        }
-        std::error_code failed;
-        const auto status = std::filesystem::status(directory, failed);
-        if (std::filesystem::is_directory(status)) continue;
-        std::string message =
-            std::string(std::filesystem::exists(status) ? "not a directory" : "no such directory") +
-            " (named by --plugin-dir)";
-        config::Place place{config::Scope::Session, directory, 0, 0};
-        if (config.stop.empty()) config.stop = config::to_string(place) + ": " + message;
-        config.diagnostics.push_back(
-            {config::Severity::Error, std::move(place), std::move(message), {}});
+        warn(config, {config::Scope::Session, info.manifest_path, 0, 0},
+             "this plugin is refused: " + info.reason);
     }
 }
 

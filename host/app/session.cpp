@@ -187,12 +187,16 @@ void Session::tell(std::vector<config::Diagnostic> diagnostics) {
 
 void Session::tell_troubles_of(const std::vector<std::string>& servers, Entries entries) {
     auto told = host_->config().diagnostics;
+    const auto is_asked_for = [&](const std::string& id) {
+        return std::find(servers.begin(), servers.end(), id) != servers.end() &&
+               (entries == Entries::All || host_->servers().has(id));
+    };
     std::erase_if(told, [&](const config::Diagnostic& each) {
         if (each.server.empty())
             return each.severity == config::Severity::Warning &&
                    each.place.scope != config::Scope::Session;
-        return std::find(servers.begin(), servers.end(), each.server) == servers.end() ||
-               (entries == Entries::InForce && !host_->servers().has(each.server));
+        return !is_asked_for(each.server) &&
+               std::none_of(each.near.begin(), each.near.end(), is_asked_for);
     });
     tell(std::move(told));
 }

@@ -84,7 +84,8 @@ public:
     // All diagnostics of the configuration, on stderr and each once; no warnings when quiet.
     void tell_troubles();
     // Those that a verb which names `servers` has to do with: errors of whole files and tables, what
-    // was said for this run, and all about those servers; InForce: where a verb ends with an error
+    // was said for this run, and all about those servers, or about ones that are not there by nearly
+    // the same name; InForce: where a verb ends with an error
     // about the others.
     enum class Entries { All, InForce };
     void tell_troubles_of(const std::vector<std::string>& servers,

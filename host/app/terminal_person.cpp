@@ -70,7 +70,7 @@ Result<void> TerminalPerson::open_browser(const std::string& url) {
     sigset_t none, usual;
     sigemptyset(&none);
     sigemptyset(&usual);
-    sigaddset(&usual, SIGPIPE);
+    for (const int ignored : {SIGPIPE, SIGXFSZ}) sigaddset(&usual, ignored);
     ::posix_spawnattr_setsigmask(&how, &none);
     ::posix_spawnattr_setsigdefault(&how, &usual);
     ::posix_spawnattr_setflags(&how,

@@ -1,6 +1,7 @@
 #include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/verb.hpp"
+#include "core/shell_word.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace json = boost::json;
 namespace {
 
 std::string expiry_of(const Login& login) {
+    if (login.ended) return "ended; patchbay mcp login " + core::shell_word(login.server);
     if (!login.expires) return "unknown";
     const auto left = std::chrono::duration_cast<std::chrono::seconds>(
         *login.expires - std::chrono::system_clock::now());
@@ -73,7 +75,8 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
                        "\" answers without a sign-in; there is nothing to do");
         return kOk;
     }
-    Login login{server, {}, {}, {}, {}, false, false};
+    Login login;
+    login.server = server;
     if (const auto logins = session.host().sign_ins().list())
         for (const auto& each : *logins)
             if (each.server == server) login = each;

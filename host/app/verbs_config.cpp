@@ -79,8 +79,7 @@ int config_show_verb(const GlobalOptions& global, bool origins) {
 int config_check_verb(const GlobalOptions& global, const std::string& file) {
     // Without a session, which would tell the same by itself, and go no further where they stop a run.
     const Host host(host_options(global));
-    return report_check(
-        file.empty() ? service::diagnostics_of(host.config()) : host.check_file(file), global);
+    return report_check(file.empty() ? host.check() : host.check_file(file), global);
 }
 
 int config_paths_verb(const GlobalOptions& global) {

@@ -60,14 +60,18 @@ int config_plan_verb(const GlobalOptions& global, bool remember) {
     }
     const auto remembered = file.read();
     if (!remembered) return session.report(remembered.error());
-    if (!*remembered)
-        return session.report(
+    // What is wrong was told above; a plan of the rest is as much as there can be.
+    const bool wrong = broken || session.servers().misconfigured();
+    if (!*remembered) {
+        const int code = session.report(
             {ErrorCode::NotFound, "nothing is remembered " + where +
                                       " that the files could be compared with; `patchbay config "
                                       "plan --remember` keeps what is in force now"});
+        return wrong ? kConfigError : code;
+    }
     const auto& before = **remembered;
     print(registry::plan(before, registry::imprint_of(*host.snapshot(), before.salt)), global);
-    return broken ? kConfigError : kOk;
+    return wrong ? kConfigError : kOk;
 }
 
 }  // namespace
@@ -80,8 +84,8 @@ void add_plan_verb(CLI::App& config, Choice& choice) {
         "  patchbay config plan --remember   keep what is in force now\n  patchbay config plan"
         "              after an edit\nIt says which servers start, stop and restart, and by which "
         "keys, which tools come and go, and which\nrules allow more. Remembered are rules, and "
-        "digests in place of values, for each project folder.\nExit code 6: nothing was "
-        "remembered here.");
+        "digests in place of values, for each project folder.\nExit code 4: something is "
+        "wrong in the configuration; 6: nothing was remembered here.");
     plan.add_flag("--remember", *remember, "Keep what is in force now; nothing else is done");
     choice.on(plan, [remember](const auto& global) { return config_plan_verb(global, *remember); });
 }

@@ -3,6 +3,7 @@
 #include "app/session.hpp"
 #include "app/verb.hpp"
 #include "core/json.hpp"
+#include "core/shell_word.hpp"
 #include "core/text.hpp"
 #include "service/requests.hpp"
 #include "service/things.hpp"
@@ -143,6 +144,13 @@ Result<json::object> string_arguments(const std::vector<std::string>& pairs) {
     for (const auto& pair : pairs) {
         const auto cut = key_and_value(pair);
         if (!cut) return cut.error();
+        if (cut->first.size() > 1 && cut->first.ends_with(':'))
+            return Error{
+                ErrorCode::Invalid,
+                "\"" + core::printable(pair, 80) +
+                    "\": := is for the arguments of tools; these are strings, write " +
+                    core::shell_word(
+                        cut->first.substr(0, cut->first.size() - 1) + "=" + cut->second, 160)};
         if (arguments.contains(cut->first)) return given_twice(cut->first);
         arguments[cut->first] = cut->second;
     }
@@ -154,7 +162,7 @@ using PrintItems = std::function<Printed(const json::array& items, const json::o
 
 int print_answer(const Session& session, std::string_view raw, const std::string& server,
                  const std::string& method, const PrintItems& print) {
-    const auto value = parse_json(raw, "the result");
+    const auto value = core::parse_json(raw);
     if (!value || !value->is_object()) return print_foreign_json(raw), kOk;
     const auto& result = value->get_object();
     const auto listed = service::listed_in(result, server, method);
@@ -267,10 +275,13 @@ Printed print_contents(const json::array& contents, const std::string& output_di
 int read_resource_verb(const GlobalOptions& global, const std::string& uri,
                        const std::string& server, const std::string& output_directory) {
     return with_thing(global, Kind::Resources, uri, server, [&](Session& session, const auto& of) {
-        return ask(session, service::read_resource(of.server, uri),
-                   [&](const json::array& contents, const json::object&) {
-                       return print_contents(contents, output_directory);
-                   });
+        return ask(
+            session, service::read_resource(of.server, uri),
+            [&](const json::array& contents, const json::object&) {
+                if (contents.empty() && !global.quiet)
+                    say("warning: server \"" + of.server + "\": the resource has no contents");
+                return print_contents(contents, output_directory);
+            });
     });
 }
 

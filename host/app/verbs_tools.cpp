@@ -54,18 +54,14 @@ int print_result(const connection::Reply& reply, const router::ListedTool& tool,
         return kFailure;
     }
     const int code = reply.is_error ? kToolError : kOk;
-    if (!reply.is_error && !global.quiet) {
-        const auto judged = parse_json(reply.result, "the result");
-        const auto why = judged && judged->is_object()
-                             ? protocol::fault_of_result(*tool.tool, judged->get_object())
-                             : std::string();
-        if (!why.empty())
-            say("warning: the result of " + tool.public_name + ": " + core::printable(why, 500));
-    }
-    if (global.json || call.raw) return print_foreign_json(reply.result), code;
-    const auto value = parse_json(reply.result, "the result");
+    const auto value = core::parse_json(reply.result);
     const auto* result = value ? value->if_object() : nullptr;
-    if (!result) return print_foreign_json(reply.result), code;
+    const auto why = result && !reply.is_error && !global.quiet
+                         ? protocol::fault_of_result(*tool.tool, *result)
+                         : std::string();
+    if (!why.empty())
+        say("warning: the result of " + tool.public_name + ": " + core::printable(why, 500));
+    if (global.json || call.raw || !result) return print_foreign_json(reply.result), code;
     const auto* content = result->if_contains("content");
     const auto* structured = result->if_contains("structuredContent");
     const auto printed = content ? print_content(*content, call.output_directory) : Printed();
@@ -98,6 +94,9 @@ void print_tool(const router::ListedTool& tool) {
     const auto schema = tool.tool->input_schema();
     const auto* input = schema.if_object();
     const auto* properties = core::object_in(input, "properties");
+    if (const auto& fault = tool.tool->schema_fault; !fault.empty())
+        return print_line("\nits arguments are not known: the inputSchema that its server lists " +
+                          fault + "; whatever you give is passed on");
     if (!properties || properties->empty()) return print_line("\nno arguments are declared");
     const auto* required = core::array_in(input, "required");
     std::vector<std::vector<Cell>> rows{{{"ARGUMENT"}, {"TYPE"}, {"REQUIRED"}, {"DESCRIPTION"}}};
@@ -267,8 +266,10 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
         wrong.message += "; patchbay tools " + core::shell_word(call.name, 200) + " shows them";
         return session.report(wrong);
     }
-    if (!global.quiet && !arguments->values.empty()) {
+    if (!global.quiet && !denied) {
         auto notes = protocol::unchecked_in(schema);
+        if (const auto& fault = (*tool)->tool->schema_fault; !fault.empty())
+            notes.push_back("its inputSchema " + fault + ", so the arguments are sent as they are");
         for (auto& note : protocol::undeclared_in(arguments->values, schema))
             notes.push_back(std::move(note));
         for (const auto& note : notes)

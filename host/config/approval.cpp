@@ -5,6 +5,7 @@
 #include "core/digest.hpp"
 #include "core/json.hpp"
 #include "core/shell_word.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <map>
@@ -67,6 +68,12 @@ private:
         std::string waits_for = {};  // its own approval; empty: it needs none, or has it
     };
 
+    using Strength = std::pair<Scope, unsigned>;
+    static Strength strength(const Source& source) { return {source.scope, source.rank}; }
+
+    // The merge tells what is none.
+    static bool is_table(const Member& member) { return member.value.is(Node::Kind::Map); }
+
     bool approved(const Proposal& proposal) const {
         return approvals_ && approvals_->approved(proposal);
     }
@@ -79,10 +86,8 @@ private:
             for (const auto& table : fragment.tables) {
                 if (table.key != "auth") continue;
                 for (const auto& member : table.value.members) {
+                    if (!is_table(member)) continue;
                     auto& now = auth_[member.key];
-                    const auto strength = [](const Source& source) {
-                        return std::pair(source.scope, source.rank);
-                    };
                     if (!now.source || strength(fragment.source) > strength(*now.source))
                         now = {&member, &fragment.source};
                 }
@@ -131,9 +136,24 @@ private:
         return proposal;
     }
 
+    // Of equals the first is asked about, and counts: of one name there is one approval, and that of
+    // another table would withdraw it.
     void judge_tables(Member& table, Fragment& fragment) {
+        const auto& source = fragment.source;
         std::erase_if(table.value.members, [&](const Member& member) {
-            auto proposal = proposal_for_table(member, fragment.source);
+            if (!is_table(member)) return false;
+            const auto place = source.place(member.mark);
+            const auto [first, added] = judged_.try_emplace({strength(source), member.key}, place);
+            if (!added) {
+                fragment.diagnostics.push_back(
+                    {Severity::Warning,
+                     place,
+                     "auth." + core::printable(member.key, 80) + ": already given by " +
+                         to_string(first->second) + "; the first one is used",
+                     {}});
+                return true;
+            }
+            auto proposal = proposal_for_table(member, source);
             if (approved(proposal)) {
                 fragment.auth_programs[member.key] = std::move(proposal.program);
                 return false;
@@ -253,6 +273,7 @@ private:
     const Approvals* approvals_;
     const Environment& environment_;
     std::map<std::string, Table> auth_;
+    std::map<std::pair<Strength, std::string>, Place> judged_;  // tables of the checkout, by name
     std::map<std::string, std::vector<std::pair<const Node*, Scope>>> adjusting_;  // by server
 };
 

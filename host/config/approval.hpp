@@ -23,8 +23,9 @@ namespace patchbay::config {
 bool from_project(Scope scope);
 
 // Takes effect away from what `approvals` does not know: marks servers (ServerEntry::withheld) and
-// takes out tables (Fragment::withheld_auth). Of the others it notes the program, which expand()
-// compares with what is there when the server starts. Without approvals nothing is approved.
+// takes out tables (Fragment::withheld_auth), and those of a name that a file of equal strength has
+// given before. Of the others it notes the program, which expand() compares with what is there when
+// the server starts. Without approvals nothing is approved.
 void withhold(std::vector<Fragment>& fragments, const Approvals* approvals,
               const Environment& environment);
 

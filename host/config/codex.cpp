@@ -1,6 +1,5 @@
 #include "config/dialects.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace patchbay::config {
@@ -25,35 +24,23 @@ void approval_modes(Node& tools) {
 
 }  // namespace
 
-// env_vars = ["A"] passes variables on, env_http_headers = {H = "A"} sends one as a header, and
-// tools.x = {approval_mode = "approve"} is our level.
+// env_http_headers = {H = "A"} sends a variable as a header, and tools.x = {approval_mode = "approve"} is
+// our level.
 void restate_codex(ServerEntry& entry) {
     auto members = std::exchange(entry.body.members, {});
     for (auto& member : members) {
-        const bool texts = std::all_of(member.value.items.begin(), member.value.items.end(),
-                                       [](const Node& n) { return n.is(Node::Kind::Text); });
-        if (member.key == "env_vars" && member.value.is(Node::Kind::List) && texts) continue;
         if (member.key == "env_http_headers" && member.value.is(Node::Kind::Map)) continue;
         if (member.key == "tools") approval_modes(member.value);
         entry.body.members.push_back(member);
     }
-    for (auto& member : members) {
+    for (const auto& member : members) {
         if (entry.body.find(member.key)) continue;
-        if (member.key == "env_vars") {
-            auto& env = map_in(entry.body, "env", member.mark);
-            for (const auto& name : member.value.items) {
-                if (env.find(name.text)) continue;
-                env.members.push_back(
-                    {name.text, name.mark, Node::of_text("${" + name.text + ":-}", name.mark)});
-            }
-        } else {
-            const auto* target = entry.body.find("headers") ? "headers" : "http_headers";
-            auto& headers = map_in(entry.body, target, member.mark);
-            for (const auto& [header, mark, variable] : member.value.members) {
-                if (headers.find(header)) continue;
-                headers.members.push_back(
-                    {header, mark, Node::of_text("${" + variable.text + "}", variable.mark)});
-            }
+        const auto* target = entry.body.find("headers") ? "headers" : "http_headers";
+        auto& headers = map_in(entry.body, target, member.mark);
+        for (const auto& [header, mark, variable] : member.value.members) {
+            if (headers.find(header)) continue;
+            headers.members.push_back(
+                {header, mark, Node::of_text("${" + variable.text + "}", variable.mark)});
         }
     }
 }

@@ -42,14 +42,17 @@ public:
         if (settled.withheld.entry) restrict(server, settled.withheld);
         if (failed_) return {};
         server.rules = std::move(rules_);
-        if (turned_off_by_) server.turn_on = how_to_turn_on(*turned_off_by_);
+        if (!server.enabled) {
+            server.turn_on = how_to_turn_on();
+            tell_vain_switches(settled, server);
+        }
         return server;
     }
 
 private:
     void note(Severity severity, const Source& source, Mark mark, const std::string& text) {
         diagnostics_.push_back(
-            {severity, source.place(mark), "server \"" + id_ + "\": " + text, id_});
+            {severity, source.place(mark), "server \"" + id_ + "\": " + text, id_, near_});
     }
     void fail(const Source& source, Mark mark, const std::string& text) {
         note(Severity::Error, source, mark, text);
@@ -75,10 +78,34 @@ private:
         }
     }
 
-    static std::string how_to_turn_on(const ServerEntry& entry) {
-        if (!entry.turn_on.empty()) return entry.turn_on;
-        return entry.as_written("enabled") == "disabled" ? "set disabled = false"
-                                                         : "set enabled = true";
+    // For whoever may: the file of an administrator or of a plugin is not the user's to change.
+    std::string how_to_turn_on() const {
+        const auto& [entry, source] = turned_off_by_;
+        if (!entry || source->scope == Scope::Plugin)
+            return "set servers." + id_ + ".enabled = true in your user config";
+        if (source->scope == Scope::Enterprise) return "ask your administrator";
+        if (!entry->turn_on.empty()) return entry->turn_on + held_back_;
+        return (entry->as_written("enabled") == "disabled" ? "set disabled = false"
+                                                           : "set enabled = true") +
+               held_back_;
+    }
+
+    // Whoever turns on what an administrator has turned off would look for the mistake at home.
+    void tell_vain_switches(const Settled& settled, const Server& server) {
+        if (!turned_off_by_.entry || turned_off_by_.source->scope != Scope::Enterprise) return;
+        const auto look = [&](const Voice& voice) {
+            if (!voice.entry || voice.source->scope >= Scope::Enterprise) return;
+            for (const auto& member : voice.entry->body.members)
+                if (member.key == "enabled" && member.value.is(Node::Kind::Flag) &&
+                    member.value.flag)
+                    note(Severity::Warning, *voice.source, member.mark,
+                         voice.entry->as_written("enabled") +
+                             ": it has no effect here, since the server is " +
+                             why_disabled(server));
+        };
+        look(settled.definition);
+        for (const auto& voice : settled.overruled) look(voice);
+        for (const auto& voice : settled.overlays) look(voice);
     }
 
     void define(Server& server, const Voice& voice) {
@@ -88,7 +115,7 @@ private:
         server.words = entry->words;
         server.program = entry->program;
         if (!entry->refused.empty()) return fail(*source, entry->mark, entry->refused);
-        if (entry->body.find("enabled")) turned_off_by_ = entry;
+        if (entry->body.find("enabled")) turned_off_by_ = voice;
         for (const auto& member : entry->body.members) {
             remember(*source, member);
             const auto* key = find_server_key(member.key);
@@ -187,6 +214,10 @@ private:
 
     void nothing_below(const Voice& voice) {
         const auto& [entry, source] = voice;
+        // With all of them, whatever the names of a checkout have left of the hints.
+        core::Effort own(core::Effort::kOneHint);
+        near_ = core::nearest(id_, context_.defined,
+                              from_project(source->scope) ? context_.hints : own);
         if (!entry->refused.empty()) return fail(*source, entry->mark, entry->refused);
         bool meant_to_connect = false;
         for (const auto& member : entry->body.members) {
@@ -205,10 +236,11 @@ private:
         const auto* enabled = entry->body.find("enabled");
         const bool only_off = entry->body.members.size() == 1 && enabled &&
                               enabled->is(Node::Kind::Flag) && !enabled->flag;
-        const auto hint = core::did_you_mean(id_, context_.defined, context_.hints);
-        // A file may turn off what only other checkouts have; a flag is meant for what is here.
+        const auto hint = core::did_you_mean(id_, near_);
+        // A file may turn off what only other checkouts have, or other people who share this one; a
+        // flag is meant for what is here.
         if (only_off && !source->is_flag()) {
-            if (source->scope == Scope::User && !hint.empty())
+            if (source->scope != Scope::Project && !near_.empty())
                 note(Severity::Warning, *source, entry->mark,
                      "no source defines this server, so nothing is turned off" + hint);
             return;
@@ -294,8 +326,12 @@ private:
             const bool none_left = had_any && member.value.members.empty();
             if (none_left || held.count(member.key) != 0) continue;
             remember(*source, member);
-            if (member.key == "enabled") turned_off_by_ = entry;
+            if (member.key == "enabled") turned_off_by_ = voice;
         }
+        if (of_a_checkout && held.contains("enabled"))
+            held_back_ = std::string("; a ") + name_of(source->scope) +
+                         " file may not turn on a server, so " +
+                         to_string(source->place(entry->mark)) + " does not count";
         server = std::move(changed);
         return true;
     }
@@ -353,7 +389,7 @@ private:
         };
         if (server.enabled && !wanted.enabled) {
             rules_["enabled"] = place_of("enabled");
-            turned_off_by_ = withheld.entry;
+            turned_off_by_ = withheld;
         }
         server.enabled = server.enabled && wanted.enabled;
         for (auto& tool : wanted.disabled_tools) {
@@ -377,7 +413,9 @@ private:
     std::vector<Diagnostic>& diagnostics_;
     Origins& origins_;
     std::map<std::string, Place> rules_;  // Server::rules
-    const ServerEntry* turned_off_by_ = nullptr;
+    std::vector<std::string> near_;  // Diagnostic::near
+    Voice turned_off_by_;                 // or on: who spoke of `enabled` last
+    std::string held_back_;               // what a checkout says of `enabled` in vain
     bool failed_ = false;
 };
 

@@ -41,6 +41,8 @@ struct Diagnostic {
     Place place;
     std::string message;  // `server "github": unknown transport "htpp"; ...`
     std::string server;   // id it concerns; empty: the whole file or a table
+    // Servers by nearly that id, when none has it: whoever asks for them should know.
+    std::vector<std::string> near = {};
 };
 std::string to_string(const Diagnostic& diagnostic);  // `error: project config a.toml:1:2: ...`
 
@@ -117,9 +119,11 @@ struct Server {
         const auto it = rules.find(rule + "." + std::string(tool));
         return it == rules.end() ? place_of_rule(rule) : it->second;
     }
-    // What turns it on again, by the key that turns it off.
+    // Of one that is off: what turns it on again, by the key that turns it off and for whoever may.
     std::string turn_on = "set enabled = true";
 };
+// Of one that is off: `disabled (user config mcp.json:7:1); set enabled = true`
+std::string why_disabled(const Server& server);
 
 // A server or an [auth.*] table that a project or local file brings, as a person approves it:
 // without that it is inert. approval.hpp says what the digest covers.

@@ -15,21 +15,26 @@ void disabled(ServerEntry& entry, Fragment& out) {
                                  [](const Member& m) { return m.key == "disabled"; });
     if (it == members.end()) return;
     if (it->value.is(Node::Kind::Flag)) it->value.flag = !it->value.flag;
-    auto* enabled = entry.body.find("enabled");
-    if (!enabled) {
+    const auto enabled = std::find_if(members.begin(), members.end(),
+                                      [](const Member& m) { return m.key == "enabled"; });
+    if (enabled == members.end()) {
         it->key = "enabled";
         entry.aliases["enabled"] = "disabled";
         return;
     }
     if (!it->value.is(Node::Kind::Flag))
         return refuse(entry, it->value.mark, "disabled: " + mismatch("true or false", it->value));
-    if (enabled->is(Node::Kind::Flag) && enabled->flag != it->value.flag) {
+    if (enabled->value.is(Node::Kind::Flag) && enabled->value.flag != it->value.flag) {
         note(out, Severity::Warning, it->mark,
              "server \"" + core::printable(entry.id, 80) +
                  "\": \"enabled\" and \"disabled\" contradict each other, so it is off; keep "
                  "one of them");
-        if (enabled->flag) entry.aliases["enabled"] = "disabled";
-        enabled->flag = false;
+        if (enabled->value.flag) {  // the one that turns it off stays, with its place
+            it->key = "enabled";
+            entry.aliases["enabled"] = "disabled";
+            members.erase(enabled);
+            return;
+        }
     }
     members.erase(it);
 }

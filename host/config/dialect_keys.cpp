@@ -17,6 +17,7 @@ constexpr std::array kAliases = {
     Alias{"type", "transport", kAll},
     Alias{"program", "command", kAll},
     Alias{"http_headers", "headers", kCodex},
+    Alias{"env_vars", "pass_env", kCodex},  // theirs too hands on what is set, and no more
     Alias{"serverUrl", "url", kDesktop},
     Alias{"httpUrl", "url", kDesktop},
     Alias{"disabledTools", "disabled_tools", kDesktop},

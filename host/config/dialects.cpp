@@ -328,7 +328,9 @@ private:
 
     void servers(Member& member, Dialect dialect) {
         auto& value = member.value;
-        if (value.is(Node::Kind::Null)) return;
+        if (value.is(Node::Kind::Null))
+            return note(Severity::Warning, member.mark,
+                        member.key + ": there is nothing in it (null), so it names no server");
         if (value.members.size() > kMostInOne || value.items.size() > kMostInOne) {
             misshapen_servers(value.mark,
                               member.key + ": more than 4096 servers in one file, the limit");

@@ -6,6 +6,7 @@
 #include "config/secret_names.hpp"
 #include "config/secrets.hpp"
 #include "core/log.hpp"
+#include "core/program.hpp"
 #include "core/text.hpp"
 
 #include <climits>
@@ -175,9 +176,7 @@ private:
             return of_variable(
                 name, value && !value->empty() ? *value : std::string(reference.substr(at + 2)));
         }
-        if (reference.starts_with("file:") && look_ == Look::Form) return std::string();
-        if (reference.starts_with("file:"))
-            return secret(secret_from_file(path_of(reference.substr(5))));
+        if (reference.starts_with("file:")) return file(reference.substr(5));
         if (reference.starts_with("command:")) return command(reference.substr(8));
         if (reference.starts_with("keyring:")) {
             const std::string command =
@@ -216,6 +215,32 @@ private:
     std::string path_of(std::string_view written) const {
         if (written.starts_with("~/")) return environment_.home + std::string(written.substr(1));
         return beside_the_file(server_, std::string(written), environment_);
+    }
+
+    // What lies in a checkout changes with it, and what was approved is the text that names it.
+    Result<std::string> file(std::string_view written) const {
+        const auto refused = [&] {
+            return Error{ErrorCode::Denied,
+                         std::string("${file:...} of a ") + name_of(server_.place.scope) +
+                             " file may not lead into its own folder, where it changes unapproved; "
+                             "write the value itself, or a file elsewhere, as ${file:~/PATH}"};
+        };
+        const bool ours = !from_project(server_.place.scope);
+        if (!ours && !written.starts_with('/') && !written.starts_with("~/")) return refused();
+        if (look_ == Look::Form) return std::string();
+        const auto path = path_of(written);
+        if (ours) return secret(secret_from_file(path));
+        const auto real = core::behind_links(path);
+        if (real.starts_with(folder_of_checkout())) return refused();
+        return secret(secret_from_file(real.empty() ? path : real));
+    }
+
+    // With its `/`. A file in a folder like `.patchbay` speaks for the one around it.
+    std::string folder_of_checkout() const {
+        auto folder = server_.place.file.substr(0, server_.place.file.rfind('/'));
+        if (const auto name = folder.rfind('/'); folder.compare(name + 1, 1, ".") == 0)
+            folder.resize(name);
+        return core::behind_links(folder) + "/";
     }
 
     bool runs_no_commands() const { return from_project(server_.place.scope); }

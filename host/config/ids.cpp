@@ -3,6 +3,7 @@
 #include "config/approval.hpp"
 #include "config/keys.hpp"
 #include "core/digest.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <map>
@@ -129,6 +130,13 @@ bool valid_id(std::string_view id) {
            std::all_of(id.begin(), id.end(),
                        [](char c) { return is_letter_or_digit(c) || c == '_' || c == '-'; }) &&
            id.find("__") == std::string_view::npos && !id.ends_with('_');
+}
+
+std::string bare_name(std::string_view name) {
+    auto bare = core::lower(core::seen(name));
+    std::erase_if(
+        bare, [](char c) { return std::string_view("-_. ").find(c) != std::string_view::npos; });
+    return bare;
 }
 
 void settle_ids(std::vector<Fragment>& fragments) {

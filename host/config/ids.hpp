@@ -18,6 +18,10 @@ inline constexpr std::size_t kIdBytes = 64;
 // before the first "__" of mcp__ID__TOOL is the id, and nobody else's.
 bool valid_id(std::string_view id);
 
+// What is left of a name without letter case, `-`, `_`, `.`, blanks and letters that nobody sees:
+// whoever writes one of two such names means the other.
+std::string bare_name(std::string_view name);
+
 // Gives every named server an id: its name where that is one already, else what is left of the name
 // with "-" for the rest, and six digits of its hash, or more, where that is not enough to tell it from
 // others. The name is kept in ServerEntry::written. The same names get the same ids in every file.

@@ -4,6 +4,9 @@
 #include "core/program.hpp"
 #include "core/text.hpp"
 
+#include <climits>
+
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace patchbay::config {
@@ -102,6 +105,29 @@ std::string fault_of_program(const Launch& launch, const Environment& environmen
     if (!*found) return found->error().message;
     const auto trouble = core::trouble_with_program(**found);
     return trouble.empty() ? std::string() : "command \"" + launch.command + "\": " + trouble;
+}
+
+void check_programs(Config& config, const Environment& environment) {
+    for (const auto& server : config.servers) {
+        auto launch = launch_of(server.settings);
+        if (!server.enabled || !launch) continue;
+        const auto& file = server.place.file;
+        launch->expands = server.expand;
+        launch->folder =
+            file.starts_with('/') ? file.substr(0, file.rfind('/')) : environment.working_directory;
+        const auto cwd = expanded(*launch, launch->cwd);
+        struct stat status {};
+        const bool lacks_cwd =
+            cwd && !cwd->empty() &&
+            (::stat(from(launch->folder, *cwd).c_str(), &status) != 0 || !S_ISDIR(status.st_mode));
+        const auto fault =
+            lacks_cwd ? "cwd \"" + core::printable(*cwd, PATH_MAX) + "\": there is no such folder"
+                      : fault_of_program(*launch, environment);
+        if (fault.empty()) continue;
+        config.diagnostics.push_back({Severity::Warning, server.place,
+                                      "server \"" + server.id + "\" would not start here: " + fault,
+                                      server.id});
+    }
 }
 
 std::string hint_of_cwd(const Server& server) {

@@ -33,6 +33,11 @@ std::optional<std::string> program_of(const Launch& launch, const Environment& e
 // Why it cannot be started; empty: it can, or a `${...}` decides.
 std::string fault_of_program(const Launch& launch, const Environment& environment);
 
+// A warning for each enabled server whose program or `cwd` is not here, unless a `${...}` decides. For
+// whoever asks what would not work: a start says it by itself, and a file may be meant for another
+// machine.
+void check_programs(Config& config, const Environment& environment);
+
 // Of a program that ended at once: an argument that is a file beside the configuration, while the
 // program was started somewhere else. Empty: there is none.
 std::string hint_of_cwd(const Server& server);

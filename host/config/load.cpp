@@ -14,23 +14,23 @@ namespace patchbay::config {
 namespace {
 
 // MCP_TOOL_TIMEOUT, in milliseconds: the default for servers that say nothing.
-void take_tool_timeout(const Environment& environment, MergeDefaults& defaults,
-                       std::vector<Diagnostic>& diagnostics) {
+void take_tool_timeout(const Environment& environment, const std::string& closed_by,
+                       MergeDefaults& defaults, std::vector<Diagnostic>& diagnostics) {
     const auto text =
         environment.variable ? environment.variable("MCP_TOOL_TIMEOUT") : std::nullopt;
     if (!text || text->empty()) return;
-    std::int64_t ms = 0;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), ms);
-    if (error != std::errc() || end != text->data() + text->size() || ms < 1 ||
-        ms > 31'622'400'000) {
-        std::string message = "ignored \"" + core::printable(*text, 40) +
-                              "\"; expected milliseconds from 1 to 31622400000";
+    const auto warn = [&](std::string message) {
         diagnostics.push_back({Severity::Warning,
                                {Scope::Session, "MCP_TOOL_TIMEOUT", 0, 0},
                                std::move(message),
                                {}});
-        return;
-    }
+    };
+    if (!closed_by.empty()) return warn("ignored: " + closed_by);
+    std::int64_t ms = 0;
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), ms);
+    if (error != std::errc() || end != text->data() + text->size() || ms < 1 || ms > 31'622'400'000)
+        return warn("ignored \"" + core::printable(*text, 40) +
+                    "\"; expected milliseconds from 1 to 31622400000");
     defaults = {std::chrono::milliseconds(ms), "MCP_TOOL_TIMEOUT"};
 }
 
@@ -53,7 +53,7 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
             const Approvals* approvals) {
     auto sources = discover(environment, plugins);
     MergeDefaults defaults;
-    if (sources.closed_by.empty()) take_tool_timeout(environment, defaults, sources.diagnostics);
+    take_tool_timeout(environment, sources.closed_by, defaults, sources.diagnostics);
     settle_ids(sources.fragments);
     withhold(sources.fragments, approvals, environment);
     Loaded loaded;
@@ -76,7 +76,8 @@ Loaded load(const Environment& environment, const std::vector<PluginFragment>& p
 
 Config check_file(const std::string& path, Scope scope, const Environment& environment,
                   const std::vector<PluginFragment>& plugins) {
-    auto fragments = discover(environment, plugins).fragments;
+    auto sources = discover(environment, plugins);
+    auto& fragments = sources.fragments;
     std::error_code none;
     const auto whole = std::filesystem::weakly_canonical(path, none);
     std::erase_if(fragments, [&](const auto& each) {
@@ -90,6 +91,11 @@ Config check_file(const std::string& path, Scope scope, const Environment& envir
         fragment.broken = true;
         fragment.diagnostics.push_back({Severity::Error, {scope, path, 0, 0}, "no such file", {}});
     }
+    if (!sources.closed_by.empty() && scope != Scope::Enterprise)
+        fragment.diagnostics.push_back({Severity::Warning,
+                                        {scope, path, 0, 0},
+                                        "it does not count: " + sources.closed_by,
+                                        {}});
     return merge(std::move(fragments));
 }
 

@@ -56,9 +56,16 @@ public:
             for (const auto& table : fragment.tables) take_table(table, fragment);
         }
         std::vector<std::string> defined;
-        for (const auto& [id, settled] : settled_)
-            if (settled.definition.entry || settled.withheld.entry) defined.push_back(id);
         for (const auto& [id, settled] : settled_) {
+            if (!settled.definition.entry && !settled.withheld.entry) continue;
+            defined.push_back(id);
+            bare_names_.emplace(bare_name(id), id);
+            for (const auto* voice : {&settled.definition, &settled.withheld})
+                if (voice->entry) bare_names_.emplace(bare_name(voice->entry->written), id);
+        }
+        bare_names_.erase("");
+        for (const auto& [id, settled] : settled_) {
+            if (denies_for_its_name(id, settled)) continue;
             if (settled.withheld.entry) tell_withheld(id, settled);
             if (settled.withheld.entry && !settled.definition.entry) continue;
             auto server =
@@ -134,8 +141,11 @@ private:
         // Overlays were said about the definition that is gone, but for those of equal strength.
         settled.contested =
             settled.contested && same_strength(*settled.overlays.back().source, source);
-        std::erase_if(settled.overlays,
-                      [&](const Voice& voice) { return !same_strength(*voice.source, source); });
+        const auto gone = std::stable_partition(
+            settled.overlays.begin(), settled.overlays.end(),
+            [&](const Voice& voice) { return same_strength(*voice.source, source); });
+        settled.overruled.insert(settled.overruled.end(), gone, settled.overlays.end());
+        settled.overlays.erase(gone, settled.overlays.end());
     }
 
     // Rules that could not be read are no reason to allow more: nothing is, until they are mended.
@@ -148,6 +158,25 @@ private:
     void forbid_all_of(const Source& source) {
         if (source.scope == Scope::Enterprise && !denied_by_)
             denied_by_ = config_.diagnostics.size();
+    }
+
+    // Whether an enterprise file adjusts a server that is not there, by a name that only looks
+    // different from that of one that is. What it forbids was meant for that one.
+    bool denies_for_its_name(const std::string& id, const Settled& settled) {
+        if (settled.definition.entry || settled.withheld.entry) return false;
+        for (const auto& [entry, source] : settled.overlays) {
+            if (source->scope != Scope::Enterprise) continue;
+            auto same = bare_names_.find(bare_name(id));
+            if (same == bare_names_.end()) same = bare_names_.find(bare_name(entry->written));
+            if (same == bare_names_.end()) continue;
+            forbid_all_of(*source);
+            note(Severity::Error, source->place(entry->mark),
+                 "server \"" + id + "\": no source defines it, and \"" + same->second +
+                     "\" differs only in letter case, \"-\", \"_\", \".\", blanks or what nobody "
+                     "sees; write that name");
+            return true;
+        }
+        return false;
     }
 
     void tell_withheld(const std::string& id, const Settled& settled) {
@@ -170,7 +199,8 @@ private:
     void judge_proposal(const std::string& id, const Voice& withheld, Proposal& proposal) {
         std::vector<Diagnostic> told;
         Origins unused;
-        proposal.server = compile(id, {withheld, {}, {}}, {defaults_, {}, hints_}, told, unused);
+        proposal.server =
+            compile(id, {.definition = withheld}, {defaults_, {}, hints_}, told, unused);
         if (proposal.server) pass_on(*proposal.server);
         for (const auto& each : told)
             if (each.severity == Severity::Error)
@@ -340,6 +370,7 @@ private:
     Config config_;
     Origins origins_;
     std::map<std::string, Settled> settled_;
+    std::map<std::string, std::string> bare_names_;               // to ids, of what is defined
     std::map<std::string, std::pair<const Source*, Mark>> said_;  // table keys and auth ids
     bool broken_permissions_ = false;                             // in the table being read
     std::optional<std::size_t> denied_by_;  // the diagnostic of an enterprise file, if one is

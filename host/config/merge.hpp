@@ -6,7 +6,8 @@
 //          would loosen the host (keys.hpp, May::NotProject).
 // Permissions: `deny` adds up over all scopes. `allow` of a stronger scope replaces a weaker one,
 //          but project and local files only narrow it, and enterprise narrows the result.
-// Enterprise: a broken file denies all; without `exclusive = false` only enterprise files count.
+// Enterprise: a broken file denies all, and so does an overlay on a server that is not there, if the
+//          name only looks different from that of one that is; without `exclusive = false` only enterprise files count.
 //
 // Threads: [any], pure: reads no file, clock or environment.
 // Errors:  none as a whole: what makes no sense is left out and named in `diagnostics`.

@@ -56,4 +56,8 @@ std::string to_string(const Diagnostic& diagnostic) {
            to_string(diagnostic.place) + ": " + diagnostic.message;
 }
 
+std::string why_disabled(const Server& server) {
+    return "disabled (" + to_string(server.place_of_rule("enabled")) + "); " + server.turn_on;
+}
+
 }  // namespace patchbay::config

@@ -11,6 +11,11 @@ namespace {
 
 namespace json = boost::json;
 
+// What the transports of plugins/common/net take.
+constexpr std::size_t kUrlBytes = 8192;
+constexpr std::size_t kHeaderNameBytes = 256;
+constexpr std::size_t kHeaderValueBytes = 8192;
+
 // What the transport's schema calls reserved: names in lower case, `x-*` for all that begin so.
 const json::array* reserved_headers(const json::value& schema) {
     boost::system::error_code none;
@@ -41,42 +46,121 @@ bool is_port(std::string_view text) {
            (error == std::errc() && end == text.data() + text.size() && port > 0 && port < 65536);
 }
 
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+bool is_hex(char c) {
+    return is_digit(c) || (core::lower(c) >= 'a' && core::lower(c) <= 'f');
+}
+
+// Of a name or, in brackets, of an IPv6 address, which may name its zone.
+bool is_host(std::string_view text) {
+    const bool address = text.find(':') != std::string_view::npos;
+    return std::all_of(text.begin(), text.end(), [&](char c) {
+        return is_digit(c) || (core::lower(c) >= 'a' && core::lower(c) <= 'z') || c == '-' ||
+               c == '.' || c == '_' || (address && (c == ':' || c == '%'));
+    });
+}
+
+// A host, and a port if there is one. Empty: it is that.
+std::string fault_of_authority(std::string_view text) {
+    if (text.find('@') != std::string_view::npos)
+        return "it holds a user name or password; use headers or bearer_token_env_var instead";
+    const bool address = text.starts_with('[');
+    const auto end = address ? text.find(']') : std::min(text.find(':'), text.size());
+    if (end == std::string_view::npos) return "expected a ] behind the address in brackets";
+    const auto host = address ? text.substr(1, end - 1) : text.substr(0, end);
+    const auto behind = text.substr(address ? end + 1 : end);
+    if (host.empty() || (!behind.empty() && behind.front() != ':'))
+        return "expected an address in brackets, and behind it nothing but :PORT";
+    if (!is_host(host) || (!address && host.find('%') != std::string_view::npos))
+        return "its host has a character that no host has; an international name is written in "
+               "its xn-- form";
+    if (!behind.empty() && !is_port(behind.substr(1)))
+        return "expected a port from 1 to 65535 behind the host";
+    return {};
+}
+
+// As plugins/common/net reads it, which nothing here may ask. Empty: it can be connected to.
+std::string fault_of(std::string_view url, bool web) {
+    const auto end = url.find("://");
+    const auto scheme = core::lower(url.substr(0, end == std::string_view::npos ? 0 : end));
+    const bool known =
+        scheme == "http" || scheme == "https" || (!web && (scheme == "ws" || scheme == "wss"));
+    if (!known)
+        return std::string("expected one that begins with ") +
+               (web ? "http:// or https://" : "ws:// or wss://");
+    if (url.size() > kUrlBytes)
+        return "expected one of at most " + std::to_string(kUrlBytes) + " bytes";
+    if (std::any_of(url.begin(), url.end(),
+                    [](char c) { return (c >= 0 && c <= 0x20) || c == 0x7f || c == '\\'; }))
+        return "expected one with no spaces, control characters or backslashes";
+    auto rest = url.substr(end + 3);
+    rest = rest.substr(0, rest.find('#'));
+    const auto authority = rest.substr(0, rest.find_first_of("/?"));
+    if (authority.empty() || authority.ends_with('@') || authority.starts_with(':'))
+        return "expected a host behind " + scheme + "://";
+    if (auto why = fault_of_authority(authority); !why.empty()) return why;
+    const auto target = rest.substr(authority.size());
+    for (auto at = target.find('%'); at != std::string_view::npos; at = target.find('%', at + 1))
+        if (at + 2 >= target.size() || !is_hex(target[at + 1]) || !is_hex(target[at + 2]))
+            return "it holds a % that is not followed by two hexadecimal digits";
+    return {};
+}
+
+// How much of it could be a header's name.
+std::size_t token_bytes(std::string_view name) {
+    std::size_t count = 0;
+    while (count < name.size() && core::is_token(name.substr(count, 1))) ++count;
+    return count;
+}
+
+// Empty: a header may have that value.
+std::string fault_of_value(std::string_view value) {
+    if (value.size() > kHeaderValueBytes)
+        return "is over " + std::to_string(kHeaderValueBytes) + " bytes";
+    if (core::trimmed(value) != value) return "begins or ends with a space";
+    if (std::any_of(value.begin(), value.end(),
+                    [](char c) { return (c >= 0 && c < 0x20 && c != '\t') || c == 0x7f; }))
+        return "holds a control character, perhaps a line break";
+    return {};
+}
+
 }  // namespace
 
-std::string trouble_with_url(const Server& server) {
+std::optional<RemoteTrouble> trouble_with_url(const Server& server) {
     const auto* value = server.settings.if_contains("url");
     if (!value || !value->is_string()) return {};
     const std::string_view url(value->get_string());
     if (url.find("${") != std::string_view::npos) return {};
     const bool web = is_web(server);
     if (!web && server.transport != "ws") return {};
-    const auto end = url.find("://");
-    const auto scheme = core::lower(url.substr(0, end == std::string_view::npos ? 0 : end));
-    const bool known =
-        scheme == "http" || scheme == "https" || (!web && (scheme == "ws" || scheme == "wss"));
-    const std::string expected = web ? "http:// or https://" : "ws:// or wss://";
-    if (!known) return "url: expected one that begins with " + expected;
-    const auto host = url.substr(end + 3, url.find_first_of("/?#", end + 3) - (end + 3));
-    const bool odd = std::any_of(url.begin(), url.end(),
-                                 [](char c) { return c == ' ' || (c >= 0 && c < 0x20); });
-    if (host.empty() || host.ends_with('@') || host.starts_with(':') || odd)
-        return "url: expected a host behind " + scheme + "://, and no spaces";
-    if (host.find('@') != std::string_view::npos)
-        return "url: it holds a user name or password; use headers or bearer_token_env_var instead";
-    const auto colon = host.find(':', host.starts_with('[') ? host.find(']') : 0);
-    if (colon != std::string_view::npos && !is_port(host.substr(colon + 1)))
-        return "url: expected a port from 1 to 65535 behind the host";
-    return {};
+    const auto why = fault_of(url, web);
+    return why.empty() ? std::optional<RemoteTrouble>() : RemoteTrouble{"url", "url: " + why};
 }
 
-std::string trouble_with_headers(const Server& server, const json::value& schema) {
+std::optional<RemoteTrouble> trouble_with_headers(const Server& server, const json::value& schema) {
     const auto* headers = server.settings.if_contains("headers");
     const auto* reserved = reserved_headers(schema);
     if (!headers || !headers->is_object() || !reserved) return {};
     for (const auto& header : headers->get_object()) {
-        if (is_reserved(core::lower(std::string_view(header.key())), *reserved))
-            return "headers: \"" + core::printable(std::string_view(header.key()), 80) +
-                   "\" is set by Patchbay itself and cannot be configured";
+        const std::string_view name(header.key());
+        const auto trouble = [&](const std::string& text) {
+            return RemoteTrouble{"headers." + std::string(name), "headers: " + text};
+        };
+        // Somebody may have written the value into it as well, so no more of it is shown.
+        if (!core::is_token(name) || name.size() > kHeaderNameBytes)
+            return trouble("the name that begins with \"" +
+                           core::printable(name.substr(0, token_bytes(name)), 80) +
+                           "\" cannot be a header's; expected up to " +
+                           std::to_string(kHeaderNameBytes) + " letters, digits and -");
+        const auto shown = "\"" + core::printable(name, 80) + "\"";
+        if (is_reserved(core::lower(name), *reserved))
+            return trouble(shown + " is set by Patchbay itself and cannot be configured");
+        const auto* value = header.value().if_string();
+        if (!value || value->find("${") != json::string::npos) continue;
+        if (const auto why = fault_of_value(*value); !why.empty())
+            return trouble(shown + ": its value " + why);
     }
     return {};
 }

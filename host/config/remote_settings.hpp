@@ -6,18 +6,26 @@
 
 #include "config/config.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
 
 namespace patchbay::config {
 
-// Empty: `url` can be what the server's transport connects to, or waits for `${...}`. Repeats nothing
-// of the address, which may hold a password.
-std::string trouble_with_url(const Server& server);
+// What the transport would refuse. `setting` is the one it is in, as origins name it: `url`,
+// `headers.X-Key`; `text` begins with that. Repeats nothing of an address or of a header's value,
+// which may hold a password.
+struct RemoteTrouble {
+    std::string setting, text;
+};
 
-// Empty: no header is one that the server's transport keeps to itself. Its schema says which:
-// `x-patchbay-reserved` of the property `headers`.
-std::string trouble_with_headers(const Server& server, const boost::json::value& schema);
+// None: `url` can be what the server's transport connects to, or waits for `${...}`.
+std::optional<RemoteTrouble> trouble_with_url(const Server& server);
+
+// None: each header can be sent, or waits for `${...}`, and none is one that the server's transport
+// keeps to itself. Its schema says which: `x-patchbay-reserved` of the property `headers`.
+std::optional<RemoteTrouble> trouble_with_headers(const Server& server,
+                                                  const boost::json::value& schema);
 
 // A token that a program, which gets no header, would never see: the key, and what to write. Empty:
 // none.

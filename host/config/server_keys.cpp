@@ -177,10 +177,12 @@ private:
             return;
         }
         std::vector<std::string> words;
-        if (!value.is(Node::Kind::List) || !take_texts(words, value).empty() || words.empty() ||
-            words.front().empty()) {
-            return complain("command", value, "a program, or a list that begins with one");
+        if (value.is(Node::Kind::List)) {
+            if (const auto wrong = take_texts(words, value); !wrong.empty())
+                return complaints_.push_back({value.mark, "command: " + wrong});
         }
+        if (words.empty() || words.front().empty())
+            return complain("command", value, "a program, or a list that begins with one");
         server_.settings["command"] = words.front();
         for (std::size_t i = 1; i < words.size(); ++i)
             more_args_.push_back(boost::json::string(words[i]));

@@ -49,28 +49,52 @@ std::vector<std::string> suffixes() {
     return known;
 }
 
-// Files that somebody most likely took for an enterprise file: `Enterprise.toml`, `enterprise.tml`.
-// What they forbid would be passed over in silence.
-std::vector<std::string> misnamed_enterprise(const std::string& directory) {
+// What editors and package managers leave beside a file.
+bool is_leftover(std::string_view name) {
+    if (name.ends_with('~') || name.starts_with(".#")) return true;
+    if (name.starts_with('#') && name.ends_with('#')) return true;
+    const auto last = name.substr(std::min(name.rfind('.'), name.size()));
+    return last == ".bak" || last == ".orig" || last == ".swp" || last.starts_with(".dpkg-") ||
+           last.starts_with(".rpm") || last.starts_with(".ucf-");
+}
+
+// Whether somebody most likely took it for an enterprise file or a folder of them: `Enterprise.toml`,
+// `enterprise.d`, `enterprice.json`. What that forbids would be passed over in silence.
+bool is_nearly_enterprise(const std::string& name) {
     static const core::Spelling stem("enterprise");
-    std::vector<std::string> paths;
+    const std::string seen(core::trimmed(core::lower(core::seen(name))));
+    if (is_leftover(seen)) return false;
+    if (seen.starts_with("enterprise")) return true;
+    const std::filesystem::path path(seen);
+    if (stem.distance(path.stem().string()).value_or(3) > 2) return false;
+    const auto known = suffixes();
+    return std::any_of(known.begin(), known.end(), [&](const std::string& one) {
+        return core::Spelling(one).distance(path.extension().string()).value_or(2) <= 1;
+    });
+}
+
+struct Listing {
+    std::vector<std::string> names;  // sorted
     std::error_code failed;
-    for (std::filesystem::directory_iterator each(directory, failed), end; !failed && each != end;
-         each.increment(failed)) {
-        const auto path = each->path();
-        const auto suffix = path.extension().string();
-        const auto known = suffixes();
-        const bool exact = path.stem() == "enterprise" &&
-                           std::find(known.begin(), known.end(), suffix) != known.end();
-        const bool kept_aside = suffix.ends_with('~');
-        if (exact || kept_aside || stem.distance(path.stem().string()).value_or(3) > 2) continue;
-        const bool near = std::any_of(known.begin(), known.end(), [&](const std::string& one) {
-            return core::Spelling(one).distance(suffix).value_or(2) <= 1;
-        });
-        if (near) paths.push_back(path.string());
-    }
-    std::sort(paths.begin(), paths.end());
-    return paths;
+};
+
+Listing list(const std::string& directory) {
+    Listing listing;
+    for (std::filesystem::directory_iterator each(directory, listing.failed), end;
+         !listing.failed && each != end; each.increment(listing.failed))
+        listing.names.push_back(each->path().filename().string());
+    std::sort(listing.names.begin(), listing.names.end());
+    return listing;
+}
+
+// Why what is there by the name of a folder is none; empty: it is one, or nothing is there.
+std::string fault_of_folder(const std::string& path) {
+    struct stat status;
+    if (::lstat(path.c_str(), &status) != 0)
+        return errno == ENOENT ? "" : std::string("cannot read it: ") + std::strerror(errno);
+    if (::stat(path.c_str(), &status) != 0)
+        return std::string("a link that leads to no folder: ") + std::strerror(errno);
+    return S_ISDIR(status.st_mode) ? "" : "not a folder";
 }
 
 class Discovery {
@@ -81,23 +105,7 @@ public:
         // First, since it decides whether the others are read at all; listed last.
         std::vector<Candidate> enterprise_places;
         std::vector<Fragment> enterprise;
-        for (const auto& path : named(environment_.enterprise_directory + "/enterprise")) {
-            auto& place =
-                enterprise_places.emplace_back(Candidate{Scope::Enterprise, path, {}, {}});
-            look(place, {Scope::Enterprise, 0, place.path}, enterprise);
-        }
-        for (const auto& path : misnamed_enterprise(environment_.enterprise_directory)) {
-            auto& place = enterprise_places.emplace_back(
-                Candidate{Scope::Enterprise, path, Candidate::Found::Broken,
-                          "not read: the name is expected to be one of enterprise" +
-                              core::join(suffixes(), ", enterprise")});
-            Fragment fragment;
-            fragment.source = {Scope::Enterprise, 0, path};
-            fragment.broken = true;
-            fragment.diagnostics.push_back(
-                {Severity::Error, fragment.source.place({}), place.note, {}});
-            enterprise.push_back(std::move(fragment));
-        }
+        enterprise_files(enterprise_places, enterprise);
         for (const auto& fragment : enterprise) {
             if (fragment.broken) out_.closed_by = fragment.source.file + " is broken";
         }
@@ -118,6 +126,39 @@ private:
     static void look(Candidate& place, Source source, std::vector<Fragment>& into) {
         auto fragment = read_source(place.path, std::move(source), place);
         if (place.found != Candidate::Found::Absent) into.push_back(std::move(fragment));
+    }
+
+    // A folder of enterprise files that may hold one which is not read is as bad as a broken file.
+    void enterprise_files(std::vector<Candidate>& places, std::vector<Fragment>& into) const {
+        const auto& folder = environment_.enterprise_directory;
+        const auto broken = [&](const std::string& path, Candidate::Found found, std::string why) {
+            places.push_back({Scope::Enterprise, path, found, std::move(why)});
+            auto& fragment = into.emplace_back();
+            fragment.source = {Scope::Enterprise, 0, path};
+            fragment.broken = true;
+            fragment.diagnostics.push_back(
+                {Severity::Error, fragment.source.place({}), places.back().note, {}});
+        };
+        if (auto fault = fault_of_folder(folder); !fault.empty())
+            return broken(folder, Candidate::Found::Unreadable, std::move(fault));
+        std::vector<std::string> read;
+        for (const auto& path : named(folder + "/enterprise")) {
+            auto& place = places.emplace_back(Candidate{Scope::Enterprise, path, {}, {}});
+            look(place, {Scope::Enterprise, 0, path}, into);
+            read.push_back(path);
+        }
+        const auto names = "enterprise" + core::join(suffixes(), ", enterprise");
+        const auto [there, failed] = list(folder);
+        if (failed && failed != std::errc::no_such_file_or_directory && into.empty())
+            broken(folder, Candidate::Found::Unreadable,
+                   "cannot list it: " + failed.message() + ", and it has none of " + names);
+        for (const auto& name : there) {
+            const auto path = folder + "/" + name;
+            if (std::find(read.begin(), read.end(), path) == read.end() &&
+                is_nearly_enterprise(name))
+                broken(path, Candidate::Found::Broken,
+                       "not read: the name is expected to be one of " + names);
+        }
     }
 
     // False when the enterprise file shuts this source out; the candidate says so.

@@ -255,8 +255,8 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
         }
         for (const auto& wrong :
              {trouble_with_url(server), trouble_with_headers(server, it->schema)}) {
-            if (!wrong.empty()) {
-                checker.fail(server, wrong);
+            if (wrong) {
+                checker.fail(server, wrong->setting, wrong->text);
                 return false;
             }
         }

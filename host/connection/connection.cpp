@@ -70,30 +70,33 @@ const registry::ServerSpec& Connection::spec() const {
     return impl_->spec;
 }
 void Connection::give_to(CallerNumber caller) {
-    impl_->audience.add(caller);
+    impl_->dialogue.audience.add(caller);
 }
 void Connection::release(CallerNumber caller) {
-    impl_->release(caller);
+    impl_->dialogue.release(caller);
 }
 void Connection::amend(registry::ServerSpec spec) {
     impl_->spec.config = std::move(spec.config);
 }
 State Connection::state() const {
-    return impl_->supervisor.shown();
+    return impl_->course.supervisor().shown();
 }
 bool Connection::late() const {
     // Its answer is its end.
-    const std::size_t streams = impl_->live && impl_->live->listen.is_open() ? 1 : 0;
-    return impl_->requests.late() || impl_->requests.pending().size() > streams;
+    const std::size_t streams = impl_->agreement.is_listening() ? 1 : 0;
+    const auto& requests = impl_->dialogue.requests;
+    return requests.late() || requests.pending().size() > streams;
 }
 const std::vector<protocol::Tool>& Connection::tools() const {
-    return impl_->tools.tools();
+    return impl_->dialogue.tools.tools();
 }
 const Error* Connection::tools_error() const {
-    return impl_->tools.error() ? &*impl_->tools.error() : nullptr;
+    const auto& error = impl_->dialogue.tools.error();
+    return error ? &*error : nullptr;
 }
 const protocol::Session* Connection::session() const {
-    return impl_->link.session ? &*impl_->link.session : nullptr;
+    const auto& session = impl_->dialogue.link.session;
+    return session ? &*session : nullptr;
 }
 
 namespace {
@@ -122,23 +125,24 @@ void tell_of_session(Status& status, const protocol::Session& session, std::size
 
 Status Connection::status() const {
     const auto& impl = *impl_;
-    Status status = impl.shown;
+    Status status = impl.course.shown();
     status.id = impl.spec.id();
     status.transport = impl.spec.config.transport;
     // A transport that is only being tried is not news yet.
-    if (!impl.agreed_transport.empty() && impl.agreed_transport != status.transport)
-        status.fallback_from = std::exchange(status.transport, impl.agreed_transport);
+    const auto& agreed = impl.choice.agreed();
+    if (!agreed.empty() && agreed != status.transport)
+        status.fallback_from = std::exchange(status.transport, agreed);
     status.place = impl.spec.config.place;
     status.state = state();
-    impl.reception.count(status);
-    status.notes = impl.tools.notes();
+    impl.dialogue.reception.count(status);
+    status.notes = impl.dialogue.tools.notes();
     // A list that failed before there was any is not one of no tools.
     const auto* error = tools_error();
     if ((status.state == State::Ready && !error) || !tools().empty()) status.tools = tools().size();
     if (error) status.tools_error = core::printable(error->message, 1000);
-    status.pending = impl.requests.pending().size();
-    if (const auto* agreed = session())
-        tell_of_session(status, *agreed, impl.context.terms.limits.description_bytes);
+    status.pending = impl.dialogue.requests.pending().size();
+    if (const auto* said = session())
+        tell_of_session(status, *said, impl.context.terms.limits.description_bytes);
     return masked(std::move(status));
 }
 
@@ -146,16 +150,16 @@ void Connection::connect(std::function<void()> settled) {
     impl_->connect(std::move(settled));
 }
 void Connection::warm_up() {
-    if (!impl_->why_put_off()) impl_->connect({});
+    if (!impl_->course.why_put_off()) impl_->connect({});
 }
 RequestId Connection::request(Caller& caller, Request request, ReplyHandler handler) {
     return impl_->request(caller.number(), std::move(request), std::move(handler));
 }
 void Connection::cancel(RequestId id, const std::string& reason) {
-    impl_->requests.cancel(id, reason);
+    impl_->dialogue.requests.cancel(id, reason);
 }
 void Connection::notify(const std::string& method, const std::string& members) {
-    impl_->requests.notify(method, members);
+    impl_->dialogue.requests.notify(method, members);
 }
 void Connection::close(std::function<void()> closed) {
     impl_->close(std::move(closed));
@@ -170,36 +174,37 @@ void Connection::refresh_tools(std::function<void(Result<void>)> fresh) {
         const auto* error = tools_error();
         return error ? Result<void>(*error) : Result<void>();
     };
-    if (impl.supervisor.is_ready()) {
-        const bool none = impl.link.session && !impl.link.session->can("tools");
-        if (!none && !impl.tools.fresh()) return impl.tools.join(std::move(fresh));
+    if (impl.course.supervisor().is_ready()) {
+        auto& tools = impl.dialogue.tools;
+        const bool none = session() && !session()->can("tools");
+        if (!none && !tools.fresh()) return tools.join(std::move(fresh));
         return impl.context.loop.defer(
             [fresh = std::move(fresh), known = outcome()] { fresh(known); });
     }
     // Connecting lists the tools; a connection that fails tells why.
     connect([this, watch = impl.lifetime.watch(), outcome, fresh = std::move(fresh)] {
         if (watch.expired()) return fresh(Error{ErrorCode::Unavailable, "the host is closing"});
-        if (impl_->supervisor.is_ready()) return fresh(outcome());
+        if (impl_->course.supervisor().is_ready()) return fresh(outcome());
         fresh(connection::why_not_ready(status()));
     });
 }
 
 void Connection::subscribe(Caller& caller, const std::string& uri, bool wanted,
                            ReplyHandler handler) {
-    impl_->wishes.subscribe(caller.number(), uri, wanted, std::move(handler));
+    impl_->dialogue.wishes.subscribe(caller.number(), uri, wanted, std::move(handler));
 }
 
 void Connection::set_log_level(Caller& caller, const std::string& level, ReplyHandler handler) {
     const auto number = caller.number();
-    if (impl_->supervisor.is_ready())
-        return impl_->wishes.set_log_level(number, level, std::move(handler));
+    if (impl_->course.supervisor().is_ready())
+        return impl_->dialogue.wishes.set_log_level(number, level, std::move(handler));
     // Which of the two ways it goes is known when a session is agreed on.
     connect([this, watch = impl_->lifetime.watch(), number, level, handler = std::move(handler)] {
         if (watch.expired()) return handler(Error{ErrorCode::Unavailable, "the host is closing"});
         if (!impl_->context.callers.find(number)) return;
-        if (impl_->supervisor.is_ready())
-            return impl_->wishes.set_log_level(number, level, handler);
-        handler(impl_->name.named(impl_->why_not_ready()));
+        if (impl_->course.supervisor().is_ready())
+            return impl_->dialogue.wishes.set_log_level(number, level, handler);
+        handler(impl_->name.named(impl_->course.why_not_ready()));
     });
 }
 

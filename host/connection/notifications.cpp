@@ -38,6 +38,11 @@ void Notifications::pass_on(const std::string& method, std::string_view params,
                                           : RequestId(0);
     const auto level = core::text_in(members, "level").value_or("");
 
+    // Of the request by which the connection listens for all: a caller who waits for the word about its
+    // own would take it for that.
+    if (method == "notifications/subscriptions/acknowledged" && named &&
+        !parts_.addressees.of_exchange(named))
+        return tell(nullptr, method, params);
     if (is_changed_list(method)) {
         if (auto* caller = listener(named)) return tell(caller, method, params);
         return tell(parts_.audience.numbers(), method, params);

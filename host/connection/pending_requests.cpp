@@ -50,6 +50,8 @@ void PendingRequests::hold(PendingRequest& pending, std::chrono::milliseconds mo
     arm(pending.due());
 }
 
+// What a person took to answer counts against nobody, except where the caller set the time-out and
+// so meant all of it.
 void PendingRequests::release(PendingRequest& pending) {
     constexpr auto never = core::Clock::time_point::max();
     const bool callers_own = pending.request.timeout.count() > 0 || pending.held_deadline == never;
@@ -97,6 +99,7 @@ std::vector<RequestId> PendingRequests::ids() const {
     return ids;
 }
 
+// One timer for all: a timer each would cost every call its start and its end.
 void PendingRequests::arm(core::Clock::time_point due) {
     if (due >= armed_for_ || due == core::Clock::time_point::max()) return;
     armed_for_ = due;
@@ -115,7 +118,7 @@ void PendingRequests::sweep() {
             next = std::min(next, pending.due());
     }
     arm(next);
-    std::sort(due.begin(), due.end());
+    std::sort(due.begin(), due.end());  // in the order in which they were asked
     for (const auto id : due) {
         if (find(id)) expired_(id);
     }

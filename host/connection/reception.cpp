@@ -22,7 +22,12 @@ const std::string* Reception::trouble() const {
 }
 
 std::string Reception::with_output(std::string text) const {
-    return output_.with_stderr(output_.with_strays(std::move(text), parts_.name.id()));
+    auto told = output_.with_stderr(output_.with_strays(std::move(text)));
+    return output_.has_strays() ? with_log(std::move(told), parts_.name.id()) : told;
+}
+
+std::string Reception::with_last_words(std::string text) const {
+    return with_log(output_.with_stderr(std::move(text)), parts_.name.id());
 }
 
 void Reception::count(Status& status) const {

@@ -52,6 +52,9 @@ public:
     const std::string* trouble() const;
     // `text` with what the server wrote.
     std::string with_stderr(std::string text) const { return output_.with_stderr(std::move(text)); }
+    std::string with_last_words(
+        std::string text) const;  // of a program: that, and where its log is
+    bool has_strays() const { return output_.has_strays(); }
     std::string with_output(std::string text) const;
     void count(Status& status) const;
 

@@ -202,6 +202,8 @@ void Requests::fail_unanswered(RequestId id, Error error) {
     finish(id, parts_.name.named(std::move(error)));
 }
 
+// Whatever ends a request ends it here: its place in the outbox, its questions, and the wait of a
+// connection that drains.
 PendingRequest Requests::take(RequestId id, bool answered) {
     auto entry = pending_.take(id);
     if (entry.stage == Stage::Queued) outbox_.take_back(entry.queued);
@@ -264,6 +266,7 @@ void Requests::end_channel() {
     keep_waiting();  // what the outbox held is not with the server
 }
 
+// Under a new id: an answer to the first sending may still come and must not count.
 void Requests::resend(RequestId id) {
     pending_.set_wire_id(id, next_id());
     auto& entry = *pending_.find(id);

@@ -27,12 +27,16 @@ std::string ServerOutput::with_stderr(std::string text) const {
     return text + "; stderr: " + core::log::masked(core::join(tail, " | "));
 }
 
-std::string ServerOutput::with_strays(std::string text, const std::string& server) const {
+std::string ServerOutput::with_strays(std::string text) const {
     if (strays_ == 0) return text;
     return text + "; it wrote " +
            (strays_ == 1 ? "a line that is" : std::to_string(strays_) + " lines that are") +
            " no JSON-RPC " + (strays_ == 1 ? "message: " : "messages, the first: ") +
-           core::log::masked(first_stray_) + "; see patchbay mcp logs " + core::shell_word(server);
+           core::log::masked(first_stray_);
+}
+
+std::string with_log(std::string text, const std::string& server) {
+    return text + "; see patchbay mcp logs " + core::shell_word(server);
 }
 
 }  // namespace patchbay::connection

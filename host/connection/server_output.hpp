@@ -18,12 +18,16 @@ public:
 
     // `text` with what is worth saying, appended.
     std::string with_stderr(std::string text) const;
-    std::string with_strays(std::string text, const std::string& server) const;
+    std::string with_strays(std::string text) const;
+    bool has_strays() const { return strays_ > 0; }
 
 private:
     std::deque<std::string> stderr_tail_;
     std::uint64_t strays_ = 0;
     std::string first_stray_;  // printable, in quotes
 };
+
+// `text` with where all of it is kept.
+std::string with_log(std::string text, const std::string& server);
 
 }  // namespace patchbay::connection

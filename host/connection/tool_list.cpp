@@ -123,6 +123,7 @@ Result<std::string> ToolList::take_page(const Reply& reply) {
         return over(limits.list_bytes, " bytes over its pages", "list_bytes");
     auto page = protocol::parse_tool_page(reply.result, limits);
     if (!page) return page.error();
+    for (auto& text : page->left_out) leave_out(std::move(text));
     for (auto& text : page->notes) note(std::move(text));
     for (auto& tool : page->tools)
         if (listing_->tools.size() < limits.tools_per_server && may_be_called(tool))
@@ -151,8 +152,12 @@ bool ToolList::may_be_called(const protocol::Tool& tool) {
         if (!marks->empty()) listing_->mirrored[tool.name] = std::move(*marks);
         return true;
     }
-    auto text =
-        "tool \"" + core::printable(tool.name, 128) + "\" was left out: " + marks.error().message;
+    leave_out("tool \"" + core::printable(tool.name, 128) +
+              "\" was left out: " + marks.error().message);
+    return false;
+}
+
+void ToolList::leave_out(std::string text) {
     const auto word = left_out_.next();
     if (word != core::FirstFew::Word::Nothing)
         core::log::warn(
@@ -160,7 +165,6 @@ bool ToolList::may_be_called(const protocol::Tool& tool) {
                              ? text
                              : "more tools were left out; `patchbay mcp status` names them"));
     note(std::move(text));
-    return false;
 }
 
 void ToolList::note(std::string text) {
@@ -173,7 +177,7 @@ void ToolList::publish(ToolListing listing, bool whole) {
     const auto repeated = std::unique(
         tools.begin(), tools.end(), [](const auto& a, const auto& b) { return a.name == b.name; });
     if (repeated != tools.end()) {
-        notes_.push_back("tools listed twice under one name were left out");
+        leave_out("tools listed twice under one name were left out");
         tools.erase(repeated, tools.end());
     }
     listed_ = std::make_shared<const catalogue::Listing>(

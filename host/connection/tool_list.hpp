@@ -103,6 +103,8 @@ private:
     Result<std::string> take_page(const Reply& reply);  // the next cursor; empty: the last page
     bool may_be_called(const protocol::Tool& tool);
     void note(std::string text);
+    // Told in the log as well: who misses a tool looks there first.
+    void leave_out(std::string text);
     void publish(ToolListing listing, bool whole);
     void done(const Result<void>& outcome);
 
@@ -115,8 +117,8 @@ private:
     std::shared_ptr<const catalogue::Listing> listed_ = std::make_shared<catalogue::Listing>();
     std::map<std::string, Marks> mirrored_;
     std::vector<std::string> notes_;
-    core::FirstFew left_out_;     // told in the log: tools that may not be called
-    std::optional<Error> error_;  // of the last list
+    core::FirstFew left_out_;                             // told in the log
+    std::optional<Error> error_;                          // of the last list
     std::optional<core::Clock::time_point> fresh_until_;  // none: stale
     core::Clock::time_point read_at_{};
     std::optional<ToolListing> listing_;

@@ -49,7 +49,13 @@ std::string TransportChoice::remembered_version(const KnownEra& known) const {
     return same ? known.version : std::string();
 }
 
+void TransportChoice::opening() {
+    initialize_status_ = 0;
+    agreed_.clear();
+}
+
 bool TransportChoice::next(Error& error) {
+    if (!agreed_.empty()) return false;
     const bool first = failures_.empty();
     tried_.push_back(current_);
     failures_.push_back(current_ + ": " + error.message);

@@ -31,12 +31,15 @@ public:
     // The revision that was agreed on by this transport; empty: it is not known.
     std::string remembered_version(const KnownEra& known) const;
 
-    // A channel is opened; and the HTTP status that refused its `initialize`.
-    void opening() { initialize_status_ = 0; }
+    // A channel is opened; the HTTP status that refused its `initialize`; it has led to a session.
+    void opening();
     void initialize_refused(unsigned http_status) { initialize_status_ = http_status; }
+    void session_agreed() { agreed_ = current_; }
+    // The one that the last session came about by; empty until there is one since the last opening.
+    const std::string& agreed() const { return agreed_; }
 
     // Moves on to the next transport of this attempt. False: this failure is the last word, and
-    // tells of the others.
+    // tells of the others; or the transport is the right one.
     bool next(Error& error);
 
 private:
@@ -44,7 +47,7 @@ private:
     std::string following(const Error& error) const;
 
     const config::Server& server_;
-    std::string current_;
+    std::string current_, agreed_;
     bool has_old_ = false;
     std::vector<std::string> tried_, failures_;  // without success; "http: why" for each
     unsigned initialize_status_ = 0;

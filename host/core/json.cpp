@@ -18,7 +18,7 @@ namespace {
 // Below this many members an object of the library is searched one by one, without a table.
 constexpr std::size_t kPlainMembers = 18;
 
-enum class Refused { No, Crowded, Repeated, Infinite };
+enum class Refused { No, Crowded, Many, Repeated, Infinite };
 
 // Hears one parse and builds the values; the library's own handler knows no bounds.
 struct Builder {
@@ -31,7 +31,7 @@ struct Builder {
 
     json::value_stack values;
     JsonLimits limits;
-    std::size_t crowd = 0;
+    std::size_t crowd = 0, count = 0;
     Refused refused = Refused::No;
     // Only for unique_keys: the keys of all open objects, and where each object's begin.
     std::vector<std::string> keys;
@@ -51,10 +51,12 @@ struct Builder {
             return refuse(Refused::Crowded, error);
         if (limits.unique_keys && !settle_keys()) return refuse(Refused::Repeated, error);
         values.push_object(members);
-        return true;
+        return counted(error);
     }
     bool on_array_begin(error_code&) { return true; }
-    bool on_array_end(std::size_t items, error_code&) { return values.push_array(items), true; }
+    bool on_array_end(std::size_t items, error_code& error) {
+        return values.push_array(items), counted(error);
+    }
     bool on_key_part(string_view part, std::size_t, error_code&) {
         if (limits.unique_keys) key.append(part.data(), part.size());
         return values.push_chars(part), true;
@@ -69,28 +71,31 @@ struct Builder {
     bool on_string_part(string_view part, std::size_t, error_code&) {
         return values.push_chars(part), true;
     }
-    bool on_string(string_view part, std::size_t, error_code&) {
-        return values.push_string(part), true;
+    bool on_string(string_view part, std::size_t, error_code& error) {
+        return values.push_string(part), counted(error);
     }
     bool on_number_part(string_view, error_code&) { return true; }
-    bool on_int64(std::int64_t number, string_view, error_code&) {
-        return values.push_int64(number), true;
+    bool on_int64(std::int64_t number, string_view, error_code& error) {
+        return values.push_int64(number), counted(error);
     }
-    bool on_uint64(std::uint64_t number, string_view, error_code&) {
-        return values.push_uint64(number), true;
+    bool on_uint64(std::uint64_t number, string_view, error_code& error) {
+        return values.push_uint64(number), counted(error);
     }
     bool on_double(double number, string_view, error_code& error) {
         // The library reads 1e999 as infinity, 0e999 as no number, and writes both as no JSON.
         if (std::isnan(number)) number = 0;
         if (!std::isfinite(number)) return refuse(Refused::Infinite, error);
-        return values.push_double(number), true;
+        return values.push_double(number), counted(error);
     }
-    bool on_bool(bool flag, error_code&) { return values.push_bool(flag), true; }
-    bool on_null(error_code&) { return values.push_null(), true; }
+    bool on_bool(bool flag, error_code& error) { return values.push_bool(flag), counted(error); }
+    bool on_null(error_code& error) { return values.push_null(), counted(error); }
     bool on_comment_part(string_view, error_code&) { return true; }
     bool on_comment(string_view, error_code&) { return true; }
 
 private:
+    bool counted(error_code& error) {
+        return ++count <= limits.values || refuse(Refused::Many, error);
+    }
     bool refuse(Refused why, error_code& error) {
         refused = why;
         error = json::error::size_mismatch;  // any: `refused` tells
@@ -108,13 +113,18 @@ private:
     }
 };
 
-Error unreadable(const Builder& builder, const json::error_code& error, std::size_t at) {
+Error unreadable(const Builder& builder, const json::error_code& error, std::size_t at,
+                 std::string_view text) {
     if (builder.refused == Refused::Crowded)
         return {ErrorCode::Limit,
                 "has more members in its objects than can be read safely: one object may have " +
                     std::to_string(static_cast<std::size_t>(std::sqrt(builder.limits.crowding))) +
                     ", or several large ones as many together as are no more work; no setting "
                     "changes that, its sender must say it in smaller parts"};
+    if (builder.refused == Refused::Many)
+        return {ErrorCode::Limit, "has more than " + std::to_string(builder.limits.values) +
+                                      " values; no setting changes that, its sender must say it in "
+                                      "smaller parts"};
     if (builder.refused == Refused::Infinite)
         return {ErrorCode::Limit, "has a number beyond 1.8e308, the largest that can be kept"};
     if (builder.refused == Refused::Repeated)
@@ -123,6 +133,9 @@ Error unreadable(const Builder& builder, const json::error_code& error, std::siz
     if (error == json::error::too_deep)
         return {ErrorCode::Limit, "is nested deeper than " + std::to_string(builder.limits.depth) +
                                       " levels (limit json_depth)"};
+    // The parser calls that a syntax error too, at the byte or in the middle of the character.
+    if (const auto valid = valid_utf8_bytes(text); valid <= at && valid < text.size())
+        return {ErrorCode::Protocol, "is not valid UTF-8 at byte " + std::to_string(valid + 1)};
     return {ErrorCode::Protocol,
             "is not valid JSON at byte " + std::to_string(at + 1) + ": " +
                 (error == json::error::extra_data ? "more than one value" : error.message())};
@@ -145,7 +158,7 @@ Result<json::value> parse_json(std::string_view text, JsonLimits limits) {
     const std::string_view given = text.empty() ? std::string_view("") : text;
     const std::size_t used = parser.write_some(false, given.data(), given.size(), error);
     if (!error && used < given.size()) error = json::error::extra_data;
-    if (error) return unreadable(builder, error, used);
+    if (error) return unreadable(builder, error, used, given);
     return builder.values.release();
 }
 

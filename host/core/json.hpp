@@ -1,7 +1,8 @@
 // The one door for JSON text: everything the host reads as a tree of values comes through here.
 //
-// Its bounds are ours and named in limits.hpp, not the library's defaults: nesting, and the work
-// that objects of many members may cause. The library's table of members can be filled so that
+// Its bounds are ours and named in limits.hpp, not the library's defaults: nesting, how many values
+// there are, which as a tree take a multiple of their text, and the work that objects of many members
+// may cause. The library's table of members can be filled so that
 // every key meets all others, and then reading takes the square of their number. A number that no
 // double holds is refused too: what was read can be written again.
 //
@@ -20,6 +21,7 @@
 #include <boost/json/value.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +30,7 @@ namespace patchbay::core {
 
 struct JsonLimits {
     std::size_t depth = Limits{}.json_depth;
+    std::size_t values = Limits{}.json_values;
     std::size_t crowding = Limits{}.json_crowding;
     bool unique_keys = false;  // else the last of equal keys counts
 };
@@ -35,6 +38,9 @@ struct JsonLimits {
 Result<boost::json::value> parse_json(std::string_view text, JsonLimits limits = {});
 // The same for text that has to be an object.
 Result<boost::json::object> parse_json_object(std::string_view text, JsonLimits limits = {});
+
+// For text that this user wrote, which may be as dense as it likes.
+inline constexpr std::size_t kAnyNumberOfValues = std::numeric_limits<std::size_t>::max();
 
 // What text costs that is read: its bytes, or kValueBytes for each value in it where that is more. A
 // tree of many small values takes a multiple of their text.

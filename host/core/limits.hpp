@@ -12,6 +12,8 @@ namespace patchbay::core {
 struct Limits {
     std::size_t message_bytes = 16u << 20;  // one JSON-RPC message, either direction
     std::size_t json_depth = 128;           // nesting of one message
+    // Values of one text that is read as a tree, each about 64 bytes there.
+    std::size_t json_values = 1'000'000;
     // Squares of the member counts of one message's larger objects, added up: one object may have
     // 8,192 members. More is time that its sender decides about, see json.hpp.
     std::size_t json_crowding = 8'192u * 8'192u;

@@ -189,6 +189,19 @@ std::string printable(std::string_view text, std::size_t most_bytes, bool lines)
     return out;
 }
 
+std::string seen(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        char32_t value = 0;
+        const std::size_t length = code_point(text, value);
+        const bool varies_another = value >= 0xFE00 && value <= 0xFE0F;
+        const auto piece = text.substr(0, std::max<std::size_t>(1, length));
+        if (length == 0 || (!is_unsafe(value) && !varies_another)) out += piece;
+        text.remove_prefix(piece.size());
+    }
+    return out;
+}
+
 std::string printable_json(std::string_view text) {
     std::string out;
     out.reserve(text.size());
@@ -227,13 +240,18 @@ std::string_view utf8_prefix(std::string_view text, std::size_t most_bytes) {
 }
 
 bool valid_utf8(std::string_view text) {
+    return valid_utf8_bytes(text) == text.size();
+}
+
+std::size_t valid_utf8_bytes(std::string_view text) {
+    const auto whole = text.size();
     while (!text.empty()) {
         char32_t value = 0;
         const std::size_t length = code_point(text, value);
-        if (length == 0) return false;
+        if (length == 0) break;
         text.remove_prefix(length);
     }
-    return true;
+    return whole - text.size();
 }
 
 std::string duration(std::chrono::milliseconds time) {
@@ -250,6 +268,14 @@ std::string lower(std::string_view text) {
     std::string out(text);
     for (auto& letter : out) letter = lower(letter);
     return out;
+}
+
+bool is_token(std::string_view text) {
+    constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
+    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+               kOthers.find(c) != std::string_view::npos;
+    });
 }
 
 std::string hex(std::span<const unsigned char> bytes) {

@@ -34,6 +34,9 @@ std::string did_you_mean(std::string_view wanted, const std::vector<std::string>
 // is replaced or cut, secrets (secrets.hpp) are masked: afterwards nobody could tell them.
 std::string printable(std::string_view text, std::size_t most_bytes, bool lines = false);
 
+// Without the letters that nobody sees, wherever they stand.
+std::string seen(std::string_view text);
+
 // The same JSON text for a terminal: what printable() replaces becomes \uXXXX, so that it still says
 // the same.
 std::string printable_json(std::string_view text);
@@ -42,6 +45,8 @@ std::string printable_json(std::string_view text);
 std::string_view utf8_prefix(std::string_view text, std::size_t most_bytes);
 
 bool valid_utf8(std::string_view text);
+// The bytes before the first that is not UTF-8; all when there is none.
+std::size_t valid_utf8_bytes(std::string_view text);
 
 // `1500 ms`, `20 s`.
 std::string duration(std::chrono::milliseconds time);
@@ -49,6 +54,9 @@ std::string duration(std::chrono::milliseconds time);
 // ASCII letters alone, whatever the locale: names of headers, schemes and variables.
 char lower(char letter);
 std::string lower(std::string_view text);
+
+// Of what a header's name may consist, and at least one: RFC 9110 section 5.6.2.
+bool is_token(std::string_view text);
 
 // Two lower-case digits a byte.
 std::string hex(std::span<const unsigned char> bytes);

@@ -1,6 +1,7 @@
 #include "protocol/envelope.hpp"
 
 #include "core/json.hpp"
+#include "core/text.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/serialize.hpp>
@@ -122,10 +123,13 @@ void cut_members(std::string_view inside, const std::vector<std::string_view>& k
     }
 }
 
-Error syntax_error(const json::error_code& error, std::size_t offset) {
+Error syntax_error(const json::error_code& error, std::size_t offset, std::string_view text) {
     if (error == json::error::too_deep) {
         return {ErrorCode::Limit, "message is nested too deep (limit json_depth)"};
     }
+    // The parser calls that a syntax error too, at the byte or in the middle of the character.
+    if (const auto valid = core::valid_utf8_bytes(text); valid <= offset && valid < text.size())
+        return {ErrorCode::Protocol, "message is not valid UTF-8 at byte " + std::to_string(valid)};
     return {ErrorCode::Protocol,
             "message is not valid JSON: " + error.message() + " at byte " + std::to_string(offset)};
 }
@@ -146,7 +150,7 @@ Result<const std::vector<Member>*> scan_object(std::string_view text, std::size_
     json::error_code error;
     const std::size_t used = parser.write_some(false, text.data(), text.size(), error);
     if (!error && used < text.size()) error = json::error::extra_data;
-    if (error) return syntax_error(error, used);
+    if (error) return syntax_error(error, used, text);
     if (!handler.top_is_object) {
         return Error{ErrorCode::Protocol, "message is not a JSON object"};
     }

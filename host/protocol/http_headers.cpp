@@ -16,14 +16,6 @@ namespace {
 constexpr const char* kMark = "x-mcp-header";
 constexpr double kSafeInteger = 9007199254740991.0;  // 2^53 - 1
 
-bool is_token(std::string_view text) {
-    constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
-    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-               kOthers.find(c) != std::string_view::npos;
-    });
-}
-
 // Values of these keywords are data, where a key of the mark's name means nothing.
 bool holds_data(std::string_view keyword) {
     return keyword == "default" || keyword == "const" || keyword == "enum" ||
@@ -96,7 +88,7 @@ private:
         if (!mark.is_string()) return fail("is not a string");
         const std::string_view name(mark.get_string().data(), mark.get_string().size());
         if (name.empty()) return fail("is empty");
-        if (!is_token(name))
+        if (!core::is_token(name))
             return fail("is \"" + core::printable(name, 64) + "\", which is no header name");
         if (!is_primitive(schema)) return fail("is on a type other than string, integer, boolean");
         const std::string header = "Mcp-Param-" + std::string(name);
@@ -163,7 +155,8 @@ Result<std::vector<MessageHeader>> mirrored_arguments(
     const std::vector<HeaderParameter>& parameters, std::string_view arguments, std::size_t depth) {
     std::vector<MessageHeader> headers;
     if (parameters.empty() || arguments.empty()) return headers;
-    const auto root = core::parse_json(arguments, {.depth = depth});
+    const auto root =
+        core::parse_json(arguments, {.depth = depth, .values = core::kAnyNumberOfValues});
     if (!root) return within("the arguments", {ErrorCode::Invalid, root.error().message});
     for (const auto& parameter : parameters) {
         const json::value* at = &*root;

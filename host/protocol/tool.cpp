@@ -70,14 +70,14 @@ bool split_tool(std::string_view definition,
 }
 
 // A tool is not lost for its schemas: whatever it takes is then for the server to judge.
-void mend_schemas(const std::string& tool, std::array<std::string, kKnown>& known,
-                  const core::Limits& limits, std::vector<std::string>& notes) {
-    const std::string name = "tool \"" + core::printable(tool, 128) + "\": ";
+void mend_schemas(Tool& tool, std::array<std::string, kKnown>& known, const core::Limits& limits,
+                  std::vector<std::string>& notes) {
+    const std::string name = "tool \"" + core::printable(tool.name, 128) + "\": ";
     auto& input = known[kInput];
-    const auto trouble = input.empty() ? "is missing" : trouble_with(input, limits);
-    if (!trouble.empty()) {
+    tool.schema_fault = input.empty() ? "is missing" : trouble_with(input, limits);
+    if (!tool.schema_fault.empty()) {
         input = R"({"type":"object","additionalProperties":true})";
-        note(notes, name + "its inputSchema " + trouble + ", so it takes any arguments");
+        note(notes, name + "its inputSchema " + tool.schema_fault + ", so it takes any arguments");
     }
     auto& output = known[kOutput];
     if (output.empty()) return;
@@ -89,7 +89,7 @@ void mend_schemas(const std::string& tool, std::array<std::string, kKnown>& know
 
 // Nothing: it is left out.
 std::optional<Tool> read_tool(std::string_view definition, const core::Limits& limits,
-                              std::vector<std::string>& notes) {
+                              ToolPage& page) {
     std::vector<std::pair<std::string, std::string_view>> members;
     const bool readable = split_tool(definition, members);
     Tool tool;
@@ -107,17 +107,23 @@ std::optional<Tool> read_tool(std::string_view definition, const core::Limits& l
     const auto written = name.front() == '"' ? core::parse_json(name) : Result<json::value>();
     const auto text = written ? core::text_of(*written) : std::nullopt;
     if (!text || text->empty()) {
-        note(notes, text ? "a tool with an empty name was left out"
-                         : "a tool without a name was left out");
+        note(page.left_out, text ? "a tool with an empty name was left out"
+                                 : "a tool without a name was left out");
+        return std::nullopt;
+    }
+    if (text->size() > kMostToolName) {
+        note(page.left_out, "tool \"" + core::printable(*text, 128) +
+                                "\": its name has more than " + std::to_string(kMostToolName) +
+                                " bytes and it was left out");
         return std::nullopt;
     }
     tool.name = *text;
     if (!readable) {
-        note(notes, "tool \"" + core::printable(tool.name, 128) + "\": it has more than " +
-                        std::to_string(kMostToolMembers) + " members and was left out");
+        note(page.left_out, "tool \"" + core::printable(tool.name, 128) + "\": it has more than " +
+                                std::to_string(kMostToolMembers) + " members and was left out");
         return std::nullopt;
     }
-    mend_schemas(tool.name, known, limits, notes);
+    mend_schemas(tool, known, limits, page.notes);
     for (std::size_t i = 0; i < kKnown; ++i)
         if (!known[i].empty()) append_member(tool.known, kKnownKeys[i], known[i]);
     tool.known.shrink_to_fit();
@@ -188,7 +194,7 @@ Result<ToolPage> parse_tool_page(std::string_view result, const core::Limits& li
     if (const auto* ms = read ? read->if_int64() : nullptr)
         page.ttl_ms = std::max<std::int64_t>(0, *ms);
     each_item(listed, [&](std::string_view item) {
-        if (auto tool = read_tool(item, limits, page.notes)) page.tools.push_back(std::move(*tool));
+        if (auto tool = read_tool(item, limits, page)) page.tools.push_back(std::move(*tool));
         return ++page.listed <= limits.tools_per_server;
     });
     return page;

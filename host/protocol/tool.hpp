@@ -1,10 +1,10 @@
 // One tool as a server lists it, and one page of tools/list.
 //
 // Threads: [value].
-// Errors:  a tool without a name is left out with a note, one whose input schema is missing or cannot
+// Errors:  a tool without a name is left out with the reason, one whose input schema is missing or cannot
 //          be used takes any arguments; a page that is no page is a Protocol error.
-// Limits:  core::Limits schema_bytes, schema_depth and tools_per_server; kMostToolMembers, and
-//          kMostToolNotes of a page.
+// Limits:  core::Limits schema_bytes, schema_depth and tools_per_server; kMostToolMembers, kMostToolName, and
+//          kMostToolNotes of each kind of a page.
 // Source:  MCP server/tools of each revision.
 #pragma once
 
@@ -21,7 +21,8 @@
 namespace patchbay::protocol {
 
 inline constexpr std::size_t kMostToolMembers = 1'000;
-inline constexpr std::size_t kMostToolNotes = 100;  // a server could cause one for each tool
+inline constexpr std::size_t kMostToolName = 4'096;  // bytes
+inline constexpr std::size_t kMostToolNotes = 100;   // a server could cause one for each tool
 
 struct Tool {
     std::string name;  // raw, as on the wire
@@ -29,6 +30,9 @@ struct Tool {
     // read below, then whatever else its server says of it. Text, for as a tree of values it could
     // take thirty times the room.
     std::string known, others;
+    // Why `input_schema` stands for one that could not be used ("is missing", ...); empty: it is the
+    // server's own.
+    std::string schema_fault = {};
 
     // An object within the limits schema_bytes and schema_depth, once parse_tool_page() made it.
     boost::json::value input_schema() const { return value("inputSchema"); }
@@ -45,7 +49,8 @@ struct ToolPage {
     std::size_t listed = 0;    // with those that were left out; one over tools_per_server at most
     std::string next_cursor;   // empty: the last page
     std::int64_t ttl_ms = -1;  // -1: not said
-    std::vector<std::string> notes;  // what was left out or mended, and why
+    std::vector<std::string> left_out;  // tools that cannot be called, and why
+    std::vector<std::string> notes;     // what was mended of others
 };
 
 // `result`: valid JSON.

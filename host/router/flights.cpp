@@ -61,6 +61,7 @@ void Flights::bound(CallId id, core::Clock::time_point begun, std::chrono::milli
                            });
 }
 
+// Counted a caller: one that floods a slow server must not take the room of the others.
 bool Flights::has_room(CallId id, const std::string& server, std::size_t bytes) {
     const auto before = waiting_.find({caller_of(id), server});
     const auto load = before == waiting_.end() ? Load() : before->second;
@@ -123,6 +124,7 @@ void Flights::end(CallId id, Result<Reply> outcome) {
     if (found == flights_.end()) return;  // cancelled before it got a server
     stop_timer(found->second);
     release(found->second);
+    // Off the books first: the handler may come back with another call.
     auto handler = std::move(found->second.handler);
     flights_.erase(found);
     handler(std::move(outcome));

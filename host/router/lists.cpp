@@ -67,6 +67,7 @@ private:
             return fail("failed: " +
                         (error ? core::printable(error->message, 500) : "unreadable error"));
         }
+        // What it takes as values, not as text: `[],` is three bytes there and sixty here.
         bytes_ += core::json_cost(reply.result);
         if (bytes_ > limits_.list_bytes)
             return too_much(limits_.list_bytes, "bytes over its pages", "list_bytes");
@@ -80,6 +81,7 @@ private:
         const auto* cursor = page->if_contains("nextCursor");
         if (!cursor || !cursor->is_string()) return listed_(std::move(items_));
         const std::string following(cursor->get_string());
+        // A server that goes in a circle would be asked for ever.
         if (!cursors_.insert(following).second) {
             return fail("repeats the cursor \"" + core::printable(following, 64) +
                         "\"; its list has no end");

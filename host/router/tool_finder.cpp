@@ -4,6 +4,7 @@
 #include "protocol/qualified_name.hpp"
 #include "router/flights.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -142,8 +143,14 @@ Error ToolFinder::why_missing(connection::CallerNumber caller, const std::string
             return {ErrorCode::NotFound, "server \"" + id + "\" has no tool " + wanted +
                                              "; did you mean \"" + entry->public_name + "\"?"};
     }
+    const auto listed = listed_names();
+    // Without the end that it got because no public name could be made of its own letters.
+    const auto longer = std::find_if(listed.begin(), listed.end(), [&](const auto& each) {
+        return each.starts_with(name + "_");
+    });
     return {ErrorCode::NotFound, "server \"" + servers.front() + "\" has no tool " + wanted +
-                                     core::did_you_mean(name, listed_names())};
+                                     (longer != listed.end() ? "; did you mean \"" + *longer + "\"?"
+                                                             : core::did_you_mean(name, listed))};
 }
 
 }  // namespace patchbay::router

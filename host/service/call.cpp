@@ -36,6 +36,20 @@ std::vector<std::string> with_near_servers(const Servers& known, const std::stri
     return names;
 }
 
+// "mcp__My Server__pid": by the name that a file has, which no id can be.
+std::optional<Error> called_by_its_file(const Servers& known, const std::string& name) {
+    const std::pair<const std::string, config::Config::Named>* longest = nullptr;
+    for (const auto& each : known.config().names)
+        if (name.starts_with("mcp__" + each.first + "__") &&
+            (!longest || each.first.size() > longest->first.size()))
+            longest = &each;
+    if (!longest) return std::nullopt;
+    auto error = *called_otherwise(known.config(), longest->first);
+    const auto tool = name.substr(std::string_view("mcp____").size() + longest->first.size());
+    error.message += ": mcp__" + longest->second.id + "__" + core::printable(tool, 80);
+    return error;
+}
+
 // Disabled, broken, not approved: and no definition of that name is in force.
 std::vector<std::string> out_of_order(const Servers& known) {
     const auto& config = known.config();
@@ -82,6 +96,7 @@ Error unknown_tool(const Servers& known, const std::string& name, Error error) {
     if (!servers.empty()) return within(none, known.no_such_server(servers.front()));
     if (name.starts_with("mcp__")) {
         if (protocol::servers_for(name, known.connections().ids()).empty()) {
+            if (auto otherwise = called_by_its_file(known, name)) return within(none, *otherwise);
             if (const auto near = core::did_you_mean(name, with_near_servers(known, name));
                 !near.empty())
                 error.message = none + ": no enabled server has this prefix" + near;

@@ -13,16 +13,6 @@ namespace {
 
 constexpr std::size_t kNamedServers = 20;
 
-// Where a server is turned off, and what turns it on; of one that a plugin brings, where it is
-// defined.
-std::string switch_of(const config::Config& config, const connection::Status& status) {
-    const auto found = std::find_if(config.servers.begin(), config.servers.end(),
-                                    [&](const auto& server) { return server.id == status.id; });
-    const bool known = found != config.servers.end();
-    return "(" + config::to_string(known ? found->place_of_rule("enabled") : status.place) + "); " +
-           (known ? found->turn_on : config::Server().turn_on);
-}
-
 }  // namespace
 
 policy::KnownTools listed_tools(connection::ConnectionPool& pool) {
@@ -69,8 +59,15 @@ Error Servers::no_such_server(const std::string& server) const {
     for (const auto& status : statuses()) {
         known.push_back(status.id);
         if (status.id != server) continue;
-        if (status.state == State::Disabled)
-            return {ErrorCode::NotFound, name + " is disabled " + switch_of(config_, status)};
+        if (status.state == State::Disabled) {
+            const auto found =
+                std::find_if(config_.servers.begin(), config_.servers.end(),
+                             [&](const config::Server& each) { return each.id == server; });
+            return {ErrorCode::NotFound,
+                    name + " is " +
+                        (found == config_.servers.end() ? std::string("disabled")
+                                                        : config::why_disabled(*found))};
+        }
         if (status.state == State::Untrusted) return {ErrorCode::Denied, status.last_error};
         // The message of its entry names the server already.
         return missing(

@@ -55,6 +55,7 @@ std::vector<Status> statuses_of_all(std::vector<Status> statuses,
         auto& status = statuses.emplace_back(kept_out(server.id, server.place, State::Disabled));
         status.transport = server.transport;
         status.enabled = false;
+        if (!server.enabled) status.notes.push_back(config::why_disabled(server));
     }
     // A checkout decides how many there are.
     std::unordered_map<std::string, std::size_t> at;

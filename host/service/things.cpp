@@ -72,6 +72,7 @@ std::string to_json(const ThingList& list, Kind kind) {
     return listed_json(words_of(kind).member, json::serialize(items), list.errors);
 }
 
+// Deferred, so that a listing of nothing ends as the others do: after its owner has hold of it.
 void ThingListing::list_of_all(Servers servers) {
     of_all_ = true;
     const auto ids = known_.connections().ids();
@@ -198,6 +199,8 @@ std::vector<std::string> offering(const ThingList& list, Kind kind, const std::s
     return servers;
 }
 
+// One server offers it and another could not be asked: the name may be meant for that one, and what
+// is sent along with it is for its eyes alone.
 std::optional<Result<NamedThing>> find_thing(const ThingList& list, Kind kind,
                                              const std::string& name) {
     const auto servers = offering(list, kind, name);

@@ -123,7 +123,10 @@ Task<std::optional<Record>> Flow::refreshed(const WebUrl& server, const std::str
     } else if (reason_ == "invalid_grant") {
         // The registration stays, and so does a token that nobody has refused: it lasts till its end.
         record->refresh_token.clear();
-        if (record->access_token == given_ || record->ended(now)) record->access_token.clear();
+        if (record->access_token == given_ || record->ended(now)) {
+            record->access_token.clear();
+            record->why_ended = reason_;
+        }
         co_await keep(*record);
     }
     co_return renewed;

@@ -30,6 +30,7 @@ constexpr Member kTexts[] = {
     {"token_endpoint", &Record::token_endpoint},
     {"revocation_endpoint", &Record::revocation_endpoint},
     {"dpop_key", &Record::dpop_key},
+    {"ended", &Record::why_ended},
 };
 
 std::int64_t seconds(const Document& document, const char* name) {

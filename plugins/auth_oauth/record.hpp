@@ -18,6 +18,7 @@ struct Record {
     std::string issuer, resource, server_url, principal;
     std::string token_endpoint, revocation_endpoint;
     std::string dpop_key;         // PEM; empty: a bearer token
+    std::string why_ended;        // by the server, the code of its error; empty: it has not
     std::int64_t expires_at = 0;  // unix seconds; 0: unknown
     std::int64_t obtained_at = 0;
 

@@ -59,6 +59,7 @@ public:
         if (refusal_) refusal_->body = std::move(body);
     }
     bool data(std::string_view& bytes) override { return exchange_->data(bytes); }
+    std::uint64_t unproven() const override { return exchange_->unproven(); }
     void end(const net::Trouble* trouble) override {
         exchange_->resumption_ended(trouble, refusal_ ? &*refusal_ : nullptr);
     }
@@ -72,6 +73,7 @@ Exchange::Exchange(HttpTransport& transport, const patchbay_message& message, sd
     : Task(transport.endpoint_.url),
       transport_(transport),
       id_(message.exchange),
+      is_request_(message.kind == PATCHBAY_MSG_REQUEST),
       body_(std::move(body)),
       method_(sdk::view(message.method)),
       protocol_(sdk::view(message.protocol)),

@@ -29,6 +29,8 @@ public:
     void whole(std::string&& body) override;
     bool data(std::string_view& bytes) override;
     void end(const net::Trouble* trouble) override;
+    // What answers a request is the host's to read.
+    std::uint64_t unproven() const override { return is_request_ && !settled_ ? id_ : 0; }
 
     // It is over for the host; what still comes is dropped.
     void conclude(patchbay_status code, std::string_view text, std::uint32_t flags = 0);
@@ -49,6 +51,7 @@ private:
 
     HttpTransport& transport_;
     const std::uint64_t id_;
+    const bool is_request_;
     const sdk::Body body_;
     const std::string method_, protocol_;
     const std::string session_;  // it was sent with

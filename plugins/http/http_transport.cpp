@@ -107,6 +107,7 @@ void HttpTransport::resume() {
 
 void HttpTransport::settle(std::uint64_t id) {
     const Turn turn(core_);
+    engine_.vouch(id);
     const auto found = exchanges_.find(id);
     if (found == exchanges_.end()) return;
     const auto exchange = found->second;

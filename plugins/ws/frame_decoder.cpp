@@ -30,8 +30,9 @@ Opcode opcode_of(unsigned char first) {
 
 }  // namespace
 
-std::optional<Received> FrameDecoder::next(std::string_view& bytes) {
-    for (;;) {
+// A frame comes in any number of pieces, its head too: nothing is taken for granted but one byte.
+std::optional<Received> FrameDecoder::next(std::string_view& bytes, std::size_t& frames) {
+    while (frames > 0) {
         while (!judged_) {
             if (bytes.empty()) return std::nullopt;
             if (head_size_ == 0) ++frames_;
@@ -44,8 +45,10 @@ std::optional<Received> FrameDecoder::next(std::string_view& bytes) {
         bytes.remove_prefix(part.size());
         left_ -= part.size();
         if (left_ > 0) return std::nullopt;
+        --frames;
         if (auto received = end_frame()) return received;
     }
+    return std::nullopt;
 }
 
 std::size_t FrameDecoder::whole_head() const {
@@ -61,6 +64,8 @@ std::uint64_t FrameDecoder::length() const {
     return length;
 }
 
+// All that a head can break is told before its payload is taken: a length that nobody would keep
+// must not be waited for.
 void FrameDecoder::judge_head() {
     if (head_[1] & kMaskBit) refuse("a masked frame");
     const auto size = length();

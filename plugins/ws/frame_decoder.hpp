@@ -37,9 +37,10 @@ class FrameDecoder {
 public:
     explicit FrameDecoder(std::size_t most) : most_(most) {}
 
-    // Takes off the front of `bytes` all up to the end of the next message, ping or close frame.
-    // Nothing: that was all of them, and more is to come. Pongs and empty messages are passed over.
-    std::optional<Received> next(std::string_view& bytes);
+    // Takes off the front of `bytes` all up to the end of the next message, ping or close frame, and
+    // every frame that ends off `frames`, down to none. Nothing: that was all of them, and more is to
+    // come, or `frames` is 0. Pongs and empty messages are passed over.
+    std::optional<Received> next(std::string_view& bytes, std::size_t& frames);
 
     // The number of the frame that has begun and is not whole; 0: there is none.
     std::uint64_t open_frame() const { return head_size_ > 0 ? frames_ : 0; }

@@ -13,7 +13,8 @@ using transport::ChannelCore;
 using Turn = ChannelCore::Turn;
 
 constexpr std::chrono::seconds kFarewellPatience{2}, kStandstill{30};
-constexpr std::size_t kBytesPerRound = 256u << 10;  // then others have their turn
+// Then others have their turn. A frame may have no byte but its head.
+constexpr std::size_t kBytesPerRound = 256u << 10, kFramesPerRound = 1024;
 
 constexpr const char* kNoThread = "no thread can be started";
 
@@ -107,7 +108,7 @@ void WsTransport::begin(const std::string& peer, std::string first_frames) {
     if (!core_.watch(stream_->fd(), events_, this, on_ready, watch_))
         return give_up(PATCHBAY_E_IO, "the host cannot watch the connection", kGoingAway);
     unread_ = std::move(first_frames);
-    if (!unread_.empty()) static_cast<void>(core_.post(this, on_posted));
+    if (!unread_.empty()) static_cast<void>(go_on_soon());
 }
 
 // ---- reading
@@ -118,7 +119,7 @@ void WsTransport::on_ready(void* self, std::uint32_t) noexcept {
         if (!transport.watch_) return;
         if (transport.core_.over()) return transport.say_farewell();
         static_cast<void>(transport.flush());  // what is wrong is read
-        if (!transport.paused_) transport.read();
+        if (!transport.paused_ && transport.unread_.empty()) transport.read();
         transport.await();
     });
 }
@@ -126,10 +127,12 @@ void WsTransport::on_ready(void* self, std::uint32_t) noexcept {
 // What is there, as far as the host wants it and others can wait.
 void WsTransport::read() {
     try {
+        auto frames = kFramesPerRound;
         const auto unread = std::exchange(unread_, {});
-        take(unread);
+        take(unread, frames);
         char buffer[net::ByteStream::kPiece];
-        for (std::size_t got = 0; got < kBytesPerRound && !paused_ && !core_.over();) {
+        for (std::size_t got = 0;
+             got < kBytesPerRound && unread_.empty() && !paused_ && !core_.over();) {
             const auto piece = stream_->receive(buffer);
             if (!piece) return;
             if (piece->empty())
@@ -140,7 +143,7 @@ void WsTransport::read() {
                                0, PATCHBAY_ERR_RETRYABLE);
             got += piece->size();
             frame_time_.moved(piece->size());
-            take(*piece);
+            take(*piece, frames);
             if (piece->size() < sizeof buffer) return;  // more of it is for the watch to tell
         }
     } catch (const FrameFault& fault) {
@@ -152,10 +155,10 @@ void WsTransport::read() {
     }
 }
 
-void WsTransport::take(std::string_view bytes) {
+void WsTransport::take(std::string_view bytes, std::size_t& frames) {
     while (!paused_) {
-        auto received = decoder_.next(bytes);
-        if (!received) return;
+        auto received = decoder_.next(bytes, frames);
+        if (!received) break;
         if (received->kind == Opcode::Close)
             return give_up(PATCHBAY_E_CLOSED, words_of(*received), kNormal, PATCHBAY_ERR_RETRYABLE);
         if (received->kind == Opcode::Ping)
@@ -165,6 +168,7 @@ void WsTransport::take(std::string_view bytes) {
             paused_ = true;
     }
     unread_ = bytes;
+    if (!paused_ && !unread_.empty()) static_cast<void>(go_on_soon());
 }
 
 void WsTransport::answer_ping(const std::string& payload) {
@@ -181,7 +185,7 @@ void WsTransport::resume() {
     const Turn turn(core_);
     if (!std::exchange(paused_, false) || core_.over()) return;
     // On the reactor's thread, as all reading; refused only by a host that is closing itself.
-    static_cast<void>(core_.post(this, on_posted));
+    static_cast<void>(go_on_soon());
 }
 
 // ---- writing
@@ -201,15 +205,19 @@ void WsTransport::cancel(std::uint64_t exchange) {
 }
 
 bool WsTransport::flush_soon() {
-    if (flush_posted_ || stream_->wants_to_write()) return true;
-    return flush_posted_ = core_.post(this, on_posted);
+    return stream_->wants_to_write() || go_on_soon();
+}
+
+bool WsTransport::go_on_soon() {
+    if (!posted_) posted_ = core_.post(this, on_posted);
+    return posted_;
 }
 
 void WsTransport::on_posted(void* self) noexcept {
     auto& transport = transport_of(self);
     transport.core_.enter("what waits", [&transport] {
         transport.core_.arrived();
-        transport.flush_posted_ = false;
+        transport.posted_ = false;
         if (transport.core_.over()) return;
         static_cast<void>(transport.flush());
         if (!transport.paused_ && !transport.unread_.empty()) transport.read();
@@ -233,8 +241,9 @@ bool WsTransport::flush() {
 void WsTransport::await() {
     const bool over = core_.over();
     const bool stuck = stream_->wants_to_write();
+    const bool reads = !paused_ && !over && unread_.empty();
     const auto events =
-        (paused_ || over ? 0u : ChannelCore::kReadable) | (stuck ? ChannelCore::kWritable : 0u);
+        (reads ? ChannelCore::kReadable : 0u) | (stuck ? ChannelCore::kWritable : 0u);
     if (events != events_) {
         if (((events ^ events_) & ChannelCore::kWritable) != 0)
             stream_->limit_standstill(stuck ? kStandstill : std::chrono::seconds(0));

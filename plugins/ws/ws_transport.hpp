@@ -11,8 +11,8 @@
 //          connection is the worker's alone; watches and timers end on the reactor's thread.
 // Errors:  the first is the channel's end: a close frame tells the server its code.
 // Limits:  FrameDecoder's and FrameQueue's (beyond those send() answers PAUSE until half are gone);
-//          FrameTime's for a frame that drips; kStandstill in which a server takes nothing of
-//          what waits.
+//          kBytesPerRound and kFramesPerRound of what comes; FrameTime's for a frame that drips;
+//          kStandstill in which a server takes nothing of what waits.
 // Follows: RFC 6455; neither extensions nor other subprotocols are offered, and none is taken.
 #pragma once
 
@@ -49,10 +49,11 @@ private:
     void begin(const std::string& peer, std::string first_frames);
 
     void read();
-    void take(std::string_view bytes);
+    void take(std::string_view bytes, std::size_t& frames);
     void answer_ping(const std::string& payload);
     bool flush();       // false: the connection takes no more
     bool flush_soon();  // false: the host is closing
+    bool go_on_soon();  // the same
     void await();       // has the watch tell of what is next
 
     void fail(const net::Trouble& trouble);
@@ -63,7 +64,7 @@ private:
     void broken(const std::string& why) override;
 
     static void on_ready(void* self, std::uint32_t events) noexcept;
-    static void on_posted(void* self) noexcept;  // by flush_soon() or resume()
+    static void on_posted(void* self) noexcept;  // by go_on_soon()
     static void on_over(void* self) noexcept;
 
     transport::ChannelCore core_;
@@ -75,13 +76,13 @@ private:
     FrameDecoder decoder_;
     FrameTime frame_time_;
     FrameQueue queue_;
-    std::string unread_;  // that came, and that the host wants later
+    std::string unread_;  // that came, and that the host wants later or the next round is for
     patchbay_op watch_ = 0;
     std::uint32_t events_ = transport::ChannelCore::kReadable;  // that are watched
     transport::Retry retry_ = transport::kUntilItListens;
     transport::Timer again_;
     transport::Timer patience_{core_, [this] { conclude(); }};
-    bool open_ = false, paused_ = false, flush_posted_ = false;
+    bool open_ = false, paused_ = false, posted_ = false;
 };
 
 }  // namespace patchbay::ws

@@ -338,6 +338,19 @@ TEST_F(HttpHeads, ThreadsAreGoneWhenThePluginIsShutDown) {
     }
 }
 
+TEST_F(HttpHeads, AConnectionIsAskedAgainOnlyBehindAnAnswerThatTheHostCouldUse) {
+    serve([](const Request&) -> Answer { return {ScriptedHttp::json(kAnswer)}; });
+    for (std::uint64_t exchange = 1; exchange <= 3; ++exchange) {
+        EXPECT_EQ(call("tools/call").status, PATCHBAY_OK);
+        channel_->settle(exchange);
+    }
+    EXPECT_EQ(server_->connections(), 1);
+    EXPECT_EQ(call("tools/call").status, PATCHBAY_OK) << "an answer, but to whom?";
+    EXPECT_EQ(call("tools/call").status, PATCHBAY_OK);
+    EXPECT_EQ(server_->connections(), 2);
+    EXPECT_EQ(server_->count("POST"), 5u) << "each was sent once";
+}
+
 TEST_F(HttpHeads, OnlyWhatDoesNoHarmIsSentAgainWhereAKeptConnectionWasLost) {
     for (const std::string plugin : {"http", "sse"}) {
         for (const std::string method : {"tools/list", "tools/call"}) {
@@ -352,6 +365,7 @@ TEST_F(HttpHeads, OnlyWhatDoesNoHarmIsSentAgainWhereAKeptConnectionWasLost) {
                 plugin);
             ASSERT_TRUE(channel_->until([&] { return channel_->opened_or_closed(); }));
             EXPECT_EQ(call("tools/call").status, PATCHBAY_OK);
+            if (plugin == "http") channel_->settle(1);
             const bool harmless = method == "tools/list";
             const auto end = call(method);
             EXPECT_EQ(end.status, harmless ? PATCHBAY_OK : PATCHBAY_E_CLOSED)

@@ -111,6 +111,7 @@ TEST_F(Http, KeepsItsConnections) {
     for (int i = 0; i < 100; ++i) {
         ask(i % 2 ? "json" : "stream", i);
         ASSERT_TRUE(ended(static_cast<std::size_t>(i) + 1));
+        channel_.settle(static_cast<std::uint64_t>(i) + 1);
     }
     EXPECT_LE(server_.connections(), 3);
 }
@@ -119,6 +120,7 @@ TEST_F(Http, AConnectionThatTheServerEndsIsNotAskedAgain) {
     for (int i = 0; i < 20; ++i) {
         ask(i % 2 ? "json" : "hangup", i);
         ASSERT_TRUE(ended(static_cast<std::size_t>(i) + 1));
+        channel_.settle(static_cast<std::uint64_t>(i) + 1);
     }
     EXPECT_EQ(server_.connections(), 10 + 1);
 }

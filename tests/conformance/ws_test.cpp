@@ -49,7 +49,16 @@ protected:
         loop_.after(std::chrono::milliseconds(5), [this] { look(); });
     }
 
+    // From now on, those that somebody else has.
+    void count_turns() {
+        loop_.post([this] {
+            ++turns_;
+            count_turns();
+        });
+    }
+
     core::Loop loop_;
+    int turns_ = 0;
     std::optional<WsServer> server_;
     PluginHost host_{loop_, "ws"};
     PluginChannel channel_{loop_, host_};
@@ -301,6 +310,21 @@ TEST_F(Ws, ManyPingsInOnePieceAreAllAnsweredByWhoIsRead) {
     EXPECT_FALSE(channel_.closed());
 }
 
+TEST_F(Ws, SmallFramesHaveManyRoundsAndOthersTheirTurnsInBetween) {
+    open(kFine);
+    count_turns();
+    for (const auto& small : {"\x8a\0"s, "\x81\0"s, "\x89\0"s}) {
+        std::string frames;
+        for (int i = 0; i < 30'000; ++i) frames += small;
+        const auto wanted = channel_.message_count() + 1;
+        server_->say(frames + WsServer::text("{}"));
+        turns_ = 0;
+        ASSERT_TRUE(channel_.until([&] { return channel_.message_count() == wanted; }));
+        EXPECT_GE(turns_, 20) << "a thousand a round";
+    }
+    EXPECT_FALSE(channel_.closed());
+}
+
 TEST_F(Ws, AFrameThatDripsHasThirtySecondsAndOneMoreForEvery16KiB) {
     host_.turn_timers(20);
     open(kFine, "\x81\x7f\0\0\0\0\0\x02\0\0{"s);
@@ -400,12 +424,14 @@ TEST_F(Ws, AServerThatTakesNoCloseFrameIsLeftInTwoSeconds) {
 }
 
 TEST_F(Ws, WhatWasSentJustBeforeClosingLeavesAheadOfTheCloseFrame) {
+    host_.turn_timers(1);
     open(kFine);
     ASSERT_EQ(channel_.send("{}"), PATCHBAY_OK);
     channel_.close();
     ASSERT_TRUE(channel_.until([&] { return channel_.closed() && server_->ended(); }));
     EXPECT_EQ(channel_.ended_with(PATCHBAY_OK), 1u);
     EXPECT_THAT(server_->frames(), testing::ElementsAre("1{}", "8\x03\xe8"));
+    EXPECT_THAT(host_.timers(), IsEmpty()) << "what has left is not waited for";
 }
 
 TEST_F(Ws, OverTlsMessagesOfAnySizeGoBothWays) {

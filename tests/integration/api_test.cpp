@@ -2,13 +2,8 @@
 #include "integration/home.hpp"
 #include "support/result_schema.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 namespace patchbay::test {
 namespace {
-
-namespace json = boost::json;
 
 class Api : public ::testing::Test {
 protected:

@@ -166,7 +166,7 @@ TEST_F(HttpPeers, AProgramThatBringsNoTokenIsOneOfItsAuthTable) {
 TEST_F(HttpPeers, ALineBreakOrAReservedNameInAConfiguredHeaderStopsNothingElse) {
     home.add_example("good");
     for (const auto& [headers, told] :
-         {std::pair<json::object, const char*>{{{"X-A", "b\r\nEvil: yes"}}, "header \"X-A\""},
+         {std::pair<json::object, const char*>{{{"X-A", "b\r\nEvil: yes"}}, "\"X-A\": its value"},
           {{{"Host", "evil"}}, "\"Host\" is set by Patchbay itself"}}) {
         add_peer("fine", {{"headers", headers}});
         const auto done = call();

@@ -1,16 +1,11 @@
 // Authorization servers that misbehave in every way we know: each is told, and the old login is kept.
 #include "integration/sign_in.hpp"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <csignal>
 
 namespace patchbay::test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 struct Misbehaviour {
     const char* mode;

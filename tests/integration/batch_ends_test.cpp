@@ -1,17 +1,10 @@
 // What ends before its answer in a batch: by `wait`, by `cancel`, by an interrupt.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <csignal>
 
 namespace patchbay::test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
-namespace json = boost::json;
 
 TEST(BatchOnTheCommandLine, AnswersEveryRequestThatAnInterruptEnds) {
     Home home;

@@ -2,19 +2,11 @@
 // ids, files of requests.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 namespace patchbay::test {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::SizeIs;
-using ::testing::StartsWith;
-namespace json = boost::json;
 
 TEST(BatchOnTheCommandLine, SaysWhatIsWrongWithAMember) {
     Home home;

@@ -2,9 +2,6 @@
 #include "integration/home.hpp"
 #include "integration/scripted_mcp.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -15,8 +12,6 @@
 
 namespace patchbay::test {
 namespace {
-
-namespace json = boost::json;
 
 // Servers that are counted from their start to when they are asked for their tools.
 class Starts {

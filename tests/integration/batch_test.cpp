@@ -1,9 +1,6 @@
 // `patchbay batch`: what BATCH.md promises, in both eras.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <csignal>
 #include <fstream>
 #include <sys/stat.h>
@@ -11,12 +8,8 @@
 namespace patchbay::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::SizeIs;
-namespace json = boost::json;
 
 std::string call(const std::string& id, const std::string& tool,
                  const std::string& arguments = "{}", const std::string& more = "") {
@@ -291,9 +284,28 @@ TEST_P(Batch, SubscribersHearOfUpdatesAndNoOthers) {
 TEST_P(Batch, AnUnheardNotificationEndsAWaitWithATimeOut) {
     const auto done = home.run(
         {"batch"},
-        "{\"id\":1,\"op\":\"wait\",\"method\":\"notifications/never\",\"timeout_ms\":50}\n");
+        "{\"id\":0,\"op\":\"ping\",\"server\":\"x\"}\n" + barrier("b") +
+            "{\"id\":1,\"op\":\"wait\",\"method\":\"notifications/never\",\"timeout_ms\":50}\n");
     EXPECT_EQ(done.exit_code, 1);
-    EXPECT_EQ(Lines(done.out).message(1), "no notifications/never within 50 ms");
+    EXPECT_EQ(Lines(done.out).message(1), "no notifications/never within 50 ms (timeout_ms)");
+}
+
+TEST_P(Batch, AWaitEndsWhenNobodyIsThereWhoCouldEndIt) {
+    home.add("dead", {{"command", "false"}, {"restart", false}});
+    const auto wait = [](const std::string& id, const std::string& more) {
+        return "{\"id\":" + id + ",\"op\":\"wait\",\"method\":\"n\"" + more + "}\n";
+    };
+    auto done = home.run({"batch"}, wait("1", "") + wait("2", R"(,"server":"x")") + barrier("3"));
+    EXPECT_EQ(done.exit_code, 1);
+    Lines lines(done.out);
+    EXPECT_EQ(lines.kind(1), "unavailable");
+    EXPECT_EQ(lines.message(1), "n cannot come: no server is connected");
+    EXPECT_EQ(lines.message(2), "n cannot come: server \"x\" is not connected");
+    EXPECT_EQ(lines.answer(3).at("ok"), true);
+    done = home.run({"batch"}, R"({"id":1,"op":"ping","server":"dead"})"
+                               "\n" +
+                                   wait("2", R"(,"server":"dead")"));
+    EXPECT_THAT(Lines(done.out).message(2), HasSubstr("n cannot come: server \"dead\""));
 }
 
 TEST_P(Batch, LogMessagesOfTheServerAreEvents) {
@@ -425,6 +437,24 @@ TEST(BatchOfModernServers, ABarrierWaitsForNoListenStream) {
     EXPECT_LT(lines.place(2), lines.place(3));
     EXPECT_LT(lines.place(3), lines.place(4));
     EXPECT_LT(lines.place(3), lines.place(1)) << "which ends with the input";
+}
+
+TEST(BatchOfModernServers, WhatIsAcknowledgedIsWhatALineAskedFor) {
+    Home home;
+    home.add_example("x", {"--era", "modern"});
+    Program batch(home.patchbay({"batch"}));
+    // The connection listens for itself as well, as soon as it is ready.
+    batch.send(
+        R"({"id":1,"op":"subscriptions/listen","server":"x","notifications":{"resourceSubscriptions":["example://text"]}}
+{"id":2,"op":"wait","method":"notifications/subscriptions/acknowledged"}
+)");
+    ASSERT_TRUE(batch.wait_for_out("\"id\":2,")) << batch.out() << batch.err();
+    const auto done = batch.finish();
+    EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
+    const auto told =
+        Lines(done.out).events("notification", "notifications/subscriptions/acknowledged");
+    ASSERT_THAT(told, SizeIs(1));
+    EXPECT_THAT(json::serialize(told[0]), HasSubstr("example://text"));
 }
 
 TEST(BatchOfModernServers, AListenStreamEndsWithTheInput) {

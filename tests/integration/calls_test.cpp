@@ -2,18 +2,13 @@
 #include "integration/home.hpp"
 #include "integration/scripted_mcp.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <csignal>
 #include <optional>
 
 namespace patchbay::test {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::EndsWith;
-using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
 struct Way {
@@ -141,6 +136,10 @@ TEST_P(Calls, ResourcesAndPromptsAreServedToo) {
     const auto prompt = home.run({"prompts", "get", "greet", "who=Ada", "style=formal"});
     EXPECT_EQ(prompt.exit_code, 0) << prompt.err;
     EXPECT_THAT(prompt.out, HasSubstr("Good day, Ada."));
+    const auto as_json = home.run({"prompts", "get", "greet", "who:=1"});
+    EXPECT_NE(as_json.exit_code, 0);
+    EXPECT_THAT(as_json.err, HasSubstr("\"who:=1\": := is for the arguments of tools; these are "
+                                       "strings, write 'who=1'\n"));
     const auto templates = home.run({"resources", "templates"});
     EXPECT_THAT(templates.out, HasSubstr("example://item/{n}"));
 }

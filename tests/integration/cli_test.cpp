@@ -1,20 +1,13 @@
 // The words and options that a command line is made of, and what a wrong one is told.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest-spi.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 
 namespace patchbay::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-namespace json = boost::json;
 
 TEST(CommandLine, NamesTheNearestVerbOfOneThatIsNotThere) {
     const Home home;

@@ -1,16 +1,8 @@
 // Configuration through the command line: places in messages, hints, exit codes, secrets.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 namespace patchbay::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-namespace json = boost::json;
 
 struct Faulty {
     const char* name;
@@ -68,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
                "config.yaml",
                "servers:\n  a:\n    url: htp://x\n",
                4,
-               {":2:3: server \"a\": url: expected one that begins with http:// or https://"}},
+               {":3:5: server \"a\": url: expected one that begins with http:// or https://"}},
         Faulty{"UrlWithoutHost",
                "config.yaml",
                "servers:\n  a:\n    url: https:///mcp\n",
@@ -78,17 +70,34 @@ INSTANTIATE_TEST_SUITE_P(
                "config.yaml",
                "servers:\n  a:\n    url: http://127.0.0.1:99999/mcp\n",
                4,
-               {":2:3: server \"a\": url: expected a port from 1 to 65535"}},
+               {":3:5: server \"a\": url: expected a port from 1 to 65535"}},
+        Faulty{"UrlWithABracketThatStaysOpen",
+               "config.yaml",
+               "servers:\n  a:\n    url: 'http://[::1/'\n",
+               4,
+               {":3:5: server \"a\": url: expected a ] behind the address in brackets"}},
         Faulty{"UrlWithAPassword",
                "config.yaml",
                "servers:\n  a:\n    url: http://u:pw@127.0.0.1/mcp\n",
                4,
-               {":2:3: server \"a\": url: it holds a user name or password"}},
+               {":3:5: server \"a\": url: it holds a user name or password"}},
         Faulty{"AHeaderOfOurs",
                "config.yaml",
                "servers:\n  a:\n    url: http://127.0.0.1/mcp\n    headers: {Cookie: x}\n",
                4,
-               {":2:3: server \"a\": headers: \"Cookie\" is set by Patchbay itself"}},
+               {":4:15: server \"a\": headers: \"Cookie\" is set by Patchbay itself"}},
+        Faulty{
+            "AHeaderWithANameThatIsNone",
+            "config.yaml",
+            "servers:\n  a:\n    url: http://127.0.0.1/mcp\n    headers: {X A: x}\n",
+            4,
+            {":4:15: server \"a\": headers: the name that begins with \"X\" cannot be a header's"}},
+        Faulty{
+            "AHeaderWithALineBreak",
+            "config.yaml",
+            "servers:\n  a:\n    url: http://127.0.0.1/mcp\n    headers:\n      X-A: \"a\\nb\"\n",
+            4,
+            {":5:7: server \"a\": headers: \"X-A\": its value holds a control character"}},
         Faulty{"ATokenThatReachesNothing",
                "config.toml",
                "[servers.a]\ncommand = \"x\"\nbearer_token_env_var = \"T\"\n",
@@ -348,6 +357,39 @@ TEST(ConfigOnTheCommandLine, ACheckedFileMayAdjustWhatAnotherDefines) {
                                "error: local config [^\n]*:2:1: [^\n]*\"env\" cannot change a "
                                "server[^\n]*\n[^\n]*:3:2: unknown table[^\n]*\n"))
         << "in the order of its lines";
+}
+
+TEST(ConfigOnTheCommandLine, ACheckTellsWhatWouldNotStartHere) {
+    Home home;
+    home.write("here/run", "");
+    const std::pair<json::object, const char*> cases[] = {
+        {{{"command", "no-such-program"}}, "no such program \"no-such-program\""},
+        {{{"command", "./here/run"}}, "./here/run\": not executable"},
+        {{{"command", "./here"}}, "./here\": "},
+        {{{"command", "sh"}, {"cwd", "nowhere"}}, "cwd \"nowhere\": there is no such folder"},
+        {{{"command", "sh"}, {"cwd", "here/run"}}, "cwd \"here/run\": there is no such folder"},
+        {{{"command", "${X}"}, {"expand", false}}, "${X}"},
+        {{{"command", "sh"}, {"cwd", "here"}}, nullptr},
+        {{{"command", "no-such-program"}, {"enabled", false}}, nullptr},
+        {{{"command", "${X:-sh}"}, {"cwd", "${Y}"}}, nullptr},
+        {{{"url", "http://127.0.0.1:1/"}}, nullptr},
+    };
+    for (const auto& [server, told] : cases) {
+        SCOPED_TRACE(json::serialize(server));
+        const auto file = home.write(
+            "x.json", json::serialize(json::object{{"servers", json::object{{"s", server}}}}));
+        for (const auto& words :
+             {Words{"config", "check", "x.json"}, Words{"config", "check", "--config", file}}) {
+            const auto done = home.run(words);
+            EXPECT_EQ(done.exit_code, 0) << "elsewhere it may be there";
+            if (told)
+                EXPECT_THAT(done.err, AllOf(StartsWith("warning: user config "),
+                                            HasSubstr("server \"s\" would not start here: "),
+                                            HasSubstr(told)));
+            else
+                EXPECT_EQ(done.err, "");
+        }
+    }
 }
 
 TEST(ConfigOnTheCommandLine, ShowPrintsWhatWasSet) {

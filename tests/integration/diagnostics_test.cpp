@@ -1,18 +1,10 @@
 // What is told about a configuration: where it is wrong, to whom, and when.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <unistd.h>
 
 namespace patchbay::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-namespace json = boost::json;
 
 TEST(AuthTables, RefusedSettingsAreAnErrorOfTheirFile) {
     Home home;
@@ -145,6 +137,45 @@ TEST_F(OddCheckout, HidesNoErrorOfAWholeFileOrOfThisRun) {
                 AllOf(HasSubstr("config.yaml:1:1: not YAML"), HasSubstr("MCP_TOOL_TIMEOUT")));
 }
 
+// Whatever asks for the server that it was meant for.
+const std::vector<Words> kAskForEx = {{"call", "mcp__ex__echo", "message=a"},
+                                      {"tools", "mcp__ex__*"},
+                                      {"tools", "--server", "ex"},
+                                      {"mcp", "status", "ex"},
+                                      {"mcp", "status"},
+                                      {"config", "check"}};
+
+TEST(Diagnostics, OfARuleForAServerOfNearlyThatNameAreToldByWhatAsksForIt) {
+    const struct {
+        const char* rule;
+        const char* says;
+    } rules[] = {{R"({"servers": {"exx": {"enabled": false}}})", "so nothing is turned off"},
+                 {R"({"servers": {"Ex": {"disabled_tools": ["echo"]}}})", "error: "},
+                 {R"({"servers": {"exx": {"tools": {"echo": "deny"}}}})", "error: "}};
+    for (const auto& rule : rules) {
+        for (const auto* how : {"--config", "PATCHBAY_CONFIG_JSON", "the user's own"}) {
+            Home home;
+            home.add_example("ex");
+            home.add_example("other");
+            Words flags;
+            if (how == std::string("--config"))
+                flags = {"--config", home.write("rules.json", rule.rule)};
+            else if (how == std::string("PATCHBAY_CONFIG_JSON"))
+                home.environment[how] = rule.rule;
+            else
+                home.write(home.user_config() / "config.json", rule.rule);
+            for (auto words : kAskForEx) {
+                SCOPED_TRACE(std::string(how) + " " + rule.rule + ": " + words.at(0));
+                words.insert(words.begin(), flags.begin(), flags.end());
+                EXPECT_THAT(home.run(words).err,
+                            AllOf(HasSubstr(rule.says), HasSubstr("did you mean \"ex\"?")));
+            }
+            flags.insert(flags.end(), {"call", "mcp__other__echo", "message=a"});
+            EXPECT_EQ(home.run(flags).err, "") << "it is not about that one";
+        }
+    }
+}
+
 // Patchbay where /etc is a folder of the test's own: in namespaces of its own, which not everybody
 // may have.
 class EnterpriseFile : public ::testing::Test {
@@ -208,6 +239,48 @@ TEST_F(EnterpriseFile, ThatIsExclusiveIsNamedWhereAServerIsMissing) {
     const auto other = "[servers.corp]\ncommand = \"" + example_server() + "\"\n";
     EXPECT_THAT(run(other, {"mcp", "status", "ex"}).err, why);
     EXPECT_THAT(run(other, {"call", "mcp__corp__no"}).err, Not(why)) << "the server is there";
+}
+
+TEST_F(EnterpriseFile, WithARuleForAServerOfNearlyThatNameIsToldByWhatAsksForIt) {
+    for (const auto& words : kAskForEx) {
+        const auto near = run("exclusive = false\n[servers.exx]\nenabled = false\n", words);
+        EXPECT_THAT(near.err, AllOf(HasSubstr("warning: enterprise config "),
+                                    HasSubstr("did you mean \"ex\"?")))
+            << words[0];
+        const auto same = run("exclusive = false\n[servers.EX]\nenabled = false\n", words);
+        EXPECT_EQ(same.exit_code, 4) << words[0];
+        EXPECT_THAT(same.err, AllOf(HasSubstr("server \"EX\": no source defines it, and \"ex\" "
+                                              "differs only in letter case"),
+                                    HasSubstr("so every server and tool is denied")));
+    }
+}
+
+TEST_F(EnterpriseFile, ThatIsExclusiveIsNamedForEachVariableAndFileThatDoesNotCount) {
+    const std::string exclusive = "[permissions]\ndeny = []\n";
+    const std::string why = "/etc/patchbay/enterprise.toml is exclusive\n";
+    home.environment["MCP_TOOL_TIMEOUT"] = "5";
+    home.environment["PATCHBAY_PLUGIN_PATH"] = "/nowhere";
+    EXPECT_THAT(run(exclusive, {"mcp", "list"}).err,
+                AllOf(HasSubstr("MCP_TOOL_TIMEOUT: ignored: " + why),
+                      HasSubstr("PATCHBAY_PLUGIN_PATH is not looked at: " + why)));
+    const auto file = (home.user_config() / "mcp.json").string();
+    const auto checked = run(exclusive, {"config", "check", file});
+    EXPECT_EQ(checked.exit_code, 0);
+    EXPECT_THAT(checked.err, HasSubstr(file + ": it does not count: " + why));
+    EXPECT_EQ(checked.out, "");
+}
+
+TEST_F(EnterpriseFile, ThatTurnsAServerOffIsForItsAdministrator) {
+    const std::string off = "exclusive = false\n[servers.ex]\nenabled = false\n";
+    const auto advice = HasSubstr(
+        "disabled (enterprise config /etc/patchbay/enterprise.toml:3:1); ask your administrator\n");
+    for (const Words& verb : {Words{"call", "mcp__ex__echo"}, Words{"tools", "--server", "ex"},
+                              Words{"mcp", "status", "ex"}}) {
+        const auto done = run(off, verb);
+        EXPECT_THAT(done.out + done.err, advice) << verb[0];
+    }
+    EXPECT_THAT(run(off, {"--set", "servers.ex.enabled=true", "config", "check"}).err,
+                AllOf(HasSubstr("--set: server \"ex\": enabled: it has no effect here"), advice));
 }
 
 TEST_F(EnterpriseFile, WhoseAllowListLacksAToolIsNamedAndNotTheUsersOwn) {

@@ -1,14 +1,8 @@
 // What somebody may have meant who wrote a word, a name or an argument wrong.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 namespace patchbay::test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 TEST(Hints, ForWordsThatAreNoVerb) {
     const Home home;

@@ -8,6 +8,8 @@
 #include "support/scratch_folder.hpp"
 
 #include <boost/json.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <filesystem>
 #include <map>
@@ -15,6 +17,12 @@
 #include <vector>
 
 namespace patchbay::test {
+
+namespace json = boost::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 using Words = std::vector<std::string>;
 

@@ -1,9 +1,6 @@
 // Ctrl-C while some servers have answered and others have not: what is known is told.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <csignal>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,11 +8,6 @@
 
 namespace patchbay::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-namespace json = boost::json;
 
 // `quick` answers at once, `slow` never.
 class Interrupted : public ::testing::Test {

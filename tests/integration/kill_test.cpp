@@ -1,9 +1,6 @@
 // The host is killed with SIGKILL, among servers that will not go. Nothing is left.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <csignal>
 #include <fstream>
 #include <sstream>

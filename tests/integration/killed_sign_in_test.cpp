@@ -10,8 +10,6 @@
 namespace patchbay::test {
 namespace {
 
-namespace json = boost::json;
-
 // Becomes the program of `command`.
 int exec(const Command& command) {
     std::vector<char*> argv, environment;

@@ -1,15 +1,8 @@
 // What becomes of output: printed, saved, as JSON, without secrets, or lost.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 namespace patchbay::test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
-namespace json = boost::json;
 
 TEST(CommandLine, SaysOnceThatItsOutputDidNotArrive) {
     Home home;
@@ -29,6 +22,35 @@ TEST(CommandLine, SaysOnceThatItsOutputDidNotArrive) {
         ASSERT_NE(at, std::string::npos) << words << ": " << done.err;
         EXPECT_EQ(done.err.find("cannot write", at + told.size()), std::string::npos) << words;
     }
+}
+
+// A log that is full, or a file that may not grow, is no reason to end: beyond RLIMIT_FSIZE the system
+// sends a signal that does.
+TEST(CommandLine, ALimitOfTheSizeOfFilesIsAnErrorOfWhatIsWrittenAlone) {
+    Home home;
+    home.add_example("x", {"--stderr-noise"});
+    home.write(".mcp.json", R"({"mcpServers": {"p": {"command": "sh"}}})");
+    struct Case {
+        const char *words, *into;
+        int exit_code;
+        const char *out, *err;
+    };
+    const Case cases[] = {
+        {"call mcp__x__echo message=hi", "", 0, "hi\n", ""},
+        {"batch", "", 0, "\"ok\":true", ""},
+        {"trust p --yes", "", 1, "", "File too large"},
+        {"config show", "> shown", 1, "", "error: cannot write to stdout: File too large\n"},
+    };
+    for (const auto& c : cases) {
+        auto command = home.patchbay({}, "{\"id\":1,\"op\":\"ping\",\"server\":\"x\"}\n");
+        command.argv = {"/bin/sh", "-c",
+                        "ulimit -f 0; exec '" + command.argv[0] + "' " + c.words + " " + c.into};
+        const auto done = run(command);
+        EXPECT_EQ(done.exit_code, c.exit_code) << c.words << ": " << done.err;
+        EXPECT_THAT(done.out, HasSubstr(c.out)) << c.words;
+        EXPECT_THAT(done.err, HasSubstr(c.err)) << c.words;
+    }
+    EXPECT_EQ(nothing_left(), "");
 }
 
 TEST(CommandLine, PrintsIntoNothingElseWhenItsOutputIsClosed) {

@@ -2,16 +2,8 @@
 #include "integration/home.hpp"
 #include "support/result_schema.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 namespace patchbay::test {
 namespace {
-
-namespace json = boost::json;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 // The only file that was remembered.
 std::filesystem::path remembered(const Home& home) {
@@ -60,6 +52,23 @@ TEST(ConfigPlan, KeepsWhatWasRememberedWhenTheFilesAreBroken) {
     EXPECT_EQ(refused.exit_code, 4);
     EXPECT_THAT(refused.err, AllOf(HasSubstr("config.toml:1"), HasSubstr("not remembered")));
     EXPECT_EQ(read_file(file), before);
+}
+
+TEST(ConfigPlan, EndsWith4WhenSomethingIsWrongWhetherAnythingIsRememberedOrNot) {
+    Home home;
+    configure(home, kBefore);
+    const auto file = remembered(home);
+    for (const char* wrong : {"[servers.b]\ncommand = \"b\"\nenabled = 5\n",
+                              "[servers.b]\ntransport = \"nope\"\n", "[servers.b\n"}) {
+        configure(home, std::string(kBefore) + wrong);
+        const auto plan = home.run({"config", "plan"});
+        EXPECT_EQ(plan.exit_code, 4) << wrong << plan.err;
+        EXPECT_NE(plan.out, "") << "as much of a plan as there can be";
+    }
+    std::filesystem::remove(file);
+    const auto none = home.run({"config", "plan"});
+    EXPECT_EQ(none.exit_code, 4);
+    EXPECT_THAT(none.err, AllOf(HasSubstr("config.toml:4"), HasSubstr("nothing is remembered")));
 }
 
 TEST(ConfigPlan, KeepsNoValueOfASetting) {

@@ -2,18 +2,12 @@
 // not.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <csignal>
 #include <fstream>
 
 namespace patchbay::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 namespace fs = std::filesystem;
 
 class Plugins : public ::testing::Test {
@@ -100,6 +94,9 @@ TEST_F(Plugins, OneThatIsNoLibraryIsRefusedWithAReason) {
     std::ofstream(library, std::ios::trunc) << "this is no library\n";
     for (const Words& words : {Words{"plugin", "doctor"}, Words{"plugin", "doctor", "--load"}}) {
         const auto doctor = home.run(words).out;
+        EXPECT_LT(doctor.find("refused: "), doctor.find(built("lib/patchbay/plugins/stdio")))
+            << "where it was looked for, ahead of what comes later:\n"
+            << doctor;
         const auto finding = doctor.find(library.parent_path() / "plugin.toml");
         ASSERT_NE(finding, std::string::npos) << doctor;
         const auto line = doctor.substr(finding, doctor.find('\n', finding) - finding);
@@ -173,6 +170,38 @@ TEST_F(Plugins, OnesThatAreTurnedOffByAWrongIdAreWarnedOf) {
     const auto right =
         home.run({"--set", "plugins.disabled=[\"dev.patchbay.tcp\"]", "config", "check"});
     EXPECT_THAT(right.err, Not(HasSubstr("plugins.disabled")));
+}
+
+TEST_F(Plugins, AFolderThatIsNamedAndHoldsNoneThatServesIsWarnedOf) {
+    const auto folder = home.work() / "plugins";
+    home.write("plugins/stdio/plugin.toml", "[plugin\n");
+    const auto refused = "warning: session config " + (folder / "stdio/plugin.toml").string() +
+                         ": this plugin is refused: ";
+    const struct {
+        Words flags;
+        const char* path;  // PATCHBAY_PLUGIN_PATH
+        std::string warning;
+    } cases[] = {
+        {{"--plugin-dir", folder}, "", refused},
+        {{}, folder.c_str(), refused},
+        {{"--set", "plugins.directories=[\"" + folder.string() + "\"]"}, "", refused},
+        {{"--set", "plugins.directories=[\"/nowhere\"]"},
+         "",
+         "warning: session config --set: plugins.directories: /nowhere: no such directory\n"},
+        {{},
+         "/nowhere:plugins",
+         "warning: session config PATCHBAY_PLUGIN_PATH: \"plugins\" is not looked at; expected an "
+         "absolute path\n"},
+    };
+    for (const auto& c : cases) {
+        SCOPED_TRACE(c.warning);
+        home.environment["PATCHBAY_PLUGIN_PATH"] = c.path;
+        auto words = c.flags;
+        words.insert(words.end(), {"call", "mcp__x__echo", "message=hi"});
+        const auto done = home.run(words);
+        EXPECT_EQ(done.out, "hi\n") << done.err;
+        EXPECT_THAT(done.err, HasSubstr(c.warning));
+    }
 }
 
 TEST_F(Plugins, AFolderOfTheCommandLineComesBeforeAllOthers) {

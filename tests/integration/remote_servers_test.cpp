@@ -251,6 +251,7 @@ TEST_F(RemoteServers, AModernServerTellsOfANewTool) {
     if (HasFatalFailure()) return;
     Program batch(home.patchbay({"batch"}));
     batch.send(R"({"id":1,"op":"tools/list","server":"s"}
+{"id":0,"op":"subscriptions/listen","server":"s","notifications":{"toolsListChanged":true}}
 {"id":2,"op":"wait","server":"s","method":"notifications/subscriptions/acknowledged"}
 )");
     ASSERT_TRUE(batch.wait_for_out("\"id\":2,")) << batch.out() << batch.err();

@@ -1,16 +1,8 @@
 // What configuration forbids, through the command line: who says so, and what turns it on again.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 namespace patchbay::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-namespace json = boost::json;
 
 TEST(ConfigOnTheCommandLine, ADisabledServerIsNotCalled) {
     Home home;

@@ -1,9 +1,6 @@
 // What status, sign-ins and places look like to a person and to a program.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <chrono>
 #include <map>
 #include <sstream>
@@ -12,12 +9,7 @@
 namespace patchbay::test {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
-namespace json = boost::json;
 
 // The rows of a table of two columns.
 std::map<std::string, std::string> rows_of(const std::string& out) {
@@ -131,6 +123,7 @@ protected:
 
 TEST_F(SignInsShown, WithWhoAndWhereAndUntilWhen) {
     keep({{"b", {{"plugin", "auth_oauth"}, {"issuer", "https://b.example"}, {"scope", "read"}}},
+          {"c", {{"plugin", "auth_oauth"}, {"ended", "invalid_grant"}, {"expires_at", 1}}},
           {"a",
            {{"plugin", "auth_oauth"},
             {"issuer", "https://a.example"},
@@ -142,12 +135,15 @@ TEST_F(SignInsShown, WithWhoAndWhereAndUntilWhen) {
     EXPECT_THAT(done.out,
                 ContainsRegex("^SERVER +ISSUER +WHO +SCOPE +EXPIRES *\n"
                               "a +https://a.example +ada +- +expired, renewed when used *\n"
-                              "b +https://b.example +- +read +unknown *\n$"));
+                              "b +https://b.example +- +read +unknown *\n"
+                              "c +- +- +- +ended; patchbay mcp login c *\n$"));
     EXPECT_EQ(json::parse(home.run({"mcp", "auth", "--json"}).out),
               json::parse(R"([{"server":"a","issuer":"https://a.example","scope":"",
-                  "renewable":true,"store":"file","principal":"ada","expires_at":1},
+                  "renewable":true,"ended":false,"store":"file","principal":"ada","expires_at":1},
                  {"server":"b","issuer":"https://b.example","scope":"read",
-                  "renewable":false,"store":"file"}])"));
+                  "renewable":false,"ended":false,"store":"file"},
+                 {"server":"c","issuer":"","scope":"","renewable":false,"ended":true,
+                  "store":"file"}])"));
 }
 
 TEST_F(SignInsShown, WithTheTimeThatIsLeftInTheUnitThatFits) {

@@ -4,19 +4,12 @@
 
 #include "support/scripted_http.hpp"
 
-#include <gmock/gmock.h>
-
 #include <csignal>
 #include <fstream>
 #include <sys/stat.h>
 
 namespace patchbay::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-namespace json = boost::json;
 
 TEST_F(SignIn, IsMissedByAStatusAsByACall) {
     start();
@@ -142,7 +135,9 @@ TEST_F(SignIn, NeedsAPersonAgainOnlyAfterTheServerHasRevokedIt) {
     const auto refused = call("who");
     EXPECT_EQ(refused.exit_code, 5);
     EXPECT_THAT(refused.err, HasSubstr("patchbay mcp login guarded"));
+    EXPECT_THAT(home.run({"mcp", "auth"}).out, HasSubstr("ended; patchbay mcp login guarded"));
     ASSERT_EQ(login().exit_code, 0);
+    EXPECT_THAT(home.run({"mcp", "auth"}).out, Not(HasSubstr("ended")));
     EXPECT_THAT(call("who").out, HasSubstr("alice"));
 }
 

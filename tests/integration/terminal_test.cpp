@@ -1,9 +1,6 @@
 // What a person at a terminal relies on: progress, colours, questions, interrupts.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cctype>
 #include <cerrno>
 #include <chrono>
@@ -18,10 +15,6 @@
 
 namespace patchbay::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 // A program whose three streams are one terminal of its own.
 class OnTerminal {

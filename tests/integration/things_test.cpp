@@ -1,17 +1,8 @@
 // What the verbs about resources, templates and prompts find, and say of what is not there.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 namespace patchbay::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
-namespace json = boost::json;
 
 TEST(CommandLine, APromptIsNotAskedForWithoutWhatItRequires) {
     Home home;

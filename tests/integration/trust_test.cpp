@@ -2,19 +2,11 @@
 #include "integration/home.hpp"
 #include "support/scripted_http.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <fstream>
 #include <sys/stat.h>
 
 namespace patchbay::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-namespace json = boost::json;
 
 // A checkout whose every word would leave `ran` behind or send a secret, were it obeyed.
 struct HostileCheckout {
@@ -278,7 +270,6 @@ TEST(Trust, AFileThatOthersMayWriteIsNamedByWhoeverMissesAServerOfIt) {
 }
 
 TEST(Trust, WhatWasApprovedOrRevokedIsToldInJsonToo) {
-    namespace json = boost::json;
     Home home;
     home.write(".mcp.toml", "[servers.a]\ncommand = \"/nowhere\"\n");
     const auto state_of_a = [&](const Words& words) {

@@ -1,20 +1,11 @@
 // What the verbs about servers and tools find, count and say of what is not there.
 #include "integration/home.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <map>
 #include <sstream>
 
 namespace patchbay::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
-namespace json = boost::json;
 
 TEST(CommandLine, ShowsALongNameToItsLimit) {
     Home home;
@@ -336,6 +327,13 @@ TEST(CommandLine, AToolThatIsNamedIsShownWithItsArguments) {
                                 HasSubstr("\nARGUMENT  TYPE    REQUIRED  DESCRIPTION\n"
                                           "message   string  yes       ")));
     EXPECT_THAT(home.run({"tools", "mcp__x__pid"}).out, HasSubstr("\nno arguments are declared\n"));
+    EXPECT_THAT(home.run({"tools", "mcp__x__echo", "--set", "limits.schema_bytes=1"}).out,
+                HasSubstr("\nits arguments are not known: the inputSchema that its server lists is "
+                          "over 1 bytes (limit schema_bytes); whatever you give is passed on\n"));
+    EXPECT_THAT(
+        home.run({"call", "mcp__x__echo", "message=hi", "--set", "limits.schema_bytes=1"}).err,
+        HasSubstr("note: mcp__x__echo: its inputSchema is over 1 bytes (limit schema_bytes), so "
+                  "the arguments are sent as they are"));
     EXPECT_THAT(home.run({"tools", "mcp__x__ech"}).out, StartsWith("mcp__x__echo  [x] "));
     EXPECT_THAT(home.run({"tools", "mcp__x__echo", "--set", "servers.x.tools.echo=\"deny\""}).out,
                 StartsWith("mcp__x__echo  (denied)\n"));

@@ -180,12 +180,14 @@ struct Catalogue::Impl {
     void refuse(PluginInfo& info, const std::string& why) {
         info.state = PluginState::Refused;
         info.reason = why;
-        // It was found well when only its manifest was looked at: one library, one finding.
-        std::erase_if(looked, [&](const Looked& finding) {
-            return finding.path == info.manifest_path && finding.ok &&
-                   finding.finding.starts_with("ok: ");
-        });
-        looked.push_back({info.place, info.manifest_path, "refused: " + why, false});
+        // It was found well when only its manifest was looked at: one library, one finding, where
+        // it was looked for.
+        for (auto& finding : looked) {
+            if (finding.path != info.manifest_path || !finding.finding.starts_with("ok: "))
+                continue;
+            finding.finding = "refused: " + why;
+            finding.ok = false;
+        }
     }
 
     void prepare(std::string_view kind, std::string_view name, Ready ready) {

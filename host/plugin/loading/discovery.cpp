@@ -46,6 +46,7 @@ Result<std::string> read_trusted(const std::string& path, std::size_t most_bytes
     const auto failed = [&](const std::string& why) {
         return Error{ErrorCode::Io, path + ": " + why};
     };
+    // O_NONBLOCK: a FIFO in its place must not hold up the search.
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return failed(std::strerror(errno));
     struct Closer {

@@ -22,13 +22,14 @@ void Connection::ask(const Url& url, const Outgoing& request, const HeaderList& 
     if (small) request_ += request.body;
     first_ = request_;
     second_ = small ? std::string_view() : request.body;
-    sent_ = false;
+    sent_ = hasty_ = false;
     parser_ = {};
     decoder_.reset();
     flush();
 }
 
 void Connection::flush() {
+    sending_ = unsent() > 0;
     while (unsent() > 0) {
         auto& next = first_.empty() ? second_ : first_;
         const auto put = stream_.write(next);
@@ -43,7 +44,9 @@ void Connection::flush() {
 
 std::optional<std::string_view> Connection::receive(char (&buffer)[kPiece]) {
     try {
-        return stream_.receive(buffer);
+        const auto got = stream_.receive(buffer);
+        hasty_ = hasty_ || (got && sending_);
+        return got;
     } catch (const Trouble& trouble) {
         broken(trouble.text);
     }
@@ -64,7 +67,8 @@ std::optional<Head> Connection::take_head(std::string_view& piece) {
     if (!parser_.feed(piece)) return std::nullopt;
     auto head = parser_.take();
     decoder_.emplace(head);
-    keeps_ = head.keeps() && decoder_->delimited();
+    const bool more = decoder_->over() && !piece.empty();
+    keeps_ = head.keeps() && decoder_->delimited() && !hasty_ && !more;
     return head;
 }
 

@@ -60,7 +60,8 @@ public:
     // The answer is complete.
     bool answered() const { return decoder_ && decoder_->over(); }
 
-    // It may be asked again: all is said on both sides, and the server keeps it.
+    // It may be asked again: all is said on both sides and nothing beyond, the answer came behind the
+    // whole request, and the server keeps it.
     bool reusable() const;
     // Nothing has come since, not even the end.
     bool fresh();
@@ -76,6 +77,8 @@ private:
     std::string request_;              // its head, and its body when that is small
     std::string_view first_, second_;  // what is still to be sent
     bool sent_ = false;                // a byte of it
+    bool sending_ = false;             // some of it was left at the last flush()
+    bool hasty_ = false;               // the answer began before all of it had gone
     HeadParser parser_;
     std::optional<BodyDecoder> decoder_;
     bool keeps_ = false;

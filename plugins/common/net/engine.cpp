@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::size_t kDrained = 64u << 10;  // of a body nobody wants, to keep its connection
 constexpr std::size_t kBytesPerSecond = 16u << 10;
-constexpr std::size_t kSlice = 16u << 10;  // of a stream, unpacked ahead of who takes it
-constexpr std::size_t kUnpackedATurn = 256u << 10;
+constexpr std::size_t kSlice = 16u << 10;        // of a stream, unpacked ahead of who takes it
+constexpr std::size_t kBytesATurn = 256u << 10;  // of all exchanges
+constexpr std::size_t kBytesAStep = 64u << 10;   // of one of them, then others have theirs
 
 const HeaderList kNoSecrets;
 
@@ -54,8 +55,8 @@ struct Line {
     patchbay_op watch = 0;
     std::uint32_t events = transport::ChannelCore::kReadable;  // that are watched
     Clock::time_point idle_since;
-    bool kept = false;   // it has carried an exchange behind another one
-    bool ended = false;  // idle and of no use: the reactor will drop it
+    std::uint64_t unproven = 0;  // of the task it carried last
+    bool ended = false;          // idle and of no use: the reactor will drop it
 };
 
 Task::Task(Url its_url) : url(std::move(its_url)) {}
@@ -268,12 +269,13 @@ bool Engine::advance(const TaskPtr& task) {
     const auto unsent = connection.unsent();
     connection.flush();
     const auto sent = unsent - connection.unsent();
-    if (paused_) return await(task, sent), false;
+    if (!paused_ && unpacked_ >= kBytesATurn) queue(task);
+    if (paused_ || it.queued_) return await(task, sent), false;
     const bool streams = it.take_ == Task::Take::Stream;
     if (!it.rest_.empty() || (streams && !it.body_.empty())) {
         const auto rest = std::exchange(it.rest_, {});
         if (streams ? read_stream(it, rest) : read(it, rest)) return true;
-        if (paused_ || !it.rest_.empty()) return await(task, sent), false;
+        if (paused_ || it.queued_) return await(task, sent), false;
     }
     char buffer[Connection::kPiece];
     auto piece = connection.receive(buffer);
@@ -329,10 +331,9 @@ bool Engine::read(Task& task, std::string_view piece) {
         case Task::Take::Whole: {  // finish() hands it on
             const auto most = task.body_limit();
             const bool cut = task.body_may_be_cut();
-            const auto turn = task.body_.size() + kUnpackedATurn;
+            const auto step = task.body_.size() + kBytesAStep;
             if (!piece.empty())
-                connection.take_body(piece, task.body_, cut ? SIZE_MAX : most,
-                                     cut ? std::min(most, turn) : turn);
+                unpack(task, piece, cut ? SIZE_MAX : most, cut ? std::min(most, step) : step);
             if (!cut || task.body_.size() < most) {
                 if (!piece.empty()) return go_on_later(task, piece), false;
                 task.torn_ = !cut && connection.answered() && connection.torn();
@@ -344,7 +345,7 @@ bool Engine::read(Task& task, std::string_view piece) {
         }
         case Task::Take::Nothing:
             while (!piece.empty() && task.drained_ <= kDrained) {
-                connection.take_body(piece, task.body_, SIZE_MAX, kSlice);
+                unpack(task, piece, SIZE_MAX, kSlice);
                 task.drained_ += std::exchange(task.body_, {}).size();
             }
             if (task.drained_ > kDrained) return true;
@@ -352,18 +353,36 @@ bool Engine::read(Task& task, std::string_view piece) {
     return connection.answered();
 }
 
+void Engine::unpack(Task& task, std::string_view& piece, std::size_t most, std::size_t enough) {
+    const auto before = task.body_.size();
+    task.line_->connection.take_body(piece, task.body_, most, enough);
+    unpacked_ += task.body_.size() - before;
+    if (unpacked_ >= kBytesATurn) call_back(on_called);  // which counts anew
+}
+
 // What a few bytes unpack to may be more than one turn is for: others have theirs in between.
 void Engine::go_on_later(Task& task, std::string_view rest) {
     task.rest_ = rest;
-    resumed_.push_back(task.shared_from_this());
-    if (resumed_.size() == 1) static_cast<void>(core_.post(this, on_resumed));
+    queue(task.shared_from_this());
+}
+
+// It has its turn behind those that came before it.
+void Engine::queue(const TaskPtr& task) {
+    if (std::exchange(task->queued_, true)) return;
+    resumed_.push_back(task);
+    call_back(on_called);
+}
+
+// On the reactor's thread, where connections end; refused only by a host that is closing itself.
+void Engine::call_back(transport::ChannelCore::Posted fn) {
+    if (!called_) called_ = core_.post(this, fn);
 }
 
 // Hands on what is there in slices, as far as the host wants more; what is left waits with the
 // task. True: that was all, or enough of it.
 bool Engine::read_stream(Task& task, std::string_view piece) {
     auto& connection = task.line_->connection;
-    for (std::size_t unpacked = 0;; unpacked += task.body_.size()) {
+    for (std::size_t step = 0;; step += task.body_.size()) {
         if (!task.body_.empty()) {
             std::string_view slice(task.body_);
             if (!task.data(slice)) return true;
@@ -371,8 +390,8 @@ bool Engine::read_stream(Task& task, std::string_view piece) {
         }
         if (paused_ && !task.body_.empty()) return task.rest_ = piece, false;
         if (piece.empty()) return connection.answered();
-        if (unpacked >= kUnpackedATurn) return go_on_later(task, piece), false;
-        connection.take_body(piece, task.body_, SIZE_MAX, kSlice);
+        if (step >= kBytesAStep || unpacked_ >= kBytesATurn) return go_on_later(task, piece), false;
+        unpack(task, piece, SIZE_MAX, kSlice);
     }
 }
 
@@ -381,9 +400,9 @@ bool Engine::read_stream(Task& task, std::string_view piece) {
 void Engine::await(const TaskPtr& task, std::size_t moved) {
     Task& it = *task;
     auto& line = *it.line_;
-    const auto events = (paused_ || !it.rest_.empty() ? 0u : transport::ChannelCore::kReadable) |
+    const auto events = (paused_ || it.queued_ ? 0u : transport::ChannelCore::kReadable) |
                         (line.connection.wants_to_write() ? transport::ChannelCore::kWritable : 0u);
-    if (paused_) held_.push_back(task);
+    if (paused_ && !std::exchange(it.queued_, true)) held_.push_back(task);
     if (events != line.events) core_.modify(line.watch, line.events = events);
 
     const bool begun = it.phase_ == Task::Phase::Waiting ? line.connection.head_begun()
@@ -421,31 +440,41 @@ void Engine::look_at_limits() {
 void Engine::resume() {
     if (!std::exchange(paused_, false)) return;
     for (const auto& task : std::exchange(held_, {})) {
+        task->queued_ = false;
         if (!task->line_) continue;
         task->limit_ = Clock::time_point::max();  // the time was ours
         if (task->rest_.empty() && (task->body_.empty() || task->take_ != Task::Take::Stream))
             await(task, 0);
         else
-            resumed_.push_back(task);
+            queue(task);  // no watch tells of what has been read
     }
-    // No watch tells of what has been read. On the reactor's thread, where connections end; refused
-    // only by a host that is closing itself.
-    if (!resumed_.empty()) static_cast<void>(core_.post(this, on_resumed));
+}
+
+// Still in the round that has had its bytes: what is posted by posted work is the next round's.
+void Engine::on_called(void* ctx) noexcept {
+    Engine& engine = *static_cast<Engine*>(ctx);
+    engine.core_.enter("the turns of exchanges", [&engine] {
+        engine.core_.arrived();
+        engine.called_ = false;
+        engine.call_back(on_resumed);
+    });
 }
 
 void Engine::on_resumed(void* ctx) noexcept {
     Engine& engine = *static_cast<Engine*>(ctx);
     const Turn turn(engine.core_);
     engine.core_.arrived();
+    engine.unpacked_ = 0;
     engine.guard([&] {
-        for (const auto& task : std::exchange(engine.resumed_, {})) {
-            if (!task->line_) continue;
-            if (engine.paused_)
-                engine.held_.push_back(task);
-            else
-                engine.step(task);
+        while (!engine.resumed_.empty() && engine.unpacked_ < kBytesATurn) {
+            const auto task = std::move(engine.resumed_.front());
+            engine.resumed_.pop_front();
+            task->queued_ = false;
+            if (task->line_) engine.step(task);
         }
     });
+    engine.called_ = false;
+    if (!engine.resumed_.empty() || engine.unpacked_ >= kBytesATurn) engine.call_back(on_resumed);
 }
 
 // ---- the end
@@ -457,7 +486,7 @@ void Engine::finish(const TaskPtr& task, const Trouble* trouble) {
         idle_.size() < kIdle) {
         line->task = nullptr;
         line->idle_since = Clock::now();
-        line->kept = line->kept || task->reused_;
+        line->unproven = task->unproven();
         idle_.push_back(std::move(line));
     }
     drop(std::move(line));
@@ -496,17 +525,17 @@ void Engine::stop() {
 // ---- connections that are kept
 
 // The one that was used last, if it is of use; null: there is none. The watch tells when the server
-// has ended one, so what is to be found out here is what came since the loop looked. That is asked,
-// with a system call, of one that has been idle for long or that the server has not kept yet: some
-// close behind each answer and do not say so.
+// has ended one or says something unasked, so what is to be found out here is what came since the
+// loop looked: it would be taken for the answer. Behind one whose answer was not its own every
+// answer would be the one before.
 std::unique_ptr<Line> Engine::take_idle(const Url& url) {
     const auto now = Clock::now();
     for (auto at = idle_.rbegin(); at != idle_.rend(); ++at) {
         auto& line = **at;
         if (line.ended || !line.connection.serves(url)) continue;
         const auto idle = now - line.idle_since;
-        const bool trusted = line.kept && idle < patience_.trust;
-        if (idle < kIdleLimit && (trusted || line.connection.fresh())) {
+        if (line.unproven != 0 && idle < kUnprovenLimit) continue;
+        if (line.unproven == 0 && idle < kIdleLimit && line.connection.fresh()) {
             auto found = std::move(*at);
             idle_.erase(std::next(at).base());
             return found;
@@ -515,6 +544,11 @@ std::unique_ptr<Line> Engine::take_idle(const Url& url) {
         line.connection.end();
     }
     return nullptr;
+}
+
+void Engine::vouch(std::uint64_t unproven) {
+    for (auto& line : idle_)
+        if (line->unproven == unproven) line->unproven = 0;
 }
 
 void Engine::drop_idle(Line& line) {

@@ -10,8 +10,9 @@
 // Errors:  told to the task's end(), once; what a task throws ends it, and what its end() throws
 //          ends the channel of the core.
 // Limits:  kConnections exchanges under way, others wait, and beyond kQueued of them or kQueuedBytes
-//          crowded() says so; about kUnpackedATurn of an answer in a turn; kWorkers that connect; kRedirects; Patience::answer for what has
-//          begun to come or to go, and a second for every 16 KiB of it.
+//          crowded() says so; about kBytesATurn of all answers in a round of the reactor, each in its
+//          turn; kWorkers that connect; kRedirects; Patience::answer for what has begun to come or to
+//          go, and a second for every 16 KiB of it.
 #pragma once
 
 #include "channel_core.hpp"
@@ -72,6 +73,9 @@ public:
     // of it, the task ends.
     virtual bool data(std::string_view& bytes) { return bytes = {}, true; }
     virtual void end(const Trouble* trouble) = 0;  // null: the answer is complete
+    // Not 0: whether the answer was its own is not known yet. Its connection carries nothing more
+    // before Engine::vouch() of this number.
+    virtual std::uint64_t unproven() const { return 0; }
 
 protected:
     // What whole() gets is not all of it.
@@ -96,6 +100,7 @@ private:
     unsigned redirects_ = 0;
     std::size_t drained_ = 0;
     bool reused_ = false, body_begun_ = false, crossed_ = false, counted_ = false;
+    bool queued_ = false;  // the engine will come back to it: held, or in line for its turn
     bool cut_ = false, torn_ = false;
     bool sent_before_ = false;  // on a connection that broke or redirected; it was asked again
 };
@@ -113,7 +118,6 @@ protected:
 struct Patience {
     std::chrono::milliseconds answer{30'000};  // for what has begun
     std::chrono::milliseconds look{1000};      // how often the limits are looked at
-    std::chrono::milliseconds trust{1};        // in a connection that has just been used
 };
 
 class Engine {
@@ -121,7 +125,7 @@ public:
     static constexpr std::size_t kConnections = 64, kWorkers = 32, kIdle = 64;
     static constexpr std::size_t kQueued = 1000, kQueuedBytes = 16u << 20;
     static constexpr unsigned kRedirects = 3;
-    static constexpr std::chrono::seconds kIdleLimit{50};
+    static constexpr std::chrono::seconds kIdleLimit{50}, kUnprovenLimit{1};
 
     Engine(transport::ChannelCore& core, Workers& pool, const Endpoint& endpoint,
            EngineOwner* owner = nullptr, Patience patience = {});
@@ -139,6 +143,8 @@ public:
     // More tasks wait than should; who asks is told by engine_has_room() when half of them are
     // gone.
     bool crowded();
+    // The answer of the task with this number was its own.
+    void vouch(std::uint64_t unproven);
 
 private:
     using TaskPtr = std::shared_ptr<Task>;
@@ -157,7 +163,10 @@ private:
     void redirect(Task& task, const Head& head);
     bool read(Task& task, std::string_view piece);
     bool read_stream(Task& task, std::string_view piece);
+    void unpack(Task& task, std::string_view& piece, std::size_t most, std::size_t enough);
     void go_on_later(Task& task, std::string_view rest);
+    void queue(const TaskPtr& task);
+    void call_back(transport::ChannelCore::Posted fn);
     void await(const TaskPtr& task, std::size_t moved);
     void look_at_limits();
     void finish(const TaskPtr& task, const Trouble* trouble);
@@ -166,6 +175,7 @@ private:
     void drop(LinePtr line);
 
     static void on_ready(void* ctx, std::uint32_t events) noexcept;
+    static void on_called(void* ctx) noexcept;
     static void on_resumed(void* ctx) noexcept;
     template <class Work>
     void guard(Work work) noexcept;
@@ -177,14 +187,16 @@ private:
     const Patience patience_;
     std::unordered_set<TaskPtr> tasks_;
     std::deque<TaskPtr> waiting_, dialing_;
-    std::vector<TaskPtr> held_;     // with something to read, until resume()
-    std::vector<TaskPtr> resumed_;  // with something that was received before, until on_resumed()
+    std::vector<TaskPtr> held_;    // with something to read, until resume()
+    std::deque<TaskPtr> resumed_;  // with something to read, in the order of their turns
     std::vector<LinePtr> idle_;
     // Looks at the tasks' limits while there are some.
     transport::Timer limits_;
     std::size_t under_way_ = 0, workers_ = 0;
     std::size_t waiting_bytes_ = 0;  // of the bodies in waiting_
+    std::size_t unpacked_ = 0;       // bytes of answers since the last on_resumed()
     bool stopped_ = false, paused_ = false, crowded_ = false, admitting_ = false;
+    bool called_ = false;  // on_resumed() will come, or goes on
 };
 
 }  // namespace patchbay::net

@@ -20,7 +20,7 @@ void SseParser::restart() {
     type_.clear();
     data_.clear();
     id_ = last_id_;
-    has_data_ = after_cr_ = false;
+    has_data_ = has_id_ = after_cr_ = false;
     bom_ = 0;
 }
 
@@ -83,7 +83,9 @@ void SseParser::field(std::string_view name, std::string_view value) {
         data_ += value;
         has_data_ = true;
     } else if (name == "id") {
-        if (is_field_value(value)) id_ = value;
+        if (!is_field_value(value)) return;
+        id_ = value;
+        has_id_ = true;
     } else if (name == "retry") {
         long ms = 0;
         const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), ms);
@@ -95,9 +97,10 @@ void SseParser::field(std::string_view name, std::string_view value) {
 }
 
 bool SseParser::dispatch(const Taker& taker) {
-    last_id_ = id_;
+    // A long id is not copied for every blank line, of which a few packed bytes make very many.
+    if (std::exchange(has_id_, false)) last_id_ = id_;
+    if (!std::exchange(has_data_, false)) return type_.clear(), true;
     Event event{std::exchange(type_, {}), std::exchange(data_, {})};
-    if (!std::exchange(has_data_, false)) return true;
     if (event.type.empty()) event.type = "message";
     return taker(std::move(event));
 }

@@ -46,7 +46,7 @@ private:
     const std::size_t most_;
     std::string pending_;  // of a line whose end has not come
     std::string type_, data_, id_, last_id_;
-    bool has_data_ = false, after_cr_ = false;
+    bool has_data_ = false, has_id_ = false, after_cr_ = false;
     std::size_t bom_ = 0;  // its bytes seen; 3: past it
     long retry_ms_ = -1;
 };

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
+#include <poll.h>
 #include <string>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -107,6 +109,89 @@ TEST(AskTerminal, WhatIsTypedAheadAnswersNoOtherQuestion) {
 
 TEST(AskTerminal, ATerminalThatIsGoneDeclines) {
     EXPECT_EXIT(lose_the_terminal(), ::testing::ExitedWithCode(0), "asks: one");
+}
+
+// What types at a terminal that is the child's own, with its Ctrl-C a signal.
+class OwnTerminal {
+public:
+    OwnTerminal() {
+        ::sigemptyset(&interrupt_);
+        ::sigaddset(&interrupt_, SIGINT);
+        ::sigprocmask(SIG_BLOCK, &interrupt_, nullptr);
+        ::setsid();
+        typing_ = ::posix_openpt(O_RDWR | O_NOCTTY);
+        if (typing_ < 0 || ::grantpt(typing_) != 0 || ::unlockpt(typing_) != 0) ::_exit(8);
+        if (::open(::ptsname(typing_), O_RDWR) < 0) ::_exit(8);  // the first becomes ours
+    }
+    void type(const std::string& text) const {
+        if (::write(typing_, text.data(), text.size()) < 0) ::_exit(9);
+    }
+    // Until the terminal has shown it, which is when it has taken it.
+    void wait_for_echo(const std::string& text) {
+        while (shown_.find(text) == std::string::npos) {
+            pollfd readable{typing_, POLLIN, 0};
+            char some[256];
+            if (::poll(&readable, 1, 30'000) != 1) ::_exit(7);
+            const auto got = ::read(typing_, some, sizeof some);
+            if (got <= 0) ::_exit(7);
+            shown_.append(some, static_cast<std::size_t>(got));
+        }
+    }
+    bool was_interrupted() const {
+        const timespec limit{30, 0};
+        return ::sigtimedwait(&interrupt_, nullptr, &limit) == SIGINT;
+    }
+
+private:
+    int typing_ = -1;
+    sigset_t interrupt_;
+    std::string shown_;
+};
+
+// Many times: the terminal takes what is typed when it comes to it.
+[[noreturn]] void interrupt_behind_a_line() {
+    const OwnTerminal terminal;
+    core::Loop loop;
+    TerminalAsker asker;
+    asker.use(loop);
+    for (int i = 0; i < 50; ++i) {
+        bool answered = false;
+        asker.ask_line("", "paste it here", [&](const std::optional<std::string>&) {
+            terminal.type("\x03");
+            answered = true;
+        });
+        terminal.type("garbage\n");
+        if (!loop.run_until([&] { return answered; }, core::Clock::now() + 30s)) ::_exit(1);
+        if (!terminal.was_interrupted()) ::_exit(2);
+    }
+    ::_exit(0);
+}
+
+TEST(AskTerminal, AnInterruptRightBehindAnAnswerIsHeard) {
+    EXPECT_EXIT(interrupt_behind_a_line(), ::testing::ExitedWithCode(0), "");
+}
+
+[[noreturn]] void type_half_a_line_ahead() {
+    OwnTerminal terminal;
+    core::Loop loop;
+    TerminalAsker asker;
+    asker.use(loop);
+    std::optional<std::string> first, second;
+    asker.ask_line("", "one", [&](const std::optional<std::string>& line) {
+        terminal.type("half an answer");
+        terminal.wait_for_echo("half an answer");
+        first = line;
+    });
+    asker.ask_line("", "two", [&](const std::optional<std::string>& line) { second = line; });
+    terminal.type("mine\n");
+    if (!loop.run_until([&] { return first.has_value(); }, core::Clock::now() + 30s)) ::_exit(1);
+    terminal.type("yours\n");
+    if (!loop.run_until([&] { return second.has_value(); }, core::Clock::now() + 30s)) ::_exit(2);
+    ::_exit(first == "mine" && second == "yours" ? 0 : 3);
+}
+
+TEST(AskTerminal, HalfALineThatIsTypedAheadAnswersNoOtherQuestion) {
+    EXPECT_EXIT(type_half_a_line_ahead(), ::testing::ExitedWithCode(0), "");
 }
 
 [[noreturn]] void type_without_a_line_break() {

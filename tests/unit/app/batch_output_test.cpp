@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 namespace patchbay::app {
 namespace {
 
@@ -81,6 +84,60 @@ TEST(BatchOutput, WaitsForTheEndOfTheTurnUnlessItIsMuch) {
     testing::internal::CaptureStdout();
     output.result("1", "\"" + std::string(1u << 20, 'x') + "\"");
     EXPECT_GT(testing::internal::GetCapturedStdout().size(), 1u << 20);
+}
+
+// Stdout is a pipe that is read when the test says so.
+class StdoutInAPipe {
+public:
+    StdoutInAPipe() : saved_(::dup(1)) {
+        EXPECT_EQ(::pipe2(ends_, O_NONBLOCK | O_CLOEXEC), 0);
+        EXPECT_EQ(::dup2(ends_[1], 1), 1);
+    }
+    StdoutInAPipe(const StdoutInAPipe&) = delete;
+    ~StdoutInAPipe() {
+        ::dup2(saved_, 1);
+        for (const int fd : {saved_, ends_[0], ends_[1]}) ::close(fd);
+    }
+    void read() {
+        char bytes[64u << 10];
+        for (ssize_t got = 0; (got = ::read(ends_[0], bytes, sizeof bytes)) > 0;)
+            text.append(bytes, static_cast<std::size_t>(got));
+    }
+    std::string text;
+
+private:
+    const int saved_;
+    int ends_[2];
+};
+
+TEST(BatchOutput, WhoTalksOnUnreadHoldsUpNobodysAnswersAndIsToldOf) {
+    core::Loop loop;
+    StdoutInAPipe pipe;
+    BatchOutput output(loop);
+    const auto much = "\"" + std::string(100'000, 'x') + "\"";
+    for (int i = 0; i < 100; ++i) output.notification("loud", "n", much);
+    for (int i = 0; i < 100; ++i) output.progress("7", {1, {}, std::string(100'000, 'y')});
+    EXPECT_FALSE(output.crowded()) << "more may be asked: it is not answers that are unread";
+    output.notification("quiet", "n", "");
+    output.result("7", "{}");
+    output.result("8", "{}");
+    for (int i = 0; i < 20; ++i) output.result("9", much);
+    EXPECT_TRUE(output.crowded());
+    EXPECT_TRUE(loop.run_until([&] { return pipe.read(), output.written(); },
+                               core::Clock::now() + std::chrono::seconds(20)));
+    pipe.read();
+    EXPECT_LT(pipe.text.size(), 2 * BatchOutput::kEventBytes + (3u << 20));
+    EXPECT_THAT(pipe.text,
+                testing::HasSubstr("\n{\"event\":\"notification\",\"server\":\"quiet\""));
+    EXPECT_THAT(pipe.text, testing::HasSubstr("\n{\"event\":\"dropped\",\"id\":7,\"count\":80}\n"
+                                              "{\"id\":7,\"ok\":true"));
+    EXPECT_THAT(pipe.text, testing::HasSubstr("\n{\"id\":8,\"ok\":true"));
+    EXPECT_THAT(pipe.text,
+                testing::EndsWith("\n{\"event\":\"dropped\",\"server\":\"loud\",\"count\":80}\n"));
+    output.notification("loud", "n", much);
+    output.flush();
+    pipe.read();
+    EXPECT_THAT(pipe.text, testing::EndsWith("x\"}\n")) << "it is heard again";
 }
 
 TEST(RpcErrorJson, HidesSecretsHoweverTheyAreEscapedAndStaysJson) {

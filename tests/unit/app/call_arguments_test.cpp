@@ -16,7 +16,7 @@ namespace json = boost::json;
 json::value schema() {
     return json::parse(R"({"type":"object","required":["path"],"properties":{
         "path":{"type":"string"},"head":{"type":"integer"},"deep":{"type":"boolean"},
-        "tags":{"type":"array","items":{"type":"string"}},"place":{"type":"object"}}})");
+        "tags":{"type":"array","items":{"type":"string"}},"sizes":{"type":"array","items":{"type":"integer"}},"place":{"type":"object"}}})");
 }
 
 std::string message_of(const Result<Arguments>& result) {
@@ -68,6 +68,9 @@ TEST(PairsOfACall, ThatMakeNoSenseAreNamed) {
         {{"path:=7"}, "path"},
         {{"path=x", "tags=a b"},
          "argument \"tags\": \"a b\" is not an array; write 'tags:=[\"a b\"]'"},
+        {{"path=x", "tags=1, b"}, "write 'tags:=[\"1\",\"b\"]'"},
+        {{"path=x", "sizes=1,2"}, "write 'sizes:=[1,2]'"},
+        {{"path=x", "sizes=7"}, "write 'sizes:=[7]'"},
         {{"path=x", "place=here"},
          "argument \"place\": \"here\" is not an object; write 'place:={\"key\": \"value\"}'"},
     };

@@ -38,6 +38,19 @@ TEST(LoginOfARecord, IsRenewableWithATokenForThatWhereverItIsKept) {
     EXPECT_TRUE(login(R"({"keyring":true})").in_keyring);
 }
 
+TEST(LoginOfARecord, HasEndedWhenItsMethodSaysSo) {
+    for (const char* record : {R"({"ended":"invalid_grant","expires_at":1800000000})",
+                               R"({"ended":"x","keyring":true,"expires_at":1800000000})"}) {
+        const auto ended = login(record);
+        EXPECT_TRUE(ended.ended) << record;
+        EXPECT_FALSE(ended.renewable) << record;
+        EXPECT_FALSE(ended.expires) << record << ": that was the time of a token that is gone";
+        EXPECT_EQ(to_json(ended).at("ended"), true) << record;
+    }
+    for (const char* record : {"{}", R"({"ended":""})", R"({"ended":7})"})
+        EXPECT_FALSE(login(record).ended) << record;
+}
+
 TEST(LoginAsJson, HasItsShapeAndNoToken) {
     for (const char* record :
          {"{}", R"({"issuer":"https://as.example","scope":"a","principal":"ann",

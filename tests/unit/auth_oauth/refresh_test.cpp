@@ -153,6 +153,7 @@ TEST_F(Refresh, ends_the_login_only_on_invalid_grant) {
     EXPECT_THAT(outcome.error, HasSubstr("invalid_grant"));
     EXPECT_THAT(outcome.error, HasSubstr("sign in with: patchbay mcp login docs"));
     EXPECT_FALSE(stored(host).has("refresh_token"));
+    EXPECT_EQ(stored(host).needed_text("ended"), "invalid_grant");
     EXPECT_EQ(stored(host).needed_text("client_id"), "old-client") << "the registration stays";
 }
 
@@ -202,6 +203,7 @@ TEST_F(Refresh, leads_to_the_browser_when_the_login_has_ended) {
     Method method(host);
     EXPECT_EQ(method.acquire(PATCHBAY_AUTH_MAY_ASK).authorization, "Bearer new");
     EXPECT_EQ(host.browsed.size(), 1u);
+    EXPECT_FALSE(stored(host).has("ended"));
 }
 
 TEST_F(Refresh, leads_to_another_client_when_this_one_is_not_known_any_more) {

@@ -295,6 +295,80 @@ TEST_F(Approval, OfTwoDefinitionsOfOneStrengthTheFirstIsAskedAbout) {
     EXPECT_THAT(all(now().diagnostics), HasSubstr("already defined at"));
 }
 
+// Of the tables that a checkout gives under one name the one that would count is shown, and approving
+// it ends the matter.
+TEST_F(Approval, OfTwoTablesOfOneStrengthTheFirstIsAskedAbout) {
+    const struct {
+        const char* first;
+        const char* second;
+        bool is_local;
+    } pairs[] = {{".patchbay/config.toml", ".patchbay/config.json", false},
+                 {".patchbay/config.yaml", ".mcp.yaml", false},
+                 {".mcp.toml", ".mcp.json", false},
+                 {".patchbay.local.toml", ".patchbay.local.json", true}};
+    const auto write = [&](const std::string& name, const std::string& token) {
+        const bool is_toml = name.ends_with(".toml");
+        world.folder.write("home/user/src/project/" + name,
+                           is_toml ? "[auth.corp]\nkind = 'bearer'\ntoken = '" + token + "'\n"
+                                   : "{\"auth\": {\"corp\": {\"kind\": \"bearer\", \"token\": \"" +
+                                         token + "\"}}}");
+    };
+    for (const auto& pair : pairs) {
+        SCOPED_TRACE(std::string(pair.first) + ", " + pair.second);
+        std::filesystem::remove_all(world.folder / "home/user/src/project");
+        approvals.digests->clear();
+        world.folder.write("home/user/src/project/.mcp.jsonc",
+                           R"({"servers": {"a": {"command": "run", "auth": "corp"}}})");
+        // The one that will be the second is approved as long as it is alone.
+        write(pair.second, "second");
+        approve({"auth.corp", "a"});
+        ASSERT_TRUE(find(now(), "a"));
+        write(pair.first, "first");
+        const auto asked = now();
+        EXPECT_FALSE(asked.auth.contains("corp")) << "no approval of the first counts for another";
+        EXPECT_FALSE(find(asked, "a"));
+        EXPECT_EQ(waiting(), (Ids{"a", "auth.corp"}));
+        EXPECT_EQ(asked.untrusted.at(1).definition.at("auth").at("token"), "first");
+        EXPECT_EQ(asked.untrusted.at(1).place.file,
+                  world.folder / ("home/user/src/project/" + std::string(pair.first)));
+        EXPECT_THAT(
+            all(asked.diagnostics),
+            AllOf(HasSubstr("warning: " + std::string(pair.is_local ? "local" : "project") +
+                            " config " +
+                            (world.folder / ("home/user/src/project/" + std::string(pair.second)))),
+                  HasSubstr(": auth.corp: already given by "),
+                  HasSubstr("; the first one is used")));
+        approve({"auth.corp", "a"});
+        EXPECT_TRUE(waiting().empty());
+        EXPECT_EQ(now().auth.at("corp").at("token"), "first");
+        EXPECT_TRUE(find(now(), "a"));
+        EXPECT_THAT(all(now().diagnostics), HasSubstr(": auth.corp: already given by "));
+        std::filesystem::remove(world.folder /
+                                ("home/user/src/project/" + std::string(pair.first)));
+        EXPECT_EQ(waiting(), (Ids{"a", "auth.corp"})) << "the other is another table";
+    }
+}
+
+TEST_F(Approval, ATableOfALocalFileIsAskedAboutBeforeTheProjectsIsReplaced) {
+    project("[auth.corp]\nkind = 'bearer'\ntoken = 'project'\n");
+    approve({"auth.corp"});
+    local("[auth.corp]\nkind = 'bearer'\ntoken = 'local'\n");
+    EXPECT_EQ(now().auth.at("corp").at("token"), "project");
+    EXPECT_EQ(waiting(), Ids{"auth.corp"});
+    approve({"auth.corp"});
+    EXPECT_EQ(now().auth.at("corp").at("token"), "local");
+    EXPECT_TRUE(waiting().empty());
+}
+
+TEST_F(Approval, WhatIsNoTableOfThatNameIsNotAskedAboutNorTheFirst) {
+    project("[auth]\ncorp = 1\n");
+    world.folder.write("home/user/src/project/.mcp.toml", "[auth.corp]\nkind = 'bearer'\n");
+    EXPECT_EQ(waiting(), Ids{"auth.corp"});
+    EXPECT_THAT(all(now().diagnostics), HasSubstr("auth.corp: expected a table, found"));
+    approve({"auth.corp"});
+    EXPECT_EQ(now().auth.at("corp").at("kind"), "bearer");
+}
+
 TEST_F(Approval, ALocalDefinitionIsAskedAboutBeforeTheProjectsIsReplaced) {
     project("[servers.a]\ncommand = 'run'\n");
     approve({"a"});

@@ -244,6 +244,31 @@ TEST_F(Expand, ProjectFilesRunNoCommands) {
     }
 }
 
+// What was approved is the text: what it leads to must not change with the checkout.
+TEST_F(Expand, ProjectFilesReadNothingOfTheirOwnFolder) {
+    const auto app = world_.folder / "home/user/app";
+    world_.folder.write("home/user/app/in", "inside");
+    world_.folder.write("home/user/out", "outside");
+    std::filesystem::create_symlink(world_.folder / "home/user/out", app + "/link-out");
+    std::filesystem::create_symlink(app, world_.folder / "home/user/link-in");
+    for (const auto* config : {"/.mcp.json", "/.patchbay/config.toml"})
+        for (const auto scope : {Scope::Project, Scope::Local}) {
+            server_.place = {scope, app + config, 1, 1};
+            EXPECT_EQ(one("${file:~/out}"), "outside");
+            EXPECT_EQ(one("${file:" + (world_.folder / "home/user/out") + "}"), "outside");
+            for (const std::string& path :
+                 {std::string("in"), std::string("../in"), std::string("../../out"), app + "/in",
+                  std::string("~/app/in"), std::string("~/link-in/in"), app + "/../app/in"}) {
+                EXPECT_THAT(one("${file:" + path + "}"),
+                            HasSubstr("may not lead into its own folder"))
+                    << path;
+            }
+        }
+    server_.place = {Scope::User, app + "/config.toml", 1, 1};
+    EXPECT_EQ(one("${file:in}"), "inside");
+    EXPECT_EQ(one("${file:link-out}"), "outside");
+}
+
 TEST_F(Expand, SaysHowACommandFailed) {
     EXPECT_THAT(one("${command:false}"), HasSubstr("\"false\" ended with exit code 1"));
     EXPECT_THAT(one("${command:/nowhere/x y}"),

@@ -100,6 +100,8 @@ TEST(SecretValues, OfAVariableLookLikeTokensOrNot) {
                               "ip-10-0-0-1.ec2.internal",
                               "localhost.localdomain",
                               "host.example.com:8443",
+                              "d1k2j3h4g5f6a7.cloudfront.net",
+                              "a8f3k9zxlq2mv0-1.eu-west-1.rds.amazonaws.com",
                               "https://example.com/mcp1",
                               "123e4567-e89b-12d3-a456-426614174000",
                               "ap-southeast-2-production",

@@ -142,6 +142,15 @@ TEST_F(OnOneStream, AQuestionBeforeAnyRequestIsNobodysWhereSeveralAre) {
     EXPECT_THAT(other.asked, IsEmpty());
 }
 
+TEST_F(OnOneStream, AQuestionBeforeAnyRequestIsForTheOnlyOneThatIsLeft) {
+    be_legacy();
+    ASSERT_EQ(connect(), State::Ready);
+    connection().release(other.number());
+    server.say(question("q"));
+    ASSERT_TRUE(wait([&] { return !caller.asked.empty(); }));
+    EXPECT_THAT(other.asked, IsEmpty());
+}
+
 TEST_F(OnOneStream, AQuestionIsForTheOnlyCallerThatHasUsedTheConnection) {
     be_legacy();
     ASSERT_EQ(connect(), State::Ready);

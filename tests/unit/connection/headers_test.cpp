@@ -51,6 +51,19 @@ TEST_F(HttpConnectionTest, AnInvalidMarkHidesThatToolAndSaysWhy) {
                 HasSubstr("tool \"bad\" was left out: x-mcp-header at region is \"a b\""));
 }
 
+TEST_F(HttpConnectionTest, AToolThatIsLeftOutForAnyReasonIsToldInTheLog) {
+    json::object many = tool_named("many");
+    for (int i = 0; i < 1'001; ++i) many[std::to_string(i)] = i;
+    server.be_modern({many, {{"name", ""}}, tool_named("twice"), tool_named("twice")});
+    testing::internal::CaptureStderr();
+    ASSERT_EQ(connect(), State::Ready);
+    EXPECT_THAT(testing::internal::GetCapturedStderr(),
+                AllOf(HasSubstr("tool \"many\": it has more than 1000 members and was left out"),
+                      HasSubstr("a tool with an empty name was left out"),
+                      HasSubstr("tools listed twice under one name were left out")));
+    EXPECT_EQ(connection().status().notes.size(), 3u);
+}
+
 TEST_F(HttpConnectionTest, OfManyHiddenToolsTheLogNamesTheFirstFew) {
     json::array tools;
     for (int i = 0; i < 50; ++i)

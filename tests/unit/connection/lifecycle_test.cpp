@@ -40,6 +40,33 @@ TEST_F(ConnectionTest, AnExpansionThatEndsAfterTheConnectionOpensNothing) {
     EXPECT_EQ(server.opened, 0);
 }
 
+TEST_F(ConnectionTest, OneThatIsDestroyedWhileItListsItsToolsTellsNoFailure) {
+    server.be_legacy({});
+    server.results.erase("tools/list");
+    connection().connect([] {});
+    ASSERT_TRUE(wait([&] { return !server.requests("tools/list").empty(); }));
+    const auto before = events.states;
+    connection_.reset();
+    EXPECT_EQ(events.states, before);
+}
+
+TEST_F(ConnectionTest, WhoWaitsForAListIsToldWhenTheConnectionIsDestroyed) {
+    long_lived = true;
+    server.be_legacy({});
+    ASSERT_EQ(connect(), State::Ready);
+    server.results.erase("tools/list");
+    server.say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+    ASSERT_TRUE(wait([&] { return server.requests("tools/list").size() == 2; }));
+    std::vector<std::string> told;
+    connection().refresh_tools([&](const Result<void>& fresh) {
+        told.push_back(fresh ? "fresh" : fresh.error().message);
+    });
+    const auto before = events.states;
+    connection_.reset();
+    EXPECT_THAT(told, ::testing::ElementsAre("server \"s\": the host is closing"));
+    EXPECT_EQ(events.states, before);
+}
+
 TEST_F(ConnectionTest, AServerThatLeavesOnTheProbeIsTriedWithoutIt) {
     server.be_legacy({});
     server.leave_on_discover = true;

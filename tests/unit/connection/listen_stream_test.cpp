@@ -67,6 +67,22 @@ TEST_F(ListenStreamTest, IsOpenedAgainWhenTheServerEndsIt) {
     EXPECT_EQ(wanted(1), wanted(0));
 }
 
+TEST_F(ListenStreamTest, IsOpenedLessAndLessOftenUntilItHasLivedForItsTime) {
+    stream->open(session, {});
+    const auto ended = [&] {  // and how long it is until it is opened again
+        const auto since = loop.now();
+        const auto asked = requests.asked.size();
+        requests.answer("{}");
+        until_asked(asked + 1);
+        return loop.now() - since;
+    };
+    for (const auto pause : {1ms, 2ms, 4ms, 4ms}) EXPECT_EQ(ended(), pause);
+    loop.turn(terms.listen_most - 1ns);
+    EXPECT_EQ(ended(), 4ms);
+    loop.turn(terms.listen_most);
+    EXPECT_EQ(ended(), 1ms);
+}
+
 TEST_F(ListenStreamTest, IsLeftAloneWhenTheServerAnswersAnError) {
     stream->open(session, {});
     requests.refuse("{\"code\":-32601,\"message\":\"no\"}");

@@ -8,7 +8,12 @@ namespace {
 TEST(ServerOutput, SaysNothingOfAServerThatWroteNothing) {
     const ServerOutput output;
     EXPECT_EQ(output.with_stderr("gone"), "gone");
-    EXPECT_EQ(output.with_strays("gone", "s"), "gone");
+    EXPECT_EQ(output.with_strays("gone"), "gone");
+    EXPECT_FALSE(output.has_strays());
+}
+
+TEST(ServerOutput, IsKeptWholeInALog) {
+    EXPECT_EQ(with_log("gone", "s"), "gone; see patchbay mcp logs s");
 }
 
 TEST(ServerOutput, TellsTheLastLinesOfStderr) {
@@ -20,13 +25,12 @@ TEST(ServerOutput, TellsTheLastLinesOfStderr) {
 TEST(ServerOutput, TellsTheFirstStrayLineAndHowManyThereWere) {
     ServerOutput output;
     output.keep_stray("Listening");
-    EXPECT_EQ(output.with_strays("gone", "s"),
-              "gone; it wrote a line that is no JSON-RPC message: \"Listening\"; see patchbay mcp "
-              "logs s");
+    EXPECT_TRUE(output.has_strays());
+    EXPECT_EQ(output.with_strays("gone"),
+              "gone; it wrote a line that is no JSON-RPC message: \"Listening\"");
     output.keep_stray("Hello");
-    EXPECT_EQ(output.with_strays("gone", "s"),
-              "gone; it wrote 2 lines that are no JSON-RPC messages, the first: \"Listening\"; see "
-              "patchbay mcp logs s");
+    EXPECT_EQ(output.with_strays("gone"),
+              "gone; it wrote 2 lines that are no JSON-RPC messages, the first: \"Listening\"");
 }
 
 }  // namespace

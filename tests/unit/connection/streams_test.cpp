@@ -148,6 +148,16 @@ TEST_F(Streams, ASessionThatIsLostByInitializeItselfIsAnAnswerToIt) {
 
 // ---- broken streams
 
+TEST_F(Streams, AHandshakeThatEndsWithItsConnectionIsNoFailureOfTheServer) {
+    server.results.clear();
+    close();
+    connection().connect([] {});
+    ASSERT_TRUE(wait([&] { return !server.arrivals.empty(); }));
+    const auto before = events.states;
+    connection_.reset();
+    EXPECT_EQ(events.states, before);
+}
+
 TEST_F(Streams, ABrokenStreamEndsTheCallAndSaysThatItMayHaveRun) {
     server.be_modern({tool_named("a")});
     end_with("tools/call", ErrorCode::Io, "connection reset");

@@ -35,6 +35,21 @@ TEST_F(TransportDecision, TheConfiguredOneComesFirstThenItsFallbacksInOrder) {
     EXPECT_EQ(error.message, "http: no; ws: nor this; tcp: nothing");
 }
 
+TEST_F(TransportDecision, OneThatHasLedToASessionIsTheRightOneUntilItIsOpenedAnew) {
+    server.fallback = {"ws"};
+    choice.begin({}, false);
+    EXPECT_TRUE(fail("no"));
+    choice.session_agreed();
+    EXPECT_FALSE(fail("gone"));
+    EXPECT_EQ(error.message, "gone") << "what failed before it is no news";
+    EXPECT_EQ(choice.agreed(), "ws");
+    choice.begin({}, false);
+    EXPECT_EQ(choice.agreed(), "ws") << "nothing is opened yet";
+    choice.opening();
+    EXPECT_EQ(choice.agreed(), "");
+    EXPECT_TRUE(fail("no"));
+}
+
 TEST_F(TransportDecision, OneAloneTellsItsFailureAsItIs) {
     choice.begin({}, false);
     EXPECT_FALSE(fail("no"));

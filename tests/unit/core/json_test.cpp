@@ -44,7 +44,9 @@ TEST(JsonText, IsOneValueAndNothingElse) {
     const Case cases[] = {{"", "is not valid JSON at byte 1: "},
                           {"{\"a\":", "is not valid JSON at byte 6: "},
                           {"{\"a\":1} x", "is not valid JSON at byte 9: more than one value"},
-                          {"\"\xff\"", "is not valid JSON at byte"},
+                          {"\"\xff\"", "is not valid UTF-8 at byte 2"},
+                          {"[\"\u00e4\", \"\xc3\"]", "is not valid UTF-8 at byte 9"},
+                          {"[} \xff", "is not valid JSON at byte 2: "},
                           {"// no comments\n1", "is not valid JSON at byte"}};
     for (const auto& c : cases) {
         const auto error = error_of(parse_json(c.text));
@@ -87,6 +89,24 @@ TEST(JsonText, BoundsTheWorkThatMembersMayCause) {
     EXPECT_FALSE(parse_json(object_of(101), {.crowding = 10'000}));
     EXPECT_TRUE(parse_json(object_of(18), {.crowding = 1})) << "these are searched one by one";
     EXPECT_FALSE(parse_json(object_of(19), {.crowding = 1}));
+}
+
+TEST(JsonText, BoundsHowManyValuesThereMayBe) {
+    EXPECT_TRUE(
+        parse_json(R"({"a":[1,-2,1.5,18446744073709551615,"x",true,null]})", {.values = 9}));
+    for (const char* text : {"[1,1]", "[-2,1]", "[1.5,1]", R"(["x",1])", "[true,1]", "[null,1]",
+                             "[[],1]", "[{},1]", "[18446744073709551615,1]"}) {
+        EXPECT_TRUE(parse_json(text, {.values = 3})) << text;
+        const auto refused = parse_json(text, {.values = 2});
+        ASSERT_FALSE(refused) << text;
+        EXPECT_EQ(refused.error().code, ErrorCode::Limit);
+        EXPECT_THAT(refused.error().message, HasSubstr("has more than 2 values"));
+    }
+    std::string many = "[";
+    for (int i = 0; i < 1'000'000; ++i) many += "0,";
+    many.back() = ']';
+    EXPECT_FALSE(parse_json(many)) << "a server's, of which a tree takes thirty times the room";
+    EXPECT_TRUE(parse_json(many, {.values = kAnyNumberOfValues}));
 }
 
 TEST(JsonText, HoldsOnlyNumbersThatCanBeWrittenAgain) {
@@ -133,6 +153,22 @@ TEST(JsonGetters, TakeAnyShape) {
     EXPECT_FALSE(object_in(o, "list"));
     EXPECT_FALSE(object_in(nullptr, "object"));
     EXPECT_FALSE(parse_json_object("[]"));
+}
+
+TEST(JsonCost, IsThatOfTheValuesOrOfTheTextWhicheverIsMore) {
+    const std::pair<const char*, std::size_t> texts[] = {
+        {"", 1},
+        {"1", 1},
+        {"[]", 2},
+        {"[1,2]", 3},
+        {R"({"a":{},"b":[]})", 5},
+        {R"(["a",1,["b"]])", 5},
+        {R"(["[,{","abc",1])", 4},
+        {R"(["\"[[[","\\",1])", 4},
+    };
+    for (const auto& [text, values] : texts)
+        EXPECT_EQ(json_cost(text), values * kValueBytes) << text;
+    EXPECT_EQ(json_cost(std::string(1000, ' ') + "[1]"), 1003u);
 }
 
 TEST(JsonPointer, ATokenOfAKeyLeadsBackToIt) {

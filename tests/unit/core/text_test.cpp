@@ -330,5 +330,13 @@ TEST(Log, WritesToStderrFromItsLevelUp) {
     EXPECT_THAT(written, ::testing::Not(::testing::HasSubstr("quiet")));
 }
 
+TEST(Text, WhatNobodySeesIsTakenOut) {
+    EXPECT_EQ(seen("plain.toml ~"), "plain.toml ~");
+    EXPECT_EQ(seen("\357\273\277a\342\200\213b\302\255c\357\270\217\n"), "abc");
+    EXPECT_EQ(seen("\xD0\xB5\xC3\xA9\xE6\x97\xA5"), "\xD0\xB5\xC3\xA9\xE6\x97\xA5");
+    EXPECT_EQ(seen("\377a\342\200"), "\377a\342\200") << "what is no letter is seen";
+    EXPECT_EQ(seen(""), "");
+}
+
 }  // namespace
 }  // namespace patchbay::core

@@ -157,6 +157,25 @@ TEST_F(ReactorTest, RunsPostedWorkBeforeItWaitsAgain) {
     EXPECT_EQ(calls_.posted, 1);
 }
 
+TEST_F(ReactorTest, WorkThatPostsItselfAgainKeepsNobodyElseFromHisTurn) {
+    struct Again {
+        Reactor& reactor;
+        bool others_ran = false;
+        int rounds = 0;
+        static void run(void* self) {
+            auto& again = *static_cast<Again*>(self);
+            if (!again.others_ran && ++again.rounds < 1000) again.reactor.post(self, run);
+        }
+    } again{reactor_};
+    loop_.post([&] {
+        reactor_.post(&again, Again::run);
+        loop_.post([&] { again.others_ran = true; });
+    });
+    ASSERT_TRUE(until([&] { return again.others_ran; }));
+    turn();
+    EXPECT_LT(again.rounds, 10);
+}
+
 TEST_F(ReactorTest, IsUsableFromOtherThreads) {
     std::thread other([&] {
         patchbay_op timer = 0, watched = 0;

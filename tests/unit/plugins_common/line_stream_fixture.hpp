@@ -18,6 +18,10 @@
 namespace patchbay::transport {
 
 using test::ScriptedHost;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
 
 struct Ends final : LineStream::Listener {
     std::vector<std::string> lines;

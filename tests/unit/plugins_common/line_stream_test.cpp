@@ -6,11 +6,6 @@
 namespace patchbay::transport {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
-
 TEST_F(LineStreamTest, TellsMessagesFromStrayLinesAndLeavesEmptyOnesOut) {
     start();
     say("{\"a\":1}\n\n  \nhello\n[1]\n");

@@ -8,10 +8,6 @@
 namespace patchbay::transport {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
 TEST_F(LineStreamTest, WritesWhatWasSentOnceTheHostCallsBack) {

@@ -127,6 +127,7 @@ TEST(ByteStreamOverTls, ReadsAndSendsAlike) {
         if (const auto piece = stream.receive(buffer)) answer += *piece;
     }
     EXPECT_EQ(answer, "answer");
+    EXPECT_FALSE(stream.wants_to_write());
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace patchbay::net {
@@ -51,6 +50,7 @@ struct Told final : Task {
         if (on_data) return on_data(bytes);
         return bytes = {}, true;
     }
+    std::uint64_t unproven() const override { return number; }
     void end(const Trouble* its_trouble) override {
         ++ended;
         if (its_trouble) trouble.emplace(*its_trouble);
@@ -62,32 +62,10 @@ struct Told final : Task {
     bool may_be_cut = false, cut = false;
     std::size_t limit = 64u << 10;
     int status = 0;
+    std::uint64_t number = 0;
     std::function<bool(std::string_view&)> on_data;
     int ended = 0;
     std::optional<Trouble> trouble;
-};
-
-// A server that answers and closes the connection behind so many answers without saying so; the loop
-// does not look between the end of a task and the beginning of the next.
-class ClosesBehind {
-public:
-    explicit ClosesBehind(int answers)
-        : server_([answers](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
-              using Then = ScriptedHttp::Answer::Then;
-              return {ScriptedHttp::json("{}"),
-                      request.number == answers ? Then::Close : Then::Keep};
-          }) {}
-    std::string url() const { return server_.url(); }
-    int connections() const { return server_.connections(); }
-    // False: not in time.
-    bool closed() const {
-        const auto deadline = Clock::now() + 20s;
-        while (server_.closed() == 0 && Clock::now() < deadline) std::this_thread::yield();
-        return server_.closed() == 1;
-    }
-
-private:
-    ScriptedHttp server_;
 };
 
 class EngineTest : public ::testing::Test,
@@ -100,7 +78,7 @@ protected:
         params.struct_size = sizeof params;
         params.host = services_.host();
         core_.emplace(params, this);
-        trust(1ms);
+        engine_.emplace(*core_, workers_, endpoint_, this, Patience{50ms, 10ms});
         look();
     }
     ~EngineTest() override {
@@ -112,10 +90,6 @@ protected:
         EXPECT_TRUE(until([&] { return all_ended(); }));
         workers_.stop();
         services_.detach();
-    }
-    // A connection that was used so lately; before anything is begun.
-    void trust(std::chrono::milliseconds time) {
-        engine_.emplace(*core_, workers_, endpoint_, this, Patience{50ms, 10ms, time});
     }
     void broken(const std::string& why) override { failed_ = why; }
     void engine_has_room() noexcept override { ++rooms_; }
@@ -137,18 +111,6 @@ protected:
         begin(task);
         EXPECT_TRUE(until([&] { return task->ended == 1; }));
         return task;
-    }
-    // How many connections so many answers and one more take, between which the server closes its
-    // own; nothing: one of them did not come.
-    std::optional<int> connections_over_a_close(
-        int answers, const std::function<void()>& meanwhile = [] {}) {
-        const ClosesBehind server(answers);
-        for (int i = 0; i < answers; ++i)
-            if (ran(server.url())->trouble) return {};
-        if (!server.closed()) return {};
-        meanwhile();
-        if (ran(server.url())->trouble) return {};
-        return server.connections();
     }
     bool until(const std::function<bool()>& done) {
         return loop_.run_until(

@@ -125,6 +125,52 @@ TEST_F(EngineTest, OthersHaveTheirTurnsWhileAFewBytesUnpackToMany) {
     }
 }
 
+TEST_F(EngineTest, ManyThatUnpackToMuchShareOneTurnAndAllGetOn) {
+    std::ostringstream packed;
+    Poco::DeflatingOutputStream stream(packed, Poco::DeflatingStreamBuf::STREAM_GZIP);
+    const std::size_t all = 2u << 20, many = 32;
+    stream << std::string(all, '\n');
+    stream.close();
+    ScriptedHttp server([&](const auto&) -> ScriptedHttp::Answer {
+        return {ScriptedHttp::events(packed.str(), "Content-Encoding: gzip\r\n"),
+                ScriptedHttp::Answer::Then::Close};
+    });
+    // Nothing is read before all of them are asked for.
+    {
+        const Turn turn(*core_);
+        engine_->pause();
+    }
+    std::vector<std::size_t> taken(many);
+    std::size_t sum = 0, before = 0, most = 0, behind = all;
+    for (auto& mine : taken) {
+        const auto task = start(server.url());
+        task->take = Task::Take::Stream;
+        task->on_data = [&](std::string_view& bytes) {
+            const auto size = std::exchange(bytes, {}).size();
+            sum += size;
+            mine += size;
+            if (mine == all && behind == all)
+                behind = *std::min_element(taken.begin(), taken.end());
+            return true;
+        };
+        begin(task);
+    }
+    ASSERT_TRUE(until([&] { return server.count("GET") == many; }));
+    {
+        const Turn turn(*core_);
+        engine_->resume();
+    }
+    for (int turns = 0; !all_ended() && turns < 100'000; ++turns) {
+        bool other = false;
+        loop_.post([&] { other = true; });
+        ASSERT_TRUE(until([&] { return other; }));
+        most = std::max(most, sum - std::exchange(before, sum));
+    }
+    EXPECT_EQ(sum, many * all);
+    EXPECT_LE(most, 2u << 20) << "as many as one alone";
+    EXPECT_GE(behind, all / 2) << "the last, when the first is done";
+}
+
 TEST_F(EngineTest, WhatEndsInTimeOrNeverBeginsIsNotLate) {
     ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
         if (request.has("/silent ")) return {};
@@ -172,6 +218,27 @@ TEST_F(EngineTest, TheTimeOfAPauseIsNotTheServers) {
     EXPECT_THAT(task->trouble->text, HasSubstr("no answer in time"));
 }
 
+TEST_F(EngineTest, WhatWasReadBeforeAPauseIsHandedOnBehindItThoughNothingMoreComes) {
+    ScriptedHttp server([](const auto&) -> ScriptedHttp::Answer {
+        return {"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"};
+    });
+    const auto task = start(server.url());
+    std::string taken;
+    task->take = Task::Take::Stream;
+    task->on_data = [&](std::string_view& bytes) {
+        taken += bytes.front();
+        bytes.remove_prefix(1);
+        engine_->pause();
+        return true;
+    };
+    begin(task);
+    for (const char* so_far : {"a", "ab", "abc"}) {
+        ASSERT_TRUE(until([&] { return taken == so_far; })) << taken;
+        const Turn turn(*core_);
+        engine_->resume();
+    }
+}
+
 TEST_F(EngineTest, AHeadThatStallsIsEndedAndARefusalThatStallsIsCut) {
     ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
         if (request.has("/head ")) return {"HTTP/1.1 200 OK\r\n"};
@@ -202,81 +269,6 @@ TEST_F(EngineTest, ABodyMayBeAsLongAsItsLimitAndARefusalIsCutThere) {
     EXPECT_TRUE(cut->cut);
     EXPECT_EQ(cut->body.size(), 64u << 10);
     EXPECT_FALSE(ran(server.url(), [](Told& task) { task.may_be_cut = false; })->cut);
-}
-
-TEST_F(EngineTest, AConnectionIsKeptBehindAShortBodyThatNobodyWants) {
-    ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
-        const std::size_t size = request.has("/long ") ? 1u << 20 : 32u << 10;
-        return {ScriptedHttp::whole("200 OK", "text/plain", std::string(size, 'x'))};
-    });
-    const auto nothing = [](Told& task) { task.take = Task::Take::Nothing; };
-    for (int i = 0; i < 3; ++i) EXPECT_FALSE(ran(server.url(), nothing)->trouble);
-    EXPECT_EQ(server.connections(), 1);
-    EXPECT_FALSE(ran(server.origin() + "/long", nothing)->trouble);
-    EXPECT_FALSE(ran(server.url(), nothing)->trouble);
-    EXPECT_EQ(server.connections(), 2);
-}
-
-TEST_F(EngineTest, AConnectionThatTheServerWillCloseIsNotKept) {
-    ScriptedHttp server([](const auto&) -> ScriptedHttp::Answer {
-        return {ScriptedHttp::json("{}", "Connection: close\r\n")};
-    });
-    for (int i = 1; i <= 2; ++i) {
-        EXPECT_FALSE(ran(server.url())->trouble);
-        EXPECT_EQ(server.connections(), i);
-    }
-}
-
-TEST_F(EngineTest, WhatAKeptConnectionLosesIsAskedAgainOnlyWhereThatDoesNoHarm) {
-    for (const bool repeatable : {true, false}) {
-        ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
-            if (request.number == 2) return {{}, ScriptedHttp::Answer::Then::Close};
-            return {ScriptedHttp::json("{}")};
-        });
-        EXPECT_FALSE(ran(server.url())->trouble);
-        const auto task = ran(server.url(), [&](Told& told) { told.repeatable = repeatable; });
-        EXPECT_EQ(task->trouble.has_value(), !repeatable);
-        EXPECT_EQ(server.count("GET"), repeatable ? 3u : 2u);
-        if (task->trouble) {
-            EXPECT_TRUE(task->trouble->sent);
-        }
-        // On one that is new there is nothing to blame but the server.
-        ScriptedHttp closing([](const auto&) -> ScriptedHttp::Answer {
-            return {{}, ScriptedHttp::Answer::Then::Close};
-        });
-        EXPECT_TRUE(ran(closing.url(), [](Told& told) { told.repeatable = true; })->trouble);
-        EXPECT_EQ(closing.count("GET"), 1u);
-    }
-}
-
-TEST_F(EngineTest, AConnectionIsNotTrustedBeforeTheServerHasKeptItOnce) {
-    trust(1h);
-    EXPECT_EQ(connections_over_a_close(1), 2);
-}
-
-TEST_F(EngineTest, AConnectionIsNotTrustedForLong) {
-    trust(0ms);
-    EXPECT_EQ(connections_over_a_close(2), 2);
-}
-
-TEST_F(EngineTest, AConnectionIsNotTrustedAgainstWhatTheLoopHasSeen) {
-    trust(1h);
-    EXPECT_EQ(connections_over_a_close(2, [&] { let_time_pass(); }), 2);
-}
-
-TEST_F(EngineTest, WhatATrustedConnectionLosesIsAskedAgainOnlyWhereThatDoesNoHarm) {
-    trust(1h);
-    for (const bool repeatable : {true, false}) {
-        const ClosesBehind server(2);
-        for (int i = 0; i < 2; ++i) EXPECT_FALSE(ran(server.url())->trouble);
-        ASSERT_TRUE(server.closed());
-        const auto task = ran(server.url(), [&](Told& told) { told.repeatable = repeatable; });
-        EXPECT_EQ(task->trouble.has_value(), !repeatable);
-        EXPECT_EQ(server.connections(), repeatable ? 2 : 1);
-        if (task->trouble) {
-            EXPECT_TRUE(task->trouble->sent);
-        }
-    }
 }
 
 // ---- many, and the end

@@ -129,6 +129,17 @@ TEST(SseParser, StopsAfterAnEventAndGoesOnFromThere) {
     EXPECT_THAT(events(parser, "\n\n"), ElementsAre("message|d"));
 }
 
+TEST(SseParser, CopiesAnIdOnceAndNotAtEveryBlankLine) {
+    SseParser parser(kMost);
+    events(parser, "id: 1\ndata: a\n\n");
+    auto& kept = const_cast<std::string&>(parser.last_id());
+    kept = "not written again";
+    EXPECT_THAT(events(parser, "\n\n\ndata: b\n\n"), ElementsAre("message|b"));
+    EXPECT_EQ(parser.last_id(), "not written again");
+    events(parser, "id: 1\n\n");
+    EXPECT_EQ(parser.last_id(), "1");
+}
+
 TEST(SseParser, TakesARetryTimeOfDigitsOnly) {
     SseParser parser(kMost);
     EXPECT_EQ(parser.retry_ms(), -1);

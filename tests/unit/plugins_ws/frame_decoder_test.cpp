@@ -26,9 +26,10 @@ std::string frame(unsigned char first, const std::string& payload) {
 std::string read(const std::vector<std::string_view>& pieces) {
     FrameDecoder decoder(kMost);
     std::string told;
+    auto frames = SIZE_MAX;
     try {
         for (auto piece : pieces) {
-            while (const auto received = decoder.next(piece)) {
+            while (const auto received = decoder.next(piece, frames)) {
                 if (received->kind == Opcode::Text) told += "text ";
                 if (received->kind == Opcode::Ping) told += "ping ";
                 if (received->kind == Opcode::Close)
@@ -120,17 +121,39 @@ TEST(FrameDecoder, StopsBehindEachMessageSoThatTheRestMayWait) {
     FrameDecoder decoder(kMost);
     const auto bytes = frame(0x81, "[1]") + frame(0x89, "") + frame(0x81, "[2]");
     std::string_view rest = bytes;
-    EXPECT_EQ(decoder.next(rest)->payload, "[1]");
+    auto frames = SIZE_MAX;
+    EXPECT_EQ(decoder.next(rest, frames)->payload, "[1]");
     EXPECT_EQ(rest, frame(0x89, "") + frame(0x81, "[2]"));
-    EXPECT_EQ(decoder.next(rest)->kind, Opcode::Ping);
-    EXPECT_EQ(decoder.next(rest)->payload, "[2]");
+    EXPECT_EQ(decoder.next(rest, frames)->kind, Opcode::Ping);
+    EXPECT_EQ(decoder.next(rest, frames)->payload, "[2]");
     EXPECT_EQ(rest, "");
+}
+
+TEST(FrameDecoder, StopsBehindSoManyFramesWhateverTheyHold) {
+    for (const auto& small : {frame(0x8a, ""), frame(0x8a, "no"), frame(0x81, ""), frame(0x00, ""),
+                              frame(0x00, "x"), frame(0x89, "hi")}) {
+        FrameDecoder decoder(kMost);
+        std::string bytes = frame(0x01, "x");
+        if (small[0] == '\x81') bytes.clear();
+        const auto first = bytes.size();
+        for (int i = 0; i < 10; ++i) bytes += small;
+        std::string_view rest = bytes;
+        std::size_t frames = first > 0 ? 4 : 3;
+        while (frames > 0) {
+            const bool told = decoder.next(rest, frames).has_value();
+            EXPECT_EQ(told, small[0] == '\x89') << "only pings are told of";
+        }
+        EXPECT_EQ(rest.size(), 7 * small.size());
+        EXPECT_FALSE(decoder.next(rest, frames)) << "no more of them";
+        EXPECT_EQ(rest.size(), 7 * small.size());
+    }
 }
 
 TEST(FrameDecoder, MakesRoomForWhatHasComeAndNotForWhatIsAnnounced) {
     FrameDecoder decoder(SIZE_MAX);
     std::string_view bytes("\x81\x7f\x7f\xff\xff\xff\xff\xff\xff\xff{", 11);
-    EXPECT_FALSE(decoder.next(bytes)) << "nothing of it could be allocated";
+    auto frames = SIZE_MAX;
+    EXPECT_FALSE(decoder.next(bytes, frames)) << "nothing of it could be allocated";
     EXPECT_EQ(decoder.open_frame(), 1u);
 }
 

@@ -216,6 +216,16 @@ TEST_F(FrameQueueTest, AsksForAPauseWhenTooManyWaitAndEndsItWhenHalfAreGone) {
     EXPECT_FALSE(queue_.take_relief()) << "once";
 }
 
+TEST_F(FrameQueueTest, ThatWasClearedKeepsNothingOfWhatItWas) {
+    for (std::uint64_t i = 1; i <= FrameQueue::kQueued + 1; ++i) queue_.push(i, body("{}"));
+    queue_.next();
+    queue_.doubt();
+    clear();
+    EXPECT_FALSE(queue_.take_relief()) << "nobody is told to go on";
+    EXPECT_FALSE(queue_.push(1, body("[1]")));
+    EXPECT_EQ(unmasked(drain()).at(0).payload, "[1]");
+}
+
 TEST_F(FrameQueueTest, AsksForAPauseWhenTooManyBytesWait) {
     const std::string half(FrameQueue::kQueuedBytes / 2, 'x');
     EXPECT_FALSE(queue_.push(1, body(half)));

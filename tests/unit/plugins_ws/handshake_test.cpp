@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 
 #include <optional>
+#include <poll.h>
+#include <sys/socket.h>
 #include <thread>
 
 namespace patchbay::ws {
@@ -148,6 +150,18 @@ TEST_F(HandshakeOnAConnection, AServerThatDoesNotAnswerHasItsTime) {
     say("HTTP/1.1 101 Swi");
     EXPECT_EQ(performed(std::chrono::milliseconds(30)),
               "the WebSocket handshake failed: no answer in time");
+}
+
+TEST_F(HandshakeOnAConnection, AnAnswerHasASecondMoreForEvery16KiB) {
+    std::string fields = kAccept;
+    for (int i = 0; i < 40; ++i) fields += "X-Long: " + std::string(1000, 'x') + "\r\n";
+    const auto answer = test::ws_answer(handshake_.request({}), fields);
+    say(answer);
+    const int all = static_cast<int>(answer.size());
+    ASSERT_EQ(::setsockopt(stream_->fd(), SOL_SOCKET, SO_RCVLOWAT, &all, sizeof all), 0);
+    pollfd arrived{stream_->fd(), POLLIN, 0};
+    ASSERT_EQ(::poll(&arrived, 1, 20'000), 1);
+    EXPECT_EQ(performed(std::chrono::milliseconds(0)), "");
 }
 
 TEST_F(HandshakeOnAConnection, AServerThatLeavesInsteadIsSaidToHaveLeft) {

@@ -118,6 +118,8 @@ TEST_F(Forbidding, AServersOwnNameMeansTheSameInBothOfItsRules) {
              {" echo", true, false},
              {"ech", false, false},
              {"ech*", true, false},
+             {"m", false, false},
+             {"x*", false, false},
              {"ech?", true, true},
              {"echo(x)", true, true},
              {"echo(*)", true, true},

@@ -120,7 +120,8 @@ TEST(Envelope, RefusesWhatTwoReadersCouldReadDifferently) {
                           {R"({"id":1,"result":{}})", "\"jsonrpc\" is not"},
                           {R"({"jsonrpc":"2.0","id":1,"method":"a"} x)", "not valid JSON"},
                           {R"({"jsonrpc":"2.0","id":1,"method":"a)", "not valid JSON"},
-                          {"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\"}", "not valid JSON"},
+                          {"{\"jsonrpc\":\"\xff\"}", "not valid UTF-8 at byte 12"},
+                          {"{\"jsonrpc\":\"\xc3 \"}", "not valid UTF-8 at byte 12"},
                           {"[]", "not a JSON object"},
                           {"", "not valid JSON"}};
     for (const auto& c : cases) {

@@ -46,6 +46,8 @@ TEST(ToolPage, AToolWhoseInputSchemaCannotBeUsedStaysAndTakesAnyArguments) {
         EXPECT_EQ(page.tools[1].input_schema(), nested(5));
         EXPECT_THAT(page.notes, ElementsAre(HasSubstr(told)));
         EXPECT_THAT(page.notes, ElementsAre(HasSubstr("tool \"t\": its inputSchema")));
+        EXPECT_THAT("inputSchema " + page.tools[0].schema_fault, HasSubstr(told));
+        EXPECT_EQ(page.tools[1].schema_fault, "");
     }
 }
 
@@ -96,7 +98,7 @@ TEST(ResultOfATool, IsJudgedByWhatTheToolPromises) {
 TEST(ToolPage, AToolWithoutANameIsLeftOut) {
     const auto page = page_of({json::object(), {{"name", ""}}, 7, {{"name", 7}}});
     EXPECT_THAT(page.tools, IsEmpty());
-    EXPECT_EQ(page.notes.size(), 4u);
+    EXPECT_EQ(page.left_out.size(), 4u);
 }
 
 TEST(ToolPage, KeepsWhatAToolSaysOfItselfAsText) {
@@ -115,6 +117,7 @@ TEST(ToolPage, KeepsWhatAToolSaysOfItselfAsText) {
     EXPECT_EQ(tool.text("more"), "");
     EXPECT_TRUE(tool.hint("readOnlyHint"));
     EXPECT_FALSE(tool.hint("idempotentHint"));
+    EXPECT_FALSE(tool.hint("destructiveHint")) << "nothing is said of it";
     EXPECT_THAT(page->notes, IsEmpty());
 }
 
@@ -150,14 +153,21 @@ TEST(ToolPage, IsReadNoFurtherThanItsLimits) {
         return page ? *page : ToolPage();
     };
     EXPECT_EQ(read(tools).tools.size(), 3u) << "one more, which says that there are more";
-    EXPECT_EQ(read(nameless).notes.size(), 3u);
+    EXPECT_EQ(read(nameless).left_out.size(), 3u);
     limits.tools_per_server = 10'000;
-    EXPECT_EQ(read(nameless).notes.size(), kMostToolNotes);
+    EXPECT_EQ(read(nameless).left_out.size(), kMostToolNotes);
     EXPECT_EQ(read(nameless).listed, 1'001u);
     const auto large = read("{\"name\":\"t\"" + members + "}");
     EXPECT_THAT(large.tools, IsEmpty());
-    EXPECT_THAT(large.notes,
+    EXPECT_THAT(large.left_out,
                 ElementsAre("tool \"t\": it has more than 1000 members and was left out"));
+}
+
+TEST(ToolPage, AToolWhoseNameIsEndlessIsLeftOut) {
+    const auto page = page_of({{{"name", std::string(kMostToolName + 1, 'n')}},
+                               {{"name", std::string(kMostToolName, 'n')}}});
+    EXPECT_EQ(page.tools.size(), 1u);
+    EXPECT_THAT(page.left_out, ElementsAre(HasSubstr("its name has more than 4096 bytes")));
 }
 
 TEST(ToolPage, ANumberThatNobodyCanReadIsTheTroubleOfItsSchemaAlone) {

@@ -52,9 +52,24 @@ TEST_F(RouterTest, NamesTheNearestWhenThereIsNoSuchTool) {
 TEST_F(RouterTest, ANameAsItsServerHasItLeadsToThePublicOne) {
     add_server("odd");
     servers.at("odd").be_modern({tool_named("weird name/x")});
-    EXPECT_THAT(call("mcp__odd__weird name/x").error().message,
-                HasSubstr("server \"odd\" has no tool \"mcp__odd__weird name/x\"; did you mean \"" +
-                          protocol::public_name("odd", "weird name/x") + "\"?"));
+    for (const std::string name : {"mcp__odd__weird name/x", "mcp__odd__weird_name_x"})
+        EXPECT_THAT(call(name).error().message,
+                    HasSubstr("server \"odd\" has no tool \"" + name + "\"; did you mean \"" +
+                              protocol::public_name("odd", "weird name/x") + "\"?"));
+}
+
+TEST_F(RouterTest, AToolOfAServerThatHasGoneIsLookedForInItsNewList) {
+    ASSERT_TRUE(call("mcp__git__log"));
+    auto& git = servers.at("git");
+    git.be_modern({tool_named("other")});
+    git.crash("gone");
+    const auto* const held = connections->held("git", caller.number());
+    ASSERT_TRUE(loop.run_until([&] { return held->state() != connection::State::Ready; }));
+    const auto called = git.requests("tools/call").size();
+    const auto reply = call("mcp__git__log");
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, ErrorCode::NotFound) << reply.error().message;
+    EXPECT_EQ(git.requests("tools/call").size(), called);
 }
 
 TEST_F(RouterTest, NamesTheNearestOfAllToolsWhereNoServerHasThePrefix) {

@@ -117,6 +117,7 @@ TEST_F(RouterRules, ADenialIsCertainBeforehandOnlyWhereEveryPossibleOwnerDenies)
     EXPECT_EQ(router().certain_denial(caller, "mcp__git__wipe")->code, ErrorCode::Denied);
     EXPECT_FALSE(router().certain_denial(caller, "mcp__git__log"));
     EXPECT_FALSE(router().certain_denial(caller, "mcp__nobody__log"));
+    EXPECT_FALSE(router().certain_denial(caller, "git", "resources/list"));
     const std::string prefix(58, 'x');
     add_server(prefix + "a");
     add_server(prefix + "b");
@@ -128,6 +129,9 @@ TEST_F(RouterRules, ADenialIsCertainBeforehandOnlyWhereEveryPossibleOwnerDenies)
     specs[2].config.trust.clear();
     set_rules();
     EXPECT_TRUE(router().certain_denial(caller, name));
+    permissions.deny = {"mcp__git__*"};
+    set_rules();
+    EXPECT_EQ(router().certain_denial(caller, "git", "resources/list")->code, ErrorCode::Denied);
     EXPECT_EQ(servers.at("git").opened, 0);
 }
 

@@ -50,6 +50,14 @@ TEST_F(Calls, OfAnUnknownServersToolNameTheNearestServer) {
                 HasSubstr("e.toml is exclusive, so no other file counts"));
 }
 
+TEST_F(Calls, ByTheNameThatAFileHasForAServerSayHowItIsCalledHere) {
+    config.names["G it"] = {"git", {}};
+    config.names["G it__x"] = {"x-1", {}};
+    EXPECT_THAT(call_of("mcp__G it__log").error().message,
+                AllOf(HasSubstr("is called git here"), HasSubstr(": mcp__git__log")));
+    EXPECT_THAT(call_of("mcp__G it__x__log").error().message, HasSubstr(": mcp__x-1__log"));
+}
+
 TEST_F(Calls, FindTheToolThatIsMeant) {
     std::optional<Result<router::ListedTool>> found;
     find_tool(known(), caller, "git.log", {}, [&](auto tool) { found.emplace(std::move(tool)); });

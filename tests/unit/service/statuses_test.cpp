@@ -94,7 +94,8 @@ TEST(StatusesOfAll, TellTheNameThatAServerHasInTheConfiguration) {
     ASSERT_THAT(ids(all), ElementsAre("My-Server", "off", "x"));
     EXPECT_THAT(all[0].notes, ElementsAre("its name in the configuration is \"My Server\xef\xbf"
                                           "\xbd\""));
-    EXPECT_THAT(all[1].notes, ElementsAre("its name in the configuration is \"o f f\""));
+    EXPECT_THAT(all[1].notes, ElementsAre(config::why_disabled(config.servers[1]),
+                                          "its name in the configuration is \"o f f\""));
     EXPECT_THAT(all[2].notes, IsEmpty());
 }
 

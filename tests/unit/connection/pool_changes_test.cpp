@@ -1,0 +1,171 @@
+// What a new definition, mode or end of the pool does to the connections that are in use.
+#include "unit/connection/pool_fixture.hpp"
+
+namespace patchbay::connection {
+namespace {
+
+TEST_F(Pool, WhatIsAppliedWhileItClosesIsNotOpened) {
+    long_lived = true;
+    connect(first);
+    bool all_closed = false;
+    pool().close([&] { all_closed = true; });
+    auto another = spec;
+    another.config.id = another.definition_key = "t";
+    another.config.warm = 1;
+    pool().apply({spec, another});
+    EXPECT_FALSE(pool().lease("t", first));
+    EXPECT_TRUE(wait([&] { return all_closed; }));
+    pass(5ms);
+    EXPECT_EQ(opened, 1u);
+}
+
+TEST_F(Pool, ANewDefinitionReachesEveryConnectionThatIsInUse) {
+    test::FakeCaller second{callers}, third{callers};
+    connect(first);
+    connect(second);
+    ASSERT_TRUE(pool().lease("s", third)) << "which has not been used";
+    spec.config.settings["args"] = "2";
+    pool().apply({spec});
+    ASSERT_TRUE(wait([&] { return closed == 2 && opened == 4; }));
+    EXPECT_EQ(call(first), "3");
+    EXPECT_EQ(call(second), "4");
+    EXPECT_EQ(opened, 4u);
+    pool().apply({});
+    EXPECT_TRUE(wait([&] { return closed == 4; }));
+    EXPECT_FALSE(pool().lease("s", first));
+}
+
+TEST_F(Pool, AnotherModeLeavesWhoHasAConnectionWithIt) {
+    stdio_sharing = true;
+    spec.config.mode = "shared";
+    std::optional<test::FakeCaller> second(std::in_place, callers);
+    test::FakeCaller third{callers};
+    connect(first);
+    connect(*second);
+    spec.config.mode = "per_session";
+    pool().apply({spec});
+    EXPECT_EQ(call(first), "1");
+    EXPECT_EQ(call(third), "2") << "by the new word";
+    second.reset();
+    pass(1ms);
+    EXPECT_EQ(call(first), "1") << "it is held still";
+    test::FakeCaller fourth{callers};
+    spec.config.mode = "shared";
+    pool().apply({spec});
+    EXPECT_EQ(call(fourth), "1");
+    EXPECT_EQ(call(third), "2");
+}
+
+TEST_F(Pool, ASharedOneThatIsNotWantedAnyMoreGoesWithItsLastCaller) {
+    stdio_sharing = true;
+    spec.config.mode = "shared";
+    {
+        const test::FakeCaller second{callers};
+        connect(second);
+        spec.config.mode = "per_session";
+        pool().apply({spec});
+        pass(1ms);
+        EXPECT_EQ(closed, 0u);
+    }
+    EXPECT_TRUE(wait([&] { return closed == 1; }));
+}
+
+// Asks over the caller's connection to `server` and says how that ended.
+class PoolInTheMiddle : public Pool {
+protected:
+    registry::ServerSpec named(const char* id) const {
+        auto other = spec;
+        other.config.id = other.definition_key = id;
+        return other;
+    }
+    // It waits for a start that does not come, and hears of the end from inside what ends it.
+    void ask(const char* server, std::function<void(const std::string&)> ended) {
+        auto leased = pool().lease(server, first);
+        ASSERT_TRUE(leased);
+        leased->get().request(
+            first, {"tools/call", {"\"name\":\"a\"", ""}, {}, {}},
+            [ended](const Result<Reply>& reply) { ended(reply ? "" : reply.error().message); });
+    }
+};
+
+TEST_F(PoolInTheMiddle, OfOneApplyTheNewestIsWhatHoldsInTheEnd) {
+    pool().apply({named("s"), named("t"), named("u")});
+    int told = 0;
+    ask("s", [&](const std::string&) {
+        ++told;
+        pool().apply({named("v")});
+        pool().apply({named("u")});
+    });
+    pool().apply({named("t")});
+    EXPECT_EQ(told, 1);
+    EXPECT_THAT(pool().ids(), ElementsAre("u"));
+    EXPECT_TRUE(pool().lease("u", first));
+}
+
+TEST_F(PoolInTheMiddle, OfClosingWhatIsLateServersMayGo) {
+    pool().apply({named("s"), named("t"), named("u")});
+    std::vector<std::string> ended;
+    for (const char* each : {"s", "t", "u"})
+        ask(each, [&](const std::string& why) {
+            ended.push_back(why);
+            pool().apply({});
+        });
+    pool().close_late();
+    EXPECT_EQ(ended.size(), 3u);
+    EXPECT_THAT(pool().ids(), IsEmpty());
+}
+
+// What is left of an old definition ends where it is, and does not come back.
+TEST_F(Pool, OneThatIsRetiredAndDiesIsNotStartedAgainForWhatItsServerNeverGot) {
+    long_lived = true;
+    make = [](FakeServer& server) { server.results.erase("tools/call"); };
+    auto* const old = connect(first);
+    auto& process = processes.at(0);
+    process.full = true;
+    std::vector<std::string> ended;
+    std::string late;
+    for (int i = 0; i < 2; ++i)
+        old->request(first, {"tools/call", {"\"name\":\"a\"", ""}, {}, {}},
+                     [&](const Result<Reply>& reply) {
+                         ended.push_back(reply ? "answered" : reply.error().message);
+                         old->request(first, {"tools/call", {"\"name\":\"b\"", ""}, {}, {}},
+                                      [&](const Result<Reply>& again) {
+                                          late = again ? "answered" : again.error().message;
+                                      });
+                     });
+    ASSERT_TRUE(wait([&] { return process.requests("tools/call").size() == 1; }))
+        << "the other one waits in the outbox";
+    spec.config.settings["args"] = "2";
+    pool().apply({spec});
+    ASSERT_TRUE(wait([&] { return status().state == State::Ready; }));
+    process.crash("gone");
+    ASSERT_TRUE(wait([&] { return ended.size() == 2; }));
+    const std::string lost = "server \"s\": connection lost: gone; see patchbay mcp logs s";
+    EXPECT_THAT(ended, ElementsAre(lost + "; the request may have been carried out", lost));
+    pass(20ms);
+    EXPECT_EQ(opened, 2u) << "the old one and the new one";
+    EXPECT_EQ(late, "server \"s\": the connection is closed")
+        << "for who asks when told of the end";
+}
+
+TEST_F(Pool, WhatASharedOneSaysIsForThoseWhoHoldItWhateverTheModeIsNow) {
+    stdio_sharing = true;
+    spec.config.mode = "shared";
+    test::FakeCaller second{callers}, third{callers};
+    connect(first);
+    connect(second);
+    spec.config.mode = "per_session";
+    pool().apply({spec});
+    connect(third);
+    processes.at(0).say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+    processes.at(0).say(
+        R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error"}})");
+    ASSERT_TRUE(wait([&] { return first.heard.size() == 2 && second.heard.size() == 2; }));
+    EXPECT_THAT(third.heard, IsEmpty()) << "it has one of its own";
+    processes.at(1).say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+    ASSERT_TRUE(wait([&] { return third.heard.size() == 1; }));
+    EXPECT_EQ(first.heard.size(), 2u);
+}
+
+}  // namespace
+}  // namespace patchbay::connection
