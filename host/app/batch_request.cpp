@@ -162,7 +162,8 @@ std::string trouble_with_params(const json::object& request) {
         const auto* value = param_of(request, needed.member);
         // An empty name or URI would be asked of a server, only to be told so by it.
         if (!value || *value == json::value(""))
-            return op + " needs a \"" + needed.member + "\"" + needed.like;
+            return op + (needed.member[0] == 'a' ? " needs an \"" : " needs a \"") + needed.member +
+                   "\"" + needed.like;
         if (value->kind() != needed.kind)
             return "\"" + std::string(needed.member) + "\" must be " +
                    (needed.kind == json::kind::string ? "a string" : "an object");

@@ -109,6 +109,9 @@ Result<Arguments> read_arguments(const std::string& given) {
         text = std::move(*read);
     } else if (given.front() == '@') {
         name = given.substr(1);
+        if (name.empty())
+            return Error{ErrorCode::Invalid,
+                         "--args @ names no file; write --args @FILE, or - for stdin"};
         std::ifstream file(name, std::ios::binary);
         // A folder opens like a file, and fails to be read without a reason.
         std::error_code none;

@@ -219,8 +219,8 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
             names.push_back(tool.public_name);
         const bool whole = pattern.find_first_of("*?") == std::string::npos;
         const auto hint = whole ? core::did_you_mean(pattern, names) : std::string();
-        return session.report(
-            {ErrorCode::NotFound, "no tool matches " + core::printable(pattern, 80) + hint});
+        return session.report({ErrorCode::NotFound,
+                               "no tool matches \"" + core::printable(pattern, 80) + "\"" + hint});
     }
     if (!listed.errors.empty() && !listed.answered)
         return session.report(service::nobody_answered(listed.errors));
@@ -231,7 +231,8 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     if (none && session.host().connections().ids().empty())
         say("no tools: " + session.servers().nobody_to_ask().message);
     else if (none)
-        say(pattern.empty() ? "no tools" : "no tool matches " + pattern);
+        say(pattern.empty() ? "no tools"
+                            : "no tool matches \"" + core::printable(pattern, 80) + "\"");
     return listed.errors.empty() ? kOk : kFailure;
 }
 
@@ -266,10 +267,12 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
         wrong.message += "; patchbay tools " + core::shell_word(call.name, 200) + " shows them";
         return session.report(wrong);
     }
-    if (!global.quiet && !denied) {
+    const auto& fault = (*tool)->tool->schema_fault;
+    if (!fault.empty() && !global.quiet && !denied)
+        say("note: " + core::printable(call.name, 200) + ": its inputSchema " + fault +
+            ", so the arguments are sent as they are");
+    if (!global.quiet && !arguments->values.empty()) {
         auto notes = protocol::unchecked_in(schema);
-        if (const auto& fault = (*tool)->tool->schema_fault; !fault.empty())
-            notes.push_back("its inputSchema " + fault + ", so the arguments are sent as they are");
         for (auto& note : protocol::undeclared_in(arguments->values, schema))
             notes.push_back(std::move(note));
         for (const auto& note : notes)

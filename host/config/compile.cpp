@@ -413,7 +413,7 @@ private:
     std::vector<Diagnostic>& diagnostics_;
     Origins& origins_;
     std::map<std::string, Place> rules_;  // Server::rules
-    std::vector<std::string> near_;  // Diagnostic::near
+    std::vector<std::string> near_;       // Diagnostic::near
     Voice turned_off_by_;                 // or on: who spoke of `enabled` last
     std::string held_back_;               // what a checkout says of `enabled` in vain
     bool failed_ = false;

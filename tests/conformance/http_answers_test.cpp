@@ -172,6 +172,8 @@ protected:
             GetParam());
         EXPECT_TRUE(channel_->until([&] { return channel_->opened(); }));
         EXPECT_EQ(call("ping", "{}").status, PATCHBAY_OK);
+        if (std::string_view(GetParam()) == "http")
+            channel_->settle(1);  // so its connection is kept
         EXPECT_LT(call(method, R"({"id":2})").status, 0);
         std::size_t times = 0;
         for (const auto& each : server_->requests()) times += each.body == R"({"id":2})";

@@ -26,7 +26,7 @@ void require_header(const MessageHeader& header) {
 }
 
 void check(const Tool& tool, const core::Limits& limits, const json::object& arguments) {
-    FUZZ_REQUIRE(!tool.name.empty());
+    FUZZ_REQUIRE(!tool.name.empty() && tool.name.size() <= kMostToolName);
     FUZZ_REQUIRE(tool.input_schema().is_object());
     FUZZ_REQUIRE(raw_member(tool.known, "inputSchema").size() <= limits.schema_bytes);
     FUZZ_REQUIRE(tool.output_schema().is_object() || tool.output_schema().is_null());
@@ -66,7 +66,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto listed = core::array_in(&*result, "tools")->size();
     FUZZ_REQUIRE(page->tools.size() <= listed);
     FUZZ_REQUIRE(page->notes.size() <= kMostToolNotes);
-    FUZZ_REQUIRE(page->tools.size() + page->notes.size() >= std::min(listed, kMostToolNotes));
+    FUZZ_REQUIRE(page->left_out.size() <= kMostToolNotes);
+    FUZZ_REQUIRE(page->tools.size() + page->left_out.size() >= std::min(listed, kMostToolNotes));
     const auto* arguments = core::object_in(&*result, "arguments");
     for (const auto& tool : page->tools)
         check(tool, limits, arguments ? *arguments : json::object());

@@ -363,8 +363,8 @@ TEST(ConfigOnTheCommandLine, ACheckTellsWhatWouldNotStartHere) {
     Home home;
     home.write("here/run", "");
     const std::pair<json::object, const char*> cases[] = {
-        {{{"command", "no-such-program"}}, "no such program \"no-such-program\""},
-        {{{"command", "./here/run"}}, "./here/run\": not executable"},
+        {{{"command", "no-such-program"}}, "command \"no-such-program\" not found in"},
+        {{{"command", "./here/run"}}, "./here/run\": is not executable"},
         {{{"command", "./here"}}, "./here\": "},
         {{{"command", "sh"}, {"cwd", "nowhere"}}, "cwd \"nowhere\": there is no such folder"},
         {{{"command", "sh"}, {"cwd", "here/run"}}, "cwd \"here/run\": there is no such folder"},
@@ -383,7 +383,7 @@ TEST(ConfigOnTheCommandLine, ACheckTellsWhatWouldNotStartHere) {
             const auto done = home.run(words);
             EXPECT_EQ(done.exit_code, 0) << "elsewhere it may be there";
             if (told)
-                EXPECT_THAT(done.err, AllOf(StartsWith("warning: user config "),
+                EXPECT_THAT(done.err, AllOf(StartsWith("warning: "),
                                             HasSubstr("server \"s\" would not start here: "),
                                             HasSubstr(told)));
             else

@@ -203,14 +203,14 @@ TEST(CommandLine, APatternIsAboutTheServersThatItNames) {
     const auto word = home.run({"tools", "nosuchthing"});
     EXPECT_EQ(word.exit_code, 1) << "the one that did not answer may have it";
     EXPECT_THAT(word.err, AllOf(HasSubstr("error: server \"dead\": "),
-                                HasSubstr("no tool matches nosuchthing")));
+                                HasSubstr("no tool matches \"nosuchthing\"")));
     const auto good = home.run({"tools", "mcp__good__e*"});
     EXPECT_EQ(good.exit_code, 0);
     EXPECT_THAT(good.out, HasSubstr("mcp__good__echo"));
     EXPECT_EQ(good.err, "") << "the dead one is not asked";
     const auto none = home.run({"tools", "mcp__good__nosuch*"});
     EXPECT_EQ(none.exit_code, 6);
-    EXPECT_EQ(none.err, "error: no tool matches mcp__good__nosuch*\n");
+    EXPECT_EQ(none.err, "error: no tool matches \"mcp__good__nosuch*\"\n");
     const auto off = home.run({"tools", "mcp__off__*"});
     EXPECT_EQ(off.exit_code, 6);
     EXPECT_THAT(off.err, HasSubstr("server \"off\" is disabled"));

@@ -134,10 +134,33 @@ TEST(BatchOutput, WhoTalksOnUnreadHoldsUpNobodysAnswersAndIsToldOf) {
     EXPECT_THAT(pipe.text, testing::HasSubstr("\n{\"id\":8,\"ok\":true"));
     EXPECT_THAT(pipe.text,
                 testing::EndsWith("\n{\"event\":\"dropped\",\"server\":\"loud\",\"count\":80}\n"));
-    output.notification("loud", "n", much);
+    output.notification("loud", "again", "");
     output.flush();
     pipe.read();
-    EXPECT_THAT(pipe.text, testing::EndsWith("x\"}\n")) << "it is heard again";
+    EXPECT_THAT(pipe.text, testing::EndsWith("\"method\":\"again\"}\n"));
+}
+
+TEST(BatchOutput, TellsOnceThatAReaderHasMadeRoom) {
+    core::Loop loop;
+    StdoutInAPipe pipe;
+    int relieved = 0;
+    BatchOutput output(loop, -1, [&] { ++relieved; });
+    output.result("1", "\"" + std::string(2u << 20, 'x') + "\"");
+    ASSERT_TRUE(output.crowded());
+    ASSERT_TRUE(loop.run_until([&] { return pipe.read(), output.written(); },
+                               core::Clock::now() + std::chrono::seconds(20)));
+    EXPECT_EQ(relieved, 1);
+    EXPECT_FALSE(output.lost());
+}
+
+TEST(BatchOutput, WhatNobodyReadsInTimeIsLost) {
+    core::Loop loop;
+    StdoutInAPipe pipe;
+    BatchOutput output(loop);
+    output.result("1", "\"" + std::string(2u << 20, 'x') + "\"");
+    EXPECT_FALSE(output.lost());
+    output.finish(std::chrono::milliseconds(1));
+    EXPECT_TRUE(output.lost());
 }
 
 TEST(RpcErrorJson, HidesSecretsHoweverTheyAreEscapedAndStaysJson) {

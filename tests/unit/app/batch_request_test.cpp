@@ -83,7 +83,7 @@ TEST(BatchRequest, NamesWhatItsOpCannotDoWithout) {
         {R"({"op":"resources/unsubscribe"})", "resources/unsubscribe needs a \"uri\""},
         {R"({"op":"prompts/get"})", "prompts/get needs a \"name\""},
         {R"({"op":"completion/complete","argument":{}})", "completion/complete needs a \"ref\""},
-        {R"({"op":"completion/complete","ref":{}})", "completion/complete needs a \"argument\""},
+        {R"({"op":"completion/complete","ref":{}})", "completion/complete needs an \"argument\""},
         {R"({"op":"completion/complete","ref":"x"})", "\"ref\" must be an object"},
         {R"({"op":"completion/complete","ref":{},"argument":{}})", ""},
         {R"({"op":"completion/complete","ref":{},"argument":{},"context":1})",

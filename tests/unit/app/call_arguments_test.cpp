@@ -123,6 +123,7 @@ TEST(ArgumentsOfACall, ComeFromAFileToo) {
     EXPECT_EQ(message_of(read_arguments("@" + file + ".none")),
               "--args: cannot read " + file + ".none: No such file or directory");
     EXPECT_EQ(message_of(read_arguments("@/")), "--args: cannot read /: Is a directory");
+    EXPECT_THAT(message_of(read_arguments("@")), HasSubstr("--args @ names no file"));
 }
 
 TEST(ArgumentsOfACall, MustBeOneJsonObjectWithoutRepeatedKeys) {
