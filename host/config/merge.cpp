@@ -199,8 +199,9 @@ private:
     void judge_proposal(const std::string& id, const Voice& withheld, Proposal& proposal) {
         std::vector<Diagnostic> told;
         Origins unused;
-        proposal.server =
-            compile(id, {.definition = withheld}, {defaults_, {}, hints_}, told, unused);
+        Settled alone;
+        alone.definition = withheld;
+        proposal.server = compile(id, alone, {defaults_, {}, hints_}, told, unused);
         if (proposal.server) pass_on(*proposal.server);
         for (const auto& each : told)
             if (each.severity == Severity::Error)

@@ -125,8 +125,10 @@ Error ToolFinder::why_missing(connection::CallerNumber caller, const std::string
     for (const auto& id : servers) {
         if (const auto found = pool_.find(id); !found) return found.error();
         const auto* held = pool_.held(id, caller);
-        if (!held || held->state() != State::Ready)
-            return why_not_ready(held ? held->status() : connection::Status{.id = id});
+        connection::Status status;
+        status.id = id;
+        if (held) status = held->status();
+        if (status.state != State::Ready) return why_not_ready(status);
     }
     // From here on the caller holds a connection to each that is ready.
     const std::string wanted = "\"" + core::printable(name, 80) + "\"";

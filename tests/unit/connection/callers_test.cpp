@@ -433,9 +433,9 @@ TEST_F(OnOneStream, TheInputThatACallWantsIsAskedOfItsCaller) {
 TEST_F(OnOneStream, AProgressTokenThatACallerWroteIsNotSentForItMayBeAnothers) {
     be_legacy();
     ASSERT_EQ(connect(), State::Ready);
-    auto asked = call("a");
-    asked.params.meta = R"("progressToken":1,"trace":"t","progress\u0054oken":2)";
-    connection().request(caller, std::move(asked), [](const Result<Reply>&) {});
+    auto request = call("a");
+    request.params.meta = R"("progressToken":1,"trace":"t","progress\u0054oken":2)";
+    connection().request(caller, std::move(request), [](const Result<Reply>&) {});
     ASSERT_TRUE(wait([&] { return said("tools/call") == 1; }));
     EXPECT_EQ(server.requests("tools/call")[0].at("params").at("_meta"),
               json::parse(R"({"trace":"t"})"));
