@@ -8,6 +8,7 @@ namespace patchbay::app {
 
 namespace {
 
+constexpr std::chrono::milliseconds kLookAgain{500};
 constexpr std::chrono::seconds kLastWords{1};  // then nobody reads what an interruption ends
 
 const Error kInterruption{ErrorCode::Cancelled, "interrupted by the user"};
@@ -20,6 +21,7 @@ Batch::Batch(Session& session, int input)
       output_(session.host().loop(), session.signals(), [this] { advance(); }),
       in_flight_(session.host().loop(), output_, [this] { advance(); }),
       waits_(session.host().loop(), in_flight_),
+      look_again_(session.host().loop()),
       operations_(session.servers(), session.caller(), in_flight_, waits_) {
     session_.caller().set_notification_handler(
         [this](const std::string& server, const std::string& method, std::string_view params) {
@@ -116,7 +118,11 @@ void Batch::advance() {
         take_lines();
     }
     const bool starts_no_more = input_.over() || !barrier_.empty();
-    if (starts_no_more && in_flight_.size() == waits_.size()) operations_.end_hopeless_waits();
+    if (starts_no_more && waits_.size() > 0 && in_flight_.size() == waits_.size()) {
+        operations_.end_hopeless_waits();
+        // A connection that ends meanwhile tells nobody here.
+        look_again_.start(kLookAgain, [this] { advance(); });
+    }
     input_.pause(in_flight_.size() >= kInFlight || !barrier_.empty() || output_.crowded());
     if (!input_.over() || !barrier_.empty()) return;
     if (in_flight_.size() == 0) {

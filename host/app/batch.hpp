@@ -18,6 +18,7 @@
 #include "app/batch_output.hpp"
 #include "app/batch_waits.hpp"
 #include "app/session.hpp"
+#include "core/timer.hpp"
 
 #include <string>
 #include <string_view>
@@ -45,6 +46,7 @@ private:
     BatchOutput output_;
     BatchInFlight in_flight_;
     BatchWaits waits_;
+    core::Timer look_again_;  // at waits, while nothing else is in flight
     BatchOperations operations_;
     bool done_ = false;
     std::string barrier_;  // raw id of a barrier that waits; empty: none

@@ -143,8 +143,11 @@ void BatchOperations::end_hopeless_waits() {
         for (const auto& id : ids) {
             const auto* held = connections.held(id, caller_.number());
             const auto status = held ? held->status() : connection::Status();
-            if (held && (status.state == connection::State::Ready || service::undecided(status)))
-                return {};
+            // One that is idle is nobody's to wake any more.
+            const bool may_come =
+                status.state != connection::State::Idle &&
+                (status.state == connection::State::Ready || service::undecided(status));
+            if (held && may_come) return {};
             if (server.empty()) continue;
             why = held ? why_not_ready(status).message : "server \"" + id + "\" is not connected";
         }

@@ -79,7 +79,9 @@ void BatchOutput::notification(const std::string& server, const std::string& met
 
 void BatchOutput::put_event(const std::string& from, std::string line) {
     auto& events = events_[from];
-    if (events.bytes + line.size() > kEventBytes && events.bytes > 0) {
+    // A first one is told however long it is.
+    if ((events.bytes > 0 && events.bytes + line.size() > kEventBytes) ||
+        (event_bytes_ > 0 && event_bytes_ + line.size() > kAllEventBytes)) {
         ++events.dropped;
         return;
     }

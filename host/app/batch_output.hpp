@@ -5,9 +5,9 @@
 // Threads: [loop]. Nobody waits for who reads us: the rest is written when they do, and until then
 //          crowded() says that nothing more should be asked.
 // Errors:  lost(): stdout takes no more.
-// Limits:  of each server, and of the progress of each request, kEventBytes wait for the reader; what
-//          comes beyond is dropped, counted and told, so that who talks on unasked holds up nobody's
-//          answers. Beyond kMostBytes, which only answers reach, it does wait for the reader, but for no
+// Limits:  of each server, and of the progress of each request, kEventBytes wait for the reader, of all
+//          of them kAllEventBytes; what comes beyond is dropped, counted and told, so that who talks on
+//          unasked holds up nobody's answers. Beyond kMostBytes, which only answers reach, it does wait for the reader, but for no
 //          longer than until a signal comes.
 #pragma once
 
@@ -28,7 +28,7 @@ namespace patchbay::app {
 class BatchOutput {
 public:
     static constexpr std::size_t kCrowdBytes = 1u << 20, kMostBytes = 64u << 20;
-    static constexpr std::size_t kEventBytes = 2u << 20;
+    static constexpr std::size_t kEventBytes = 2u << 20, kAllEventBytes = 16u << 20;
 
     // `signals`: readable when one has come; -1: none will. `relieved`: crowded() is over.
     explicit BatchOutput(

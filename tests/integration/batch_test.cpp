@@ -307,6 +307,13 @@ TEST_P(Batch, AWaitEndsWhenNobodyIsThereWhoCouldEndIt) {
                                "\n" +
                                    wait("2", R"(,"server":"dead")"));
     EXPECT_THAT(Lines(done.out).message(2), HasSubstr("n cannot come: server \"dead\""));
+    home.add("dies", {{"command", "/bin/sh"},
+                      {"args", {"-c", "read line; exec 0<&- 1>&-; sleep 1"}},
+                      {"restart", false}});
+    done = home.run({"batch"}, R"({"id":1,"op":"ping","server":"dies"})"
+                               "\n" +
+                                   wait("2", R"(,"server":"dies","timeout_ms":3600000)"));
+    EXPECT_THAT(Lines(done.out).message(2), HasSubstr("n cannot come: server \"dies\""));
 }
 
 TEST_P(Batch, LogMessagesOfTheServerAreEvents) {

@@ -140,6 +140,23 @@ TEST(BatchOutput, WhoTalksOnUnreadHoldsUpNobodysAnswersAndIsToldOf) {
     EXPECT_THAT(pipe.text, testing::EndsWith("\"method\":\"again\"}\n"));
 }
 
+TEST(BatchOutput, ManyWhoTalkOnUnreadStandStillNobodyEither) {
+    core::Loop loop;
+    StdoutInAPipe pipe;
+    BatchOutput output(loop);
+    const auto much = "\"" + std::string(1u << 20, 'x') + "\"";
+    for (int i = 0; i < 100; ++i) {
+        output.progress(std::to_string(i), {1, {}, much});
+        output.notification("s" + std::to_string(i), "n", much);
+    }
+    EXPECT_FALSE(output.crowded());
+    output.result("1", "{}");  // it would wait for the reader beyond 64 MiB
+    EXPECT_TRUE(loop.run_until([&] { return pipe.read(), output.written(); },
+                               core::Clock::now() + std::chrono::seconds(20)));
+    EXPECT_LT(pipe.text.size(), BatchOutput::kAllEventBytes + (1u << 20));
+    EXPECT_THAT(pipe.text, testing::HasSubstr("{\"id\":1,\"ok\":true"));
+}
+
 TEST(BatchOutput, TellsOnceThatAReaderHasMadeRoom) {
     core::Loop loop;
     StdoutInAPipe pipe;
