@@ -12,6 +12,7 @@
 #include <climits>
 
 #include <algorithm>
+#include <unistd.h>
 
 namespace patchbay::config {
 
@@ -220,13 +221,18 @@ private:
     // What lies in a checkout changes with it, and what was approved is the text that names it.
     Result<std::string> file(std::string_view written) const {
         const auto refused = [&] {
-            return Error{ErrorCode::Denied,
-                         std::string("${file:...} of a ") + name_of(server_.place.scope) +
-                             " file may not lead into its own folder, where it changes unapproved; "
-                             "write the value itself, or a file elsewhere, as ${file:~/PATH}"};
+            return Error{
+                ErrorCode::Denied,
+                std::string("${file:...} of a ") + name_of(server_.place.scope) +
+                    " file may not lead into its own folder or repository, where it changes "
+                    "unapproved; write the value itself, or a file elsewhere, as "
+                    "${file:~/PATH}"};
         };
         const bool ours = !from_project(server_.place.scope);
-        if (!ours && !written.starts_with('/') && !written.starts_with("~/")) return refused();
+        const bool is_elsewhere = written.starts_with("~/") ||
+                                  (written.starts_with('/') && !written.starts_with("/proc/") &&
+                                   !written.starts_with("/dev/"));
+        if (!ours && !is_elsewhere) return refused();
         if (look_ == Look::Form) return std::string();
         const auto path = path_of(written);
         if (ours) return secret(secret_from_file(path));
@@ -235,12 +241,16 @@ private:
         return secret(secret_from_file(real.empty() ? path : real));
     }
 
-    // With its `/`. A file in a folder like `.patchbay` speaks for the one around it.
+    // With its `/`. A file in a folder like `.patchbay` speaks for the one around it. The repository
+    // around that comes and goes with it; a home that is one is everybody's.
     std::string folder_of_checkout() const {
         auto folder = server_.place.file.substr(0, server_.place.file.rfind('/'));
         if (const auto name = folder.rfind('/'); folder.compare(name + 1, 1, ".") == 0)
             folder.resize(name);
-        return core::behind_links(folder) + "/";
+        const auto own = core::behind_links(folder), home = core::behind_links(environment_.home);
+        for (auto around = own; !around.empty() && around != home; around.resize(around.rfind('/')))
+            if (::access((around + "/.git").c_str(), F_OK) == 0) return around + "/";
+        return own + "/";
     }
 
     bool runs_no_commands() const { return from_project(server_.place.scope); }

@@ -59,9 +59,11 @@ public:
         for (const auto& [id, settled] : settled_) {
             if (!settled.definition.entry && !settled.withheld.entry) continue;
             defined.push_back(id);
+            // What a checkout wants to bring must not close what is there.
+            const auto* entry = settled.definition.entry;
+            if (!entry) continue;
             bare_names_.emplace(bare_name(id), id);
-            for (const auto* voice : {&settled.definition, &settled.withheld})
-                if (voice->entry) bare_names_.emplace(bare_name(voice->entry->written), id);
+            bare_names_.emplace(bare_name(entry->written), id);
         }
         bare_names_.erase("");
         for (const auto& [id, settled] : settled_) {

@@ -49,13 +49,15 @@ std::vector<std::string> suffixes() {
     return known;
 }
 
-// What editors and package managers leave beside a file.
+// What editors, package managers and who keeps copies or digests leave beside a file.
 bool is_leftover(std::string_view name) {
     if (name.ends_with('~') || name.starts_with(".#")) return true;
     if (name.starts_with('#') && name.ends_with('#')) return true;
     const auto last = name.substr(std::min(name.rfind('.'), name.size()));
-    return last == ".bak" || last == ".orig" || last == ".swp" || last.starts_with(".dpkg-") ||
-           last.starts_with(".rpm") || last.starts_with(".ucf-");
+    for (const char* known : {".bak", ".orig", ".old", ".save", ".tmp", ".new", ".swp", ".sha256",
+                              ".sig", ".asc", ".pem", ".crt", ".key", ".md"})
+        if (last == known) return true;
+    return last.starts_with(".dpkg-") || last.starts_with(".rpm") || last.starts_with(".ucf-");
 }
 
 // Whether somebody most likely took it for an enterprise file or a folder of them: `Enterprise.toml`,

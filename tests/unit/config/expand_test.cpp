@@ -264,6 +264,15 @@ TEST_F(Expand, ProjectFilesReadNothingOfTheirOwnFolder) {
                     << path;
             }
         }
+    world_.folder.write("home/user/repo/.git", "");
+    world_.folder.write("home/user/repo/beside", "beside");
+    world_.folder.write("home/user/repo/sub/x", "");
+    server_.place = {Scope::Project, world_.folder / "home/user/repo/sub/.mcp.json", 1, 1};
+    for (const auto* path : {"~/repo/beside", "~/repo/sub/x", "/proc/self/cwd/x", "/dev/null"})
+        EXPECT_THAT(one(std::string("${file:") + path + "}"), HasSubstr("may not lead into"))
+            << path;
+    world_.folder.write("home/user/.git", "");
+    EXPECT_EQ(one("${file:~/out}"), "outside") << "a home is not the checkout's";
     server_.place = {Scope::User, app + "/config.toml", 1, 1};
     EXPECT_EQ(one("${file:in}"), "inside");
     EXPECT_EQ(one("${file:link-out}"), "outside");

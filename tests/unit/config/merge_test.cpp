@@ -507,16 +507,18 @@ TEST(ConfigMerge, AnEnterpriseRuleForAServerWhoseNameOnlyLooksDifferentDeniesAll
     }
 }
 
-// A definition that waits for its approval is a server too; and of what is excluded nobody asks.
-TEST(ConfigMerge, AnEnterpriseRuleIsComparedWithAllThatIsDefined) {
-    const auto with = [](const char* enterprise) {
+// What waits for its approval is no server yet; and of what is excluded nobody asks.
+TEST(ConfigMerge, AnEnterpriseRuleIsComparedWithWhatIsDefined) {
+    const auto with = [](const char* enterprise, bool approved = true) {
         std::vector<Fragment> fragments;
         fragments.push_back(toml(Scope::Project, "[servers.e]\ncommand = 'x'\n"));
-        fragments.back().servers.front().withheld.emplace();
+        if (!approved) fragments.back().servers.front().withheld.emplace();
         fragments.push_back(toml(Scope::Enterprise, enterprise));
         return merge(std::move(fragments)).deny_all;
     };
     EXPECT_TRUE(with("exclusive = false\n[servers.E]\nenabled = false\n"));
+    EXPECT_FALSE(with("exclusive = false\n[servers.E]\nenabled = false\n", false))
+        << "a checkout closes nothing by what it wants to bring";
     EXPECT_FALSE(with("[servers.E]\nenabled = false\n")) << "no other file is read";
     EXPECT_TRUE(with("[servers.E]\nenabled = false\n[servers.e]\ncommand = 'own'\n"));
     EXPECT_FALSE(with("[servers.E]\nenabled = false\n[servers.E-]\nenabled = false\n"));

@@ -350,11 +350,27 @@ TEST(Sources, AFileThatIsNearlyAnEnterpriseFileDeniesAll) {
         world.folder.make("etc/" + std::string(name));
         EXPECT_TRUE(load(world.environment).config.deny_all) << "the folder " << name;
     }
-    for (const auto* name :
-         {"enterprise.toml~", "enterprise.toml.bak", "enterprise.bak", "enterprise.toml.BAK",
-          "enterprise.toml.orig", ".enterprise.toml.swp", "enterprise.toml.swp",
-          "enterprise.toml.dpkg-new", "enterprise.toml.rpmsave", "enterprise.toml.ucf-dist",
-          "#enterprise.toml#", ".#enterprise.toml", "company.toml", "policy.toml", "mcp.json"}) {
+    for (const auto* name : {"enterprise.toml~",
+                             "enterprise.toml.bak",
+                             "enterprise.bak",
+                             "enterprise.toml.BAK",
+                             "enterprise.toml.orig",
+                             ".enterprise.toml.swp",
+                             "enterprise.toml.swp",
+                             "enterprise.toml.old",
+                             "enterprise.toml.save",
+                             "enterprise.toml.tmp",
+                             "enterprise.toml.sha256",
+                             "enterprise-ca.pem",
+                             "enterprise.md",
+                             "enterprise.toml.dpkg-new",
+                             "enterprise.toml.rpmsave",
+                             "enterprise.toml.ucf-dist",
+                             "#enterprise.toml#",
+                             ".#enterprise.toml",
+                             "company.toml",
+                             "policy.toml",
+                             "mcp.json"}) {
         World world;
         world.folder.write("etc/" + std::string(name), "exclusive = false\n");
         EXPECT_FALSE(load(world.environment).config.deny_all) << name;
