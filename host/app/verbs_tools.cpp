@@ -56,6 +56,9 @@ int print_result(const connection::Reply& reply, const router::ListedTool& tool,
     const int code = reply.is_error ? kToolError : kOk;
     const auto value = core::parse_json(reply.result);
     const auto* result = value ? value->if_object() : nullptr;
+    if (!value && !global.quiet)
+        say("note: the result of " + tool.public_name + " " + value.error().message +
+            "; it is shown as it came");
     const auto why = result && !reply.is_error && !global.quiet
                          ? protocol::fault_of_result(*tool.tool, *result)
                          : std::string();

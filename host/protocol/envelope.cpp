@@ -192,8 +192,8 @@ std::optional<std::int64_t> integer(std::string_view raw) {
     return number ? core::integer_of(*number) : std::nullopt;
 }
 
-Error malformed(const char* why) {
-    return {ErrorCode::Protocol, std::string("not a JSON-RPC 2.0 message: ") + why};
+Error malformed(const std::string& why) {
+    return {ErrorCode::Protocol, "not a JSON-RPC 2.0 message: " + why};
 }
 
 }  // namespace
@@ -378,7 +378,7 @@ std::string without_spaces(std::string_view text) {
 
 Result<RpcError> parse_rpc_error(std::string_view error) {
     const auto object = core::parse_json_object(error);
-    if (!object) return malformed("error is not an object");
+    if (!object) return malformed("error " + object.error().message);
     RpcError parsed;
     const auto code = core::integer_in(&*object, "code");
     if (!code) return malformed("error.code is not an integer");
