@@ -29,8 +29,11 @@ public:
     void whole(std::string&& body) override;
     bool data(std::string_view& bytes) override;
     void end(const net::Trouble* trouble) override;
-    // What answers a request is the host's to read.
-    std::uint64_t unproven() const override { return is_request_ && !settled_ ? id_ : 0; }
+    // What answers a request is the host's to read. A refusal by its status says nothing that could be
+    // another's, and many callers are refused at once when a token ends.
+    std::uint64_t unproven() const override {
+        return is_request_ && !settled_ && !refusal_ ? id_ : 0;
+    }
 
     // It is over for the host; what still comes is dropped.
     void conclude(patchbay_status code, std::string_view text, std::uint32_t flags = 0);
