@@ -3,6 +3,7 @@
 #include "plugin/current_call.hpp"
 #include "plugin/mapped_code.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -41,8 +42,11 @@ const void* code_of(const void* context) {
 #endif
 }
 
+std::atomic<bool> crashing{false};
+
 // Only what signal-safety(7) allows. SA_RESETHAND has put the default action back already.
 void on_crash(int number, siginfo_t*, void* context) {
+    crashing = true;
     const char* name = "a signal";
     for (const auto& signal : kSignals)
         if (signal.number == number) name = signal.name;
@@ -59,6 +63,8 @@ void on_crash(int number, siginfo_t*, void* context) {
 
 // Ends here: what the process holds must not be taken apart under its other threads.
 void end_of_a_plugin(int code, void*) {
+    // Another thread is about to say why, and to end all.
+    while (crashing) ::pause();
     const auto& call = plugin::current_call();
     if (!call.plugin.load()) return;
     put("patchbay: the process is ended from within ");
