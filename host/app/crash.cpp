@@ -44,9 +44,10 @@ const void* code_of(const void* context) {
 
 std::atomic<bool> crashing{false};
 
-// Only what signal-safety(7) allows. SA_RESETHAND has put the default action back already.
+// Only what signal-safety(7) allows. A thread that crashes meanwhile would end all before a word is out:
+// it waits here.
 void on_crash(int number, siginfo_t*, void* context) {
-    crashing = true;
+    while (crashing.exchange(true)) ::pause();
     const char* name = "a signal";
     for (const auto& signal : kSignals)
         if (signal.number == number) name = signal.name;
@@ -58,6 +59,7 @@ void on_crash(int number, siginfo_t*, void* context) {
     if (call.plugin.load() || !plugin::write_library(STDERR_FILENO, code_of(context)))
         plugin::write_call(STDERR_FILENO, call);
     put("\n");
+    std::signal(number, SIG_DFL);
     ::raise(number);
 }
 
@@ -85,7 +87,7 @@ void install_crash_handler() {
         if (::sigaction(signal.number, nullptr, &old) != 0 || old.sa_handler != SIG_DFL) continue;
         struct sigaction ours {};
         ours.sa_sigaction = on_crash;
-        ours.sa_flags = static_cast<int>(SA_SIGINFO | SA_ONSTACK | SA_RESETHAND);
+        ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
         sigemptyset(&ours.sa_mask);
         ::sigaction(signal.number, &ours, nullptr);
     }

@@ -144,9 +144,11 @@ static patchbay_status fake_send(patchbay_channel *channel, const patchbay_messa
         return PATCHBAY_PAUSE;
     }
     misbehave(channel->behave);
-    if (behaves(channel, "thread_crash")) {
+    if (behaves(channel, "thread_crash")) { /* unanswered, so that nothing else ends the host */
         pthread_t thread;
         if (pthread_create(&thread, NULL, crash, NULL) == 0) pthread_detach(thread);
+        if (message->body.release) message->body.release(message->body.owner);
+        return PATCHBAY_OK;
     }
     if (behaves(channel, "burst") || behaves(channel, "storm") || behaves(channel, "flood")) {
         if (message->body.release) message->body.release(message->body.owner);
