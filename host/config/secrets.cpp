@@ -80,6 +80,8 @@ private:
     Descriptor handle_;
 };
 
+// Without a shell and without our stdin: what asks for a password would wait for the person who talks to
+// us. What it prints on stderr may hold the secret and goes nowhere.
 Result<pid_t> spawn(std::vector<std::string>& words, int output) {
     std::vector<char*> argv;
     for (auto& word : words) argv.push_back(word.data());
@@ -168,6 +170,7 @@ Result<std::string> secret_from_command(const std::string& command, const std::s
                                    ? " ended with exit code " + std::to_string(WEXITSTATUS(*status))
                                    : " was ended by signal " + std::to_string(WTERMSIG(*status))));
     }
+    // Password managers print notes below the password.
     output.resize(std::min(output.find('\n'), output.size()));
     if (output.ends_with('\r')) output.pop_back();
     if (output.empty())

@@ -1,9 +1,9 @@
 #include "config/sources.hpp"
 
 #include "config/approval.hpp"
+#include "config/enterprise_folder.hpp"
 #include "config/merge.hpp"
 #include "core/ownership.hpp"
-#include "core/spelling.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -41,62 +41,6 @@ std::vector<std::string> named(const std::string& stem) {
     std::vector<std::string> paths;
     for (const auto& [suffix, format] : kSuffixes) paths.push_back(stem + std::string(suffix));
     return paths;
-}
-
-std::vector<std::string> suffixes() {
-    std::vector<std::string> known;
-    for (const auto& [suffix, format] : kSuffixes) known.emplace_back(suffix);
-    return known;
-}
-
-// What editors, package managers and who keeps copies or digests leave beside a file.
-bool is_leftover(std::string_view name) {
-    if (name.ends_with('~') || name.starts_with(".#")) return true;
-    if (name.starts_with('#') && name.ends_with('#')) return true;
-    const auto last = name.substr(std::min(name.rfind('.'), name.size()));
-    for (const char* known : {".bak", ".orig", ".old", ".save", ".tmp", ".new", ".swp", ".sha256",
-                              ".sig", ".asc", ".pem", ".crt", ".key", ".md"})
-        if (last == known) return true;
-    return last.starts_with(".dpkg-") || last.starts_with(".rpm") || last.starts_with(".ucf-");
-}
-
-// Whether somebody most likely took it for an enterprise file or a folder of them: `Enterprise.toml`,
-// `enterprise.d`, `enterprice.json`. What that forbids would be passed over in silence.
-bool is_nearly_enterprise(const std::string& name) {
-    static const core::Spelling stem("enterprise");
-    const std::string seen(core::trimmed(core::lower(core::seen(name))));
-    if (is_leftover(seen)) return false;
-    if (seen.starts_with("enterprise")) return true;
-    const std::filesystem::path path(seen);
-    if (stem.distance(path.stem().string()).value_or(3) > 2) return false;
-    const auto known = suffixes();
-    return std::any_of(known.begin(), known.end(), [&](const std::string& one) {
-        return core::Spelling(one).distance(path.extension().string()).value_or(2) <= 1;
-    });
-}
-
-struct Listing {
-    std::vector<std::string> names;  // sorted
-    std::error_code failed;
-};
-
-Listing list(const std::string& directory) {
-    Listing listing;
-    for (std::filesystem::directory_iterator each(directory, listing.failed), end;
-         !listing.failed && each != end; each.increment(listing.failed))
-        listing.names.push_back(each->path().filename().string());
-    std::sort(listing.names.begin(), listing.names.end());
-    return listing;
-}
-
-// Why what is there by the name of a folder is none; empty: it is one, or nothing is there.
-std::string fault_of_folder(const std::string& path) {
-    struct stat status;
-    if (::lstat(path.c_str(), &status) != 0)
-        return errno == ENOENT ? "" : std::string("cannot read it: ") + std::strerror(errno);
-    if (::stat(path.c_str(), &status) != 0)
-        return std::string("a link that leads to no folder: ") + std::strerror(errno);
-    return S_ISDIR(status.st_mode) ? "" : "not a folder";
 }
 
 class Discovery {
@@ -150,7 +94,7 @@ private:
             read.push_back(path);
         }
         const auto names = "enterprise" + core::join(suffixes(), ", enterprise");
-        const auto [there, failed] = list(folder);
+        const auto [there, failed] = entries_of(folder);
         if (failed && failed != std::errc::no_such_file_or_directory && into.empty())
             broken(folder, Candidate::Found::Unreadable,
                    "cannot list it: " + failed.message() + ", and it has none of " + names);

@@ -13,11 +13,9 @@
 #pragma once
 
 #include "connection/context.hpp"
-#include "connection/course.hpp"
-#include "connection/dialogue.hpp"
 #include "connection/health.hpp"
+#include "connection/inside.hpp"
 #include "connection/listen_stream.hpp"
-#include "connection/transport_choice.hpp"
 
 #include <memory>
 #include <optional>
@@ -36,14 +34,8 @@ protected:
 
 class Agreement final : public GreetingOwner, public ToolListOwner {
 public:
-    struct Parts {
-        const registry::ServerSpec& spec;
-        const ServerName& name;
-        Course& course;
-        TransportChoice& choice;
-        Dialogue& dialogue;
+    struct Parts : Inside {
         AgreementOwner& owner;
-        Loss& loss;
     };
     Agreement(const Context& context, const Parts& parts) : context_(context), parts_(parts) {}
 

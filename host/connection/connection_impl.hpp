@@ -47,8 +47,9 @@ struct Connection::Impl final : AgreementOwner, OpeningOwner, ReceptionOwner, Wi
     const ServerName name{spec.id()};
     Course course;
     TransportChoice choice{spec.config};
-    Agreement agreement{context, {spec, name, course, choice, dialogue, *this, *this}};
-    Opening opening{context, {spec, name, course, choice, dialogue, agreement, *this, *this}};
+    const Inside inside{spec, name, course, choice, dialogue, *this};
+    Agreement agreement{context, {inside, *this}};
+    Opening opening{context, {inside, agreement, *this}};
     Dialogue dialogue{context,
                       spec,
                       name,

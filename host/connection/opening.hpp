@@ -13,9 +13,7 @@
 #include "connection/agreement.hpp"
 #include "connection/attempt.hpp"
 #include "connection/context.hpp"
-#include "connection/course.hpp"
-#include "connection/dialogue.hpp"
-#include "connection/transport_choice.hpp"
+#include "connection/inside.hpp"
 #include "core/timer.hpp"
 
 #include <optional>
@@ -36,15 +34,9 @@ protected:
 
 class Opening final : public AttemptOwner, public RefusalsOwner {
 public:
-    struct Parts {
-        const registry::ServerSpec& spec;
-        const ServerName& name;
-        Course& course;
-        TransportChoice& choice;
-        Dialogue& dialogue;
+    struct Parts : Inside {
         Agreement& agreement;
         OpeningOwner& owner;
-        Loss& loss;
     };
     Opening(const Context& context, const Parts& parts);
 

@@ -89,6 +89,7 @@ Error Servers::no_such_server(const std::string& server) const {
                    server);
 }
 
+// With how many there are of each state: of three that are not approved "none is configured" is no help.
 Error Servers::nobody_to_ask() const {
     std::map<State, std::size_t> counts;
     for (const auto& status : statuses()) ++counts[status.state];
@@ -102,6 +103,7 @@ Error Servers::nobody_to_ask() const {
             "no MCP server " + why + passed_over(config_)};
 }
 
+// Wrong configuration and not a wrong name: who looks at the exit code should mend the file.
 Error Servers::missing(Error error, std::string_view server) const {
     // Of a file that could not be read nobody knows which servers it defines.
     const auto& diagnostics = config_.diagnostics;

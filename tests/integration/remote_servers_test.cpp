@@ -2,8 +2,6 @@
 // server of the TypeScript SDK v2, and supergateway in front of a stdio server.
 #include "integration/npm.hpp"
 
-#include <gmock/gmock.h>
-
 #include <arpa/inet.h>
 #include <memory>
 #include <netinet/in.h>
@@ -15,11 +13,7 @@
 namespace patchbay::test {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 namespace fs = std::filesystem;
-namespace json = boost::json;
 
 sockaddr_in loopback(int port) {
     sockaddr_in address{};
@@ -146,87 +140,93 @@ protected:
                  kModules.string(), "PORT"}};
     }
 
-    // What every server must be good for: status, tools, a call and a resource.
-    void expect_usable(const Kind& kind) {
-        start(kind);
-        if (HasFatalFailure()) return;
-        const auto status = home.run({"mcp", "status", "--json"});
-        EXPECT_EQ(status.exit_code, 0) << status.err;
-        EXPECT_THAT(status.out, AllOf(HasSubstr(R"("state":"ready")"),
-                                      HasSubstr("\"transport\":\"" + kind.transport + "\""),
-                                      HasSubstr("\"protocol\":\"" + kind.protocol + "\"")));
-        const auto tools = home.run({"tools"});
-        EXPECT_EQ(tools.exit_code, 0) << tools.err;
-        EXPECT_THAT(tools.out, HasSubstr("mcp__s__echo"));
-        const auto call = home.run({"call", "mcp__s__echo", "message=is anybody there"});
-        EXPECT_EQ(call.exit_code, 0) << call.err;
-        EXPECT_THAT(call.out, HasSubstr("is anybody there"));
-        const auto resources = home.run({"batch"}, R"({"id":1,"op":"resources/list","server":"s"}
-{"id":2,"op":"resources/read","server":"s","uri":")" + kind.resource +
-                                                       "\"}\n");
-        EXPECT_EQ(resources.exit_code, 0) << resources.out << resources.err;
-        const Lines lines(resources.out);
-        EXPECT_THAT(json::serialize(lines.answer(1)), HasSubstr(kind.resource));
-        EXPECT_THAT(json::serialize(lines.answer(2)), HasSubstr(kind.resource_text));
-    }
-
-    // Calls go on after the server has lost all that it knew, as if nothing had happened.
-    void expect_to_survive_a_restart(const Kind& kind) {
-        start(kind);
-        if (HasFatalFailure()) return;
-        Program batch(home.patchbay({"batch"}));
-        const auto call = [&batch](int id) {
-            batch.send("{\"id\":" + std::to_string(id) +
-                       R"(,"op":"tools/call","name":"mcp__s__echo","arguments":{"message":"m)" +
-                       std::to_string(id) + "\"}}\n");
-        };
-        call(1);
-        ASSERT_TRUE(batch.wait_for_out("\"id\":1,")) << batch.out() << batch.err();
-        stop();
-        ASSERT_TRUE(start_again(kind)) << server_->err();
-        for (int id = 2; id <= 9; ++id) call(id);
-        const auto done = batch.finish();
-        EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
-        const Lines lines(done.out);
-        for (int id = 1; id <= 9; ++id)
-            EXPECT_THAT(lines.text(id), HasSubstr("m" + std::to_string(id)));
+    Kind kind_of(const std::string& name) const {
+        const std::string mcp = "http://127.0.0.1:PORT/mcp", streamable = "streamableHttp";
+        if (name == "EverythingOverStreamableHttp") return everything(streamable);
+        if (name == "EverythingOverSse") return everything("sse");
+        if (name == "AGatewayWithSessions")
+            return gateway("gateway_sessions", mcp, "http", "2025-11-25",
+                           {"--outputTransport", streamable, "--stateful"}, " --era legacy");
+        if (name == "AGatewayWithoutSessions")
+            return gateway("gateway", mcp, "http", "2025-11-25", {"--outputTransport", streamable},
+                           " --era legacy");
+        if (name == "AGatewayOverSse")
+            return gateway("gateway_sse", "http://127.0.0.1:PORT/sse", "sse", "2025-11-25",
+                           {"--outputTransport", "sse", "--baseUrl", "http://127.0.0.1:PORT"});
+        if (name == "AGatewayOverAWebSocket")
+            return gateway("gateway_ws", "ws://127.0.0.1:PORT/message", "ws", "2026-07-28",
+                           {"--outputTransport", "ws"});
+        return modern();
     }
 
     std::unique_ptr<Program> server_;
     int port_ = 0;
 };
 
-TEST_F(RemoteServers, ServerEverythingIsUsedOverStreamableHttp) {
-    expect_usable(everything("streamableHttp"));
+const auto name_of = [](const auto& each) { return std::string(each.param); };
+
+class RemoteServer : public RemoteServers, public ::testing::WithParamInterface<const char*> {};
+
+// What every server must be good for: status, tools, a call and a resource.
+TEST_P(RemoteServer, IsUsed) {
+    const auto kind = kind_of(GetParam());
+    start(kind);
+    if (HasFatalFailure()) return;
+    const auto status = home.run({"mcp", "status", "--json"});
+    EXPECT_EQ(status.exit_code, 0) << status.err;
+    EXPECT_THAT(status.out, AllOf(HasSubstr(R"("state":"ready")"),
+                                  HasSubstr("\"transport\":\"" + kind.transport + "\""),
+                                  HasSubstr("\"protocol\":\"" + kind.protocol + "\"")));
+    const auto tools = home.run({"tools"});
+    EXPECT_EQ(tools.exit_code, 0) << tools.err;
+    EXPECT_THAT(tools.out, HasSubstr("mcp__s__echo"));
+    const auto call = home.run({"call", "mcp__s__echo", "message=is anybody there"});
+    EXPECT_EQ(call.exit_code, 0) << call.err;
+    EXPECT_THAT(call.out, HasSubstr("is anybody there"));
+    const auto resources = home.run({"batch"}, R"({"id":1,"op":"resources/list","server":"s"}
+{"id":2,"op":"resources/read","server":"s","uri":")" +
+                                                   kind.resource + "\"}\n");
+    EXPECT_EQ(resources.exit_code, 0) << resources.out << resources.err;
+    const Lines lines(resources.out);
+    EXPECT_THAT(json::serialize(lines.answer(1)), HasSubstr(kind.resource));
+    EXPECT_THAT(json::serialize(lines.answer(2)), HasSubstr(kind.resource_text));
 }
 
-TEST_F(RemoteServers, ServerEverythingIsUsedOverSse) {
-    expect_usable(everything("sse"));
+INSTANTIATE_TEST_SUITE_P(, RemoteServer,
+                         ::testing::Values("EverythingOverStreamableHttp", "EverythingOverSse",
+                                           "AGatewayWithSessions", "AGatewayWithoutSessions",
+                                           "AGatewayOverSse", "AGatewayOverAWebSocket", "Modern"),
+                         name_of);
+
+class RestartedServer : public RemoteServers, public ::testing::WithParamInterface<const char*> {};
+
+// Calls go on after the server has lost all that it knew, as if nothing had happened.
+TEST_P(RestartedServer, MayBeSoBetweenTwoCalls) {
+    const auto kind = kind_of(GetParam());
+    start(kind);
+    if (HasFatalFailure()) return;
+    Program batch(home.patchbay({"batch"}));
+    const auto call = [&batch](int id) {
+        batch.send("{\"id\":" + std::to_string(id) +
+                   R"(,"op":"tools/call","name":"mcp__s__echo","arguments":{"message":"m)" +
+                   std::to_string(id) + "\"}}\n");
+    };
+    call(1);
+    ASSERT_TRUE(batch.wait_for_out("\"id\":1,")) << batch.out() << batch.err();
+    stop();
+    ASSERT_TRUE(start_again(kind)) << server_->err();
+    for (int id = 2; id <= 9; ++id) call(id);
+    const auto done = batch.finish();
+    EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
+    const Lines lines(done.out);
+    for (int id = 1; id <= 9; ++id)
+        EXPECT_THAT(lines.text(id), HasSubstr("m" + std::to_string(id)));
 }
 
-TEST_F(RemoteServers, AGatewayWithSessionsIsUsedOverStreamableHttp) {
-    expect_usable(gateway("gateway_sessions", "http://127.0.0.1:PORT/mcp", "http", "2025-11-25",
-                          {"--outputTransport", "streamableHttp", "--stateful"}, " --era legacy"));
-}
-
-TEST_F(RemoteServers, AGatewayWithoutSessionsIsUsedOverStreamableHttp) {
-    expect_usable(gateway("gateway", "http://127.0.0.1:PORT/mcp", "http", "2025-11-25",
-                          {"--outputTransport", "streamableHttp"}, " --era legacy"));
-}
-
-TEST_F(RemoteServers, AGatewayIsUsedOverSse) {
-    expect_usable(gateway("gateway_sse", "http://127.0.0.1:PORT/sse", "sse", "2025-11-25",
-                          {"--outputTransport", "sse", "--baseUrl", "http://127.0.0.1:PORT"}));
-}
-
-TEST_F(RemoteServers, AGatewayIsUsedOverAWebSocket) {
-    expect_usable(gateway("gateway_ws", "ws://127.0.0.1:PORT/message", "ws", "2026-07-28",
-                          {"--outputTransport", "ws"}));
-}
-
-TEST_F(RemoteServers, AServerOfTheModernEraIsUsed) {
-    expect_usable(modern());
-}
+INSTANTIATE_TEST_SUITE_P(, RestartedServer,
+                         ::testing::Values("EverythingOverStreamableHttp", "AGatewayWithSessions",
+                                           "Modern"),
+                         name_of);
 
 TEST_F(RemoteServers, AModernServerGetsHeadersAndAnswersAndTellsOfItsProgress) {
     start(modern());
@@ -265,20 +265,6 @@ TEST_F(RemoteServers, AModernServerTellsOfANewTool) {
     const Lines lines(done.out);
     EXPECT_THAT(json::serialize(lines.answer(1)), Not(HasSubstr("mcp__s__grown")));
     EXPECT_EQ(lines.text(5), "new here");
-}
-
-TEST_F(RemoteServers, ServerEverythingMayRestartBetweenTwoCalls) {
-    expect_to_survive_a_restart(everything("streamableHttp"));
-}
-
-TEST_F(RemoteServers, AGatewayWithSessionsMayRestartBetweenTwoCalls) {
-    expect_to_survive_a_restart(
-        gateway("gateway_sessions", "http://127.0.0.1:PORT/mcp", "http", "2025-11-25",
-                {"--outputTransport", "streamableHttp", "--stateful"}, " --era legacy"));
-}
-
-TEST_F(RemoteServers, AModernServerMayRestartBetweenTwoCalls) {
-    expect_to_survive_a_restart(modern());
 }
 
 }  // namespace

@@ -167,6 +167,7 @@ private:
                 look_in_folder(path, false);
         }
         const auto before = found.plugins.size();
+        // First, since a refused manifest speaks for the library beside it.
         for (const auto& path : manifests) look_at(path);
         for (const auto& library : libraries) {
             const bool claimed =
@@ -234,6 +235,7 @@ private:
         found.manifests.push_back(std::move(*manifest));
     }
 
+    // Behind all links, and inside of the folder that was judged: what is trusted is files, not names.
     // The schema texts and the library's place; what is wrong with them, or empty.
     std::string settle_files(const Manifest& manifest, PluginInfo& info) {
         const auto folder = resolved(folder_of(info.manifest_path));
@@ -282,6 +284,8 @@ private:
         }
     }
 
+    // What is refused hides nothing: the next of its name serves. What is disabled does, or to disable
+    // the nearest one would bring up another.
     void shadow() {
         for (std::size_t i = first_here_; i < found.plugins.size(); ++i) {
             auto& info = found.plugins[i];

@@ -12,17 +12,18 @@ namespace {
 
 using namespace std::chrono_literals;
 using Retry = Supervisor::Retry;
-using test::NoEras;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class CourseTest : public ::testing::Test, public test::NoEvents {
+class CourseTest : public ::testing::Test, protected test::PoolParts {
 protected:
-    CourseTest() {
-        context.terms.health.reconnect_attempts = 1;
-        context.terms.health.reconnect_first = 1s;
-        context.terms.health.reconnect_most = 3s;
-        server.restart = true;
+    CourseTest() { server.restart = true; }
+    static Terms terms() {
+        Terms terms;
+        terms.health.reconnect_attempts = 1;
+        terms.health.reconnect_first = 1s;
+        terms.health.reconnect_most = 3s;
+        return terms;
     }
     void on_state(const std::string& id, State state) override {
         told.push_back(id + " " + name_of(state));
@@ -45,26 +46,15 @@ protected:
     }
 
     test::TurnedLoop loop;
-    NoEras eras;
-    Callers callers;
-    test::PlainExpander expander;
     test::FakeTransports transports{
         [](const auto&, auto&) -> Result<std::unique_ptr<plugin::Channel>> {
             return Error{ErrorCode::Internal, "not here"};
         }};
-    test::NoCredentials credentials;
-    Context context{.loop = loop,
-                    .events = *this,
-                    .callers = callers,
-                    .eras = eras,
-                    .expander = expander,
-                    .transports = transports,
-                    .credentials = credentials,
-                    .terms = {}};
+    Context parts{context(loop, transports, terms())};
     config::Server server;
     const ServerName name{"s"};
     const std::shared_ptr<Starts> starts = std::make_shared<Starts>();
-    Course course{context, server, name, starts};
+    Course course{parts, server, name, starts};
     std::vector<std::string> told, calls;
 };
 

@@ -3,22 +3,13 @@
 #pragma once
 
 #include "connection/connection_pool.hpp"
-#include "support/fake_caller.hpp"
-#include "support/fake_channel.hpp"
 #include "support/fake_sources.hpp"
-#include "support/turned_loop.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "unit/connection/fixture.hpp"
 
 #include <deque>
 
 namespace patchbay::connection {
 
-namespace json = boost::json;
-using namespace std::chrono_literals;
-using test::FakeServer;
-using test::tool_named;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

@@ -1,0 +1,138 @@
+// `config check`, `show` and `paths`.
+#include "integration/home.hpp"
+
+namespace patchbay::test {
+namespace {
+
+TEST(ConfigOnTheCommandLine, ShowMasksSecretsWhereverTheyStand) {
+    Home home;
+    const std::string secret = "s3cr3t-value";
+    home.write("secret.txt", secret);
+    home.write(home.user_config() / "config.toml",
+               "[servers.a]\ncommand = \"x\"\nenv = { API_TOKEN = \"s3cr3t-value\" }\n"
+               "[servers.b]\nurl = \"http://127.0.0.1:1\"\nheaders = { Authorization = \"Bearer "
+               "s3cr3t-value\" }\n"
+               "[servers.c]\ntransport = \"tcp\"\nport = 1\npassword = \"s3cr3t-value\"\n");
+    for (const Words& verb :
+         {Words{"config", "show"}, Words{"config", "show", "--origin"},
+          Words{"config", "show", "--json"}, Words{"config", "check"},
+          Words{"mcp", "list", "--json"}, Words{"--log-level", "trace", "mcp", "status"}}) {
+        const auto done = home.run(verb);
+        EXPECT_THAT(done.out, Not(HasSubstr(secret))) << verb.back();
+        EXPECT_THAT(done.err, Not(HasSubstr(secret))) << verb.back();
+    }
+    EXPECT_THAT(home.run({"config", "show"}).out, HasSubstr("***"));
+}
+
+TEST(ConfigOnTheCommandLine, ShowTellsTheOriginOfAValue) {
+    Home home;
+    const auto file = home.write(".patchbay/config.toml", "[servers.a]\ncommand = \"x\"\n");
+    EXPECT_EQ(home.run({"trust", "a", "--yes"}).exit_code, 0);
+    const auto done = home.run({"config", "show", "--origin", "--json"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    json::error_code failed;
+    const auto shown = json::parse(done.out, failed);
+    ASSERT_FALSE(failed) << done.out;
+    const auto& origin = shown.at("origins").at("servers.a.command");
+    EXPECT_EQ(origin.at("scope"), "project");
+    EXPECT_EQ(origin.at("file"), json::value(file));
+    EXPECT_EQ(origin.at("line"), 2);
+}
+
+TEST(ConfigOnTheCommandLine, PathsTellEveryPlaceAndWhatWasFound) {
+    Home home;
+    home.write(".mcp.json", "{}");
+    const auto done = home.run({"config", "paths"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.out, AllOf(HasSubstr(home.user_config() / "config.toml"),
+                                HasSubstr(home.work() / ".mcp.json"),
+                                HasSubstr("/etc/patchbay/enterprise.toml")));
+    const auto place = done.out.find(home.work() / ".mcp.json");
+    ASSERT_NE(place, std::string::npos);
+    const auto line = done.out.rfind('\n', place) + 1;
+    EXPECT_THAT(done.out.substr(line, place - line), Not(HasSubstr("absent")));
+}
+
+TEST(ConfigOnTheCommandLine, PathsTellOfALocalFileThatIsAloneAndNotRead) {
+    Home home;
+    const auto alone = home.write(".patchbay.local.toml", "[servers.a]\ncommand = \"x\"\n");
+    const auto why = HasSubstr(alone + "  (not read: no project file beside it)");
+    EXPECT_THAT(home.run({"config", "paths"}).out, why);
+    home.write(".mcp.json", "{}");
+    EXPECT_THAT(home.run({"config", "paths"}).out, AllOf(HasSubstr(alone), Not(why)));
+}
+
+TEST(ConfigOnTheCommandLine, ACheckedFileSpeaksInItsOwnScope) {
+    Home home;
+    const auto wrong = "{\"servers\": {\"a\": {\"command\": 4}}}";
+    const struct {
+        std::string file;
+        const char* scope;
+    } cases[] = {{home.user_config() / "mcp.json", "user"}, {".mcp.json", "project"},
+                 {".patchbay/config.json", "project"},      {".patchbay.local.json", "local"},
+                 {"elsewhere/.mcp.json", "project"},        {"other.json", "user"}};
+    for (const auto& c : cases) {
+        home.write(c.file, wrong);
+        const auto done = home.run({"config", "check", c.file});
+        EXPECT_EQ(done.exit_code, 4);
+        EXPECT_THAT(done.err, HasSubstr(std::string("error: ") + c.scope + " config ")) << c.file;
+    }
+}
+
+TEST(ConfigOnTheCommandLine, ACheckedFileMayAdjustWhatAnotherDefines) {
+    Home home;
+    home.add_example("x");
+    home.write(".patchbay/config.toml", "[servers.x]\ndisabled_tools = ['add']\n");
+    home.write(".patchbay.local.toml", "[servers.x]\nenv = { A = 'b' }\n[helth]\n");
+    const auto fine = home.run({"config", "check", ".patchbay/config.toml"});
+    EXPECT_EQ(fine.out, "configuration is fine\n");
+    EXPECT_EQ(fine.exit_code, 0);
+    const auto local = home.run({"config", "check", ".patchbay.local.toml"});
+    EXPECT_EQ(local.exit_code, 4);
+    EXPECT_THAT(local.err, ::testing::MatchesRegex(
+                               "error: local config [^\n]*:2:1: [^\n]*\"env\" cannot change a "
+                               "server[^\n]*\n[^\n]*:3:2: unknown table[^\n]*\n"))
+        << "in the order of its lines";
+}
+
+TEST(ConfigOnTheCommandLine, ACheckTellsWhatWouldNotStartHere) {
+    Home home;
+    home.write("here/run", "");
+    const std::pair<json::object, const char*> cases[] = {
+        {{{"command", "no-such-program"}}, "command \"no-such-program\" not found in"},
+        {{{"command", "./here/run"}}, "./here/run\": is not executable"},
+        {{{"command", "./here"}}, "./here\": "},
+        {{{"command", "sh"}, {"cwd", "nowhere"}}, "cwd \"nowhere\": there is no such folder"},
+        {{{"command", "sh"}, {"cwd", "here/run"}}, "cwd \"here/run\": there is no such folder"},
+        {{{"command", "${X}"}, {"expand", false}}, "${X}"},
+        {{{"command", "sh"}, {"cwd", "here"}}, nullptr},
+        {{{"command", "no-such-program"}, {"enabled", false}}, nullptr},
+        {{{"command", "${X:-sh}"}, {"cwd", "${Y}"}}, nullptr},
+        {{{"url", "http://127.0.0.1:1/"}}, nullptr},
+    };
+    for (const auto& [server, told] : cases) {
+        SCOPED_TRACE(json::serialize(server));
+        const auto file = home.write(
+            "x.json", json::serialize(json::object{{"servers", json::object{{"s", server}}}}));
+        for (const auto& words :
+             {Words{"config", "check", "x.json"}, Words{"config", "check", "--config", file}}) {
+            const auto done = home.run(words);
+            EXPECT_EQ(done.exit_code, 0) << "elsewhere it may be there";
+            if (told)
+                EXPECT_THAT(done.err, AllOf(StartsWith("warning: "),
+                                            HasSubstr("server \"s\" would not start here: "),
+                                            HasSubstr(told)));
+            else
+                EXPECT_EQ(done.err, "");
+        }
+    }
+}
+
+TEST(ConfigOnTheCommandLine, ShowPrintsWhatWasSet) {
+    Home home;
+    const auto done = home.run({"--set", "health.reconnect_attempts=7", "config", "show"});
+    EXPECT_THAT(done.out, HasSubstr("\"reconnect_attempts\": 7"));
+}
+
+}  // namespace
+}  // namespace patchbay::test
