@@ -118,7 +118,7 @@ void Batch::advance() {
         take_lines();
     }
     const bool starts_no_more = input_.over() || !barrier_.empty();
-    if (starts_no_more && waits_.size() > 0 && in_flight_.size() == waits_.size()) {
+    if (starts_no_more && waits_.size() > 0 && in_flight_.ending() == waits_.size()) {
         operations_.end_hopeless_waits();
         // A connection that ends meanwhile tells nobody here.
         look_again_.start(kLookAgain, [this] { advance(); });

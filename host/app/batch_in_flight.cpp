@@ -15,9 +15,9 @@ std::vector<std::string> BatchInFlight::ids() const {
     return ids;
 }
 
-bool BatchInFlight::only_endless() const {
-    return std::all_of(requests_.begin(), requests_.end(),
-                       [](const auto& each) { return each.second.endless; });
+std::size_t BatchInFlight::ending() const {
+    return static_cast<std::size_t>(std::count_if(
+        requests_.begin(), requests_.end(), [](const auto& each) { return !each.second.endless; }));
 }
 
 void BatchInFlight::succeed(const std::string& id, std::string_view raw_result, Outcome outcome) {

@@ -35,7 +35,8 @@ public:
     void forget(const std::string& id) { requests_.erase(id); }  // without an answer
     std::vector<std::string> ids() const;
     std::size_t size() const { return requests_.size(); }
-    bool only_endless() const;
+    std::size_t ending() const;  // those that end by themselves
+    bool only_endless() const { return ending() == 0; }
 
     // Lacking: a tool's own error, or a list that is not whole; the exit code says so.
     enum class Outcome { Fine, Lacking };

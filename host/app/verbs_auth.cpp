@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <ctime>
 #include <memory>
+#include <optional>
 
 namespace patchbay::app {
 namespace json = boost::json;
@@ -55,6 +56,14 @@ Result<void> outcome_of(Session& session, const std::function<void(OneSignIn::Do
 }
 
 // no_browser: shows the address and reads the redirect. scope empty: the method's choice.
+// What is in the store; nothing: no login, or none that can be read.
+std::optional<Login> kept_login(Session& session, const std::string& server) {
+    if (const auto logins = session.host().sign_ins().list())
+        for (const auto& each : *logins)
+            if (each.server == server) return each;
+    return {};
+}
+
 int login_verb(const GlobalOptions& global, const std::string& server, bool no_browser,
                const std::string& scope) {
     const auto opened = Session::open(
@@ -63,6 +72,7 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.tell_troubles_of({server});
+    const auto before = kept_login(session, server);
     const auto outcome = outcome_of(session, [&](OneSignIn::Done done) {
         session.host().sign_ins().sign_in(server, scope, std::move(done));
     });
@@ -75,11 +85,13 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
                        "\" answers without a sign-in; there is nothing to do");
         return kOk;
     }
-    Login login;
-    login.server = server;
-    if (const auto logins = session.host().sign_ins().list())
-        for (const auto& each : *logins)
-            if (each.server == server) login = each;
+    const auto kept = kept_login(session, server);
+    // Why was told above. This process ends, and the login with it.
+    if (!kept || (before && to_json(*before) == to_json(*kept)))
+        return session.report({ErrorCode::Io, "server \"" + server +
+                                                  "\": the sign-in went well, but the login could "
+                                                  "not be stored, so nobody is signed in anew"});
+    const auto& login = *kept;
     if (global.json)
         print_json(json::serialize(to_json(login)));
     else

@@ -236,6 +236,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     else if (none)
         say(pattern.empty() ? "no tools"
                             : "no tool matches \"" + core::printable(pattern, 80) + "\"");
+    if (session.host().config().deny_all) return kConfigError;  // they are shown, none is of use
     return listed.errors.empty() ? kOk : kFailure;
 }
 

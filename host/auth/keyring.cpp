@@ -42,11 +42,37 @@ Error missing(const std::string& why) {
     return {ErrorCode::Unavailable, std::string(kTool) + ": " + why};
 }
 
-int wait_for(pid_t pid) {
+int reaped(pid_t pid) {
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// What `fd` waits for, or its end; false: not in time.
+bool is_ready(int fd, Clock::time_point deadline) {
+    for (;;) {
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+        pollfd wanted{fd, POLLIN, 0};
+        const int ready = left > 0 ? ::poll(&wanted, 1, static_cast<int>(left)) : 0;
+        if (ready >= 0 || errno != EINTR) return ready > 0;
+    }
+}
+
+// The thread that starts it has signals blocked that are not its to take, and ignores others.
+int spawn(pid_t& pid, const posix_spawn_file_actions_t& actions, char* const* argv) {
+    sigset_t none, all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    posix_spawnattr_t how;
+    ::posix_spawnattr_init(&how);
+    ::posix_spawnattr_setsigmask(&how, &none);
+    ::posix_spawnattr_setsigdefault(&how, &all);
+    ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    const int wrong = ::posix_spawnp(&pid, kTool, &actions, &how, argv, environ);
+    ::posix_spawnattr_destroy(&how);
+    return wrong;
 }
 
 }  // namespace
@@ -66,7 +92,7 @@ Result<Keyring::Ended> Keyring::run(const std::vector<std::string>& arguments,
     ::posix_spawn_file_actions_adddup2(&actions, out.writing.get(), 1);
     ::posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
     pid_t pid = -1;
-    const int wrong = ::posix_spawnp(&pid, kTool, &actions, nullptr, argv.data(), environ);
+    const int wrong = spawn(pid, actions, argv.data());
     ::posix_spawn_file_actions_destroy(&actions);
     if (wrong) return missing(std::string(std::strerror(wrong)) + "; install libsecret-tools");
     in.reading.close();
@@ -79,13 +105,7 @@ Result<Keyring::Ended> Keyring::run(const std::vector<std::string>& arguments,
     Ended ended;
     const auto deadline = Clock::now() + kLimit;
     bool whole = false;
-    while (!whole) {
-        const auto left =
-            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-        pollfd wanted{out.reading.get(), POLLIN, 0};
-        const int ready = left.count() > 0 ? ::poll(&wanted, 1, static_cast<int>(left.count())) : 0;
-        if (ready < 0 && errno == EINTR) continue;
-        if (ready <= 0) break;
+    while (!whole && is_ready(out.reading.get(), deadline)) {
         char block[4096];
         const auto got = ::read(out.reading.get(), block, sizeof block);
         if (got < 0 && errno == EINTR) continue;
@@ -93,14 +113,16 @@ Result<Keyring::Ended> Keyring::run(const std::vector<std::string>& arguments,
         whole = got <= 0;
         if (ended.output.size() > kMostBytes) break;
     }
-    if (!whole) {
+    // One that has said all may stay all the same.
+    const core::Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    if (!whole || !is_ready(process.get(), deadline)) {
         ::kill(pid, SIGKILL);
-        wait_for(pid);
+        reaped(pid);
         return missing(ended.output.size() > kMostBytes
                            ? "it printed more than 64 KiB"
                            : "no answer within " + core::duration(kLimit));
     }
-    ended.code = wait_for(pid);
+    ended.code = reaped(pid);
     if (!told && ended.code == 0) return missing("it did not take the secret");
     return ended;
 }

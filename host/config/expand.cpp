@@ -12,6 +12,7 @@
 #include <climits>
 
 #include <algorithm>
+#include <filesystem>
 #include <unistd.h>
 
 namespace patchbay::config {
@@ -229,12 +230,14 @@ private:
                     "${file:~/PATH}"};
         };
         const bool ours = !from_project(server_.place.scope);
-        const bool is_elsewhere = written.starts_with("~/") ||
-                                  (written.starts_with('/') && !written.starts_with("/proc/") &&
-                                   !written.starts_with("/dev/"));
+        const auto path = path_of(written);
+        // What /proc and /dev have depends on who looks.
+        const auto plain = std::filesystem::path(path).lexically_normal().relative_path();
+        const auto first = plain.empty() ? plain : *plain.begin();
+        const bool is_elsewhere = (written.starts_with("~/") || written.starts_with('/')) &&
+                                  first != "proc" && first != "dev";
         if (!ours && !is_elsewhere) return refused();
         if (look_ == Look::Form) return std::string();
-        const auto path = path_of(written);
         if (ours) return secret(secret_from_file(path));
         const auto real = core::behind_links(path);
         if (real.starts_with(folder_of_checkout())) return refused();
@@ -248,9 +251,10 @@ private:
         if (const auto name = folder.rfind('/'); folder.compare(name + 1, 1, ".") == 0)
             folder.resize(name);
         const auto own = core::behind_links(folder), home = core::behind_links(environment_.home);
+        auto outermost = own;  // what is around a submodule
         for (auto around = own; !around.empty() && around != home; around.resize(around.rfind('/')))
-            if (::access((around + "/.git").c_str(), F_OK) == 0) return around + "/";
-        return own + "/";
+            if (::access((around + "/.git").c_str(), F_OK) == 0) outermost = around;
+        return outermost + "/";
     }
 
     bool runs_no_commands() const { return from_project(server_.place.scope); }

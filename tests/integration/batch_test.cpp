@@ -465,6 +465,21 @@ TEST(BatchOfModernServers, WhatIsAcknowledgedIsWhatALineAskedFor) {
     EXPECT_THAT(json::serialize(told[0]), HasSubstr("example://text"));
 }
 
+TEST(BatchOfModernServers, AHopelessWaitEndsBesideAListenStream) {
+    Home home;
+    home.add_example("x", {"--era", "modern"});
+    home.add("dead", {{"command", "false"}, {"restart", false}});
+    const auto done = home.run(
+        {"batch"},
+        R"({"id":1,"op":"subscriptions/listen","server":"x","notifications":{"toolsListChanged":true}}
+{"id":2,"op":"ping","server":"dead"}
+{"id":3,"op":"wait","server":"dead","method":"n","timeout_ms":3600000}
+)");
+    const Lines lines(done.out);
+    EXPECT_EQ(lines.kind(3), "unavailable") << done.out;
+    EXPECT_EQ(lines.answer(1).at("ok"), true) << "which ends with the input";
+}
+
 TEST(BatchOfModernServers, AListenStreamEndsWithTheInput) {
     Home home;
     home.add_example("x", {"--era", "modern"});

@@ -77,6 +77,24 @@ TEST_F(SignIn, StartsABrowserThatSharesNothingWithIt) {
     EXPECT_EQ(std::stoull(ignored, nullptr, 16) & 1u << (SIGPIPE - 1), 0u) << ignored;
 }
 
+TEST_F(SignIn, IsNoneWhenItCannotBeStored) {
+    start();
+    for (const bool before : {false, true}) {
+        SCOPED_TRACE(before ? "an older one stays" : "there is none");
+        if (before) {
+            ASSERT_EQ(login().exit_code, 0);
+        }
+        auto command = home.patchbay({"mcp", "login", "guarded"});
+        command.argv = {"/bin/sh", "-c",
+                        "ulimit -f 0; exec '" + command.argv[0] + "' mcp login guarded"};
+        const auto done = run(command);
+        EXPECT_EQ(done.exit_code, 1) << done.out;
+        EXPECT_THAT(done.err, AllOf(HasSubstr("the login is not kept"),
+                                    HasSubstr("the login could not be stored")));
+        EXPECT_EQ(done.out, "");
+    }
+}
+
 TEST_F(SignIn, IsRenewedWithoutAPersonWhenTheTokenHasExpired) {
     start();
     ASSERT_EQ(login().exit_code, 0);

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -45,7 +46,11 @@ esac
 
 class KeyringTest : public ::testing::Test {
 protected:
-    ~KeyringTest() override { ::setenv("PATH", path_.c_str(), 1); }
+    KeyringTest() { std::signal(SIGPIPE, SIG_IGN); }  // as the host has it
+    ~KeyringTest() override {
+        std::signal(SIGPIPE, SIG_DFL);
+        ::setenv("PATH", path_.c_str(), 1);
+    }
     // Empty: there is no such program.
     void use_tool(const std::string& script) {
         if (!script.empty()) ::chmod(folder.write("bin/secret-tool", script).c_str(), 0700);
@@ -91,16 +96,32 @@ TEST_F(KeyringTest, KeepsSecretsOutOfTheFileAndOutOfEveryCommandLine) {
 }
 
 TEST_F(KeyringTest, FallsBackToTheFileWhenTheServiceHangs) {
-    use_tool("#!/bin/sh\nexec sleep 60\n");
-    ::testing::internal::CaptureStderr();
+    for (const char* hangs :
+         {"exec sleep 60", "exec 1>&-; exec sleep 60", "exec 0<&- 1>&- 2>&-; exec sleep 60"}) {
+        use_tool("#!/bin/sh\n" + std::string(hangs) + "\n");
+        ::testing::internal::CaptureStderr();
+        put(R"({"access_token":"top-secret"})");
+        const auto said = ::testing::internal::GetCapturedStderr();
+        EXPECT_THAT(said, HasSubstr("no answer within 2 s")) << hangs;
+        EXPECT_THAT(said, HasSubstr("it is kept in " + folder.path() + "/state/mcp-auth.json"));
+        EXPECT_THAT(in_file(), HasSubstr("top-secret"));
+        EXPECT_THAT(get(), HasSubstr("top-secret")) << "and is read from there without the service";
+        EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "its end is waited for";
+        EXPECT_EQ(errno, ECHILD);
+    }
+}
+
+TEST_F(KeyringTest, StartsItsToolWithNoSignalBlockedOrIgnored) {
+    const auto seen = folder.path() + "/seen";
+    use_tool("#!/bin/sh\nsed -nE 's/^Sig(Blk|Ign):.*(.{7})$/\\1 \\2/p' /proc/self/status > '" +
+             seen + "'\n");
+    sigset_t some, before;
+    ::sigemptyset(&some);
+    ::sigaddset(&some, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &some, &before);
     put(R"({"access_token":"top-secret"})");
-    const auto said = ::testing::internal::GetCapturedStderr();
-    EXPECT_THAT(said, HasSubstr("no answer within 2 s"));
-    EXPECT_THAT(said, HasSubstr("it is kept in " + folder.path() + "/state/mcp-auth.json"));
-    EXPECT_THAT(in_file(), HasSubstr("top-secret"));
-    EXPECT_THAT(get(), HasSubstr("top-secret")) << "and is read from there without the service";
-    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "its end is waited for";
-    EXPECT_EQ(errno, ECHILD);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    EXPECT_EQ(test::read_file(seen), "Blk 0000000\nIgn 0000000\n") << "signals 1 to 28";
 }
 
 // What other servers wait for goes on: their timers, and what comes for them.

@@ -268,7 +268,10 @@ TEST_F(Expand, ProjectFilesReadNothingOfTheirOwnFolder) {
     world_.folder.write("home/user/repo/beside", "beside");
     world_.folder.write("home/user/repo/sub/x", "");
     server_.place = {Scope::Project, world_.folder / "home/user/repo/sub/.mcp.json", 1, 1};
-    for (const auto* path : {"~/repo/beside", "~/repo/sub/x", "/proc/self/cwd/x", "/dev/null"})
+    world_.folder.write("home/user/repo/sub/.git", "gitdir: ../.git/modules/sub\n");
+    for (const auto* path :
+         {"~/repo/beside", "~/repo/sub/x", "/proc/self/cwd/x", "/dev/null", "//proc/self/cwd/x",
+          "/./proc/self/cwd/x", "/x/../proc/self/cwd/x", "/x/..//dev/fd/0"})
         EXPECT_THAT(one(std::string("${file:") + path + "}"), HasSubstr("may not lead into"))
             << path;
     world_.folder.write("home/user/.git", "");

@@ -1,6 +1,5 @@
 // What turns a server on, and rules for servers that are not there by that name.
 #include "config/merge.hpp"
-
 #include "core/spelling.hpp"
 #include "support.hpp"
 
