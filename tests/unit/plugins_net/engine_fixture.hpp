@@ -78,7 +78,7 @@ protected:
         params.struct_size = sizeof params;
         params.host = services_.host();
         core_.emplace(params, this);
-        engine_.emplace(*core_, workers_, endpoint_, this, Patience{50ms, 10ms});
+        trust(0ms);
         look();
     }
     ~EngineTest() override {
@@ -90,6 +90,10 @@ protected:
         EXPECT_TRUE(until([&] { return all_ended(); }));
         workers_.stop();
         services_.detach();
+    }
+    // A connection that was used so lately; before anything is begun.
+    void trust(std::chrono::milliseconds time) {
+        engine_.emplace(*core_, workers_, endpoint_, this, Patience{50ms, 10ms, time});
     }
     void broken(const std::string& why) override { failed_ = why; }
     void engine_has_room() noexcept override { ++rooms_; }
