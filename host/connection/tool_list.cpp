@@ -12,6 +12,16 @@ namespace {
 
 constexpr std::int64_t kMethodNotFound = -32601;
 constexpr std::chrono::milliseconds kLongestFresh{86'400'000};
+constexpr std::size_t kBytesATurn = 64u << 10;
+
+Error wrong(ErrorCode code, const std::string& text) {
+    return {code, "tools/list " + text};
+}
+
+Error over(std::size_t most, const char* what, const char* limit) {
+    return wrong(ErrorCode::Limit,
+                 "has more than " + std::to_string(most) + what + " (limit " + limit + ")");
+}
 
 bool by_name(const protocol::Tool& a, const protocol::Tool& b) {
     return a.name < b.name;
@@ -27,7 +37,8 @@ ToolList::ToolList(core::Loop& loop, const Terms& terms, const ServerName& name,
       definition_(std::move(definition)),
       requests_(requests),
       owner_(owner),
-      relist_(loop) {}
+      relist_(loop),
+      read_on_(loop) {}
 
 void ToolList::begin_session(Offered offered) {
     session_ = Session::New;
@@ -40,6 +51,7 @@ void ToolList::end_session() {
     listing_.reset();
     fresh_until_.reset();
     relist_.stop();
+    read_on_.stop();
 }
 
 const protocol::Tool* ToolList::find(std::string_view name) const {
@@ -73,6 +85,7 @@ void ToolList::read_again(Waiter waiter) {
 
 void ToolList::start() {
     relist_.stop();
+    read_on_.stop();
     listing_.emplace().number = ++listings_;
     notes_.clear();
     ask({});
@@ -93,55 +106,66 @@ void ToolList::on_page(Result<Reply> reply) {
         if (!owner_.on_list_unanswered(reply.error())) done(reply.error());
         return;
     }
-    const auto cursor = take_page(*reply);
-    if (!cursor) return done(name_.named(cursor.error()));
-    if (cursor->empty()) return done({});
-    ask(*cursor);
+    listing_->reply = std::move(*reply);
+    auto page = begin_page(listing_->reply);
+    if (!page) return done(name_.named(page.error()));
+    listing_->page = std::move(*page);
+    take_tools();
 }
 
-Result<std::string> ToolList::take_page(const Reply& reply) {
-    const auto& limits = terms_.limits;
-    const auto wrong = [](ErrorCode code, const std::string& text) {
-        return Error{code, "tools/list " + text};
-    };
-    const auto over = [&](std::size_t most, const char* what, const char* limit) {
-        return wrong(ErrorCode::Limit,
-                     "has more than " + std::to_string(most) + what + " (limit " + limit + ")");
-    };
+Result<protocol::ToolPage> ToolList::begin_page(const Reply& reply) {
     if (!reply.error.empty()) {
         const auto error = protocol::parse_rpc_error(reply.error);
         // Resource servers announce tools that they have none of.
         if (error && error->code == kMethodNotFound && listing_->cursors.empty()) {
             notes_.push_back("says that it has tools and does not know tools/list");
-            return std::string();
+            return protocol::ToolPage();
         }
         return wrong(ErrorCode::Protocol, "failed: " + (error ? core::printable(error->message, 500)
                                                               : error.error().message));
     }
     listing_->bytes += reply.result.size();
-    if (listing_->bytes > limits.list_bytes)
-        return over(limits.list_bytes, " bytes over its pages", "list_bytes");
-    auto page = protocol::parse_tool_page(reply.result, limits);
-    if (!page) return page.error();
-    for (auto& text : page->left_out) leave_out(std::move(text));
-    for (auto& text : page->notes) note(std::move(text));
-    for (auto& tool : page->tools)
-        if (listing_->tools.size() < limits.tools_per_server && may_be_called(tool))
+    if (listing_->bytes > terms_.limits.list_bytes)
+        return over(terms_.limits.list_bytes, " bytes over its pages", "list_bytes");
+    return protocol::parse_tool_page(reply.result, terms_.limits, kBytesATurn);
+}
+
+void ToolList::take_tools() {
+    auto& page = listing_->page;
+    for (auto& text : std::exchange(page.left_out, {})) leave_out(std::move(text));
+    for (auto& text : std::exchange(page.notes, {})) note(std::move(text));
+    for (auto& tool : std::exchange(page.tools, {}))
+        if (listing_->tools.size() < terms_.limits.tools_per_server && may_be_called(tool))
             listing_->tools.push_back(std::move(tool));
-    listing_->listed += page->listed;
+    if (!page.unread.empty())
+        return read_on_.start(std::chrono::nanoseconds(0), [this] {
+            protocol::read_more(listing_->page, terms_.limits, kBytesATurn);
+            take_tools();
+        });
+    listing_->reply = {};
+    const auto cursor = end_page();
+    if (!cursor) return done(name_.named(cursor.error()));
+    if (cursor->empty()) return done({});
+    ask(*cursor);
+}
+
+Result<std::string> ToolList::end_page() {
+    const auto& limits = terms_.limits;
+    const auto& page = listing_->page;
+    listing_->listed += page.listed;
     if (listing_->listed > limits.tools_per_server)
         return over(limits.tools_per_server, " tools", "tools_per_server");
-    if (page->ttl_ms >= 0)
+    if (page.ttl_ms >= 0)
         listing_->ttl_ms =
-            listing_->ttl_ms < 0 ? page->ttl_ms : std::min(listing_->ttl_ms, page->ttl_ms);
-    if (page->next_cursor.empty()) return std::string();
+            listing_->ttl_ms < 0 ? page.ttl_ms : std::min(listing_->ttl_ms, page.ttl_ms);
+    if (page.next_cursor.empty()) return std::string();
     if (++listing_->pages >= limits.pages_per_list)
         return over(limits.pages_per_list, " pages", "pages_per_list");
-    if (!listing_->cursors.insert(page->next_cursor).second)
+    if (!listing_->cursors.insert(page.next_cursor).second)
         return wrong(ErrorCode::Protocol, "repeats the cursor \"" +
-                                              core::printable(page->next_cursor, 64) +
+                                              core::printable(page.next_cursor, 64) +
                                               "\"; its list has no end");
-    return page->next_cursor;
+    return page.next_cursor;
 }
 
 // A tool whose x-mcp-header marks make no sense is left out where they would be headers.

@@ -9,7 +9,8 @@
 // Threads: [loop].
 // Errors:  a list that breaks off is kept as far as it came when it is a session's first; a later one
 //          leaves the list before it as it was. error() says why.
-// Limits:  core::Limits tools_per_server, pages_per_list, list_bytes.
+// Limits:  core::Limits tools_per_server, pages_per_list, list_bytes. A page is read a piece at a
+//          time, and others have their turns in between.
 // Source:  MCP server/tools, server/utilities/pagination, server/utilities/caching (2026-07-28).
 #pragma once
 
@@ -57,6 +58,8 @@ struct ToolListing {
     std::vector<protocol::Tool> tools = {};
     std::map<std::string, ToolMarks> mirrored = {};
     std::set<std::string> cursors = {};
+    Reply reply = {};  // of the page that is being read
+    protocol::ToolPage page = {};
     std::size_t pages = 0, bytes = 0;
     std::size_t listed = 0;  // tools, with those that were left out
     std::int64_t ttl_ms = -1;
@@ -100,7 +103,9 @@ private:
     void start();
     void ask(const std::string& cursor);
     void on_page(Result<Reply> reply);
-    Result<std::string> take_page(const Reply& reply);  // the next cursor; empty: the last page
+    Result<protocol::ToolPage> begin_page(const Reply& reply);
+    void take_tools();               // of what has been read of the page; reads on in another turn
+    Result<std::string> end_page();  // the next cursor; empty: the last page
     bool may_be_called(const protocol::Tool& tool);
     void note(std::string text);
     // Told in the log as well: who misses a tool looks there first.
@@ -126,6 +131,7 @@ private:
     enum class Session { None, New, Listed } session_ = Session::None;
     std::vector<Waiter> waiters_;
     core::Timer relist_;
+    core::Timer read_on_;
 };
 
 }  // namespace patchbay::connection

@@ -275,7 +275,8 @@ struct Loop::Impl {
     void fire_due() {
         alarm_at = Clock::time_point::max();
         const auto now = time.now();
-        while (!deadlines.empty() && deadlines.top().when <= now) {
+        const auto last = last_id;  // what these start fires in a round of its own
+        while (!deadlines.empty() && deadlines.top().when <= now && deadlines.top().id <= last) {
             const auto found = timers.find(deadlines.top().id);
             deadlines.pop();
             if (found == timers.end()) continue;

@@ -41,7 +41,7 @@ public:
     // After this `ready` is not called again, not even for an event already seen. [loop]
     void unwatch(WatchId id);
 
-    // Calls `fired` once, `delay` from now. [loop]
+    // Calls `fired` once, `delay` from now; what a timer starts, in a later round. [loop]
     TimerId after(std::chrono::nanoseconds delay, std::function<void()> fired);
     void cancel(TimerId id);  // unknown or fired: ignored [loop]
 

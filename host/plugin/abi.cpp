@@ -57,21 +57,20 @@ std::string name_of_status(patchbay_status status) {
     return "status " + std::to_string(status);
 }
 
-std::string text_of(const patchbay_error& error, patchbay_status status) {
-    const std::string_view text(error.message, ::strnlen(error.message, sizeof error.message));
-    if (text.empty()) return name_of_status(status);
+std::string text_of(const patchbay_error* error, patchbay_status status) {
+    const std::string_view text =
+        error ? std::string_view(error->message, ::strnlen(error->message, sizeof error->message))
+              : std::string_view();
+    if (text.empty()) return "the plugin said " + name_of_status(status) + " and nothing more";
     // Up to three bytes short of full it may have been cut, at a code point.
-    return core::printable(core::clipped(text, sizeof error.message - 4), sizeof error.message);
+    return core::printable(core::clipped(text, sizeof error->message - 4), sizeof error->message);
 }
 
 Problem problem_of(patchbay_status status, const patchbay_problem* problem) {
     Problem made;
     made.error.code = code_of(status);
-    if (!problem) {
-        made.error.message = name_of_status(status);
-        return made;
-    }
-    made.error.message = text_of(problem->error, status);
+    made.error.message = text_of(problem ? &problem->error : nullptr, status);
+    if (!problem) return made;
     made.http_status = problem->http_status;
     made.native_code = problem->error.native_code;
     made.retryable = problem->error.flags & PATCHBAY_ERR_RETRYABLE;

@@ -44,8 +44,8 @@ patchbay_status status_of(ErrorCode code);
 // "E_TIMEOUT", or the number.
 std::string name_of_status(patchbay_status status);
 
-// The plugin's text made safe to show, or the status's name when there is none.
-std::string text_of(const patchbay_error& error, patchbay_status status);
+// The plugin's text made safe to show; where there is none (null), that.
+std::string text_of(const patchbay_error* error, patchbay_status status);
 
 Problem problem_of(patchbay_status status, const patchbay_problem* problem);
 

@@ -353,15 +353,17 @@ void each_member(std::string_view object,
     }
 }
 
-void each_item(std::string_view array, const std::function<bool(std::string_view item)>& each) {
-    auto inside = trim(array);
-    if (inside.size() < 2 || inside.front() != '[') return;
-    inside = trim(inside.substr(1, inside.size() - 2));
-    for (std::size_t at = 0; at < inside.size(); ++at) {  // past the comma
-        const auto begin = at;
-        at = past_value(inside, at);
-        if (!each(trim(inside.substr(begin, at - begin)))) return;
-    }
+std::string_view items_in(std::string_view array) {
+    const auto inside = trim(array);
+    if (inside.size() < 2 || inside.front() != '[') return {};
+    return trim(inside.substr(1, inside.size() - 2));
+}
+
+std::string_view take_item(std::string_view& items) {
+    const auto end = past_value(items, 0);
+    const auto item = trim(items.substr(0, end));
+    items.remove_prefix(std::min(end + 1, items.size()));  // past the comma
+    return item;
 }
 
 std::string without_spaces(std::string_view text) {

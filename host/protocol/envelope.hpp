@@ -61,8 +61,9 @@ std::string_view raw_member(std::string_view members, std::string_view key);
 std::vector<std::pair<std::string, std::string_view>> members_in(std::string_view object);
 void each_member(std::string_view object,
                  const std::function<bool(std::string key, std::string_view value)>& each);
-// The same of the items of one valid JSON array.
-void each_item(std::string_view array, const std::function<bool(std::string_view item)>& each);
+// The items of one valid JSON array, to be taken one by one until none are left.
+std::string_view items_in(std::string_view array);
+std::string_view take_item(std::string_view& items);
 // Valid JSON without the white space between its tokens.
 std::string without_spaces(std::string_view text);
 

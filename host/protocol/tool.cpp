@@ -173,7 +173,8 @@ std::string fault_of_result(const Tool& tool, const json::object& result) {
            (pointer.empty() ? message : pointer + ": " + message);
 }
 
-Result<ToolPage> parse_tool_page(std::string_view result, const core::Limits& limits) {
+Result<ToolPage> parse_tool_page(std::string_view result, const core::Limits& limits,
+                                 std::size_t bytes) {
     std::string_view listed, cursor = "null", ttl = "null";
     each_member(result, [&](const std::string& key, std::string_view value) {
         if (key == "tools") listed = value;
@@ -193,11 +194,18 @@ Result<ToolPage> parse_tool_page(std::string_view result, const core::Limits& li
     const auto read = core::parse_json(ttl);
     if (const auto* ms = read ? read->if_int64() : nullptr)
         page.ttl_ms = std::max<std::int64_t>(0, *ms);
-    each_item(listed, [&](std::string_view item) {
-        if (auto tool = read_tool(item, limits, page)) page.tools.push_back(std::move(*tool));
-        return ++page.listed <= limits.tools_per_server;
-    });
+    page.unread = items_in(listed);
+    read_more(page, limits, bytes);
     return page;
+}
+
+void read_more(ToolPage& page, const core::Limits& limits, std::size_t bytes) {
+    for (std::size_t read = 0; !page.unread.empty() && read < bytes;) {
+        const auto item = take_item(page.unread);
+        read += item.size();
+        if (auto tool = read_tool(item, limits, page)) page.tools.push_back(std::move(*tool));
+        if (++page.listed > limits.tools_per_server) page.unread = {};
+    }
 }
 
 }  // namespace patchbay::protocol

@@ -51,10 +51,14 @@ struct ToolPage {
     std::int64_t ttl_ms = -1;  // -1: not said
     std::vector<std::string> left_out;  // tools that cannot be called, and why
     std::vector<std::string> notes;     // what was mended of others
+    std::string_view unread;            // more tools, in the text of the page
 };
 
-// `result`: valid JSON.
-Result<ToolPage> parse_tool_page(std::string_view result, const core::Limits& limits);
+// `result`: valid JSON. What schemas are takes its time to find out: after about `bytes` of tools,
+// and one at least, the rest of them is `unread`, for read_more().
+Result<ToolPage> parse_tool_page(std::string_view result, const core::Limits& limits,
+                                 std::size_t bytes = SIZE_MAX);
+void read_more(ToolPage& page, const core::Limits& limits, std::size_t bytes);
 
 // What the result of a call, which is no error, lacks or breaks of what its tool promises; empty:
 // nothing, or its outputSchema cannot judge.

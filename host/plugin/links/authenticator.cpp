@@ -115,8 +115,8 @@ void sink_acquired(patchbay_auth_link* link, std::uint64_t operation, patchbay_s
             // I/O that may go well another time was with somebody who is away now.
             const bool away =
                 status == PATCHBAY_E_IO && error && (error->flags & PATCHBAY_ERR_RETRYABLE) != 0;
-            outcome = Error{away ? ErrorCode::Unavailable : code_of(status),
-                            error ? text_of(*error, status) : name_of_status(status)};
+            outcome =
+                Error{away ? ErrorCode::Unavailable : code_of(status), text_of(error, status)};
         }
         return link->push(std::move(event));
     });
@@ -170,7 +170,7 @@ public:
         if (status == PATCHBAY_OK) return {};
         link.running = 0;
         if (status > 0) link.queue_fault("acquire returned " + std::to_string(status));
-        return Error{status > 0 ? ErrorCode::Internal : code_of(status), text_of(error, status)};
+        return Error{status > 0 ? ErrorCode::Internal : code_of(status), text_of(&error, status)};
     }
 
     void cancel(OperationId operation) override {
@@ -216,7 +216,7 @@ Result<std::unique_ptr<Authenticator>> create_authenticator(core::Loop& loop, In
     });
     if (!status) return status.error();
     if (*status != PATCHBAY_OK)
-        return Error{code_of(*status), who + ": " + text_of(error, *status)};
+        return Error{code_of(*status), who + ": " + text_of(&error, *status)};
     if (link->signer) link->signer->attach(&table, link->made);
     return std::unique_ptr<Authenticator>(std::make_unique<PluginAuthenticator>(link));
 }

@@ -116,7 +116,7 @@ Result<std::unique_ptr<Channel>> open_channel(core::Loop& loop, Instance& instan
         "open", where, [&](patchbay_channel** made) { return table.open(&params, made, &error); });
     if (!status) return within(where, status.error());
     if (*status != PATCHBAY_OK)
-        return Error{code_of(*status), where + ": " + text_of(error, *status)};
+        return Error{code_of(*status), where + ": " + text_of(&error, *status)};
     return std::unique_ptr<Channel>(std::make_unique<PluginChannel>(link));
 }
 

@@ -67,7 +67,7 @@ std::string enter(Resident& resident, core::Loop& loop, const PluginInfo& info, 
     if (!call_plugin(info.id, "patchbay_plugin_entry_0", nullptr, thrown,
                      [&] { status = resident.entry(resident.services.host(), &plugin, &error); }))
         return "patchbay_plugin_entry_0 threw: " + thrown;
-    if (status != PATCHBAY_OK) return "refuses to run here: " + text_of(error, status);
+    if (status != PATCHBAY_OK) return "refuses to run here: " + text_of(&error, status);
     resident.services.entered(plugin);
     return why_tables_are_wrong(plugin, info);
 }

@@ -76,6 +76,46 @@ TEST_F(ToolListAlone, IsPublishedSortedOnceItsLastPageIsThere) {
     EXPECT_EQ(list.find("d"), nullptr);
 }
 
+// Each is as long as one turn is for.
+std::string long_page(const std::string& names) {
+    std::string text;
+    for (const char name : names)
+        text += (text.empty() ? "" : ",") + std::string(R"({"name":")") + name +
+                R"(","description":")" + std::string(64u << 10, 'x') + "\"}";
+    return "{\"tools\":[" + text + "]}";
+}
+
+TEST_F(ToolListAlone, OthersHaveTheirTurnsWhileALongPageIsRead) {
+    list.begin_session(ToolList::Offered::Tools);
+    list.join(note_outcome());
+    requests.answer(long_page("dcba"));
+    for (int turns = 0; turns < 3; ++turns) {
+        EXPECT_TRUE(list.reading());
+        EXPECT_THAT(list.tools(), IsEmpty()) << turns;
+        EXPECT_THAT(outcomes, IsEmpty());
+        EXPECT_TRUE(loop.run_ready());
+    }
+    EXPECT_EQ(names(), "abcd");
+    EXPECT_THAT(outcomes, ElementsAre("whole"));
+    EXPECT_FALSE(list.reading());
+}
+
+TEST_F(ToolListAlone, OfAPageWhoseSessionEndsMeanwhileNothingMoreIsRead) {
+    for (const bool another : {true, false}) {
+        list.begin_session(ToolList::Offered::Tools);
+        requests.answer(long_page("abc"));
+        if (another)
+            list.begin_session(ToolList::Offered::Tools);
+        else
+            list.end_session();
+        while (loop.run_ready()) {
+        }
+        EXPECT_THAT(list.tools(), IsEmpty());
+        EXPECT_EQ(list.reading(), another);
+        list.end_session();
+    }
+}
+
 TEST_F(ToolListAlone, ASessionWithoutToolsAsksForNone) {
     list.begin_session(ToolList::Offered::Nothing);
     EXPECT_THAT(requests.asked, IsEmpty());

@@ -346,6 +346,21 @@ TEST(LoopWhoseTimeIsTurned, FiresATimerWhenItsTimeHasComeAndNotBefore) {
     EXPECT_EQ(loop.next_due(), Clock::time_point::max());
 }
 
+TEST(LoopWhoseTimeIsTurned, WhatATimerStartsFiresInALaterRound) {
+    test::HandTime time;
+    Loop loop(time);
+    int fired = 0;
+    const std::function<void()> again = [&] {
+        if (++fired < 3) loop.after(0ns, again);
+    };
+    loop.after(0ns, again);
+    for (const int round : {1, 2, 3}) {
+        EXPECT_TRUE(loop.run_ready());
+        EXPECT_EQ(fired, round);
+    }
+    EXPECT_FALSE(loop.run_ready());
+}
+
 TEST(LoopWhoseTimeIsTurned, SaysWhetherItFoundAnythingReadyWhateverThatWas) {
     test::HandTime time;
     Loop loop(time);

@@ -71,10 +71,12 @@ TEST(Abi, AProblemIsTakenOverWhole) {
 }
 
 TEST(Abi, AProblemWithoutWordsIsToldByItsStatus) {
-    EXPECT_EQ(problem_of(PATCHBAY_E_LIMIT, nullptr).error.message, "E_LIMIT");
+    EXPECT_EQ(problem_of(PATCHBAY_E_LIMIT, nullptr).error.message,
+              "the plugin said E_LIMIT and nothing more");
     EXPECT_EQ(problem_of(PATCHBAY_E_LIMIT, nullptr).error.code, ErrorCode::Limit);
     const auto silent = problem(PATCHBAY_E_IO, "");
-    EXPECT_EQ(problem_of(PATCHBAY_E_TIMEOUT, &silent).error.message, "E_TIMEOUT");
+    EXPECT_EQ(problem_of(PATCHBAY_E_TIMEOUT, &silent).error.message,
+              "the plugin said E_TIMEOUT and nothing more");
 }
 
 TEST(Abi, OfAProblemSoMuchIsKeptAndNoMore) {

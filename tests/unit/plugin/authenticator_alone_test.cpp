@@ -214,7 +214,7 @@ TEST_F(AuthenticatorAlone, TellsARefusalInTheHostsWords) {
     fill(&error, PATCHBAY_E_IO, "torn");
     EXPECT_EQ(refused(PATCHBAY_E_IO, &error).code, ErrorCode::Io);
     EXPECT_EQ(refused(PATCHBAY_E_IO, &error).message, "torn");
-    EXPECT_EQ(refused(PATCHBAY_E_IO, nullptr).message, "E_IO");
+    EXPECT_EQ(refused(PATCHBAY_E_IO, nullptr).message, "the plugin said E_IO and nothing more");
     error.flags = PATCHBAY_ERR_RETRYABLE;
     EXPECT_EQ(refused(PATCHBAY_E_IO, &error).code, ErrorCode::Unavailable);
     EXPECT_EQ(refused(PATCHBAY_E_AUTH, &error).code, ErrorCode::AuthRequired);
