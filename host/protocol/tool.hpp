@@ -54,8 +54,8 @@ struct ToolPage {
     std::string_view unread;            // more tools, in the text of the page
 };
 
-// `result`: valid JSON. What schemas are takes its time to find out: after about `bytes` of tools,
-// and one at least, the rest of them is `unread`, for read_more().
+// `result`: valid JSON. What schemas are takes its time to find out: behind the tool with which
+// `bytes` are reached the rest is `unread`, for read_more().
 Result<ToolPage> parse_tool_page(std::string_view result, const core::Limits& limits,
                                  std::size_t bytes = SIZE_MAX);
 void read_more(ToolPage& page, const core::Limits& limits, std::size_t bytes);

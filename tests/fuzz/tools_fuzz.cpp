@@ -68,6 +68,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FUZZ_REQUIRE(page->notes.size() <= kMostToolNotes);
     FUZZ_REQUIRE(page->left_out.size() <= kMostToolNotes);
     FUZZ_REQUIRE(page->tools.size() + page->left_out.size() >= std::min(listed, kMostToolNotes));
+    auto bit_by_bit = *parse_tool_page(text, limits, 1);
+    while (!bit_by_bit.unread.empty()) read_more(bit_by_bit, limits, 1);
+    FUZZ_REQUIRE(bit_by_bit.listed == page->listed);
+    FUZZ_REQUIRE(bit_by_bit.tools.size() == page->tools.size());
+    FUZZ_REQUIRE(bit_by_bit.left_out == page->left_out && bit_by_bit.notes == page->notes);
     const auto* arguments = core::object_in(&*result, "arguments");
     for (const auto& tool : page->tools)
         check(tool, limits, arguments ? *arguments : json::object());

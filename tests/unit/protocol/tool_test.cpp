@@ -163,6 +163,18 @@ TEST(ToolPage, IsReadNoFurtherThanItsLimits) {
                 ElementsAre("tool \"t\": it has more than 1000 members and was left out"));
 }
 
+TEST(ToolPage, IsReadAsFarAsThereIsTimeForAndThenOn) {
+    const std::string tool = R"({"name":"t"})";
+    auto page = *parse_tool_page(R"({"tools":[)" + tool + " , " + tool + "," + tool + "]}",
+                                 core::Limits(), tool.size() + 1);
+    EXPECT_EQ(page.tools.size(), 2u) << "begun within the bytes";
+    EXPECT_EQ(page.unread, tool);
+    read_more(page, core::Limits(), 1);
+    EXPECT_EQ(page.tools.size(), 3u);
+    EXPECT_EQ(page.unread, "");
+    EXPECT_EQ(page.listed, 3u);
+}
+
 TEST(ToolPage, AToolWhoseNameIsEndlessIsLeftOut) {
     const auto page = page_of({{{"name", std::string(kMostToolName + 1, 'n')}},
                                {{"name", std::string(kMostToolName, 'n')}}});
