@@ -143,11 +143,14 @@ int refuse(const CLI::App& app, const CLI::ParseError& error, const GlobalOption
     auto told = unknown_verb(app);
     const auto elsewhere =
         strange.empty() ? std::string() : misplaced(strange.front(), app, *at, path);
+    // CLI11 would name it behind what follows it.
+    const bool strange_option = !strange.empty() && strange.front().starts_with('-') &&
+                                dynamic_cast<const CLI::ExtrasError*>(&error);
     if (no_verb) {
         told = path + " needs a verb: " + core::join(known, ", ");
     } else if (told.empty() && !elsewhere.empty()) {
         told = elsewhere + "; `" + path + " --help` tells more";
-    } else if (told.empty() && !known.empty() && !strange.empty()) {
+    } else if (told.empty() && !strange.empty() && (!known.empty() || strange_option)) {
         told = path + " has no option \"" + strange.front() + "\"" +
                hint_for(strange.front(), app, *at) + "; `" + path + " --help` tells more";
     } else if (told.empty()) {

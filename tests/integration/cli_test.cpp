@@ -47,6 +47,11 @@ TEST(CommandLine, HintsAtWhatAnOptionMayHaveMeant) {
     EXPECT_THAT(home.run({"tools", "--scema"}).err, HasSubstr("did you mean \"--schema\"?"));
 }
 
+TEST(CommandLine, AnOptionThatNoVerbHasIsNamedWithoutWhatFollowsIt) {
+    EXPECT_THAT(Home().run({"--pattern", "x", "tools"}).err,
+                StartsWith("error: patchbay tools has no option \"--pattern\"; `patchbay tools"));
+}
+
 TEST(CommandLine, AnOptionOfAVerbThatStandsElsewhereIsToldWhereItBelongs) {
     const Home home;
     const struct {
