@@ -206,8 +206,7 @@ private:
         proposal.server = compile(id, alone, {defaults_, {}, hints_}, told, unused);
         if (proposal.server) pass_on(*proposal.server);
         for (const auto& each : told)
-            if (each.severity == Severity::Error)
-                proposal.faults.push_back(to_string(each.place) + ": " + each.message);
+            if (each.severity == Severity::Error) proposal.faults.push_back(each);
     }
 
     void withhold_auth(const Fragment& fragment) {
