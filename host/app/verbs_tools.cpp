@@ -155,13 +155,19 @@ std::string no_seconds(const std::string& text) {
     return "\"" + text + "\" is no number of seconds from 0.001 to 31622400";
 }
 
+// Also of those that are disabled, out of order, not approved.
+std::vector<std::string> all_servers(const Session& session) {
+    std::vector<std::string> all;
+    for (const auto& status : session.servers().statuses()) all.push_back(status.id);
+    return all;
+}
+
 int tools_verb(const GlobalOptions& global, const std::string& pattern, const std::string& server,
                bool schema) {
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    std::vector<std::string> all;  // also what is disabled, out of order, not approved
-    for (const auto& status : session.servers().statuses()) all.push_back(status.id);
+    const auto all = all_servers(session);
     const auto meant = server.empty() ? service::servers_meant(pattern, all) : std::vector{server};
     if (meant == all)
         session.tell_troubles();
@@ -245,7 +251,7 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
     if (!opened) return kConfigError;
     auto& session = *opened;
-    session.tell_troubles_of(protocol::servers_for(call.name, session.host().connections().ids()));
+    session.tell_troubles_of(protocol::servers_for(call.name, all_servers(session)));
     if (const auto denied = session.host().router().certain_denial(session.caller(), call.name))
         return session.report(*denied);
     if (!given) return session.report(given.error());
