@@ -118,7 +118,8 @@ void print_tool(const router::ListedTool& tool) {
 }
 
 void print_tools(const std::vector<router::ListedTool>& tools, const core::Limits& limits,
-                 bool as_json, bool schema) {
+                 const GlobalOptions& global, bool schema) {
+    const bool as_json = global.json;
     json::array list;
     std::vector<std::vector<Cell>> rows;
     for (const auto& tool : tools) {
@@ -129,14 +130,17 @@ void print_tools(const std::vector<router::ListedTool>& tools, const core::Limit
         }
         // Denied is not hidden: who wonders why a call is refused finds the tool here.
         const bool denied = tool.level == config::Level::Deny;
-        const auto about =
-            first_line("[" + tool.server + "] " + service::description_of(tool, limits));
+        const auto about = first_line(service::labelled(tool, limits));
         rows.push_back(
             {{tool.public_name},
              {(denied ? "(denied) " : "") + core::printable(about, 100), denied ? "gray" : ""}});
-        if (schema)
-            rows.push_back({{"  " + core::printable(json::serialize(tool.tool->input_schema()),
-                                                    kSchemaShown)}});
+        if (!schema) continue;
+        // What stands there in its place is not the server's.
+        if (const auto& fault = tool.tool->schema_fault; !fault.empty() && !global.quiet)
+            say("note: " + tool.public_name + ": its inputSchema " + fault +
+                ", so one that takes any arguments stands in its place");
+        rows.push_back(
+            {{"  " + core::printable(json::serialize(tool.tool->input_schema()), kSchemaShown)}});
     }
     if (as_json)
         print_json(json::serialize(list));
@@ -196,7 +200,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     const auto print_new = [&](std::vector<router::ListedTool> tools) {
         std::erase_if(tools, [&](const auto& tool) { return shown.contains(tool.public_name); });
         for (const auto& tool : tools) shown.insert(tool.public_name);
-        print_tools(tools, limits, global.json, schema);
+        print_tools(tools, limits, global, schema);
     };
     if (servers.empty()) {
         if (!pattern.empty())  // then something is meant
