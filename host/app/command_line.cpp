@@ -57,6 +57,29 @@ std::string hint_for(const std::string& strange, const CLI::App& app, const CLI:
     return name.size() > 2 ? core::did_you_mean(name, known) : std::string();
 }
 
+// Whose option it is, where a verb has it: "tools", "mcp logs".
+void add_owners(const std::string& option, const CLI::App& verb, const std::string& path,
+                std::vector<std::string>& owners) {
+    for (const auto* each : verb.get_subcommands([](const CLI::App*) { return true; })) {
+        const auto own = path + (path.empty() ? "" : " ") + each->get_name();
+        if (each->get_option_no_throw(option)) owners.push_back("\"" + own + "\"");
+        add_owners(option, *each, own, owners);
+    }
+}
+
+// That an option of some verb stands before it, or behind another one; empty: no verb has it.
+std::string misplaced(const std::string& strange, const CLI::App& app, const CLI::App& verb,
+                      const std::string& path) {
+    const auto option = strange.substr(0, strange.find('='));
+    if (option.size() < 2 || option.front() != '-') return {};
+    if (verb.get_option_no_throw(option)) return option + " belongs behind \"" + path + "\"";
+    std::vector<std::string> owners;
+    add_owners(option, app, {}, owners);
+    if (owners.empty()) return {};
+    return path + " has no option \"" + option + "\"; it belongs behind " +
+           core::join(owners, " or ");
+}
+
 // The options are not read yet when a word before them makes no sense.
 bool asks_for_json(int argc, char** argv) {
     return std::any_of(argv, argv + argc,
@@ -118,9 +141,16 @@ int refuse(const CLI::App& app, const CLI::ParseError& error, const GlobalOption
         return kUsage;
     }
     auto told = unknown_verb(app);
+    const auto elsewhere =
+        strange.empty() ? std::string() : misplaced(strange.front(), app, *at, path);
+    // CLI11 would name it behind what follows it.
+    const bool strange_option = !strange.empty() && strange.front().starts_with('-') &&
+                                dynamic_cast<const CLI::ExtrasError*>(&error);
     if (no_verb) {
         told = path + " needs a verb: " + core::join(known, ", ");
-    } else if (told.empty() && !known.empty() && !strange.empty()) {
+    } else if (told.empty() && !elsewhere.empty()) {
+        told = elsewhere + "; `" + path + " --help` tells more";
+    } else if (told.empty() && !strange.empty() && (!known.empty() || strange_option)) {
         told = path + " has no option \"" + strange.front() + "\"" +
                hint_for(strange.front(), app, *at) + "; `" + path + " --help` tells more";
     } else if (told.empty()) {

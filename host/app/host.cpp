@@ -56,6 +56,12 @@ class NobodyThere final : public auth::Person {
     }
 };
 
+// What would not work here, though it may where the servers are started.
+void check_surroundings(config::Config& config, const config::Environment& environment) {
+    config::check_programs(config, environment);
+    config::check_references(config, environment);
+}
+
 }  // namespace
 
 std::string default_state_directory(const config::Environment& environment) {
@@ -211,7 +217,13 @@ const std::string& Host::project() const {
 }
 std::vector<config::Diagnostic> Host::check() const {
     auto checked = config();
-    config::check_programs(checked, impl_->options.environment);
+    check_surroundings(checked, impl_->options.environment);
+    for (const auto& proposal : checked.untrusted)
+        for (auto fault : proposal.faults) {
+            fault.severity = config::Severity::Warning;  // nothing of it is in force
+            fault.message += "; it would not work if it were approved";
+            checked.diagnostics.push_back(std::move(fault));
+        }
     return service::diagnostics_of(checked);
 }
 
@@ -220,7 +232,7 @@ std::vector<config::Diagnostic> Host::check_file(const std::string& file) const 
         config::check_file(file, service::scope_of(file, candidates()), impl_->options.environment,
                            servers_of_plugins(impl_->plugins));
     check_by_plugins(checked, impl_->plugins, impl_->server_auth);
-    config::check_programs(checked, impl_->options.environment);
+    check_surroundings(checked, impl_->options.environment);
     auto told = service::diagnostics_of(checked);
     std::erase_if(told, [&](const auto& each) { return each.place.file != file; });
     return told;

@@ -25,9 +25,8 @@ void warn(config::Config& config, config::Place place, std::string message) {
 }
 
 config::Place place_of(const config::Config& config, std::string_view setting) {
-    for (const auto& [key, written] : config.origins)
-        if (key == setting) return written;
-    return {};
+    const auto* origin = config.find_origin(setting);
+    return origin ? *origin : config::Place();
 }
 
 // Empty: it is one.

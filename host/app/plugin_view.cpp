@@ -61,7 +61,8 @@ void check_proposals(config::Config& config, const plugin::Catalogue& plugins,
         if (!table) continue;
         meant.auth[proposal.id.substr(std::string_view("auth.").size())] = *table;
         if (const auto method = server_auth.method_named_by(*table); !method)
-            proposal.faults.push_back(to_string(proposal.place) + ": " + method.error().message);
+            proposal.faults.push_back({config::Severity::Error, proposal.place,
+                                       proposal.id + ": " + method.error().message, proposal.id});
     }
     config::check_transports(meant, known_transports(meant, plugins), compile_schema);
     server_auth.check(meant, hints);
@@ -70,8 +71,7 @@ void check_proposals(config::Config& config, const plugin::Catalogue& plugins,
     for (const auto& told : meant.diagnostics) {
         if (told.severity != config::Severity::Error) continue;
         const auto [first, last] = by_id.equal_range(told.server);
-        for (auto at = first; at != last; ++at)
-            at->second->faults.push_back(to_string(told.place) + ": " + told.message);
+        for (auto at = first; at != last; ++at) at->second->faults.push_back(told);
     }
 }
 

@@ -188,15 +188,21 @@ void Session::tell(std::vector<config::Diagnostic> diagnostics) {
 void Session::tell_troubles_of(const std::vector<std::string>& servers, Entries entries) {
     auto told = host_->config().diagnostics;
     const auto is_asked_for = [&](const std::string& id) {
-        return std::find(servers.begin(), servers.end(), id) != servers.end() &&
-               (entries == Entries::All || host_->servers().has(id));
+        return std::find(servers.begin(), servers.end(), id) != servers.end();
     };
     std::erase_if(told, [&](const config::Diagnostic& each) {
         if (each.server.empty())
             return each.severity == config::Severity::Warning &&
                    each.place.scope != config::Scope::Session;
-        return !is_asked_for(each.server) &&
-               std::none_of(each.near.begin(), each.near.end(), is_asked_for);
+        // Of one that is not in force the verb ends with why, and not with what was said in vain.
+        const bool in_vain = each.severity == config::Severity::Warning &&
+                             each.place.scope == config::Scope::Session;
+        const auto is_told_of = [&](const std::string& id) {
+            return is_asked_for(id) &&
+                   (entries == Entries::All || in_vain || host_->servers().has(id));
+        };
+        return !is_told_of(each.server) &&
+               std::none_of(each.near.begin(), each.near.end(), is_told_of);
     });
     tell(std::move(told));
 }

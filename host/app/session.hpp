@@ -85,8 +85,8 @@ public:
     void tell_troubles();
     // Those that a verb which names `servers` has to do with: errors of whole files and tables, what
     // was said for this run, and all about those servers, or about ones that are not there by nearly
-    // the same name; InForce: where a verb ends with an error
-    // about the others.
+    // the same name; InForce: where a verb ends with an error about the others, but for what was
+    // said of them for this run in vain.
     enum class Entries { All, InForce };
     void tell_troubles_of(const std::vector<std::string>& servers,
                           Entries entries = Entries::InForce);

@@ -118,7 +118,8 @@ void print_tool(const router::ListedTool& tool) {
 }
 
 void print_tools(const std::vector<router::ListedTool>& tools, const core::Limits& limits,
-                 bool as_json, bool schema) {
+                 const GlobalOptions& global, bool schema) {
+    const bool as_json = global.json;
     json::array list;
     std::vector<std::vector<Cell>> rows;
     for (const auto& tool : tools) {
@@ -129,14 +130,17 @@ void print_tools(const std::vector<router::ListedTool>& tools, const core::Limit
         }
         // Denied is not hidden: who wonders why a call is refused finds the tool here.
         const bool denied = tool.level == config::Level::Deny;
-        const auto about =
-            first_line("[" + tool.server + "] " + service::description_of(tool, limits));
+        const auto about = first_line(service::labelled(tool, limits));
         rows.push_back(
             {{tool.public_name},
              {(denied ? "(denied) " : "") + core::printable(about, 100), denied ? "gray" : ""}});
-        if (schema)
-            rows.push_back({{"  " + core::printable(json::serialize(tool.tool->input_schema()),
-                                                    kSchemaShown)}});
+        if (!schema) continue;
+        // What stands there in its place is not the server's.
+        if (const auto& fault = tool.tool->schema_fault; !fault.empty() && !global.quiet)
+            say("note: " + tool.public_name + ": its inputSchema " + fault +
+                ", so one that takes any arguments stands in its place");
+        rows.push_back(
+            {{"  " + core::printable(json::serialize(tool.tool->input_schema()), kSchemaShown)}});
     }
     if (as_json)
         print_json(json::serialize(list));
@@ -155,13 +159,19 @@ std::string no_seconds(const std::string& text) {
     return "\"" + text + "\" is no number of seconds from 0.001 to 31622400";
 }
 
+// Also of those that are disabled, out of order, not approved.
+std::vector<std::string> all_servers(const Session& session) {
+    std::vector<std::string> all;
+    for (const auto& status : session.servers().statuses()) all.push_back(status.id);
+    return all;
+}
+
 int tools_verb(const GlobalOptions& global, const std::string& pattern, const std::string& server,
                bool schema) {
     const auto opened = Session::open(global, Session::Life::OneShot);
     if (!opened) return kConfigError;
     auto& session = *opened;
-    std::vector<std::string> all;  // also what is disabled, out of order, not approved
-    for (const auto& status : session.servers().statuses()) all.push_back(status.id);
+    const auto all = all_servers(session);
     const auto meant = server.empty() ? service::servers_meant(pattern, all) : std::vector{server};
     if (meant == all)
         session.tell_troubles();
@@ -190,7 +200,7 @@ int tools_verb(const GlobalOptions& global, const std::string& pattern, const st
     const auto print_new = [&](std::vector<router::ListedTool> tools) {
         std::erase_if(tools, [&](const auto& tool) { return shown.contains(tool.public_name); });
         for (const auto& tool : tools) shown.insert(tool.public_name);
-        print_tools(tools, limits, global.json, schema);
+        print_tools(tools, limits, global, schema);
     };
     if (servers.empty()) {
         if (!pattern.empty())  // then something is meant
@@ -245,7 +255,7 @@ int call_verb(const GlobalOptions& global, const CallOptions& call) {
     const auto opened = Session::open(global, Session::Life::OneShot, whoever_is_there());
     if (!opened) return kConfigError;
     auto& session = *opened;
-    session.tell_troubles_of(protocol::servers_for(call.name, session.host().connections().ids()));
+    session.tell_troubles_of(protocol::servers_for(call.name, all_servers(session)));
     if (const auto denied = session.host().router().certain_denial(session.caller(), call.name))
         return session.report(*denied);
     if (!given) return session.report(given.error());

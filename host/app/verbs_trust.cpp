@@ -91,7 +91,7 @@ void show(const Proposal& proposal, const std::vector<Proposal>& shown, const Tr
     }
     if (proposal.unbound) print_line("  " + std::string(kUnbound));
     for (const auto& fault : proposal.faults)
-        print_line("  would not work: " + visible(json::value(fault)));
+        print_line("  would not work: " + visible(json::value(config::sentence_of(fault))));
     if (!proposal.waits_for.empty())
         print_line("  needs an approval of " + visible(json::value(proposal.waits_for)) + " too");
 }
@@ -173,7 +173,7 @@ void tell_approved(const std::vector<Proposal>& picked) {
         say("approved: " + core::printable(proposal.id, 80));
         if (proposal.unbound) say(kUnbound);
         for (const auto& fault : proposal.faults)
-            say("it would not work: " + core::printable(fault, 1000));
+            say("it would not work: " + core::printable(config::sentence_of(fault), 1000));
         const bool alone = !proposal.waits_for.empty() &&
                            std::none_of(picked.begin(), picked.end(), [&](const auto& other) {
                                return other.id == proposal.waits_for;

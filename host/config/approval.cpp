@@ -225,7 +225,11 @@ private:
         auto program = program_of(*launch, environment_);
         proposal.unbound = !program;
         if (const auto fault = fault_of_program(*launch, environment_); !fault.empty())
-            proposal.faults.push_back(to_string(proposal.place) + ": " + fault);
+            proposal.faults.push_back(
+                {Severity::Error, proposal.place,
+                 (proposal.is_table() ? proposal.id : "server \"" + proposal.id + "\"") + ": " +
+                     fault,
+                 proposal.id});
         return program;
     }
 

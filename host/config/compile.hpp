@@ -18,11 +18,12 @@ struct Voice {  // an entry and who says it
 };
 
 struct Settled {
-    Voice definition;              // entry is null: overlays only
-    std::vector<Voice> overlays;   // weakest first
-    std::vector<Voice> overruled;  // overlays on a definition that a stronger one replaced
-    Voice withheld;                // a stronger definition that waits for an approval
-    bool contested = false;        // an overlay as strong as another was left out
+    Voice definition;             // entry is null: overlays only
+    std::vector<Voice> overlays;  // weakest first
+    // Overlays on a definition that a stronger one replaced, and what an enterprise file's replaced.
+    std::vector<Voice> overruled;
+    Voice withheld;          // a stronger definition that waits for an approval
+    bool contested = false;  // an overlay as strong as another was left out
 };
 
 using Origins = std::map<std::string, Place>;

@@ -44,7 +44,8 @@ struct Diagnostic {
     // Servers by nearly that id, when none has it: whoever asks for them should know.
     std::vector<std::string> near = {};
 };
-std::string to_string(const Diagnostic& diagnostic);  // `error: project config a.toml:1:2: ...`
+std::string to_string(const Diagnostic& diagnostic);    // `error: project config a.toml:1:2: ...`
+std::string sentence_of(const Diagnostic& diagnostic);  // without its severity
 
 // Weakest first.
 enum class Level {
@@ -141,7 +142,7 @@ struct Proposal {
     bool unbound = false;
     // Why it would not work even if it were approved, one sentence each; and what the server would
     // be, for the judges that come later.
-    std::vector<std::string> faults = {};
+    std::vector<Diagnostic> faults = {};
     std::optional<Server> server = {};
 };
 
@@ -232,6 +233,7 @@ struct Config {
     // Sorted: every effective value by dotted key ("servers.github.url", "health.misses") with its place;
     // secrets (env, headers, oauth.client_secret) are shown as "***". For `config show --origin`.
     std::vector<std::pair<std::string, Place>> origins;
+    const Place* find_origin(std::string_view key) const;  // null: nobody has set it
 };
 
 // What the config room needs to know of loaded plugins. An unknown transport is an error only

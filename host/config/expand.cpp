@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <unistd.h>
 
 namespace patchbay::config {
@@ -74,8 +75,20 @@ Result<json::object> still_approved(json::object settings, const Server& server,
                                         "; to see and approve it: " + trust_command(id)};
 }
 
-// Form looks at how references are written: it asks for no variable, reads and runs nothing.
-enum class Look { Form, Values };
+// Form looks at how references are written: it asks for no variable, reads and runs nothing. Here runs
+// nothing either, and goes on past variables and files that are not here, to tell of them all.
+enum class Look { Form, Here, Values };
+
+struct Lacking {
+    std::string path;  // "env.TOKEN", "args[1]"
+    std::string why;
+};
+
+// As origins have it: of a list they know the key alone.
+const Place& place_of(const Config& config, const std::string& key, const Place& otherwise) {
+    const auto* origin = config.find_origin(key.substr(0, key.find('[')));
+    return origin ? *origin : otherwise;
+}
 
 class Expander {
 public:
@@ -91,6 +104,9 @@ public:
         }
         return settings;
     }
+
+    // Of Look::Here: `args[0]: the variable X is not set...`, each with where it stands.
+    const std::vector<Lacking>& lacking() const { return lacking_; }
 
     Result<json::object> run_on(json::object settings, const std::string& table) {
         for (auto& member : settings) {
@@ -140,6 +156,10 @@ private:
                     "a \"${\" that is never closed; write \"$${\" for the characters themselves"};
             }
             auto value = resolve(text.substr(at + 2, close - at - 2));
+            if (!value && look_ == Look::Here) {
+                lacking_.push_back({path, value.error().message});
+                value = std::string();
+            }
             if (!value) return value;
             out.append(text.substr(0, at));
             text.remove_prefix(close + 1);
@@ -265,7 +285,7 @@ private:
                                                 name_of(server_.place.scope) +
                                                 " file; write this server to your user config"};
         }
-        if (look_ == Look::Form) return std::string();
+        if (look_ != Look::Values) return std::string();
         return secret(secret_from_command(std::string(line), stop_));
     }
 
@@ -281,7 +301,7 @@ private:
     }
 
     void mask(const std::string& value) const {
-        if (look_ == Look::Form) return;
+        if (look_ != Look::Values) return;
         if (environment_.secrets)
             environment_.secrets->add(value);
         else
@@ -293,6 +313,7 @@ private:
     const std::stop_token& stop_;
     const Look look_;
     Error error_;
+    std::vector<Lacking> lacking_;
 };
 
 }  // namespace
@@ -319,6 +340,41 @@ std::string fault_of_references(const Server& server) {
     const std::stop_token never;
     const auto settings = Expander(server, none, never, Look::Form).run();
     return settings ? std::string() : settings.error().message;
+}
+
+void check_references(Config& config, const Environment& environment) {
+    const std::stop_token never;
+    std::set<std::string> seen;  // tables
+    const auto tell = [&](const Server& server, const Place& place, const std::string& text) {
+        config.diagnostics.push_back(
+            {Severity::Warning, place, "server \"" + server.id + "\" " + text, server.id});
+    };
+    for (const auto& server : config.servers) {
+        if (!server.enabled) continue;
+        const auto key = "servers." + server.id + ".";
+        if (server.expand) {
+            Expander settings(server, environment, never, Look::Here);
+            static_cast<void>(
+                settings.run());  // what no environment could expand is told elsewhere
+            for (const auto& [path, why] : settings.lacking())
+                tell(server, place_of(config, key + path, server.place),
+                     "would not start here: " + path + ": " + why);
+        }
+        if (const auto& name = server.bearer_token_env_var;
+            !name.empty() && environment.variable && !environment.variable(name))
+            tell(server, place_of(config, key + "bearer_token_env_var", server.place),
+                 "could not sign in here: bearer_token_env_var: the variable " +
+                     core::printable(name, 80) + " is not set");
+        const auto table = config.auth.find(server.auth);
+        const auto path = "auth." + server.auth;
+        if (table == config.auth.end() || !seen.insert(path).second) continue;
+        auto speaker = server;
+        speaker.place = place_of(config, path, server.place);
+        Expander settings(speaker, environment, never, Look::Here);
+        static_cast<void>(settings.run_on(table->second, path));
+        for (const auto& [where, why] : settings.lacking())
+            tell(server, speaker.place, "could not sign in here: " + where + ": " + why);
+    }
 }
 
 Result<json::object> expand_auth(const Server& server, const json::object& settings,

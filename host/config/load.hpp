@@ -102,6 +102,10 @@ Result<boost::json::object> expand_auth(const Server& server, const boost::json:
 // What no environment could expand in the settings of `server`, a reference that is not closed or not
 // allowed where it stands; empty: nothing. Pure.
 std::string fault_of_references(const Server& server);
+// A warning for each variable and file that a `${...}` of an enabled server, or of the [auth.*] table that
+// it names, leads to and that is not here. For whoever asks what would not work, as check_programs().
+// Runs nothing; blocks for files.
+void check_references(Config& config, const Environment& environment);
 // Whether expanding these settings, the server's own or those of its [auth.*] table, reads a file
 // or runs a program: then it is work for a thread that may wait.
 bool expansion_waits(const boost::json::object& settings);

@@ -78,6 +78,7 @@ public:
         for (const auto& fragment : fragments) withhold_auth(fragment);
         std::sort(config_.untrusted.begin(), config_.untrusted.end(),
                   [](const auto& a, const auto& b) { return a.id < b.id; });
+        tell_empty_deny();
         if (!config_.permissions.closed.empty()) config_.permissions.allow.emplace();
         if (denied_by_) deny_all(config_, *denied_by_);
         config_.origins.assign(std::make_move_iterator(origins_.begin()),
@@ -138,6 +139,8 @@ private:
             settled.withheld = {&entry, &source};
             return;
         }
+        if (settled.definition.entry && source.scope == Scope::Enterprise)
+            settled.overruled.push_back(settled.definition);
         settled.definition = {&entry, &source};
         settled.withheld = {};
         // Overlays were said about the definition that is gone, but for those of equal strength.
@@ -206,8 +209,7 @@ private:
         proposal.server = compile(id, alone, {defaults_, {}, hints_}, told, unused);
         if (proposal.server) pass_on(*proposal.server);
         for (const auto& each : told)
-            if (each.severity == Severity::Error)
-                proposal.faults.push_back(to_string(each.place) + ": " + each.message);
+            if (each.severity == Severity::Error) proposal.faults.push_back(each);
     }
 
     void withhold_auth(const Fragment& fragment) {
@@ -283,6 +285,11 @@ private:
                      "; the first one is used");
             return false;
         }
+        // What was named for this run would be taken to be in force.
+        if (said.first && said.first->scope == Scope::Session && source.scope == Scope::Enterprise)
+            note(Severity::Warning, said.first->place(said.second),
+                 name + ": it has no effect here, since " + to_string(source.place(mark)) +
+                     " says it too; ask your administrator");
         said = {&source, mark};
         return true;
     }
@@ -346,6 +353,9 @@ private:
             if (std::find(now.deny.begin(), now.deny.end(), pattern) == now.deny.end())
                 now.deny.push_back(pattern);
         }
+        if (const auto* denied = table.value.find("deny");
+            denied && said.deny.empty() && source.scope == Scope::Session)
+            empty_deny_ = source.place(denied->mark);
         const auto* written = table.value.find("allow");
         if (!said.allow || !written) return;
         if (said.allow->empty()) {
@@ -368,6 +378,20 @@ private:
         now.allow = ceiling && now.allow ? intersection(*now.allow, *said.allow) : *said.allow;
     }
 
+    // Lists add up: an empty one that was named for this run looks as if it lifted the others.
+    void tell_empty_deny() {
+        const auto& places = config_.permissions.deny_places;
+        if (!empty_deny_ || places.empty()) return;
+        const auto strongest = std::max_element(
+            places.begin(), places.end(),
+            [](const auto& a, const auto& b) { return a.second.scope < b.second.scope; });
+        const auto& place = strongest->second;
+        note(Severity::Warning, *empty_deny_,
+             "permissions.deny: an empty list lifts nothing, since lists add up: what " +
+                 to_string(place) + " denies stays denied" +
+                 (place.scope == Scope::Enterprise ? "; ask your administrator" : ""));
+    }
+
     const MergeDefaults& defaults_;
     core::Effort hints_{core::Effort::kOneLoad};
     Config config_;
@@ -376,6 +400,7 @@ private:
     std::map<std::string, std::string> bare_names_;               // to ids, of what is defined
     std::map<std::string, std::pair<const Source*, Mark>> said_;  // table keys and auth ids
     bool broken_permissions_ = false;                             // in the table being read
+    std::optional<Place> empty_deny_;                             // of the session, the strongest
     std::optional<std::size_t> denied_by_;  // the diagnostic of an enterprise file, if one is
 };
 

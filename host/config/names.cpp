@@ -1,6 +1,7 @@
 // The words people read and write for the enums of config.hpp, and how a diagnostic is printed.
 #include "config/config.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace patchbay::config {
@@ -52,8 +53,19 @@ std::string to_string(const Place& place) {
 }
 
 std::string to_string(const Diagnostic& diagnostic) {
-    return std::string(diagnostic.severity == Severity::Error ? "error: " : "warning: ") +
-           to_string(diagnostic.place) + ": " + diagnostic.message;
+    return (diagnostic.severity == Severity::Error ? "error: " : "warning: ") +
+           sentence_of(diagnostic);
+}
+
+std::string sentence_of(const Diagnostic& diagnostic) {
+    return to_string(diagnostic.place) + ": " + diagnostic.message;
+}
+
+const Place* Config::find_origin(std::string_view key) const {
+    const auto it = std::lower_bound(
+        origins.begin(), origins.end(), key,
+        [](const auto& origin, const auto& wanted) { return origin.first < wanted; });
+    return it != origins.end() && it->first == key ? &it->second : nullptr;
 }
 
 std::string why_disabled(const Server& server) {

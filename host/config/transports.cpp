@@ -137,11 +137,8 @@ private:
     }
 
     const Place& place_of(const Server& server, const std::string& setting) const {
-        const auto key = "servers." + server.id + "." + setting;
-        const auto it = std::lower_bound(
-            config_.origins.begin(), config_.origins.end(), key,
-            [](const auto& origin, const auto& wanted) { return origin.first < wanted; });
-        return it != config_.origins.end() && it->first == key ? it->second : server.place;
+        const auto* origin = config_.find_origin("servers." + server.id + "." + setting);
+        return origin ? *origin : server.place;
     }
 
     Config& config_;
@@ -206,6 +203,14 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
     for (const auto& transport : known)
         if (transport.unusable.empty()) names.push_back(transport.name);
     std::sort(names.begin(), names.end());
+    const auto complaints_of = [&](const Server& server, const KnownTransport& transport) {
+        if (!compiler || transport.schema.is_null()) return std::vector<std::string>();
+        const auto settings = settings_for(server.settings, transport.schema);
+        if (server.expand && must_wait(settings)) return std::vector<std::string>();
+        auto& validate = validators[transport.name];
+        if (!validate) validate = compiler(transport.schema);
+        return validate(settings);
+    };
     const auto keep = [&](Server& server) {
         const auto it = std::find_if(known.begin(), known.end(),
                                      [&](const auto& t) { return t.name == server.transport; });
@@ -273,14 +278,18 @@ void check_transports(Config& config, const std::vector<KnownTransport>& known,
             checker.fail(server, wrong);
             return false;
         }
-        if (!compiler || it->schema.is_null()) return true;
-        if (server.expand && must_wait(server.settings)) return true;
-        auto& validate = validators[it->name];
-        if (!validate) validate = compiler(it->schema);
-        const auto complaints = validate(settings_for(server.settings, it->schema));
+        const auto complaints = complaints_of(server, *it);
         for (const auto& complaint : complaints) {
             checker.fail(server, "transport \"" + server.transport +
                                      "\" refuses its settings: " + complaint);
+        }
+        for (const auto& name : server.fallback) {
+            const auto other = std::find_if(known.begin(), known.end(),
+                                            [&](const auto& t) { return t.name == name; });
+            for (const auto& complaint : complaints_of(server, *other))
+                checker.warn(server, "fallback",
+                             "transport \"" + name +
+                                 "\" in fallback would refuse its settings: " + complaint);
         }
         return complaints.empty();
     };

@@ -11,6 +11,8 @@ namespace json = boost::json;
 
 namespace {
 
+constexpr std::size_t kProgressBytes = 500;  // of a message: it is read while it changes
+
 // A number, or the same number in quotes: some servers echo ids as strings.
 std::optional<std::int64_t> answered_id(const protocol::Envelope& envelope) {
     if (envelope.number_id) return envelope.number_id;
@@ -211,7 +213,8 @@ void Inbound::progress(std::string_view params) {
     told.progress = core::number_in(&*object, "progress").value_or(0);
     told.total = core::number_in(&*object, "total");
     if (const auto text = core::text_in(&*object, "message"))
-        told.message = core::printable(*text, 500);
+        told.message =
+            core::printable(*text, kProgressBytes) + (text->size() > kProgressBytes ? "..." : "");
     const auto handler = entry->request.on_progress;  // it may end the request
     handler(told);
 }

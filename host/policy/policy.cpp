@@ -236,6 +236,9 @@ std::string Policy::reason(const Question& question, const Verdict& verdict) con
                advice("\"" + name + "\" in [permissions] allow, beside all else that is allowed");
     const auto& rule = *verdict.rule;
     const auto is_denied = asked_for + (of_a_tool ? " is denied" : " are denied");
+    // What is added to one's own files would change nothing.
+    const bool is_fixed = rule.place && rule.place->scope == config::Scope::Enterprise;
+    const std::string ask = is_fixed ? "; ask your administrator" : "";
     const auto of_server = " of server \"" + server + "\"" + at(rule);
     const auto written = core::trimmed(rule.text);
     const auto as_written = written == question.tool || written == name
@@ -243,23 +246,21 @@ std::string Policy::reason(const Question& question, const Verdict& verdict) con
                                 : " as \"" + core::printable(written, 200) + "\"";
     switch (rule.kind) {
         case Rule::Kind::DisabledTools:
-            return name + " is in disabled_tools" + as_written + of_server;
+            return name + " is in disabled_tools" + as_written + of_server + ask;
         case Rule::Kind::EnabledTools:
-            return name + " is not in enabled_tools" + of_server;
+            return name + " is not in enabled_tools" + of_server + ask;
         case Rule::Kind::Level:
             return name + (verdict.level == Level::Disable ? " is disabled" : " is denied") +
-                   " in tools" + as_written + of_server;
+                   " in tools" + as_written + of_server + ask;
         case Rule::Kind::Trust:
             return "server \"" + server + "\" is untrusted" + at(rule) + " and no rule names " +
                    asked_for + advice("trust = \"trusted\"");
         case Rule::Kind::Deny:
-            return is_denied + " by [permissions] deny = \"" + rule.text + "\"" + at(rule);
+            return is_denied + " by [permissions] deny = \"" + rule.text + "\"" + at(rule) + ask;
         case Rule::Kind::AllowList:
-            // What is added to one's own list would change nothing.
-            if (rule.place && rule.place->scope == config::Scope::Enterprise)
+            if (is_fixed)
                 return is_denied + ", as the " + config::to_string(*rule.place) +
-                       " does not allow " + (of_a_tool ? "it" : "them") +
-                       "; ask your administrator";
+                       " does not allow " + (of_a_tool ? "it" : "them") + ask;
             return is_denied + ", as no pattern of [permissions] allow" + at(rule) + " matches \"" +
                    name + "\"; add that to it";
         case Rule::Kind::Allow:  // forbids nothing

@@ -24,16 +24,16 @@ std::optional<std::string> qualified(const Servers& known, const std::string& na
     return {};
 }
 
-// "mcp__D__pid" where the server is "d": the name with the servers that may be meant.
-std::vector<std::string> with_near_servers(const Servers& known, const std::string& name) {
+// "mcp__D__pid" where the server is "d": `; did you mean "mcp__d__"?`. Which tools it has is not known.
+std::string near_prefix(const Servers& known, const std::string& name) {
     constexpr std::string_view kPrefix = "mcp__";
     const auto end = name.find("__", kPrefix.size());
     if (!name.starts_with(kPrefix) || end == std::string::npos) return {};
-    std::vector<std::string> ids, names;
+    std::vector<std::string> ids, near;
     for (const auto& status : known.statuses()) ids.push_back(status.id);
     for (const auto& id : core::nearest(name.substr(kPrefix.size(), end - kPrefix.size()), ids))
-        names.push_back("mcp__" + id + name.substr(end));
-    return names;
+        near.push_back("\"mcp__" + id + "__\"");
+    return near.empty() ? std::string() : "; did you mean " + core::join(near, " or ") + "?";
 }
 
 // "mcp__My Server__pid": by the name that a file has, which no id can be.
@@ -97,8 +97,7 @@ Error unknown_tool(const Servers& known, const std::string& name, Error error) {
     if (name.starts_with("mcp__")) {
         if (protocol::servers_for(name, known.connections().ids()).empty()) {
             if (auto otherwise = called_by_its_file(known, name)) return within(none, *otherwise);
-            if (const auto near = core::did_you_mean(name, with_near_servers(known, name));
-                !near.empty())
+            if (const auto near = near_prefix(known, name); !near.empty())
                 error.message = none + ": no enabled server has this prefix" + near;
             error.message += passed_over(known.config());
         }

@@ -17,10 +17,12 @@ bool holds(const std::vector<std::string>& servers, const std::string& id) {
 }
 
 json::object our_members(const router::ListedTool& tool) {
-    return {{"name", tool.public_name},
-            {"server", tool.server},
-            {"tool", tool.tool->name},
-            {"level", config::name_of(tool.level)}};
+    json::object own{{"name", tool.public_name},
+                     {"server", tool.server},
+                     {"tool", tool.tool->name},
+                     {"level", config::name_of(tool.level)}};
+    if (const auto& fault = tool.tool->schema_fault; !fault.empty()) own["schema_fault"] = fault;
+    return own;
 }
 
 void append_json(std::string& out, const router::ListedTool& tool) {
@@ -29,7 +31,7 @@ void append_json(std::string& out, const router::ListedTool& tool) {
     out.back() = ',';
     for (const auto* members : {&tool.tool->known, &tool.tool->others})
         protocol::each_member("{" + *members + "}", [&](const std::string& key, auto value) {
-            if (!own.contains(key))
+            if (!own.contains(key) && key != "schema_fault")  // which is ours to say
                 out.append(protocol::quoted(key)).append(":").append(value).append(",");
             return true;
         });
@@ -98,6 +100,11 @@ std::string description_of(const router::ListedTool& tool, const core::Limits& l
     return core::printable(tool.tool->text("description"), limits.description_bytes, true);
 }
 
+std::string labelled(const router::ListedTool& tool, const core::Limits& limits) {
+    const auto about = description_of(tool, limits);
+    return "[" + tool.server + "]" + (about.empty() ? "" : " ") + about;
+}
+
 bool fits_pattern(std::string_view given_pattern, std::string_view given_name,
                   std::string_view description) {
     const auto pattern = core::lower(given_pattern), name = core::lower(given_name);
@@ -137,7 +144,7 @@ Error no_server_for(const Servers& known, const std::string& pattern) {
 
 json::object to_json(const router::ListedTool& tool, const core::Limits& limits, Schemas schemas) {
     auto entry = our_members(tool);
-    entry["description"] = "[" + tool.server + "] " + description_of(tool, limits);
+    entry["description"] = labelled(tool, limits);
     if (schemas == Schemas::Shown) entry["inputSchema"] = tool.tool->input_schema();
     return entry;
 }

@@ -35,6 +35,8 @@ Operation list_tools(const Servers& known, const connection::Caller& caller,
 
 // What the server says of it, for people: printable, and as long as the limits allow.
 std::string description_of(const router::ListedTool& tool, const core::Limits& limits);
+// The same behind its server: "[git] Shows the log."; "[git]" where it says nothing.
+std::string labelled(const router::ListedTool& tool, const core::Limits& limits);
 // `*` and `?` as in a shell over the whole name; a pattern without them is looked for anywhere in
 // the name and the description. In any case of letters.
 bool fits_pattern(std::string_view pattern, std::string_view name, std::string_view description);

@@ -48,6 +48,8 @@ json::object definition_of(const Proposal& proposal, const std::vector<Proposal>
 json::object to_json(const Proposal& proposal, const TrustFile& trust,
                      const config::Config& config) {
     const auto stage = stage_of(proposal, trust);
+    std::vector<std::string> faults;
+    for (const auto& fault : proposal.faults) faults.push_back(config::sentence_of(fault));
     return {{"id", proposal.id},
             {"state", stage == Stage::New       ? "new"
                       : stage == Stage::Changed ? "changed"
@@ -55,7 +57,7 @@ json::object to_json(const Proposal& proposal, const TrustFile& trust,
             {"changed", texts_of(stage == Stage::Changed ? trust.changed(proposal)
                                                          : std::vector<std::string>())},
             {"unbound", proposal.unbound},
-            {"faults", texts_of(proposal.faults)},
+            {"faults", texts_of(faults)},
             {"project", proposal.directory},
             {"source", config::to_string(proposal.place)},
             {"digest", proposal.digest},

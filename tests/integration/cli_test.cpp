@@ -47,6 +47,36 @@ TEST(CommandLine, HintsAtWhatAnOptionMayHaveMeant) {
     EXPECT_THAT(home.run({"tools", "--scema"}).err, HasSubstr("did you mean \"--schema\"?"));
 }
 
+TEST(CommandLine, AnOptionThatNoVerbHasIsNamedWithoutWhatFollowsIt) {
+    EXPECT_THAT(Home().run({"--pattern", "x", "tools"}).err,
+                StartsWith("error: patchbay tools has no option \"--pattern\"; `patchbay tools"));
+}
+
+TEST(CommandLine, AnOptionOfAVerbThatStandsElsewhereIsToldWhereItBelongs) {
+    const Home home;
+    const struct {
+        Words words;
+        const char* told;
+    } cases[] = {
+        {{"--timeout", "5", "call", "mcp__x__y"},
+         "error: --timeout belongs behind \"patchbay call\"; "},
+        {{"--timeout=5", "call", "mcp__x__y"},
+         "error: --timeout belongs behind \"patchbay call\"; "},
+        {{"mcp", "--lines", "5", "logs", "x"},
+         "error: --lines belongs behind \"patchbay mcp logs\"; "},
+        {{"call", "mcp__x__y", "--schema"},
+         "error: patchbay call has no option \"--schema\"; it belongs behind \"tools\"; "},
+        {{"--origin"},
+         "error: patchbay has no option \"--origin\"; it belongs behind \"config show\"; "},
+    };
+    for (const auto& c : cases) {
+        const auto done = home.run(c.words);
+        EXPECT_EQ(done.exit_code, 3);
+        EXPECT_THAT(done.err, StartsWith(c.told));
+        EXPECT_THAT(done.err, Not(HasSubstr("did you mean")));
+    }
+}
+
 TEST(CommandLine, KnowsTheUsualWordsForVersionAndHelp) {
     const Home home;
     EXPECT_EQ(home.run({"-V"}).out, home.run({"--version"}).out);

@@ -107,7 +107,18 @@ TEST(ConfigOnTheCommandLine, ACheckTellsWhatWouldNotStartHere) {
         {{{"command", "${X}"}, {"expand", false}}, "${X}"},
         {{{"command", "sh"}, {"cwd", "here"}}, nullptr},
         {{{"command", "no-such-program"}, {"enabled", false}}, nullptr},
-        {{{"command", "${X:-sh}"}, {"cwd", "${Y}"}}, nullptr},
+        {{{"command", "${X:-sh}"}, {"cwd", "${Y:-here}"}}, nullptr},
+        {{{"command", "${X:-sh}"}, {"cwd", "${Y}"}}, "cwd: the variable Y is not set"},
+        {{{"command", "sh"}, {"args", {"a", "b${NOPE_X}"}}},
+         "x.json:1:33: server \"s\" would not start here: args[1]: the variable NOPE_X is not set"},
+        {{{"command", "sh"}, {"env", {{"A", "${NOPE_X}"}}}}, "env.A: the variable NOPE_X"},
+        {{{"command", "sh"}, {"env", {{"A", "${file:nowhere}"}}}}, "/nowhere"},
+        {{{"command", "sh"}, {"env", {{"A", "${command:false}"}}}}, nullptr},
+        {{{"command", "sh"}, {"env", {{"A", "${HOME}$${NOPE_X}"}}}}, nullptr},
+        {{{"url", "http://${NOPE_X}/"}}, "url: the variable NOPE_X"},
+        {{{"url", "http://127.0.0.1:1/"}, {"headers", {{"X-A", "${env:NOPE_X}"}}}},
+         "headers.X-A: the variable NOPE_X"},
+        {{{"command", "sh"}, {"args", {"${NOPE_X}"}}, {"enabled", false}}, nullptr},
         {{{"url", "http://127.0.0.1:1/"}}, nullptr},
     };
     for (const auto& [server, told] : cases) {
@@ -126,6 +137,59 @@ TEST(ConfigOnTheCommandLine, ACheckTellsWhatWouldNotStartHere) {
                 EXPECT_EQ(done.err, "");
         }
     }
+}
+
+TEST(ConfigOnTheCommandLine, CheckTellsWhatASignInLacksHere) {
+    Home home;
+    const auto file = home.write(home.user_config() / "config.toml",
+                                 "[servers.a]\nurl = \"http://127.0.0.1:1/\"\nauth = \"corp\"\n"
+                                 "[auth.corp]\nkind = \"bearer\"\ntoken = \"${NOPE_T}\"\n"
+                                 "[servers.b]\nurl = \"http://127.0.0.1:1/\"\n"
+                                 "bearer_token_env_var = \"NOPE_B\"\n");
+    const std::string begin = "warning: user config " + file;
+    EXPECT_THAT(home.run({"config", "check"}).err,
+                AllOf(HasSubstr(begin + ":4:7: server \"a\" could not sign in here: "
+                                        "auth.corp.token: the variable NOPE_T is not set"),
+                      HasSubstr(begin + ":9:1: server \"b\" could not sign in here: "
+                                        "bearer_token_env_var: the variable NOPE_B is not set")));
+    home.environment["NOPE_T"] = home.environment["NOPE_B"] = "x";
+    EXPECT_EQ(home.run({"config", "check"}).out, "configuration is fine\n");
+}
+
+TEST(ConfigOnTheCommandLine, CheckTellsWhatAFallbackLacks) {
+    Home home;
+    const std::pair<json::object, const char*> cases[] = {
+        {{{"command", "sh"}, {"fallback", {"tcp"}}},
+         "tcp\" in fallback would refuse its settings: lacks \"port\""},
+        {{{"command", "sh"}, {"fallback", {"http"}}},
+         "http\" in fallback would refuse its settings: lacks \"url\""},
+        {{{"url", "http://127.0.0.1:1/"}, {"fallback", {"stdio"}}},
+         "stdio\" in fallback would refuse its settings: lacks \"command\""},
+        {{{"command", "sh"}, {"port", 7}, {"fallback", {"tcp"}}}, nullptr},
+        {{{"url", "http://127.0.0.1:1/"}, {"fallback", {"sse"}}}, nullptr},
+    };
+    for (const auto& [server, told] : cases) {
+        home.write("x.json",
+                   json::serialize(json::object{{"servers", json::object{{"s", server}}}}));
+        const auto done = home.run({"config", "check", "x.json"});
+        EXPECT_EQ(done.exit_code, 0) << done.err;
+        if (told)
+            EXPECT_THAT(done.err, AllOf(StartsWith("warning: user config x.json:1:"),
+                                        HasSubstr("server \"s\": transport \""), HasSubstr(told)));
+        else
+            EXPECT_EQ(done.err, "");
+    }
+}
+
+TEST(ConfigOnTheCommandLine, CheckTellsWhatWouldNotWorkOfWhatIsNotApproved) {
+    Home home;
+    const auto file = home.write(".mcp.toml", "[servers.a]\ncommand = 5\n");
+    const auto done = home.run({"config", "check"});
+    EXPECT_EQ(done.exit_code, 0) << "it is not in force";
+    EXPECT_THAT(done.err, HasSubstr("warning: project config " + file +
+                                    ":2:11: server \"a\": command: expected a program"));
+    EXPECT_THAT(done.err, HasSubstr("; it would not work if it were approved\n"));
+    EXPECT_EQ(home.run({"config", "check", file}).exit_code, 4);
 }
 
 TEST(ConfigOnTheCommandLine, ShowPrintsWhatWasSet) {

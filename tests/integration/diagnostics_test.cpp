@@ -283,6 +283,55 @@ TEST_F(EnterpriseFile, ThatTurnsAServerOffIsForItsAdministrator) {
                 AllOf(HasSubstr("--set: server \"ex\": enabled: it has no effect here"), advice));
 }
 
+TEST_F(EnterpriseFile, ThatIsStrongerThanWhatWasNamedForThisRunIsNamedByWhatAsksForThat) {
+    const std::string fixed =
+        "exclusive = false\n[servers.ex]\ndisabled_tools = ['echo']\n[limits]\nschema_depth = 9\n"
+        "[servers.corp]\ncommand = 'none'\nenabled = false\n[permissions]\ndeny = "
+        "['mcp__ex__add']\n";
+    const auto file = [](int line, int column) {
+        return "enterprise config /etc/patchbay/enterprise.toml:" + std::to_string(line) + ":" +
+               std::to_string(column);
+    };
+    const std::string flag = "warning: session config --set: ", ask = "; ask your administrator\n";
+    const struct {
+        const char *set, *server;
+        std::string told;
+    } cases[] = {
+        {"servers.ex.disabled_tools=[]", "ex",
+         "server \"ex\": disabled_tools: it has no effect here, since " + file(3, 1) +
+             " says otherwise"},
+        {"servers.corp.enabled=true", "corp",
+         "server \"corp\": enabled: it has no effect here, since the server is disabled (" +
+             file(8, 1) + ")"},
+        {"limits.schema_depth=20", "ex",
+         "limits.schema_depth: it has no effect here, since " + file(5, 1) + " says it too"},
+        {"permissions.deny=[]", "ex",
+         "permissions.deny: an empty list lifts nothing, since lists add up: what " + file(10, 9) +
+             " denies stays denied"},
+    };
+    for (const auto& c : cases) {
+        const std::string name = c.server;
+        for (const Words& verb :
+             {Words{"call", "mcp__" + name + "__echo"}, Words{"tools", "mcp__" + name + "__*"},
+              Words{"tools", "--server", name}, Words{"mcp", "status", name}}) {
+            Words words{"--set", c.set};
+            words.insert(words.end(), verb.begin(), verb.end());
+            EXPECT_THAT(run(fixed, words).err, HasSubstr(flag + c.told + ask)) << verb[0];
+        }
+    }
+    EXPECT_THAT(run(fixed, {"call", "mcp__ex__echo"}).err,
+                HasSubstr("is in disabled_tools of server \"ex\" (" + file(3, 1) + ")" + ask));
+    EXPECT_THAT(run(fixed, {"call", "mcp__ex__add"}).err,
+                HasSubstr("[permissions] deny = \"mcp__ex__add\" (" + file(10, 9) + ")" + ask));
+    EXPECT_THAT(run(fixed, {"call", "mcp__ex__pid", "--set", "servers.corp.enabled=true"}).err,
+                Not(HasSubstr("corp")));
+    home.environment["PATCHBAY_CONFIG_JSON"] = R"({"servers":{"corp":{"command":"mine"}}})";
+    EXPECT_THAT(
+        run("exclusive = false\n[servers.corp]\ncommand = 'none'\n", {"mcp", "status", "corp"}).err,
+        HasSubstr("server \"corp\": this entry has no effect here, since " + file(2, 10) +
+                  " defines the server" + ask));
+}
+
 TEST_F(EnterpriseFile, WhoseAllowListLacksAToolIsNamedAndNotTheUsersOwn) {
     home.write(home.user_config() / "config.toml", "[permissions]\nallow = ['mcp__ex__*']\n");
     const auto done = run("exclusive = false\n[policy]\nallow = ['mcp__ex__add']\n",

@@ -28,8 +28,8 @@ TEST(Hints, ForNamesOfTools) {
     home.add_example("example");
     const struct {
         const char *name, *meant;
-    } cases[] = {{"mcp__D__pid", "mcp__d__pid"},
-                 {"mcp__exmaple__no_such_tool", "mcp__example__no_such_tool"},
+    } cases[] = {{"mcp__D__pid", "mcp__d__"},
+                 {"mcp__exmaple__no_such_tool", "mcp__example__"},
                  {"mcp__example__CHANGE_TOOLS", "mcp__example__change_tools"}};
     for (const auto& c : cases) {
         const auto done = home.run({"call", c.name});

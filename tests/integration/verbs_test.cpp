@@ -334,6 +334,24 @@ TEST(CommandLine, AToolThatIsNamedIsShownWithItsArguments) {
         home.run({"call", "mcp__x__echo", "message=hi", "--set", "limits.schema_bytes=1"}).err,
         HasSubstr("note: mcp__x__echo: its inputSchema is over 1 bytes (limit schema_bytes), so "
                   "the arguments are sent as they are"));
+    const std::string why = "is over 1 bytes (limit schema_bytes)";
+    const auto schema =
+        home.run({"tools", "mcp__x__echo", "--schema", "--set", "limits.schema_bytes=1"});
+    EXPECT_EQ(schema.exit_code, 0);
+    EXPECT_EQ(schema.err, "note: mcp__x__echo: its inputSchema " + why +
+                              ", so one that takes any arguments stands in its place\n");
+    for (const Words& more : {Words{}, Words{"--schema"}}) {
+        Words words{"--set", "limits.schema_bytes=1", "tools", "mcp__x__echo", "--json"};
+        words.insert(words.end(), more.begin(), more.end());
+        EXPECT_EQ(json::parse(home.run(words).out).at_pointer("/0/schema_fault"), json::value(why));
+    }
+    EXPECT_THAT(home.run({"tools", "mcp__x__echo", "--json", "--schema"}).out,
+                Not(HasSubstr("schema_fault")));
+    const std::string list = R"({"id":1,"op":"tools/list","server":"x"})"
+                             "\n";
+    EXPECT_THAT(home.run({"batch", "--set", "limits.schema_bytes=1"}, list).out,
+                HasSubstr("\"schema_fault\":\"" + why + '"'));
+    EXPECT_THAT(home.run({"batch"}, list).out, Not(HasSubstr("schema_fault")));
     EXPECT_THAT(home.run({"tools", "mcp__x__ech"}).out, StartsWith("mcp__x__echo  [x] "));
     EXPECT_THAT(home.run({"tools", "mcp__x__echo", "--set", "servers.x.tools.echo=\"deny\""}).out,
                 StartsWith("mcp__x__echo  (denied)\n"));

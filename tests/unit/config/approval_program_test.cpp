@@ -221,7 +221,7 @@ TEST_F(Approval, ItSaysWhyTheCommandCannotBeStarted) {
         for (const auto& proposal : config.untrusted) {
             ASSERT_EQ(proposal.faults.size(), *c.why ? 1u : 0u) << c.command;
             if (*c.why) {
-                EXPECT_THAT(proposal.faults[0], HasSubstr(c.why));
+                EXPECT_THAT(proposal.faults[0].message, HasSubstr(c.why));
             }
         }
     }

@@ -89,7 +89,7 @@ TEST(CheckTransports, TakesWhatAFallbackReadsForItsOwn) {
     });
     ASSERT_EQ(config.servers.size(), 1u);
     EXPECT_EQ(serialize(config.servers[0].settings), R"({"command":"x","port":7})");
-    EXPECT_EQ(judged, std::vector<std::string>{R"({"command":"x"})"});
+    EXPECT_EQ(judged, (std::vector<std::string>{R"({"command":"x"})", R"({"port":7})"}));
     EXPECT_THAT(all(config.diagnostics), HasSubstr("unknown key \"prot\""));
     EXPECT_EQ(serialize(settings_for(config.servers[0].settings, transports.back().schema)),
               R"({"port":7})");

@@ -122,18 +122,22 @@ TEST_F(ConnectionTest, ProgressIsToldAsItCame) {
     auto request = call("a");
     request.on_progress = [&](const Progress& progress) { told.push_back(progress); };
     const auto id = std::to_string(begin(std::move(request), outcome));
-    for (const std::string more :
-         {R"("progress":0.5,"total":2,"message":"half\u0007way")", R"("progress":1)"})
+    for (const auto& more : {std::string(R"("progress":0.5,"total":2,"message":"half\u0007way")"),
+                             std::string(R"("progress":1)"),
+                             R"("progress":2,"message":")" + std::string(500, 'y') + '"',
+                             R"("progress":3,"message":")" + std::string(501, 'y') + '"'})
         server.say(
             R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" +
             id + "," + more + "}}");
-    ASSERT_TRUE(wait([&] { return told.size() == 2; }));
+    ASSERT_TRUE(wait([&] { return told.size() == 4; }));
     EXPECT_EQ(told[0].progress, 0.5);
     EXPECT_EQ(told[0].total, 2);
     EXPECT_THAT(told[0].message, testing::AllOf(HasSubstr("half"), HasSubstr("way")));
     EXPECT_EQ(told[0].message.find('\a'), std::string::npos);
     EXPECT_EQ(told[1].total, std::nullopt);
     EXPECT_EQ(told[1].message, "");
+    EXPECT_EQ(told[2].message, std::string(500, 'y'));
+    EXPECT_EQ(told[3].message, std::string(500, 'y') + "...") << "that it was cut is seen";
     EXPECT_TRUE(caller.methods().empty()) << "it is the caller's";
 }
 

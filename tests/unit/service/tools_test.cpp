@@ -139,8 +139,8 @@ TEST_F(Tools, HaveOneShapeInBriefAndWhole) {
         EXPECT_TRUE(test::is_a("tool", to_json(tool, limits, Schemas::LeftOut)));
         const auto brief = to_json(tool, limits, Schemas::Shown);
         EXPECT_TRUE(test::is_a("tool", brief));
-        EXPECT_THAT(std::string(brief.at("description").as_string()),
-                    ::testing::StartsWith("[" + tool.server + "] "));
+        EXPECT_EQ(brief.at("description"), json::value("[" + tool.server + "]"))
+            << "nothing is said of it, and no blank is left of that";
     }
     EXPECT_EQ(whole.at_pointer("/tools/0/name"), "mcp__git__log");
     EXPECT_FALSE(whole.as_object().contains("errors"));
@@ -150,6 +150,7 @@ TEST_F(Tools, AreToldWithAllThatTheirServerSaysOfThemButWhatWeKnowBetter) {
     auto tool = test::tool_named("log");
     tool["title"] = "The log";
     tool["level"] = "allow-always";
+    tool["schema_fault"] = "is theirs";
     servers.at("git").be_modern({tool});
     connect();
     const auto told =
@@ -158,6 +159,7 @@ TEST_F(Tools, AreToldWithAllThatTheirServerSaysOfThemButWhatWeKnowBetter) {
     EXPECT_EQ(told.at("inputSchema"), tool.at("inputSchema"));
     EXPECT_EQ(told.at("name"), "mcp__git__log");
     EXPECT_EQ(told.at("level"), "require-approval");
+    EXPECT_FALSE(told.as_object().contains("schema_fault")) << "it is ours to say";
 }
 
 TEST_F(Tools, ThatNoServerCanHaveSayWhoseTheyWouldBe) {
