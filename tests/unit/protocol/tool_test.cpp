@@ -165,8 +165,8 @@ TEST(ToolPage, IsReadNoFurtherThanItsLimits) {
 
 TEST(ToolPage, IsReadAsFarAsThereIsTimeForAndThenOn) {
     const std::string tool = R"({"name":"t"})";
-    auto page = *parse_tool_page(R"({"tools":[)" + tool + " , " + tool + "," + tool + "]}",
-                                 core::Limits(), tool.size() + 1);
+    const std::string text = R"({"tools":[)" + tool + " , " + tool + "," + tool + "]}";
+    auto page = *parse_tool_page(text, core::Limits(), tool.size() + 1);
     EXPECT_EQ(page.tools.size(), 2u) << "begun within the bytes";
     EXPECT_EQ(page.unread, tool);
     read_more(page, core::Limits(), 1);
