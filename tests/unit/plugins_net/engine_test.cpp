@@ -271,6 +271,36 @@ TEST_F(EngineTest, ABodyMayBeAsLongAsItsLimitAndARefusalIsCutThere) {
     EXPECT_FALSE(ran(server.url(), [](Told& task) { task.may_be_cut = false; })->cut);
 }
 
+TEST_F(EngineTest, ARefusalIsCutAtItsLimitWithoutWaitingForTheRest) {
+    patience(1h);
+    ScriptedHttp server([](const auto&) -> ScriptedHttp::Answer {
+        return {"HTTP/1.1 404 No\r\nContent-Length: 1000\r\n\r\n" + std::string(100, 'x')};
+    });
+    const auto refused = ran(server.url(), [](Told& task) {
+        task.may_be_cut = true;
+        task.limit = 100;
+    });
+    EXPECT_FALSE(refused->trouble);
+    EXPECT_TRUE(refused->cut);
+    EXPECT_EQ(refused->body.size(), 100u);
+}
+
+TEST_F(EngineTest, OfABodyThatNobodyWants64KilobytesAreReadAndThenItIsLeft) {
+    ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
+        const std::size_t more = request.has("/more ") ? 1 : 0;
+        return {"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n" +
+                std::string((64u << 10) + more, 'x')};
+    });
+    const auto nothing = [](Told& task) { task.take = Task::Take::Nothing; };
+    EXPECT_FALSE(ran(server.origin() + "/more", nothing)->trouble);
+    const auto task = start(server.url());
+    nothing(*task);
+    begin(task);
+    ASSERT_TRUE(until([&] { return task->status == 200; }));
+    let_time_pass();
+    EXPECT_EQ(task->ended, 0) << "the rest may still come";
+}
+
 // ---- many, and the end
 
 TEST_F(EngineTest, SixtyFourAreUnderWayAndTheNextWhenOneOfThemEnds) {
