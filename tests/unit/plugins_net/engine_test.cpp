@@ -239,6 +239,20 @@ TEST_F(EngineTest, WhatWasReadBeforeAPauseIsHandedOnBehindItThoughNothingMoreCom
     }
 }
 
+TEST_F(EngineTest, AStreamThatIsThereToItsEndEndsThoughItsLastEventPauses) {
+    ScriptedHttp server(
+        [](const auto&) -> ScriptedHttp::Answer { return {ScriptedHttp::stream("data: {}\n\n")}; });
+    const auto task = ran(server.url(), [this](Told& told) {
+        told.take = Task::Take::Stream;
+        told.on_data = [this](std::string_view& bytes) {
+            bytes = {};
+            engine_->pause();
+            return true;
+        };
+    });
+    EXPECT_FALSE(task->trouble);
+}
+
 TEST_F(EngineTest, AHeadThatStallsIsEndedAndARefusalThatStallsIsCut) {
     ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
         if (request.has("/head ")) return {"HTTP/1.1 200 OK\r\n"};
@@ -351,7 +365,8 @@ TEST_F(EngineTest, SaysThatTooManyBytesWaitAndWhenHalfOfThemAreGone) {
     };
     for (std::size_t i = 0; i < Engine::kConnections; ++i) more({});
     more(half);
-    more(half);
+    more("x");
+    more(std::string_view(half).substr(1));
     EXPECT_FALSE(engine_->crowded());
     more("x");
     EXPECT_TRUE(engine_->crowded());
