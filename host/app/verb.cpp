@@ -23,7 +23,6 @@ std::string no_folder(const std::string& path) {
 CLI::App& add_verb(CLI::App& parent, const std::string& name, const std::string& what,
                    const std::string& examples) {
     auto& made = *parent.add_subcommand(name, what);
-    made.fallthrough();
     made.footer("Examples:\n" + examples +
                 "\nOptions of every verb (--json, --config, ...): patchbay --help");
     return made;

@@ -288,8 +288,7 @@ void TcpTransport::output_broken(int error) {
 }
 
 void TcpTransport::child_exited() {
-    // What it said last may be there and not read yet.
-    if (open_ && stream_.reading() && !core_.over()) stream_.drain();
+    stream_.drain();  // what it said last may be there and not read yet
     const auto text = child_.describe_exit() + cut_off_;
     if (exit_tells_more_ && child_.left_by_itself()) core_.explain(text);
     give_up(PATCHBAY_E_CLOSED, text);

@@ -151,7 +151,8 @@ protected:
         std::atomic<int> times{0};
         patchbay_status status = PATCHBAY_OK;
         unsigned http_status = 0;
-        std::string body;
+        std::string body, url;
+        std::map<std::string, std::string> fields;
     };
     patchbay_op fetch(Answer& answer, const std::string& url, const std::string& body,
                       std::uint32_t timeout_ms = 0, std::uint64_t most = 0,
@@ -188,7 +189,13 @@ protected:
                         const patchbay_error* error) noexcept {
         auto& answer = *static_cast<Answer*>(ctx);
         answer.status = status;
-        if (response) answer.http_status = response->status;
+        if (response) {
+            answer.http_status = response->status;
+            answer.url = plugin::view(response->url);
+            for (std::size_t i = 0; i < response->header_count; ++i)
+                answer.fields.emplace(plugin::view(response->headers[i].name),
+                                      plugin::view(response->headers[i].value));
+        }
         answer.body = response ? std::string(plugin::view(response->body)) : error->message;
         auto* const loop = answer.loop;
         ++answer.times;  // whoever waited for it may be gone now
@@ -208,6 +215,36 @@ TEST_F(Fetching, BringsTheAnswer) {
     EXPECT_EQ(answer.status, PATCHBAY_OK) << answer.body;
     EXPECT_EQ(answer.http_status, 200u);
     EXPECT_EQ(answer.body, "{\"grant\":1}");
+}
+
+TEST_F(Fetching, SaysWhoAnsweredAndWithWhichFields) {
+    ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
+        if (request.has("/moved "))
+            return {ScriptedHttp::json("{}", "X-First: 1\r\nX-Last: 2\r\n")};
+        return {ScriptedHttp::empty("302 Found", "Location: /moved\r\n")};
+    });
+    Answer answer;
+    fetch(answer, server.url(), "");
+    ASSERT_TRUE(answered(answer));
+    EXPECT_EQ(answer.url, server.origin() + "/moved");
+    EXPECT_THAT(answer.fields,
+                testing::IsSupersetOf({testing::Pair("X-First", "1"), testing::Pair("X-Last", "2"),
+                                       testing::Pair("Content-Length", "2")}));
+    EXPECT_TRUE(server.last("GET").has("Accept-Encoding: gzip\r\n"));
+}
+
+TEST_F(Fetching, TakesNoMoreThan16MebibytesWhateverItIsAllowed) {
+    ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
+        const std::size_t more = request.has("/more ") ? 1 : 0;
+        return {ScriptedHttp::whole("200 OK", "text/plain", std::string((16u << 20) + more, 'x'))};
+    });
+    Answer most, more;
+    fetch(most, server.url(), "", 0, 1u << 30);
+    ASSERT_TRUE(answered(most));
+    EXPECT_EQ(most.body.size(), 16u << 20);
+    fetch(more, server.origin() + "/more", "", 0, 1u << 30);
+    ASSERT_TRUE(answered(more));
+    EXPECT_EQ(more.status, PATCHBAY_E_LIMIT);
 }
 
 TEST_F(Fetching, EndsWhatTakesTooLongOrIsTooLarge) {

@@ -423,6 +423,19 @@ TEST_F(Ws, AServerThatTakesNoCloseFrameIsLeftInTwoSeconds) {
     EXPECT_THAT(host_.timers(), testing::ElementsAre(std::chrono::seconds(2)));
 }
 
+TEST_F(Ws, AServerThatTakesItsCloseFrameLateIsLeftAsSoonAsItHas) {
+    host_.turn_timers(TurnedTimers::kNever);
+    open(kFine, {}, false);
+    ASSERT_GE(channel_.send(kLarge), 0);
+    ASSERT_TRUE(channel_.until([&] { return server_->waited_for(); }));
+    channel_.close();
+    loop_.post([this] { server_->read_on(); });  // behind the end of the channel
+    ASSERT_TRUE(channel_.until([&] { return channel_.closed() && server_->ended(); }));
+    EXPECT_EQ(channel_.ended_with(PATCHBAY_OK), 1u);
+    EXPECT_EQ(server_->frames().back(), "8\x03\xe8");
+    EXPECT_EQ(host_.timers().size(), 1u) << "it was waited for";
+}
+
 TEST_F(Ws, WhatWasSentJustBeforeClosingLeavesAheadOfTheCloseFrame) {
     host_.turn_timers(1);
     open(kFine);

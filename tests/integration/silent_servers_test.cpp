@@ -18,6 +18,22 @@ TEST(OneSilentServer, IsSaidToBeWaitedFor) {
     }
 }
 
+TEST(ManySilentServers, AreNamedUpToTenOfThem) {
+    Home home;
+    home.add_example("a");  // only so many start at once, this one among the first
+    for (const char* id : {"b", "c", "d", "e", "f", "g", "h", "i", "j", "k"})
+        home.add_example(id, {"--never-answer"}, {{"startup_timeout_sec", 60}});
+    for (const char* words : {"waiting for b, c, d, e, f, g, h, i, j, k ...\n",
+                              "waiting for b, c, d, e, f, g, h, i, j, k and 1 more ...\n"}) {
+        Program program(home.patchbay({"tools"}));
+        EXPECT_TRUE(program.wait_until(
+            [&] { return program.err().find("waiting for ") != std::string::npos; }));
+        program.signal(SIGINT);
+        EXPECT_THAT(program.finish().err, HasSubstr(words));
+        home.add_example("l", {"--never-answer"}, {{"startup_timeout_sec", 60}});
+    }
+}
+
 // Each list, and something of a server that answers.
 class SilentServer : public testing::TestWithParam<std::pair<Words, const char*>> {};
 

@@ -35,11 +35,12 @@ public:
         std::string common_name = "127.0.0.1";
         int newest = TLS1_3_VERSION;
         bool wants_certificate = false;  // one of its own authority
+        bool leaves = false;             // behind its first answer, and says so
     };
     // Of a request with its body, the whole answer.
     using Script = std::function<std::string(const std::string& request)>;
 
-    TlsServer(Play play, Script script) : script_(std::move(script)) {
+    TlsServer(Play play, Script script) : script_(std::move(script)), leaves_(play.leaves) {
         const Identity authority("authority", {}, nullptr);
         const Identity server(play.common_name, play.names, &authority);
         const Identity client("client", {}, &authority);
@@ -161,10 +162,15 @@ private:
             if (!done(session,
                       [&] { return SSL_write_ex(session, answer.data(), answer.size(), &put); }))
                 return;
+            if (leaves_) {
+                SSL_shutdown(session);
+                return;
+            }
         }
     }
 
     const Script script_;
+    const bool leaves_;
     const ScratchFolder folder_;
     std::unique_ptr<SSL_CTX, Freed<SSL_CTX_free>> context_;
     int listener_ = -1, port_ = 0;

@@ -158,12 +158,7 @@ void Engine::begin(const TaskPtr& task, LinePtr line) {
     it.line_ = std::move(line);
     it.phase_ = Task::Phase::Waiting;
     it.limit_ = Clock::time_point::max();
-    it.body_.clear();
-    it.rest_.clear();
-    it.drained_ = 0;
-    it.body_begun_ = false;
-    it.take_ = Task::Take::Nothing;
-    it.cut_ = false;
+    // What has had a byte of a body is never asked again: it has none yet.
     auto& connection = it.line_->connection;
     auto trouble = trouble_of([&] {
         if (!it.crossed_) it.prepare();

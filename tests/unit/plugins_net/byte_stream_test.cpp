@@ -110,8 +110,11 @@ TEST_F(ByteStreamTest, AnEndIsOneForBothSides) {
     EXPECT_EQ(stream_->write("x"), std::nullopt);
 }
 
-TEST(ByteStreamOverTls, ReadsAndSendsAlike) {
-    const test::TlsServer server({}, [](const std::string&) { return std::string("answer"); });
+TEST(ByteStreamOverTls, ReadsAndSendsAlikeAndTellsTheEnd) {
+    test::TlsServer::Play play;
+    play.leaves = true;
+    const test::TlsServer server(std::move(play),
+                                 [](const std::string&) { return std::string("answer"); });
     Endpoint endpoint{Url{}};
     endpoint.tls.ca_file = server.ca_file();
     Fuse fuse;
@@ -128,6 +131,13 @@ TEST(ByteStreamOverTls, ReadsAndSendsAlike) {
     }
     EXPECT_EQ(answer, "answer");
     EXPECT_FALSE(stream.wants_to_write());
+    std::optional<std::string_view> last;
+    for (int pieces = 0; !last && pieces < 100; ++pieces) {
+        pollfd wait{stream.fd(), POLLIN, 0};
+        ASSERT_EQ(::poll(&wait, 1, kPatienceMs), 1);
+        last = stream.receive(buffer);
+    }
+    EXPECT_EQ(last, "");
 }
 
 }  // namespace

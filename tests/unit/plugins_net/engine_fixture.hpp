@@ -95,6 +95,10 @@ protected:
     void trust(std::chrono::milliseconds time) {
         engine_.emplace(*core_, workers_, endpoint_, this, Patience{50ms, 10ms, time});
     }
+    // With an answer that has begun; before anything is begun.
+    void patience(std::chrono::milliseconds time) {
+        engine_.emplace(*core_, workers_, endpoint_, this, Patience{time, 10ms, 0ms});
+    }
     void broken(const std::string& why) override { failed_ = why; }
     void engine_has_room() noexcept override { ++rooms_; }
 

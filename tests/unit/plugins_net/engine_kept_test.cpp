@@ -123,6 +123,42 @@ TEST_F(KeptConnection, WhatAKeptConnectionLosesIsAskedAgainOnlyWhereThatDoesNoHa
     }
 }
 
+TEST_F(KeptConnection, WhatAKeptConnectionLostWasSentThoughNobodyListensWhenItIsAskedAgain) {
+    ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
+        if (request.number == 2) return {{}, ScriptedHttp::Answer::Then::Vanish};
+        return {ScriptedHttp::json("{}")};
+    });
+    EXPECT_FALSE(ran(server.url())->trouble);
+    const auto task = ran(server.url(), [](Told& told) { told.repeatable = true; });
+    ASSERT_TRUE(task->trouble);
+    EXPECT_TRUE(task->trouble->refused);
+    EXPECT_TRUE(task->trouble->sent);
+}
+
+TEST_F(KeptConnection, SixtyFourAreKeptAndNoMore) {
+    const auto script = [](const auto&) -> ScriptedHttp::Answer {
+        return {ScriptedHttp::json("{}")};
+    };
+    ScriptedHttp one(script), other(script);
+    {
+        const Turn turn(*core_);
+        engine_->pause();
+    }
+    for (std::size_t i = 0; i < Engine::kConnections; ++i) begin(start(one.url()));
+    ASSERT_TRUE(until([&] { return one.count("GET") == Engine::kConnections; }));
+    {
+        const Turn turn(*core_);
+        engine_->resume();
+    }
+    ASSERT_TRUE(until([&] { return all_ended(); }));
+    for (int i = 1; i <= 2; ++i) {
+        EXPECT_FALSE(ran(other.url())->trouble);
+        EXPECT_EQ(other.connections(), i);
+    }
+    EXPECT_FALSE(ran(one.url())->trouble);
+    EXPECT_EQ(one.connections(), static_cast<int>(Engine::kConnections));
+}
+
 // ---- what is left over
 
 TEST_F(KeptConnection, OneThatTheServerHasEndedIsNotAskedAgain) {

@@ -239,6 +239,20 @@ TEST_F(EngineTest, WhatWasReadBeforeAPauseIsHandedOnBehindItThoughNothingMoreCom
     }
 }
 
+TEST_F(EngineTest, AStreamThatIsThereToItsEndEndsThoughItsLastEventPauses) {
+    ScriptedHttp server(
+        [](const auto&) -> ScriptedHttp::Answer { return {ScriptedHttp::stream("data: {}\n\n")}; });
+    const auto task = ran(server.url(), [this](Told& told) {
+        told.take = Task::Take::Stream;
+        told.on_data = [this](std::string_view& bytes) {
+            bytes = {};
+            engine_->pause();
+            return true;
+        };
+    });
+    EXPECT_FALSE(task->trouble);
+}
+
 TEST_F(EngineTest, AHeadThatStallsIsEndedAndARefusalThatStallsIsCut) {
     ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
         if (request.has("/head ")) return {"HTTP/1.1 200 OK\r\n"};
@@ -269,6 +283,36 @@ TEST_F(EngineTest, ABodyMayBeAsLongAsItsLimitAndARefusalIsCutThere) {
     EXPECT_TRUE(cut->cut);
     EXPECT_EQ(cut->body.size(), 64u << 10);
     EXPECT_FALSE(ran(server.url(), [](Told& task) { task.may_be_cut = false; })->cut);
+}
+
+TEST_F(EngineTest, ARefusalIsCutAtItsLimitWithoutWaitingForTheRest) {
+    patience(1h);
+    ScriptedHttp server([](const auto&) -> ScriptedHttp::Answer {
+        return {"HTTP/1.1 404 No\r\nContent-Length: 1000\r\n\r\n" + std::string(100, 'x')};
+    });
+    const auto refused = ran(server.url(), [](Told& task) {
+        task.may_be_cut = true;
+        task.limit = 100;
+    });
+    EXPECT_FALSE(refused->trouble);
+    EXPECT_TRUE(refused->cut);
+    EXPECT_EQ(refused->body.size(), 100u);
+}
+
+TEST_F(EngineTest, OfABodyThatNobodyWants64KilobytesAreReadAndThenItIsLeft) {
+    ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
+        const std::size_t more = request.has("/more ") ? 1 : 0;
+        return {"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n" +
+                std::string((64u << 10) + more, 'x')};
+    });
+    const auto nothing = [](Told& task) { task.take = Task::Take::Nothing; };
+    EXPECT_FALSE(ran(server.origin() + "/more", nothing)->trouble);
+    const auto task = start(server.url());
+    nothing(*task);
+    begin(task);
+    ASSERT_TRUE(until([&] { return task->status == 200; }));
+    let_time_pass();
+    EXPECT_EQ(task->ended, 0) << "the rest may still come";
 }
 
 // ---- many, and the end
@@ -321,7 +365,8 @@ TEST_F(EngineTest, SaysThatTooManyBytesWaitAndWhenHalfOfThemAreGone) {
     };
     for (std::size_t i = 0; i < Engine::kConnections; ++i) more({});
     more(half);
-    more(half);
+    more("x");
+    more(std::string_view(half).substr(1));
     EXPECT_FALSE(engine_->crowded());
     more("x");
     EXPECT_TRUE(engine_->crowded());
