@@ -38,6 +38,8 @@ public:
     bool was_needless() const { return signing_.was_needless(); }
     // What is stored, sorted by server; also of servers that are not configured any more.
     Result<std::vector<Login>> list() const;
+    // A login of this server was stored by this process.
+    bool has_stored(const std::string& server) const { return secrets_.has_put(server); }
 
 private:
     using Begin = std::function<void(OneSignIn::Make make, const std::string& url)>;

@@ -72,7 +72,6 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
     if (!opened) return kConfigError;
     auto& session = *opened;
     session.tell_troubles_of({server});
-    const auto before = kept_login(session, server);
     const auto outcome = outcome_of(session, [&](OneSignIn::Done done) {
         session.host().sign_ins().sign_in(server, scope, std::move(done));
     });
@@ -87,7 +86,7 @@ int login_verb(const GlobalOptions& global, const std::string& server, bool no_b
     }
     const auto kept = kept_login(session, server);
     // Why was told above. This process ends, and the login with it.
-    if (!kept || (before && to_json(*before) == to_json(*kept)))
+    if (!kept || !session.host().sign_ins().has_stored(server))
         return session.report({ErrorCode::Io, "server \"" + server +
                                                   "\": the sign-in went well, but the login could "
                                                   "not be stored, so nobody is signed in anew"});

@@ -96,7 +96,13 @@ void SecretStore::put(const std::string& plugin, const std::string& server,
             if (!parsed) return Result<void>(within("the record to keep", parsed.error()));
             return write_record(plugin, server, std::move(*parsed));
         },
-        std::move(done));
+        [this, server, lasts = !record.empty(), done = std::move(done)](Result<void> outcome) {
+            if (outcome && lasts)
+                put_.insert(server);
+            else
+                put_.erase(server);
+            done(std::move(outcome));
+        });
 }
 
 Result<void> SecretStore::write_record(const std::string& plugin, const std::string& server,

@@ -16,6 +16,7 @@
 #include "plugin/sign_in.hpp"
 
 #include <map>
+#include <set>
 
 namespace patchbay::auth {
 
@@ -35,6 +36,8 @@ public:
     // All records as they are in the file, for lists and for "is there one": secrets may be
     // elsewhere. Reads the file now.
     Result<boost::json::object> stored() const;
+    // Whether a record of this server was put here and lasts: an older one may look the same.
+    bool has_put(const std::string& server) const { return put_.count(server) > 0; }
     // Erases a record, whoever put it.
     void erase(const std::string& server, Done done);
 
@@ -59,6 +62,7 @@ private:
     mutable core::Secrets secrets_;  // of the records that were read and written
     std::map<std::uint64_t, Lock> locks_;
     std::uint64_t last_lock_ = 0;
+    std::set<std::string> put_;
     core::Worker worker_;  // the last member: its work uses the others
 };
 

@@ -10,7 +10,7 @@
 // Errors:  a list that breaks off is kept as far as it came when it is a session's first; a later one
 //          leaves the list before it as it was. error() says why.
 // Limits:  core::Limits tools_per_server, pages_per_list, list_bytes. A page is read a piece at a
-//          time, and others have their turns in between.
+//          time, and others have their turns in between; one whose session ends meanwhile has not come.
 // Source:  MCP server/tools, server/utilities/pagination, server/utilities/caching (2026-07-28).
 #pragma once
 

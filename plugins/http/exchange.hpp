@@ -29,10 +29,11 @@ public:
     void whole(std::string&& body) override;
     bool data(std::string_view& bytes) override;
     void end(const net::Trouble* trouble) override;
-    // What answers a request is the host's to read. A refusal by its status says nothing that could be
-    // another's, and many callers are refused at once when a token ends.
+    // What answers a request is the host's to read. Only of a refusal for its credentials the
+    // connection is kept all the same: when a token ends many callers are refused at once.
     std::uint64_t unproven() const override {
-        return is_request_ && !settled_ && !refusal_ ? id_ : 0;
+        const bool refused = refusal_ && refusal_->code == PATCHBAY_E_AUTH;
+        return is_request_ && !settled_ && !refused ? id_ : 0;
     }
 
     // It is over for the host; what still comes is dropped.

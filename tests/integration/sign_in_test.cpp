@@ -95,6 +95,15 @@ TEST_F(SignIn, IsNoneWhenItCannotBeStored) {
     }
 }
 
+TEST_F(SignIn, AgainIsOneTooWhateverTheOlderOneLooksLike) {
+    start();
+    for (int i = 0; i < 3; ++i) {
+        const auto done = login();
+        EXPECT_EQ(done.exit_code, 0) << done.err;
+    }
+    EXPECT_EQ(stats().at("logins"), 3);
+}
+
 TEST_F(SignIn, IsRenewedWithoutAPersonWhenTheTokenHasExpired) {
     start();
     ASSERT_EQ(login().exit_code, 0);

@@ -56,7 +56,6 @@ struct Line {
     std::uint32_t events = transport::ChannelCore::kReadable;  // that are watched
     Clock::time_point idle_since;
     std::uint64_t unproven = 0;  // of the task it carried last
-    bool kept = false;           // it has carried an exchange behind another one
     bool ended = false;          // idle and of no use: the reactor will drop it
 };
 
@@ -483,7 +482,6 @@ void Engine::finish(const TaskPtr& task, const Trouble* trouble) {
         line->task = nullptr;
         line->idle_since = Clock::now();
         line->unproven = task->unproven();
-        line->kept = line->kept || task->reused_;
         idle_.push_back(std::move(line));
     }
     drop(std::move(line));
@@ -523,9 +521,8 @@ void Engine::stop() {
 
 // The one that was used last, if it is of use; null: there is none. The watch tells when the server
 // has ended one or says something unasked, so what is to be found out here is what came since the
-// loop looked: it would be taken for the answer. That is asked, with a system call, of one that has
-// been idle for long or that the server has not kept yet: some close behind each answer and do not
-// say so. Behind one whose answer was not its own every answer would be the one before.
+// loop looked: it would be taken for the answer. Behind one whose answer was not its own every
+// answer would be the one before.
 std::unique_ptr<Line> Engine::take_idle(const Url& url) {
     const auto now = Clock::now();
     for (auto at = idle_.rbegin(); at != idle_.rend(); ++at) {
@@ -533,8 +530,7 @@ std::unique_ptr<Line> Engine::take_idle(const Url& url) {
         if (line.ended || !line.connection.serves(url)) continue;
         const auto idle = now - line.idle_since;
         if (line.unproven != 0 && idle < kUnprovenLimit) continue;
-        const bool trusted = line.kept && idle < patience_.trust;
-        if (line.unproven == 0 && idle < kIdleLimit && (trusted || line.connection.fresh())) {
+        if (line.unproven == 0 && idle < kIdleLimit && line.connection.fresh()) {
             auto found = std::move(*at);
             idle_.erase(std::next(at).base());
             return found;

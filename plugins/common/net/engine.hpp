@@ -118,7 +118,6 @@ protected:
 struct Patience {
     std::chrono::milliseconds answer{30'000};  // for what has begun
     std::chrono::milliseconds look{1000};      // how often the limits are looked at
-    std::chrono::milliseconds trust{1};        // in a connection that has just been used
 };
 
 class Engine {

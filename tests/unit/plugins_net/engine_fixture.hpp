@@ -78,7 +78,7 @@ protected:
         params.struct_size = sizeof params;
         params.host = services_.host();
         core_.emplace(params, this);
-        trust(0ms);
+        engine_.emplace(*core_, workers_, endpoint_, this, Patience{50ms, 10ms});
         look();
     }
     ~EngineTest() override {
@@ -91,13 +91,9 @@ protected:
         workers_.stop();
         services_.detach();
     }
-    // A connection that was used so lately; before anything is begun.
-    void trust(std::chrono::milliseconds time) {
-        engine_.emplace(*core_, workers_, endpoint_, this, Patience{50ms, 10ms, time});
-    }
     // With an answer that has begun; before anything is begun.
     void patience(std::chrono::milliseconds time) {
-        engine_.emplace(*core_, workers_, endpoint_, this, Patience{time, 10ms, 0ms});
+        engine_.emplace(*core_, workers_, endpoint_, this, Patience{time, 10ms});
     }
     void broken(const std::string& why) override { failed_ = why; }
     void engine_has_room() noexcept override { ++rooms_; }

@@ -181,37 +181,6 @@ TEST_F(KeptConnection, OneWithSomethingToReadIsNotAskedAgain) {
     }
 }
 
-TEST_F(KeptConnection, OneIsTrustedOnlyOnceTheServerHasKeptItAndTheLoopHasSeenNothing) {
-    trust(1h);
-    answered(kAnswer);
-    peer_.hang_up();
-    answered(kAnswer);
-    EXPECT_EQ(peer_.connections(), 2u) << "not kept before";
-    answered(kAnswer);
-    peer_.hang_up();
-    let_time_pass();
-    answered(kAnswer);
-    EXPECT_EQ(peer_.connections(), 3u) << "the loop has seen its end";
-}
-
-TEST_F(KeptConnection, WhatOneThatIsTrustedLosesIsAskedAgainOnlyWhereThatDoesNoHarm) {
-    trust(1h);
-    for (const bool repeatable : {true, false}) {
-        for (int i = 0; i < 2; ++i) answered(kAnswer);
-        const auto before = peer_.connections();
-        peer_.hang_up();
-        const auto task = start(peer_.url());
-        task->repeatable = repeatable;
-        begin(task);
-        ASSERT_TRUE(until([&] { return task->ended > 0 || peer_.connections() > before; }));
-        EXPECT_EQ(peer_.connections(), repeatable ? before + 1 : before);
-        if (repeatable) peer_.say(kAnswer);
-        ASSERT_TRUE(until([&] { return task->ended == 1; }));
-        EXPECT_EQ(task->trouble.has_value(), !repeatable);
-        if (task->trouble) EXPECT_TRUE(task->trouble->sent);
-    }
-}
-
 TEST_F(KeptConnection, OneThatSaysSomethingWhileItIsIdleIsLeftAtOnce) {
     answered(kAnswer);
     peer_.say("H");
