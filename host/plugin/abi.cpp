@@ -38,6 +38,7 @@ constexpr StatusName kStatuses[] = {
 
 }  // namespace
 
+// What no status means is the plugin's fault, whatever it meant.
 ErrorCode code_of(patchbay_status status) {
     for (const auto& known : kStatuses)
         if (known.status == status) return known.code;
@@ -77,6 +78,7 @@ Problem problem_of(patchbay_status status, const patchbay_problem* problem) {
     made.not_sent = problem->error.flags & PATCHBAY_ERR_NOT_SENT;
     made.retry_after_ms = problem->error.retry_after_ms;
     made.url = core::printable(view(problem->url), kUrlBytes);
+    // A plugin's headers come from a server: neither their number nor their size is ours to trust.
     const auto count = problem->headers ? std::min(problem->header_count, kMostHeaders) : 0;
     for (std::size_t i = 0; i < count; ++i) {
         const auto& kv = problem->headers[i];
@@ -99,9 +101,10 @@ void describe(const std::vector<Header>& headers, std::vector<patchbay_kv>& out)
 
 void fill(patchbay_error* error, patchbay_status code, std::string_view text, int native_code) {
     if (!error) return;
-    *error = {};
+    *error = {};  // the plugin's own memory: what it held before says nothing
     error->code = code;
     error->native_code = native_code;
+    // Cut at a code point and with its end: a plugin in C reads on until there is one.
     const auto safe = core::clipped(text, sizeof error->message);
     const auto cut = core::utf8_prefix(safe, sizeof error->message - 1);
     std::memcpy(error->message, cut.data(), cut.size());
@@ -112,6 +115,7 @@ patchbay_status refuse(patchbay_error* error, patchbay_status code, std::string_
     return code;
 }
 
+// No exception may pass into a plugin, which is not ours to unwind.
 patchbay_status thrown_at_entry(const char* service) noexcept {
     patchbay_status status = PATCHBAY_E_INTERNAL;
     try {

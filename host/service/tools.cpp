@@ -25,6 +25,7 @@ json::object our_members(const router::ListedTool& tool) {
     return own;
 }
 
+// Not by way of a tree: what a server says of its tools is passed on as the text that it is.
 void append_json(std::string& out, const router::ListedTool& tool) {
     const auto own = our_members(tool);
     out += json::serialize(own);
@@ -71,7 +72,7 @@ ToolList tools_listed(const Servers& known, const connection::Caller& caller,
 Operation list_tools(const Servers& known, const connection::Caller& caller,
                      const std::string& server, std::function<void(Result<ToolList>)> done) {
     const auto operation = std::make_shared<std::function<void(Result<ToolList>)>>(std::move(done));
-    const std::weak_ptr waiting(operation);
+    const std::weak_ptr waiting(operation);  // whoever asked may have gone when it comes
     if (server.empty()) {
         known.connections().connect(caller, {}, [&known, &caller, waiting] {
             if (const auto told = waiting.lock()) (*told)(tools_listed(known, caller));
@@ -80,6 +81,7 @@ Operation list_tools(const Servers& known, const connection::Caller& caller,
     }
     const auto connection = known.connections().lease(server, caller);
     if (!connection) {
+        // Never from inside the call that asks, as everywhere.
         known.connections().loop().defer([waiting, error = connection.error()] {
             if (const auto told = waiting.lock()) (*told)(error);
         });
@@ -111,6 +113,7 @@ bool fits_pattern(std::string_view given_pattern, std::string_view given_name,
     if (pattern.find_first_of("*?") == std::string::npos)
         return name.find(pattern) != std::string::npos ||
                core::lower(description).find(pattern) != std::string::npos;
+    // A loop that goes back to the last `*`: recursion would cost the power of their number.
     std::size_t p = 0, n = 0, star = std::string_view::npos, mark = 0;
     while (n < name.size()) {
         if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) && pattern[p] != '*')
