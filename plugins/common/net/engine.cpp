@@ -44,21 +44,6 @@ Trouble trouble_of(Work work) {
 
 }  // namespace
 
-// A connection and its watch, which lasts as long as it.
-struct Line {
-    Line(Engine& its_engine, Dialed dialed, const Url& url)
-        : engine(its_engine), connection(std::move(dialed), url) {}
-
-    Engine& engine;
-    Connection connection;
-    Task* task = nullptr;  // whose exchange is on it; null: idle
-    patchbay_op watch = 0;
-    std::uint32_t events = transport::ChannelCore::kReadable;  // that are watched
-    Clock::time_point idle_since;
-    std::uint64_t unproven = 0;  // of the task it carried last
-    bool ended = false;          // idle and of no use: the reactor will drop it
-};
-
 Task::Task(Url its_url) : url(std::move(its_url)) {}
 Task::~Task() = default;
 
@@ -140,7 +125,7 @@ void Engine::admit() {
 
 // On a connection that is there, else on one that a worker makes.
 void Engine::ask(const TaskPtr& task) {
-    auto line = take_idle(task->url);
+    auto line = kept_.take(task->url);
     task->reused_ = line != nullptr;
     if (line) return begin(task, std::move(line));
     task->phase_ = Task::Phase::Asking;
@@ -230,7 +215,7 @@ void Engine::on_ready(void* ctx, std::uint32_t) noexcept {
         if (line.task)
             engine.step(line.task->shared_from_this());
         else if (line.ended || !line.connection.fresh())
-            engine.drop_idle(line);
+            engine.drop(engine.kept_.give_up(line));
     });
 }
 
@@ -477,13 +462,8 @@ void Engine::on_resumed(void* ctx) noexcept {
 void Engine::finish(const TaskPtr& task, const Trouble* trouble) {
     task->fuse_.disarm();
     auto line = std::move(task->line_);
-    if (line && !trouble && !stopped_ && !task->fuse_.blown() && line->connection.reusable() &&
-        idle_.size() < kIdle) {
-        line->task = nullptr;
-        line->idle_since = Clock::now();
-        line->unproven = task->unproven();
-        idle_.push_back(std::move(line));
-    }
+    if (line && !trouble && !stopped_ && !task->fuse_.blown() && line->connection.reusable())
+        kept_.keep(line, task->unproven());
     drop(std::move(line));
     const auto keep = task;
     Trouble told(PATCHBAY_OK, {});
@@ -506,7 +486,7 @@ void Engine::stop() {
     limits_.stop();
     held_.clear();
     resumed_.clear();
-    for (auto& line : std::exchange(idle_, {})) drop(std::move(line));
+    for (auto& line : kept_.give_up_all()) drop(std::move(line));
     for (const auto& task : std::vector<TaskPtr>(tasks_.begin(), tasks_.end())) {
         const Trouble cancelled(PATCHBAY_E_CANCELLED, "cancelled", task->sent());
         task->blow();  // ends its worker's dialing
@@ -515,43 +495,6 @@ void Engine::stop() {
         if (later || task->line_) finish(task, &cancelled);
     }
     admit();
-}
-
-// ---- connections that are kept
-
-// The one that was used last, if it is of use; null: there is none. The watch tells when the server
-// has ended one or says something unasked, so what is to be found out here is what came since the
-// loop looked: it would be taken for the answer. Behind one whose answer was not its own every
-// answer would be the one before.
-std::unique_ptr<Line> Engine::take_idle(const Url& url) {
-    const auto now = Clock::now();
-    for (auto at = idle_.rbegin(); at != idle_.rend(); ++at) {
-        auto& line = **at;
-        if (line.ended || !line.connection.serves(url)) continue;
-        const auto idle = now - line.idle_since;
-        if (line.unproven != 0 && idle < kUnprovenLimit) continue;
-        if (line.unproven == 0 && idle < kIdleLimit && line.connection.fresh()) {
-            auto found = std::move(*at);
-            idle_.erase(std::next(at).base());
-            return found;
-        }
-        line.ended = true;
-        line.connection.end();
-    }
-    return nullptr;
-}
-
-void Engine::vouch(std::uint64_t unproven) {
-    for (auto& line : idle_)
-        if (line->unproven == unproven) line->unproven = 0;
-}
-
-void Engine::drop_idle(Line& line) {
-    const auto found = std::find_if(idle_.begin(), idle_.end(),
-                                    [&](const LinePtr& each) { return each.get() == &line; });
-    auto gone = std::move(*found);
-    idle_.erase(found);
-    drop(std::move(gone));
 }
 
 // On the reactor's thread, where watches end.

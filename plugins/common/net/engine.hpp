@@ -16,7 +16,7 @@
 #pragma once
 
 #include "channel_core.hpp"
-#include "net/connection.hpp"
+#include "net/kept_connections.hpp"
 #include "net/workers.hpp"
 #include "timer.hpp"
 
@@ -28,11 +28,6 @@
 #include <vector>
 
 namespace patchbay::net {
-
-class Engine;
-struct Line;
-
-using Clock = std::chrono::steady_clock;
 
 // One request and what becomes of its answer. What one of its functions throws is its trouble.
 class Task : public std::enable_shared_from_this<Task> {
@@ -122,10 +117,9 @@ struct Patience {
 
 class Engine {
 public:
-    static constexpr std::size_t kConnections = 64, kWorkers = 32, kIdle = 64;
+    static constexpr std::size_t kConnections = 64, kWorkers = 32;
     static constexpr std::size_t kQueued = 1000, kQueuedBytes = 16u << 20;
     static constexpr unsigned kRedirects = 3;
-    static constexpr std::chrono::seconds kIdleLimit{50}, kUnprovenLimit{1};
 
     Engine(transport::ChannelCore& core, Workers& pool, const Endpoint& endpoint,
            EngineOwner* owner = nullptr, Patience patience = {});
@@ -144,11 +138,10 @@ public:
     // gone.
     bool crowded();
     // The answer of the task with this number was its own.
-    void vouch(std::uint64_t unproven);
+    void vouch(std::uint64_t unproven) { kept_.vouch(unproven); }
 
 private:
     using TaskPtr = std::shared_ptr<Task>;
-    using LinePtr = std::unique_ptr<Line>;
 
     void enqueue(TaskPtr task);
     void admit();
@@ -170,8 +163,6 @@ private:
     void await(const TaskPtr& task, std::size_t moved);
     void look_at_limits();
     void finish(const TaskPtr& task, const Trouble* trouble);
-    LinePtr take_idle(const Url& url);
-    void drop_idle(Line& line);
     void drop(LinePtr line);
 
     static void on_ready(void* ctx, std::uint32_t events) noexcept;
@@ -189,7 +180,7 @@ private:
     std::deque<TaskPtr> waiting_, dialing_;
     std::vector<TaskPtr> held_;    // with something to read, until resume()
     std::deque<TaskPtr> resumed_;  // with something to read, in the order of their turns
-    std::vector<LinePtr> idle_;
+    KeptConnections kept_;
     // Looks at the tasks' limits while there are some.
     transport::Timer limits_;
     std::size_t under_way_ = 0, workers_ = 0;

@@ -1,0 +1,59 @@
+// Connections that have carried an exchange and may carry another.
+//
+// Owns:    the connections; their watches are the engine's, which ends what it gets back.
+// Threads: inside a turn.
+// Errors:  none.
+// Limits:  kMost of them, each for kIdleLimit.
+#pragma once
+
+#include "channel_core.hpp"
+#include "net/connection.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace patchbay::net {
+
+class Engine;
+class Task;
+
+using Clock = std::chrono::steady_clock;
+
+// A connection and its watch, which lasts as long as it.
+struct Line {
+    Line(Engine& its_engine, Dialed dialed, const Url& url)
+        : engine(its_engine), connection(std::move(dialed), url) {}
+
+    Engine& engine;
+    Connection connection;
+    Task* task = nullptr;  // whose exchange is on it; null: idle
+    patchbay_op watch = 0;
+    std::uint32_t events = transport::ChannelCore::kReadable;  // that are watched
+    Clock::time_point idle_since;
+    std::uint64_t unproven = 0;  // of the task it carried last
+    bool ended = false;          // idle and of no use: the reactor will drop it
+};
+using LinePtr = std::unique_ptr<Line>;
+
+class KeptConnections {
+public:
+    static constexpr std::size_t kMost = 64;
+    static constexpr std::chrono::seconds kIdleLimit{50}, kUnprovenLimit{1};
+
+    // Takes it while there is room. `unproven`: as Task::unproven().
+    void keep(LinePtr& line, std::uint64_t unproven);
+    // The one that was used last, if it is of use; null: there is none.
+    LinePtr take(const Url& url);
+    // The answer of the task with this number was its own.
+    void vouch(std::uint64_t unproven);
+    LinePtr give_up(Line& line);  // which is kept
+    std::vector<LinePtr> give_up_all();
+
+private:
+    std::vector<LinePtr> lines_;
+};
+
+}  // namespace patchbay::net
