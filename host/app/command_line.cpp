@@ -57,6 +57,11 @@ std::string hint_for(const std::string& strange, const CLI::App& app, const CLI:
     return name.size() > 2 ? core::did_you_mean(name, known) : std::string();
 }
 
+// Without its value, which may be a secret.
+std::string named_by(const std::string& strange) {
+    return core::printable(strange.substr(0, strange.find('=')), 80);
+}
+
 // Whose option it is, where a verb has it: "tools", "mcp logs".
 void add_owners(const std::string& option, const CLI::App& verb, const std::string& path,
                 std::vector<std::string>& owners) {
@@ -70,7 +75,7 @@ void add_owners(const std::string& option, const CLI::App& verb, const std::stri
 // That an option of some verb stands before it, or behind another one; empty: no verb has it.
 std::string misplaced(const std::string& strange, const CLI::App& app, const CLI::App& verb,
                       const std::string& path) {
-    const auto option = strange.substr(0, strange.find('='));
+    const auto option = named_by(strange);
     if (option.size() < 2 || option.front() != '-') return {};
     if (verb.get_option_no_throw(option)) return option + " belongs behind \"" + path + "\"";
     std::vector<std::string> owners;
@@ -124,7 +129,7 @@ std::string unknown_verb(const CLI::App& app) {
     const auto known = verbs_below(*verb);
     const auto strange = app.remaining(true);
     if (known.empty() || strange.empty() || strange.front().starts_with('-')) return {};
-    return path + " has no \"" + strange.front() + "\"" +
+    return path + " has no \"" + core::printable(strange.front(), 80) + "\"" +
            hint_for_verb(strange.front(), known, *verb, path) +
            "; known: " + core::join(known, ", ");
 }
@@ -151,7 +156,7 @@ int refuse(const CLI::App& app, const CLI::ParseError& error, const GlobalOption
     } else if (told.empty() && !elsewhere.empty()) {
         told = elsewhere + "; `" + path + " --help` tells more";
     } else if (told.empty() && !strange.empty() && (!known.empty() || strange_option)) {
-        told = path + " has no option \"" + strange.front() + "\"" +
+        told = path + " has no option \"" + named_by(strange.front()) + "\"" +
                hint_for(strange.front(), app, *at) + "; `" + path + " --help` tells more";
     } else if (told.empty()) {
         const auto hint = strange.empty() ? std::string() : hint_for(strange.front(), app, *at);

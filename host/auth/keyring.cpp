@@ -152,6 +152,9 @@ Result<void> Keyring::erase(const std::string& server) const {
     for (auto& each : attributes(server)) arguments.push_back(each);
     const auto ended = run(arguments, {});
     if (!ended) return ended.error();
+    if (ended->code != 0)
+        return missing("it ended with exit code " + std::to_string(ended->code) +
+                       "; is a keyring unlocked?");
     return {};
 }
 

@@ -87,11 +87,7 @@ void SecretStore::put(const std::string& plugin, const std::string& server,
                       const std::string& record, Done done) {
     worker_.run(
         [this, plugin, server, record](const std::stop_token&) {
-            if (record.empty()) {
-                // The record goes in any case: without it nothing leads to what the keyring holds.
-                if (keyring_) keyring_->erase(server);
-                return file_.replace(server, {});
-            }
+            if (record.empty()) return forget(server);
             auto parsed = core::parse_json_object(record);
             if (!parsed) return Result<void>(within("the record to keep", parsed.error()));
             return write_record(plugin, server, std::move(*parsed));
@@ -126,6 +122,25 @@ Result<void> SecretStore::write_record(const std::string& plugin, const std::str
     }
     record[kPlugin] = plugin;
     return file_.replace(server, record);
+}
+
+// Nothing but the record leads to what the keyring holds: it stays until that is gone.
+Result<void> SecretStore::forget(const std::string& server) const {
+    const auto erased = keyring_ ? keyring_->erase(server) : Result<void>();
+    if (!erased) {
+        const auto contents = file_.read();
+        if (!contents) return contents.error();
+        const auto* record = record_of(contents->file, server);
+        if (record && in_keyring(*record))
+            return Error{ErrorCode::Unavailable,
+                         "the login for server \"" + server +
+                             "\" stays, since the Secret Service keeps its tokens: " +
+                             erased.error().message +
+                             "; try again, or leave them there: patchbay --set "
+                             "secrets.store=file mcp logout " +
+                             server};
+    }
+    return file_.replace(server, {});
 }
 
 void SecretStore::erase(const std::string& server, Done done) {

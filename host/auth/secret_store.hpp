@@ -54,6 +54,7 @@ private:
     Result<std::string> read_record(const std::string& plugin, const std::string& server) const;
     Result<void> write_record(const std::string& plugin, const std::string& server,
                               boost::json::object record) const;
+    Result<void> forget(const std::string& server) const;
     void try_lock(std::uint64_t id);
 
     core::Loop& loop_;

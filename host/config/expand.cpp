@@ -79,6 +79,38 @@ Result<json::object> still_approved(json::object settings, const Server& server,
 // nothing either, and goes on past variables and files that are not here, to tell of them all.
 enum class Look { Form, Here, Values };
 
+// Where `path` leads, each link on its way followed; nothing: through one of `folders`, which end with
+// `/`, or nowhere. What a link there says may change as what a file there holds.
+std::optional<std::string> way_around(const std::string& path,
+                                      const std::vector<std::string>& folders) {
+    constexpr int kMostLinks = 40;
+    std::string at;  // behind links
+    std::filesystem::path left(path);
+    for (int links = 0; !left.empty();) {
+        const auto name = left.begin()->string();
+        std::filesystem::path rest;
+        for (auto each = std::next(left.begin()); each != left.end(); ++each) rest /= *each;
+        left = std::move(rest);
+        if (name == "/") at.clear();
+        if (name == "..") at.resize(std::min(at.rfind('/'), at.size()));
+        if (name.empty() || name == "/" || name == "." || name == "..") continue;
+        const auto next = at + "/" + name;
+        for (const auto& folder : folders)
+            if ((next + "/").starts_with(folder)) return {};
+        std::error_code no_link;
+        const auto target = std::filesystem::read_symlink(next, no_link);
+        if (no_link)
+            at = next;
+        else if (++links > kMostLinks)
+            return {};
+        else
+            left = target / left;
+    }
+    return at;
+}
+
+constexpr std::size_t kMostLacking = 20;  // told of one server
+
 struct Lacking {
     std::string path;  // "env.TOKEN", "args[1]"
     std::string why;
@@ -140,6 +172,7 @@ private:
 
     // `path`: where the text stands, like "headers.X-Key", "args[1]", "auth.corp.token".
     Result<std::string> expanded(std::string_view text, const std::string& path) {
+        const bool secret = is_for_a_secret(path), address = is_address(path);
         std::string out;
         while (true) {
             const auto at = text.find("${");
@@ -157,14 +190,14 @@ private:
             }
             auto value = resolve(text.substr(at + 2, close - at - 2));
             if (!value && look_ == Look::Here) {
-                lacking_.push_back({path, value.error().message});
+                if (lacking_.size() < kMostLacking)
+                    lacking_.push_back({core::printable(path, 200), value.error().message});
                 value = std::string();
             }
             if (!value) return value;
             out.append(text.substr(0, at));
             text.remove_prefix(close + 1);
-            if (is_for_a_secret(path) || (is_address(path) && is_hidden_part(out, text)))
-                mask(*value);
+            if (secret || (address && is_hidden_part(out, text))) mask(*value);
             out.append(*value);
         }
     }
@@ -259,9 +292,8 @@ private:
         if (!ours && !is_elsewhere) return refused();
         if (look_ == Look::Form) return std::string();
         if (ours) return secret(secret_from_file(path));
-        const auto real = core::behind_links(path);
-        if (real.starts_with(folder_of_checkout())) return refused();
-        return secret(secret_from_file(real.empty() ? path : real));
+        const auto real = way_around(path, {folder_of_checkout(), "/proc/", "/dev/"});
+        return real ? secret(secret_from_file(*real)) : refused();
     }
 
     // With its `/`. A file in a folder like `.patchbay` speaks for the one around it. The repository

@@ -21,11 +21,18 @@ const std::string* default_of(const Node& root, const std::string& id) {
 
 }  // namespace
 
-// ${workspaceFolder} is the folder above .vscode or of the file, ${userHome} is ${HOME}. An
+// ${workspaceFolder} is the folder above .vscode or of the file, ${userHome} is ${HOME}. A command
+// is one of the editor, and no program to run. An
 // input is a question to a person: its default is taken, and without one the server is refused.
 void restate_vs_code(ServerEntry& entry, const Node& root, const Source& source) {
     folders(entry, source);
     change_texts(entry.body, [&](Node& node) {
+        if (const auto at = node.text.find("${command:"); at != std::string::npos)
+            return refuse(
+                entry, node.mark,
+                "\"" + core::printable(node.text.substr(at, node.text.find('}', at) + 1 - at), 80) +
+                    "\" asks VS Code for a command of its own; write the value, "
+                    "${VARIABLE} or ${file:PATH} instead");
         for (auto at = node.text.find("${input:"); at != std::string::npos;
              at = node.text.find("${input:", at)) {
             const auto end = std::min(node.text.find('}', at), node.text.size());

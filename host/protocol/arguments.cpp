@@ -37,6 +37,12 @@ const json::object* properties_of(const json::value& schema) {
 
 // What one property may be, as far as its schema says so plainly: through anyOf, oneOf, allOf and
 // references within `root`. Foreign schemas: the number of places looked at is bounded.
+bool is_type(std::string_view name) {
+    constexpr std::string_view kTypes[] = {"string", "integer", "number", "boolean",
+                                           "null",   "array",   "object"};
+    return std::find(std::begin(kTypes), std::end(kTypes), name) != std::end(kTypes);
+}
+
 class Reading {
 public:
     explicit Reading(const json::value& root) : root_(root) {}
@@ -69,8 +75,9 @@ public:
     }
 
 private:
+    // A word that is no type is the schema's fault, and refuses no argument.
     void add(const json::value& type) {
-        if (!type.is_string()) return;
+        if (!type.is_string() || !is_type(type.get_string())) return;
         auto name = text_of(type.get_string());
         if (std::find(types.begin(), types.end(), name) == types.end())
             types.push_back(std::move(name));

@@ -31,8 +31,16 @@ std::size_t depth_of(const json::value& value, std::size_t most) {
     return deepest + 1;
 }
 
+// Arguments are an object, always. A list of types, or none, leaves that open.
+std::string trouble_with_type(const json::value& schema) {
+    const auto type = core::text_in(schema.if_object(), "type");
+    if (!type || *type == "object") return {};
+    return "is of type \"" + core::printable(*type, 40) + "\", not \"object\"";
+}
+
 // Why nothing can be checked against it; empty: it is fine.
-std::string trouble_with(std::string_view schema, const core::Limits& limits) {
+enum class Of { Arguments, Results };
+std::string trouble_with(std::string_view schema, const core::Limits& limits, Of what) {
     if (schema.front() != '{') return "is no object";
     if (schema.size() > limits.schema_bytes)
         return "is over " + std::to_string(limits.schema_bytes) + " bytes (limit schema_bytes)";
@@ -41,7 +49,7 @@ std::string trouble_with(std::string_view schema, const core::Limits& limits) {
     if (depth_of(*value, limits.schema_depth + 1) > limits.schema_depth)
         return "is nested deeper than " + std::to_string(limits.schema_depth) +
                " (limit schema_depth)";
-    return {};
+    return what == Of::Arguments ? trouble_with_type(*value) : std::string();
 }
 
 void note(std::vector<std::string>& notes, std::string text) {
@@ -74,14 +82,14 @@ void mend_schemas(Tool& tool, std::array<std::string, kKnown>& known, const core
                   std::vector<std::string>& notes) {
     const std::string name = "tool \"" + core::printable(tool.name, 128) + "\": ";
     auto& input = known[kInput];
-    tool.schema_fault = input.empty() ? "is missing" : trouble_with(input, limits);
+    tool.schema_fault = input.empty() ? "is missing" : trouble_with(input, limits, Of::Arguments);
     if (!tool.schema_fault.empty()) {
         input = R"({"type":"object","additionalProperties":true})";
         note(notes, name + "its inputSchema " + tool.schema_fault + ", so it takes any arguments");
     }
     auto& output = known[kOutput];
     if (output.empty()) return;
-    if (const auto why = trouble_with(output, limits); !why.empty()) {
+    if (const auto why = trouble_with(output, limits, Of::Results); !why.empty()) {
         output.clear();
         note(notes, name + "its outputSchema " + why + " and was left out");
     }

@@ -50,6 +50,11 @@ TEST(CommandLine, HintsAtWhatAnOptionMayHaveMeant) {
 TEST(CommandLine, AnOptionThatNoVerbHasIsNamedWithoutWhatFollowsIt) {
     EXPECT_THAT(Home().run({"--pattern", "x", "tools"}).err,
                 StartsWith("error: patchbay tools has no option \"--pattern\"; `patchbay tools"));
+    const auto value = Home().run({"tools", "--bogus=s3cret"}).err;
+    EXPECT_THAT(value, StartsWith("error: patchbay tools has no option \"--bogus\"; "));
+    EXPECT_THAT(value, Not(HasSubstr("s3cret")));
+    EXPECT_THAT(Home().run({"tools", "--bo\ngus"}).err,
+                HasSubstr("no option \"--bo\xEF\xBF\xBDgus\""));
 }
 
 TEST(CommandLine, AnOptionOfAVerbThatStandsElsewhereIsToldWhereItBelongs) {

@@ -209,6 +209,28 @@ TEST_F(KeyringTest, FallsBackToTheFileWhenTheServiceRefuses) {
     }
 }
 
+TEST_F(KeyringTest, ForgetsALoginOnlyWithWhatTheServiceHolds) {
+    use_tool(kKeeps);
+    put(R"({"access_token":"top-secret"})");
+    for (const char* fails : {"exit 1", "exec sleep 60"}) {
+        use_tool("#!/bin/sh\n[ \"$1\" = clear ] && " + std::string(fails) + "\n" +
+                 std::string(kKeeps).substr(10));
+        std::optional<Result<void>> outcome;
+        store.erase("demo", [&](Result<void> told) { outcome = told; });
+        ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+        ASSERT_FALSE(*outcome) << fails;
+        EXPECT_THAT(outcome->error().message,
+                    HasSubstr("the login for server \"demo\" stays, since the Secret Service keeps "
+                              "its tokens: secret-tool: "));
+        EXPECT_THAT(outcome->error().message, HasSubstr("--set secrets.store=file"));
+        EXPECT_THAT(get(), HasSubstr("top-secret"));
+    }
+    use_tool(kKeeps);
+    put("");
+    EXPECT_EQ(get(), "");
+    EXPECT_EQ(in_file().find("demo"), std::string::npos);
+}
+
 TEST_F(KeyringTest, KnowsNothingOfWhatWasErasedThereByHand) {
     use_tool(kKeeps);
     put(R"({"access_token":"x"})");

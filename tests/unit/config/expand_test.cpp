@@ -274,11 +274,39 @@ TEST_F(Expand, ProjectFilesReadNothingOfTheirOwnFolder) {
           "/./proc/self/cwd/x", "/x/../proc/self/cwd/x", "/x/..//dev/fd/0"})
         EXPECT_THAT(one(std::string("${file:") + path + "}"), HasSubstr("may not lead into"))
             << path;
+    const auto link = [&](const std::string& target, const std::string& name) {
+        std::filesystem::create_symlink(target, world_.folder / ("home/user/" + name));
+    };
+    link(world_.folder / "home/user/out", "repo/l");  // which the next pull may have lead elsewhere
+    link("..", "repo/up");
+    link("repo/l", "through");
+    link("/proc/self", "self");
+    link("round", "round");
+    link("./out", "plain");
+    for (const auto* path : {"~/repo/l", "~/repo/up/out", "~/through", "~/self/environ", "~/round",
+                             "~/repo/../repo/up/../out"})
+        EXPECT_THAT(one(std::string("${file:") + path + "}"), HasSubstr("may not lead into"))
+            << path;
+    for (const auto* path : {"~/plain", "~/./../user/plain", "~//out"})
+        EXPECT_EQ(one(std::string("${file:") + path + "}"), "outside") << path;
     world_.folder.write("home/user/.git", "");
     EXPECT_EQ(one("${file:~/out}"), "outside") << "a home is not the checkout's";
     server_.place = {Scope::User, app + "/config.toml", 1, 1};
     EXPECT_EQ(one("${file:in}"), "inside");
     EXPECT_EQ(one("${file:link-out}"), "outside");
+}
+
+TEST_F(Expand, ACheckTellsOfAServersFirstTwentyReferencesToNothing) {
+    std::string many;
+    for (int i = 0; i < 30; ++i) many += "${NOPE}";
+    const std::string long_name(1'000, 'n');
+    server_.settings = {{"env", {{long_name, many}}}};
+    Config config;
+    config.servers = {server_};
+    check_references(config, world_.environment);
+    ASSERT_EQ(config.diagnostics.size(), 20u);
+    EXPECT_THAT(config.diagnostics.front().message, HasSubstr("the variable NOPE is not set"));
+    EXPECT_LT(config.diagnostics.front().message.size(), 500u);
 }
 
 TEST_F(Expand, SaysHowACommandFailed) {

@@ -25,6 +25,14 @@ TEST(Arguments, GetTheTypeThatTheSchemaNames) {
               R"(argument "n": "abc" is not an integer)");
 }
 
+TEST(Arguments, OfATypeThatThereIsNotAreReadAsOfNone) {
+    const auto schema =
+        json::parse(R"({"properties":{"x":{"type":"strng"},"n":{"type":["nmber","integer"]}}})");
+    EXPECT_EQ(*coerce_argument(schema, "x", "a b"), "a b");
+    EXPECT_EQ(*coerce_argument(schema, "x", "1"), 1);
+    EXPECT_FALSE(coerce_argument(schema, "n", "a"));
+}
+
 TEST(Arguments, FollowChoicesAndReferencesOfTheirSchema) {
     const auto schema = json::parse(
         R"({"$defs":{"level":{"type":"integer"},"loop":{"anyOf":[{"$ref":"#/$defs/loop"},{"$ref":"#/$defs/loop"}]}},
@@ -60,7 +68,7 @@ TEST(Arguments, OfEachTypeAreReadAsThatTypeOnly) {
         {R"("array")", "{}", nullptr},
         {R"("object")", R"({"a":1})", R"({"a":1})"},
         {R"("object")", "[]", nullptr},
-        {R"("weird")", "1", nullptr},
+        {R"("weird")", "1", "1"},
         {R"(["null","string"])", "null", "null"},
         {R"(["null","string"])", "nul", R"("nul")"},
         {R"(["integer","boolean"])", "true", "true"},

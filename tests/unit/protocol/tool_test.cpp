@@ -35,6 +35,8 @@ TEST(ToolPage, AToolWhoseInputSchemaCannotBeUsedStaysAndTakesAnyArguments) {
         {{{"name", "t"}, {"inputSchema", nullptr}}, "inputSchema is no object"},
         {{{"name", "t"}, {"inputSchema", true}}, "inputSchema is no object"},
         {{{"name", "t"}, {"inputSchema", json::array()}}, "inputSchema is no object"},
+        {{{"name", "t"}, {"inputSchema", {{"type", "array"}}}},
+         "inputSchema is of type \"array\", not \"object\""},
         {{{"name", "t"}, {"inputSchema", {{"d", std::string(100, 'x')}}}}, "(limit schema_bytes)"},
         {{{"name", "t"}, {"inputSchema", nested(6)}}, "(limit schema_depth)"},
     };
