@@ -3,7 +3,8 @@
 #include "ascii.hpp"
 #include "listener.hpp"
 #include "net/methods.hpp"
-#include "rpc_body.hpp"
+#include "net/redirect.hpp"
+#include "net/rpc_body.hpp"
 
 #include <algorithm>
 
@@ -13,6 +14,19 @@ namespace {
 constexpr unsigned kMostResumptions = 10;  // without an event between them
 constexpr std::chrono::milliseconds kResumeDelay{1000};
 constexpr std::size_t kRefusalBytes = 64u << 10;
+
+net::Trouble too_long_an_event(std::size_t most) {
+    return {PATCHBAY_E_LIMIT, "the server sent an event of more than " + std::to_string(most) +
+                                  " bytes (limit message_bytes)"};
+}
+
+// The refusal's body, when that is what the host should have: 401, 403 and a lost session are judged by
+// the host, and a redirect is followed, whatever they say.
+net::RpcBody rpc_answer(const net::Refusal& refusal) {
+    const bool judged = refusal.code == PATCHBAY_E_AUTH || refusal.code == PATCHBAY_E_SESSION ||
+                        net::is_redirect(refusal.head);
+    return judged || refusal.cut ? net::RpcBody() : net::rpc_in(refusal.body);
+}
 
 }  // namespace
 
@@ -24,8 +38,8 @@ bool names_lost_session(const net::Refusal& refusal, std::string_view session) {
     const auto same = [](char a, char b) { return ascii::lower(a) == b; };
     const auto& body = refusal.body;
     if (session.empty() || refusal.head.status == 404) return !session.empty();
-    const auto rpc = rpc_in(body);
-    return refusal.head.status == 400 && !refusal.cut && rpc.is_error && !rpc.has_id &&
+    const auto rpc = net::rpc_in(body);
+    return refusal.head.status == 400 && !refusal.cut && rpc.is_error && rpc.id.empty() &&
            std::search(body.begin(), body.end(), kWord.begin(), kWord.end(), same) != body.end();
 }
 
@@ -67,6 +81,44 @@ public:
 private:
     const std::shared_ptr<Exchange> exchange_;
     std::optional<net::Refusal> refusal_;
+};
+
+// Whether the refusal was the exchange's. What comes behind it is handed on as the exchange's answer.
+class Inquiry final : public net::Probe {
+public:
+    explicit Inquiry(std::shared_ptr<Exchange> exchange)
+        : Probe(*exchange), exchange_(std::move(exchange)) {}
+
+    Take head(const net::Head& head) override {
+        const auto type = head.media_type();
+        const bool streams = type == "text/event-stream";
+        own_ = net::code_of_status(head.status) != PATCHBAY_OK ||
+               (!streams && type != "application/json");
+        return own_ ? Take::Nothing : streams ? Take::Stream : Take::Whole;
+    }
+    std::size_t body_limit() const override { return exchange_->transport_.core_.message_bytes(); }
+    void whole(std::string&& body) override { hand_on(std::move(body)); }
+    bool data(std::string_view& bytes) override {
+        const bool fits = parser_.feed_some(bytes, [this](net::SseParser::Event&& event) {
+            return event.type != "message" || hand_on(std::move(event.data));
+        });
+        if (!fits) throw too_long_an_event(body_limit());
+        return !own_ && !exchange_->over_;
+    }
+    void end(const net::Trouble* trouble) override { exchange_->inquired(trouble, own_, heard_); }
+
+private:
+    // False: the host wants no more for now.
+    bool hand_on(std::string&& message) {
+        own_ = own_ || is_answered_by(message);
+        if (own_ || exchange_->over_ || message.empty()) return true;
+        heard_ = true;
+        return exchange_->transport_.deliver(exchange_->id_, std::move(message));
+    }
+
+    const std::shared_ptr<Exchange> exchange_;
+    net::SseParser parser_{body_limit()};
+    bool heard_ = false;
 };
 
 Exchange::Exchange(HttpTransport& transport, const patchbay_message& message, sdk::Body body)
@@ -138,15 +190,10 @@ std::size_t Exchange::body_limit() const {
 void Exchange::whole(std::string&& body) {
     if (over_) return;
     if (refusal_) {
-        const bool is_rpc = !was_cut() && rpc_in(body).is_rpc;
         refusal_->cut = was_cut();
         refusal_->body = std::move(body);
         if (names_lost_session(*refusal_, session_)) refusal_->code = PATCHBAY_E_SESSION;
-        // 401 and 403 are for the host to judge, whatever they say.
-        if (refusal_->code == PATCHBAY_E_AUTH || refusal_->code == PATCHBAY_E_SESSION || !is_rpc)
-            return;
-        body = std::move(refusal_->body);
-        refusal_.reset();
+        return;
     }
     const auto last = body.find_last_not_of(" \t\r\n");
     if (last == body.npos) return;
@@ -160,10 +207,7 @@ bool Exchange::data(std::string_view& bytes) {
     if (over_) return false;
     const bool fits = parser_.feed_some(
         bytes, [this](net::SseParser::Event&& event) { return this->event(std::move(event)); });
-    if (!fits)
-        trouble_.emplace(PATCHBAY_E_LIMIT, "the server sent an event of more than " +
-                                               std::to_string(transport_.core_.message_bytes()) +
-                                               " bytes (limit message_bytes)");
+    if (!fits) trouble_.emplace(too_long_an_event(transport_.core_.message_bytes()));
     return fits && !over_;
 }
 
@@ -185,12 +229,7 @@ void Exchange::end(const net::Trouble* trouble) {
         return conclude(trouble->code, trouble->text,
                         seen ? 0 : PATCHBAY_ERR_NOT_SENT | PATCHBAY_ERR_RETRYABLE);
     }
-    if (refusal_) {
-        over_ = true;
-        net::tell_done(transport_.core_.sink(), id_, *refusal_);
-        transport_.exchanges_.erase(id_);
-        return;
-    }
+    if (refusal_) return inquire();
     if (method_ == "notifications/initialized") {
         transport_.protocol_ = protocol_;
         transport_.listen({});
@@ -202,6 +241,39 @@ void Exchange::end(const net::Trouble* trouble) {
 void Exchange::conclude_stream() {
     if (settled_ || !parser_.in_event()) return conclude(PATCHBAY_OK, {});
     conclude(PATCHBAY_E_CLOSED, "the answer broke off in the middle of a message");
+}
+
+// Another request's refusal would have the message carried out once more, or called refused.
+void Exchange::inquire() {
+    // Of an answer with an id the host knows whose it is.
+    if (!net::is_doubtful(*this, refusal_) || !rpc_answer(*refusal_).id.empty()) return refused();
+    current_ = std::make_shared<Inquiry>(std::static_pointer_cast<Exchange>(shared_from_this()));
+    transport_.engine_.start_behind(*this, current_);
+}
+
+void Exchange::inquired(const net::Trouble* trouble, bool own, bool heard) {
+    const auto keep = shared_from_this();
+    const auto inquiry = std::exchange(current_, nullptr);
+    if (over_) return;
+    if (own) return refused();
+    if (trouble && heard) return conclude(trouble->code, trouble->text);
+    if (heard) return conclude(PATCHBAY_OK, {});
+    conclude(PATCHBAY_E_CLOSED, net::in_doubt(*refusal_, trouble));
+}
+
+void Exchange::refused() {
+    if (net::is_redirect(refusal_->head)) {
+        const auto redirect = std::move(refusal_->head);
+        refusal_.reset();
+        return transport_.engine_.follow(shared_from_this(), redirect);
+    }
+    if (rpc_answer(*refusal_).is_rpc) {
+        static_cast<void>(transport_.deliver(id_, std::move(refusal_->body)));
+        return conclude(PATCHBAY_OK, {});
+    }
+    over_ = true;
+    net::tell_done(transport_.core_.sink(), id_, *refusal_);
+    transport_.exchanges_.erase(id_);
 }
 
 // Nobody listens there: a server that starts, or starts again.
@@ -263,7 +335,7 @@ void Exchange::conclude(patchbay_status code, std::string_view text, std::uint32
 }
 
 void Exchange::end_early(patchbay_status code, std::string_view text) {
-    conclude(code, text, accepted_ || sent() ? 0 : PATCHBAY_ERR_NOT_SENT);
+    conclude(code, text, accepted_ || refusal_ || sent() ? 0 : PATCHBAY_ERR_NOT_SENT);
 }
 
 void Exchange::settle() {

@@ -1,6 +1,7 @@
 // One message on its way to the server and what comes back for it, over one request or, when its
 // stream breaks and the server can take it up again, several. The message itself is never sent
-// again once the server has accepted it: what becomes of the GETs that follow says nothing of it.
+// again once the server has accepted it: what becomes of the GETs that follow says nothing of it. Nor
+// is it because of an answer that may be nobody's, before a probe has told whose it was.
 // Private to the http plugin.
 //
 // Threads: inside a turn of the core.
@@ -8,6 +9,7 @@
 
 #include "http_transport.hpp"
 #include "net/pace.hpp"
+#include "net/probe.hpp"
 #include "net/refusal.hpp"
 #include "net/sse_parser.hpp"
 
@@ -24,6 +26,7 @@ public:
 
     void prepare() override;
     Take head(const net::Head& head) override;
+    bool follows() const override { return repeatable || !reused(); }
     std::size_t body_limit() const override;
     bool body_may_be_cut() const override { return refusal_.has_value(); }
     void whole(std::string&& body) override;
@@ -33,7 +36,8 @@ public:
     // connection is kept all the same: when a token ends many callers are refused at once.
     std::uint64_t unproven() const override {
         const bool refused = refusal_ && refusal_->code == PATCHBAY_E_AUTH;
-        return is_request_ && !settled_ && !refused ? id_ : 0;
+        return net::is_doubtful(*this, refusal_) || (is_request_ && !settled_ && !refused) ? id_
+                                                                                           : 0;
     }
 
     // It is over for the host; what still comes is dropped.
@@ -46,6 +50,10 @@ public:
 
 private:
     friend class Resumption;
+    friend class Inquiry;
+    void refused();
+    void inquire();
+    void inquired(const net::Trouble* trouble, bool own, bool heard);
     bool event(net::SseParser::Event&& event);  // false: the host wants no more for now
     void resumption_ended(const net::Trouble* trouble, const net::Refusal* refusal);
     bool take_up_again(const net::Trouble* trouble, const net::Refusal* refusal);

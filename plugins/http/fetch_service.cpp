@@ -81,6 +81,7 @@ public:
         request.body = body_;
         request.has_body = request.method != "GET" && request.method != "HEAD";
         repeatable = !request.has_body;
+        comes_first = request.has_body;  // a code, and most refresh tokens, are good for one use
         // What is posted, a code or a refresh token, is for the origin that was asked. A document
         // is anybody's, and every hop is judged.
         leaves_origin = !request.has_body;

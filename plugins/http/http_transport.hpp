@@ -40,6 +40,7 @@ public:
 
 private:
     friend class Exchange;
+    friend class Inquiry;
     friend class Resumption;
     friend class Listener;
     friend class Farewell;

@@ -1,6 +1,8 @@
 #include "sse_transport.hpp"
 
 #include "net/methods.hpp"
+#include "net/probe.hpp"
+#include "net/redirect.hpp"
 #include "net/sse_parser.hpp"
 #include "retry.hpp"
 
@@ -99,14 +101,26 @@ public:
         refusal_.emplace(net::Refusal{code, head, {}, url.text(), 0});
         return Take::Whole;
     }
+    bool follows() const override { return repeatable || !reused(); }
     bool body_may_be_cut() const override { return refusal_.has_value(); }
     void whole(std::string&& body) override { refusal_->body = std::move(body); }
+    std::uint64_t unproven() const override { return net::is_doubtful(*this, refusal_) ? id_ : 0; }
     void end(const net::Trouble* trouble) override {
         if (trouble)
             return conclude(trouble->code, trouble->text,
                             trouble->sent ? 0 : PATCHBAY_ERR_NOT_SENT);
         if (!refusal_) return conclude(PATCHBAY_OK, {}, 0);
-        if (std::exchange(over_, true)) return;
+        if (net::is_doubtful(*this, refusal_)) return inquire();
+        refused();
+    }
+    void refused() {
+        if (over_) return;
+        if (net::is_redirect(refusal_->head)) {
+            const auto redirect = std::move(refusal_->head);
+            refusal_.reset();
+            return transport_.engine_.follow(shared_from_this(), redirect);
+        }
+        over_ = true;
         net::tell_done(transport_.core_.sink(), id_, *refusal_);
         transport_.posts_.erase(id_);
     }
@@ -123,16 +137,46 @@ public:
     void end_early(patchbay_status code, const std::string& text) {
         const auto keep = shared_from_this();
         blow();
+        if (inquiry_) inquiry_->blow();
         conclude(code, text, sent() || refusal_ ? 0 : PATCHBAY_ERR_NOT_SENT);
     }
 
 private:
+    friend class Inquiry;
+    void inquire();
+    void inquired(const net::Trouble* trouble, bool own);
+
     SseTransport& transport_;
     const std::uint64_t id_;
     const sdk::Body body_;
     std::optional<net::Refusal> refusal_;
+    std::shared_ptr<net::Task> inquiry_;
     bool over_ = false;
 };
+
+// Whether the refusal was the post's. Both are accepted alike, so only one that is refused as well tells.
+class Inquiry final : public net::Probe {
+public:
+    explicit Inquiry(std::shared_ptr<Post> post) : Probe(*post), post_(std::move(post)) {}
+    void end(const net::Trouble* trouble) override { post_->inquired(trouble, own_); }
+
+private:
+    const std::shared_ptr<Post> post_;
+};
+
+// Another message's refusal would have this one carried out once more, or called refused.
+void Post::inquire() {
+    inquiry_ = std::make_shared<Inquiry>(std::static_pointer_cast<Post>(shared_from_this()));
+    transport_.inquired_ = true;
+    transport_.engine_.start_behind(*this, inquiry_);
+}
+
+void Post::inquired(const net::Trouble* trouble, bool own) {
+    const auto keep = shared_from_this();
+    const auto inquiry = std::exchange(inquiry_, nullptr);
+    if (own) return refused();
+    conclude(PATCHBAY_E_CLOSED, net::in_doubt(*refusal_, trouble), 0);
+}
 
 SseTransport::SseTransport(const patchbay_open_params& params, net::Endpoint endpoint)
     : core_(params, this),
@@ -159,7 +203,7 @@ net::HeaderList SseTransport::secrets(std::string_view method, const net::Url& u
 
 void SseTransport::stream_event(const std::string& type, std::string&& data) {
     if (type == "message" && messages_) {
-        if (data.empty()) return;
+        if (data.empty() || (inquired_ && net::Probe::is_answered_by(data))) return;
         if (core_.sink().message(0, net::buffer_of(std::move(data))) == PATCHBAY_PAUSE)
             engine_.pause();
         return;

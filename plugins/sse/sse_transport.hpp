@@ -53,6 +53,7 @@ private:
     std::shared_ptr<net::Task> stream_;
     std::optional<net::Url> messages_;  // where POSTs go, once the server has said
     std::unordered_map<std::uint64_t, std::shared_ptr<class Post>> posts_;
+    bool inquired_ = false;  // an answer on the stream may be a probe's
 };
 
 }  // namespace patchbay::sse

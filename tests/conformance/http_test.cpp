@@ -328,6 +328,21 @@ TEST_F(Fetching, JudgesEveryHopOfARedirect) {
     EXPECT_THAT(often.body, testing::HasSubstr("more than 3 redirects"));
 }
 
+// A stray answer there would have a code that is good for one use posted again, or called refused.
+TEST_F(Fetching, WhatIsPostedGoesOverAConnectionThatCarriedNothing) {
+    const auto fetched = [&](const std::string& body) {
+        Answer answer;
+        fetch(answer, server_.url(), body);
+        EXPECT_TRUE(answered(answer));
+        EXPECT_EQ(answer.status, PATCHBAY_OK) << answer.body;
+        return server_.connections();
+    };
+    EXPECT_EQ(fetched(""), 1);
+    EXPECT_EQ(fetched(""), 1);
+    EXPECT_EQ(fetched("code=one"), 2);
+    EXPECT_EQ(fetched("code=two"), 3);
+}
+
 TEST_F(Fetching, WhatIsPostedStaysWithItsOrigin) {
     for (const char* path : {"/to/", "/ever/"}) {
         SCOPED_TRACE(path);

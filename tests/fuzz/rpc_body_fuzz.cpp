@@ -1,7 +1,7 @@
-// Foreign bytes as the body of an HTTP refusal: what the http plugin finds in a JSON object is what
-// is there.
+// Foreign bytes as the body of an HTTP answer: what the transports find in a JSON object is what is
+// there.
 #include "fuzz/require.hpp"
-#include "rpc_body.hpp"
+#include "net/rpc_body.hpp"
 
 #include <boost/json.hpp>
 
@@ -11,8 +11,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     namespace json = boost::json;
     const std::string_view text(reinterpret_cast<const char*>(data), size);
-    const auto found = patchbay::http::rpc_in(text);
-    FUZZ_REQUIRE(found.is_rpc || (!found.is_error && !found.has_id));
+    const auto found = patchbay::net::rpc_in(text);
+    FUZZ_REQUIRE(found.is_rpc || (!found.is_error && found.id.empty()));
     json::error_code failed;
     const auto value =
         json::parse({text.data(), text.size()}, failed);  // 32 levels: fewer than ours
@@ -22,6 +22,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!found.is_rpc) return 0;
     FUZZ_REQUIRE(found.is_error == object->contains("error"));
     const auto* id = object->if_contains("id");
-    FUZZ_REQUIRE(found.has_id == (id && !id->is_null()));
+    FUZZ_REQUIRE(!found.id.empty() == (id && !id->is_null()));
     return 0;
 }

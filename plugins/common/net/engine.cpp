@@ -101,6 +101,26 @@ void Engine::start_after(std::chrono::milliseconds delay, TaskPtr task) {
     tasks_.insert(std::move(task));
 }
 
+// Ahead of all that wait: who is behind something has had a turn, and the server's patience runs.
+void Engine::start_behind(const Task& before, TaskPtr task) {
+    task->engine_ = this;
+    task->behind_ = before.unproven();
+    task->crossed_ = before.crossed_;
+    tasks_.insert(task);
+    waiting_bytes_ += task->request.body.size();
+    waiting_.push_front(std::move(task));
+    admit();
+}
+
+void Engine::follow(TaskPtr task, const Head& head) {
+    const auto trouble = trouble_of([&] { redirect(*task, head); });
+    task->sent_before_ = true;  // who redirects has read it, whatever becomes of the next one
+    if (trouble.code != PATCHBAY_OK) return task->end(&trouble);
+    task->body_.clear();
+    task->body_begun_ = task->cut_ = task->torn_ = false;
+    start(std::move(task));
+}
+
 // Whoever ends a task comes back here: the loop that is running goes on instead of another one
 // inside it, however many wait.
 void Engine::admit() {
@@ -125,7 +145,11 @@ void Engine::admit() {
 
 // On a connection that is there, else on one that a worker makes.
 void Engine::ask(const TaskPtr& task) {
-    auto line = kept_.take(task->url);
+    if (task->behind_ != 0) {
+        if (auto line = kept_.take(task->behind_)) return begin(task, std::move(line));
+        throw Trouble(PATCHBAY_E_CLOSED, "nothing more can be asked on its connection");
+    }
+    auto line = task->comes_first ? nullptr : kept_.take(task->url);
     task->reused_ = line != nullptr;
     if (line) return begin(task, std::move(line));
     task->phase_ = Task::Phase::Asking;
@@ -276,7 +300,7 @@ bool Engine::advance(const TaskPtr& task) {
 
 // False: the answer is a redirect that is followed.
 bool Engine::take_head(const TaskPtr& task, const Head& head) {
-    if (is_redirect(head)) {
+    if (is_redirect(head) && task->follows()) {
         redirect(*task, head);
         task->fuse_.disarm();
         task->sent_before_ = true;  // who redirects has read it, whatever becomes of the next one

@@ -48,6 +48,8 @@ public:
     // A redirect to another origin is followed: for what holds nothing of ours. Otherwise only one
     // within the origin, and from http to https on the same host and the usual ports.
     bool leaves_origin = false;
+    // On a connection that carries nothing before it: no answer is there but its own.
+    bool comes_first = false;
 
     // Ends it from outside; end() comes with E_CANCELLED, or what won the race. [any]
     void blow() { fuse_.blow(); }
@@ -55,10 +57,14 @@ public:
     bool waits() const { return timer_ && timer_->running(); }
     // A byte of its request may have reached a server. Inside a turn.
     bool sent() const;
+    // Its connection had carried another one: its answer may be what was said there unasked.
+    bool reused() const { return reused_; }
 
     // Each time before it is sent to the origin that was asked: sets what must be fresh then.
     virtual void prepare() {}
     virtual Take head(const Head& head) = 0;
+    // A redirect is followed; otherwise head() has it like any answer, and Engine::follow() is there.
+    virtual bool follows() const { return true; }
     virtual std::size_t body_limit() const { return 64u << 10; }
     // The head says it all: whole() gets what can be had of the body, cut at body_limit() or where
     // it breaks off, and that is no error.
@@ -92,6 +98,7 @@ private:
     std::string body_;                                    // that nobody has yet
     std::string rest_;                                    // what came after it, as it came
     std::optional<transport::Timer> timer_;               // of start_after()
+    std::uint64_t behind_ = 0;                            // of start_behind()
     unsigned redirects_ = 0;
     std::size_t drained_ = 0;
     bool reused_ = false, body_begun_ = false, crossed_ = false, counted_ = false;
@@ -128,6 +135,11 @@ public:
 
     void start(std::shared_ptr<Task> task);
     void start_after(std::chrono::milliseconds delay, std::shared_ptr<Task> task);
+    // On the connection that has just brought the answer of `before`, whose unproven() is not 0; ends
+    // with a trouble where that was not kept.
+    void start_behind(const Task& before, std::shared_ptr<Task> task);
+    // Sends what has had this answer where it leads. Not behind a byte of another body.
+    void follow(std::shared_ptr<Task> task, const Head& redirect);
     // Ends every task, and later ones at once.
     void stop();
     // Between them no answer is read on.

@@ -34,6 +34,13 @@ LinePtr KeptConnections::take(const Url& url) {
     return nullptr;
 }
 
+LinePtr KeptConnections::take(std::uint64_t unproven) {
+    const auto found = std::find_if(lines_.begin(), lines_.end(), [&](const LinePtr& each) {
+        return each->unproven == unproven && !each->ended;
+    });
+    return found == lines_.end() ? nullptr : give_up(**found);
+}
+
 void KeptConnections::vouch(std::uint64_t unproven) {
     for (auto& line : lines_)
         if (line->unproven == unproven) line->unproven = 0;

@@ -20,6 +20,8 @@ namespace patchbay::net {
 class Engine;
 class Task;
 
+inline constexpr std::uint64_t kNobodys = UINT64_MAX;  // of a task that nobody vouches for
+
 using Clock = std::chrono::steady_clock;
 
 // A connection and its watch, which lasts as long as it.
@@ -47,6 +49,8 @@ public:
     void keep(LinePtr& line, std::uint64_t unproven);
     // The one that was used last, if it is of use; null: there is none.
     LinePtr take(const Url& url);
+    // The one that carried the task with this number, whatever has come there since; null: it is gone.
+    LinePtr take(std::uint64_t unproven);
     // The answer of the task with this number was its own.
     void vouch(std::uint64_t unproven);
     LinePtr give_up(Line& line);  // which is kept

@@ -1,8 +1,8 @@
-#include "rpc_body.hpp"
+#include "net/rpc_body.hpp"
 
 #include <cstddef>
 
-namespace patchbay::http {
+namespace patchbay::net {
 namespace {
 
 // Passes over values without making anything of them.
@@ -79,9 +79,9 @@ RpcBody rpc_in(std::string_view body) {
         if (value.empty()) return {};
         if (name == "\"jsonrpc\"") found.is_rpc = true;
         if (name == "\"error\"") found.is_error = true;
-        if (name == "\"id\"") found.has_id = value != "null";
+        if (name == "\"id\"") found.id = value == "null" ? std::string_view() : value;
     } while (scanner.take(','));
     return found.is_rpc && scanner.take('}') && scanner.over() ? found : RpcBody();
 }
 
-}  // namespace patchbay::http
+}  // namespace patchbay::net
