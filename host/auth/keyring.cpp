@@ -144,6 +144,11 @@ Result<void> Keyring::write(const std::string& server, const std::string& secret
     if (ended->code != 0)
         return missing("it ended with exit code " + std::to_string(ended->code) +
                        "; is a keyring unlocked?");
+    // Its word alone is not enough: the file that says where the secrets are comes next.
+    const auto kept = read(server);
+    if (!kept) return kept.error();
+    if (*kept != secrets)
+        return missing("it ended well but does not have what it was told to keep");
     return {};
 }
 
@@ -155,6 +160,9 @@ Result<void> Keyring::erase(const std::string& server) const {
     if (ended->code != 0)
         return missing("it ended with exit code " + std::to_string(ended->code) +
                        "; is a keyring unlocked?");
+    const auto left = read(server);
+    if (!left) return left.error();
+    if (!left->empty()) return missing("it ended well but still has what it was told to forget");
     return {};
 }
 

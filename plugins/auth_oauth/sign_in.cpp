@@ -64,7 +64,16 @@ void Flow::refuse_quietly(const Wish& wish, const Record& known) const {
         throw Trouble(PATCHBAY_E_AUTH, "the server asks for more than the login is for; " +
                                            invitation() + " --scope \"" + printable(scope) + "\"");
     }
-    const auto why = reason_.empty() ? "" : "the login has ended (" + printable(reason_) + "); ";
+    const auto now = services_.unix_seconds();
+    const auto login = "the login at " + printable(known.issuer);
+    std::string why;
+    if (!reason_.empty())
+        why = "the login has ended (" + printable(reason_) + "); ";
+    else if (wish.demand && !given_.empty() && known.access_token == given_)
+        why = "the server refuses the token of " + login +
+              (known.is_new(now) ? ", which is new: another one will hardly do; " : "; ");
+    else if (!known.access_token.empty() && known.ended(now))
+        why = login + " has expired and cannot be renewed; ";
     throw Trouble(PATCHBAY_E_AUTH, why + invitation());
 }
 

@@ -133,9 +133,8 @@ TEST_P(Stray, IsNotActedOnWhereTheProbeIsNotAnswered) {
 }
 
 TEST_P(Stray, IsNotActedOnWhereTheAnswerCameWithIt) {
-    const auto end = call_again([](const Request&) -> Answer {
-        return {GetParam().bytes + ScriptedHttp::json(kOwn)};
-    });
+    const auto end = call_again(
+        [](const Request&) -> Answer { return {GetParam().bytes + ScriptedHttp::json(kOwn)}; });
     EXPECT_EQ(end.status, PATCHBAY_E_CLOSED);
     EXPECT_EQ(end.flags, 0u);
     EXPECT_THAT(end.text, HasSubstr("could not be found out"));

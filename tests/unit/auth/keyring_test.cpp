@@ -111,6 +111,28 @@ TEST_F(KeyringTest, FallsBackToTheFileWhenTheServiceHangs) {
     }
 }
 
+TEST_F(KeyringTest, BelievesNoToolThatEndsWellAndKeepsNothing) {
+    use_tool("#!/bin/sh\ncat > /dev/null\n");
+    ::testing::internal::CaptureStderr();
+    put(R"({"access_token":"top-secret"})");
+    EXPECT_THAT(
+        ::testing::internal::GetCapturedStderr(),
+        HasSubstr("it ended well but does not have what it was told to keep; it is kept in "));
+    EXPECT_THAT(get(), HasSubstr("top-secret"));
+}
+
+TEST_F(KeyringTest, BelievesNoToolThatEndsWellAndForgetsNothing) {
+    use_tool(kKeeps);
+    put(R"({"access_token":"top-secret"})");
+    use_tool(std::string(kKeeps).replace(std::string(kKeeps).find("rm -f"), 5, "test -f"));
+    std::optional<Result<void>> outcome;
+    store.erase("demo", [&](Result<void> told) { outcome = told; });
+    ASSERT_TRUE(until([&] { return outcome.has_value(); }));
+    ASSERT_FALSE(*outcome);
+    EXPECT_THAT(outcome->error().message, HasSubstr("still has what it was told to forget"));
+    EXPECT_THAT(get(), HasSubstr("top-secret")) << "the record that leads there stays";
+}
+
 TEST_F(KeyringTest, StartsItsToolWithNoSignalBlockedOrIgnored) {
     const auto seen = folder.path() + "/seen";
     use_tool("#!/bin/sh\nsed -nE 's/^Sig(Blk|Ign):.*(.{7})$/\\1 \\2/p' /proc/self/status > '" +
@@ -187,12 +209,12 @@ TEST_F(KeyringTest, FallsBackToTheFileWhenThereIsNoSuchProgram) {
 TEST_F(KeyringTest, NamesEachLoginByItsServer) {
     use_tool(kKeeps);
     put(R"({"access_token":"x"})");
-    get();
     put("");
     EXPECT_EQ(test::read_file(folder.path() + "/kept.argv"),
               "store --label=Patchbay: sign-in to demo application patchbay server demo\n"
               "lookup application patchbay server demo\n"
-              "clear application patchbay server demo\n");
+              "clear application patchbay server demo\n"
+              "lookup application patchbay server demo\n");
 }
 
 TEST_F(KeyringTest, FallsBackToTheFileWhenTheServiceRefuses) {

@@ -74,6 +74,27 @@ TEST_F(SignIn, is_not_tried_when_nobody_may_be_asked) {
     EXPECT_TRUE(host.asked.empty());
 }
 
+TEST_F(SignIn, says_that_there_is_one_that_is_refused_or_has_expired) {
+    host.pages[kToken] = [](const Asked&) {
+        return Answer{200,
+                      R"({"access_token":"mine","token_type":"Bearer","expires_in":3600})",
+                      {},
+                      PATCHBAY_OK};
+    };
+    Method method(host);
+    EXPECT_EQ(method.acquire(kMayAsk).authorization, "Bearer mine");
+    const std::string refused = "the server refuses the token of the login at https://as.example";
+    const std::string advice = "; sign in with: patchbay mcp login docs";
+    EXPECT_EQ(method.acquire(kQuiet, R"(Bearer error="invalid_token")").error,
+              refused + ", which is new: another one will hardly do" + advice);
+    host.now_ms += 1'800'000;
+    EXPECT_EQ(method.acquire(kQuiet, R"(Bearer error="invalid_token")").error, refused + advice);
+    host.now_ms += 1'800'000;
+    Method later(host);
+    EXPECT_EQ(later.acquire(kQuiet).error,
+              "the login at https://as.example has expired and cannot be renewed" + advice);
+}
+
 TEST_F(SignIn, is_not_advised_where_none_is_offered) {
     host.pages.clear();
     Method method(host);
@@ -254,7 +275,8 @@ TEST_F(SignIn, is_not_looked_for_where_it_is_known_to_be) {
     }
     host.store["docs"] = record(R"("refresh_token":"","expires_at":1799999999)");
     Method known(host);
-    EXPECT_EQ(known.acquire(kQuiet, "Bearer").error, "sign in with: patchbay mcp login docs");
+    EXPECT_THAT(known.acquire(kQuiet, "Bearer").error,
+                HasSubstr("; sign in with: patchbay mcp login docs"));
     EXPECT_TRUE(host.asked.empty());
 }
 
