@@ -111,7 +111,7 @@ private:
     // False: the host wants no more for now.
     bool hand_on(std::string&& message) {
         own_ = own_ || is_answered_by(message);
-        if (own_ || exchange_->over_ || message.empty()) return true;
+        if (own_ || message.empty()) return true;
         heard_ = true;
         return exchange_->transport_.deliver(exchange_->id_, std::move(message));
     }

@@ -26,7 +26,7 @@ public:
 
     void prepare() override;
     Take head(const net::Head& head) override;
-    bool follows() const override { return repeatable || !reused(); }
+    bool follows() const override { return !reused(); }
     std::size_t body_limit() const override;
     bool body_may_be_cut() const override { return refusal_.has_value(); }
     void whole(std::string&& body) override;

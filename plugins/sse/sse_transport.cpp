@@ -101,7 +101,7 @@ public:
         refusal_.emplace(net::Refusal{code, head, {}, url.text(), 0});
         return Take::Whole;
     }
-    bool follows() const override { return repeatable || !reused(); }
+    bool follows() const override { return !reused(); }
     bool body_may_be_cut() const override { return refusal_.has_value(); }
     void whole(std::string&& body) override { refusal_->body = std::move(body); }
     std::uint64_t unproven() const override { return net::is_doubtful(*this, refusal_) ? id_ : 0; }

@@ -48,6 +48,11 @@ protected:
         return channel_->last_end();
     }
     void begin_session() { EXPECT_EQ(call("initialize").status, PATCHBAY_OK); }
+    // Long enough for what would come at once; too short only lets a fault pass.
+    void let_time_pass() {
+        EXPECT_FALSE(loop_.run_until([] { return false; },
+                                     core::Clock::now() + std::chrono::milliseconds(60)));
+    }
     // What the server's thread does wakes no loop.
     void look() {
         loop_.after(std::chrono::milliseconds(5), [this] { look(); });

@@ -45,6 +45,14 @@ protected:
     std::size_t pings() const { return count(is_ping); }
 };
 
+TEST_F(Doubtful, WhatWasRedirectedWasSentWhoeverIsNotReachedThen) {
+    const auto end = call_again([](const Request& request) -> Answer {
+        return {kMoved, is_ping(request) ? Then::Vanish : Then::Keep};
+    });
+    EXPECT_EQ(end.status, PATCHBAY_E_IO);
+    EXPECT_EQ(end.flags, 0u) << "who redirects has read it";
+}
+
 struct Said {
     const char* name;
     std::string bytes;
@@ -82,9 +90,9 @@ std::string name_of(const testing::TestParamInfo<Said>& each) {
 
 TEST_P(Stray, IsPassedOverForTheAnswerOfTheCall) {
     for (const auto& own :
-         {ScriptedHttp::json(kOwn), ScriptedHttp::stream("data: " + kOwn + "\n\n")}) {
+         {ScriptedHttp::json(kOwn), ScriptedHttp::stream("data:\n\ndata: " + kOwn + "\n\n")}) {
         const auto end = call_again([&](const Request& request) -> Answer {
-            if (is_ping(request)) return {own + ScriptedHttp::json(kPong)};
+            if (is_ping(request)) return {own, Then::Keep, {ScriptedHttp::json(kPong)}};
             return {request.body == kCall ? GetParam().bytes : ScriptedHttp::json(kAnswer)};
         });
         EXPECT_EQ(end.status, PATCHBAY_OK) << end.text;
@@ -95,14 +103,17 @@ TEST_P(Stray, IsPassedOverForTheAnswerOfTheCall) {
         channel_->settle(2);
         EXPECT_EQ(call("tools/list").status, PATCHBAY_OK);
         EXPECT_EQ(server_->connections(), 2) << "the probe's answer is not taken for another's";
+        EXPECT_EQ(channel_->send("{}", "ping"), PATCHBAY_OK) << "nothing waits any more";
         TearDown();
         channel_.reset();
     }
 }
 
 TEST_P(Stray, IsTheCallsWhereTheProbeIsAnsweredNext) {
-    const std::string pongs[] = {GetParam().bytes, ScriptedHttp::json(kPong),
+    const std::string pongs[] = {GetParam().bytes,
+                                 ScriptedHttp::json(kPong),
                                  ScriptedHttp::stream("data: " + kPong + "\n\n"),
+                                 ScriptedHttp::events("data: " + kPong + "\n\n"),  // and stays
                                  ScriptedHttp::empty("202 Accepted"),
                                  ScriptedHttp::whole("200 OK", "text/html", "<html>")};
     for (const auto& pong : pongs) {
@@ -142,6 +153,37 @@ TEST_P(Stray, IsNotActedOnWhereTheAnswerCameWithIt) {
     EXPECT_EQ(pings(), 0u);
 }
 
+TEST_P(Stray, IsPassedOverForAnAnswerThatBreaksOff) {
+    const auto end = call_again([](const Request& request) -> Answer {
+        if (is_ping(request))
+            return {ScriptedHttp::stream("data: " + kOwn + "\n\n", ""), Then::Close};
+        return {GetParam().bytes};
+    });
+    EXPECT_EQ(end.status, PATCHBAY_E_CLOSED);
+    EXPECT_EQ(end.flags, 0u);
+    EXPECT_THAT(end.text, HasSubstr("the answer was cut off before its last chunk"));
+    EXPECT_EQ(calls(), 1u);
+}
+
+// Its answer has begun, and has what the refusal would be acted on for.
+TEST_P(Stray, IsNotActedOnBehindTheEndOfTheCall) {
+    serve(with_session([](const Request& request) -> Answer {
+        if (is_ping(request)) return {"HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\n\r\n"};
+        return {GetParam().bytes};
+    }));
+    begin_session();
+    channel_->settle(1);
+    EXPECT_GE(channel_->send(kCall, "tools/call"), 0);
+    ASSERT_TRUE(channel_->until([&] { return pings() == 1; }));
+    let_time_pass();
+    channel_->cancel(2);
+    ASSERT_TRUE(channel_->until([&] { return server_->closed() == 1; }));
+    let_time_pass();
+    EXPECT_EQ(channel_->ended(), 2u);
+    EXPECT_EQ(channel_->last_end().status, PATCHBAY_E_CANCELLED);
+    EXPECT_EQ(calls(), 1u);
+}
+
 TEST_P(Stray, EndsWithTheCallThatIsCancelled) {
     serve(with_session([](const Request& request) -> Answer {
         if (is_ping(request)) return {};
@@ -155,6 +197,7 @@ TEST_P(Stray, EndsWithTheCallThatIsCancelled) {
     ASSERT_TRUE(channel_->until([&] { return channel_->ended() == 2; }));
     EXPECT_EQ(channel_->last_end().status, PATCHBAY_E_CANCELLED);
     EXPECT_EQ(channel_->last_end().flags, 0u) << "it may have been carried out";
+    EXPECT_TRUE(channel_->until([&] { return server_->closed() == 1; })) << "with its probe";
 }
 
 TEST_P(Stray, IsBelievedWhereNothingWasAskedBefore) {
@@ -198,14 +241,17 @@ TEST_F(Doubtful, AServerThatClosesOrIsInTroubleOrNamesTheCallIsBelieved) {
 
 // The probe is a request of the same session, with nothing of the call's own.
 TEST_F(Doubtful, TheProbeIsOfTheSessionAndNotOfTheCall) {
-    EXPECT_EQ(call_again([](const Request&) -> Answer {
-                  return {ScriptedHttp::empty("404 Not Found")};
-              }).status,
-              PATCHBAY_E_SESSION);
+    serve(with_session(
+        [](const Request&) -> Answer { return {ScriptedHttp::empty("404 Not Found")}; }));
+    channel_->set_credentials({{plugin::str("Authorization"), plugin::str("Bearer x"), 0, 0}});
+    begin_session();
+    channel_->settle(1);
+    EXPECT_EQ(call("tools/call", kCall).status, PATCHBAY_E_SESSION);
     const auto ping = server_->last("POST");
     EXPECT_EQ(ping.body, R"({"jsonrpc":"2.0","id":"patchbayprobe","method":"ping"})");
     EXPECT_TRUE(ping.has("POST /mcp HTTP/1.1"));
     EXPECT_TRUE(ping.has("MCP-Session-Id: one\r\n"));
+    EXPECT_TRUE(ping.has("Authorization: Bearer x\r\n"));
     EXPECT_TRUE(ping.has("Content-Type: application/json\r\n"));
     EXPECT_EQ(server_->connections(), 1) << "on the connection that it asks about";
 }
@@ -283,6 +329,29 @@ TEST_P(StrayPost, EndsWithTheCallThatIsCancelled) {
     ASSERT_TRUE(channel_->until([&] { return channel_->ended() == 2; }));
     EXPECT_EQ(channel_->last_end().status, PATCHBAY_E_CANCELLED);
     EXPECT_EQ(channel_->last_end().flags, 0u);
+    EXPECT_TRUE(channel_->until([&] { return server_->closed() == 1; })) << "with its probe";
+}
+
+TEST_P(StrayPost, IsNotActedOnBehindTheEndOfTheCall) {
+    serve(
+        [](const Request& request) -> Answer {
+            if (request.is("GET"))
+                return {ScriptedHttp::events("event: endpoint\ndata: /messages\n\n")};
+            if (request.body == "{}") return {ScriptedHttp::empty("202 Accepted")};
+            if (is_ping(request)) return {"HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\n\r\n"};
+            return {GetParam().bytes};
+        },
+        "sse");
+    ASSERT_TRUE(channel_->until([&] { return channel_->opened(); }));
+    EXPECT_EQ(call("ping", "{}").status, PATCHBAY_OK);
+    EXPECT_GE(channel_->send(kCall, "tools/call"), 0);
+    ASSERT_TRUE(channel_->until([&] { return is_ping(server_->last("POST")); }));
+    let_time_pass();
+    channel_->cancel(2);
+    ASSERT_TRUE(channel_->until([&] { return server_->closed() == 1; }));
+    let_time_pass();
+    EXPECT_EQ(channel_->ended(), 2u);
+    EXPECT_EQ(calls(), 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(, StrayPost, testing::ValuesIn(kSaid), name_of);

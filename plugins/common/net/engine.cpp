@@ -116,8 +116,7 @@ void Engine::follow(TaskPtr task, const Head& head) {
     const auto trouble = trouble_of([&] { redirect(*task, head); });
     task->sent_before_ = true;  // who redirects has read it, whatever becomes of the next one
     if (trouble.code != PATCHBAY_OK) return task->end(&trouble);
-    task->body_.clear();
-    task->body_begun_ = task->cut_ = task->torn_ = false;
+    task->body_begun_ = false;
     start(std::move(task));
 }
 
@@ -495,7 +494,7 @@ void Engine::finish(const TaskPtr& task, const Trouble* trouble) {
         told = *trouble;
         told.sent = told.sent || task->sent_before_;
     } else if (task->take_ == Task::Take::Whole) {
-        told = trouble_of([&] { keep->whole(std::move(keep->body_)); });
+        told = trouble_of([&] { keep->whole(std::exchange(keep->body_, {})); });
     }
     // Before end(), which may start the same task once more.
     if (std::exchange(keep->counted_, false)) --under_way_;

@@ -36,7 +36,7 @@ LinePtr KeptConnections::take(const Url& url) {
 
 LinePtr KeptConnections::take(std::uint64_t unproven) {
     const auto found = std::find_if(lines_.begin(), lines_.end(), [&](const LinePtr& each) {
-        return each->unproven == unproven && !each->ended;
+        return each->unproven == unproven;
     });
     return found == lines_.end() ? nullptr : give_up(**found);
 }
