@@ -97,7 +97,10 @@ public:
         return own_ ? Take::Nothing : streams ? Take::Stream : Take::Whole;
     }
     std::size_t body_limit() const override { return exchange_->transport_.core_.message_bytes(); }
-    void whole(std::string&& body) override { hand_on(std::move(body)); }
+    void whole(std::string&& body) override {
+        own_ = body.find_first_not_of(" \t\r\n") == body.npos;  // answers a call with nothing
+        if (!own_) hand_on(std::move(body));
+    }
     bool data(std::string_view& bytes) override {
         const bool fits = parser_.feed_some(bytes, [this](net::SseParser::Event&& event) {
             return event.type != "message" || hand_on(std::move(event.data));
@@ -105,9 +108,11 @@ public:
         if (!fits) throw too_long_an_event(body_limit());
         return !own_ && !exchange_->over_;
     }
-    void end(const net::Trouble* trouble) override { exchange_->inquired(trouble, own_, heard_); }
 
 private:
+    void inquired(const net::Trouble* trouble) override {
+        exchange_->inquired(trouble, own_, heard_);
+    }
     // False: the host wants no more for now.
     bool hand_on(std::string&& message) {
         own_ = own_ || is_answered_by(message);

@@ -158,9 +158,9 @@ private:
 class Inquiry final : public net::Probe {
 public:
     explicit Inquiry(std::shared_ptr<Post> post) : Probe(*post), post_(std::move(post)) {}
-    void end(const net::Trouble* trouble) override { post_->inquired(trouble, own_); }
 
 private:
+    void inquired(const net::Trouble* trouble) override { post_->inquired(trouble, own_); }
     const std::shared_ptr<Post> post_;
 };
 

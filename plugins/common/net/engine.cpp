@@ -51,6 +51,10 @@ bool Task::sent() const {
     return sent_before_ || (line_ && line_->connection.sent());
 }
 
+void Task::vouch() {
+    engine_->vouch(unproven());
+}
+
 Engine::Engine(transport::ChannelCore& core, Workers& pool, const Endpoint& endpoint,
                EngineOwner* owner, Patience patience)
     : core_(core),
@@ -486,7 +490,7 @@ void Engine::finish(const TaskPtr& task, const Trouble* trouble) {
     task->fuse_.disarm();
     auto line = std::move(task->line_);
     if (line && !trouble && !stopped_ && !task->fuse_.blown() && line->connection.reusable())
-        kept_.keep(line, task->unproven());
+        line = kept_.keep(std::move(line), task->unproven());
     drop(std::move(line));
     const auto keep = task;
     Trouble told(PATCHBAY_OK, {});

@@ -79,6 +79,8 @@ public:
     virtual std::uint64_t unproven() const { return 0; }
 
 protected:
+    // In its end(): the answer was its own.
+    void vouch();
     // What whole() gets is not all of it.
     bool was_cut() const { return cut_; }
     // It was packed, and what it was packed into has no end: whether it is all of it, it must say

@@ -5,12 +5,12 @@
 
 namespace patchbay::net {
 
-void KeptConnections::keep(LinePtr& line, std::uint64_t unproven) {
-    if (lines_.size() == kMost) return;
+LinePtr KeptConnections::keep(LinePtr line, std::uint64_t unproven) {
     line->task = nullptr;
     line->idle_since = Clock::now();
     line->unproven = unproven;
     lines_.push_back(std::move(line));
+    return lines_.size() > kMost ? give_up(*lines_.front()) : nullptr;
 }
 
 // The watch tells when the server has ended one or says something unasked, so what is to be found out

@@ -20,8 +20,6 @@ namespace patchbay::net {
 class Engine;
 class Task;
 
-inline constexpr std::uint64_t kNobodys = UINT64_MAX;  // of a task that nobody vouches for
-
 using Clock = std::chrono::steady_clock;
 
 // A connection and its watch, which lasts as long as it.
@@ -45,8 +43,9 @@ public:
     static constexpr std::size_t kMost = 64;
     static constexpr std::chrono::seconds kIdleLimit{50}, kUnprovenLimit{1};
 
-    // Takes it while there is room. `unproven`: as Task::unproven().
-    void keep(LinePtr& line, std::uint64_t unproven);
+    // In place of what it gives back, the one that was used longest ago; null: there is room for all.
+    // `unproven`: as Task::unproven().
+    LinePtr keep(LinePtr line, std::uint64_t unproven);
     // The one that was used last, if it is of use; null: there is none.
     LinePtr take(const Url& url);
     // The one that carried the task with this number, whatever has come there since; null: it is gone.

@@ -33,7 +33,7 @@ bool Probe::is_answered_by(std::string_view message) {
     return rpc_in(message).id == kId;
 }
 
-Probe::Probe(const Task& message) : Task(message.url) {
+Probe::Probe(const Task& message) : Task(message.url), number_(~message.unproven()) {
     request.method = "POST";
     request.body = kPing;
     request.has_body = true;
@@ -49,6 +49,12 @@ Probe::Probe(const Task& message) : Task(message.url) {
 Task::Take Probe::head(const Head& head) {
     own_ = code_of_status(head.status) != PATCHBAY_OK;
     return Take::Nothing;
+}
+
+// Behind an answer that was the message's, the probe's is still to come.
+void Probe::end(const Trouble* trouble) {
+    if (own_) vouch();
+    inquired(trouble);
 }
 
 }  // namespace patchbay::net

@@ -33,11 +33,17 @@ public:
     // A second refusal: one for each.
     Take head(const Head& head) override;
     bool follows() const override { return false; }
-    std::uint64_t unproven() const override { return own_ ? 0 : kNobodys; }
+    std::uint64_t unproven() const override { return number_; }
+    void end(const Trouble* trouble) final;
 
 protected:
+    virtual void inquired(const Trouble* trouble) = 0;
+
     // The answer was the probe's, and the one before it the message's.
     bool own_ = false;
+
+private:
+    const std::uint64_t number_;  // of no message
 };
 
 }  // namespace patchbay::net
