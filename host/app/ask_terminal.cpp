@@ -207,9 +207,13 @@ void TerminalAsker::end(bool accepted, const std::string& line) {
     forms_.pop_front();
     // Only a person's own answer forgives; one that was declined for want of a terminal does not.
     if (terminal_ >= 0 && !form.line) past_[form.server].withdrawn = 0;
-    if (form.line)
-        form.line(accepted ? std::optional(line) : std::nullopt);
-    else if (accepted)
+    if (form.line) {
+        const bool taken = form.line(accepted ? std::optional(line) : std::nullopt);
+        if (!taken && accepted) {
+            forms_.push_front(std::move(form));
+            return prompt();
+        }
+    } else if (accepted)
         form.answer(std::move(form.content));
     else
         form.answer(std::nullopt);

@@ -23,7 +23,7 @@ namespace patchbay::app {
 class TerminalAsker {
 public:
     using Answer = std::function<void(std::optional<boost::json::object>)>;
-    using Line = std::function<void(std::optional<std::string>)>;
+    using Line = std::function<bool(std::optional<std::string>)>;  // false: another one, please
 
     // `stdin_will_do`: lines are read from stdin when there is no terminal.
     explicit TerminalAsker(bool stdin_will_do = false) : stdin_will_do_(stdin_will_do) {}

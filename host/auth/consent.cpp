@@ -73,11 +73,14 @@ std::uint64_t BrowserConsent::authorize(const std::string& server, Reserved rese
                 "server \"" + server + "\" wants you to sign in at " + host_of(url),
                 "Open the browser now? [Y/n]", [this, id, server](std::optional<std::string> line) {
                     visits_.at(id).question = 0;
-                    if (line && is_yes(*line)) return show(id);
-                    end(id, Error{ErrorCode::Denied,
-                                  "you declined to sign in; do it later with: "
-                                  "patchbay mcp login " +
-                                      server});
+                    if (line && is_yes(*line))
+                        show(id);
+                    else
+                        end(id, Error{ErrorCode::Denied,
+                                      "you declined to sign in; do it later with: "
+                                      "patchbay mcp login " +
+                                          server});
+                    return true;
                 });
             break;
         default:
@@ -132,19 +135,24 @@ void BrowserConsent::ask_for_redirect(std::uint64_t id) {
                  visit.redirect_uri + ", copy that address. There are " + patience() + " for it.");
     visit.question = person_.ask("", "Paste it here:", [this, id](std::optional<std::string> line) {
         auto& asked = visits_.at(id);
-        asked.question = 0;
-        if (!line)  // no terminal, or its end: a redirect may still reach the listener
-            return person_.tell(
+        if (!line) {  // no terminal, or its end: a redirect may still reach the listener
+            asked.question = 0;
+            person_.tell(
                 "nothing can be pasted any more, the input has ended; a redirect "
                 "to " +
                 asked.redirect_uri + " is still waited for, " + patience() +
                 " from the beginning; Ctrl-C ends the sign-in");
+            return true;
+        }
         const auto query = query_of_redirect(*line, asked.redirect_uri);
-        const bool same = query && (!asked.state || query_value(*query, "state") == asked.state);
-        if (same) return end(id, *query);
-        person_.tell(query ? "that address is of another sign-in"
-                           : "that does not begin with " + asked.redirect_uri + "?");
-        ask_for_redirect(id);
+        if (!query || (asked.state && query_value(*query, "state") != asked.state)) {
+            person_.tell(query ? "that address is of another sign-in"
+                               : "that does not begin with " + asked.redirect_uri + "?");
+            return false;
+        }
+        asked.question = 0;
+        end(id, *query);
+        return true;
     });
 }
 

@@ -21,7 +21,8 @@ public:
         Ready,      // somebody who waits for the browser
         NoBrowser,  // somebody who is shown the address and brings back the redirect
     };
-    using Line = std::function<void(std::optional<std::string> line)>;
+    // False: that is no answer, and another line is asked for. What was typed ahead may hold it.
+    using Line = std::function<bool(std::optional<std::string> line)>;
 
     virtual ~Person() = default;
     virtual Presence presence() const = 0;

@@ -46,7 +46,6 @@ public:
     Restater(Node& root, Fragment& out) : root_(root), out_(out) {}
 
     void run() {
-        const bool vs_code = root_.find("inputs") && root_.find("servers");
         const auto* enabled = root_.find("enabled");
         off_ = enabled && !(enabled->is(Node::Kind::Flag) && enabled->flag);
         const auto* mcp = root_.find("mcp");
@@ -59,7 +58,7 @@ public:
             }
             for (const auto& member : table->members) take_list(member, table == mcp);
         }
-        for (auto& member : root_.members) top_level(member, vs_code);
+        for (auto& member : root_.members) top_level(member);
         turn_off_elsewhere();
     }
 
@@ -82,7 +81,7 @@ private:
         out_.broken = out_.broken || out_.source.scope == Scope::Enterprise;
     }
 
-    void top_level(Member& member, bool vs_code) {
+    void top_level(Member& member) {
         const auto& key = member.key;
         if (taken_lists_.contains(&member)) {
             const bool beside_servers = root_.find("servers") || of_another_program();
@@ -92,13 +91,13 @@ private:
                                          "none");
         }
         if (kind_of_server_list(key) != ServerList::None) return unread_list(member, key);
-        if (key == "servers") return servers(member, vs_code ? kVsCode : kOurs);
+        if (key == "servers") return servers(member, of_vs_code(root_) ? kVsCode : kOurs);
         if (key == "mcp_servers") return servers(member, kCodex);
         if (key == "mcpServers") return servers(member, kDesktop);
         if (key == "mcp" && member.value.is(Node::Kind::Map)) {
             for (auto& inner : member.value.members) {
                 if (inner.key == "servers")
-                    servers(inner, member.value.find("inputs") ? kVsCode : kNested);
+                    servers(inner, of_vs_code(member.value) ? kVsCode : kNested);
                 else if (inner.key == "mcpServers")
                     servers(inner, kDesktop);
                 else if (taken_lists_.contains(&inner))
@@ -236,6 +235,13 @@ private:
         ServerEntry entry{server.key, server.mark, Node::of_map(server.mark), {}};
         refuse(entry, server.mark, why);
         out_.servers.push_back(std::move(entry));
+    }
+
+    // `inputs` is VS Code's alone, and so is the folder where it looks for its file.
+    bool of_vs_code(const Node& beside) const {
+        const auto& file = out_.source.file;
+        const auto folder = file.substr(0, file.rfind('/') + 1);
+        return beside.find("inputs") || folder.ends_with("/.vscode/");
     }
 
     bool of_another_program() const {

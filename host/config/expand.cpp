@@ -317,7 +317,15 @@ private:
                                                 name_of(server_.place.scope) +
                                                 " file; write this server to your user config"};
         }
-        if (look_ != Look::Values) return std::string();
+        if (look_ == Look::Form) return std::string();
+        if (look_ == Look::Here) {
+            const auto first = std::min(line.find_first_not_of(' '), line.size());
+            const auto program = line.substr(first, line.find(' ', first) - first);
+            const auto fault = fault_of_program(
+                {std::string(program), {}, {}, environment_.working_directory, false},
+                environment_);
+            return fault.empty() ? Result<std::string>("") : Error{ErrorCode::NotFound, fault};
+        }
         return secret(secret_from_command(std::string(line), stop_));
     }
 

@@ -130,7 +130,8 @@ bool fits_pattern(std::string_view given_pattern, std::string_view given_name,
 
 std::vector<std::string> servers_meant(const std::string& pattern, std::vector<std::string> ids) {
     const auto wildcard = pattern.find_first_of("*?");
-    if (wildcard == std::string::npos) return ids;  // any may have it in a description
+    if (wildcard == std::string::npos && !core::lower(pattern).starts_with("mcp__"))
+        return ids;  // any may have it in a description
     return protocol::servers_beginning(std::string_view(pattern).substr(0, wildcard), ids);
 }
 

@@ -40,7 +40,8 @@ std::string labelled(const router::ListedTool& tool, const core::Limits& limits)
 // `*` and `?` as in a shell over the whole name; a pattern without them is looked for anywhere in
 // the name and the description. In any case of letters.
 bool fits_pattern(std::string_view pattern, std::string_view name, std::string_view description);
-// The servers of `ids` that may have a tool that fits: with wildcards the name's beginning says it.
+// The servers of `ids` that may have a tool that fits: of a public name, and with wildcards, the
+// beginning says it.
 std::vector<std::string> servers_meant(const std::string& pattern, std::vector<std::string> ids);
 // Why there are none: no public name begins as the pattern does, up to its first wildcard.
 Error no_server_for(const Servers& known, const std::string& pattern);

@@ -215,7 +215,10 @@ Task<> Flow::forget() {
     pinned_issuer_.clear();
     prover_.use(nullptr, {});
     // First told to the authorization server, then erased: without the record nobody could.
-    if (record && !record->revocation_endpoint.empty()) {
+    if (record && record->revocation_endpoint.empty()) {
+        services_.warn("the login is erased here; " + record->issuer +
+                       " names no way to revoke its tokens, which are good there until they end");
+    } else if (record) {
         record->mask(services_);
         const bool renewable = !record->refresh_token.empty();
         Form form{{"token", renewable ? record->refresh_token : record->access_token},

@@ -203,8 +203,11 @@ Task<Tokens> request_tokens(Services& services, Prover& prover, const TokenEndpo
 Task<> revoke(Services& services, const TokenEndpoint& endpoint, Form form) {
     check_endpoint(endpoint.url, "the revocation endpoint");
     auto request = request_of(services, endpoint, std::move(form));
-    // RFC 7009 answers 200 for tokens it never knew; no answer could change what is done next.
-    co_await services.fetch(std::move(request));
+    // RFC 7009 answers 200 for tokens it never knew, too.
+    const auto reply = co_await services.fetch(std::move(request));
+    if (reply.status != 200)
+        throw Trouble(PATCHBAY_E_IO, endpoint.url + ": the authorization server answered " +
+                                         std::to_string(reply.status));
 }
 
 }  // namespace patchbay::oauth

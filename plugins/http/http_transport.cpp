@@ -204,7 +204,6 @@ void HttpTransport::broken(const std::string& why) {
 
 void HttpTransport::say_farewell() {
     linger_.stop();
-    hold_.stop();
     if (session_.empty() || troubled_ || !patience_.start(kFarewellPatience)) return finish();
     engine_.start(std::make_shared<Farewell>(*this));
 }

@@ -35,8 +35,9 @@ TcpTransport::TcpTransport(const patchbay_open_params& params, const sdk::Config
       has_command_(config.find("command") != nullptr),
       connect_timeout_(milliseconds(config, "connect_timeout_ms", kDefaultConnectMs)),
       grace_(milliseconds(config, "stop_grace_ms", kDefaultGraceMs)),
-      rounds_(has_command_ ? transport::Retry(kFirstDelayOfCommand, kMostDelayOfCommand)
-                           : transport::Retry(kFirstDelay, kMostDelay, kAttempts)) {
+      rounds_(has_command_
+                  ? transport::Retry(kFirstDelayOfCommand, kMostDelayOfCommand, kAttemptsOfCommand)
+                  : transport::Retry(kFirstDelay, kMostDelay, kAttempts)) {
     if (port_ == 0) throw sdk::Failure(PATCHBAY_E_INVALID, "\"port\" is needed");
 }
 
@@ -188,18 +189,13 @@ void TcpTransport::attempt_failed(const std::string& why) {
 
 void TcpTransport::round_failed(const std::string& why) {
     const auto delay = rounds_.failed();
-    if (!delay || !patient()) {
+    if (!delay) {
         const auto tried =
             addresses_.front().text() + " (" + std::to_string(rounds_.failures()) + " attempts)";
         return give_up(PATCHBAY_E_IO, "cannot connect to " + tried + ": " + why);
     }
     core_.sink().fact("trouble", "cannot connect to " + addresses_.front().text() + ": " + why);
     wait(*delay);
-}
-
-bool TcpTransport::patient() const {
-    return !has_command_ ||
-           (child_.running() && std::chrono::steady_clock::now() - begun_ < kPatience);
 }
 
 void TcpTransport::wait(std::chrono::milliseconds delay) {

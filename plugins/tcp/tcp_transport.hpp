@@ -5,8 +5,8 @@
 //          opened -> lines -> close -> the command's tree is gone -> closed.
 // Threads: as patchbay_transport, with any thread for each call; all I/O on the host's reactor, but
 //          for the thread that asks the system's resolver.
-// Limits:  kAttempts rounds over all addresses without a command; with one, while it lives,
-// kPatience.
+// Limits:  kAttempts rounds over all addresses without a command; with one, kAttemptsOfCommand while
+//          it lives.
 #pragma once
 
 #include "address.hpp"
@@ -33,7 +33,7 @@ public:
     static constexpr std::chrono::milliseconds kFirstDelay{100}, kMostDelay{10'000};
     // Our own command is about to listen: it is asked often.
     static constexpr std::chrono::milliseconds kFirstDelayOfCommand{5}, kMostDelayOfCommand{200};
-    static constexpr std::chrono::seconds kPatience{30};
+    static constexpr unsigned kAttemptsOfCommand = 150;  // half a minute of refusals
 
     static std::unique_ptr<sdk::Channel> open(const patchbay_open_params& params);
     ~TcpTransport() override;
@@ -59,7 +59,6 @@ private:
     void connected();
     void attempt_failed(const std::string& why);  // the one that is under way
     void round_failed(const std::string& why);
-    bool patient() const;
     void wait(std::chrono::milliseconds delay);
     void waited();
     void drop_socket();
@@ -86,7 +85,6 @@ private:
     std::vector<Address> addresses_;
     std::size_t next_address_ = 0;
     transport::Retry rounds_;  // over all addresses
-    const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
     int socket_ = -1;
     patchbay_op socket_watch_ = 0;
     // Of the attempt while there is a socket, else of the wait for the next.

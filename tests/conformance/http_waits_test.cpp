@@ -321,6 +321,26 @@ TEST_F(HttpWaits, AStreamThatWantsASignInIsAskedForWithWhatComesOfIt) {
     EXPECT_EQ(channel_->challenges.size(), 1u);
 }
 
+TEST_F(HttpWaits, AStreamOfALaterSessionIsNotAskedForTwice) {
+    const auto asked = std::make_shared<std::size_t>(0);
+    serve(with_session([asked](const Request& request) -> Answer {
+        if (request.is("POST")) return accepted();
+        if (++*asked > 1) return {};
+        return {ScriptedHttp::whole("401 Unauthorized", "text/plain", "sign in",
+                                    "WWW-Authenticate: Bearer\r\n")};
+    }));
+    channel_->signs_in = true;
+    begin_session();
+    EXPECT_EQ(call("notifications/initialized").status, PATCHBAY_OK);
+    ASSERT_TRUE(channel_->until([&] { return !channel_->challenges.empty(); }));
+    begin_session();
+    EXPECT_EQ(call("notifications/initialized").status, PATCHBAY_OK);
+    ASSERT_TRUE(channel_->until([&] { return server_->count("GET") == 2; }));
+    const auto before = waits();
+    channel_->set_credentials({{plugin::str("Authorization"), plugin::str("Bearer fresh"), 0, 0}});
+    EXPECT_EQ(waits(), before) << "the one under way is enough";
+}
+
 TEST_F(HttpWaits, ANewSessionBeginsItsStreamAnew) {
     const auto sessions = std::make_shared<int>(0);
     serve([sessions](const Request& request) -> Answer {

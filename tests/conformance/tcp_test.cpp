@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <netinet/tcp.h>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -279,6 +280,21 @@ TEST_F(Tcp, EndsTheCommandThatItHasStarted) {
     ASSERT_TRUE(over());
     EXPECT_THAT(processes_with(token), IsEmpty());
     EXPECT_THAT(channel_.stray, testing::ElementsAre("listening"));
+}
+
+TEST_F(Tcp, ACommandThatNeverListensIsAskedForHalfAMinute) {
+    host_.turn_timers(1000);
+    PluginChannel channel(loop_, host_);
+    const auto port = std::to_string(free_port());
+    ASSERT_EQ(channel.open(command_settings({"/bin/sleep", "3600"}, ",\"port\":" + port)),
+              PATCHBAY_OK);
+    ASSERT_TRUE(channel.until([&] { return channel.closed(); }));
+    EXPECT_EQ(channel.end.text,
+              "cannot connect to 127.0.0.1:" + port + " (150 attempts): Connection refused");
+    auto all = waits(host_);
+    all.erase(std::remove(all.begin(), all.end(), 10'000), all.end());  // for an answer
+    EXPECT_THAT(std::accumulate(all.begin(), all.end(), 0),
+                testing::AllOf(testing::Ge(28'000), testing::Le(31'000)));
 }
 
 }  // namespace

@@ -155,5 +155,25 @@ TEST(BatchOnTheCommandLine, AnInterruptCancelsWhatIsListenedToAndWhatWaits) {
     EXPECT_THAT(done.out, Not(HasSubstr("\"id\":4"))) << "nothing more is started";
 }
 
+// It leaves when it is killed, so there is time for another line.
+TEST(BatchOnTheCommandLine, NothingThatComesAfterAnInterruptIsStarted) {
+    Home home;
+    home.add("slow", {{"command", "/bin/sh"},
+                      {"args",
+                       {"-c",
+                        "trap '' TERM; echo up >>ends; cat >/dev/null; "
+                        "echo over >>ends; sleep 3600"}}});
+    Program batch(home.patchbay({"batch"}));
+    batch.send("{\"id\":1,\"op\":\"tools/list\"}\n");
+    ASSERT_TRUE(wait_for_file(home.work() / "ends", "up")) << batch.err();
+    batch.signal(SIGINT);
+    ASSERT_TRUE(wait_for_file(home.work() / "ends", "over"));
+    batch.send("{\"id\":2,\"op\":\"status\"}\n");
+    const auto done = batch.finish();
+    EXPECT_EQ(done.exit_code, 130);
+    EXPECT_EQ(Lines(done.out).kind(1), "cancelled");
+    EXPECT_THAT(done.out, Not(HasSubstr("\"id\":2")));
+}
+
 }  // namespace
 }  // namespace patchbay::test

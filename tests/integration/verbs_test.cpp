@@ -204,6 +204,26 @@ TEST(CommandLine, APatternIsAboutTheServersThatItNames) {
     EXPECT_EQ(word.exit_code, 1) << "the one that did not answer may have it";
     EXPECT_THAT(word.err, AllOf(HasSubstr("error: server \"dead\": "),
                                 HasSubstr("no tool matches \"nosuchthing\"")));
+    for (const auto& more : {Words{}, Words{"--json"}}) {
+        const auto run = [&](const std::string& name) {
+            auto words = more;
+            words.insert(words.begin(), {"tools", name});
+            return home.run(words);
+        };
+        const auto whole = run("mcp__good__echo");
+        EXPECT_EQ(whole.exit_code, 0);
+        EXPECT_THAT(whole.out, HasSubstr("mcp__good__echo"));
+        EXPECT_EQ(whole.err, "") << "the dead one is not asked";
+        const auto near = run("mcp__good__ehco");
+        EXPECT_EQ(near.exit_code, 6);
+        EXPECT_THAT(near.err, AllOf(StartsWith("error: no tool matches \"mcp__good__ehco\"; did "
+                                               "you mean \"mcp__good__echo\""),
+                                    Not(HasSubstr("dead"))));
+        const auto other = run("mcp__goood__echo");
+        EXPECT_EQ(other.exit_code, 6);
+        EXPECT_THAT(other.err, StartsWith("error: no server \"goood\" is configured; did you mean "
+                                          "\"good\"?"));
+    }
     const auto good = home.run({"tools", "mcp__good__e*"});
     EXPECT_EQ(good.exit_code, 0);
     EXPECT_THAT(good.out, HasSubstr("mcp__good__echo"));

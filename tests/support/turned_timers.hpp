@@ -1,5 +1,5 @@
 // A host as a plugin sees it whose timers the test turns: what is asked for is noted, and comes
-// `divisor` times sooner, or never. It offers the reactor alone.
+// `divisor` times sooner, or never. It offers the reactor and processes.
 //
 // Threads: [any].
 #pragma once
@@ -35,6 +35,8 @@ private:
     using Ready = void(PATCHBAY_CALL*)(void*, std::uint32_t) PATCHBAY_NX;
     using Posted = void(PATCHBAY_CALL*)(void*) PATCHBAY_NX;
     using Fired = void(PATCHBAY_CALL*)(void*, patchbay_status) PATCHBAY_NX;
+    using Started = void(PATCHBAY_CALL*)(void*, std::int64_t) PATCHBAY_NX;
+    using Exited = void(PATCHBAY_CALL*)(void*, std::int32_t) PATCHBAY_NX;
     struct Face {
         patchbay_host host;
         TurnedTimers* self;
@@ -47,6 +49,10 @@ private:
     static const patchbay_host_reactor& reactor(const patchbay_host* host) {
         return *static_cast<const patchbay_host_reactor*>(
             real(host)->get_extension(real(host), PATCHBAY_HOST_REACTOR));
+    }
+    static const patchbay_host_process& process(const patchbay_host* host) {
+        return *static_cast<const patchbay_host_process*>(
+            real(host)->get_extension(real(host), PATCHBAY_HOST_PROCESS));
     }
     static const void* on_get_extension(const patchbay_host*, const char* id) noexcept {
         static constexpr patchbay_host_reactor table = {
@@ -67,6 +73,17 @@ private:
             [](const patchbay_host* host, void* ctx, Posted fn) noexcept {
                 return reactor(host).post(real(host), ctx, fn);
             }};
+        static constexpr patchbay_host_process processes = {
+            sizeof(patchbay_host_process), 0,
+            [](const patchbay_host* host, const patchbay_process_params* params, void* ctx,
+               Started started, Exited exited, patchbay_process* out,
+               patchbay_error* error) noexcept {
+                return process(host).spawn(real(host), params, ctx, started, exited, out, error);
+            },
+            [](const patchbay_host* host, patchbay_op op, std::uint32_t grace_ms) noexcept {
+                process(host).stop(real(host), op, grace_ms);
+            }};
+        if (std::string_view(id) == PATCHBAY_HOST_PROCESS) return &processes;
         return std::string_view(id) == PATCHBAY_HOST_REACTOR ? &table : nullptr;
     }
     static void on_log(const patchbay_host* host, std::int32_t level, patchbay_str text,

@@ -45,7 +45,6 @@ pn::StreamSocket connect_to(const Endpoint::Addresses& addresses, const std::str
             const int number = error.code();
             why = number > 0 ? std::strerror(number) : words_of(error);
         }
-        fuse.disarm();
         if (fuse.blown()) throw Trouble(PATCHBAY_E_CANCELLED, "cancelled", false);
     }
     const auto last = addresses.empty() ? name : addresses.back().toString();

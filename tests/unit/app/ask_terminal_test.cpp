@@ -158,7 +158,7 @@ private:
         bool answered = false;
         asker.ask_line("", "paste it here", [&](const std::optional<std::string>&) {
             terminal.type("\x03");
-            answered = true;
+            return answered = true;
         });
         terminal.type("garbage\n");
         if (!loop.run_until([&] { return answered; }, core::Clock::now() + 30s)) ::_exit(1);
@@ -181,8 +181,12 @@ TEST(AskTerminal, AnInterruptRightBehindAnAnswerIsHeard) {
         terminal.type("half an answer");
         terminal.wait_for_echo("half an answer");
         first = line;
+        return true;
     });
-    asker.ask_line("", "two", [&](const std::optional<std::string>& line) { second = line; });
+    asker.ask_line("", "two", [&](const std::optional<std::string>& line) {
+        second = line;
+        return true;
+    });
     terminal.type("mine\n");
     if (!loop.run_until([&] { return first.has_value(); }, core::Clock::now() + 30s)) ::_exit(1);
     terminal.type("yours\n");
@@ -397,14 +401,17 @@ TEST(AskTerminal, ShowsTheChoicesAndTakesNothingElse) {
     std::string heard;
     const auto id = child.asker.ask_line("heading", "prompt", [&](std::optional<std::string> line) {
         heard = line ? *line : "nothing";
+        return true;
     });
     if (id == 0 || !heard.empty()) ::_exit(1);
     child.type("a line\n");
     if (!child.wait([&] { return !heard.empty(); })) ::_exit(2);
     if (heard != "a line") ::_exit(3);
     heard.clear();
-    child.asker.ask_line(
-        "", "again", [&](std::optional<std::string> line) { heard = line ? *line : "nothing"; });
+    child.asker.ask_line("", "again", [&](std::optional<std::string> line) {
+        heard = line ? *line : "nothing";
+        return true;
+    });
     child.end_input();
     if (!child.wait([&] { return !heard.empty(); })) ::_exit(4);
     ::_exit(heard == "nothing" ? 0 : 5);
@@ -414,12 +421,37 @@ TEST(AskTerminal, TakesALineAsItIsAndTheEndForNone) {
     EXPECT_EXIT(ask_for_a_line(), ::testing::ExitedWithCode(0), "^heading\nprompt\nagain\n$");
 }
 
+[[noreturn]] void ask_until_a_line_will_do() {
+    AskingChild child;
+    std::string heard, second;
+    child.asker.ask_line("heading", "prompt", [&](std::optional<std::string> line) {
+        heard += line ? *line + ";" : "nothing";
+        return line == "right";
+    });
+    bool begun = false;
+    child.loop.defer([&] { begun = true; });
+    if (!child.wait([&] { return begun; })) ::_exit(4);
+    child.ask("two", second);
+    child.type("wrong\n\nright\nahead\n");
+    if (!child.wait([&] { return heard.ends_with("right;"); })) ::_exit(1);
+    if (heard != "wrong;;right;") ::_exit(2);
+    child.end_input();
+    ::_exit(child.wait([&] { return !second.empty(); }) ? 0 : 3);
+}
+
+TEST(AskTerminal, ALineBehindOneThatWillNotDoIsReadAsWell) {
+    EXPECT_EXIT(ask_until_a_line_will_do(), ::testing::ExitedWithCode(0),
+                "^heading\nprompt\nprompt\nprompt\n");
+}
+
 [[noreturn]] void withdraw_a_line() {
     AskingChild child;
     std::string heard, second;
     bool begun = false;
-    const auto id = child.asker.ask_line("heading", "prompt",
-                                         [&](std::optional<std::string>) { heard = "heard"; });
+    const auto id = child.asker.ask_line("heading", "prompt", [&](std::optional<std::string>) {
+        heard = "heard";
+        return true;
+    });
     child.ask("two", second);
     child.loop.defer([&] { begun = true; });
     if (!child.wait([&] { return begun; })) ::_exit(1);

@@ -39,5 +39,25 @@ TEST(ServerAuth, OffersNearNamesAsLongAsTheEffortOfALoadLasts) {
     EXPECT_LE(offered, core::Effort::kOneHint / (4000 * 22) + 1);
 }
 
+TEST(ServerAuth, SignsInWhereTheConfigurationSaysHowBeforeAnybodyAsks) {
+    core::Loop loop;
+    plugin::SearchOptions options;
+    options.built_in = false;
+    plugin::Catalogue plugins(loop, options);
+    const auth::SecretStore secrets(loop, "/nowhere", nullptr);
+    const config::Environment environment;
+    config::Config config;
+    const ServerAuth auth(config, plugins, secrets, environment);
+    config::Server server;
+    server.id = "web";
+    server.settings["url"] = "https://mcp.example/";
+    EXPECT_FALSE(auth.choice(server)) << "no plugin signs in";
+    server.oauth["client_id"] = "ours";
+    const auto choice = auth.choice(server);
+    ASSERT_TRUE(choice) << "and that there is none is to be told";
+    EXPECT_EQ(choice->name, "oauth");
+    EXPECT_TRUE(choice->ahead);
+}
+
 }  // namespace
 }  // namespace patchbay::app

@@ -31,7 +31,10 @@ public:
         return Error{ErrorCode::Unavailable, "no display"};
     }
     // As if a line had come later.
-    void say(std::optional<std::string> line) { std::exchange(answer, {})(std::move(line)); }
+    void say(std::optional<std::string> line) {
+        auto asking = std::exchange(answer, {});
+        if (!asking(std::move(line))) answer = std::move(asking);
+    }
 
     Presence presence_ = Presence::Ready;
     bool browser = true, withdrawn = false;

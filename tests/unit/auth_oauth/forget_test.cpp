@@ -33,6 +33,17 @@ TEST_F(SignIn, is_forgotten_though_the_revocation_fails) {
     EXPECT_THAT(host.logged, HasSubstr("not revoked"));
 }
 
+TEST_F(SignIn, is_forgotten_and_a_person_told_that_the_server_did_not_revoke_it) {
+    host.store["docs"] = record("");
+    host.pages["https://as.example/revoke"] = [](const Asked&) { return Answer{500, "", {}}; };
+    Method method(host);
+    method.forget();
+    host.run();
+    EXPECT_EQ(host.store["docs"], "");
+    EXPECT_THAT(host.logged, HasSubstr("erased but not revoked: https://as.example/revoke: the "
+                                       "authorization server answered 500"));
+}
+
 TEST_F(SignIn, is_forgotten_with_the_access_token_when_there_is_no_other) {
     host.store["docs"] = record(R"("refresh_token":"")");
     Method method(host);
@@ -55,7 +66,8 @@ TEST_F(SignIn, is_forgotten_by_the_renewable_token_first) {
 
 TEST_F(SignIn, is_forgotten_where_nothing_can_be_revoked) {
     for (const auto& before :
-         {record(R"("revocation_endpoint":null)"), std::string("{broken"), std::string()}) {
+         {std::string("{broken"), std::string(), record(R"("revocation_endpoint":null)")}) {
+        EXPECT_EQ(host.logged, "") << "what was no login";
         host.store["docs"] = before;
         Method method(host);
         method.forget();
@@ -63,7 +75,7 @@ TEST_F(SignIn, is_forgotten_where_nothing_can_be_revoked) {
         EXPECT_EQ(host.store["docs"], "");
         EXPECT_TRUE(host.asked.empty());
     }
-    EXPECT_EQ(host.logged, "");
+    EXPECT_THAT(host.logged, HasSubstr("names no way to revoke its tokens"));
 }
 
 TEST_F(SignIn, is_forgotten_though_the_store_never_took_it) {

@@ -313,6 +313,21 @@ TEST(ConfigMerge, FoldersOfCursorAreThoseOfItsFile) {
                                   "variable write \"${MY_TOKEN}\"")));
 }
 
+TEST(ConfigMerge, AFileInTheFolderOfVsCodeIsVsCodesWithoutInputsToo) {
+    const auto command = [](const char* text, const char* file) {
+        std::vector<Fragment> one;
+        one.push_back(read_fragment(text, Format::Json, {Scope::User, 0, file}));
+        return merge(std::move(one)).servers.at(0).settings.at("command");
+    };
+    const char* const servers = R"({"servers": {"x": {"command": "${workspaceFolder}/x"}}})";
+    EXPECT_EQ(command(servers, "/w/.vscode/mcp.json"), "/w/x");
+    EXPECT_EQ(command(R"({"mcp": {"servers": {"x": {"command": "${workspaceFolder}/x"}}}})",
+                      "/w/.vscode/settings.json"),
+              "/w/x");
+    for (const char* other : {"/w/.vscode.json", "/w/vscode/mcp.json", "mcp.json"})
+        EXPECT_EQ(command(servers, other), "${workspaceFolder}/x") << other;
+}
+
 TEST(ConfigMerge, AMistakeSaysWhatWasFound) {
     EXPECT_THAT(
         all(of_user("[servers.x]\ncommand = ''\n").diagnostics),

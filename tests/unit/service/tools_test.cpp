@@ -167,6 +167,9 @@ TEST_F(Tools, ThatNoServerCanHaveSayWhoseTheyWouldBe) {
     EXPECT_THAT(no_server_for(known(), "zzz*").message,
                 HasSubstr("no server's tools can match \"zzz*\""));
     EXPECT_THAT(servers_meant("mcp__git__*", {"git", "github"}), ElementsAre("git"));
+    EXPECT_THAT(servers_meant("mcp__Git__log", {"git", "github"}), ElementsAre("git"));
+    EXPECT_THAT(servers_meant("mcp__gi", {"git", "github", "x"}), ElementsAre("git", "github"));
+    EXPECT_THAT(servers_meant("mcp__gti__log", {"git", "github"}), ElementsAre());
     EXPECT_THAT(servers_meant("anything", {"git", "github"}), ElementsAre("git", "github"))
         << "it may stand in a description";
 }
