@@ -1,13 +1,10 @@
 #include "net/engine.hpp"
 
 #include "net/redirect.hpp"
-#include "net/workers.hpp"
-
-#include <Poco/Exception.h>
+#include "net/trouble_of.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <system_error>
 #include <utility>
 
 namespace patchbay::net {
@@ -22,25 +19,6 @@ constexpr std::size_t kBytesAStep = 64u << 10;   // of one of them, then others 
 const HeaderList kNoSecrets;
 
 using Turn = transport::ChannelCore::Turn;
-
-// What `work` throws, as trouble; PATCHBAY_OK: nothing.
-template <class Work>
-Trouble trouble_of(Work work) {
-    try {
-        work();
-        return {PATCHBAY_OK, {}};
-    } catch (const Trouble& caught) {
-        return caught;
-    } catch (const sdk::Failure& failure) {
-        return {failure.code(), failure.what()};
-    } catch (const Poco::Exception& error) {
-        return {PATCHBAY_E_IO, error.displayText()};
-    } catch (const std::exception& error) {
-        return {PATCHBAY_E_INTERNAL, error.what()};
-    } catch (...) {
-        return {PATCHBAY_E_INTERNAL, "unknown exception"};
-    }
-}
 
 }  // namespace
 
@@ -58,11 +36,10 @@ void Task::vouch() {
 Engine::Engine(transport::ChannelCore& core, Workers& pool, const Endpoint& endpoint,
                EngineOwner* owner, Patience patience)
     : core_(core),
-      pool_(pool),
-      endpoint_(endpoint),
       owner_(owner),
       patience_(patience),
-      limits_(core, [this] { guard([this] { look_at_limits(); }); }) {}
+      limits_(core, [this] { guard([this] { look_at_limits(); }); }),
+      dialers_(core, pool, endpoint, *this) {}
 Engine::~Engine() = default;
 
 // The edge of the core with our words for what Poco throws.
@@ -156,11 +133,7 @@ void Engine::ask(const TaskPtr& task) {
     task->reused_ = line != nullptr;
     if (line) return begin(task, std::move(line));
     task->phase_ = Task::Phase::Asking;
-    dialing_.push_back(task);
-    if (workers_ == kWorkers) return;
-    ++workers_;
-    core_.departed();
-    core_.after_turn([this] { hire(); });
+    dialers_.add(task, task->url, task->fuse_);
 }
 
 void Engine::begin(const TaskPtr& task, LinePtr line) {
@@ -184,52 +157,16 @@ void Engine::begin(const TaskPtr& task, LinePtr line) {
     finish(task, &trouble);
 }
 
-// ---- connecting
-
-void Engine::hire() {
-    const auto trouble = trouble_of([this] { pool_.run([this] { work(); }); });
-    if (trouble.code == PATCHBAY_OK) return;
-    core_.enter("an exchange", [this, &trouble] {
-        --workers_;
-        core_.arrived();
-        if (workers_ > 0) return;
-        const Trouble told(PATCHBAY_E_LIMIT, "no thread can be started: " + trouble.text, false);
-        for (const auto& task : std::exchange(dialing_, {})) finish(task, &told);
-    });
-}
-
-void Engine::work() {
-    for (;;) {
-        TaskPtr task;
-        {
-            const Turn turn(core_);
-            if (dialing_.empty()) {
-                --workers_;
-                core_.arrived();
-                return;  // the end of this turn may be the end of the channel, and of `this`
-            }
-            task = std::move(dialing_.front());
-            dialing_.pop_front();
-        }
-        connect(task);
-    }
-}
-
-void Engine::connect(const TaskPtr& task) {
+// The connection closes behind the end of its task, which may have its fuse on it.
+void Engine::dialed(const TaskPtr& task, Dialed* dialed, Trouble trouble) {
     LinePtr line;
-    auto trouble = trouble_of([&] {
-        line = std::make_unique<Line>(*this, dial(endpoint_, task->url, task->fuse_), task->url);
-    });
-    core_.enter("a new connection", [&] {
-        if (task->fuse_.blown())
-            trouble = Trouble(PATCHBAY_E_CANCELLED, "cancelled", false);
-        else if (line && !core_.watch(line->connection.fd(), line->events, line.get(), on_ready,
-                                      line->watch))
-            trouble = Trouble(PATCHBAY_E_IO, "the host cannot watch the connection", false);
-        if (trouble.code == PATCHBAY_OK) return begin(task, std::move(line));
-        trouble.sent = false;
-        finish(task, &trouble);
-    });
+    if (dialed) {
+        line = std::make_unique<Line>(*this, std::move(*dialed), task->url);
+        if (core_.watch(line->connection.fd(), line->events, line.get(), on_ready, line->watch))
+            return begin(task, std::move(line));
+        trouble = Trouble(PATCHBAY_E_IO, "the host cannot watch the connection", false);
+    }
+    finish(task, &trouble);
 }
 
 // ---- answers

@@ -11,13 +11,13 @@
 //          ends the channel of the core.
 // Limits:  kConnections exchanges under way, others wait, and beyond kQueued of them or kQueuedBytes
 //          crowded() says so; about kBytesATurn of all answers in a round of the reactor, each in its
-//          turn; kWorkers that connect; kRedirects; Patience::answer for what has begun to come or to
-//          go, and a second for every 16 KiB of it.
+//          turn; kRedirects; Patience::answer for what has begun to come or to go, and a second for
+//          every 16 KiB of it.
 #pragma once
 
 #include "channel_core.hpp"
+#include "net/dialers.hpp"
 #include "net/kept_connections.hpp"
-#include "net/workers.hpp"
 #include "timer.hpp"
 
 #include <chrono>
@@ -124,9 +124,9 @@ struct Patience {
     std::chrono::milliseconds look{1000};      // how often the limits are looked at
 };
 
-class Engine {
+class Engine final : private DialersOwner {
 public:
-    static constexpr std::size_t kConnections = 64, kWorkers = 32;
+    static constexpr std::size_t kConnections = 64;
     static constexpr std::size_t kQueued = 1000, kQueuedBytes = 16u << 20;
     static constexpr unsigned kRedirects = 3;
 
@@ -161,9 +161,7 @@ private:
     void admit();
     void ask(const TaskPtr& task);
     void begin(const TaskPtr& task, LinePtr line);
-    void hire();
-    void work();
-    void connect(const TaskPtr& task);
+    void dialed(const TaskPtr& task, Dialed* dialed, Trouble trouble) override;
     void step(const TaskPtr& task);
     bool advance(const TaskPtr& task);  // true: it is over
     bool take_head(const TaskPtr& task, const Head& head);
@@ -186,18 +184,17 @@ private:
     void guard(Work work) noexcept;
 
     transport::ChannelCore& core_;
-    Workers& pool_;
-    const Endpoint& endpoint_;
     EngineOwner* const owner_;  // may be null
     const Patience patience_;
     std::unordered_set<TaskPtr> tasks_;
-    std::deque<TaskPtr> waiting_, dialing_;
+    std::deque<TaskPtr> waiting_;
     std::vector<TaskPtr> held_;    // with something to read, until resume()
     std::deque<TaskPtr> resumed_;  // with something to read, in the order of their turns
     KeptConnections kept_;
     // Looks at the tasks' limits while there are some.
     transport::Timer limits_;
-    std::size_t under_way_ = 0, workers_ = 0;
+    Dialers dialers_;
+    std::size_t under_way_ = 0;
     std::size_t waiting_bytes_ = 0;  // of the bodies in waiting_
     std::size_t unpacked_ = 0;       // bytes of answers since the last on_resumed()
     bool stopped_ = false, paused_ = false, crowded_ = false, admitting_ = false;
