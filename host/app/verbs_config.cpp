@@ -119,7 +119,7 @@ void add_config_verbs(CLI::App& app, Choice& choice) {
     config.require_subcommand(1);
     auto& show = add_verb(config, "show", "The merged configuration, secrets masked",
                           "  patchbay config show --origin");
-    show.add_flag("--origin", words->origins, "Say where every value comes from");
+    show.add_flag("--origin", words->origins, "Say where each value that is no default comes from");
     choice.on(show,
               [words](const auto& global) { return config_show_verb(global, words->origins); });
     auto& check = add_verb(config, "check", "Check all configuration, or one file",

@@ -64,6 +64,8 @@ std::optional<Level> level_from(std::string_view name);
 // nothing here; in our own words what nothing reads was meant for this host.
 enum class Words { Ours, AnotherPrograms };
 
+inline constexpr const char* kToolTimeoutVariable = "MCP_TOOL_TIMEOUT";  // in milliseconds
+
 struct Server {
     std::string id;
     Place place;
@@ -84,7 +86,7 @@ struct Server {
     std::chrono::milliseconds startup_timeout{60'000};
     std::chrono::milliseconds request_timeout{30'000};
     std::chrono::milliseconds tool_timeout{
-        97'200'000};  // 27 h; MCP_TOOL_TIMEOUT changes the default
+        97'200'000};  // 27 h; kToolTimeoutVariable changes the default
 
     // What set them, for whoever waited so long.
     const char* startup_timeout_from = "startup_timeout_sec";

@@ -17,11 +17,11 @@ namespace {
 void take_tool_timeout(const Environment& environment, const std::string& closed_by,
                        MergeDefaults& defaults, std::vector<Diagnostic>& diagnostics) {
     const auto text =
-        environment.variable ? environment.variable("MCP_TOOL_TIMEOUT") : std::nullopt;
+        environment.variable ? environment.variable(kToolTimeoutVariable) : std::nullopt;
     if (!text || text->empty()) return;
     const auto warn = [&](std::string message) {
         diagnostics.push_back({Severity::Warning,
-                               {Scope::Session, "MCP_TOOL_TIMEOUT", 0, 0},
+                               {Scope::Session, kToolTimeoutVariable, 0, 0},
                                std::move(message),
                                {}});
     };
@@ -31,7 +31,7 @@ void take_tool_timeout(const Environment& environment, const std::string& closed
     if (error != std::errc() || end != text->data() + text->size() || ms < 1 || ms > 31'622'400'000)
         return warn("ignored \"" + core::printable(*text, 40) +
                     "\"; expected milliseconds from 1 to 31622400000");
-    defaults = {std::chrono::milliseconds(ms), "MCP_TOOL_TIMEOUT"};
+    defaults = {std::chrono::milliseconds(ms), kToolTimeoutVariable};
 }
 
 // A folder that is named by a relative path is beside the file that names it.

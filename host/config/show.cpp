@@ -217,6 +217,10 @@ json::value to_json(const Config& config, bool with_origins) {
     if (with_origins) {
         auto& origins = out["origins"].emplace_object();
         for (const auto& [key, place] : config.origins) origins[key] = place_json(place);
+        for (const auto& server : config.servers)
+            if (std::string_view(server.tool_timeout_from) == kToolTimeoutVariable)
+                origins["servers." + server.id + ".tool_timeout_sec"] =
+                    place_json({Scope::Session, kToolTimeoutVariable, 0, 0});
     }
     return out;
 }

@@ -37,6 +37,11 @@ TEST(ConfigOnTheCommandLine, ShowTellsTheOriginOfAValue) {
     EXPECT_EQ(origin.at("scope"), "project");
     EXPECT_EQ(origin.at("file"), json::value(file));
     EXPECT_EQ(origin.at("line"), 2);
+    EXPECT_FALSE(shown.at("origins").as_object().contains("servers.a.tool_timeout_sec"));
+    home.environment["MCP_TOOL_TIMEOUT"] = "1000";
+    EXPECT_THAT(home.run({"config", "show", "--origin", "--json"}).out,
+                HasSubstr("\"servers.a.tool_timeout_sec\":{\"scope\":\"session\",\"file\":"
+                          "\"MCP_TOOL_TIMEOUT\""));
 }
 
 TEST(ConfigOnTheCommandLine, PathsTellEveryPlaceAndWhatWasFound) {
