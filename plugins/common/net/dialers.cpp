@@ -54,6 +54,7 @@ void Dialers::connect(const Job& job) {
         if (blown) trouble = Trouble(PATCHBAY_E_CANCELLED, "cancelled");
         trouble.sent = false;
         owner_.dialed(job.task, dialed && !blown ? &*dialed : nullptr, trouble);
+        dialed.reset();  // Poco's sockets are shared, not moved: the reactor may close its own now
     });
 }
 
