@@ -1,7 +1,7 @@
 // `patchbay batch`: JSON Lines in, JSON Lines out, many requests in flight over one set of
 // connections. The format is told in BATCH.md.
 //
-// Lines come in by BatchInput, BatchOperations carries each out, BatchOutput writes what came of it;
+// Lines come in by LineInput, BatchOperations carries each out, BatchOutput writes what came of it;
 // here is the order of all that: how many at once, barriers, interruptions, the end.
 //
 // Borrows the session and the descriptor.
@@ -13,10 +13,10 @@
 #pragma once
 
 #include "app/batch_in_flight.hpp"
-#include "app/batch_input.hpp"
 #include "app/batch_operations.hpp"
 #include "app/batch_output.hpp"
 #include "app/batch_waits.hpp"
+#include "app/line_input.hpp"
 #include "app/session.hpp"
 #include "core/timer.hpp"
 
@@ -42,7 +42,7 @@ private:
     void advance();  // what became possible: more lines, the barrier, the end
 
     Session& session_;
-    BatchInput input_;
+    LineInput input_;
     BatchOutput output_;
     BatchInFlight in_flight_;
     BatchWaits waits_;

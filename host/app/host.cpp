@@ -267,6 +267,9 @@ plugin::Catalogue& Host::plugins() {
 connection::ConnectionPool& Host::connections() {
     return *impl_->connections;
 }
+catalogue::Catalogue& Host::catalogue() {
+    return impl_->catalogue;
+}
 router::Router& Host::router() {
     return *impl_->router;
 }

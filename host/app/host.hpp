@@ -68,6 +68,7 @@ public:
     plugin::Catalogue& plugins();
     connection::ConnectionPool& connections();
     router::Router& router();
+    catalogue::Catalogue& catalogue();
 
     // What operations stand on: statuses, and why there is no server of a name.
     const service::Servers& servers() const;

@@ -10,7 +10,7 @@ void Catalogue::publish(const std::string& server, std::shared_ptr<const Listing
                            (place->whole || place->tools.size() > listing->tools.size());
     if (says_more) return;
     place = std::move(listing);
-    ++version_;
+    changed();
 }
 
 void Catalogue::redefine(std::string_view server, std::string_view definition) {
@@ -22,7 +22,12 @@ void Catalogue::forget(std::string_view server) {
     const auto found = listings_.find(server);
     if (found == listings_.end()) return;
     listings_.erase(found);
+    changed();
+}
+
+void Catalogue::changed() {
     ++version_;
+    for (auto* watcher : watchers_) watcher->on_published();
 }
 
 }  // namespace patchbay::catalogue

@@ -25,6 +25,15 @@ struct Listing {
     bool whole = true;                  // false: the list broke off, and there may be more
 };
 
+// Hears that listings() is another one.
+class Watcher {
+public:
+    virtual void on_published() = 0;
+
+protected:
+    ~Watcher() = default;
+};
+
 class Catalogue {
 public:
     using Listings = std::map<std::string, std::shared_ptr<const Listing>, std::less<>>;
@@ -41,9 +50,16 @@ public:
     // anew.
     std::uint64_t version() const { return version_; }
 
+    // Told in the same turn, and is to read no sooner than in the next one.
+    void watch(Watcher& watcher) { watchers_.push_back(&watcher); }
+    void unwatch(Watcher& watcher) { std::erase(watchers_, &watcher); }
+
 private:
+    void changed();
+
     Listings listings_;
     std::uint64_t version_ = 0;
+    std::vector<Watcher*> watchers_;
 };
 
 }  // namespace patchbay::catalogue

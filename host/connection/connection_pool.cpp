@@ -103,6 +103,10 @@ void ConnectionPool::on_leaving(Caller& caller) {
     for (auto* leaving : departures_.all()) leaving->release(number);
 }
 
+void ConnectionPool::offer(boost::json::object capabilities) {
+    context_.terms.identity.capabilities = std::move(capabilities);
+}
+
 core::Loop& ConnectionPool::loop() const {
     return context_.loop;
 }

@@ -50,6 +50,9 @@ public:
     void connect(const Caller& caller, std::vector<std::string> servers,
                  std::function<void()> settled);
 
+    // What every server is told from its next handshake on that its clients can do.
+    void offer(boost::json::object capabilities);
+
     core::Loop& loop() const;              // the one all of them run on
     const core::Limits& limits() const;    // as they have them
     std::vector<std::string> ids() const;  // sorted

@@ -201,6 +201,13 @@ std::optional<std::int64_t> integer_in(const json::object* object, std::string_v
     return value ? integer_of(*value) : std::nullopt;
 }
 
+json::value plain_number(double number) {
+    constexpr double kExact = 9007199254740992.0;  // 2^53
+    if (std::abs(number) <= kExact && number == std::floor(number))
+        return static_cast<std::int64_t>(number);
+    return number;
+}
+
 json::value sorted_by_key(const json::value& value) {
     if (const auto* array = value.if_array()) {
         json::array copy;

@@ -56,6 +56,9 @@ std::optional<double> number_in(const boost::json::object* object, std::string_v
 // Numbers without a fraction that an int64 can hold, however they were written: 1, 1.0, 1e3.
 std::optional<std::int64_t> integer_in(const boost::json::object* object, std::string_view key);
 
+// As people write it where it is whole: Boost.JSON writes every double as 1E0.
+boost::json::value plain_number(double number);
+
 // The same value, whatever order its members were written in: for digests of what has no order.
 boost::json::value sorted_by_key(const boost::json::value& value);
 

@@ -12,6 +12,8 @@ const char* name_of(Principal::Kind kind) {
             return "batch";
         case Principal::Kind::Embedder:
             return "embedder";
+        case Principal::Kind::Client:
+            return "client";
     }
     return "person";
 }

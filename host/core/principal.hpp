@@ -14,7 +14,7 @@ enum class Trust {
 };
 
 struct Principal {
-    enum class Kind { Person, Batch, Embedder };
+    enum class Kind { Person, Batch, Embedder, Client };
     Kind kind = Kind::Person;
     std::string id{};    // tells it from others of its kind; empty: there is but one
     std::string name{};  // as people know it

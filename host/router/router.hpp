@@ -43,7 +43,7 @@ struct ServerRequest {
     std::string method;  // resources/read, prompts/get, completion/complete, ...
     protocol::Params params;
     std::chrono::milliseconds timeout{0};  // as that of a Call
-    connection::ProgressHandler on_progress;
+    connection::ProgressHandler on_progress = {};
     std::optional<core::Clock::time_point> begun = {};  // of the time-out; unset: now
 };
 

@@ -1,5 +1,4 @@
-// The lines of a batch as they come from a terminal, a pipe or a file, read no faster than they are
-// taken.
+// Lines of JSON as they come from a terminal, a pipe or a file, read no faster than they are taken.
 //
 // Owns:    the watch of the descriptor. Borrows the loop and the descriptor, whose flags it puts
 //          back: stdin may be shared with the shell.
@@ -18,18 +17,21 @@
 
 namespace patchbay::app {
 
-class BatchInput {
+class LineInput {
 public:
     static constexpr std::size_t kLineBytes = 16u << 20;
 
-    BatchInput(core::Loop& loop, int fd);
-    ~BatchInput();
-    BatchInput(const BatchInput&) = delete;
+    // What becomes of the rest behind a line that is too long.
+    enum class Overlong { Ends, IsSkipped };
+
+    LineInput(core::Loop& loop, int fd, Overlong overlong = Overlong::Ends);
+    ~LineInput();
+    LineInput(const LineInput&) = delete;
 
     // `arrived`: there may be another line, or the end.
     void begin(std::function<void()> arrived);
     // The next whole line, good until the loop goes on; none: it has not come yet. One that is too
-    // long is an error, and the last.
+    // long is an error.
     std::optional<Result<std::string_view>> next();
     std::size_t line_number() const { return line_number_; }  // of the one that was taken last
     void pause(bool paused);                                  // nothing more is read meanwhile
@@ -47,6 +49,8 @@ private:
     core::Loop& loop_;
     int fd_;
     int flags_;
+    const Overlong overlong_;
+    bool skipping_ = false;  // the rest of a line that was too long
     std::function<void()> arrived_;
     core::Loop::WatchId watch_ = 0;
     bool paused_ = false, ended_ = false, failed_ = false;

@@ -1,4 +1,4 @@
-#include "app/batch_input.hpp"
+#include "app/line_input.hpp"
 
 #include "app/batch_request.hpp"
 #include "app/output.hpp"
@@ -12,15 +12,15 @@
 
 namespace patchbay::app {
 
-BatchInput::BatchInput(core::Loop& loop, int fd)
-    : loop_(loop), fd_(fd), flags_(::fcntl(fd, F_GETFL)) {}
+LineInput::LineInput(core::Loop& loop, int fd, Overlong overlong)
+    : loop_(loop), fd_(fd), flags_(::fcntl(fd, F_GETFL)), overlong_(overlong) {}
 
-BatchInput::~BatchInput() {
+LineInput::~LineInput() {
     if (watch_) loop_.unwatch(watch_);
     ::fcntl(fd_, F_SETFL, flags_);
 }
 
-void BatchInput::begin(std::function<void()> arrived) {
+void LineInput::begin(std::function<void()> arrived) {
     arrived_ = std::move(arrived);
     if (auto watched = loop_.watch(fd_, core::Loop::kReadable, [this](unsigned) { read(); }))
         watch_ = *watched;
@@ -29,11 +29,11 @@ void BatchInput::begin(std::function<void()> arrived) {
 
 // A file, or /dev/null, is always readable and cannot be watched (epoll_ctl(2), EPERM): it is read a
 // piece a turn of the loop, so that answers are taken in between.
-void BatchInput::read_later() {
+void LineInput::read_later() {
     if (!watch_ && !paused_ && !ended_) loop_.defer([this] { read(); });
 }
 
-void BatchInput::read() {
+void LineInput::read() {
     if (paused_ || ended_) return;
     buffer_.erase(0, taken_);
     scanned_ -= std::exchange(taken_, 0);
@@ -51,27 +51,35 @@ void BatchInput::read() {
 }
 
 // The last line may lack its end.
-void BatchInput::end() {
+void LineInput::end() {
     ended_ = true;
     if (watch_) loop_.unwatch(std::exchange(watch_, 0));
     if (taken_ < buffer_.size() && buffer_.back() != '\n') buffer_ += '\n';
 }
 
-void BatchInput::fail(const std::string& why) {
+void LineInput::fail(const std::string& why) {
     say("error: cannot read the requests: " + why);
     failed_ = true;
     end();
 }
 
 // A long line that arrives in many pieces is searched once, and not with every piece.
-std::optional<Result<std::string_view>> BatchInput::next() {
+std::optional<Result<std::string_view>> LineInput::next() {
     const auto newline = buffer_.find('\n', scanned_);
     scanned_ = std::min(newline, buffer_.size());
+    if (skipping_) {
+        skipping_ = newline == std::string::npos;
+        taken_ = scanned_ = skipping_ ? buffer_.size() : newline + 1;
+        return skipping_ ? std::nullopt : next();
+    }
     if (scanned_ - taken_ > kLineBytes) {
-        ++line_number_;
+        const auto name = name_of_line(++line_number_) + " is over 16 MiB; ";
+        if (overlong_ == Overlong::IsSkipped) {
+            skipping_ = true;
+            return Error{ErrorCode::Limit, name + "it is passed over"};
+        }
         stop();
-        return Error{ErrorCode::Limit,
-                     name_of_line(line_number_) + " is over 16 MiB; nothing more is read"};
+        return Error{ErrorCode::Limit, name + "nothing more is read"};
     }
     if (newline == std::string::npos) return {};
     ++line_number_;
@@ -80,13 +88,13 @@ std::optional<Result<std::string_view>> BatchInput::next() {
     return line;
 }
 
-void BatchInput::pause(bool paused) {
+void LineInput::pause(bool paused) {
     if (std::exchange(paused_, paused) == paused || ended_) return;
     if (watch_) loop_.modify(watch_, paused ? 0u : unsigned{core::Loop::kReadable});
     read_later();
 }
 
-void BatchInput::stop() {
+void LineInput::stop() {
     buffer_.clear();
     taken_ = scanned_ = 0;
     end();

@@ -1,0 +1,46 @@
+// `patchbay serve`: the client that started us, on stdin and stdout. Stdout has JSON-RPC messages and
+// nothing else.
+//
+// Borrows the session.
+// Threads: [loop].
+// Errors:  a line that is no message is answered with an error; the rest goes on.
+// Limits:  LineInput and StdoutLines. While the client does not read what it was sent, nothing more is
+//          read of what it sends. Behind the end of the input what was asked may take kLastAnswers.
+// Source:  MCP basic/transports of each revision.
+#pragma once
+
+#include "app/line_input.hpp"
+#include "app/session.hpp"
+#include "app/stdout_lines.hpp"
+#include "core/lifetime.hpp"
+#include "core/timer.hpp"
+#include "gateway/client_session.hpp"
+#include "gateway/outward.hpp"
+
+#include <string>
+
+namespace patchbay::app {
+
+class StdioListener final : gateway::Outward {
+public:
+    static constexpr std::chrono::seconds kLastAnswers{2};
+
+    explicit StdioListener(Session& session);
+    int run();
+
+private:
+    void send(std::string message) override;
+    void send_event(const std::string& from, std::string message) override;
+    void advance();  // what became possible: more lines, the end
+    void end();
+
+    Session& session_;
+    LineInput input_;
+    StdoutLines output_;
+    gateway::ClientSession client_;
+    core::Timer last_answers_;
+    bool done_ = false;
+    core::Lifetime lifetime_;
+};
+
+}  // namespace patchbay::app

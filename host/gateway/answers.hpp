@@ -1,0 +1,39 @@
+// What a client gets, in the words of its era: results and errors of servers handed on as the bytes
+// they are, with what that era asks for beside them, and our own errors.
+//
+// Threads: [value]. Errors: none; the raw parts must be valid JSON.
+// Source:  MCP 2026-07-28 basic/index, server/utilities/caching; 2025-11-25 server/*.
+#pragma once
+
+#include "core/result.hpp"
+#include "protocol/versions.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace patchbay::gateway {
+
+inline constexpr std::int64_t kParseError = -32700;
+inline constexpr std::int64_t kInvalidRequest = -32600;
+inline constexpr std::int64_t kMethodNotFound = -32601;
+inline constexpr std::int64_t kInvalidParams = -32602;
+inline constexpr std::int64_t kInternalError = -32603;
+inline constexpr std::int64_t kResourceNotFound = -32002;  // legacy
+inline constexpr std::int64_t kUnsupportedVersion = -32022;
+
+// `raw_result`, an object, as the answer to a request of that method. Legacy: unchanged.
+std::string result_for(protocol::Era era, std::string_view method, std::string_view raw_result);
+// The error object that a server answered; a code that the client's era does not know becomes the
+// one that stands for it there.
+std::string error_for(protocol::Era era, std::string_view raw_error);
+
+// What could not be carried out, as the raw member `"result":...` or `"error":...`. Of a tools/call
+// what a model should read, and may do something about, is the result of the tool; the rest is an
+// error.
+std::string refusal(protocol::Era era, std::string_view method, const Error& error);
+std::string error_message(std::string_view raw_id, std::int64_t code, std::string_view message,
+                          std::string_view raw_data = {});
+std::string whole(std::string_view raw_id, std::string_view raw_result);
+
+}  // namespace patchbay::gateway

@@ -1,0 +1,104 @@
+#include "gateway/client_events.hpp"
+
+#include "core/json.hpp"
+#include "protocol/compose.hpp"
+#include "protocol/log_levels.hpp"
+
+namespace patchbay::gateway {
+namespace json = boost::json;
+
+namespace {
+
+constexpr const char* kToolsChanged = "notifications/tools/list_changed";
+constexpr const char* kUpdated = "notifications/resources/updated";
+
+std::string inside(std::string_view params) {
+    auto split = protocol::split_params(params.empty() ? "{}" : params);
+    if (!split) return {};
+    if (!split->meta.empty())
+        protocol::append_member(split->members, "_meta", "{" + split->meta + "}");
+    return std::move(split->members);
+}
+
+}  // namespace
+
+ClientEvents::ClientEvents(core::Loop& loop, catalogue::Catalogue& catalogue,
+                           ClientRequests& requests, const Offered& offered, Outward& out)
+    : catalogue_(catalogue), requests_(requests), offered_(offered), out_(out), pause_(loop) {
+    catalogue_.watch(*this);
+}
+
+ClientEvents::~ClientEvents() {
+    catalogue_.unwatch(*this);
+}
+
+// Many servers may list theirs at about the same time.
+void ClientEvents::on_published() {
+    if (pause_.running()) return;
+    pause_.start(kPause, [this] {
+        if (listed_ == 0 || listed_ == catalogue_.version()) return;
+        listed_ = catalogue_.version();
+        tell({}, kToolsChanged, {});
+    });
+}
+
+void ClientEvents::on_joined(const std::string& server, const protocol::Session& session) {
+    if (session.can("prompts")) tell(server, "notifications/prompts/list_changed", {});
+    if (session.can("resources")) tell(server, "notifications/resources/list_changed", {});
+}
+
+void ClientEvents::notify(const std::string& server, const std::string& method,
+                          std::string_view params) {
+    // Of tools the list itself says so, once we have it. A stream of ours is no stream of the client's.
+    if (method == kToolsChanged || method == "notifications/subscriptions/acknowledged") return;
+    if (method == "notifications/message") {
+        if (initialized_ || wants_to_be_logged(params))
+            out_.send_event(server, protocol::notification(method, inside(params)));
+        return;
+    }
+    const auto object = core::parse_json_object(params.empty() ? "{}" : params);
+    if (method != kUpdated || !object) return tell(server, method, inside(params));
+    const auto uri = std::string(core::text_in(&*object, "uri").value_or(""));
+    const auto known_as = offered_.uri_for_client(server, uri);
+    std::string members;
+    protocol::each_member(params, [&](const std::string& key, std::string_view value) {
+        const bool stream = key == "_meta";  // names a stream of ours, where it is there
+        if (!stream)
+            protocol::append_member(members, key,
+                                    key == "uri" ? protocol::quoted(known_as) : std::string(value));
+        return true;
+    });
+    tell(server, method, members, known_as);
+}
+
+void ClientEvents::tell(const std::string& from, const std::string& method,
+                        std::string_view members, const std::string& uri) {
+    if (initialized_) out_.send_event(from, protocol::notification(method, members));
+    for (const auto& [request, listener] : listeners_.all())
+        if (listener.acknowledged && listener.wants(method, uri))
+            out_.send_event(from, listener.message(method, members));
+}
+
+// A client of the modern era hears of what a server logs only while it has asked for that level.
+bool ClientEvents::wants_to_be_logged(std::string_view params) const {
+    const auto object = core::parse_json_object(params);
+    const auto level = object ? core::text_in(&*object, "level") : std::nullopt;
+    const auto severity = level ? protocol::log_severity(*level) : std::nullopt;
+    for (const auto number : requests_.numbers()) {
+        const auto* request = requests_.find(number);
+        const auto wanted = request->meta.log_severity;
+        if (wanted && (!severity || *severity >= *wanted)) return true;
+    }
+    return false;
+}
+
+void ClientEvents::acknowledge(RequestNumber request) {
+    auto* listener = listeners_.find(request);
+    if (!listener) return;
+    listener->acknowledged = true;
+    if (listed_ == 0) on_tools_listed();
+    out_.send(listener->message("notifications/subscriptions/acknowledged",
+                                "\"notifications\":" + json::serialize(listener->filter())));
+}
+
+}  // namespace patchbay::gateway

@@ -1,0 +1,60 @@
+// What a client is told unasked: what its servers say that is its own, in the words of its era, and
+// that a list is another one.
+//
+// Owns:    the streams that are listened to. Borrows all it is given.
+// Threads: [loop].
+// Limits:  of lists of tools that changed one word each kPause.
+// Source:  MCP server/*, "List Changed Notification"; 2026-07-28 basic/patterns/subscriptions,
+//          server/utilities/logging.
+#pragma once
+
+#include "catalogue/catalogue.hpp"
+#include "core/timer.hpp"
+#include "gateway/listeners.hpp"
+#include "gateway/offered.hpp"
+#include "gateway/outward.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace patchbay::gateway {
+
+class ClientEvents final : catalogue::Watcher {
+public:
+    static constexpr std::chrono::milliseconds kPause{250};
+
+    ClientEvents(core::Loop& loop, catalogue::Catalogue& catalogue, ClientRequests& requests,
+                 const Offered& offered, Outward& out);
+    ~ClientEvents();
+
+    // A legacy client has ended its handshake, and may be told of anything.
+    void on_initialized() { initialized_ = true; }
+    // It has been given the tools as they are now.
+    void on_tools_listed() { listed_ = catalogue_.version(); }
+    // As Caller::notify.
+    void notify(const std::string& server, const std::string& method, std::string_view params);
+    // That server has come after the lists were first given.
+    void on_joined(const std::string& server, const protocol::Session& session);
+
+    // A stream has come to be; nothing is said on it before.
+    void acknowledge(RequestNumber request);
+    Listeners& listeners() { return listeners_; }
+    const Listeners& listeners() const { return listeners_; }
+
+private:
+    void on_published() override;
+    void tell(const std::string& from, const std::string& method, std::string_view members,
+              const std::string& uri = {});
+    bool wants_to_be_logged(std::string_view params) const;
+
+    catalogue::Catalogue& catalogue_;
+    ClientRequests& requests_;
+    const Offered& offered_;
+    Outward& out_;
+    Listeners listeners_;
+    core::Timer pause_;
+    std::uint64_t listed_ = 0;  // version of the catalogue that the client knows
+    bool initialized_ = false;
+};
+
+}  // namespace patchbay::gateway

@@ -1,0 +1,40 @@
+// What servers ask of a legacy client: requests of ours to it, until it answers or nobody waits any
+// more.
+//
+// Owns:    who waits. Borrows where messages go.
+// Threads: [loop].
+// Source:  MCP 2025-11-25 client/*, basic/utilities/cancellation.
+#pragma once
+
+#include "connection/caller.hpp"
+#include "core/lifetime.hpp"
+#include "gateway/outward.hpp"
+
+#include <boost/json.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace patchbay::gateway {
+
+class ClientQuestions {
+public:
+    explicit ClientQuestions(Outward& out) : out_(out) {}
+
+    // Withdrawn, the client is told that its answer is wanted no more.
+    connection::Question ask(const std::string& method, const boost::json::object& params,
+                             connection::Caller::Answer answer);
+    // What came for one of these; of another number it is nobody's.
+    void answered(std::int64_t number, Result<boost::json::object> given);
+
+private:
+    void withdraw(std::int64_t number);
+
+    Outward& out_;
+    std::map<std::int64_t, connection::Caller::Answer> waiting_;
+    std::int64_t last_ = 0;
+    core::Lifetime lifetime_;
+};
+
+}  // namespace patchbay::gateway

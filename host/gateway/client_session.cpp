@@ -1,0 +1,394 @@
+#include "gateway/client_session.hpp"
+
+#include "core/json.hpp"
+#include "core/log.hpp"
+#include "core/text.hpp"
+#include "gateway/answers.hpp"
+#include "protocol/compose.hpp"
+
+#include <algorithm>
+
+namespace patchbay::gateway {
+namespace json = boost::json;
+using protocol::Era;
+
+namespace {
+
+constexpr std::chrono::milliseconds kFirstList{1'000};
+constexpr std::size_t kInstructionBytes = 2'048;  // of each server
+
+// What every client is told that we can do: which servers there will be, and what they can, is not
+// known when it asks.
+json::object our_capabilities(Era era) {
+    json::object capabilities{{"tools", {{"listChanged", true}}},
+                              {"prompts", {{"listChanged", true}}},
+                              {"resources", {{"listChanged", true}, {"subscribe", true}}},
+                              {"completions", json::object()},
+                              {"logging", json::object()}};
+    if (era == Era::Modern) capabilities.erase("logging");
+    return capabilities;
+}
+
+bool may_want_input(std::string_view method) {
+    return method == "tools/call" || method == "prompts/get" || method == "resources/read";
+}
+
+// Whether a client that can do that can be asked this.
+bool can_be_asked(const json::object& capabilities, std::string_view method,
+                  const json::object& params) {
+    if (method == "roots/list") return core::object_in(&capabilities, "roots") != nullptr;
+    if (method == "sampling/createMessage")
+        return core::object_in(&capabilities, "sampling") != nullptr;
+    const auto* elicitation = core::object_in(&capabilities, "elicitation");
+    if (method != "elicitation/create" || !elicitation) return false;
+    if (core::text_in(&params, "mode") == "url") return elicitation->contains("url");
+    return elicitation->empty() || elicitation->contains("form");
+}
+
+std::string raw_number(double number) {
+    return json::serialize(core::plain_number(number));
+}
+
+}  // namespace
+
+ClientSession::ClientSession(const Parts& parts, core::Principal principal,
+                             connection::Responder fallback, std::string version)
+    : Caller(parts.callers, std::move(principal)),
+      servers_(parts.servers),
+      out_(parts.out),
+      fallback_(std::move(fallback)),
+      version_(std::move(version)),
+      offered_(servers_, *this),
+      arrival_(servers_.connections(), *this, kFirstList,
+               [this](const std::string& server) { on_joined(server); }),
+      events_(servers_.connections().loop(), parts.catalogue, requests_, offered_, out_),
+      questions_(out_),
+      rounds_(servers_.connections().loop(),
+              [this](RequestNumber request) { cancel(request, "its client has not come back"); }),
+      operations_(servers_, *this, requests_, offered_, arrival_, events_, *this) {}
+
+// Nothing that ends with it is told to a client that is gone.
+ClientSession::~ClientSession() {
+    lifetime_.end();
+    for (const auto number : requests_.numbers()) cancel(number, "the client has gone");
+}
+
+void ClientSession::take(std::string_view message) {
+    const auto depth = servers_.connections().limits().json_depth;
+    const auto envelope = protocol::parse_envelope(message, depth);
+    if (!envelope) {
+        const bool json = core::parse_json(message, {.depth = depth}).has_value();
+        return out_.send(error_message({}, json ? kInvalidRequest : kParseError,
+                                       envelope.error().message));
+    }
+    switch (envelope->kind) {
+        case protocol::MessageKind::Request:
+            return take_request(*envelope);
+        case protocol::MessageKind::Notification:
+            return take_notification(*envelope);
+        case protocol::MessageKind::Result:
+        case protocol::MessageKind::Error:
+            return take_answer(*envelope);
+    }
+}
+
+void ClientSession::take_unreadable(const Error& why) {
+    out_.send(error_message({}, kParseError, why.message));
+}
+
+Result<RequestMeta> ClientSession::meta_of(const protocol::Params& params, std::string_view id) {
+    auto meta = read_meta(params.meta, servers_.connections().limits().json_depth);
+    if (meta) return meta;
+    if (meta.error().code != ErrorCode::Unsupported) {
+        out_.send(error_message(id, kInvalidParams, meta.error().message));
+        return meta;
+    }
+    const auto asked = core::parse_json_object("{" + params.meta + "}");
+    const json::object data{
+        {"supported", json::array{std::string_view(protocol::kModernVersion)}},
+        {"requested", asked ? asked->at("io.modelcontextprotocol/protocolVersion") : json::value()}};
+    out_.send(error_message(id, kUnsupportedVersion, meta.error().message, json::serialize(data)));
+    return meta;
+}
+
+void ClientSession::take_request(const protocol::Envelope& envelope) {
+    const std::string id(envelope.id);
+    if (id.front() != '"' && !envelope.number_id)
+        return out_.send(error_message({}, kInvalidRequest, "an id is a text or a whole number"));
+    if (requests_.number_of(id) != 0)
+        return out_.send(error_message(id, kInvalidRequest, "id " + core::printable(id, 80) +
+                                                                " is in flight already"));
+    const auto params = protocol::split_params(envelope.params.empty() ? "{}" : envelope.params,
+                                               servers_.connections().limits().json_depth);
+    if (!params)
+        return out_.send(
+            error_message(id, kInvalidParams, "the params: " + params.error().message));
+    if (envelope.method == "initialize") return initialize(id, *params);
+    auto meta = meta_of(*params, id);
+    if (!meta) return;
+    if (meta->era == Era::Legacy && envelope.method == "ping")
+        return out_.send(whole(id, "{}"));
+    if (meta->era == Era::Legacy && !greeted_)
+        return out_.send(error_message(
+            id, kInvalidParams,
+            "neither \"initialize\" has begun a session, nor does the request's _meta name its "
+            "revision (\"io.modelcontextprotocol/protocolVersion\")"));
+    if (requests_.size() >= ClientRequests::kMost)
+        return out_.send(error_message(id, kInternalError,
+                                       "over " + std::to_string(ClientRequests::kMost) +
+                                           " requests are in flight; wait for some of them"));
+    begin({id, envelope.method, std::move(*meta)}, *params);
+}
+
+void ClientSession::begin(ClientRequest request, const protocol::Params& params) {
+    if (request.modern()) {
+        use_capabilities(request.meta.capabilities);
+        arrival_.begin();
+        if (request.method == "server/discover")
+            return out_.send(whole(request.id, result_for(Era::Modern, request.method,
+                                                          discovered())));
+        if (resume(request, params)) return;
+        if (may_want_input(request.method)) request.subject = params.members;
+    }
+    const auto number = requests_.add(std::move(request));
+    if (operations_.start(number, params)) return;
+    const auto unknown = requests_.take(number);
+    out_.send(error_message(unknown->id, kMethodNotFound,
+                            "no method \"" + core::printable(unknown->method, 80) + "\""));
+}
+
+void ClientSession::initialize(const std::string& id, const protocol::Params& params) {
+    const auto object = core::parse_json_object("{" + params.members + "}");
+    const auto* members = object ? &*object : nullptr;
+    const auto asked = core::text_in(members, "protocolVersion");
+    if (!asked)
+        return out_.send(
+            error_message(id, kInvalidParams, "initialize needs \"protocolVersion\", a text"));
+    const bool known = protocol::speaks(*asked) && protocol::era_of(*asked) == Era::Legacy;
+    if (const auto* told = core::object_in(members, "capabilities")) capabilities_ = *told;
+    greeted_ = true;
+    use_capabilities(capabilities_);
+    json::object result{
+        {"protocolVersion", known ? *asked : std::string_view(protocol::kLegacyVersion)},
+        {"capabilities", our_capabilities(Era::Legacy)},
+        {"serverInfo", {{"name", "patchbay"}, {"title", "Patchbay"}, {"version", version_}}}};
+    if (const auto text = instructions(); !text.empty()) result["instructions"] = text;
+    out_.send(whole(id, json::serialize(result)));
+    arrival_.begin();
+}
+
+std::string ClientSession::discovered() const {
+    json::object result{
+        {"supportedVersions", json::array{std::string_view(protocol::kModernVersion)}},
+        {"capabilities", our_capabilities(Era::Modern)},
+        {"_meta",
+         {{"io.modelcontextprotocol/serverInfo",
+           {{"name", "patchbay"}, {"title", "Patchbay"}, {"version", version_}}}}}};
+    if (const auto text = instructions(); !text.empty()) result["instructions"] = text;
+    return json::serialize(result);
+}
+
+// Of the servers that are there by now, each under its name.
+std::string ClientSession::instructions() const {
+    std::string all;
+    for (const auto& id : servers_.connections().ids()) {
+        const auto* held = servers_.connections().held(id, number());
+        const auto* session = held ? held->session() : nullptr;
+        if (!session || session->instructions.empty()) continue;
+        all += (all.empty() ? "" : "\n\n") + ("## " + id + "\n");
+        all += core::utf8_prefix(session->instructions, kInstructionBytes);
+    }
+    return all;
+}
+
+// What servers are told of their client, before the first of them is greeted: of several clients'
+// worth of requests the first one says it.
+void ClientSession::use_capabilities(const json::object& capabilities) {
+    if (std::exchange(offered_any_, true)) return;
+    auto offered = connection::capabilities_of(servers_.config().client);
+    for (const auto* each : {"roots", "sampling", "elicitation"})
+        if (const auto* told = core::object_in(&capabilities, each)) offered[each] = *told;
+    servers_.connections().offer(std::move(offered));
+}
+
+void ClientSession::take_notification(const protocol::Envelope& envelope) {
+    if (envelope.method == "notifications/initialized") return events_.on_initialized();
+    if (envelope.method == "notifications/roots/list_changed") {
+        for (const auto& id : servers_.connections().ids())
+            if (servers_.connections().held(id, number()))
+                if (const auto held = servers_.connections().lease(id, *this))
+                    held->get().notify(envelope.method, {});
+        return;
+    }
+    if (envelope.method != "notifications/cancelled") return;
+    const auto members = protocol::split_params(envelope.params.empty() ? "{}" : envelope.params);
+    if (!members) return;
+    const auto id = protocol::raw_member(members->members, "requestId");
+    const auto reason = core::parse_json(protocol::raw_member(members->members, "reason"));
+    const auto text = reason ? core::text_of(*reason) : std::nullopt;
+    cancel(requests_.number_of(id), std::string(text.value_or("")));
+}
+
+void ClientSession::cancel(RequestNumber number, const std::string& reason) {
+    const auto request = requests_.take(number);
+    if (!request) return;
+    rounds_.end(number);
+    operations_.stop(*request, number, reason);
+}
+
+void ClientSession::take_answer(const protocol::Envelope& envelope) {
+    const auto number = envelope.number_id.value_or(0);
+    if (envelope.kind == protocol::MessageKind::Error) {
+        const auto error = protocol::parse_rpc_error(envelope.error);
+        return questions_.answered(
+            number, Error{ErrorCode::Denied, error ? error->message : "the client refused"});
+    }
+    questions_.answered(number, core::parse_json_object(envelope.result));
+}
+
+// A request that answers what its server wanted to know; it belongs to the one that was ended for that.
+bool ClientSession::resume(const ClientRequest& again, const protocol::Params& params) {
+    const auto raw = protocol::raw_member(params.members, "requestState");
+    if (raw.empty()) return false;
+    const auto state = core::parse_json(raw);
+    const auto number = rounds_.resume(std::string(state ? core::text_of(*state).value_or("") : ""));
+    const auto* waiting = number ? requests_.find(*number) : nullptr;
+    const auto is_the_same = [&] {
+        const auto without_round = [](std::string_view members) {
+            std::string rest;
+            protocol::each_member("{" + std::string(members) + "}",
+                                  [&](const std::string& key, std::string_view value) {
+                                      if (key != "inputResponses" && key != "requestState")
+                                          protocol::append_member(rest, key,
+                                                                  protocol::without_spaces(value));
+                                      return true;
+                                  });
+            return rest;
+        };
+        return waiting->method == again.method &&
+               without_round(waiting->subject) == without_round(params.members);
+    };
+    if (!waiting || !is_the_same()) {
+        if (waiting) cancel(*number, "another request came with its state");
+        const auto why = number ? Error{ErrorCode::Invalid, "requestState belongs to another request"}
+                                : number.error();
+        out_.send(error_message(again.id, kInvalidParams, why.message));
+        return true;
+    }
+    requests_.rename(*number, again.id);
+    requests_.find(*number)->meta = again.meta;
+    const auto responses =
+        core::parse_json_object(protocol::raw_member(params.members, "inputResponses"));
+    const auto watch = lifetime_.watch();
+    rounds_.deliver(*number, responses ? *responses : json::object());
+    if (!watch.expired()) go_on(*number);
+    return true;
+}
+
+// With the outcome that came meanwhile, or what is still to be asked.
+void ClientSession::go_on(RequestNumber number) {
+    auto* request = requests_.find(number);
+    if (!request || request->id.empty()) return;
+    if (!request->outcome.empty()) {
+        const auto ended = requests_.take(number);
+        rounds_.end(number);
+        return out_.send("{\"jsonrpc\":\"2.0\",\"id\":" + ended->id + "," + ended->outcome + "}");
+    }
+    if (!rounds_.any(number)) return;
+    const auto id = request->id;
+    requests_.rename(number, {});
+    out_.send(whole(id, rounds_.begin(number)));
+}
+
+void ClientSession::notify(const std::string& server, const std::string& method,
+                           std::string_view params) {
+    events_.notify(server, method, params);
+}
+
+// A server that names no exchange asks for the oldest request that it has: if it was another one, the
+// answer reaches it all the same.
+RequestNumber ClientSession::asked_for(const std::string& server, const std::string& method,
+                                       const json::object& params) {
+    for (const auto number : requests_.numbers()) {
+        const auto& request = *requests_.find(number);
+        if (!request.modern() || !may_want_input(request.method)) continue;
+        if (!can_be_asked(request.meta.capabilities, method, params)) continue;
+        const auto owners = request.tool.empty()
+                                ? std::vector<std::string>{request.server}
+                                : protocol::servers_for(request.tool, servers_.connections().ids());
+        if (std::find(owners.begin(), owners.end(), server) != owners.end()) return number;
+    }
+    return 0;
+}
+
+connection::Question ClientSession::answer(const std::string& server, const std::string& method,
+                                           const json::object& params, Answer answer) {
+    if (const auto number = asked_for(server, method, params)) {
+        auto question = rounds_.ask(number, method, params, std::move(answer));
+        // At the end of the turn: a server may have asked several things.
+        servers_.connections().loop().defer(lifetime_.guard([this, number] { go_on(number); }));
+        return question;
+    }
+    if (greeted_ && can_be_asked(capabilities_, method, params))
+        return questions_.ask(method, params, std::move(answer));
+    return fallback_.respond(server, method, params, std::move(answer));
+}
+
+void ClientSession::reply(RequestNumber number, std::string raw_result) {
+    if (const auto* request = requests_.find(number))
+        settle(number,
+               "\"result\":" + result_for(request->meta.era, request->method, raw_result));
+}
+
+void ClientSession::refuse(RequestNumber number, const Error& error) {
+    if (const auto* request = requests_.find(number))
+        settle(number, refusal(request->meta.era, request->method, error));
+}
+
+void ClientSession::pass_on(RequestNumber number, Result<connection::Reply> reply) {
+    const auto* request = requests_.find(number);
+    if (!request) return;
+    if (!reply) return refuse(number, reply.error());
+    const auto era = request->meta.era;
+    if (!reply->error.empty()) return settle(number, "\"error\":" + error_for(era, reply->error));
+    settle(number, "\"result\":" + result_for(era, request->method, reply->result));
+}
+
+// Once its client waits for it; until it asks again the outcome is kept.
+void ClientSession::settle(RequestNumber number, std::string outcome) {
+    auto& request = *requests_.find(number);
+    request.call = 0;
+    request.outcome = std::move(outcome);
+    go_on(number);
+}
+
+void ClientSession::tell_progress(RequestNumber number, const connection::Progress& progress) {
+    const auto* request = requests_.find(number);
+    if (!request || request->id.empty()) return;
+    std::string members;
+    protocol::append_member(members, "progressToken", request->meta.progress_token);
+    protocol::append_member(members, "progress", raw_number(progress.progress));
+    if (progress.total) protocol::append_member(members, "total", raw_number(*progress.total));
+    if (!progress.message.empty())
+        protocol::append_member(members, "message", protocol::quoted(progress.message));
+    out_.send_event(request->id, protocol::notification("notifications/progress", members));
+}
+
+void ClientSession::on_joined(const std::string& server) {
+    operations_.on_joined(server);
+    const auto* held = servers_.connections().held(server, number());
+    if (held && held->session()) events_.on_joined(server, *held->session());
+}
+
+void ClientSession::end_streams() {
+    for (const auto number : requests_.numbers()) {
+        const auto* listener = events_.listeners().find(number);
+        if (!listener) continue;
+        const auto id = listener->id;
+        cancel(number, "the gateway is closing");
+        out_.send(whole(id, "{\"resultType\":\"complete\",\"_meta\":{"
+                            "\"io.modelcontextprotocol/subscriptionId\":" + id + "}}"));
+    }
+}
+
+}  // namespace patchbay::gateway

@@ -1,0 +1,97 @@
+// Patchbay as the MCP server of one client, without I/O: a listener feeds it what came, it says what
+// to send. It speaks both eras side by side: `initialize` begins a session of the legacy one, a
+// request that names its revision in `_meta` stands for itself.
+//
+// What the client asks goes to the servers in its own name (Caller), and what they say meanwhile
+// comes back to it alone.
+//
+// Owns:    the requests in flight. Borrows all it is given, which must outlive it.
+// Threads: [loop].
+// Errors:  told to the client, as JSON-RPC errors; what makes no sense ends nothing.
+// Limits:  ClientRequests::kMost in flight.
+// Source:  MCP 2025-11-25 basic/lifecycle; 2026-07-28 basic/index, server/discover.
+#pragma once
+
+#include "connection/responder.hpp"
+#include "gateway/arrival.hpp"
+#include "gateway/client_events.hpp"
+#include "gateway/client_questions.hpp"
+#include "gateway/input_rounds.hpp"
+#include "gateway/operations.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace patchbay::gateway {
+
+class ClientSession final : public connection::Caller, Replies {
+public:
+    struct Parts {
+        connection::Callers& callers;
+        const service::Servers& servers;
+        catalogue::Catalogue& catalogue;
+        Outward& out;
+    };
+    // `fallback` answers what servers ask and the client cannot. `version`: our own.
+    ClientSession(const Parts& parts, core::Principal principal, connection::Responder fallback,
+                  std::string version);
+    ~ClientSession() override;
+
+    void take(std::string_view message);  // one that has come, whole
+    // No message can be read out of what has come.
+    void take_unreadable(const Error& why);
+    // Nothing is owed to the client but what streams may bring.
+    bool idle() const { return requests_.size() == events_.listeners().all().size(); }
+    // Its streams end, each with a word.
+    void end_streams();
+
+private:
+    void take_request(const protocol::Envelope& envelope);
+    void take_notification(const protocol::Envelope& envelope);
+    void take_answer(const protocol::Envelope& envelope);
+    Result<RequestMeta> meta_of(const protocol::Params& params, std::string_view id);
+    void begin(ClientRequest request, const protocol::Params& params);
+    void initialize(const std::string& id, const protocol::Params& params);
+    std::string discovered() const;
+    bool resume(const ClientRequest& again, const protocol::Params& params);
+    void go_on(RequestNumber request);
+    void cancel(RequestNumber request, const std::string& reason);
+    void use_capabilities(const boost::json::object& capabilities);
+    std::string instructions() const;
+    // `outcome`: raw, the member that says it.
+    void settle(RequestNumber request, std::string outcome);
+
+    // Caller
+    void notify(const std::string& server, const std::string& method,
+                std::string_view params) override;
+    connection::Question answer(const std::string& server, const std::string& method,
+                                const boost::json::object& params, Answer answer) override;
+    // Replies
+    void reply(RequestNumber request, std::string raw_result) override;
+    void refuse(RequestNumber request, const Error& error) override;
+    void pass_on(RequestNumber request, Result<connection::Reply> reply) override;
+    void tell_progress(RequestNumber request, const connection::Progress& progress) override;
+
+    void on_joined(const std::string& server);
+    // The request of the modern era that a server asks something for.
+    RequestNumber asked_for(const std::string& server, const std::string& method,
+                            const boost::json::object& params);
+
+    const service::Servers& servers_;
+    Outward& out_;
+    const connection::Responder fallback_;
+    const std::string version_;
+    boost::json::object capabilities_;  // of a legacy client
+    bool greeted_ = false;              // by initialize
+    bool offered_any_ = false;          // capabilities, to servers
+    ClientRequests requests_;
+    Offered offered_;
+    Arrival arrival_;
+    ClientEvents events_;
+    ClientQuestions questions_;
+    InputRounds rounds_;
+    Operations operations_;
+    core::Lifetime lifetime_;
+};
+
+}  // namespace patchbay::gateway

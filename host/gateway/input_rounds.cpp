@@ -1,0 +1,87 @@
+#include "gateway/input_rounds.hpp"
+
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+namespace patchbay::gateway {
+namespace json = boost::json;
+
+namespace {
+
+std::string new_state() {
+    std::random_device random;
+    std::array<unsigned char, 16> bytes;
+    for (auto& byte : bytes) byte = static_cast<unsigned char>(random());
+    return core::hex(bytes);
+}
+
+}  // namespace
+
+connection::Question InputRounds::ask(RequestNumber request, const std::string& method,
+                                      const json::object& params,
+                                      connection::Caller::Answer answer) {
+    auto key = "input-" + std::to_string(++last_key_);
+    open_[request].push_back({key, {{"method", method}, {"params", params}}, std::move(answer)});
+    auto withdrawn =
+        lifetime_.guard([this, request, key = std::move(key)] { withdraw(request, key); });
+    return {this, [withdrawn = std::move(withdrawn)](void*) mutable { withdrawn(); }};
+}
+
+void InputRounds::withdraw(RequestNumber request, const std::string& key) {
+    const auto found = open_.find(request);
+    if (found == open_.end()) return;
+    std::erase_if(found->second, [&](const Open& each) { return each.key == key; });
+    if (found->second.empty()) open_.erase(found);
+}
+
+std::string InputRounds::begin(RequestNumber request) {
+    json::object asked;
+    for (const auto& each : open_.at(request)) asked[each.key] = each.request;
+    const auto state = new_state();
+    auto limit = std::make_unique<core::Timer>(loop_);
+    limit->start(kLifetime, [this, state] {
+        const auto round = rounds_.extract(state);
+        expired_(round.mapped().request);
+    });
+    rounds_.emplace(state, Round{request, std::move(limit)});
+    return json::serialize(json::object{{"resultType", "input_required"},
+                                        {"inputRequests", std::move(asked)},
+                                        {"requestState", state}});
+}
+
+Result<RequestNumber> InputRounds::resume(const std::string& state) {
+    const auto round = rounds_.extract(state);
+    if (round) return round.mapped().request;
+    return Error{ErrorCode::Invalid,
+                 "unknown requestState: it was used, it is over 10 minutes old, or the request "
+                 "that it belongs to has ended; ask again without it"};
+}
+
+void InputRounds::deliver(RequestNumber request, const json::object& responses) {
+    const auto found = open_.find(request);
+    if (found == open_.end()) return;
+    // Whoever hears an answer may ask the next thing, or end the request.
+    std::vector<std::pair<connection::Caller::Answer, json::object>> given;
+    std::erase_if(found->second, [&](Open& each) {
+        const auto* response = responses.if_contains(each.key);
+        const auto* object = response ? response->if_object() : nullptr;
+        if (object) given.emplace_back(std::move(each.answer), *object);
+        return object != nullptr;
+    });
+    if (found->second.empty()) open_.erase(found);
+    const auto watch = lifetime_.watch();
+    for (auto& [answer, object] : given) {
+        if (watch.expired()) return;
+        answer(std::move(object));
+    }
+}
+
+void InputRounds::end(RequestNumber request) {
+    open_.erase(request);
+    std::erase_if(rounds_, [&](const auto& each) { return each.second.request == request; });
+}
+
+}  // namespace patchbay::gateway

@@ -1,0 +1,67 @@
+// What servers ask of a client of the modern era: its request is answered with input_required, and
+// goes on when the client asks again with its answers. The server's own request stays open meanwhile.
+//
+// A state names a request of this session and cannot be guessed; it counts once, for kLifetime.
+//
+// Owns:    who waits. Threads: [loop].
+// Errors:  Invalid: a state that is not, or no more, one of these.
+// Source:  MCP 2026-07-28 basic/patterns/mrtr.
+#pragma once
+
+#include "connection/caller.hpp"
+#include "core/lifetime.hpp"
+#include "core/timer.hpp"
+#include "gateway/client_requests.hpp"
+
+#include <boost/json.hpp>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace patchbay::gateway {
+
+class InputRounds {
+public:
+    static constexpr std::chrono::minutes kLifetime{10};
+
+    // `expired`: its client has not come back.
+    InputRounds(core::Loop& loop, std::function<void(RequestNumber)> expired)
+        : loop_(loop), expired_(std::move(expired)) {}
+
+    connection::Question ask(RequestNumber request, const std::string& method,
+                             const boost::json::object& params, connection::Caller::Answer answer);
+    bool any(RequestNumber request) const { return open_.contains(request); }
+    // The raw result that asks for all that is open of it.
+    std::string begin(RequestNumber request);
+    // Whose state it is; it counts no more.
+    Result<RequestNumber> resume(const std::string& state);
+    // What the client answered, by key; what it left out stays open.
+    void deliver(RequestNumber request, const boost::json::object& responses);
+    void end(RequestNumber request);
+
+private:
+    struct Open {
+        std::string key;
+        boost::json::object request;
+        connection::Caller::Answer answer;
+    };
+    struct Round {
+        RequestNumber request;
+        std::unique_ptr<core::Timer> limit;
+    };
+
+    void withdraw(RequestNumber request, const std::string& key);
+
+    core::Loop& loop_;
+    const std::function<void(RequestNumber)> expired_;
+    std::map<RequestNumber, std::vector<Open>> open_;  // none is empty
+    std::map<std::string, Round> rounds_;              // by state
+    std::uint64_t last_key_ = 0;
+    core::Lifetime lifetime_;
+};
+
+}  // namespace patchbay::gateway

@@ -1,0 +1,58 @@
+#include "gateway/listeners.hpp"
+
+#include "core/json.hpp"
+#include "protocol/compose.hpp"
+
+namespace patchbay::gateway {
+namespace json = boost::json;
+
+bool Listener::wants(std::string_view method, const std::string& uri) const {
+    if (method == "notifications/tools/list_changed") return tools;
+    if (method == "notifications/prompts/list_changed") return prompts;
+    if (method == "notifications/resources/list_changed") return resources;
+    return method == "notifications/resources/updated" && uris.contains(uri);
+}
+
+std::string Listener::message(std::string_view method, std::string_view members) const {
+    return protocol::notification(method, members,
+                                  "\"io.modelcontextprotocol/subscriptionId\":" + id);
+}
+
+json::object Listener::filter() const {
+    json::object filter;
+    if (tools) filter["toolsListChanged"] = true;
+    if (prompts) filter["promptsListChanged"] = true;
+    if (resources) filter["resourcesListChanged"] = true;
+    if (!uris.empty()) filter["resourceSubscriptions"] = json::array(uris.begin(), uris.end());
+    return filter;
+}
+
+Result<Listener> Listeners::read(const std::string& id, const json::object& params) {
+    const auto* filter = core::object_in(&params, "notifications");
+    if (!filter)
+        return Error{ErrorCode::Invalid,
+                     "subscriptions/listen needs \"notifications\", an object"};
+    const auto flag = [&](std::string_view key) {
+        return core::flag_in(filter, key).value_or(false);
+    };
+    Listener listener{id, flag("toolsListChanged"), flag("promptsListChanged"),
+                      flag("resourcesListChanged")};
+    if (const auto* uris = core::array_in(filter, "resourceSubscriptions"))
+        for (const auto& uri : *uris)
+            if (const auto text = core::text_of(uri)) listener.uris.emplace(*text);
+    return listener;
+}
+
+std::vector<std::string> Listeners::remove(RequestNumber request) {
+    const auto gone = streams_.extract(request);
+    if (!gone) return {};
+    std::vector<std::string> unwanted;
+    for (const auto& uri : gone.mapped().uris) {
+        bool wanted = false;
+        for (const auto& [number, other] : streams_) wanted = wanted || other.uris.contains(uri);
+        if (!wanted) unwanted.push_back(uri);
+    }
+    return unwanted;
+}
+
+}  // namespace patchbay::gateway

@@ -1,0 +1,52 @@
+// The streams of subscriptions/listen that a client of the modern era has open.
+//
+// Threads: [loop].
+// Source:  MCP 2026-07-28 basic/patterns/subscriptions.
+#pragma once
+
+#include "gateway/client_requests.hpp"
+
+#include <boost/json.hpp>
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace patchbay::gateway {
+
+struct Listener {
+    std::string id;  // raw, of its request: by that the client knows the stream
+    bool tools = false, prompts = false, resources = false;
+    std::set<std::string> uris{};
+    bool acknowledged = false;
+
+    // Whether it wants to hear of that, as its filter says.
+    bool wants(std::string_view method, const std::string& uri) const;
+    // A notification of this stream; `members`: raw, of its params.
+    std::string message(std::string_view method, std::string_view members) const;
+    boost::json::object filter() const;
+};
+
+class Listeners {
+public:
+    // Invalid where the params name no filter.
+    static Result<Listener> read(const std::string& id, const boost::json::object& params);
+
+    Listener& add(RequestNumber request, Listener listener) {
+        return streams_[request] = std::move(listener);
+    }
+    Listener* find(RequestNumber request) {
+        const auto found = streams_.find(request);
+        return found == streams_.end() ? nullptr : &found->second;
+    }
+    // Ends it. The URIs that nobody listens for any more.
+    std::vector<std::string> remove(RequestNumber request);
+    const std::map<RequestNumber, Listener>& all() const { return streams_; }
+
+private:
+    std::map<RequestNumber, Listener> streams_;
+};
+
+}  // namespace patchbay::gateway

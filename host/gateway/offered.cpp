@@ -1,0 +1,149 @@
+#include "gateway/offered.hpp"
+
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "service/uri_template.hpp"
+
+#include <memory>
+#include <set>
+
+namespace patchbay::gateway {
+namespace json = boost::json;
+using service::Kind;
+
+namespace {
+
+constexpr std::string_view kScheme = "patchbay+";
+
+std::string prefixed(const std::string& server, const std::string& uri) {
+    return std::string(kScheme) + server + ":" + uri;
+}
+
+std::string name_in(const service::Thing& thing, Kind kind) {
+    return std::string(
+        core::text_in(&thing.definition, service::words_of(kind).name_key).value_or(""));
+}
+
+// As its server told it, but for its name.
+json::object for_client(const service::Thing& thing, Kind kind, const std::string& name) {
+    auto told = thing.definition;
+    told[service::words_of(kind).name_key] = name;
+    if (kind != Kind::Prompts) return told;
+    const auto about = core::text_in(&thing.definition, "description").value_or("");
+    told["description"] = "[" + thing.server + "]" + (about.empty() ? "" : " ") + std::string(about);
+    return told;
+}
+
+}  // namespace
+
+service::Operation Offered::ask(Kind kind,
+                                std::function<void(const service::ThingList&)> told) {
+    return service::list_things_as_they_are(
+        known_, caller_, kind, [this, kind, told = std::move(told)](const service::ThingList& list) {
+            note(kind, list);
+            told(list);
+        });
+}
+
+service::Operation Offered::list(Kind kind, std::function<void(std::string)> listed) {
+    return ask(kind, [this, kind, listed = std::move(listed)](const service::ThingList& list) {
+        json::array items;
+        for (const auto& thing : list.things) {
+            const auto known = names_of(kind).known_as.find({thing.server, name_in(thing, kind)});
+            if (known != names_of(kind).known_as.end())
+                items.push_back(for_client(thing, kind, known->second));
+        }
+        listed("{\"" + std::string(service::words_of(kind).member) +
+               "\":" + json::serialize(items) + "}");
+    });
+}
+
+// A server that did not answer keeps what it listed before.
+void Offered::note(Kind kind, const service::ThingList& list) {
+    std::set<std::string_view> silent;
+    for (const auto& error : list.errors) silent.insert(error.server);
+    std::set<Pair> pairs;
+    for (const auto& [pair, name] : names_of(kind).known_as)
+        if (silent.contains(pair.first)) pairs.insert(pair);
+    for (const auto& thing : list.things)
+        if (const auto name = name_in(thing, kind); !name.empty())
+            pairs.emplace(thing.server, name);
+
+    protocol::NameTable table;
+    std::map<std::string, std::size_t> having;  // servers, by URI
+    for (const auto& [server, name] : pairs) {
+        if (kind == Kind::Prompts) table.add(server, name);
+        ++having[name];
+    }
+    Names names;
+    for (const auto& pair : pairs) {
+        const auto& [server, name] = pair;
+        auto known_as = kind == Kind::Prompts ? table.public_name(server, name)
+                        : having[name] > 1    ? prefixed(server, name)
+                                              : name;
+        names.owners[known_as] = {server, name};
+        names.known_as[pair] = std::move(known_as);
+    }
+    names_of(kind) = std::move(names);
+}
+
+std::string Offered::uri_for_client(const std::string& server, const std::string& uri) const {
+    const auto& names = names_of(Kind::Resources).known_as;
+    const auto known = names.find({server, uri});
+    return known == names.end() ? uri : known->second;
+}
+
+std::optional<Offered::Owner> Offered::owner_of(Kind kind, const std::string& name) const {
+    const auto& owners = names_of(kind).owners;
+    if (const auto found = owners.find(name); found != owners.end()) return found->second;
+    if (kind == Kind::Prompts || !name.starts_with(kScheme)) return {};
+    const auto end = name.find(':');
+    if (end == std::string::npos) return {};
+    auto server = name.substr(kScheme.size(), end - kScheme.size());
+    if (server.empty() || !known_.has(server)) return {};
+    return Owner{std::move(server), name.substr(end + 1)};
+}
+
+Result<Offered::Owner> Offered::owner_by_template(const std::string& uri) const {
+    std::set<std::string> servers;
+    for (const auto& [pair, known_as] : names_of(Kind::Templates).known_as)
+        if (service::may_come_of(uri, pair.second)) servers.insert(pair.first);
+    if (servers.size() == 1) return Owner{*servers.begin(), uri};
+    if (servers.empty()) return nobody_has(Kind::Resources, uri);
+    const std::vector<std::string> all(servers.begin(), servers.end());
+    return Error{ErrorCode::Invalid, "templates of " + core::join(all, ", ") + " fit \"" +
+                                         core::printable(uri, 200) + "\"; say which as \"" +
+                                         prefixed(all.front(), core::printable(uri, 200)) + "\""};
+}
+
+Error Offered::nobody_has(Kind kind, const std::string& name) const {
+    std::vector<std::string> known;
+    for (const auto& [each, owner] : names_of(kind).owners) known.push_back(each);
+    return {ErrorCode::NotFound, "no server that is ready has the " +
+                                     std::string(service::words_of(kind).word) + " \"" +
+                                     core::printable(name, 200) + "\"" +
+                                     core::did_you_mean(name, known)};
+}
+
+// Two questions at most, one after the other; whoever holds the first holds the second.
+service::Operation Offered::find(Kind kind, const std::string& name,
+                                 std::function<void(Result<Owner>)> found) {
+    if (auto owner = owner_of(kind, name)) {
+        found(std::move(*owner));
+        return {};
+    }
+    const auto steps = std::make_shared<service::Operation>();
+    *steps = ask(kind, [this, kind, name, found = std::move(found),
+                        watch = std::weak_ptr(steps)](const service::ThingList&) {
+        if (auto owner = owner_of(kind, name)) return found(std::move(*owner));
+        if (kind != Kind::Resources) return found(nobody_has(kind, name));
+        const auto held = watch.lock();
+        if (!held) return;
+        *held = ask(Kind::Templates, [this, name, found](const service::ThingList&) {
+            found(owner_by_template(name));
+        });
+    });
+    return steps;
+}
+
+}  // namespace patchbay::gateway

@@ -1,0 +1,66 @@
+// Prompts, resources and resource templates of all servers as one list each, by the names that the
+// client knows them by, and the way back from such a name to its server.
+//
+// Prompts are called mcp__SERVER__PROMPT as tools are. A resource keeps its URI; only where two
+// servers list the same one, each is called patchbay+SERVER:URI. By that a resource can always be
+// asked for.
+//
+// Owns:    what was listed last. Borrows all it is given.
+// Threads: [loop].
+// Errors:  NotFound: no server lists it, nor a template that it may have come of. Invalid: templates
+//          of several.
+#pragma once
+
+#include "protocol/qualified_name.hpp"
+#include "service/operation.hpp"
+#include "service/things.hpp"
+
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace patchbay::gateway {
+
+class Offered {
+public:
+    struct Owner {
+        std::string server, name;  // as that server has it
+    };
+
+    Offered(const service::Servers& known, connection::Caller& caller)
+        : known_(known), caller_(caller) {}
+
+    // Of the servers that are ready; the result, raw: {MEMBER: [...]}. As service::Operation.
+    service::Operation list(service::Kind kind, std::function<void(std::string)> listed);
+    // Whose it is; asks the servers that are ready where nobody has listed it yet.
+    service::Operation find(service::Kind kind, const std::string& name,
+                            std::function<void(Result<Owner>)> found);
+    // What the client knows that resource by.
+    std::string uri_for_client(const std::string& server, const std::string& uri) const;
+
+private:
+    using Pair = std::pair<std::string, std::string>;  // server, its name
+    struct Names {
+        std::map<std::string, Owner> owners;  // by what the client knows them by
+        std::map<Pair, std::string> known_as;
+    };
+
+    service::Operation ask(service::Kind kind, std::function<void(const service::ThingList&)> told);
+    void note(service::Kind kind, const service::ThingList& list);
+    std::optional<Owner> owner_of(service::Kind kind, const std::string& name) const;
+    Result<Owner> owner_by_template(const std::string& uri) const;
+    Error nobody_has(service::Kind kind, const std::string& name) const;
+    Names& names_of(service::Kind kind) { return names_[static_cast<std::size_t>(kind)]; }
+    const Names& names_of(service::Kind kind) const {
+        return names_[static_cast<std::size_t>(kind)];
+    }
+
+    const service::Servers& known_;
+    connection::Caller& caller_;
+    std::array<Names, 3> names_;
+};
+
+}  // namespace patchbay::gateway

@@ -1,0 +1,265 @@
+#include "gateway/operations.hpp"
+
+#include "core/json.hpp"
+#include "core/log.hpp"
+#include "core/text.hpp"
+#include "protocol/compose.hpp"
+#include "protocol/log_levels.hpp"
+#include "service/call.hpp"
+#include "service/tools.hpp"
+
+namespace patchbay::gateway {
+namespace json = boost::json;
+using service::Kind;
+
+namespace {
+
+// Of a request that is asked again with what its server wanted to know.
+bool is_of_a_round(std::string_view key) {
+    return key == "inputResponses" || key == "requestState";
+}
+
+std::string text_of(std::string_view raw) {
+    const auto value = core::parse_json(raw);
+    const auto text = value ? core::text_of(*value) : std::nullopt;
+    return std::string(text.value_or(""));
+}
+
+std::string text_member(const protocol::Params& params, std::string_view key) {
+    return text_of(protocol::raw_member(params.members, key));
+}
+
+// The params with another value of that member, and without what belongs to a round.
+std::string with_member(const protocol::Params& params, std::string_view key,
+                        const std::string& raw_value) {
+    std::string members;
+    protocol::each_member("{" + params.members + "}",
+                          [&](const std::string& name, std::string_view value) {
+                              if (!is_of_a_round(name))
+                                  protocol::append_member(members, name,
+                                                          name == key ? raw_value : value);
+                              return true;
+                          });
+    return members;
+}
+
+// As its server described it, but for its name, and whose it is before its description.
+void append_tool(std::string& out, const router::ListedTool& tool) {
+    const auto about = tool.tool->text("description");
+    out.append("{\"name\":").append(protocol::quoted(tool.public_name));
+    out.append(",\"description\":");
+    out += protocol::quoted("[" + tool.server + "]" + (about.empty() ? "" : " ") + about);
+    for (const auto* members : {&tool.tool->known, &tool.tool->others})
+        protocol::each_member("{" + *members + "}", [&](const std::string& key, auto value) {
+            if (key != "name" && key != "description")
+                out.append(",").append(protocol::quoted(key)).append(":").append(value);
+            return true;
+        });
+    out += '}';
+}
+
+}  // namespace
+
+bool Operations::start(RequestNumber number, const protocol::Params& params) {
+    const auto& request = *requests_.find(number);
+    const auto& method = request.method;
+    for (const auto kind : {Kind::Resources, Kind::Templates, Kind::Prompts}) {
+        if (method != service::words_of(kind).method) continue;
+        return list_things(number, kind), true;
+    }
+    if (method == "tools/call") return call_tool(number, params), true;
+    if (method == "tools/list") return list_tools(number), true;
+    if (method == "prompts/get") return ask_owner(number, Kind::Prompts, params, "name"), true;
+    if (method == "resources/read") return ask_owner(number, Kind::Resources, params, "uri"), true;
+    if (method == "completion/complete") return complete(number, params), true;
+    if (request.modern())
+        return method == "subscriptions/listen" && (listen(number, params), true);
+    if (method == "resources/subscribe" || method == "resources/unsubscribe")
+        return ask_owner(number, Kind::Resources, params, "uri"), true;
+    return method == "logging/setLevel" && (log_level(number, params), true);
+}
+
+void Operations::call_tool(RequestNumber number, const protocol::Params& params) {
+    router::Call call;
+    protocol::each_member("{" + params.members + "}",
+                          [&](const std::string& key, std::string_view value) {
+                              if (key == "name")
+                                  call.name = text_of(value);
+                              else if (key == "arguments")
+                                  call.arguments = value;
+                              else if (!is_of_a_round(key))
+                                  protocol::append_member(call.members, key, value);
+                              return true;
+                          });
+    if (call.name.empty())
+        return replies_.refuse(number, {ErrorCode::Invalid, "tools/call needs a \"name\""});
+    if (!call.arguments.empty() && call.arguments.front() != '{')
+        return replies_.refuse(number, {ErrorCode::Invalid, "\"arguments\" must be an object"});
+    auto& request = *requests_.find(number);
+    call.meta = request.meta.relayed;
+    if (!request.meta.progress_token.empty())
+        call.on_progress = [this, number](const auto& told) { replies_.tell_progress(number, told); };
+    request.tool = call.name;
+    request.call = service::call(servers_, caller_, std::move(call), [this, number](auto reply) {
+        replies_.pass_on(number, std::move(reply));
+    });
+}
+
+void Operations::list_tools(RequestNumber number) {
+    arrival_.when_over([this, number] {
+        if (!requests_.find(number)) return;
+        auto list = service::tools_listed(servers_, caller_);
+        for (const auto& lacking : list.errors)
+            core::log::debug("server \"" + lacking.server + "\": " + lacking.error.message);
+        std::string tools = "{\"tools\":[";
+        for (const auto& tool : list.tools) {
+            if (tools.back() != '[') tools += ',';
+            append_tool(tools, tool);
+        }
+        events_.on_tools_listed();
+        replies_.reply(number, tools + "]}");
+    });
+}
+
+void Operations::list_things(RequestNumber number, Kind kind) {
+    arrival_.when_over([this, number, kind] {
+        if (auto* request = requests_.find(number))
+            request->operation = offered_.list(kind, [this, number](std::string result) {
+                replies_.reply(number, std::move(result));
+            });
+    });
+}
+
+void Operations::find(RequestNumber number, Kind kind, const std::string& name,
+                      std::function<void(const Offered::Owner&)> found) {
+    arrival_.when_over([this, number, kind, name, found = std::move(found)] {
+        if (!requests_.find(number)) return;
+        auto operation = offered_.find(kind, name, [this, number, found](auto owner) {
+            if (!owner) return replies_.refuse(number, owner.error());
+            if (requests_.find(number)) found(*owner);
+        });
+        if (auto* request = requests_.find(number); request && operation)
+            request->operation = std::move(operation);
+    });
+}
+
+void Operations::ask_owner(RequestNumber number, Kind kind, const protocol::Params& params,
+                           std::string_view key) {
+    const auto name = text_member(params, key);
+    if (name.empty())
+        return replies_.refuse(number, {ErrorCode::Invalid, requests_.find(number)->method +
+                                                                " needs a \"" + std::string(key) +
+                                                                "\""});
+    find(number, kind, name, [this, number, params, key](const Offered::Owner& owner) {
+        ask(number, owner.server, with_member(params, key, protocol::quoted(owner.name)));
+    });
+}
+
+void Operations::complete(RequestNumber number, const protocol::Params& params) {
+    const auto ref = core::parse_json_object(protocol::raw_member(params.members, "ref"));
+    const auto type = ref ? core::text_in(&*ref, "type").value_or("") : "";
+    const bool prompt = type == "ref/prompt";
+    const auto key = prompt ? "name" : "uri";
+    const auto name = ref ? std::string(core::text_in(&*ref, key).value_or("")) : std::string();
+    if (name.empty() || (!prompt && type != "ref/resource"))
+        return replies_.refuse(
+            number, {ErrorCode::Invalid,
+                     "completion/complete needs a \"ref\": {\"type\": \"ref/prompt\", \"name\"} or "
+                     "{\"type\": \"ref/resource\", \"uri\"}"});
+    find(number, prompt ? Kind::Prompts : Kind::Templates, name,
+         [this, number, params, key, ref = *ref](const Offered::Owner& owner) mutable {
+             auto renamed = ref;
+             renamed[key] = owner.name;
+             ask(number, owner.server, with_member(params, "ref", json::serialize(renamed)));
+         });
+}
+
+void Operations::ask(RequestNumber number, const std::string& server, std::string members) {
+    auto& request = *requests_.find(number);
+    request.server = server;
+    router::ServerRequest asked{server, request.method, {std::move(members), request.meta.relayed}};
+    if (!request.meta.progress_token.empty())
+        asked.on_progress = [this, number](const auto& told) {
+            replies_.tell_progress(number, told);
+        };
+    request.call =
+        servers_.router().request(caller_, std::move(asked), [this, number](auto reply) {
+            replies_.pass_on(number, std::move(reply));
+        });
+}
+
+void Operations::log_level(RequestNumber number, const protocol::Params& params) {
+    const auto level = text_member(params, "level");
+    if (!protocol::log_severity(level))
+        return replies_.refuse(number,
+                               {ErrorCode::Invalid, "unknown log level \"" +
+                                                        core::printable(level, 80) + "\""});
+    set_level(level);
+    replies_.reply(number, "{}");
+}
+
+void Operations::set_level(const std::string& level) {
+    level_ = level;
+    for (const auto& id : servers_.connections().ids()) send_level(id);
+}
+
+void Operations::on_joined(const std::string& server) {
+    if (!level_.empty()) send_level(server);
+}
+
+// A server that is not there, or logs nothing, is told nothing; what it says to it is no answer to
+// the client, who has asked nobody in particular.
+void Operations::send_level(const std::string& server) {
+    const auto* held = servers_.connections().held(server, caller_.number());
+    if (!held || !held->session() || !held->session()->can("logging")) return;
+    servers_.router().request(
+        caller_, {server, "logging/setLevel", {"\"level\":" + protocol::quoted(level_), {}}},
+        [](const auto&) {});
+}
+
+// It is acknowledged once it is known which resources can be heard of.
+void Operations::listen(RequestNumber number, const protocol::Params& params) {
+    const auto object = core::parse_json_object("{" + params.members + "}");
+    if (!object) return replies_.refuse(number, {ErrorCode::Invalid, object.error().message});
+    auto wanted = Listeners::read(requests_.find(number)->id, *object);
+    if (!wanted) return replies_.refuse(number, wanted.error());
+    auto& listener = events_.listeners().add(number, std::move(*wanted));
+    if (listener.uris.empty()) return events_.acknowledge(number);
+    const auto missing = std::make_shared<std::size_t>(listener.uris.size());
+    for (const auto& uri : std::set<std::string>(listener.uris))
+        subscribe(uri, [this, number, uri, missing](bool taken) {
+            auto* waiting = events_.listeners().find(number);
+            if (waiting && !taken) waiting->uris.erase(uri);
+            if (--*missing == 0) events_.acknowledge(number);
+        });
+}
+
+void Operations::subscribe(const std::string& uri, std::function<void(bool)> done) {
+    arrival_.when_over([this, uri, done = std::move(done)] {
+        say_to_owner("resources/subscribe", uri, done);
+    });
+}
+
+// Asked by ourselves: no request of the client's waits for it.
+void Operations::say_to_owner(const std::string& method, const std::string& uri,
+                              std::function<void(bool)> done) {
+    const auto number = ++last_search_;
+    auto search = offered_.find(
+        Kind::Resources, uri, [this, number, method, done = std::move(done)](auto owner) {
+            const auto ended = searches_.extract(number);
+            if (!owner) return done(false);
+            servers_.router().request(
+                caller_, {owner->server, method, {"\"uri\":" + protocol::quoted(owner->name), {}}},
+                [done](const auto& reply) { done(reply && reply->error.empty()); });
+        });
+    if (search) searches_[number] = std::move(search);
+}
+
+void Operations::stop(const ClientRequest& request, RequestNumber number,
+                      const std::string& reason) {
+    for (const auto& uri : events_.listeners().remove(number))
+        say_to_owner("resources/unsubscribe", uri, [](bool) {});
+    if (request.call != 0) servers_.router().cancel(request.call, reason);
+}
+
+}  // namespace patchbay::gateway
