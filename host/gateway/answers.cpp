@@ -15,7 +15,7 @@ constexpr std::int64_t kUrlElicitationRequired = -32042;  // 2025-11-25 alone
 
 bool may_be_kept(std::string_view method) {
     constexpr std::array<std::string_view, 6> kCacheable = {
-        "server/discover", "tools/list",    "prompts/list", "resources/list",
+        "server/discover",          "tools/list",    "prompts/list", "resources/list",
         "resources/templates/list", "resources/read"};
     for (const auto each : kCacheable)
         if (each == method) return true;
@@ -23,8 +23,8 @@ bool may_be_kept(std::string_view method) {
 }
 
 std::string error_object(std::int64_t code, std::string_view message, std::string_view raw_data) {
-    std::string object = "{\"code\":" + std::to_string(code) +
-                         ",\"message\":" + protocol::quoted(message);
+    std::string object =
+        "{\"code\":" + std::to_string(code) + ",\"message\":" + protocol::quoted(message);
     if (!raw_data.empty()) object.append(",\"data\":").append(raw_data);
     return object + "}";
 }

@@ -24,12 +24,12 @@ struct ClientRequest {
     std::string id;  // raw JSON; empty: its client has been told to ask again
     std::string method;
     RequestMeta meta;
-    std::string subject{};            // raw params, of what may be asked for again
-    std::string tool{};               // that it calls, by its public name
-    std::string server{};             // else: that has it; empty: none yet
-    router::CallId call = 0;          // 0: none
-    service::Operation operation{};   // that it waits for instead
-    std::string outcome{};            // raw `"result":...` or `"error":...`; empty: none yet
+    std::string subject{};           // raw params, of what may be asked for again
+    std::string tool{};              // that it calls, by its public name
+    std::string server{};            // else: that has it; empty: none yet
+    router::CallId call = 0;         // 0: none
+    service::Operation operation{};  // that it waits for instead
+    std::string outcome{};           // raw `"result":...` or `"error":...`; empty: none yet
 
     bool modern() const { return meta.era == protocol::Era::Modern; }
 };

@@ -78,8 +78,8 @@ void ClientSession::take(std::string_view message) {
     const auto envelope = protocol::parse_envelope(message, depth);
     if (!envelope) {
         const bool json = core::parse_json(message, {.depth = depth}).has_value();
-        return out_.send(error_message({}, json ? kInvalidRequest : kParseError,
-                                       envelope.error().message));
+        return out_.send(
+            error_message({}, json ? kInvalidRequest : kParseError, envelope.error().message));
     }
     switch (envelope->kind) {
         case protocol::MessageKind::Request:
@@ -106,7 +106,8 @@ Result<RequestMeta> ClientSession::meta_of(const protocol::Params& params, std::
     const auto asked = core::parse_json_object("{" + params.meta + "}");
     const json::object data{
         {"supported", json::array{std::string_view(protocol::kModernVersion)}},
-        {"requested", asked ? asked->at("io.modelcontextprotocol/protocolVersion") : json::value()}};
+        {"requested",
+         asked ? asked->at("io.modelcontextprotocol/protocolVersion") : json::value()}};
     out_.send(error_message(id, kUnsupportedVersion, meta.error().message, json::serialize(data)));
     return meta;
 }
@@ -116,8 +117,8 @@ void ClientSession::take_request(const protocol::Envelope& envelope) {
     if (id.front() != '"' && !envelope.number_id)
         return out_.send(error_message({}, kInvalidRequest, "an id is a text or a whole number"));
     if (requests_.number_of(id) != 0)
-        return out_.send(error_message(id, kInvalidRequest, "id " + core::printable(id, 80) +
-                                                                " is in flight already"));
+        return out_.send(error_message(id, kInvalidRequest,
+                                       "id " + core::printable(id, 80) + " is in flight already"));
     const auto params = protocol::split_params(envelope.params.empty() ? "{}" : envelope.params,
                                                servers_.connections().limits().json_depth);
     if (!params)
@@ -126,8 +127,7 @@ void ClientSession::take_request(const protocol::Envelope& envelope) {
     if (envelope.method == "initialize") return initialize(id, *params);
     auto meta = meta_of(*params, id);
     if (!meta) return;
-    if (meta->era == Era::Legacy && envelope.method == "ping")
-        return out_.send(whole(id, "{}"));
+    if (meta->era == Era::Legacy && envelope.method == "ping") return out_.send(whole(id, "{}"));
     if (meta->era == Era::Legacy && !greeted_)
         return out_.send(error_message(
             id, kInvalidParams,
@@ -145,8 +145,8 @@ void ClientSession::begin(ClientRequest request, const protocol::Params& params)
         use_capabilities(request.meta.capabilities);
         arrival_.begin();
         if (request.method == "server/discover")
-            return out_.send(whole(request.id, result_for(Era::Modern, request.method,
-                                                          discovered())));
+            return out_.send(
+                whole(request.id, result_for(Era::Modern, request.method, discovered())));
         if (resume(request, params)) return;
         if (may_want_input(request.method)) request.subject = params.members;
     }
@@ -251,18 +251,18 @@ bool ClientSession::resume(const ClientRequest& again, const protocol::Params& p
     const auto raw = protocol::raw_member(params.members, "requestState");
     if (raw.empty()) return false;
     const auto state = core::parse_json(raw);
-    const auto number = rounds_.resume(std::string(state ? core::text_of(*state).value_or("") : ""));
+    const auto number =
+        rounds_.resume(std::string(state ? core::text_of(*state).value_or("") : ""));
     const auto* waiting = number ? requests_.find(*number) : nullptr;
     const auto is_the_same = [&] {
         const auto without_round = [](std::string_view members) {
             std::string rest;
-            protocol::each_member("{" + std::string(members) + "}",
-                                  [&](const std::string& key, std::string_view value) {
-                                      if (key != "inputResponses" && key != "requestState")
-                                          protocol::append_member(rest, key,
-                                                                  protocol::without_spaces(value));
-                                      return true;
-                                  });
+            protocol::each_member("{" + std::string(members) + "}", [&](const std::string& key,
+                                                                        std::string_view value) {
+                if (key != "inputResponses" && key != "requestState")
+                    protocol::append_member(rest, key, protocol::without_spaces(value));
+                return true;
+            });
             return rest;
         };
         return waiting->method == again.method &&
@@ -270,8 +270,9 @@ bool ClientSession::resume(const ClientRequest& again, const protocol::Params& p
     };
     if (!waiting || !is_the_same()) {
         if (waiting) cancel(*number, "another request came with its state");
-        const auto why = number ? Error{ErrorCode::Invalid, "requestState belongs to another request"}
-                                : number.error();
+        const auto why = number
+                             ? Error{ErrorCode::Invalid, "requestState belongs to another request"}
+                             : number.error();
         out_.send(error_message(again.id, kInvalidParams, why.message));
         return true;
     }
@@ -336,8 +337,7 @@ connection::Question ClientSession::answer(const std::string& server, const std:
 
 void ClientSession::reply(RequestNumber number, std::string raw_result) {
     if (const auto* request = requests_.find(number))
-        settle(number,
-               "\"result\":" + result_for(request->meta.era, request->method, raw_result));
+        settle(number, "\"result\":" + result_for(request->meta.era, request->method, raw_result));
 }
 
 void ClientSession::refuse(RequestNumber number, const Error& error) {
@@ -386,8 +386,10 @@ void ClientSession::end_streams() {
         if (!listener) continue;
         const auto id = listener->id;
         cancel(number, "the gateway is closing");
-        out_.send(whole(id, "{\"resultType\":\"complete\",\"_meta\":{"
-                            "\"io.modelcontextprotocol/subscriptionId\":" + id + "}}"));
+        out_.send(whole(id,
+                        "{\"resultType\":\"complete\",\"_meta\":{"
+                        "\"io.modelcontextprotocol/subscriptionId\":" +
+                            id + "}}"));
     }
 }
 

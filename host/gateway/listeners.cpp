@@ -30,8 +30,7 @@ json::object Listener::filter() const {
 Result<Listener> Listeners::read(const std::string& id, const json::object& params) {
     const auto* filter = core::object_in(&params, "notifications");
     if (!filter)
-        return Error{ErrorCode::Invalid,
-                     "subscriptions/listen needs \"notifications\", an object"};
+        return Error{ErrorCode::Invalid, "subscriptions/listen needs \"notifications\", an object"};
     const auto flag = [&](std::string_view key) {
         return core::flag_in(filter, key).value_or(false);
     };

@@ -30,16 +30,17 @@ json::object for_client(const service::Thing& thing, Kind kind, const std::strin
     told[service::words_of(kind).name_key] = name;
     if (kind != Kind::Prompts) return told;
     const auto about = core::text_in(&thing.definition, "description").value_or("");
-    told["description"] = "[" + thing.server + "]" + (about.empty() ? "" : " ") + std::string(about);
+    told["description"] =
+        "[" + thing.server + "]" + (about.empty() ? "" : " ") + std::string(about);
     return told;
 }
 
 }  // namespace
 
-service::Operation Offered::ask(Kind kind,
-                                std::function<void(const service::ThingList&)> told) {
+service::Operation Offered::ask(Kind kind, std::function<void(const service::ThingList&)> told) {
     return service::list_things_as_they_are(
-        known_, caller_, kind, [this, kind, told = std::move(told)](const service::ThingList& list) {
+        known_, caller_, kind,
+        [this, kind, told = std::move(told)](const service::ThingList& list) {
             note(kind, list);
             told(list);
         });
@@ -119,10 +120,9 @@ Result<Offered::Owner> Offered::owner_by_template(const std::string& uri) const 
 Error Offered::nobody_has(Kind kind, const std::string& name) const {
     std::vector<std::string> known;
     for (const auto& [each, owner] : names_of(kind).owners) known.push_back(each);
-    return {ErrorCode::NotFound, "no server that is ready has the " +
-                                     std::string(service::words_of(kind).word) + " \"" +
-                                     core::printable(name, 200) + "\"" +
-                                     core::did_you_mean(name, known)};
+    return {ErrorCode::NotFound,
+            "no server that is ready has the " + std::string(service::words_of(kind).word) + " \"" +
+                core::printable(name, 200) + "\"" + core::did_you_mean(name, known)};
 }
 
 // Two questions at most, one after the other; whoever holds the first holds the second.

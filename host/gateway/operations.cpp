@@ -33,13 +33,12 @@ std::string text_member(const protocol::Params& params, std::string_view key) {
 std::string with_member(const protocol::Params& params, std::string_view key,
                         const std::string& raw_value) {
     std::string members;
-    protocol::each_member("{" + params.members + "}",
-                          [&](const std::string& name, std::string_view value) {
-                              if (!is_of_a_round(name))
-                                  protocol::append_member(members, name,
-                                                          name == key ? raw_value : value);
-                              return true;
-                          });
+    protocol::each_member(
+        "{" + params.members + "}", [&](const std::string& name, std::string_view value) {
+            if (!is_of_a_round(name))
+                protocol::append_member(members, name, name == key ? raw_value : value);
+            return true;
+        });
     return members;
 }
 
@@ -72,8 +71,7 @@ bool Operations::start(RequestNumber number, const protocol::Params& params) {
     if (method == "prompts/get") return ask_owner(number, Kind::Prompts, params, "name"), true;
     if (method == "resources/read") return ask_owner(number, Kind::Resources, params, "uri"), true;
     if (method == "completion/complete") return complete(number, params), true;
-    if (request.modern())
-        return method == "subscriptions/listen" && (listen(number, params), true);
+    if (request.modern()) return method == "subscriptions/listen" && (listen(number, params), true);
     if (method == "resources/subscribe" || method == "resources/unsubscribe")
         return ask_owner(number, Kind::Resources, params, "uri"), true;
     return method == "logging/setLevel" && (log_level(number, params), true);
@@ -98,7 +96,9 @@ void Operations::call_tool(RequestNumber number, const protocol::Params& params)
     auto& request = *requests_.find(number);
     call.meta = request.meta.relayed;
     if (!request.meta.progress_token.empty())
-        call.on_progress = [this, number](const auto& told) { replies_.tell_progress(number, told); };
+        call.on_progress = [this, number](const auto& told) {
+            replies_.tell_progress(number, told);
+        };
     request.tool = call.name;
     request.call = service::call(servers_, caller_, std::move(call), [this, number](auto reply) {
         replies_.pass_on(number, std::move(reply));
@@ -147,9 +147,9 @@ void Operations::ask_owner(RequestNumber number, Kind kind, const protocol::Para
                            std::string_view key) {
     const auto name = text_member(params, key);
     if (name.empty())
-        return replies_.refuse(number, {ErrorCode::Invalid, requests_.find(number)->method +
-                                                                " needs a \"" + std::string(key) +
-                                                                "\""});
+        return replies_.refuse(
+            number, {ErrorCode::Invalid,
+                     requests_.find(number)->method + " needs a \"" + std::string(key) + "\""});
     find(number, kind, name, [this, number, params, key](const Offered::Owner& owner) {
         ask(number, owner.server, with_member(params, key, protocol::quoted(owner.name)));
     });
@@ -182,18 +182,16 @@ void Operations::ask(RequestNumber number, const std::string& server, std::strin
         asked.on_progress = [this, number](const auto& told) {
             replies_.tell_progress(number, told);
         };
-    request.call =
-        servers_.router().request(caller_, std::move(asked), [this, number](auto reply) {
-            replies_.pass_on(number, std::move(reply));
-        });
+    request.call = servers_.router().request(caller_, std::move(asked), [this, number](auto reply) {
+        replies_.pass_on(number, std::move(reply));
+    });
 }
 
 void Operations::log_level(RequestNumber number, const protocol::Params& params) {
     const auto level = text_member(params, "level");
     if (!protocol::log_severity(level))
-        return replies_.refuse(number,
-                               {ErrorCode::Invalid, "unknown log level \"" +
-                                                        core::printable(level, 80) + "\""});
+        return replies_.refuse(number, {ErrorCode::Invalid, "unknown log level \"" +
+                                                                core::printable(level, 80) + "\""});
     set_level(level);
     replies_.reply(number, "{}");
 }
@@ -235,9 +233,8 @@ void Operations::listen(RequestNumber number, const protocol::Params& params) {
 }
 
 void Operations::subscribe(const std::string& uri, std::function<void(bool)> done) {
-    arrival_.when_over([this, uri, done = std::move(done)] {
-        say_to_owner("resources/subscribe", uri, done);
-    });
+    arrival_.when_over(
+        [this, uri, done = std::move(done)] { say_to_owner("resources/subscribe", uri, done); });
 }
 
 // Asked by ourselves: no request of the client's waits for it.

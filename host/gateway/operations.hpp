@@ -75,7 +75,7 @@ private:
     Arrival& arrival_;
     ClientEvents& events_;
     Replies& replies_;
-    std::string level_;  // empty: none was asked for
+    std::string level_;                                     // empty: none was asked for
     std::map<std::uint64_t, service::Operation> searches_;  // for owners, by their number
     std::uint64_t last_search_ = 0;
 };

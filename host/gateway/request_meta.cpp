@@ -21,8 +21,7 @@ Error missing(const std::string& name, const std::string& what) {
 Result<void> take(RequestMeta& read, std::string_view name, std::string_view value,
                   std::size_t depth) {
     const auto parsed = core::parse_json(value, {.depth = depth});
-    if (!parsed)
-        return Error{ErrorCode::Invalid, "the request's _meta " + parsed.error().message};
+    if (!parsed) return Error{ErrorCode::Invalid, "the request's _meta " + parsed.error().message};
     const auto text = core::text_of(*parsed);
     if (name == "protocolVersion") {
         if (!text) return missing("protocolVersion", "a text");
@@ -34,8 +33,8 @@ Result<void> take(RequestMeta& read, std::string_view name, std::string_view val
     } else if (name == "logLevel") {
         read.log_severity = text ? protocol::log_severity(*text) : std::nullopt;
         if (!read.log_severity)
-            return Error{ErrorCode::Invalid, "unknown log level in \"" + std::string(kOurs) +
-                                                 "logLevel\""};
+            return Error{ErrorCode::Invalid,
+                         "unknown log level in \"" + std::string(kOurs) + "logLevel\""};
     }
     return {};
 }
@@ -53,7 +52,8 @@ Result<RequestMeta> read_meta(std::string_view meta, std::size_t depth) {
         if (key == "progressToken") {
             const auto parsed = core::parse_json(value, {.depth = depth});
             if (parsed && (parsed->is_string() || parsed->is_number())) read.progress_token = value;
-        } else if (name == "protocolVersion" || name == "clientCapabilities" || name == "logLevel") {
+        } else if (name == "protocolVersion" || name == "clientCapabilities" ||
+                   name == "logLevel") {
             names_version = names_version || name == "protocolVersion";
             names_capabilities = names_capabilities || name == "clientCapabilities";
             if (const auto taken = take(read, name, value, depth); !taken) wrong = taken.error();
