@@ -23,12 +23,13 @@ core::Principal principal() {
 
 }  // namespace
 
-StdioListener::StdioListener(Session& session)
+StdioListener::StdioListener(Session& session, gateway::View view)
     : session_(session),
       input_(session.host().loop(), STDIN_FILENO, LineInput::Overlong::IsSkipped),
       output_(
           session.host().loop(), session.signals(), [this] { advance(); }, tell_dropped),
-      client_({session.host().callers(), session.servers(), session.host().catalogue(), *this},
+      client_({session.host().callers(), session.servers(), session.host().catalogue(), *this,
+               std::move(view)},
               principal(), connection::Responder(session.host().config().client, {}),
               PATCHBAY_VERSION),
       last_answers_(session.host().loop()) {}

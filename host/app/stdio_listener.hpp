@@ -25,7 +25,7 @@ class StdioListener final : gateway::Outward {
 public:
     static constexpr std::chrono::seconds kLastAnswers{2};
 
-    explicit StdioListener(Session& session);
+    StdioListener(Session& session, gateway::View view);
     int run();
 
 private:

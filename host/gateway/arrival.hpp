@@ -8,6 +8,7 @@
 #include "connection/connection_pool.hpp"
 #include "core/lifetime.hpp"
 #include "core/timer.hpp"
+#include "gateway/view.hpp"
 
 #include <chrono>
 #include <functional>
@@ -20,18 +21,19 @@ namespace patchbay::gateway {
 class Arrival {
 public:
     // `joined`: that server is ready, after the wait was over.
-    Arrival(connection::ConnectionPool& pool, connection::Caller& caller,
+    Arrival(connection::ConnectionPool& pool, connection::Caller& caller, const View& view,
             std::chrono::milliseconds patience, std::function<void(const std::string&)> joined)
         : pool_(pool),
           caller_(caller),
+          view_(view),
           patience_(patience),
           joined_(std::move(joined)),
           timer_(pool.loop()) {}
 
-    // Connects all servers, once.
+    // Connects the servers, once.
     void begin() {
         if (std::exchange(begun_, true)) return;
-        const auto ids = pool_.ids();
+        const auto ids = view_.servers(pool_);
         missing_ = ids.size();
         timer_.start(missing_ == 0 ? std::chrono::milliseconds(0) : patience_, [this] { end(); });
         for (const auto& id : ids)
@@ -67,6 +69,7 @@ private:
 
     connection::ConnectionPool& pool_;
     connection::Caller& caller_;
+    const View& view_;
     const std::chrono::milliseconds patience_;
     const std::function<void(const std::string&)> joined_;
     core::Timer timer_;

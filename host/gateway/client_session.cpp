@@ -56,16 +56,17 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
     : Caller(parts.callers, std::move(principal)),
       servers_(parts.servers),
       out_(parts.out),
+      view_(parts.view),
       fallback_(std::move(fallback)),
       version_(std::move(version)),
-      offered_(servers_, *this),
-      arrival_(servers_.connections(), *this, kFirstList,
+      offered_(servers_, *this, view_),
+      arrival_(servers_.connections(), *this, view_, kFirstList,
                [this](const std::string& server) { on_joined(server); }),
       events_(servers_.connections().loop(), parts.catalogue, requests_, offered_, out_),
       questions_(out_),
       rounds_(servers_.connections().loop(),
               [this](RequestNumber request) { cancel(request, "its client has not come back"); }),
-      operations_(servers_, *this, requests_, offered_, arrival_, events_, *this) {}
+      operations_(servers_, *this, view_, requests_, offered_, arrival_, events_, *this) {}
 
 // Nothing that ends with it is told to a client that is gone.
 ClientSession::~ClientSession() {
@@ -191,11 +192,11 @@ std::string ClientSession::discovered() const {
 // Of the servers that are there by now, each under its name.
 std::string ClientSession::instructions() const {
     std::string all;
-    for (const auto& id : servers_.connections().ids()) {
+    for (const auto& id : view_.servers(servers_.connections())) {
         const auto* held = servers_.connections().held(id, number());
         const auto* session = held ? held->session() : nullptr;
         if (!session || session->instructions.empty()) continue;
-        all += (all.empty() ? "" : "\n\n") + ("## " + id + "\n");
+        if (view_.all()) all += (all.empty() ? "" : "\n\n") + ("## " + id + "\n");
         all += core::utf8_prefix(session->instructions, kInstructionBytes);
     }
     return all;

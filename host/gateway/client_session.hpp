@@ -31,6 +31,7 @@ public:
         const service::Servers& servers;
         catalogue::Catalogue& catalogue;
         Outward& out;
+        View view = {};
     };
     // `fallback` answers what servers ask and the client cannot. `version`: our own.
     ClientSession(const Parts& parts, core::Principal principal, connection::Responder fallback,
@@ -79,6 +80,7 @@ private:
 
     const service::Servers& servers_;
     Outward& out_;
+    const View view_;
     const connection::Responder fallback_;
     const std::string version_;
     boost::json::object capabilities_;  // of a legacy client

@@ -25,10 +25,11 @@ std::string name_in(const service::Thing& thing, Kind kind) {
 }
 
 // As its server told it, but for its name.
-json::object for_client(const service::Thing& thing, Kind kind, const std::string& name) {
+json::object for_client(const service::Thing& thing, Kind kind, const std::string& name,
+                        bool labelled) {
     auto told = thing.definition;
     told[service::words_of(kind).name_key] = name;
-    if (kind != Kind::Prompts) return told;
+    if (kind != Kind::Prompts || !labelled) return told;
     const auto about = core::text_in(&thing.definition, "description").value_or("");
     told["description"] =
         "[" + thing.server + "]" + (about.empty() ? "" : " ") + std::string(about);
@@ -38,12 +39,12 @@ json::object for_client(const service::Thing& thing, Kind kind, const std::strin
 }  // namespace
 
 service::Operation Offered::ask(Kind kind, std::function<void(const service::ThingList&)> told) {
-    return service::list_things_as_they_are(
-        known_, caller_, kind,
-        [this, kind, told = std::move(told)](const service::ThingList& list) {
-            note(kind, list);
-            told(list);
-        });
+    const auto noted = [this, kind, told = std::move(told)](const service::ThingList& list) {
+        note(kind, list);
+        told(list);
+    };
+    if (view_.all()) return service::list_things_as_they_are(known_, caller_, kind, noted);
+    return service::list_things(known_, caller_, kind, view_.only, noted);
 }
 
 service::Operation Offered::list(Kind kind, std::function<void(std::string)> listed) {
@@ -52,7 +53,7 @@ service::Operation Offered::list(Kind kind, std::function<void(std::string)> lis
         for (const auto& thing : list.things) {
             const auto known = names_of(kind).known_as.find({thing.server, name_in(thing, kind)});
             if (known != names_of(kind).known_as.end())
-                items.push_back(for_client(thing, kind, known->second));
+                items.push_back(for_client(thing, kind, known->second, view_.all()));
         }
         listed("{\"" + std::string(service::words_of(kind).member) +
                "\":" + json::serialize(items) + "}");
@@ -79,9 +80,10 @@ void Offered::note(Kind kind, const service::ThingList& list) {
     Names names;
     for (const auto& pair : pairs) {
         const auto& [server, name] = pair;
-        auto known_as = kind == Kind::Prompts ? table.public_name(server, name)
-                        : having[name] > 1    ? prefixed(server, name)
-                                              : name;
+        const bool renamed = view_.all() && kind == Kind::Prompts;
+        auto known_as = renamed            ? table.public_name(server, name)
+                        : having[name] > 1 ? prefixed(server, name)
+                                           : name;
         names.owners[known_as] = {server, name};
         names.known_as[pair] = std::move(known_as);
     }
@@ -128,14 +130,15 @@ Error Offered::nobody_has(Kind kind, const std::string& name) const {
 // Two questions at most, one after the other; whoever holds the first holds the second.
 service::Operation Offered::find(Kind kind, const std::string& name,
                                  std::function<void(Result<Owner>)> found) {
-    if (auto owner = owner_of(kind, name)) {
+    auto owner = view_.all() ? owner_of(kind, name) : Owner{view_.only, name};
+    if (owner) {
         found(std::move(*owner));
         return {};
     }
     const auto steps = std::make_shared<service::Operation>();
     *steps = ask(kind, [this, kind, name, found = std::move(found),
                         watch = std::weak_ptr(steps)](const service::ThingList&) {
-        if (auto owner = owner_of(kind, name)) return found(std::move(*owner));
+        if (auto listed = owner_of(kind, name)) return found(std::move(*listed));
         if (kind != Kind::Resources) return found(nobody_has(kind, name));
         const auto held = watch.lock();
         if (!held) return;

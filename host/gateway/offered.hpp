@@ -3,7 +3,7 @@
 //
 // Prompts are called mcp__SERVER__PROMPT as tools are. A resource keeps its URI; only where two
 // servers list the same one, each is called patchbay+SERVER:URI. By that a resource can always be
-// asked for.
+// asked for. Where a client is shown one server alone, all have the names that they have there.
 //
 // Owns:    what was listed last. Borrows all it is given.
 // Threads: [loop].
@@ -11,6 +11,7 @@
 //          of several.
 #pragma once
 
+#include "gateway/view.hpp"
 #include "protocol/qualified_name.hpp"
 #include "service/operation.hpp"
 #include "service/things.hpp"
@@ -30,8 +31,8 @@ public:
         std::string server, name;  // as that server has it
     };
 
-    Offered(const service::Servers& known, connection::Caller& caller)
-        : known_(known), caller_(caller) {}
+    Offered(const service::Servers& known, connection::Caller& caller, const View& view)
+        : known_(known), caller_(caller), view_(view) {}
 
     // Of the servers that are ready; the result, raw: {MEMBER: [...]}. As service::Operation.
     service::Operation list(service::Kind kind, std::function<void(std::string)> listed);
@@ -60,6 +61,7 @@ private:
 
     const service::Servers& known_;
     connection::Caller& caller_;
+    const View& view_;
     std::array<Names, 3> names_;
 };
 

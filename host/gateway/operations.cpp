@@ -57,6 +57,13 @@ void append_tool(std::string& out, const router::ListedTool& tool) {
     out += '}';
 }
 
+void append_as_it_is(std::string& out, const protocol::Tool& tool) {
+    out.append("{\"name\":").append(protocol::quoted(tool.name));
+    for (const auto* members : {&tool.known, &tool.others})
+        if (!members->empty()) out.append(",").append(*members);
+    out += '}';
+}
+
 }  // namespace
 
 bool Operations::start(RequestNumber number, const protocol::Params& params) {
@@ -78,6 +85,7 @@ bool Operations::start(RequestNumber number, const protocol::Params& params) {
 }
 
 void Operations::call_tool(RequestNumber number, const protocol::Params& params) {
+    if (!view_.all()) return ask(number, view_.only, with_member(params, {}, {}));
     router::Call call;
     protocol::each_member("{" + params.members + "}",
                           [&](const std::string& key, std::string_view value) {
@@ -108,13 +116,16 @@ void Operations::call_tool(RequestNumber number, const protocol::Params& params)
 void Operations::list_tools(RequestNumber number) {
     arrival_.when_over([this, number] {
         if (!requests_.find(number)) return;
-        auto list = service::tools_listed(servers_, caller_);
+        auto list = service::tools_listed(servers_, caller_, view_.servers(servers_.connections()));
         for (const auto& lacking : list.errors)
             core::log::debug("server \"" + lacking.server + "\": " + lacking.error.message);
         std::string tools = "{\"tools\":[";
         for (const auto& tool : list.tools) {
             if (tools.back() != '[') tools += ',';
-            append_tool(tools, tool);
+            if (view_.all())
+                append_tool(tools, tool);
+            else
+                append_as_it_is(tools, *tool.tool);
         }
         events_.on_tools_listed();
         replies_.reply(number, tools + "]}");
@@ -198,7 +209,7 @@ void Operations::log_level(RequestNumber number, const protocol::Params& params)
 
 void Operations::set_level(const std::string& level) {
     level_ = level;
-    for (const auto& id : servers_.connections().ids()) send_level(id);
+    for (const auto& id : view_.servers(servers_.connections())) send_level(id);
 }
 
 void Operations::on_joined(const std::string& server) {

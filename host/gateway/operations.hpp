@@ -31,11 +31,12 @@ protected:
 
 class Operations {
 public:
-    Operations(const service::Servers& servers, connection::Caller& caller,
+    Operations(const service::Servers& servers, connection::Caller& caller, const View& view,
                ClientRequests& requests, Offered& offered, Arrival& arrival, ClientEvents& events,
                Replies& replies)
         : servers_(servers),
           caller_(caller),
+          view_(view),
           requests_(requests),
           offered_(offered),
           arrival_(arrival),
@@ -70,6 +71,7 @@ private:
 
     const service::Servers& servers_;
     connection::Caller& caller_;
+    const View& view_;
     ClientRequests& requests_;
     Offered& offered_;
     Arrival& arrival_;

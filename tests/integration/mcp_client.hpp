@@ -14,7 +14,8 @@ namespace patchbay::test {
 class McpClient {
 public:
     // `capabilities`: its own, as JSON.
-    McpClient(const Home& home, bool modern, const std::string& capabilities = "{}", Words flags = {})
+    McpClient(const Home& home, bool modern, const std::string& capabilities = "{}",
+              Words flags = {})
         : program_(home.patchbay(with_verb(std::move(flags)))),
           modern_(modern),
           capabilities_(json::parse(capabilities).as_object()) {}
@@ -22,16 +23,17 @@ public:
     // The handshake of a legacy client; nothing for a modern one.
     json::object greet(const std::string& version = "2025-11-25") {
         if (modern_) return {};
-        const auto answer = ask("initialize", {{"protocolVersion", version},
-                                               {"capabilities", capabilities_},
-                                               {"clientInfo", {{"name", "test"}, {"version", "1"}}}});
+        const auto answer =
+            ask("initialize", {{"protocolVersion", version},
+                               {"capabilities", capabilities_},
+                               {"clientInfo", {{"name", "test"}, {"version", "1"}}}});
         notify("notifications/initialized");
         return answer;
     }
     void write(const std::string& line) { program_.send(line + "\n"); }
     void notify(const std::string& method, json::object params = {}) {
-        write(json::serialize(json::object{
-            {"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}}));
+        write(json::serialize(
+            json::object{{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}}));
     }
     // Its id; wait_for() has the answer.
     int begin(const std::string& method, json::object params = {}) {
@@ -91,8 +93,8 @@ private:
              read_ = end + 1, end = out.find('\n', read_)) {
             json::error_code failed;
             const auto message = json::parse(out.substr(read_, end - read_), failed);
-            EXPECT_TRUE(message.is_object() && !failed) << "on stdout, and is no message: "
-                                                        << out.substr(read_, end - read_);
+            EXPECT_TRUE(message.is_object() && !failed)
+                << "on stdout, and is no message: " << out.substr(read_, end - read_);
             if (message.is_object()) messages_.push_back(message.get_object());
         }
     }

@@ -46,8 +46,7 @@ std::vector<std::string> names_in(const json::object& answer, const char* member
     json::error_code failed;
     const auto* list = whole.find_pointer(std::string("/result/") + member, failed);
     if (!list || !list->is_array()) return {json::serialize(answer)};
-    for (const auto& each : list->get_array())
-        names.emplace_back(each.at(key).as_string());
+    for (const auto& each : list->get_array()) names.emplace_back(each.at(key).as_string());
     return names;
 }
 
@@ -175,9 +174,10 @@ TEST_P(Serve, WhatIsLeftUnansweredIsAskedForAgainAndAnotherRequestHasNoUseOfASta
     const auto second = mcp.ask("tools/call", call);
     EXPECT_EQ(at(second, "/result/inputRequests"), at(first, "/result/inputRequests"));
     EXPECT_NE(at(second, "/result/requestState"), at(first, "/result/requestState"));
-    const auto other = mcp.ask("tools/call", {{"name", "mcp__x__echo"},
-                                              {"arguments", {{"message", "x"}}},
-                                              {"requestState", at(second, "/result/requestState")}});
+    const auto other =
+        mcp.ask("tools/call", {{"name", "mcp__x__echo"},
+                               {"arguments", {{"message", "x"}}},
+                               {"requestState", at(second, "/result/requestState")}});
     EXPECT_EQ(at(other, "/error/code"), -32602) << other;
 }
 
@@ -219,7 +219,8 @@ TEST_P(Serve, AStreamEndsWithAWordWhenItsServerIsEnded) {
 TEST_P(Serve, TheEndOfTheInputEndsItWithItsServersAfterTheLastAnswers) {
     auto mcp = client();
     mcp.greet();
-    const auto id = mcp.begin("tools/call", {{"name", "mcp__x__sleep"}, {"arguments", {{"ms", 200}}}});
+    const auto id =
+        mcp.begin("tools/call", {{"name", "mcp__x__sleep"}, {"arguments", {{"ms", 200}}}});
     mcp.program().close_input();
     EXPECT_EQ(text_in(mcp.wait_for(id)), "slept 200 ms");
     EXPECT_EQ(mcp.finish().exit_code, 0);
@@ -251,6 +252,36 @@ TEST_P(Serve, WhatIsDeniedOrDisabledStaysSo) {
     EXPECT_THAT(text_in(denied), HasSubstr("deny"));
     EXPECT_THAT(json::serialize(mcp.call("mcp__x__add", R"({"a":1,"b":2})")),
                 Not(HasSubstr("\"sum\"")));
+}
+
+// A bridge: what the server has keeps its names and descriptions.
+TEST_P(Serve, OneServerAloneIsShownAsItIs) {
+    home.add_example("other");
+    auto mcp = client(kAble, {"--only", "x"});
+    mcp.greet();
+    const auto tools = mcp.ask("tools/list");
+    EXPECT_THAT(names_in(tools, "tools"), Contains("echo"));
+    EXPECT_THAT(json::serialize(tools), AllOf(Not(HasSubstr("mcp__")), Not(HasSubstr("[x]"))));
+    EXPECT_EQ(text_in(mcp.call("echo", R"({"message":"hi"})")), "hi");
+    EXPECT_THAT(names_in(mcp.ask("prompts/list"), "prompts"), Contains("greet"));
+    const auto prompt =
+        mcp.ask("prompts/get", {{"name", "greet"}, {"arguments", {{"who", "Ada"}}}});
+    EXPECT_THAT(json::serialize(prompt), HasSubstr("Ada"));
+    EXPECT_EQ(at(mcp.call("none"), "/error/code"), -32602);
+    const auto id = mcp.begin("tools/call", {{"name", "ask"}, {"arguments", json::object()}});
+    if (modern())
+        EXPECT_EQ(at(mcp.wait_for(id), "/result/resultType"), "input_required");
+    else
+        EXPECT_TRUE(mcp.wait_for_method("elicitation/create").contains("id"));
+}
+
+TEST(ServeOnly, NamesTheNearestWhereThereIsNoSuchServer) {
+    Home home;
+    home.add_example("files");
+    const auto done = home.run({"serve", "--only", "file"});
+    EXPECT_EQ(done.exit_code, 6);
+    EXPECT_EQ(done.out, "");
+    EXPECT_THAT(done.err, HasSubstr("did you mean \"files\"?"));
 }
 
 class ServeLegacy : public ::testing::Test {
