@@ -90,5 +90,23 @@ TEST(Catalogue, HasAnotherVersionWheneverItHasOtherListings) {
     EXPECT_TRUE(changed());
 }
 
+TEST(Catalogue, TellsWhoWatchesOfEachChangeAndOfNoOther) {
+    struct Count final : Watcher {
+        void on_published() override { ++times; }
+        int times = 0;
+    } count;
+    Catalogue catalogue;
+    catalogue.watch(count);
+    catalogue.publish("a", listing("1", "x"));
+    EXPECT_EQ(count.times, 1);
+    catalogue.forget("b");
+    EXPECT_EQ(count.times, 1) << "nobody had it";
+    catalogue.redefine("a", "2");
+    EXPECT_EQ(count.times, 2);
+    catalogue.unwatch(count);
+    catalogue.publish("a", listing("2", "x"));
+    EXPECT_EQ(count.times, 2);
+}
+
 }  // namespace
 }  // namespace patchbay::catalogue

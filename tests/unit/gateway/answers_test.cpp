@@ -1,0 +1,67 @@
+#include "gateway/answers.hpp"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+namespace patchbay::gateway {
+namespace {
+
+namespace json = boost::json;
+using protocol::Era;
+
+TEST(Answers, ALegacyClientGetsAResultAsItCame) {
+    const std::string odd = R"({ "n":1E400 ,"content":[]})";
+    EXPECT_EQ(result_for(Era::Legacy, "tools/call", odd), odd);
+}
+
+TEST(Answers, AModernClientGetsWhatItsEraAsksForBesideTheSameBytes) {
+    EXPECT_EQ(result_for(Era::Modern, "tools/call", R"({"n":1E400})"),
+              R"({"resultType":"complete","n":1E400})");
+    EXPECT_EQ(result_for(Era::Modern, "tools/call", "{}"), R"({"resultType":"complete"})");
+    EXPECT_EQ(result_for(Era::Modern, "resources/read", R"({"contents":[]})"),
+              R"({"resultType":"complete","ttlMs":0,"cacheScope":"private","contents":[]})");
+}
+
+TEST(Answers, WhatAServerSaysOfItselfStays) {
+    const std::string whole = R"({"resultType":"complete","ttlMs":5,"cacheScope":"public"})";
+    EXPECT_EQ(result_for(Era::Modern, "tools/list", whole), whole);
+    const std::string other = R"({"resultType":"other"})";
+    EXPECT_EQ(result_for(Era::Modern, "tools/list", other), other) << "nobody keeps that one";
+}
+
+TEST(Answers, ACodeThatAnEraDoesNotKnowBecomesTheOneThatStandsForIt) {
+    const std::string gone = R"({"code":-32002,"message":"gone","data":{"uri":"a:b"}})";
+    EXPECT_EQ(error_for(Era::Legacy, gone), gone);
+    const auto modern = json::parse(error_for(Era::Modern, gone));
+    EXPECT_EQ(modern.at("code"), -32602);
+    EXPECT_EQ(modern.at("message"), "gone");
+    EXPECT_EQ(modern.at_pointer("/data/uri"), "a:b");
+    const std::string url = R"({"code":-32042,"message":"sign in"})";
+    EXPECT_EQ(json::parse(error_for(Era::Modern, url)).at("code"), -32603);
+    EXPECT_EQ(error_for(Era::Legacy, url), url);
+    const std::string own = R"({"code":-5,"message":"mine"})";
+    EXPECT_EQ(error_for(Era::Modern, own), own);
+}
+
+TEST(Answers, WhatAModelCanDoSomethingAboutIsTheResultOfItsCall) {
+    const auto said = [](Era era, const char* method, ErrorCode code) {
+        return json::parse("{" + refusal(era, method, {code, "why"}) + "}");
+    };
+    for (const auto code : {ErrorCode::Denied, ErrorCode::Unavailable, ErrorCode::Timeout}) {
+        const auto told = said(Era::Legacy, "tools/call", code);
+        EXPECT_EQ(told.at_pointer("/result/isError"), true);
+        EXPECT_EQ(told.at_pointer("/result/content/0/text"), "why");
+        EXPECT_EQ(said(Era::Legacy, "prompts/get", code).at_pointer("/error/code"), -32603);
+    }
+    for (const auto code : {ErrorCode::NotFound, ErrorCode::Invalid})
+        EXPECT_EQ(said(Era::Modern, "tools/call", code).at_pointer("/error/code"), -32602);
+    EXPECT_EQ(said(Era::Legacy, "resources/read", ErrorCode::NotFound).at_pointer("/error/code"),
+              -32002);
+    EXPECT_EQ(said(Era::Modern, "resources/read", ErrorCode::NotFound).at_pointer("/error/code"),
+              -32602);
+    EXPECT_EQ(said(Era::Modern, "prompts/get", ErrorCode::Unsupported).at_pointer("/error/code"),
+              -32601);
+}
+
+}  // namespace
+}  // namespace patchbay::gateway

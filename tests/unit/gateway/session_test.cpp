@@ -1,0 +1,307 @@
+// A session before two servers, "git" and "github", of the legacy era; time is turned by hand.
+#include "gateway/client_session.hpp"
+#include "unit/service/fixture.hpp"
+
+namespace patchbay::gateway {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using namespace std::chrono_literals;
+namespace json = boost::json;
+
+class SessionTest : public service::ServiceTest, Outward {
+protected:
+    // What it offers besides tools, and how it answers.
+    void offer(const std::string& id, const char* method, const json::value& result) {
+        servers.at(id).results[method] = [result](const auto&) { return result; };
+    }
+    SessionTest() {
+        for (auto& [id, server] : servers) {
+            server.be_legacy({test::tool_named("log")});
+            server.results["initialize"] = [](const auto&) -> json::value {
+                return {{"protocolVersion", "2025-11-25"},
+                        {"capabilities",
+                         {{"tools", json::object()},
+                          {"prompts", json::object()},
+                          {"logging", json::object()},
+                          {"resources", {{"subscribe", true}}}}},
+                        {"serverInfo", {{"name", "fake"}, {"version", "1"}}}};
+            };
+            offer(id, "resources/list", {{"resources", json::array()}});
+            offer(id, "resources/templates/list", {{"resourceTemplates", json::array()}});
+            offer(id, "prompts/list", {{"prompts", json::array()}});
+            offer(id, "resources/subscribe", json::object());
+            offer(id, "resources/unsubscribe", json::object());
+            offer(id, "logging/setLevel", json::object());
+            server.results["tools/call"] = [](const auto&) -> json::value {
+                return {{"content", json::array()}};
+            };
+        }
+        permissions = {};
+    }
+
+    ClientSession& session() {
+        if (!session_) {
+            auto& servers_known = known();
+            session_.emplace(ClientSession::Parts{callers, servers_known, *catalogue, *this},
+                             core::Principal{core::Principal::Kind::Client, {}, "test",
+                                             core::Trust::Approves},
+                             connection::Responder(config.client, {}), "1");
+        }
+        return *session_;
+    }
+    void greet(const json::object& capabilities = {}) {
+        ask(1, "initialize",
+            {{"protocolVersion", "2025-11-25"}, {"capabilities", capabilities}});
+        session().take(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+    }
+    void say(const json::value& id, const std::string& method, json::object params = {}) {
+        session().take(json::serialize(json::object{{"jsonrpc", "2.0"},
+                                                    {"id", id},
+                                                    {"method", method},
+                                                    {"params", std::move(params)}}));
+    }
+    void say_modern(const json::value& id, const std::string& method, json::object params = {},
+                    json::object meta = {}) {
+        meta["io.modelcontextprotocol/protocolVersion"] = "2026-07-28";
+        meta["io.modelcontextprotocol/clientCapabilities"] = {{"elicitation", json::object()}};
+        params["_meta"] = std::move(meta);
+        say(id, method, std::move(params));
+    }
+    json::object answer_to(const json::value& id) {
+        json::object found;
+        loop.run_until(
+            [&] {
+                for (const auto& message : sent)
+                    if (!message.contains("method") && message.at("id") == id) found = message;
+                return !found.empty();
+            },
+            core::Clock::now() + 20s);
+        EXPECT_FALSE(found.empty()) << id << " was not answered";
+        return found;
+    }
+    json::object ask(const json::value& id, const std::string& method, json::object params = {}) {
+        say(id, method, std::move(params));
+        return answer_to(id);
+    }
+    json::object ask_modern(const json::value& id, const std::string& method,
+                            json::object params = {}) {
+        say_modern(id, method, std::move(params));
+        return answer_to(id);
+    }
+    bool wait(const std::function<bool()>& done) {
+        return loop.run_until(done, core::Clock::now() + 20s);
+    }
+    std::vector<json::object> told(const std::string& method) const {
+        std::vector<json::object> found;
+        for (const auto& message : sent)
+            if (message.contains("method") && message.at("method") == json::value(method))
+                found.push_back(message);
+        return found;
+    }
+    static json::value at(const json::object& message, const std::string& pointer) {
+        const json::value whole = message;
+        json::error_code failed;
+        const auto* found = whole.find_pointer(pointer, failed);
+        return found ? *found : json::value("nothing at " + pointer + " of " +
+                                            json::serialize(whole));
+    }
+    // Of a tool of "git" that asks its client before it answers.
+    void be_asked_in_the_middle() {
+        servers.at("git").results.erase("tools/call");
+        servers.at("git").on_request = [this](const std::string& method) {
+            if (method != "tools/call") return;
+            call_id = servers.at("git").requests("tools/call").back().at("id").to_number<int>();
+            servers.at("git").say(
+                R"({"jsonrpc":"2.0","id":"q","method":"elicitation/create",)"
+                R"("params":{"message":"name?","requestedSchema":{"type":"object"}}})");
+        };
+    }
+
+    std::vector<json::object> sent;
+    int call_id = 0;
+    std::optional<ClientSession> session_;
+
+private:
+    void send(std::string message) override {
+        sent.push_back(json::parse(message).as_object());
+    }
+    void send_event(const std::string&, std::string message) override { send(std::move(message)); }
+};
+
+const json::object kCall{{"name", "mcp__git__log"}, {"arguments", json::object()}};
+
+TEST_F(SessionTest, AUriThatTwoServersListIsToldApartAndLeadsToEach) {
+    for (const char* id : {"git", "github"}) {
+        offer(id, "resources/list",
+              {{"resources", {{{"uri", "a:1"}, {"name", "n"}},
+                              {{"uri", std::string("b:") + id}, {"name", "n"}}}}});
+        offer(id, "resources/read", {{"contents", {{{"uri", "a:1"}, {"text", id}}}}});
+    }
+    greet();
+    std::vector<std::string> uris;
+    const auto list = at(ask(2, "resources/list"), "/result/resources");
+    for (const auto& each : list.as_array()) uris.emplace_back(each.at("uri").as_string());
+    EXPECT_THAT(uris, ElementsAre("patchbay+git:a:1", "b:git", "patchbay+github:a:1", "b:github"));
+    const auto read = ask(3, "resources/read", {{"uri", "patchbay+github:a:1"}});
+    EXPECT_EQ(at(read, "/result/contents/0/text"), "github");
+    EXPECT_EQ(servers.at("github").requests("resources/read").at(0).at("params").at("uri"), "a:1");
+    EXPECT_THAT(servers.at("git").requests("resources/read"), IsEmpty());
+    EXPECT_EQ(at(ask(4, "resources/read", {{"uri", "patchbay+none:a:1"}}), "/error/code"), -32002);
+}
+
+TEST_F(SessionTest, AUriThatNobodyListsGoesWhereATemplateFitsAndNowhereWhereTwoDo) {
+    const auto fits = [&](const char* id) {
+        offer(id, "resources/templates/list",
+              {{"resourceTemplates", {{{"uriTemplate", "t:{x}"}, {"name", "n"}}}}});
+        offer(id, "resources/read", {{"contents", json::array()}});
+    };
+    fits("git");
+    greet();
+    EXPECT_TRUE(ask(2, "resources/read", {{"uri", "t:1"}}).contains("result"));
+    EXPECT_EQ(servers.at("git").requests("resources/read").size(), 1u);
+    fits("github");
+    const auto refused = ask(3, "resources/read", {{"uri", "t:2"}});
+    EXPECT_THAT(std::string(at(refused, "/error/message").as_string()),
+                HasSubstr("patchbay+git:t:2"));
+}
+
+TEST_F(SessionTest, AListWaitsASecondForAServerAndNoLonger) {
+    servers.at("github").results.erase("initialize");
+    greet();
+    say(2, "tools/list");
+    loop.pass(900ms);
+    EXPECT_EQ(sent.size(), 1u) << "github may still come";
+    loop.pass(200ms);
+    const auto list = answer_to(2);
+    EXPECT_THAT(json::serialize(list), HasSubstr("mcp__git__log"));
+    EXPECT_THAT(json::serialize(list), Not(HasSubstr("github")));
+    EXPECT_TRUE(ask(3, "tools/list").contains("result")) << "at once from then on";
+}
+
+TEST_F(SessionTest, ALevelReachesTheServersThatLogAndWhoeverJoins) {
+    greet();
+    ask(2, "tools/list");
+    EXPECT_TRUE(ask(3, "logging/setLevel", {{"level", "error"}}).contains("result"));
+    for (const char* id : {"git", "github"})
+        EXPECT_TRUE(wait([&] { return !servers.at(id).requests("logging/setLevel").empty(); }))
+            << id;
+    EXPECT_EQ(at(ask(4, "logging/setLevel", {{"level", "loud"}}), "/error/code"), -32602);
+}
+
+TEST_F(SessionTest, AStateCountsForTenMinutesAndThenItsCallIsCancelled) {
+    be_asked_in_the_middle();
+    const auto wanted = ask_modern(1, "tools/call", kCall);
+    ASSERT_EQ(at(wanted, "/result/resultType"), "input_required") << wanted;
+    loop.pass(InputRounds::kLifetime - 1s);
+    EXPECT_THAT(servers.at("git").requests("notifications/cancelled"), IsEmpty());
+    loop.pass(2s);
+    EXPECT_TRUE(wait([&] { return !servers.at("git").requests("notifications/cancelled").empty(); }));
+    auto again = kCall;
+    again["requestState"] = at(wanted, "/result/requestState");
+    EXPECT_EQ(at(ask_modern(2, "tools/call", again), "/error/code"), -32602);
+    EXPECT_TRUE(session().idle());
+}
+
+TEST_F(SessionTest, AnOutcomeThatComesBeforeTheClientIsBackWaitsForIt) {
+    be_asked_in_the_middle();
+    const auto wanted = ask_modern(1, "tools/call", kCall);
+    servers.at("git").answer(call_id, R"({"content":[],"early":true})");
+    loop.pass(1s);
+    auto again = kCall;
+    again["requestState"] = at(wanted, "/result/requestState");
+    EXPECT_EQ(at(ask_modern(2, "tools/call", again), "/result/early"), true);
+}
+
+TEST_F(SessionTest, AnAnswerReachesTheServerThatAsked) {
+    be_asked_in_the_middle();
+    const auto wanted = ask_modern(1, "tools/call", kCall);
+    auto again = kCall;
+    again["requestState"] = at(wanted, "/result/requestState");
+    const auto asked = at(wanted, "/result/inputRequests");
+    again["inputResponses"] = json::object{
+        {asked.as_object().begin()->key(), {{"action", "accept"}, {"content", {{"a", 1}}}}}};
+    say_modern(2, "tools/call", again);
+    const auto answered = [&]() -> const json::object* {
+        for (const auto& message : servers.at("git").received)
+            if (!message.contains("method") && message.at("id") == "q") return &message;
+        return nullptr;
+    };
+    ASSERT_TRUE(wait([&] { return answered() != nullptr; }));
+    EXPECT_EQ(at(*answered(), "/result/content/a"), 1);
+    servers.at("git").answer(call_id, R"({"content":[]})");
+    EXPECT_TRUE(answer_to(2).contains("result"));
+}
+
+TEST_F(SessionTest, AStreamHearsOfItsResourcesAloneAndEndsWithThem) {
+    offer("git", "resources/list", {{"resources", {{{"uri", "a:1"}, {"name", "n"}}}}});
+    say_modern("s", "subscriptions/listen",
+               {{"notifications", {{"resourceSubscriptions", {"a:1", "no:such"}}}}});
+    ASSERT_TRUE(
+        wait([&] { return !told("notifications/subscriptions/acknowledged").empty(); }));
+    const auto agreed = told("notifications/subscriptions/acknowledged").front();
+    EXPECT_EQ(at(agreed, "/params/notifications/resourceSubscriptions"), (json::array{"a:1"}))
+        << "and not what nobody has";
+    EXPECT_EQ(servers.at("git").requests("resources/subscribe").size(), 1u);
+    for (const char* uri : {"a:2", "a:1"})
+        servers.at("git").say(R"({"jsonrpc":"2.0","method":"notifications/resources/updated",)"
+                              R"("params":{"uri":")" +
+                              std::string(uri) + R"("}})");
+    ASSERT_TRUE(wait([&] { return !told("notifications/resources/updated").empty(); }));
+    const auto updates = told("notifications/resources/updated");
+    ASSERT_EQ(updates.size(), 1u);
+    EXPECT_EQ(at(updates[0], "/params/uri"), "a:1");
+    EXPECT_EQ(at(updates[0], "/params/_meta/io.modelcontextprotocol~1subscriptionId"), "s");
+    session().take(
+        R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"s"}})");
+    EXPECT_TRUE(wait([&] { return !servers.at("git").requests("resources/unsubscribe").empty(); }));
+}
+
+TEST_F(SessionTest, AModernClientHearsALogOnlyWhileItHasAskedForThatLevel) {
+    servers.at("git").results.erase("tools/call");
+    const auto log = [&](const char* level) {
+        servers.at("git").say(R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":")" +
+                              std::string(level) + R"(","data":"x"}})");
+        loop.pass(1ms);
+    };
+    say_modern(1, "tools/call", kCall, {{"io.modelcontextprotocol/logLevel", "warning"}});
+    ASSERT_TRUE(wait([&] { return !servers.at("git").requests("tools/call").empty(); }));
+    log("info");
+    EXPECT_THAT(told("notifications/message"), IsEmpty());
+    log("error");
+    EXPECT_EQ(told("notifications/message").size(), 1u);
+    servers.at("git").answer(
+        servers.at("git").requests("tools/call").back().at("id").to_number<int>(),
+        R"({"content":[]})");
+    answer_to(1);
+    log("error");
+    EXPECT_EQ(told("notifications/message").size(), 1u);
+}
+
+TEST_F(SessionTest, MoreRequestsThanMayBeInFlightAreRefusedAndTheOthersGoOn) {
+    servers.at("git").results.erase("tools/call");
+    greet();
+    for (std::size_t i = 0; i <= ClientRequests::kMost; ++i)
+        say(static_cast<std::int64_t>(i + 100), "tools/call", kCall);
+    const auto last = static_cast<std::int64_t>(ClientRequests::kMost + 100);
+    EXPECT_THAT(std::string(at(answer_to(last), "/error/message").as_string()),
+                HasSubstr("256 requests are in flight"));
+    session().take(
+        R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":100}})");
+    EXPECT_EQ(at(ask(5, "nope"), "/error/code"), -32601) << "there is room again";
+}
+
+TEST_F(SessionTest, WhoGoesTakesAlongWhatItAsked) {
+    servers.at("git").results.erase("tools/call");
+    greet();
+    say(2, "tools/call", kCall);
+    ASSERT_TRUE(wait([&] { return !servers.at("git").requests("tools/call").empty(); }));
+    session_.reset();
+    EXPECT_TRUE(wait([&] { return !servers.at("git").requests("notifications/cancelled").empty(); }));
+}
+
+}  // namespace
+}  // namespace patchbay::gateway
