@@ -29,6 +29,13 @@ json::object our_capabilities(Era era) {
     return capabilities;
 }
 
+// Said again as it came: it may be a number that no type here holds.
+bool is_id(const protocol::Envelope& envelope) {
+    const auto digits = envelope.id.substr(envelope.id.starts_with('-'));
+    return envelope.id.starts_with('"') || envelope.number_id ||
+           digits.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 bool may_want_input(std::string_view method) {
     return method == "tools/call" || method == "prompts/get" || method == "resources/read";
 }
@@ -76,6 +83,18 @@ ClientSession::~ClientSession() {
 
 void ClientSession::take(std::string_view message) {
     const auto depth = servers_.connections().limits().json_depth;
+    // Of that one revision alone; the answers go out one by one.
+    if (revision_ == "2025-03-26" && message.starts_with('[')) {
+        const auto batch = protocol::split_batch(message, ClientRequests::kMost, depth);
+        if (!batch) return out_.send(error_message({}, kInvalidRequest, batch.error().message));
+        for (const auto each : *batch) take_one(each);
+        return;
+    }
+    take_one(message);
+}
+
+void ClientSession::take_one(std::string_view message) {
+    const auto depth = servers_.connections().limits().json_depth;
     const auto envelope = protocol::parse_envelope(message, depth);
     if (!envelope) {
         const bool json = core::parse_json(message, {.depth = depth}).has_value();
@@ -115,7 +134,7 @@ Result<RequestMeta> ClientSession::meta_of(const protocol::Params& params, std::
 
 void ClientSession::take_request(const protocol::Envelope& envelope) {
     const std::string id(envelope.id);
-    if (id.front() != '"' && !envelope.number_id)
+    if (!is_id(envelope))
         return out_.send(error_message({}, kInvalidRequest, "an id is a text or a whole number"));
     if (requests_.number_of(id) != 0)
         return out_.send(error_message(id, kInvalidRequest,
@@ -129,7 +148,7 @@ void ClientSession::take_request(const protocol::Envelope& envelope) {
     auto meta = meta_of(*params, id);
     if (!meta) return;
     if (meta->era == Era::Legacy && envelope.method == "ping") return out_.send(whole(id, "{}"));
-    if (meta->era == Era::Legacy && !greeted_)
+    if (meta->era == Era::Legacy && revision_.empty())
         return out_.send(error_message(
             id, kInvalidParams,
             "neither \"initialize\" has begun a session, nor does the request's _meta name its "
@@ -167,10 +186,10 @@ void ClientSession::initialize(const std::string& id, const protocol::Params& pa
             error_message(id, kInvalidParams, "initialize needs \"protocolVersion\", a text"));
     const bool known = protocol::speaks(*asked) && protocol::era_of(*asked) == Era::Legacy;
     if (const auto* told = core::object_in(members, "capabilities")) capabilities_ = *told;
-    greeted_ = true;
+    revision_ = known ? *asked : protocol::kLegacyVersion;
     use_capabilities(capabilities_);
     json::object result{
-        {"protocolVersion", known ? *asked : std::string_view(protocol::kLegacyVersion)},
+        {"protocolVersion", revision_},
         {"capabilities", our_capabilities(Era::Legacy)},
         {"serverInfo", {{"name", "patchbay"}, {"title", "Patchbay"}, {"version", version_}}}};
     if (const auto text = instructions(); !text.empty()) result["instructions"] = text;
@@ -331,7 +350,7 @@ connection::Question ClientSession::answer(const std::string& server, const std:
         servers_.connections().loop().defer(lifetime_.guard([this, number] { go_on(number); }));
         return question;
     }
-    if (greeted_ && can_be_asked(capabilities_, method, params))
+    if (!revision_.empty() && can_be_asked(capabilities_, method, params))
         return questions_.ask(method, params, std::move(answer));
     return fallback_.respond(server, method, params, std::move(answer));
 }

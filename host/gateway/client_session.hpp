@@ -47,6 +47,7 @@ public:
     void end_streams();
 
 private:
+    void take_one(std::string_view message);
     void take_request(const protocol::Envelope& envelope);
     void take_notification(const protocol::Envelope& envelope);
     void take_answer(const protocol::Envelope& envelope);
@@ -84,7 +85,7 @@ private:
     const connection::Responder fallback_;
     const std::string version_;
     boost::json::object capabilities_;  // of a legacy client
-    bool greeted_ = false;              // by initialize
+    std::string revision_;              // that initialize agreed on; empty: it did not come
     bool offered_any_ = false;          // capabilities, to servers
     ClientRequests requests_;
     Offered offered_;

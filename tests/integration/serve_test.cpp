@@ -301,6 +301,18 @@ TEST_F(ServeLegacy, AgreesOnEveryRevisionAndOffersItsNewestForAnother) {
     }
 }
 
+TEST_F(ServeLegacy, TheOneRevisionThatHasBatchesGetsEachAnswer) {
+    const std::string batch =
+        R"([{"jsonrpc":"2.0","id":"a","method":"ping"},{"jsonrpc":"2.0","id":"b","method":"ping"}])";
+    McpClient mcp(home, false);
+    mcp.greet("2025-03-26");
+    mcp.write(batch);
+    EXPECT_TRUE(mcp.wait_for("a").contains("result"));
+    EXPECT_TRUE(mcp.wait_for("b").contains("result"));
+    mcp.write("[]");
+    EXPECT_EQ(at(mcp.wait_for(json::value()), "/error/code"), -32600);
+}
+
 TEST_F(ServeLegacy, WhatMakesNoSenseIsAnsweredAndTheRestGoesOn) {
     McpClient mcp(home, false);
     mcp.write(R"({"jsonrpc":"2.0","id":"early","method":"tools/list"})");
@@ -346,6 +358,8 @@ TEST_F(ServeLegacy, NumbersThatNoTypeHoldsPassUnchanged) {
     const auto input = home.add_recorded("x");
     McpClient mcp(home, false);
     mcp.greet();
+    mcp.write(R"({"jsonrpc":"2.0","id":12345678901234567890123,"method":"ping"})");
+    ASSERT_TRUE(mcp.program().wait_for_out(R"("id":12345678901234567890123,"result":{}})"));
     mcp.write(R"({"jsonrpc":"2.0","id":"n","method":"tools/call","params":{"name":"mcp__x__echo",)"
               R"("arguments":{"message":"m","n":12345678901234567890123,"e":1E400,"z":1,"a":2},)"
               R"("_meta":{"com.example/k":1.50}}})");

@@ -46,23 +46,20 @@ protected:
     ClientSession& session() {
         if (!session_) {
             auto& servers_known = known();
-            session_.emplace(ClientSession::Parts{callers, servers_known, *catalogue, *this},
-                             core::Principal{core::Principal::Kind::Client, {}, "test",
-                                             core::Trust::Approves},
-                             connection::Responder(config.client, {}), "1");
+            session_.emplace(
+                ClientSession::Parts{callers, servers_known, *catalogue, *this},
+                core::Principal{core::Principal::Kind::Client, {}, "test", core::Trust::Approves},
+                connection::Responder(config.client, {}), "1");
         }
         return *session_;
     }
     void greet(const json::object& capabilities = {}) {
-        ask(1, "initialize",
-            {{"protocolVersion", "2025-11-25"}, {"capabilities", capabilities}});
+        ask(1, "initialize", {{"protocolVersion", "2025-11-25"}, {"capabilities", capabilities}});
         session().take(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
     }
     void say(const json::value& id, const std::string& method, json::object params = {}) {
-        session().take(json::serialize(json::object{{"jsonrpc", "2.0"},
-                                                    {"id", id},
-                                                    {"method", method},
-                                                    {"params", std::move(params)}}));
+        session().take(json::serialize(json::object{
+            {"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}}));
     }
     void say_modern(const json::value& id, const std::string& method, json::object params = {},
                     json::object meta = {}) {
@@ -106,8 +103,8 @@ protected:
         const json::value whole = message;
         json::error_code failed;
         const auto* found = whole.find_pointer(pointer, failed);
-        return found ? *found : json::value("nothing at " + pointer + " of " +
-                                            json::serialize(whole));
+        return found ? *found
+                     : json::value("nothing at " + pointer + " of " + json::serialize(whole));
     }
     // Of a tool of "git" that asks its client before it answers.
     void be_asked_in_the_middle() {
@@ -126,9 +123,7 @@ protected:
     std::optional<ClientSession> session_;
 
 private:
-    void send(std::string message) override {
-        sent.push_back(json::parse(message).as_object());
-    }
+    void send(std::string message) override { sent.push_back(json::parse(message).as_object()); }
     void send_event(const std::string&, std::string message) override { send(std::move(message)); }
 };
 
@@ -137,8 +132,9 @@ const json::object kCall{{"name", "mcp__git__log"}, {"arguments", json::object()
 TEST_F(SessionTest, AUriThatTwoServersListIsToldApartAndLeadsToEach) {
     for (const char* id : {"git", "github"}) {
         offer(id, "resources/list",
-              {{"resources", {{{"uri", "a:1"}, {"name", "n"}},
-                              {{"uri", std::string("b:") + id}, {"name", "n"}}}}});
+              {{"resources",
+                {{{"uri", "a:1"}, {"name", "n"}},
+                 {{"uri", std::string("b:") + id}, {"name", "n"}}}}});
         offer(id, "resources/read", {{"contents", {{{"uri", "a:1"}, {"text", id}}}}});
     }
     greet();
@@ -199,7 +195,8 @@ TEST_F(SessionTest, AStateCountsForTenMinutesAndThenItsCallIsCancelled) {
     loop.pass(InputRounds::kLifetime - 1s);
     EXPECT_THAT(servers.at("git").requests("notifications/cancelled"), IsEmpty());
     loop.pass(2s);
-    EXPECT_TRUE(wait([&] { return !servers.at("git").requests("notifications/cancelled").empty(); }));
+    EXPECT_TRUE(
+        wait([&] { return !servers.at("git").requests("notifications/cancelled").empty(); }));
     auto again = kCall;
     again["requestState"] = at(wanted, "/result/requestState");
     EXPECT_EQ(at(ask_modern(2, "tools/call", again), "/error/code"), -32602);
@@ -240,8 +237,7 @@ TEST_F(SessionTest, AStreamHearsOfItsResourcesAloneAndEndsWithThem) {
     offer("git", "resources/list", {{"resources", {{{"uri", "a:1"}, {"name", "n"}}}}});
     say_modern("s", "subscriptions/listen",
                {{"notifications", {{"resourceSubscriptions", {"a:1", "no:such"}}}}});
-    ASSERT_TRUE(
-        wait([&] { return !told("notifications/subscriptions/acknowledged").empty(); }));
+    ASSERT_TRUE(wait([&] { return !told("notifications/subscriptions/acknowledged").empty(); }));
     const auto agreed = told("notifications/subscriptions/acknowledged").front();
     EXPECT_EQ(at(agreed, "/params/notifications/resourceSubscriptions"), (json::array{"a:1"}))
         << "and not what nobody has";
@@ -263,8 +259,9 @@ TEST_F(SessionTest, AStreamHearsOfItsResourcesAloneAndEndsWithThem) {
 TEST_F(SessionTest, AModernClientHearsALogOnlyWhileItHasAskedForThatLevel) {
     servers.at("git").results.erase("tools/call");
     const auto log = [&](const char* level) {
-        servers.at("git").say(R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":")" +
-                              std::string(level) + R"(","data":"x"}})");
+        servers.at("git").say(
+            R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":")" +
+            std::string(level) + R"(","data":"x"}})");
         loop.pass(1ms);
     };
     say_modern(1, "tools/call", kCall, {{"io.modelcontextprotocol/logLevel", "warning"}});
@@ -300,7 +297,8 @@ TEST_F(SessionTest, WhoGoesTakesAlongWhatItAsked) {
     say(2, "tools/call", kCall);
     ASSERT_TRUE(wait([&] { return !servers.at("git").requests("tools/call").empty(); }));
     session_.reset();
-    EXPECT_TRUE(wait([&] { return !servers.at("git").requests("notifications/cancelled").empty(); }));
+    EXPECT_TRUE(
+        wait([&] { return !servers.at("git").requests("notifications/cancelled").empty(); }));
 }
 
 }  // namespace
