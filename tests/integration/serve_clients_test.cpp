@@ -1,0 +1,53 @@
+// The MCP project's own clients before `patchbay serve`, and its own servers behind it.
+#include "integration/npm.hpp"
+
+namespace patchbay::test {
+namespace {
+
+struct Sdk {
+    const char* name;
+    const char* version;
+};
+
+class RealClients : public NpmTest, public ::testing::WithParamInterface<Sdk> {
+protected:
+    void add(const std::string& id, const std::string& package) {
+        const json::array all{(kServers / package / "dist/index.js").string()};
+        home.add(id, {{"command", kNode.string()}, {"args", all}});
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(, RealClients,
+                         ::testing::Values(Sdk{"v1", "legacy"}, Sdk{"v2", "2026-07-28"}),
+                         [](const auto& sdk) { return std::string(sdk.param.name); });
+
+// The server speaks 2025-11-25 alone: what it asks in the middle of a call reaches both eras.
+TEST_P(RealClients, ReachEverythingOfServersThatAreNotOfTheirEra) {
+    add("every", "server-everything");
+    add("memory", "server-memory");
+    auto command = home.patchbay({"serve"});
+    const Words script{kNode.string(), std::string(PATCHBAY_SOURCE_DIR) + "/tests/clients/sdk.mjs",
+                       GetParam().name, kModules.string()};
+    command.argv.insert(command.argv.begin(), script.begin(), script.end());
+    const auto done = run(command);
+    ASSERT_EQ(done.exit_code, 0) << done.out << done.err;
+    const auto seen = json::parse(done.out);
+    EXPECT_EQ(seen.at("server"), "patchbay");
+    EXPECT_EQ(seen.at("version"), json::value(GetParam().version));
+    EXPECT_THAT(json::serialize(seen.at("tools")),
+                AllOf(HasSubstr("mcp__every__echo"), HasSubstr("mcp__memory__read_graph")));
+    EXPECT_EQ(seen.at("echo"), "Echo: hi");
+    EXPECT_TRUE(seen.at("structured").as_object().contains("temperature"));
+    EXPECT_THAT(std::string(seen.at("elicited").as_string()), HasSubstr("Name: Ada"));
+    EXPECT_THAT(std::string(seen.at("sampled").as_string()), HasSubstr("sampled"));
+    // Of one that comes right before the result the SDK may take no notice any more.
+    EXPECT_GE(seen.at("progress").as_int64(), 2);
+    EXPECT_THAT(json::serialize(seen.at("prompts")), HasSubstr("mcp__every__args-prompt"));
+    EXPECT_THAT(std::string(seen.at("prompt").as_string()), HasSubstr("Paris"));
+    EXPECT_EQ(seen.at("read"), true);
+    EXPECT_EQ(seen.at("completed"), (json::array{"Engineering"}));
+    EXPECT_EQ(nothing_left(), "");
+}
+
+}  // namespace
+}  // namespace patchbay::test
