@@ -69,12 +69,15 @@ void append_as_it_is(std::string& out, const protocol::Tool& tool) {
 bool Operations::start(RequestNumber number, const protocol::Params& params) {
     const auto& request = *requests_.find(number);
     const auto& method = request.method;
+    const auto cursor = method.ends_with("/list") ? text_member(params, "cursor") : std::string();
+    if (!cursor.empty() && (method != "tools/list" || !cursor.starts_with("mcp__")))
+        return replies_.refuse(number, {ErrorCode::Invalid, "no such cursor"}), true;
     for (const auto kind : {Kind::Resources, Kind::Templates, Kind::Prompts}) {
         if (method != service::words_of(kind).method) continue;
         return list_things(number, kind), true;
     }
     if (method == "tools/call") return call_tool(number, params), true;
-    if (method == "tools/list") return list_tools(number), true;
+    if (method == "tools/list") return list_tools(number, cursor), true;
     if (method == "prompts/get") return ask_owner(number, Kind::Prompts, params, "name"), true;
     if (method == "resources/read") return ask_owner(number, Kind::Resources, params, "uri"), true;
     if (method == "completion/complete") return complete(number, params), true;
@@ -113,22 +116,31 @@ void Operations::call_tool(RequestNumber number, const protocol::Params& params)
     });
 }
 
-void Operations::list_tools(RequestNumber number) {
-    arrival_.when_over([this, number] {
+// In the order of their names, and a cursor is the name that was the last: what comes and goes between
+// two pages moves no other tool.
+void Operations::list_tools(RequestNumber number, const std::string& after) {
+    arrival_.when_over([this, number, after] {
         if (!requests_.find(number)) return;
         auto list = service::tools_listed(servers_, caller_, view_.servers(servers_.connections()));
         for (const auto& lacking : list.errors)
             core::log::debug("server \"" + lacking.server + "\": " + lacking.error.message);
-        std::string tools = "{\"tools\":[";
-        for (const auto& tool : list.tools) {
-            if (tools.back() != '[') tools += ',';
+        const std::string begin = "{\"tools\":[";
+        std::string tools = begin, end = "]}";
+        for (std::size_t i = 0; i < list.tools.size(); ++i) {
+            const auto& tool = list.tools[i];
+            if (!after.empty() && tool.public_name <= after) continue;
+            if (tools.size() > kPageBytes) {
+                end = "],\"nextCursor\":" + protocol::quoted(list.tools[i - 1].public_name) + "}";
+                break;
+            }
+            if (tools != begin) tools += ',';
             if (view_.all())
                 append_tool(tools, tool);
             else
                 append_as_it_is(tools, *tool.tool);
         }
         events_.on_tools_listed();
-        replies_.reply(number, tools + "]}");
+        replies_.reply(number, tools + end);
     });
 }
 

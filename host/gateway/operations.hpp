@@ -31,6 +31,9 @@ protected:
 
 class Operations {
 public:
+    static constexpr std::size_t kPageBytes = 4u
+                                              << 20;  // of tools; a tool that begins is told whole
+
     Operations(const service::Servers& servers, connection::Caller& caller, const View& view,
                ClientRequests& requests, Offered& offered, Arrival& arrival, ClientEvents& events,
                Replies& replies)
@@ -53,7 +56,7 @@ public:
 
 private:
     void call_tool(RequestNumber request, const protocol::Params& params);
-    void list_tools(RequestNumber request);
+    void list_tools(RequestNumber request, const std::string& after);
     void list_things(RequestNumber request, service::Kind kind);
     void ask_owner(RequestNumber request, service::Kind kind, const protocol::Params& params,
                    std::string_view key);

@@ -178,6 +178,34 @@ TEST_F(SessionTest, AListWaitsASecondForAServerAndNoLonger) {
     EXPECT_TRUE(ask(3, "tools/list").contains("result")) << "at once from then on";
 }
 
+TEST_F(SessionTest, AListThatIsLongHasPagesAndEachToolOnce) {
+    json::array many;
+    std::vector<std::string> names;
+    for (int i = 100; i < 120; ++i) {
+        auto tool = test::tool_named(("t" + std::to_string(i)).c_str());
+        tool["annotations"] = {{"x", std::string(300'000, 'x')}};
+        many.push_back(tool);
+        names.push_back("mcp__git__t" + std::to_string(i));
+    }
+    names.push_back("mcp__github__log");
+    offer("git", "tools/list", {{"tools", many}});
+    greet();
+    std::vector<std::string> seen;
+    json::object params;
+    for (int id = 2; id < 10; ++id) {
+        const auto page = ask(id, "tools/list", params);
+        const auto tools = at(page, "/result/tools");
+        for (const auto& tool : tools.as_array()) seen.emplace_back(tool.at("name").as_string());
+        const auto& result = page.at("result").as_object();
+        if (!result.contains("nextCursor")) break;
+        EXPECT_LT(id, 4) << "of 4 MiB each";
+        params["cursor"] = result.at("nextCursor");
+    }
+    EXPECT_EQ(seen, names);
+    EXPECT_EQ(at(ask(10, "tools/list", {{"cursor", "x"}}), "/error/code"), -32602);
+    EXPECT_EQ(at(ask(11, "prompts/list", {{"cursor", "mcp__x"}}), "/error/code"), -32602);
+}
+
 TEST_F(SessionTest, ALevelReachesTheServersThatLogAndWhoeverJoins) {
     greet();
     ask(2, "tools/list");
