@@ -3,6 +3,7 @@
 #include "core/log.hpp"
 
 #include <unistd.h>
+#include <utility>
 
 namespace patchbay::app {
 
@@ -37,7 +38,7 @@ StdioListener::StdioListener(Session& session, gateway::View view)
 int StdioListener::run() {
     input_.begin([this] { advance(); });
     session_.wait([this] { return (done_ && output_.written()) || output_.lost(); },
-                  [this] { end(); });
+                  [this] { hurry(); });
     client_.end_streams();
     output_.finish(kLastWords);
     session_.close();
@@ -56,7 +57,7 @@ void StdioListener::send_event(const std::string& from, std::string message) {
 }
 
 void StdioListener::advance() {
-    while (!done_ && !output_.crowded()) {
+    while (!output_.crowded()) {
         const auto line = input_.next();
         if (!line) break;
         if (!*line)
@@ -65,13 +66,13 @@ void StdioListener::advance() {
             client_.take(**line);
     }
     input_.pause(output_.crowded());
-    if (input_.over() && client_.idle()) return end();
-    if (input_.over() && !last_answers_.running())
-        last_answers_.start(kLastAnswers, [this] { end(); });
+    if (!input_.over()) return;
+    done_ = client_.idle();
+    if (!std::exchange(ending_, true)) last_answers_.start(kLastAnswers, [this] { hurry(); });
 }
 
-void StdioListener::end() {
-    done_ = true;
+// What is not answered, or not read, by now is not waited for.
+void StdioListener::hurry() {
     input_.stop();
     session_.host().interrupt();
 }

@@ -32,14 +32,15 @@ private:
     void send(std::string message) override;
     void send_event(const std::string& from, std::string message) override;
     void advance();  // what became possible: more lines, the end
-    void end();
+    void hurry();
 
     Session& session_;
     LineInput input_;
     StdoutLines output_;
     gateway::ClientSession client_;
     core::Timer last_answers_;
-    bool done_ = false;
+    bool ending_ = false;  // nothing more will be asked
+    bool done_ = false;    // and nothing is owed but what is not written
     core::Lifetime lifetime_;
 };
 

@@ -12,6 +12,12 @@ namespace {
 constexpr const char* kToolsChanged = "notifications/tools/list_changed";
 constexpr const char* kUpdated = "notifications/resources/updated";
 
+// And not what clients say, or nobody.
+bool is_said_by_servers(std::string_view method) {
+    return method.starts_with("notifications/") && method != "notifications/initialized" &&
+           method != "notifications/roots/list_changed";
+}
+
 std::string inside(std::string_view params) {
     auto split = protocol::split_params(params.empty() ? "{}" : params);
     if (!split) return {};
@@ -51,6 +57,7 @@ void ClientEvents::notify(const std::string& server, const std::string& method,
                           std::string_view params) {
     // Of tools the list itself says so, once we have it. A stream of ours is no stream of the client's.
     if (method == kToolsChanged || method == "notifications/subscriptions/acknowledged") return;
+    if (!is_said_by_servers(method)) return;
     if (method == "notifications/message") {
         if (initialized_ || wants_to_be_logged(params))
             out_.send_event(server, protocol::notification(method, inside(params)));

@@ -216,7 +216,7 @@ std::string ClientSession::instructions() const {
         const auto* session = held ? held->session() : nullptr;
         if (!session || session->instructions.empty()) continue;
         if (view_.all()) all += (all.empty() ? "" : "\n\n") + ("## " + id + "\n");
-        all += core::utf8_prefix(session->instructions, kInstructionBytes);
+        all += core::printable(session->instructions, kInstructionBytes, true);
     }
     return all;
 }

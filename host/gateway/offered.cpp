@@ -50,9 +50,10 @@ service::Operation Offered::ask(Kind kind, std::function<void(const service::Thi
 service::Operation Offered::list(Kind kind, std::function<void(std::string)> listed) {
     return ask(kind, [this, kind, listed = std::move(listed)](const service::ThingList& list) {
         json::array items;
+        std::set<std::string> told;  // each once, however often its server lists it
         for (const auto& thing : list.things) {
             const auto known = names_of(kind).known_as.find({thing.server, name_in(thing, kind)});
-            if (known != names_of(kind).known_as.end())
+            if (known != names_of(kind).known_as.end() && told.insert(known->second).second)
                 items.push_back(for_client(thing, kind, known->second, view_.all()));
         }
         listed("{\"" + std::string(service::words_of(kind).member) +
@@ -81,9 +82,11 @@ void Offered::note(Kind kind, const service::ThingList& list) {
     for (const auto& pair : pairs) {
         const auto& [server, name] = pair;
         const bool renamed = view_.all() && kind == Kind::Prompts;
-        auto known_as = renamed            ? table.public_name(server, name)
-                        : having[name] > 1 ? prefixed(server, name)
-                                           : name;
+        // One that looks like another server's is no way to that one.
+        const bool clashes = having[name] > 1 || (view_.all() && name.starts_with(kScheme));
+        auto known_as = renamed   ? table.public_name(server, name)
+                        : clashes ? prefixed(server, name)
+                                  : name;
         names.owners[known_as] = {server, name};
         names.known_as[pair] = std::move(known_as);
     }

@@ -2,7 +2,7 @@
 // client knows them by, and the way back from such a name to its server.
 //
 // Prompts are called mcp__SERVER__PROMPT as tools are. A resource keeps its URI; only where two
-// servers list the same one, each is called patchbay+SERVER:URI. By that a resource can always be
+// servers list the same one, or one looks like that, each is called patchbay+SERVER:URI. By that a resource can always be
 // asked for. Where a client is shown one server alone, all have the names that they have there.
 //
 // Owns:    what was listed last. Borrows all it is given.

@@ -149,6 +149,46 @@ TEST_F(SessionTest, AUriThatTwoServersListIsToldApartAndLeadsToEach) {
     EXPECT_EQ(at(ask(4, "resources/read", {{"uri", "patchbay+none:a:1"}}), "/error/code"), -32002);
 }
 
+TEST_F(SessionTest, AUriThatLooksLikeAnotherServersLeadsToItsOwn) {
+    offer("git", "resources/list",
+          {{"resources", {{{"uri", "patchbay+github:a:1"}, {"name", "n"}}}}});
+    offer("github", "resources/list", {{"resources", {{{"uri", "a:1"}, {"name", "n"}}}}});
+    for (const char* id : {"git", "github"})
+        offer(id, "resources/read", {{"contents", {{{"uri", "a:1"}, {"text", id}}}}});
+    greet();
+    const auto list = json::serialize(ask(2, "resources/list"));
+    EXPECT_THAT(list, HasSubstr(R"("patchbay+git:patchbay+github:a:1")"));
+    const auto text = [&](int id, const char* uri) {
+        return at(ask(id, "resources/read", {{"uri", uri}}), "/result/contents/0/text");
+    };
+    EXPECT_EQ(text(3, "patchbay+github:a:1"), "github");
+    EXPECT_EQ(text(4, "patchbay+git:patchbay+github:a:1"), "git");
+}
+
+TEST_F(SessionTest, WhatAServerListsTwiceIsToldOnce) {
+    offer("git", "prompts/list", {{"prompts", {{{"name", "p"}}, {{"name", "p"}}, {{"name", ""}}}}});
+    greet();
+    const auto prompts = at(ask(2, "prompts/list"), "/result/prompts");
+    ASSERT_EQ(prompts.as_array().size(), 1u) << prompts;
+    EXPECT_EQ(prompts.at(0).at("name"), "mcp__git__p");
+    EXPECT_EQ(prompts.at(0).at("description"), "[git]");
+}
+
+TEST_F(SessionTest, AServerSaysNothingInTheNameOfAClientOrOfNobody) {
+    greet();
+    ask(2, "tools/list");
+    for (const char* method : {"notifications/initialized", "notifications/roots/list_changed",
+                               "odd", "notifications/x"})
+        servers.at("git").say(R"({"jsonrpc":"2.0","method":")" + std::string(method) +
+                              R"(","params":{"_meta":{"k":1},"a":2}})");
+    ASSERT_TRUE(wait([&] { return !told("notifications/x").empty(); }));
+    EXPECT_EQ(at(told("notifications/x")[0], "/params/_meta/k"), 1);
+    EXPECT_EQ(at(told("notifications/x")[0], "/params/a"), 2);
+    std::size_t unasked = 0;
+    for (const auto& message : sent) unasked += message.contains("method");
+    EXPECT_EQ(unasked, 1u);
+}
+
 TEST_F(SessionTest, AUriThatNobodyListsGoesWhereATemplateFitsAndNowhereWhereTwoDo) {
     const auto fits = [&](const char* id) {
         offer(id, "resources/templates/list",
