@@ -189,6 +189,44 @@ TEST_F(SessionTest, AServerSaysNothingInTheNameOfAClientOrOfNobody) {
     EXPECT_EQ(unasked, 1u);
 }
 
+TEST_F(SessionTest, AUriThatNamesItsServerNeedsNoList) {
+    offer("github", "resources/read", {{"contents", json::array()}});
+    greet();
+    EXPECT_TRUE(ask(2, "resources/read", {{"uri", "patchbay+github:x:9"}}).contains("result"));
+    EXPECT_EQ(servers.at("github").requests("resources/read").at(0).at("params").at("uri"), "x:9");
+    const auto refused = ask(3, "resources/read", {{"uri", "patchbay+nobody:x:9"}});
+    EXPECT_THAT(std::string(at(refused, "/error/message").as_string()),
+                HasSubstr("no server that is ready has the resource"));
+}
+
+TEST_F(SessionTest, AChangeOfAResourceIsToldByTheUriThatTheClientKnows) {
+    for (const char* id : {"git", "github"})
+        offer(id, "resources/list", {{"resources", {{{"uri", "a:1"}, {"name", "n"}}}}});
+    greet();
+    ask(2, "resources/list");
+    servers.at("git").say(
+        R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:1","x":1}})");
+    ASSERT_TRUE(wait([&] { return !told("notifications/resources/updated").empty(); }));
+    const auto update = told("notifications/resources/updated")[0];
+    EXPECT_EQ(at(update, "/params"), (json::object{{"uri", "patchbay+git:a:1"}, {"x", 1}}));
+}
+
+TEST_F(SessionTest, ACallReachesItsServerAsItWasWrittenButForItsName) {
+    greet();
+    session().take(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":)"
+                   R"("mcp__git__log","arguments":{"b":1.50,"a":[]},"extra":1E400}})");
+    answer_to(2);
+    EXPECT_THAT(
+        servers.at("git").bodies.back(),
+        HasSubstr(R"("params":{"name":"log","arguments":{"b":1.50,"a":[]},"extra":1E400})"));
+}
+
+TEST_F(SessionTest, BatchesAreOfOneRevisionAlone) {
+    greet();
+    session().take(R"([{"jsonrpc":"2.0","id":2,"method":"ping"}])");
+    EXPECT_EQ(at(answer_to(json::value()), "/error/code"), -32600);
+}
+
 TEST_F(SessionTest, AUriThatNobodyListsGoesWhereATemplateFitsAndNowhereWhereTwoDo) {
     const auto fits = [&](const char* id) {
         offer(id, "resources/templates/list",
@@ -322,6 +360,30 @@ TEST_F(SessionTest, AStreamHearsOfItsResourcesAloneAndEndsWithThem) {
     session().take(
         R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"s"}})");
     EXPECT_TRUE(wait([&] { return !servers.at("git").requests("resources/unsubscribe").empty(); }));
+}
+
+TEST_F(SessionTest, WhatAServerRefusesToTellOfIsNotAgreedOn) {
+    offer("git", "resources/list", {{"resources", {{{"uri", "a:1"}, {"name", "n"}}}}});
+    servers.at("git").results.erase("resources/subscribe");
+    servers.at("git").errors["resources/subscribe"] = {-32603, "no"};
+    say_modern(
+        "s", "subscriptions/listen",
+        {{"notifications", {{"resourceSubscriptions", {"a:1"}}, {"promptsListChanged", true}}}});
+    ASSERT_TRUE(wait([&] { return !told("notifications/subscriptions/acknowledged").empty(); }));
+    EXPECT_EQ(at(told("notifications/subscriptions/acknowledged")[0], "/params/notifications"),
+              (json::object{{"promptsListChanged", true}}));
+}
+
+TEST_F(SessionTest, TheStateOfACancelledCallIsNoState) {
+    be_asked_in_the_middle();
+    const auto wanted = ask_modern(1, "tools/call", kCall);
+    servers.at("git").crash("gone");
+    auto again = kCall;
+    again["requestState"] = at(wanted, "/result/requestState");
+    loop.pass(1ms);
+    EXPECT_EQ(at(ask_modern(2, "tools/call", again), "/result/isError"), true) << "it was lost";
+    const auto used = ask_modern(3, "tools/call", again);
+    EXPECT_THAT(std::string(at(used, "/error/message").as_string()), HasSubstr("it was used"));
 }
 
 TEST_F(SessionTest, AModernClientHearsALogOnlyWhileItHasAskedForThatLevel) {
