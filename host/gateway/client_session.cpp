@@ -124,10 +124,10 @@ Result<RequestMeta> ClientSession::meta_of(const protocol::Params& params, std::
         return meta;
     }
     const auto asked = core::parse_json_object("{" + params.meta + "}");
-    const json::object data{
-        {"supported", json::array{std::string_view(protocol::kModernVersion)}},
-        {"requested",
-         asked ? asked->at("io.modelcontextprotocol/protocolVersion") : json::value()}};
+    const auto version =
+        core::text_in(asked ? &*asked : nullptr, "io.modelcontextprotocol/protocolVersion");
+    const json::object data{{"supported", json::array{std::string_view(protocol::kModernVersion)}},
+                            {"requested", version.value_or("")}};
     out_.send(error_message(id, kUnsupportedVersion, meta.error().message, json::serialize(data)));
     return meta;
 }
@@ -153,10 +153,6 @@ void ClientSession::take_request(const protocol::Envelope& envelope) {
             id, kInvalidParams,
             "neither \"initialize\" has begun a session, nor does the request's _meta name its "
             "revision (\"io.modelcontextprotocol/protocolVersion\")"));
-    if (requests_.size() >= ClientRequests::kMost)
-        return out_.send(error_message(id, kInternalError,
-                                       "over " + std::to_string(ClientRequests::kMost) +
-                                           " requests are in flight; wait for some of them"));
     begin({id, envelope.method, std::move(*meta)}, *params);
 }
 
@@ -170,6 +166,10 @@ void ClientSession::begin(ClientRequest request, const protocol::Params& params)
         if (resume(request, params)) return;
         if (may_want_input(request.method)) request.subject = params.members;
     }
+    if (requests_.size() >= ClientRequests::kMost)
+        return out_.send(error_message(request.id, kInternalError,
+                                       std::to_string(ClientRequests::kMost) +
+                                           " requests are in flight; wait for some of them"));
     const auto number = requests_.add(std::move(request));
     if (operations_.start(number, params)) return;
     const auto unknown = requests_.take(number);
@@ -326,10 +326,11 @@ void ClientSession::notify(const std::string& server, const std::string& method,
     events_.notify(server, method, params);
 }
 
-// A server that names no exchange asks for the oldest request that it has: if it was another one, the
-// answer reaches it all the same.
+// A server that names no exchange asks for the oldest request that it has and whose client waits for it;
+// if it was another one, the answer reaches it all the same.
 RequestNumber ClientSession::asked_for(const std::string& server, const std::string& method,
                                        const json::object& params) {
+    RequestNumber told_to_ask_again = 0;
     for (const auto number : requests_.numbers()) {
         const auto& request = *requests_.find(number);
         if (!request.modern() || !may_want_input(request.method)) continue;
@@ -337,9 +338,11 @@ RequestNumber ClientSession::asked_for(const std::string& server, const std::str
         const auto owners = request.tool.empty()
                                 ? std::vector<std::string>{request.server}
                                 : protocol::servers_for(request.tool, servers_.connections().ids());
-        if (std::find(owners.begin(), owners.end(), server) != owners.end()) return number;
+        if (std::find(owners.begin(), owners.end(), server) == owners.end()) continue;
+        if (!request.id.empty()) return number;
+        if (told_to_ask_again == 0) told_to_ask_again = number;
     }
-    return 0;
+    return told_to_ask_again;
 }
 
 connection::Question ClientSession::answer(const std::string& server, const std::string& method,

@@ -309,6 +309,21 @@ TEST_F(SessionTest, AStateCountsForTenMinutesAndThenItsCallIsCancelled) {
     EXPECT_TRUE(session().idle());
 }
 
+TEST_F(SessionTest, WhoseRequestsAllWaitForItsAnswersCanGiveThem) {
+    be_asked_in_the_middle();
+    json::object first;
+    for (std::size_t i = 1; i <= ClientRequests::kMost; ++i) {
+        const auto wanted = ask_modern(static_cast<std::int64_t>(i), "tools/call", kCall);
+        ASSERT_EQ(at(wanted, "/result/resultType"), "input_required") << wanted;
+        if (i == 1) first = wanted;
+    }
+    EXPECT_EQ(at(ask_modern("more", "tools/call", kCall), "/error/code"), -32603);
+    auto again = kCall;
+    again["requestState"] = at(first, "/result/requestState");
+    EXPECT_EQ(at(ask_modern("again", "tools/call", again), "/result/resultType"), "input_required")
+        << "what is still open is asked for again";
+}
+
 TEST_F(SessionTest, AnOutcomeThatComesBeforeTheClientIsBackWaitsForIt) {
     be_asked_in_the_middle();
     const auto wanted = ask_modern(1, "tools/call", kCall);
