@@ -98,6 +98,7 @@ TEST_P(Batch, WhoDoesNotReadTheAnswersHoldsUpNothingElse) {
     auto requests = "{\"id\":0,\"op\":\"ping\",\"server\":\"x\"}\n" + barrier("up") +
                     call("5", "sleep", kForever, ",\"timeout_ms\":1000");
     for (int id = 1; id <= 4; ++id) requests += call(std::to_string(id), "echo", much);
+    requests += call("6", "sleep", kForever);  // so that nothing but the interruption ends it
     Program batch(home.patchbay({"batch", home.write("requests", requests)}));
     ASSERT_TRUE(wait_for_file(input, "cancelled")) << "its time-out went by";
     batch.signal(SIGINT);
@@ -105,6 +106,7 @@ TEST_P(Batch, WhoDoesNotReadTheAnswersHoldsUpNothingElse) {
     EXPECT_EQ(done.exit_code, 130);
     EXPECT_THAT(done.err, Not(HasSubstr("hangs")));
     EXPECT_EQ(Lines(done.out).kind(5), "timeout");
+    EXPECT_EQ(Lines(done.out).kind(6), "cancelled");
 }
 
 TEST_P(Batch, NothingToReadIsNoRequest) {
