@@ -50,4 +50,7 @@ private:
 // The rows about remote servers.
 void measure_http(const Programs& programs, double effort, std::vector<Row>& rows);
 
+// The rows about one server in front of others.
+void measure_gateway(const Programs& programs, double effort, std::vector<Row>& rows);
+
 }  // namespace bench

@@ -134,6 +134,8 @@ std::vector<Row> measure_rows(const Programs& programs, double effort) {
     measure_throughput(programs, effort, true, rows);
     said("HTTP");
     measure_http(programs, effort, rows);
+    said("the gateway");
+    measure_gateway(programs, effort, rows);
     said("many servers");
     measure_servers(programs, effort, 50, rows);
     measure_servers(programs, effort, 1, rows);
