@@ -1,8 +1,7 @@
 // The rows about `patchbay serve`: the limit's own client before it, and the same client before the
 // server itself. Two hops cost twice what one does.
-#include "rig.hpp"
-
 #include "measure.hpp"
+#include "rig.hpp"
 
 #include <filesystem>
 #include <fstream>

@@ -249,6 +249,7 @@ bool Engine::take_head(const TaskPtr& task, const Head& head) {
         return false;
     }
     task->phase_ = Task::Phase::Reading;
+    task->line_->idle_limit = KeptConnections::idle_limit(head.keep_alive());
     task->take_ = task->head(head);
     task->line_->connection.check_body();
     return true;

@@ -4,6 +4,7 @@
 #include "net/trouble.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace patchbay::net {
@@ -53,6 +54,18 @@ bool Head::keeps() const {
         if (options.find("keep-alive") != options.npos) kept = true;
     }
     return kept && status != 101;
+}
+
+std::optional<std::chrono::seconds> Head::keep_alive() const {
+    const auto said = ascii::lower(value("keep-alive"));
+    constexpr std::string_view kTimeout = "timeout=";
+    const auto at = said.find(kTimeout);
+    if (at == said.npos) return {};
+    unsigned seconds = 0;
+    const auto* const begin = said.data() + at + kTimeout.size();
+    const auto read = std::from_chars(begin, said.data() + said.size(), seconds);
+    if (read.ec != std::errc()) return {};
+    return std::chrono::seconds(seconds);
 }
 
 // ---- HeadParser

@@ -9,6 +9,8 @@
 
 #include "net/header_list.hpp"
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +27,8 @@ struct Head {  // of a response
     std::string media_type() const;                       // lower case, without parameters
     // The server keeps the connection, for all that its head says.
     bool keeps() const;
+    // For how long it says that it keeps it without a request; none: it does not say.
+    std::optional<std::chrono::seconds> keep_alive() const;
 };
 
 class HeadParser {

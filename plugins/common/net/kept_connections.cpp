@@ -5,6 +5,11 @@
 
 namespace patchbay::net {
 
+Clock::duration KeptConnections::idle_limit(std::optional<std::chrono::seconds> said) {
+    if (!said || *said > kIdleLimit) return kIdleLimit;
+    return std::chrono::milliseconds(*said) * 3 / 4;
+}
+
 LinePtr KeptConnections::keep(LinePtr line, std::uint64_t unproven) {
     line->task = nullptr;
     line->idle_since = Clock::now();
@@ -23,7 +28,7 @@ LinePtr KeptConnections::take(const Url& url) {
         if (line.ended || !line.connection.serves(url)) continue;
         const auto idle = now - line.idle_since;
         if (line.unproven != 0 && idle < kUnprovenLimit) continue;
-        if (line.unproven == 0 && idle < kIdleLimit && line.connection.fresh()) {
+        if (line.unproven == 0 && idle < line.idle_limit && line.connection.fresh()) {
             auto found = std::move(*at);
             lines_.erase(std::next(at).base());
             return found;

@@ -3,7 +3,9 @@
 // Owns:    the connections; their watches are the engine's, which ends what it gets back.
 // Threads: inside a turn.
 // Errors:  none.
-// Limits:  kMost of them, each for kIdleLimit.
+// Limits:  kMost of them, each for kIdleLimit, or three quarters of what its server says: a request that
+//          meets the end of a connection may have been carried out, or not.
+// Source:  RFC 9112 section 9.3; the Keep-Alive header of RFC 2068 section 19.7.1.1.
 #pragma once
 
 #include "channel_core.hpp"
@@ -12,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -33,8 +36,9 @@ struct Line {
     patchbay_op watch = 0;
     std::uint32_t events = transport::ChannelCore::kReadable;  // that are watched
     Clock::time_point idle_since;
-    std::uint64_t unproven = 0;  // of the task it carried last
-    bool ended = false;          // idle and of no use: the reactor will drop it
+    Clock::duration idle_limit{};  // for which it may be used again
+    std::uint64_t unproven = 0;    // of the task it carried last
+    bool ended = false;            // idle and of no use: the reactor will drop it
 };
 using LinePtr = std::unique_ptr<Line>;
 
@@ -42,6 +46,9 @@ class KeptConnections {
 public:
     static constexpr std::size_t kMost = 64;
     static constexpr std::chrono::seconds kIdleLimit{50}, kUnprovenLimit{1};
+
+    // Of a connection whose server says that it keeps it for so long.
+    static Clock::duration idle_limit(std::optional<std::chrono::seconds> said);
 
     // In place of what it gives back, the one that was used longest ago; null: there is room for all.
     // `unproven`: as Task::unproven().

@@ -101,6 +101,23 @@ TEST_F(KeptConnection, AConnectionThatTheServerWillCloseIsNotKept) {
     }
 }
 
+// Otherwise a request meets the end of it now and then, and may have been carried out.
+TEST_F(KeptConnection, AConnectionIsUsedAgainForLessThanItsServerSaysThatItKeepsIt) {
+    for (const auto& [said, connections] :
+         {std::pair{"timeout=0", 2}, {"timeout=5, max=100", 1}, {"max=100", 1}, {"timeout=x", 1}}) {
+        ScriptedHttp server([said = std::string(said)](const auto&) -> ScriptedHttp::Answer {
+            return {ScriptedHttp::json("{}", "Keep-Alive: " + said + "\r\n")};
+        });
+        for (int i = 0; i < 2; ++i) EXPECT_FALSE(ran(server.url())->trouble);
+        EXPECT_EQ(server.connections(), connections) << said;
+    }
+    using std::chrono_literals::operator""s;
+    EXPECT_EQ(KeptConnections::idle_limit(4s), 3s);
+    EXPECT_EQ(KeptConnections::idle_limit(std::nullopt), KeptConnections::kIdleLimit);
+    EXPECT_EQ(KeptConnections::idle_limit(std::chrono::hours(100'000)),
+              KeptConnections::kIdleLimit);
+}
+
 TEST_F(KeptConnection, WhatAKeptConnectionLosesIsAskedAgainOnlyWhereThatDoesNoHarm) {
     for (const bool repeatable : {true, false}) {
         ScriptedHttp server([](const ScriptedHttp::Request& request) -> ScriptedHttp::Answer {
