@@ -71,7 +71,9 @@ void Home::add_example(const std::string& id, const Words& flags, json::object m
 
 std::string Home::add_recorded(const std::string& id, const Words& flags) {
     const std::string file = root_ / (id + ".input");
-    std::string line = "tee '" + file + "' | exec '" + example_server() + "'";
+    // The file comes first: what the server has answered is in it. tee writes to its stdout, which
+    // is the file here, before it writes to what it is given by name, which is the pipe.
+    std::string line = "tee /dev/fd/3 3>&1 >'" + file + "' | exec '" + example_server() + "'";
     for (const auto& flag : flags) line += " " + flag;
     add(id, {{"command", "/bin/sh"}, {"args", words({"-c", line})}});
     return file;
