@@ -25,12 +25,13 @@ public:
 
     void set_notification_handler(NotificationHandler handler) { notified_ = std::move(handler); }
 
-    void notify(const std::string& server, const std::string& method,
-                std::string_view params) override {
+    void notify(const std::string& server, const std::string& method, std::string_view params,
+                connection::Reference) override {
         if (notified_) notified_(server, method, params);
     }
     connection::Question answer(const std::string& server, const std::string& method,
-                                const boost::json::object& params, Answer answer) override {
+                                const boost::json::object& params, Answer answer,
+                                const connection::About&) override {
         return responder_.respond(server, method, params, std::move(answer));
     }
 

@@ -52,7 +52,7 @@ void StdioListener::send(std::string message) {
     if (input_.over()) session_.host().loop().defer(lifetime_.guard([this] { advance(); }));
 }
 
-void StdioListener::send_event(const std::string& from, std::string message) {
+void StdioListener::send_event(const std::string& from, std::string message, gateway::Route) {
     output_.put_event(from, std::move(message));
 }
 

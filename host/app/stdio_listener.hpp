@@ -29,8 +29,11 @@ public:
     int run();
 
 private:
-    void send(std::string message) override;
-    void send_event(const std::string& from, std::string message) override;
+    void answer(std::string message, gateway::Route) override { send(std::move(message)); }
+    void say(std::string message, gateway::Route) override { send(std::move(message)); }
+    void send_event(const std::string& from, std::string message, gateway::Route) override;
+    void leave_unanswered(gateway::Route) override {}
+    void send(std::string message);
     void advance();  // what became possible: more lines, the end
     void hurry();
 

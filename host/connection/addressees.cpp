@@ -7,6 +7,11 @@ Caller* Addressees::of_exchange(RequestId exchange) const {
     return entry && !entry->own() ? audience_.find(entry->caller) : nullptr;
 }
 
+Reference Addressees::reference_of(RequestId exchange) const {
+    const auto* entry = exchange ? pending_.find_wire(exchange) : nullptr;
+    return entry ? entry->request.reference : 0;
+}
+
 Caller* Addressees::only_user() const {
     if (link_.shared) return nullptr;
     return link_.user ? audience_.find(link_.user) : audience_.only();

@@ -33,6 +33,8 @@ public:
 
     // `exchange`: the id on the wire of a request of ours; 0: it names none. Null: no caller's.
     Caller* of_exchange(RequestId exchange) const;
+    // What that caller calls it.
+    Reference reference_of(RequestId exchange) const;
     // Of what is meant for whoever uses this channel.
     Caller* only_user() const;
     // Of what the server asks of its client.

@@ -54,13 +54,15 @@ public:
 
     // A log message that its own level admits, a change that it subscribed to, a list that changed,
     // or whatever else came for an exchange of its own. `params` is raw, empty when absent, and good
-    // within the call. Progress goes to Request::on_progress.
+    // within the call. Progress goes to Request::on_progress. `about`: the request of its own that
+    // the server says it is about.
     virtual void notify(const std::string& server, const std::string& method,
-                        std::string_view params) = 0;
+                        std::string_view params, Reference about) = 0;
     // What a server asks in the middle of a request: roots, sampling, elicitation. An Error becomes
     // a JSON-RPC error (legacy) or ends the request (modern).
     virtual Question answer(const std::string& server, const std::string& method,
-                            const boost::json::object& params, Answer answer) = 0;
+                            const boost::json::object& params, Answer answer,
+                            const About& about) = 0;
     // Its own request needs approval. Nobody is there to give it, unless a caller knows better.
     virtual Question approve(const Approvable& wanted, Decide decide);
 

@@ -109,8 +109,9 @@ void InputRounds::ask(const std::shared_ptr<Round>& round, const json::object& q
         }
         auto* caller = waiting(*round) ? context_.callers.find(waiting(*round)->caller) : nullptr;
         if (!caller) return;  // it has ended, and may have gone, by what was asked before
-        auto question = caller->answer(name_.id(), std::string(*method),
-                                       params ? *params : json::object(), answer);
+        auto question =
+            caller->answer(name_.id(), std::string(*method), params ? *params : json::object(),
+                           answer, {waiting(*round)->request.reference, std::string(member.key())});
         // The caller may have answered at once, and that may have ended the request, or us.
         if (watch.expired()) return;
         auto* entry = waiting(*round);

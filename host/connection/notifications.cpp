@@ -44,16 +44,17 @@ void Notifications::pass_on(const std::string& method, std::string_view params,
         !parts_.addressees.of_exchange(named))
         return tell(nullptr, method, params);
     if (is_changed_list(method)) {
-        if (auto* caller = listener(named)) return tell(caller, method, params);
+        if (auto* caller = listener(named)) return tell(caller, method, params, named);
         return tell(parts_.audience.numbers(), method, params);
     }
     if (method == "notifications/resources/updated") {
-        if (auto* caller = listener(named)) return tell(caller, method, params);
+        if (auto* caller = listener(named)) return tell(caller, method, params, named);
         const auto uri = core::text_in(members, "uri").value_or("");
         if (const auto holders = parts_.wishes.holders_of(uri); !holders.empty())
             return tell(holders, method, params);
     }
-    if (auto* caller = parts_.addressees.of_exchange(named)) return tell(caller, method, params);
+    if (auto* caller = parts_.addressees.of_exchange(named))
+        return tell(caller, method, params, named);
     if (method == "notifications/message") {
         if (parts_.wishes.any_level()) return tell(parts_.wishes.admitting(level), method, params);
         // Nobody has asked a legacy server for less than it likes to say.
@@ -62,8 +63,10 @@ void Notifications::pass_on(const std::string& method, std::string_view params,
     tell(parts_.addressees.only_user(), method, params);
 }
 
-void Notifications::tell(Caller* caller, const std::string& method, std::string_view params) const {
-    if (caller) return caller->notify(parts_.name.id(), method, params);
+void Notifications::tell(Caller* caller, const std::string& method, std::string_view params,
+                         RequestId exchange) const {
+    const auto about = parts_.addressees.reference_of(exchange);
+    if (caller) return caller->notify(parts_.name.id(), method, params, about);
     core::log::debug(parts_.name.before(core::printable(method, 100) + " is for nobody here"));
 }
 
@@ -73,7 +76,7 @@ void Notifications::tell(const std::vector<CallerNumber>& callers, const std::st
     const std::string server = parts_.name.id();
     const auto& there = parts_.audience;
     for (const auto number : callers)
-        if (auto* caller = there.find(number)) caller->notify(server, method, params);
+        if (auto* caller = there.find(number)) caller->notify(server, method, params, 0);
 }
 
 }  // namespace patchbay::connection

@@ -36,7 +36,8 @@ public:
 
 private:
     Caller* listener(RequestId exchange) const;
-    void tell(Caller* caller, const std::string& method, std::string_view params) const;
+    void tell(Caller* caller, const std::string& method, std::string_view params,
+              RequestId exchange = 0) const;
     void tell(const std::vector<CallerNumber>& callers, const std::string& method,
               std::string_view params) const;
 

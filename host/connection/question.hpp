@@ -3,9 +3,20 @@
 // Threads: [loop].
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
 
 namespace patchbay::connection {
+
+// What a caller calls a request of its own, and is told of it by; 0: nothing, or not known.
+using Reference = std::uint64_t;
+
+// What a server's question is about, as far as it has said.
+struct About {
+    Reference request = 0;
+    std::string key = {};  // by which it wants the answer; empty: it has named none
+};
 
 // Kept by who waits for the answer: when the last copy goes, the question is withdrawn, and an
 // answer to it never comes. Null: nobody is asked, or the answer was there at once.

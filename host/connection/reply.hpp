@@ -4,6 +4,7 @@
 // error that the server answered is a Reply with `error`, passed on unchanged.
 #pragma once
 
+#include "connection/question.hpp"
 #include "core/buffer.hpp"
 #include "core/loop.hpp"
 #include "core/result.hpp"
@@ -39,6 +40,9 @@ struct Request {
     std::chrono::milliseconds timeout{0};  // wall clock; 0: the server's own for the method
     ProgressHandler on_progress;           // empty: no progressToken is sent
     std::optional<core::Clock::time_point> begun = {};  // of the time-out; unset: now
+    Reference reference = 0;
+    // Raw: what a modern server is told of its client; empty: what it is told of all.
+    std::string capabilities = {};
 };
 
 using RequestId = std::uint64_t;  // of one connection; never 0, never reused

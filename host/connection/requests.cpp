@@ -8,6 +8,8 @@ namespace patchbay::connection {
 
 namespace {
 
+constexpr const char* kCapabilities = "io.modelcontextprotocol/clientCapabilities";
+
 core::Clock::time_point after(core::Clock::time_point begun, std::chrono::milliseconds span) {
     return span > std::chrono::hours(24 * 365) ? core::Clock::time_point::max() : begun + span;
 }
@@ -104,6 +106,10 @@ void Requests::transmit(RequestId id, PendingRequest& entry) {
         return finish_later(id, made.error());
     std::string with_token;
     std::string_view own = link_.meta_for(entry.caller);
+    std::string with_capabilities;
+    if (!entry.request.capabilities.empty() && link_.modern())
+        own = with_capabilities =
+            protocol::with_member(own, kCapabilities, entry.request.capabilities);
     if (!entry.own()) link_.used_by(entry.caller);
     if (entry.request.on_progress) {
         with_token = "\"progressToken\":" + std::to_string(entry.wire_id);

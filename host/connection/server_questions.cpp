@@ -60,7 +60,8 @@ void ServerQuestions::ask(const protocol::Envelope& envelope, plugin::ExchangeId
             const auto code =
                 given.error().code == ErrorCode::Unsupported ? kMethodNotFound : kInternalError;
             answer(exchange, protocol::error_response(id, code, given.error().message));
-        }));
+        }),
+        {addressees_.reference_of(stream)});
     if (!watch.expired()) open_.keep(exchange, std::move(question));
 }
 

@@ -2,6 +2,9 @@
 
 #include "core/text.hpp"
 
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/sha.h>
 
 #include <cerrno>
@@ -22,6 +25,17 @@ std::string sha256_hex(std::string_view bytes) {
     SHA256_Update(&context, bytes.data(), bytes.size());
     SHA256_Final(digest, &context);
     return hex(digest);
+}
+
+std::string hmac_sha256_hex(std::string_view key, std::string_view bytes) {
+    unsigned char digest[SHA256_DIGEST_LENGTH];
+    ::HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+           reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest, nullptr);
+    return hex(digest);
+}
+
+bool same_secret(std::string_view a, std::string_view b) {
+    return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 Result<std::string> sha256_hex_of_descriptor(int fd) {

@@ -1,4 +1,4 @@
-// SHA-256, the only hash we use. The door to libcrypto.
+// SHA-256, the only hash we use, and what is made of it. The door to libcrypto.
 //
 // Threads: [any], no state.
 #pragma once
@@ -10,7 +10,10 @@
 
 namespace patchbay::core {
 
-std::string sha256_hex(std::string_view bytes);        // 64 lower-case hex digits
+std::string sha256_hex(std::string_view bytes);  // 64 lower-case hex digits
+std::string hmac_sha256_hex(std::string_view key, std::string_view bytes);  // RFC 2104
+// Takes as long wherever they differ.
+bool same_secret(std::string_view a, std::string_view b);
 Result<std::string> sha256_hex_of_descriptor(int fd);  // whole file from offset 0; offset unchanged
 
 }  // namespace patchbay::core

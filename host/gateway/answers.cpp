@@ -34,14 +34,12 @@ std::string error_object(std::int64_t code, std::string_view message, std::strin
 std::string result_for(Era era, std::string_view method, std::string_view raw_result) {
     std::string result(raw_result);
     if (era == Era::Legacy) return result;
-    bool typed = false, complete = true, aged = false, scoped = false, named = false, any = false;
-    std::string_view meta;
+    bool typed = false, complete = true, aged = false, scoped = false, any = false;
     protocol::each_member(raw_result, [&](const std::string& key, std::string_view value) {
         any = true;
         if (key == "resultType") typed = true, complete = value == "\"complete\"";
         aged = aged || key == "ttlMs";
         scoped = scoped || key == "cacheScope";
-        if (key == "_meta") named = true, meta = value;
         return true;
     });
     std::string added;
@@ -63,10 +61,6 @@ std::string error_for(Era era, std::string_view raw_error) {
     if (modern && code == kUrlElicitationRequired) code = kInternalError;
     if (code == error->code) return std::string(raw_error);
     return error_object(code, error->message, error->data);
-}
-
-std::string whole(std::string_view raw_id, std::string_view raw_result) {
-    return protocol::response(raw_id, raw_result);
 }
 
 std::string error_message(std::string_view raw_id, std::int64_t code, std::string_view message,

@@ -34,6 +34,5 @@ std::string error_for(protocol::Era era, std::string_view raw_error);
 std::string refusal(protocol::Era era, std::string_view method, const Error& error);
 std::string error_message(std::string_view raw_id, std::int64_t code, std::string_view message,
                           std::string_view raw_data = {});
-std::string whole(std::string_view raw_id, std::string_view raw_result);
 
 }  // namespace patchbay::gateway

@@ -28,9 +28,14 @@ std::string inside(std::string_view params) {
 
 }  // namespace
 
-ClientEvents::ClientEvents(core::Loop& loop, catalogue::Catalogue& catalogue,
+ClientEvents::ClientEvents(connection::ConnectionPool& pool, catalogue::Catalogue& catalogue,
                            ClientRequests& requests, const Offered& offered, Outward& out)
-    : catalogue_(catalogue), requests_(requests), offered_(offered), out_(out), pause_(loop) {
+    : pool_(pool),
+      catalogue_(catalogue),
+      requests_(requests),
+      offered_(offered),
+      out_(out),
+      pause_(pool.loop()) {
     catalogue_.watch(*this);
 }
 
@@ -54,15 +59,11 @@ void ClientEvents::on_joined(const std::string& server, const protocol::Session&
 }
 
 void ClientEvents::notify(const std::string& server, const std::string& method,
-                          std::string_view params) {
+                          std::string_view params, RequestNumber about) {
     // Of tools the list itself says so, once we have it. A stream of ours is no stream of the client's.
     if (method == kToolsChanged || method == "notifications/subscriptions/acknowledged") return;
     if (!is_said_by_servers(method)) return;
-    if (method == "notifications/message") {
-        if (initialized_ || wants_to_be_logged(params))
-            out_.send_event(server, protocol::notification(method, inside(params)));
-        return;
-    }
+    if (method == "notifications/message") return tell_logged(server, params, about);
     const auto object = core::parse_json_object(params.empty() ? "{}" : params);
     if (method != kUpdated || !object) return tell(server, method, inside(params));
     const auto uri = std::string(core::text_in(&*object, "uri").value_or(""));
@@ -80,23 +81,45 @@ void ClientEvents::notify(const std::string& server, const std::string& method,
 
 void ClientEvents::tell(const std::string& from, const std::string& method,
                         std::string_view members, const std::string& uri) {
-    if (initialized_) out_.send_event(from, protocol::notification(method, members));
+    if (initialized_) out_.send_event(from, protocol::notification(method, members), 0);
     for (const auto& [request, listener] : listeners_.all())
         if (listener.acknowledged && listener.wants(method, uri))
-            out_.send_event(from, listener.message(method, members));
+            out_.send_event(from, listener.message(method, members),
+                            requests_.find(request)->route);
 }
 
-// A client of the modern era hears of what a server logs only while it has asked for that level.
-bool ClientEvents::wants_to_be_logged(std::string_view params) const {
+Route ClientEvents::route_to(const std::string& server) const {
+    const auto ids = pool_.ids();
+    for (const auto number : requests_.numbers()) {
+        const auto* request = requests_.find(number);
+        if (!request->modern() && request->may_be_at(server, ids)) return request->route;
+    }
+    return 0;
+}
+
+// A client of the modern era hears of what a server logs only while it has asked for that level. Where
+// nobody knows which of several requests it is about, it is told to none, unless they came by one way.
+void ClientEvents::tell_logged(const std::string& server, std::string_view params,
+                               RequestNumber about) {
+    const auto tell_by = [&](Route route) {
+        out_.send_event(server, protocol::notification("notifications/message", inside(params)),
+                        route);
+    };
+    const auto* meant = requests_.find(about);
+    if (initialized_) return tell_by(meant ? meant->route : route_to(server));
     const auto object = core::parse_json_object(params);
     const auto level = object ? core::text_in(&*object, "level") : std::nullopt;
     const auto severity = level ? protocol::log_severity(*level) : std::nullopt;
+    std::set<Route> routes;
+    const auto ids = pool_.ids();
     for (const auto number : requests_.numbers()) {
         const auto* request = requests_.find(number);
         const auto wanted = request->meta.log_severity;
-        if (wanted && (!severity || *severity >= *wanted)) return true;
+        const bool may_be =
+            meant ? request == meant : request->route == 0 || request->may_be_at(server, ids);
+        if (wanted && may_be && (!severity || *severity >= *wanted)) routes.insert(request->route);
     }
-    return false;
+    if (routes.size() == 1) tell_by(*routes.begin());
 }
 
 void ClientEvents::acknowledge(RequestNumber request) {
@@ -104,8 +127,9 @@ void ClientEvents::acknowledge(RequestNumber request) {
     if (!listener) return;
     listener->acknowledged = true;
     if (listed_ == 0) on_tools_listed();
-    out_.send(listener->message("notifications/subscriptions/acknowledged",
-                                "\"notifications\":" + json::serialize(listener->filter())));
+    out_.say(listener->message("notifications/subscriptions/acknowledged",
+                               "\"notifications\":" + json::serialize(listener->filter())),
+             requests_.find(request)->route);
 }
 
 }  // namespace patchbay::gateway

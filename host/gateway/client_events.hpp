@@ -23,16 +23,20 @@ class ClientEvents final : catalogue::Watcher {
 public:
     static constexpr std::chrono::milliseconds kPause{250};
 
-    ClientEvents(core::Loop& loop, catalogue::Catalogue& catalogue, ClientRequests& requests,
-                 const Offered& offered, Outward& out);
+    ClientEvents(connection::ConnectionPool& pool, catalogue::Catalogue& catalogue,
+                 ClientRequests& requests, const Offered& offered, Outward& out);
     ~ClientEvents();
 
     // A legacy client has ended its handshake, and may be told of anything.
     void on_initialized() { initialized_ = true; }
+    // Of the oldest request of a legacy client that this server may be busy with: what it says
+    // meanwhile is about that; 0: there is none.
+    Route route_to(const std::string& server) const;
     // It has been given the tools as they are now.
     void on_tools_listed() { listed_ = catalogue_.version(); }
     // As Caller::notify.
-    void notify(const std::string& server, const std::string& method, std::string_view params);
+    void notify(const std::string& server, const std::string& method, std::string_view params,
+                RequestNumber about);
     // That server has come after the lists were first given.
     void on_joined(const std::string& server, const protocol::Session& session);
 
@@ -45,8 +49,9 @@ private:
     void on_published() override;
     void tell(const std::string& from, const std::string& method, std::string_view members,
               const std::string& uri = {});
-    bool wants_to_be_logged(std::string_view params) const;
+    void tell_logged(const std::string& server, std::string_view params, RequestNumber about);
 
+    connection::ConnectionPool& pool_;
     catalogue::Catalogue& catalogue_;
     ClientRequests& requests_;
     const Offered& offered_;

@@ -8,10 +8,10 @@ namespace patchbay::gateway {
 namespace json = boost::json;
 
 connection::Question ClientQuestions::ask(const std::string& method, const json::object& params,
-                                          connection::Caller::Answer answer) {
+                                          connection::Caller::Answer answer, Route to) {
     const auto number = ++last_;
-    waiting_.emplace(number, std::move(answer));
-    out_.send(protocol::request(number, method, {protocol::members_of(params), {}}));
+    waiting_.emplace(number, Waiting{std::move(answer), to});
+    out_.say(protocol::request(number, method, {protocol::members_of(params), {}}), to);
     return {this, [withdrawn = lifetime_.guard([this, number] { withdraw(number); })](
                       void*) mutable { withdrawn(); }};
 }
@@ -19,15 +19,17 @@ connection::Question ClientQuestions::ask(const std::string& method, const json:
 void ClientQuestions::answered(std::int64_t number, Result<json::object> given) {
     const auto found = waiting_.find(number);
     if (found == waiting_.end()) return;
-    const auto answer = std::move(found->second);
+    const auto answer = std::move(found->second.answer);
     waiting_.erase(found);  // first: the question is withdrawn by being answered
     answer(std::move(given));
 }
 
 void ClientQuestions::withdraw(std::int64_t number) {
-    if (waiting_.erase(number) == 0) return;
-    out_.send(protocol::notification("notifications/cancelled",
-                                     "\"requestId\":" + std::to_string(number)));
+    const auto gone = waiting_.extract(number);
+    if (!gone) return;
+    out_.say(protocol::notification("notifications/cancelled",
+                                    "\"requestId\":" + std::to_string(number)),
+             gone.mapped().route);
 }
 
 }  // namespace patchbay::gateway

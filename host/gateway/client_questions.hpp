@@ -24,15 +24,20 @@ public:
 
     // Withdrawn, the client is told that its answer is wanted no more.
     connection::Question ask(const std::string& method, const boost::json::object& params,
-                             connection::Caller::Answer answer);
+                             connection::Caller::Answer answer, Route to);
     // What came for one of these; of another number it is nobody's.
     void answered(std::int64_t number, Result<boost::json::object> given);
 
 private:
+    struct Waiting {
+        connection::Caller::Answer answer;
+        Route route;
+    };
+
     void withdraw(std::int64_t number);
 
     Outward& out_;
-    std::map<std::int64_t, connection::Caller::Answer> waiting_;
+    std::map<std::int64_t, Waiting> waiting_;
     std::int64_t last_ = 0;
     core::Lifetime lifetime_;
 };

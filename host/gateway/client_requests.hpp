@@ -4,10 +4,13 @@
 // Threads: [loop]. Limits: kMost at once; who asks for more is refused.
 #pragma once
 
+#include "gateway/outward.hpp"
 #include "gateway/request_meta.hpp"
+#include "protocol/qualified_name.hpp"
 #include "router/router.hpp"
 #include "service/operation.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -24,6 +27,8 @@ struct ClientRequest {
     std::string id;  // raw JSON; empty: its client has been told to ask again
     std::string method;
     RequestMeta meta;
+    Route route = 0;
+    std::string capabilities{};      // raw: what servers are told that its client can
     std::string subject{};           // raw params, of what may be asked for again
     std::string tool{};              // that it calls, by its public name
     std::string server{};            // else: that has it; empty: none yet
@@ -32,6 +37,12 @@ struct ClientRequest {
     std::string outcome{};           // raw `"result":...` or `"error":...`; empty: none yet
 
     bool modern() const { return meta.era == protocol::Era::Modern; }
+    // Whether that server, of `ids`, may be busy with it.
+    bool may_be_at(const std::string& server_id, const std::vector<std::string>& ids) const {
+        if (tool.empty()) return server == server_id;
+        const auto owners = protocol::servers_for(tool, ids);
+        return std::find(owners.begin(), owners.end(), server_id) != owners.end();
+    }
 };
 
 class ClientRequests {
@@ -40,7 +51,7 @@ public:
 
     RequestNumber add(ClientRequest request) {
         const auto number = ++last_;
-        if (!request.id.empty()) numbers_[request.id] = number;
+        if (!request.id.empty()) numbers_[key_of(request)] = number;
         requests_.emplace(number, std::move(request));
         return number;
     }
@@ -48,23 +59,30 @@ public:
         const auto found = requests_.find(number);
         return found == requests_.end() ? nullptr : &found->second;
     }
-    RequestNumber number_of(std::string_view id) const {  // 0: none
-        const auto found = numbers_.find(id);
+    const ClientRequest* find(RequestNumber number) const {
+        const auto found = requests_.find(number);
+        return found == requests_.end() ? nullptr : &found->second;
+    }
+    // 0: none. Ids of the modern era are a matter of their route, for several clients may share a
+    // session.
+    RequestNumber number_of(std::string_view id, protocol::Era era, Route route) const {
+        const auto found = numbers_.find(key_of(id, era, route));
         return found == numbers_.end() ? 0 : found->second;
     }
-    // From now on its client waits for it by that id; by none when that is empty.
-    void rename(RequestNumber number, std::string id) {
+    // From now on its client waits for it by that id and route; by none when the id is empty.
+    void rename(RequestNumber number, std::string id, Route route) {
         auto& request = requests_.at(number);
-        numbers_.erase(request.id);
+        numbers_.erase(key_of(request));
         request.id = std::move(id);
-        if (!request.id.empty()) numbers_[request.id] = number;
+        request.route = route;
+        if (!request.id.empty()) numbers_[key_of(request)] = number;
     }
     std::optional<ClientRequest> take(RequestNumber number) {
         const auto found = requests_.find(number);
         if (found == requests_.end()) return {};
         auto request = std::move(found->second);
         requests_.erase(found);
-        numbers_.erase(request.id);
+        numbers_.erase(key_of(request));
         return request;
     }
     std::vector<RequestNumber> numbers() const {  // from the oldest
@@ -75,6 +93,15 @@ public:
     std::size_t size() const { return requests_.size(); }
 
 private:
+    // No JSON of an id has a colon behind digits.
+    static std::string key_of(std::string_view id, protocol::Era era, Route route) {
+        const bool own = era == protocol::Era::Modern && route != 0;
+        return (own ? std::to_string(route) + ":" : "") + std::string(id);
+    }
+    static std::string key_of(const ClientRequest& request) {
+        return key_of(request.id, request.meta.era, request.route);
+    }
+
     std::map<RequestNumber, ClientRequest> requests_;
     std::map<std::string, RequestNumber, std::less<>> numbers_;
     RequestNumber last_ = 0;

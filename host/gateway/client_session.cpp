@@ -7,6 +7,7 @@
 #include "protocol/compose.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace patchbay::gateway {
 namespace json = boost::json;
@@ -66,10 +67,12 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
       view_(parts.view),
       fallback_(std::move(fallback)),
       version_(std::move(version)),
+      most_requests_(parts.most_requests),
+      offered_any_(!parts.alone),
       offered_(servers_, *this, view_),
       arrival_(servers_.connections(), *this, view_, kFirstList,
                [this](const std::string& server) { on_joined(server); }),
-      events_(servers_.connections().loop(), parts.catalogue, requests_, offered_, out_),
+      events_(servers_.connections(), parts.catalogue, requests_, offered_, out_),
       questions_(out_),
       rounds_(servers_.connections().loop(),
               [this](RequestNumber request) { cancel(request, "its client has not come back"); }),
@@ -81,31 +84,33 @@ ClientSession::~ClientSession() {
     for (const auto number : requests_.numbers()) cancel(number, "the client has gone");
 }
 
-void ClientSession::take(std::string_view message) {
+void ClientSession::take(std::string_view message, Route from) {
     const auto depth = servers_.connections().limits().json_depth;
     // Of that one revision alone; the answers go out one by one.
     if (revision_ == "2025-03-26" && message.starts_with('[')) {
         const auto batch = protocol::split_batch(message, ClientRequests::kMost, depth);
-        if (!batch) return out_.send(error_message({}, kInvalidRequest, batch.error().message));
-        for (const auto each : *batch) take_one(each);
+        if (!batch)
+            return out_.answer(error_message({}, kInvalidRequest, batch.error().message), from);
+        for (const auto each : *batch) take_one(each, from);
         return;
     }
-    take_one(message);
+    take_one(message, from);
 }
 
-void ClientSession::take_one(std::string_view message) {
+void ClientSession::take_one(std::string_view message, Route from) {
     const auto depth = servers_.connections().limits().json_depth;
     const auto envelope = protocol::parse_envelope(message, depth);
     if (!envelope) {
         const bool json = core::parse_json(message, {.depth = depth}).has_value();
-        return out_.send(
-            error_message({}, json ? kInvalidRequest : kParseError, envelope.error().message));
+        return out_.answer(
+            error_message({}, json ? kInvalidRequest : kParseError, envelope.error().message),
+            from);
     }
     switch (envelope->kind) {
         case protocol::MessageKind::Request:
-            return take_request(*envelope);
+            return take_request(*envelope, from);
         case protocol::MessageKind::Notification:
-            return take_notification(*envelope);
+            return take_notification(*envelope, from);
         case protocol::MessageKind::Result:
         case protocol::MessageKind::Error:
             return take_answer(*envelope);
@@ -113,14 +118,15 @@ void ClientSession::take_one(std::string_view message) {
 }
 
 void ClientSession::take_unreadable(const Error& why) {
-    out_.send(error_message({}, kParseError, why.message));
+    out_.answer(error_message({}, kParseError, why.message), 0);
 }
 
-Result<RequestMeta> ClientSession::meta_of(const protocol::Params& params, std::string_view id) {
+Result<RequestMeta> ClientSession::meta_of(const protocol::Params& params, std::string_view id,
+                                           Route from) {
     auto meta = read_meta(params.meta, servers_.connections().limits().json_depth);
     if (meta) return meta;
     if (meta.error().code != ErrorCode::Unsupported) {
-        out_.send(error_message(id, kInvalidParams, meta.error().message));
+        out_.answer(error_message(id, kInvalidParams, meta.error().message), from);
         return meta;
     }
     const auto asked = core::parse_json_object("{" + params.meta + "}");
@@ -128,32 +134,35 @@ Result<RequestMeta> ClientSession::meta_of(const protocol::Params& params, std::
         core::text_in(asked ? &*asked : nullptr, "io.modelcontextprotocol/protocolVersion");
     const json::object data{{"supported", json::array{std::string_view(protocol::kModernVersion)}},
                             {"requested", version.value_or("")}};
-    out_.send(error_message(id, kUnsupportedVersion, meta.error().message, json::serialize(data)));
+    out_.answer(error_message(id, kUnsupportedVersion, meta.error().message, json::serialize(data)),
+                from);
     return meta;
 }
 
-void ClientSession::take_request(const protocol::Envelope& envelope) {
+void ClientSession::take_request(const protocol::Envelope& envelope, Route from) {
     const std::string id(envelope.id);
-    if (!is_id(envelope))
-        return out_.send(error_message({}, kInvalidRequest, "an id is a text or a whole number"));
-    if (requests_.number_of(id) != 0)
-        return out_.send(error_message(id, kInvalidRequest,
-                                       "id " + core::printable(id, 80) + " is in flight already"));
+    const auto refuse = [&](std::string_view raw_id, std::int64_t code, const std::string& why) {
+        out_.answer(error_message(raw_id, code, why), from);
+    };
+    if (!is_id(envelope)) return refuse({}, kInvalidRequest, "an id is a text or a whole number");
     const auto params = protocol::split_params(envelope.params.empty() ? "{}" : envelope.params,
                                                servers_.connections().limits().json_depth);
-    if (!params)
-        return out_.send(
-            error_message(id, kInvalidParams, "the params: " + params.error().message));
-    if (envelope.method == "initialize") return initialize(id, *params);
-    auto meta = meta_of(*params, id);
+    if (!params) return refuse(id, kInvalidParams, "the params: " + params.error().message);
+    auto meta = meta_of(*params, id, from);
     if (!meta) return;
-    if (meta->era == Era::Legacy && envelope.method == "ping") return out_.send(whole(id, "{}"));
+    if (requests_.number_of(id, meta->era, from) != 0)
+        return refuse(id, kInvalidRequest,
+                      "id " + core::printable(id, 80) + " is in flight already");
+    if (meta->era == Era::Legacy && envelope.method == "initialize")
+        return initialize(id, *params, from);
+    if (meta->era == Era::Legacy && envelope.method == "ping")
+        return out_.answer(protocol::response(id, "{}"), from);
     if (meta->era == Era::Legacy && revision_.empty())
-        return out_.send(error_message(
+        return refuse(
             id, kInvalidParams,
             "neither \"initialize\" has begun a session, nor does the request's _meta name its "
-            "revision (\"io.modelcontextprotocol/protocolVersion\")"));
-    begin({id, envelope.method, std::move(*meta)}, *params);
+            "revision (\"io.modelcontextprotocol/protocolVersion\")");
+    begin({id, envelope.method, std::move(*meta), from}, *params);
 }
 
 void ClientSession::begin(ClientRequest request, const protocol::Params& params) {
@@ -161,29 +170,35 @@ void ClientSession::begin(ClientRequest request, const protocol::Params& params)
         use_capabilities(request.meta.capabilities);
         arrival_.begin();
         if (request.method == "server/discover")
-            return out_.send(
-                whole(request.id, result_for(Era::Modern, request.method, discovered())));
+            return out_.answer(
+                protocol::response(request.id,
+                                   result_for(Era::Modern, request.method, discovered())),
+                request.route);
         if (resume(request, params)) return;
         if (may_want_input(request.method)) request.subject = params.members;
     }
-    if (requests_.size() >= ClientRequests::kMost)
-        return out_.send(error_message(request.id, kInternalError,
-                                       std::to_string(ClientRequests::kMost) +
-                                           " requests are in flight; wait for some of them"));
+    if (full())
+        return out_.answer(error_message(request.id, kInternalError,
+                                         std::to_string(most_requests_) +
+                                             " requests are in flight; wait for some of them"),
+                           request.route);
+    request.capabilities = told_of(request.modern() ? request.meta.capabilities : capabilities_);
     const auto number = requests_.add(std::move(request));
     if (operations_.start(number, params)) return;
     const auto unknown = requests_.take(number);
-    out_.send(error_message(unknown->id, kMethodNotFound,
-                            "no method \"" + core::printable(unknown->method, 80) + "\""));
+    out_.answer(error_message(unknown->id, kMethodNotFound,
+                              "no method \"" + core::printable(unknown->method, 80) + "\""),
+                unknown->route);
 }
 
-void ClientSession::initialize(const std::string& id, const protocol::Params& params) {
+void ClientSession::initialize(const std::string& id, const protocol::Params& params, Route from) {
     const auto object = core::parse_json_object("{" + params.members + "}");
     const auto* members = object ? &*object : nullptr;
     const auto asked = core::text_in(members, "protocolVersion");
     if (!asked)
-        return out_.send(
-            error_message(id, kInvalidParams, "initialize needs \"protocolVersion\", a text"));
+        return out_.answer(
+            error_message(id, kInvalidParams, "initialize needs \"protocolVersion\", a text"),
+            from);
     const bool known = protocol::speaks(*asked) && protocol::era_of(*asked) == Era::Legacy;
     if (const auto* told = core::object_in(members, "capabilities")) capabilities_ = *told;
     revision_ = known ? *asked : protocol::kLegacyVersion;
@@ -193,7 +208,15 @@ void ClientSession::initialize(const std::string& id, const protocol::Params& pa
         {"capabilities", our_capabilities(Era::Legacy)},
         {"serverInfo", {{"name", "patchbay"}, {"title", "Patchbay"}, {"version", version_}}}};
     if (const auto text = instructions(); !text.empty()) result["instructions"] = text;
-    out_.send(whole(id, json::serialize(result)));
+    out_.answer(protocol::response(id, json::serialize(result)), from);
+    arrival_.begin();
+}
+
+void ClientSession::go_on_as(const std::string& revision, const json::object& capabilities) {
+    revision_ = revision;
+    capabilities_ = capabilities;
+    use_capabilities(capabilities_);
+    events_.on_initialized();
     arrival_.begin();
 }
 
@@ -225,13 +248,25 @@ std::string ClientSession::instructions() const {
 // worth of requests the first one says it.
 void ClientSession::use_capabilities(const json::object& capabilities) {
     if (std::exchange(offered_any_, true)) return;
+    servers_.connections().offer(with_ours(capabilities));
+}
+
+json::object ClientSession::with_ours(const json::object& capabilities) const {
     auto offered = connection::capabilities_of(servers_.config().client);
     for (const auto* each : {"roots", "sampling", "elicitation"})
         if (const auto* told = core::object_in(&capabilities, each)) offered[each] = *told;
-    servers_.connections().offer(std::move(offered));
+    return offered;
 }
 
-void ClientSession::take_notification(const protocol::Envelope& envelope) {
+const std::string& ClientSession::told_of(const json::object& capabilities) {
+    if (told_.empty() || capabilities != last_capabilities_) {
+        last_capabilities_ = capabilities;
+        told_ = json::serialize(with_ours(capabilities));
+    }
+    return told_;
+}
+
+void ClientSession::take_notification(const protocol::Envelope& envelope, Route from) {
     if (envelope.method == "notifications/initialized") return events_.on_initialized();
     if (envelope.method == "notifications/roots/list_changed") {
         for (const auto& id : servers_.connections().ids())
@@ -246,7 +281,30 @@ void ClientSession::take_notification(const protocol::Envelope& envelope) {
     const auto id = protocol::raw_member(members->members, "requestId");
     const auto reason = core::parse_json(protocol::raw_member(members->members, "reason"));
     const auto text = reason ? core::text_of(*reason) : std::nullopt;
-    cancel(requests_.number_of(id), std::string(text.value_or("")));
+    // Of a session of the legacy era, or of what came by this very route.
+    auto number = requests_.number_of(id, Era::Legacy, from);
+    if (number == 0) number = requests_.number_of(id, Era::Modern, from);
+    const auto* request = requests_.find(number);
+    if (!request) return;
+    const auto route = request->route;
+    cancel(number, std::string(text.value_or("")));
+    out_.leave_unanswered(route);
+}
+
+void ClientSession::abandon(Route route) {
+    for (const auto number : requests_.numbers()) {
+        const auto* request = requests_.find(number);
+        if (request && request->route == route && !request->id.empty())
+            cancel(number, "its client has gone");
+    }
+}
+
+bool ClientSession::waits_by(Route route) const {
+    for (const auto number : requests_.numbers()) {
+        const auto* request = requests_.find(number);
+        if (request->route == route && !request->id.empty()) return true;
+    }
+    return false;
 }
 
 void ClientSession::cancel(RequestNumber number, const std::string& reason) {
@@ -293,10 +351,10 @@ bool ClientSession::resume(const ClientRequest& again, const protocol::Params& p
         const auto why = number
                              ? Error{ErrorCode::Invalid, "requestState belongs to another request"}
                              : number.error();
-        out_.send(error_message(again.id, kInvalidParams, why.message));
+        out_.answer(error_message(again.id, kInvalidParams, why.message), again.route);
         return true;
     }
-    requests_.rename(*number, again.id);
+    requests_.rename(*number, again.id, again.route);
     requests_.find(*number)->meta = again.meta;
     const auto responses =
         core::parse_json_object(protocol::raw_member(params.members, "inputResponses"));
@@ -313,48 +371,59 @@ void ClientSession::go_on(RequestNumber number) {
     if (!request->outcome.empty()) {
         const auto ended = requests_.take(number);
         rounds_.end(number);
-        return out_.send("{\"jsonrpc\":\"2.0\",\"id\":" + ended->id + "," + ended->outcome + "}");
+        return out_.answer("{\"jsonrpc\":\"2.0\",\"id\":" + ended->id + "," + ended->outcome + "}",
+                           ended->route);
     }
     if (!rounds_.any(number)) return;
     const auto id = request->id;
-    requests_.rename(number, {});
-    out_.send(whole(id, rounds_.begin(number)));
+    const auto route = request->route;
+    requests_.rename(number, {}, 0);
+    out_.answer(protocol::response(id, rounds_.begin(number)), route);
 }
 
 void ClientSession::notify(const std::string& server, const std::string& method,
-                           std::string_view params) {
-    events_.notify(server, method, params);
+                           std::string_view params, connection::Reference about) {
+    events_.notify(server, method, params, about);
 }
 
 // A server that names no exchange asks for the oldest request that it has and whose client waits for it;
-// if it was another one, the answer reaches it all the same.
+// if it was another one, the answer reaches it all the same. Of requests that came by ways of their own
+// several clients may wait: where they do, it is asked for none.
 RequestNumber ClientSession::asked_for(const std::string& server, const std::string& method,
                                        const json::object& params) {
-    RequestNumber told_to_ask_again = 0;
+    const auto ids = servers_.connections().ids();
+    RequestNumber waiting = 0, told_to_ask_again = 0;
+    std::set<Route> routes;
     for (const auto number : requests_.numbers()) {
         const auto& request = *requests_.find(number);
         if (!request.modern() || !may_want_input(request.method)) continue;
+        if (!request.may_be_at(server, ids)) continue;
+        if (!request.id.empty()) routes.insert(request.route);
         if (!can_be_asked(request.meta.capabilities, method, params)) continue;
-        const auto owners = request.tool.empty()
-                                ? std::vector<std::string>{request.server}
-                                : protocol::servers_for(request.tool, servers_.connections().ids());
-        if (std::find(owners.begin(), owners.end(), server) == owners.end()) continue;
-        if (!request.id.empty()) return number;
-        if (told_to_ask_again == 0) told_to_ask_again = number;
+        auto& oldest = request.id.empty() ? told_to_ask_again : waiting;
+        if (oldest == 0) oldest = number;
     }
-    return told_to_ask_again;
+    if (routes.size() > 1) return 0;
+    return waiting != 0 ? waiting : told_to_ask_again;
 }
 
 connection::Question ClientSession::answer(const std::string& server, const std::string& method,
-                                           const json::object& params, Answer answer) {
-    if (const auto number = asked_for(server, method, params)) {
-        auto question = rounds_.ask(number, method, params, std::move(answer));
+                                           const json::object& params, Answer answer,
+                                           const connection::About& about) {
+    const auto* meant = requests_.find(about.request);
+    const auto number = !meant ? asked_for(server, method, params)
+                        : meant->modern() && can_be_asked(meant->meta.capabilities, method, params)
+                            ? about.request
+                            : 0;
+    if (number != 0) {
+        auto question = rounds_.ask(number, method, params, std::move(answer), about.key);
         // At the end of the turn: a server may have asked several things.
         servers_.connections().loop().defer(lifetime_.guard([this, number] { go_on(number); }));
         return question;
     }
     if (!revision_.empty() && can_be_asked(capabilities_, method, params))
-        return questions_.ask(method, params, std::move(answer));
+        return questions_.ask(method, params, std::move(answer),
+                              meant ? meant->route : events_.route_to(server));
     return fallback_.respond(server, method, params, std::move(answer));
 }
 
@@ -394,7 +463,8 @@ void ClientSession::tell_progress(RequestNumber number, const connection::Progre
     if (progress.total) protocol::append_member(members, "total", raw_number(*progress.total));
     if (!progress.message.empty())
         protocol::append_member(members, "message", protocol::quoted(progress.message));
-    out_.send_event(request->id, protocol::notification("notifications/progress", members));
+    out_.send_event(request->id, protocol::notification("notifications/progress", members),
+                    request->route);
 }
 
 void ClientSession::on_joined(const std::string& server) {
@@ -408,11 +478,13 @@ void ClientSession::end_streams() {
         const auto* listener = events_.listeners().find(number);
         if (!listener) continue;
         const auto id = listener->id;
+        const auto route = requests_.find(number)->route;
         cancel(number, "the gateway is closing");
-        out_.send(whole(id,
-                        "{\"resultType\":\"complete\",\"_meta\":{"
-                        "\"io.modelcontextprotocol/subscriptionId\":" +
-                            id + "}}"));
+        out_.answer(protocol::response(id,
+                                       "{\"resultType\":\"complete\",\"_meta\":{"
+                                       "\"io.modelcontextprotocol/subscriptionId\":" +
+                                           id + "}}"),
+                    route);
     }
 }
 

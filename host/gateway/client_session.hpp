@@ -8,7 +8,7 @@
 // Owns:    the requests in flight. Borrows all it is given, which must outlive it.
 // Threads: [loop].
 // Errors:  told to the client, as JSON-RPC errors; what makes no sense ends nothing.
-// Limits:  ClientRequests::kMost in flight.
+// Limits:  Parts::most_requests in flight.
 // Source:  MCP 2025-11-25 basic/lifecycle; 2026-07-28 basic/index, server/discover.
 #pragma once
 
@@ -32,42 +32,60 @@ public:
         catalogue::Catalogue& catalogue;
         Outward& out;
         View view = {};
+        std::size_t most_requests = ClientRequests::kMost;  // in flight
+        // There is no client but this: servers are told what it can.
+        bool alone = true;
     };
     // `fallback` answers what servers ask and the client cannot. `version`: our own.
     ClientSession(const Parts& parts, core::Principal principal, connection::Responder fallback,
                   std::string version);
     ~ClientSession() override;
 
-    void take(std::string_view message);  // one that has come, whole
+    void take(std::string_view message, Route from = 0);  // one that has come, whole
     // No message can be read out of what has come.
     void take_unreadable(const Error& why);
+    // Nobody waits for answers by that route any more.
+    void abandon(Route route);
+    // Whether more requests may come.
+    bool full() const { return requests_.size() >= most_requests_; }
+    bool waits_by(Route route) const;  // somebody does
+
+    // What `initialize` agreed on; the revision is empty before.
+    const std::string& revision() const { return revision_; }
+    const boost::json::object& capabilities() const { return capabilities_; }
+    // It goes on where another session of that client was.
+    void go_on_as(const std::string& revision, const boost::json::object& capabilities);
     // Nothing is owed to the client but what streams may bring.
     bool idle() const { return requests_.size() == events_.listeners().all().size(); }
     // Its streams end, each with a word.
     void end_streams();
 
 private:
-    void take_one(std::string_view message);
-    void take_request(const protocol::Envelope& envelope);
-    void take_notification(const protocol::Envelope& envelope);
+    void take_one(std::string_view message, Route from);
+    void take_request(const protocol::Envelope& envelope, Route from);
+    void take_notification(const protocol::Envelope& envelope, Route from);
     void take_answer(const protocol::Envelope& envelope);
-    Result<RequestMeta> meta_of(const protocol::Params& params, std::string_view id);
+    Result<RequestMeta> meta_of(const protocol::Params& params, std::string_view id, Route from);
     void begin(ClientRequest request, const protocol::Params& params);
-    void initialize(const std::string& id, const protocol::Params& params);
+    void initialize(const std::string& id, const protocol::Params& params, Route from);
     std::string discovered() const;
     bool resume(const ClientRequest& again, const protocol::Params& params);
     void go_on(RequestNumber request);
     void cancel(RequestNumber request, const std::string& reason);
     void use_capabilities(const boost::json::object& capabilities);
+    boost::json::object with_ours(const boost::json::object& capabilities) const;
+    // What servers are told of a client that can do that, raw.
+    const std::string& told_of(const boost::json::object& capabilities);
     std::string instructions() const;
     // `outcome`: raw, the member that says it.
     void settle(RequestNumber request, std::string outcome);
 
     // Caller
-    void notify(const std::string& server, const std::string& method,
-                std::string_view params) override;
+    void notify(const std::string& server, const std::string& method, std::string_view params,
+                connection::Reference about) override;
     connection::Question answer(const std::string& server, const std::string& method,
-                                const boost::json::object& params, Answer answer) override;
+                                const boost::json::object& params, Answer answer,
+                                const connection::About& about) override;
     // Replies
     void reply(RequestNumber request, std::string raw_result) override;
     void refuse(RequestNumber request, const Error& error) override;
@@ -84,9 +102,12 @@ private:
     const View view_;
     const connection::Responder fallback_;
     const std::string version_;
-    boost::json::object capabilities_;  // of a legacy client
-    std::string revision_;              // that initialize agreed on; empty: it did not come
-    bool offered_any_ = false;          // capabilities, to servers
+    const std::size_t most_requests_;
+    boost::json::object capabilities_;       // of a legacy client
+    std::string revision_;                   // that initialize agreed on; empty: it did not come
+    bool offered_any_;                       // capabilities, to servers
+    boost::json::object last_capabilities_;  // for whom told_ is
+    std::string told_;
     ClientRequests requests_;
     Offered offered_;
     Arrival arrival_;

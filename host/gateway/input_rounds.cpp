@@ -21,10 +21,15 @@ std::string new_state() {
 }  // namespace
 
 connection::Question InputRounds::ask(RequestNumber request, const std::string& method,
-                                      const json::object& params,
-                                      connection::Caller::Answer answer) {
-    auto key = "input-" + std::to_string(++last_key_);
-    open_[request].push_back({key, {{"method", method}, {"params", params}}, std::move(answer)});
+                                      const json::object& params, connection::Caller::Answer answer,
+                                      std::string key) {
+    auto& open = open_[request];
+    const auto is_taken = [&] {
+        return std::any_of(open.begin(), open.end(),
+                           [&](const auto& each) { return each.key == key; });
+    };
+    while (key.empty() || is_taken()) key = "input-" + std::to_string(++last_key_);
+    open.push_back({key, {{"method", method}, {"params", params}}, std::move(answer)});
     auto withdrawn =
         lifetime_.guard([this, request, key = std::move(key)] { withdraw(request, key); });
     return {this, [withdrawn = std::move(withdrawn)](void*) mutable { withdrawn(); }};

@@ -32,8 +32,10 @@ public:
     InputRounds(core::Loop& loop, std::function<void(RequestNumber)> expired)
         : loop_(loop), expired_(std::move(expired)) {}
 
+    // `key`: what its server calls it; empty, or another question of that request has it: one of ours.
     connection::Question ask(RequestNumber request, const std::string& method,
-                             const boost::json::object& params, connection::Caller::Answer answer);
+                             const boost::json::object& params, connection::Caller::Answer answer,
+                             std::string key);
     bool any(RequestNumber request) const { return open_.contains(request); }
     // The raw result that asks for all that is open of it.
     std::string begin(RequestNumber request);

@@ -106,6 +106,8 @@ void Operations::call_tool(RequestNumber number, const protocol::Params& params)
         return replies_.refuse(number, {ErrorCode::Invalid, "\"arguments\" must be an object"});
     auto& request = *requests_.find(number);
     call.meta = request.meta.relayed;
+    call.reference = number;
+    call.capabilities = request.capabilities;
     if (!request.meta.progress_token.empty())
         call.on_progress = [this, number](const auto& told) {
             replies_.tell_progress(number, told);
@@ -201,6 +203,8 @@ void Operations::ask(RequestNumber number, const std::string& server, std::strin
     auto& request = *requests_.find(number);
     request.server = server;
     router::ServerRequest asked{server, request.method, {std::move(members), request.meta.relayed}};
+    asked.reference = number;
+    asked.capabilities = request.capabilities;
     if (!request.meta.progress_token.empty())
         asked.on_progress = [this, number](const auto& told) {
             replies_.tell_progress(number, told);

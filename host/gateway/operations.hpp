@@ -31,8 +31,8 @@ protected:
 
 class Operations {
 public:
-    static constexpr std::size_t kPageBytes = 4u
-                                              << 20;  // of tools; a tool that begins is told whole
+    // Of a page of tools; one that begins on it is told whole.
+    static constexpr std::size_t kPageBytes = 4u << 20;
 
     Operations(const service::Servers& servers, connection::Caller& caller, const View& view,
                ClientRequests& requests, Offered& offered, Arrival& arrival, ClientEvents& events,

@@ -3,16 +3,25 @@
 // Threads: [loop].
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace patchbay::gateway {
 
+// What a message came with, and what is about it goes back by; 0: the client itself, by whatever way
+// there is. Of one listener; a line of stdin and stdout is always the client itself.
+using Route = std::uint64_t;
+
 class Outward {
 public:
-    // One whole JSON-RPC message. An answer or a question always arrives.
-    virtual void send(std::string message) = 0;
+    // Each is one whole JSON-RPC message. The answer to one that came by that route.
+    virtual void answer(std::string message, Route to) = 0;
+    // What must arrive as an answer must, and is none: a question, or that it is withdrawn.
+    virtual void say(std::string message, Route to) = 0;
     // A notification that may be dropped while the client does not read. `from`: whose it is.
-    virtual void send_event(const std::string& from, std::string message) = 0;
+    virtual void send_event(const std::string& from, std::string message, Route to) = 0;
+    // No answer will come to what came by that route: its client wants none.
+    virtual void leave_unanswered(Route to) = 0;
 
 protected:
     ~Outward() = default;

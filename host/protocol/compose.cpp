@@ -63,6 +63,18 @@ std::string request(std::int64_t id, std::string_view method, const Params& para
     return out;
 }
 
+std::string with_member(std::string_view members, std::string_view key,
+                        std::string_view raw_value) {
+    std::string made;
+    const auto object = "{" + std::string(members) + "}";
+    each_member(object, [&](const std::string& name, std::string_view value) {
+        if (name != key) append_member(made, name, value);
+        return true;
+    });
+    append_member(made, key, raw_value);
+    return made;
+}
+
 std::string notification(std::string_view method, std::string_view members, std::string_view meta) {
     std::string out = "{\"jsonrpc\":\"2.0\",\"method\":" + quoted(method);
     append_params(out, members, {}, meta);

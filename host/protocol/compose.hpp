@@ -33,6 +33,9 @@ std::string joined(std::string_view a, std::string_view b);
 // Adds `"key":value` with its comma; many in a row cost no more than their bytes.
 void append_member(std::string& members, std::string_view key, std::string_view raw_value);
 
+// The members with that value of `key`, whatever they have of it.
+std::string with_member(std::string_view members, std::string_view key, std::string_view raw_value);
+
 // Raw newlines between tokens become spaces, for line-framed transports: inside a string they are
 // a syntax error already.
 void flatten(std::string& message);

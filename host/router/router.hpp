@@ -34,6 +34,8 @@ struct Call {
     connection::ProgressHandler on_progress;
     std::optional<core::Clock::time_point> begun = {};  // of the time-out; unset: now
     std::string members;  // raw members of the params besides name, arguments and `_meta`
+    connection::Reference reference = 0;
+    std::string capabilities = {};  // as those of a connection::Request
 };
 
 // Anything that can be asked of one server. tools/call with the server's own name of a tool is
@@ -45,6 +47,8 @@ struct ServerRequest {
     std::chrono::milliseconds timeout{0};  // as that of a Call
     connection::ProgressHandler on_progress = {};
     std::optional<core::Clock::time_point> begun = {};  // of the time-out; unset: now
+    connection::Reference reference = 0;
+    std::string capabilities = {};  // as those of a connection::Request
 };
 
 struct ListedTool {
@@ -79,6 +83,9 @@ public:
 
     // What servers have listed, in stable order; what is hidden from that caller left out.
     std::vector<ListedTool> tools(const connection::Caller& caller);
+    // One of these, by its public name; null: nobody has told of it by now.
+    const protocol::Tool* known_tool(const connection::Caller& caller,
+                                     const std::string& public_name);
     // How many those are of each server that has any; of nobody in particular.
     std::map<std::string, std::size_t> tool_counts();
     // By public name; connects the servers that may own it first, for as long as `timeout` (0: as

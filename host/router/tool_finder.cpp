@@ -101,6 +101,11 @@ std::vector<ListedTool> ToolFinder::listed(core::Trust trust) {
     return tools;
 }
 
+const protocol::Tool* ToolFinder::known(const std::string& name, core::Trust trust) {
+    const auto* entry = index_.find(name);
+    return entry && judge(*entry, trust).listed() ? entry->tool : nullptr;
+}
+
 policy::Verdict ToolFinder::judge(const Entry& entry, core::Trust trust) const {
     return policy_.judge(question_about(entry, trust));
 }

@@ -39,6 +39,8 @@ public:
               std::chrono::milliseconds timeout, std::function<void(Result<ListedTool>)> found);
 
     std::vector<ListedTool> listed(core::Trust trust);
+    // Null: it is not listed for them.
+    const protocol::Tool* known(const std::string& name, core::Trust trust);
 
     // A server that is not there for that caller hides what it has: that comes before "no such tool",
     // which would send the reader to the spelling.

@@ -1,6 +1,6 @@
-// A client of the MCP project's own SDK before an MCP server over stdio: does what an agent does, and
-// prints what came of it as one JSON object.
-//   node sdk.mjs v1|v2 NODE_MODULES COMMAND [ARGS ...]
+// A client of the MCP project's own SDK before an MCP server over stdio or HTTP: does what an agent does,
+// and prints what came of it as one JSON object.
+//   node sdk.mjs v1|v2 NODE_MODULES URL|COMMAND [ARGS ...]
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
@@ -15,25 +15,28 @@ const answers = {
   'roots/list': async () => ({ roots: [{ uri: 'file:///somewhere', name: 'somewhere' }] }),
 };
 
+const url = command.startsWith('http') ? new URL(command) : undefined;
+
 async function connect() {
   const options = { command, args, env: process.env, stderr: 'inherit' };
   if (sdk === 'v1') {
     const { Client } = await load('@modelcontextprotocol/sdk/client/index.js');
     const { StdioClientTransport } = await load('@modelcontextprotocol/sdk/client/stdio.js');
+    const { StreamableHTTPClientTransport } = await load('@modelcontextprotocol/sdk/client/streamableHttp.js');
     const types = await load('@modelcontextprotocol/sdk/types.js');
     const client = new Client({ name: 'sdk', version: '1' }, { capabilities });
     client.setRequestHandler(types.ElicitRequestSchema, answers['elicitation/create']);
     client.setRequestHandler(types.CreateMessageRequestSchema, answers['sampling/createMessage']);
     client.setRequestHandler(types.ListRootsRequestSchema, answers['roots/list']);
-    await client.connect(new StdioClientTransport(options));
+    await client.connect(url ? new StreamableHTTPClientTransport(url) : new StdioClientTransport(options));
     return { client, call: (params, onprogress) => client.callTool(params, undefined, { onprogress }) };
   }
   const dist = pathToFileURL(modules + '/@modelcontextprotocol/client/dist/').href;
-  const { Client } = await import(dist + 'index.mjs');
+  const { Client, StreamableHTTPClientTransport } = await import(dist + 'index.mjs');
   const { StdioClientTransport } = await import(dist + 'stdio.mjs');
   const client = new Client({ name: 'sdk', version: '2' }, { capabilities, versionNegotiation: { mode: 'auto' } });
   for (const [method, answer] of Object.entries(answers)) client.setRequestHandler(method, answer);
-  await client.connect(new StdioClientTransport(options));
+  await client.connect(url ? new StreamableHTTPClientTransport(url) : new StdioClientTransport(options));
   return { client, call: (params, onprogress) => client.callTool(params, { onprogress }) };
 }
 

@@ -1,6 +1,8 @@
 // The MCP project's own clients before `patchbay serve`, and its own servers behind it.
 #include "integration/npm.hpp"
 
+#include <csignal>
+
 namespace patchbay::test {
 namespace {
 
@@ -21,19 +23,11 @@ INSTANTIATE_TEST_SUITE_P(, RealClients,
                          ::testing::Values(Sdk{"v1", "legacy"}, Sdk{"v2", "2026-07-28"}),
                          [](const auto& sdk) { return std::string(sdk.param.name); });
 
-// The server speaks 2025-11-25 alone: what it asks in the middle of a call reaches both eras.
-TEST_P(RealClients, ReachEverythingOfServersThatAreNotOfTheirEra) {
-    add("every", "server-everything");
-    add("memory", "server-memory");
-    auto command = home.patchbay({"serve"});
-    const Words script{kNode.string(), std::string(PATCHBAY_SOURCE_DIR) + "/tests/clients/sdk.mjs",
-                       GetParam().name, kModules.string()};
-    command.argv.insert(command.argv.begin(), script.begin(), script.end());
-    const auto done = run(command);
+void expect_all_of_it(const Outcome& done, const char* version) {
     ASSERT_EQ(done.exit_code, 0) << done.out << done.err;
     const auto seen = json::parse(done.out);
     EXPECT_EQ(seen.at("server"), "patchbay");
-    EXPECT_EQ(seen.at("version"), json::value(GetParam().version));
+    EXPECT_EQ(seen.at("version"), json::value(version));
     EXPECT_THAT(json::serialize(seen.at("tools")),
                 AllOf(HasSubstr("mcp__every__echo"), HasSubstr("mcp__memory__read_graph")));
     EXPECT_EQ(seen.at("echo"), "Echo: hi");
@@ -46,6 +40,34 @@ TEST_P(RealClients, ReachEverythingOfServersThatAreNotOfTheirEra) {
     EXPECT_THAT(std::string(seen.at("prompt").as_string()), HasSubstr("Paris"));
     EXPECT_EQ(seen.at("read"), true);
     EXPECT_EQ(seen.at("completed"), (json::array{"Engineering"}));
+}
+
+// The server speaks 2025-11-25 alone: what it asks in the middle of a call reaches both eras.
+TEST_P(RealClients, ReachEverythingOfServersThatAreNotOfTheirEra) {
+    add("every", "server-everything");
+    add("memory", "server-memory");
+    auto command = home.patchbay({"serve"});
+    const Words script{kNode.string(), std::string(PATCHBAY_SOURCE_DIR) + "/tests/clients/sdk.mjs",
+                       GetParam().name, kModules.string()};
+    command.argv.insert(command.argv.begin(), script.begin(), script.end());
+    expect_all_of_it(run(command), GetParam().version);
+    EXPECT_EQ(nothing_left(), "");
+}
+
+TEST_P(RealClients, ReachEverythingOverHttp) {
+    add("every", "server-everything");
+    add("memory", "server-memory");
+    Program gateway(home.patchbay({"serve", "--http", "127.0.0.1:0"}));
+    ASSERT_TRUE(gateway.wait_for_out("/mcp\n")) << gateway.err();
+    const auto url = gateway.out().substr(0, gateway.out().find('\n'));
+    auto command = home.patchbay({});
+    command.argv = {kNode.string(), std::string(PATCHBAY_SOURCE_DIR) + "/tests/clients/sdk.mjs",
+                    GetParam().name, kModules.string(), url};
+    expect_all_of_it(run(command), GetParam().version);
+    gateway.signal(SIGTERM);
+    const auto ended = gateway.finish();
+    EXPECT_EQ(ended.exit_code, 130);
+    EXPECT_EQ(ended.out, url + "\n");
     EXPECT_EQ(nothing_left(), "");
 }
 

@@ -51,9 +51,11 @@ public:
     ~Client() override;
     void begin();
 
-    void notify(const std::string&, const std::string& method, std::string_view params) override;
+    void notify(const std::string&, const std::string& method, std::string_view params,
+                connection::Reference) override;
     connection::Question answer(const std::string&, const std::string&,
-                                const boost::json::object& params, Answer answer) override;
+                                const boost::json::object& params, Answer answer,
+                                const connection::About&) override;
 
 private:
     using Check = std::function<void(const std::string& reply)>;
@@ -275,7 +277,8 @@ void Client::ask(const std::string& tag) {
     });
 }
 
-void Client::notify(const std::string&, const std::string& method, std::string_view params) {
+void Client::notify(const std::string&, const std::string& method, std::string_view params,
+                    connection::Reference) {
     auto& score = rush_.score;
     const auto object = core::parse_json_object(params);
     const auto* members = object ? &*object : nullptr;
@@ -297,7 +300,8 @@ void Client::notify(const std::string&, const std::string& method, std::string_v
 }
 
 connection::Question Client::answer(const std::string&, const std::string&,
-                                    const boost::json::object& params, Answer answer) {
+                                    const boost::json::object& params, Answer answer,
+                                    const connection::About&) {
     auto& score = rush_.score;
     ++score.questions;
     const std::string question(core::text_in(&params, "message").value_or(""));

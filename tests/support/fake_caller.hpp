@@ -41,13 +41,14 @@ public:
     bool approves = false;  // somebody is there, whom the test plays
     connection::Question approval_kept;
 
-    void notify(const std::string& server, const std::string& method,
-                std::string_view params) override {
+    void notify(const std::string& server, const std::string& method, std::string_view params,
+                connection::Reference) override {
         heard.push_back({server, method, std::string(params)});
         if (on_heard) on_heard();
     }
     connection::Question answer(const std::string& server, const std::string& method,
-                                const boost::json::object& params, Answer answer) override {
+                                const boost::json::object& params, Answer answer,
+                                const connection::About&) override {
         if (respond) return respond(server, method, params, std::move(answer));
         asked.push_back({method, params, std::move(answer)});
         if (on_asked) on_asked();

@@ -123,8 +123,13 @@ protected:
     std::optional<ClientSession> session_;
 
 private:
-    void send(std::string message) override { sent.push_back(json::parse(message).as_object()); }
-    void send_event(const std::string&, std::string message) override { send(std::move(message)); }
+    void answer(std::string message, Route) override { send(std::move(message)); }
+    void say(std::string message, Route) override { send(std::move(message)); }
+    void send_event(const std::string&, std::string message, Route) override {
+        send(std::move(message));
+    }
+    void leave_unanswered(Route) override {}
+    void send(const std::string& message) { sent.push_back(json::parse(message).as_object()); }
 };
 
 const json::object kCall{{"name", "mcp__git__log"}, {"arguments", json::object()}};

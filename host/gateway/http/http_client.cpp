@@ -1,0 +1,254 @@
+#include "gateway/http/http_client.hpp"
+
+#include "gateway/answers.hpp"
+#include "protocol/compose.hpp"
+#include "protocol/envelope.hpp"
+
+#include <charconv>
+#include <utility>
+
+namespace patchbay::gateway {
+
+namespace {
+
+constexpr const char* kEventStream = "text/event-stream";
+constexpr const char* kJson = "application/json";
+constexpr std::string_view kFirstThatPrimes = "2025-11-25";  // older clients take it for a message
+
+// "STREAM-NUMBER"
+std::optional<std::pair<Route, std::uint64_t>> event_of(std::string_view id) {
+    Route route = 0;
+    std::uint64_t number = 0;
+    const auto* const end = id.data() + id.size();
+    const auto first = std::from_chars(id.data(), end, route);
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-') return {};
+    const auto second = std::from_chars(first.ptr + 1, end, number);
+    if (second.ec != std::errc() || second.ptr != end) return {};
+    return std::pair(route, number);
+}
+
+}  // namespace
+
+HttpClient::HttpClient(const Parts& parts, Era era, core::Principal principal,
+                       const SessionIds& ids, std::size_t most_requests)
+    : era_(era),
+      ids_(ids),
+      loop_(parts.servers.connections().loop()),
+      used_(loop_.now()),
+      session_(
+          {parts.callers, parts.servers, parts.catalogue, *this, parts.view, most_requests, false},
+          std::move(principal), connection::Responder(parts.servers.config().client, {}),
+          parts.version) {
+    if (era_ == Era::Modern) return;
+    events_ = std::make_unique<MemoryEvents>();
+    streams_[0].begun = true;  // the one that a GET opens
+}
+
+HttpClient::~HttpClient() {
+    lifetime_.end();
+}
+
+void HttpClient::go_on_as(const std::string& id, const SessionTerms& terms) {
+    id_ = id;
+    session_.go_on_as(terms.revision, terms.capabilities);
+}
+
+void HttpClient::post(Route route, std::shared_ptr<http::Exchange> exchange,
+                      const std::string& body, const Posted& posted) {
+    used_ = loop_.now();
+    exchange->when_gone(lifetime_.guard([this, route] { lost(route); }));
+    auto& stream = streams_[route];
+    stream.exchange = std::move(exchange);
+    stream.batch = posted.kind == Posted::Kind::Batch;
+    stream.since = stream.said = used_;
+    stream.taking = true;
+    session_.take(body, route);
+    stream.taking = false;
+    if (id_.empty() && era_ == Era::Legacy && !session_.revision().empty())
+        id_ = ids_.make({session_.revision(), session_.capabilities()});
+    const bool none_owed =
+        posted.kind == Posted::Kind::Other || (stream.batch && !session_.waits_by(route));
+    if (stream.answers.empty() && none_owed) {
+        stream.exchange->answer(202, {}, {});
+        streams_.erase(route);
+    } else if (stream.begun || !stream.answers.empty()) {
+        if (none_owed || !session_.waits_by(route)) settle(route);
+    }
+}
+
+http::Headers HttpClient::headers(const char* type) const {
+    http::Headers all{{"Content-Type", type}, {"Cache-Control", "no-cache, no-transform"}};
+    if (type == kEventStream) all.emplace_back("X-Accel-Buffering", "no");
+    if (!id_.empty()) all.emplace_back("MCP-Session-Id", id_);
+    return all;
+}
+
+// Of the legacy era what is no request is refused with a status, of the modern one what has a code of
+// the protocol's own, from whatever server; what makes no sense, where it was found by ourselves.
+unsigned HttpClient::status_of(const std::string& answer, bool by_us) const {
+    constexpr std::size_t kMostOfAnError = 64u << 10;
+    if (answer.size() > kMostOfAnError) return 200;
+    const auto envelope = protocol::parse_envelope(answer);
+    if (!envelope || envelope->kind != protocol::MessageKind::Error) return 200;
+    if (era_ == Era::Legacy) return envelope->id.empty() ? 400 : 200;
+    const auto error = protocol::parse_rpc_error(envelope->error);
+    if (!error) return 200;
+    if (error->code == kMethodNotFound) return 404;
+    const bool of_the_protocol = error->code <= -32020 && error->code >= -32099;
+    return of_the_protocol || (by_us && error->code != kInternalError) ? 400 : 200;
+}
+
+void HttpClient::answer(std::string message, Route to) {
+    const auto found = streams_.find(to);
+    if (found == streams_.end()) return;
+    auto& stream = found->second;
+    if (stream.begun)
+        put_event(to, std::move(message), false);
+    else
+        stream.answers.push_back(std::move(message));
+    if (!stream.begun) stream.status = status_of(stream.answers.back(), stream.taking);
+    if (stream.taking) return;
+    if (!stream.batch || !session_.waits_by(to)) settle(to);
+}
+
+void HttpClient::settle(Route route) {
+    auto stream = std::move(streams_.extract(route).mapped());
+    used_ = loop_.now();
+    if (!stream.exchange) return;
+    if (stream.begun) return stream.exchange->end();
+    // A batch that is none, as a whole, is refused as a message.
+    if (!stream.batch || (stream.status != 200 && stream.answers.size() == 1))
+        return stream.exchange->answer(stream.status, headers(kJson),
+                                       std::move(stream.answers.front()));
+    std::string all;
+    for (const auto& each : stream.answers) all += (all.empty() ? "[" : ",") + each;
+    stream.exchange->answer(200, headers(kJson), all + "]");
+}
+
+void HttpClient::say(std::string message, Route to) {
+    put_event(to, std::move(message), false);
+}
+
+void HttpClient::send_event(const std::string&, std::string message, Route to) {
+    put_event(to, std::move(message), true);
+}
+
+void HttpClient::leave_unanswered(Route to) {
+    const auto found = streams_.find(to);
+    if (found == streams_.end() || found->second.taking || session_.waits_by(to)) return;
+    if (found->second.exchange) begin(to, found->second);
+    settle(to);
+}
+
+void HttpClient::put_event(Route route, std::string message, bool may_be_dropped) {
+    auto found = streams_.find(route);
+    if (found == streams_.end()) found = streams_.find(0);
+    if (found == streams_.end()) return;
+    route = found->first;
+    auto& stream = found->second;
+    const bool crowded = stream.exchange && stream.exchange->waiting() > kEventBytes;
+    if (may_be_dropped && crowded) return;
+    protocol::flatten(message);
+    if (stream.exchange) begin(route, stream);
+    const auto number = events_ ? events_->append(route, message) : 0;
+    if (stream.exchange) write_event(stream, route, number, message);
+}
+
+void HttpClient::begin(Route route, Stream& stream) {
+    if (std::exchange(stream.begun, true)) return;
+    stream.exchange->begin(headers(kEventStream));
+    if (events_ && session_.revision() >= kFirstThatPrimes)
+        stream.exchange->write("id: " + std::to_string(route) + "-0\ndata: \n\n");
+    for (auto& each : std::exchange(stream.answers, {})) put_event(route, std::move(each), false);
+}
+
+void HttpClient::write_event(Stream& stream, Route route, std::uint64_t number,
+                             const std::string& message) {
+    std::string event;
+    event.reserve(message.size() + 64);
+    if (events_)
+        event.append("id: ")
+            .append(std::to_string(route))
+            .append("-")
+            .append(std::to_string(number) + "\n");
+    event.append("event: message\ndata: ").append(message).append("\n\n");
+    stream.exchange->write(event);
+    stream.told = number;
+    stream.said = loop_.now();
+}
+
+bool HttpClient::listen(std::shared_ptr<http::Exchange> exchange, const std::string* last_event) {
+    used_ = loop_.now();
+    const auto last = last_event ? event_of(*last_event) : std::pair(Route{0}, streams_[0].told);
+    if (!last) return false;
+    const auto route = last->first;
+    const auto found = streams_.find(route);
+    const bool goes_on = found != streams_.end();
+    if (!goes_on && !events_->knows(route)) return false;
+    exchange->begin(headers(kEventStream));
+    Stream ended;
+    auto& stream = goes_on ? found->second : ended;
+    if (const auto before = std::exchange(stream.exchange, exchange)) {
+        before->when_gone({});
+        before->end();
+    }
+    stream.said = used_;
+    events_->each_behind(route, last->second, [&](std::uint64_t number, const auto& message) {
+        write_event(stream, route, number, message);
+    });
+    if (!goes_on) return exchange->end(), true;
+    exchange->when_gone(lifetime_.guard([this, route] { lost(route); }));
+    return true;
+}
+
+// Of the legacy era that is no wish to end what was asked for.
+void HttpClient::lost(Route route) {
+    const auto found = streams_.find(route);
+    if (found == streams_.end()) return;
+    used_ = loop_.now();
+    found->second.exchange.reset();
+    found->second.since = used_;
+    if (era_ == Era::Legacy) return;
+    streams_.erase(found);
+    session_.abandon(route);
+}
+
+void HttpClient::tick(core::Clock::time_point now) {
+    std::vector<Route> forgotten;
+    for (auto& [route, stream] : streams_) {
+        if (!stream.exchange) {
+            if (route != 0 && now - stream.since > kResumeWithin) forgotten.push_back(route);
+        } else if (!stream.begun) {
+            if (now - stream.since > kSilent) begin(route, stream);
+        } else if (now - stream.said > kKeepAlive) {
+            stream.exchange->write(":\n\n");
+            stream.said = now;
+        }
+    }
+    for (const auto route : forgotten) {
+        streams_.erase(route);
+        session_.abandon(route);
+    }
+}
+
+std::optional<core::Clock::time_point> HttpClient::idle_since() const {
+    for (const auto& [route, stream] : streams_)
+        if (route != 0 || stream.exchange) return {};
+    if (!session_.idle()) return {};
+    return used_;
+}
+
+void HttpClient::end() {
+    session_.end_streams();
+    for (auto& [route, stream] : std::exchange(streams_, {})) {
+        if (!stream.exchange) continue;
+        stream.exchange->when_gone({});
+        if (stream.begun)
+            stream.exchange->end();
+        else
+            stream.exchange->answer(503, headers(kJson),
+                                    error_message({}, kInternalError, "the gateway is closing"));
+    }
+}
+
+}  // namespace patchbay::gateway

@@ -1,0 +1,100 @@
+// One client that speaks HTTP: the streams by which it hears what its session says. What belongs to a
+// request goes out by the answer to its POST, as JSON if that is all there is to say, else as a stream
+// of events; what belongs to none by the stream that the client opened with GET. A modern client has
+// none of that kind, and there is one of these for all of them: each request stands for itself.
+//
+// Owns:    the session, its streams and what may be asked for again of them. Borrows the rest.
+// Threads: [loop].
+// Limits:  kEventBytes wait for a client that does not read, then notifications are dropped; answers
+//          and questions are not. A stream whose connection was lost is kept for kResumeWithin.
+// Source:  MCP basic/transports of each revision.
+#pragma once
+
+#include "gateway/client_session.hpp"
+#include "gateway/http/event_store.hpp"
+#include "gateway/http/posted.hpp"
+#include "gateway/http/session_id.hpp"
+#include "http/exchange.hpp"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace patchbay::gateway {
+
+class HttpClient final : Outward {
+public:
+    static constexpr std::size_t kEventBytes = 2u << 20;
+    static constexpr std::chrono::seconds kSilent{1}, kKeepAlive{15}, kResumeWithin{60};
+
+    enum class Era { Legacy, Modern };
+    struct Parts {
+        connection::Callers& callers;
+        const service::Servers& servers;
+        catalogue::Catalogue& catalogue;
+        View view = {};
+        std::string version;  // our own
+    };
+    HttpClient(const Parts& parts, Era era, core::Principal principal, const SessionIds& ids,
+               std::size_t most_requests);
+    ~HttpClient();
+
+    // Empty before initialize was answered, and of the modern era.
+    const std::string& id() const { return id_; }
+    // A session that another gateway, or this one, has put away.
+    void go_on_as(const std::string& id, const SessionTerms& terms);
+    ClientSession& session() { return session_; }
+
+    // `route`: of this exchange alone.
+    void post(Route route, std::shared_ptr<http::Exchange> exchange, const std::string& body,
+              const Posted& posted);
+    // False: `last_event` is of no stream of this client.
+    bool listen(std::shared_ptr<http::Exchange> exchange, const std::string* last_event);
+    // A second has passed.
+    void tick(core::Clock::time_point now);
+    // Nobody would miss it since then; none: somebody would.
+    std::optional<core::Clock::time_point> idle_since() const;
+    // Each stream is ended, with a word where there is one to say.
+    void end();
+
+private:
+    struct Stream {
+        std::shared_ptr<http::Exchange> exchange;  // null: its connection was lost
+        bool batch = false;
+        bool taking = false;               // what came is being taken just now
+        bool begun = false;                // as a stream of events
+        std::vector<std::string> answers;  // while it is not
+        unsigned status = 200;             // of these
+        std::uint64_t told = 0;            // the last event that went out
+        core::Clock::time_point since, said;
+    };
+
+    // Outward
+    void answer(std::string message, Route to) override;
+    void say(std::string message, Route to) override;
+    void send_event(const std::string& from, std::string message, Route to) override;
+    void leave_unanswered(Route to) override;
+
+    http::Headers headers(const char* type) const;
+    void put_event(Route route, std::string message, bool may_be_dropped);
+    void write_event(Stream& stream, Route route, std::uint64_t number, const std::string& message);
+    void begin(Route route, Stream& stream);
+    void settle(Route route);  // all its answers are there
+    void lost(Route route);
+    unsigned status_of(const std::string& answer, bool by_us) const;
+
+    const Era era_;
+    const SessionIds& ids_;
+    core::Loop& loop_;
+    std::string id_;
+    std::map<Route, Stream> streams_;
+    std::unique_ptr<EventStore> events_;  // null: nothing can be asked for again
+    core::Clock::time_point used_;
+    ClientSession session_;
+    core::Lifetime lifetime_;
+};
+
+}  // namespace patchbay::gateway

@@ -1,0 +1,184 @@
+#include "gateway/http/posted.hpp"
+
+#include "core/base64.hpp"
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "gateway/answers.hpp"
+#include "protocol/envelope.hpp"
+#include "protocol/http_headers.hpp"
+#include "protocol/versions.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+namespace patchbay::gateway {
+
+namespace {
+
+constexpr std::string_view kBegin = "=?base64?", kEnd = "?=";
+constexpr const char* kVersionKey = "io.modelcontextprotocol/protocolVersion";
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    for (auto& c : result)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return result;
+}
+
+std::string_view trimmed(std::string_view text) {
+    const auto begin = text.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) return {};
+    return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+// What a header stands for; none: it is no proper Base64 form.
+std::optional<std::string> decoded(std::string_view value) {
+    if (!value.starts_with(kBegin) || !value.ends_with(kEnd) ||
+        value.size() < kBegin.size() + kEnd.size())
+        return std::string(value);
+    const auto text = core::base64_decoded(
+        value.substr(kBegin.size(), value.size() - kBegin.size() - kEnd.size()));
+    if (!text) return {};
+    return *text;
+}
+
+bool same_number(const std::string& a, const std::string& b) {
+    char *end_a = nullptr, *end_b = nullptr;
+    const double x = std::strtod(a.c_str(), &end_a), y = std::strtod(b.c_str(), &end_b);
+    return !a.empty() && !b.empty() && *end_a == 0 && *end_b == 0 && x == y;
+}
+
+// Why a header does not say what the body says; none: it does.
+std::optional<std::string> disagreement(const http::Request& request,
+                                        const protocol::MessageHeader& wanted, bool number) {
+    const auto* found = request.header(lower(wanted.name));
+    if (!found) return "Header mismatch: " + wanted.name + " is missing";
+    if (request.count(lower(wanted.name)) > 1)
+        return "Header mismatch: " + wanted.name + " is there several times";
+    const auto says = decoded(trimmed(*found)), means = decoded(wanted.value);
+    if (!says) return "Header mismatch: " + wanted.name + " is no proper base64";
+    if (says == means || (number && same_number(*says, *means))) return {};
+    return "Header mismatch: " + wanted.name + " is '" + core::printable(*says, 200) +
+           "', the body says '" + core::printable(*means, 200) + "'";
+}
+
+std::optional<std::string> check_parameters(const http::Request& request,
+                                            const protocol::Params& params,
+                                            const FindTool& find_tool, std::size_t depth) {
+    const auto name = core::parse_json(protocol::raw_member(params.members, "name"));
+    const auto text = name ? core::text_of(*name) : std::nullopt;
+    const auto* tool = text ? find_tool(std::string(*text)) : nullptr;
+    // The text of a schema is read only where there is something to find.
+    if (!tool || tool->known.find("x-mcp-header") == std::string::npos) return {};
+    const auto marked = protocol::header_parameters(tool->input_schema());
+    if (!marked) return {};
+    const auto arguments = protocol::raw_member(params.members, "arguments");
+    const auto mirrored = protocol::mirrored_arguments(*marked, arguments, depth);
+    if (!mirrored) return "Header mismatch: " + mirrored.error().message;
+    for (const auto& each : *marked) {
+        const auto wanted =
+            std::find_if(mirrored->begin(), mirrored->end(),
+                         [&](const auto& header) { return header.name == each.header; });
+        if (wanted != mirrored->end()) {
+            if (auto why = disagreement(request, *wanted, true)) return why;
+        } else if (request.header(lower(each.header))) {
+            return "Header mismatch: " + each.header + " is there, and no such argument";
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+bool accepts(const http::Request& request, std::string_view type) {
+    const auto family = std::string(type.substr(0, type.find('/'))) + "/*";
+    for (const auto& [name, value] : request.headers) {
+        if (name != "accept") continue;
+        std::string_view rest = value;
+        while (!rest.empty()) {
+            const auto comma = std::min(rest.find(','), rest.size());
+            const auto range = lower(trimmed(rest.substr(0, comma)));
+            const auto media = std::string(trimmed(range.substr(0, range.find(';'))));
+            if (media == type || media == family || media == "*/*") return true;
+            rest.remove_prefix(std::min(comma + 1, rest.size()));
+        }
+    }
+    return false;
+}
+
+std::variant<Posted, HttpRefusal> read_posted(const http::Request& request, std::size_t depth,
+                                              const FindTool& find_tool) {
+    const auto* type = request.header("content-type");
+    if (!type || request.count("content-type") > 1 ||
+        trimmed(lower(*type).substr(0, type->find(';'))) != "application/json")
+        return HttpRefusal{415, "the Content-Type of a message is application/json"};
+    if (const auto* coding = request.header("content-encoding");
+        coding && lower(*coding) != "identity")
+        return HttpRefusal{415, "a message comes without a Content-Encoding"};
+    if (!accepts(request, "application/json") || !accepts(request, "text/event-stream"))
+        return HttpRefusal{406,
+                           "the answer may be application/json or text/event-stream; Accept "
+                           "has to name both"};
+    const auto* version = request.header("mcp-protocol-version");
+    if (request.count("mcp-protocol-version") > 1)
+        return HttpRefusal{400, "MCP-Protocol-Version is there several times",
+                           protocol::kHeaderMismatch};
+    const auto begin = request.body.find_first_not_of(" \t\r\n");
+    if (begin != std::string::npos && request.body[begin] == '[')
+        return Posted{Posted::Kind::Batch, false, {}};
+    const auto envelope = protocol::parse_envelope(request.body, depth);
+    if (!envelope) {
+        const bool json = core::parse_json(request.body, {.depth = depth}).has_value();
+        return HttpRefusal{400, envelope.error().message, json ? kInvalidRequest : kParseError};
+    }
+    const bool is_request = envelope->kind == protocol::MessageKind::Request;
+    Posted posted{is_request ? Posted::Kind::Request : Posted::Kind::Other, false,
+                  envelope->method};
+    const auto params =
+        protocol::split_params(envelope->params.empty() ? "{}" : envelope->params, depth);
+    std::string named;
+    if (params)
+        protocol::each_member("{" + params->meta + "}",
+                              [&](const std::string& key, std::string_view value) {
+                                  if (key != kVersionKey) return true;
+                                  const auto text = core::parse_json(value, {.depth = depth});
+                                  named = text ? core::text_of(*text).value_or("") : "";
+                                  return false;
+                              });
+    const bool known = version && protocol::speaks(*version);
+    posted.modern = !named.empty() || (known && *version == protocol::kModernVersion);
+    const auto mismatch = [&](const std::string& why) {
+        return HttpRefusal{400, why, protocol::kHeaderMismatch,
+                           is_request ? std::string(envelope->id) : std::string()};
+    };
+    if (!posted.modern) {
+        if (version && !known)
+            return HttpRefusal{400, "MCP-Protocol-Version \"" + core::printable(*version, 80) +
+                                        "\" is not spoken here; " + protocol::spoken_versions() +
+                                        " are"};
+        return posted;
+    }
+    if (!is_request) {
+        if (envelope->method.empty())
+            return HttpRefusal{400,
+                               "an answer to nothing: requests of this revision ask in their "
+                               "results"};
+        return posted;
+    }
+    if (!version) return mismatch("Header mismatch: MCP-Protocol-Version is missing");
+    // Without its _meta the request is refused as such.
+    if (named.empty()) return posted;
+    if (trimmed(*version) != named)
+        return mismatch("Header mismatch: MCP-Protocol-Version is '" +
+                        core::printable(*version, 80) + "', the body says '" +
+                        core::printable(named, 80) + "'");
+    if (named != protocol::kModernVersion) return posted;  // refused as that
+    for (const auto& each : protocol::standard_headers(envelope->method, params->members))
+        if (auto why = disagreement(request, each, false)) return mismatch(*why);
+    if (envelope->method == "tools/call")
+        if (auto why = check_parameters(request, *params, find_tool, depth)) return mismatch(*why);
+    return posted;
+}
+
+}  // namespace patchbay::gateway

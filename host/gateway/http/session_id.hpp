@@ -1,0 +1,37 @@
+// Session ids that say themselves what a gateway has to know of the session, so that one which was
+// restarted goes on with it; sealed, so that nobody makes one up.
+//
+// Owns:    the key. Threads: [value].
+// Errors:  Invalid: this gateway, or one with its key and view, has given out no such id.
+#pragma once
+
+#include "core/result.hpp"
+
+#include <boost/json.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace patchbay::gateway {
+
+struct SessionTerms {
+    std::string revision;
+    boost::json::object capabilities;  // the client's, as far as servers ask for them
+};
+
+class SessionIds {
+public:
+    // `key`: secret, the same for gateways that go on with each other's sessions. `view`: what the
+    // sessions of this one see.
+    SessionIds(std::string key, std::string view) : key_(std::move(key)), view_(std::move(view)) {}
+
+    std::string make(const SessionTerms& terms) const;  // another one each time
+    Result<SessionTerms> open(std::string_view id) const;
+
+private:
+    std::string seal_of(std::string_view payload) const;
+
+    const std::string key_, view_;
+};
+
+}  // namespace patchbay::gateway

@@ -1,0 +1,367 @@
+#include "http/connection.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <optional>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <utility>
+
+namespace patchbay::http {
+namespace beast = boost::beast::http;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t kReadBytes = 64u << 10;
+constexpr std::size_t kPiecesAtOnce = 16;
+constexpr std::chrono::seconds kLinger{2};
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    for (auto& c : result)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return result;
+}
+
+std::string_view reason_of(unsigned status) {
+    const auto reason = beast::obsolete_reason(static_cast<beast::status>(status));
+    return {reason.data(), reason.size()};
+}
+
+}  // namespace
+
+struct Connection::Parser {
+    beast::request_parser<beast::string_body> request;
+    std::size_t taken = 0;  // bytes of the body, counted by the server
+    bool head_read = false;
+};
+
+class Connection::Turn final : public Exchange {
+public:
+    explicit Turn(Connection& connection) : connection_(&connection) {}
+
+    void answer(unsigned status, const Headers& headers, std::string body) override {
+        if (connection_) connection_->answer(status, headers, std::move(body));
+    }
+    void begin(const Headers& headers) override {
+        if (connection_) connection_->begin(headers);
+    }
+    void write(std::string_view bytes) override {
+        if (connection_) connection_->write(bytes);
+    }
+    void end() override {
+        if (connection_) connection_->end();
+    }
+    std::size_t waiting() const override {
+        return connection_ ? connection_->out_bytes_ - connection_->out_begin_ : 0;
+    }
+    void when_gone(std::function<void()> gone) override { gone_ = std::move(gone); }
+
+    // It is answered.
+    void settle() {
+        connection_ = nullptr;
+        gone_ = nullptr;
+    }
+    void lose() {
+        connection_ = nullptr;
+        if (const auto gone = std::exchange(gone_, nullptr)) gone();
+    }
+
+private:
+    Connection* connection_;
+    std::function<void()> gone_;
+};
+
+Connection::Connection(Server& server, core::Descriptor socket)
+    : server_(server), socket_(std::move(socket)), limit_(server.loop_) {
+    const auto watch =
+        server_.loop_.watch(socket_.get(), core::Loop::kReadable, [this](unsigned events) {
+            const auto watch = lifetime_.watch();
+            if (events & core::Loop::kWritable) flush();
+            if (!watch.expired() && state_ != State::Closed && events & core::Loop::kReadable)
+                readable();
+        });
+    if (watch) watch_ = *watch;
+    waiting_for_ = core::Loop::kReadable;
+    limit(watch ? server_.limits_.idle : 0s, 0);  // nothing will be heard of it
+}
+
+Connection::~Connection() {
+    lifetime_.end();
+    if (watch_) server_.loop_.unwatch(watch_);
+    if (parser_) server_.reading_ -= parser_->taken;
+    if (turn_) turn_->lose();
+}
+
+void Connection::refuse_all() {
+    full_ = true;
+}
+
+void Connection::stop() {
+    keep_ = false;
+    if (!turn_ && out_.empty() && state_ == State::Open) close();
+}
+
+// 0: it is closed without a word.
+void Connection::limit(std::chrono::seconds most, unsigned status) {
+    limit_.start(most, [this, status] {
+        if (status == 0) return close();
+        refuse(status, "the request did not come in time");
+    });
+}
+
+void Connection::wait_for(unsigned events) {
+    if (watch_ && std::exchange(waiting_for_, events) != events)
+        server_.loop_.modify(watch_, events);
+}
+
+void Connection::readable() {
+    char block[kReadBytes];
+    const auto got = ::recv(socket_.get(), block, sizeof block, 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (got <= 0) return close();
+    if (state_ == State::LastWords) return;
+    in_.append(block, static_cast<std::size_t>(got));
+    parse();
+}
+
+void Connection::parse() {
+    if (turn_ || ended_ || state_ != State::Open) {
+        // The end of the connection is not seen meanwhile; neither is it by who sends so much ahead.
+        if (in_.size() > kAheadBytes) wait_for(waiting_for_ & ~unsigned{core::Loop::kReadable});
+        return;
+    }
+    wait_for(waiting_for_ | core::Loop::kReadable);
+    while (!in_.empty()) {
+        if (!parser_) {
+            // Empty lines before a request are passed over.
+            const auto begin = in_.find_first_not_of("\r\n");
+            in_.erase(0, begin);
+            if (in_.empty()) return;
+            parser_ = std::make_unique<Parser>();
+            parser_->request.header_limit(static_cast<std::uint32_t>(server_.limits_.head_bytes));
+            parser_->request.body_limit(server_.limits_.body_bytes);
+            parser_->request.eager(true);
+            limit(server_.limits_.head, 408);
+        }
+        boost::beast::error_code failed;
+        const auto taken = parser_->request.put(boost::asio::buffer(in_), failed);
+        in_.erase(0, taken);
+        if (failed == beast::error::header_limit)
+            return refuse(431, "the head of the request is over " +
+                                   std::to_string(server_.limits_.head_bytes) + " bytes");
+        if (failed == beast::error::body_limit)
+            return refuse(413, "the body of the request is over " +
+                                   std::to_string(server_.limits_.body_bytes) + " bytes");
+        if (failed && failed != beast::error::need_more)
+            return refuse(400, "this is no HTTP/1.1 request: " + failed.message());
+        if (parser_->request.is_header_done() && !accept_head()) return;
+        const auto now = parser_->request.get().body().size();
+        server_.reading_ += now - std::exchange(parser_->taken, now);
+        if (server_.reading_ > server_.limits_.all_body_bytes)
+            return refuse(503, "too much is being sent at once; try again");
+        if (parser_->request.is_done()) return dispatch();
+        if (failed == beast::error::need_more || taken == 0) return;
+    }
+}
+
+// What two readers of one request could understand in two ways is refused.
+bool Connection::accept_head() {
+    if (std::exchange(parser_->head_read, true)) return true;
+    const auto& request = parser_->request.get();
+    const auto refused = [this](unsigned status, std::string_view why) {
+        refuse(status, why);
+        return false;
+    };
+    head_only_ = request.method() == beast::verb::head;
+    if (full_) return refused(429, "too many connections; try again later");
+    if (request.version() != 11 && request.version() != 10)
+        return refused(505, "HTTP/1.1 is spoken here");
+    const auto codings = request.count(beast::field::transfer_encoding);
+    if (codings > 0) {
+        if (codings > 1 || lower(request[beast::field::transfer_encoding]) != "chunked")
+            return refused(501, "no transfer coding but chunked is known");
+        if (request.version() == 10 || request.count(beast::field::content_length) > 0)
+            return refused(400, "the length of the body is said twice");
+    }
+    // "2, 2" is a length to some.
+    const auto length = request[beast::field::content_length];
+    if (request.count(beast::field::content_length) > 1 ||
+        length.find_first_not_of("0123456789") != length.npos)
+        return refused(400, "the length of the body is said twice");
+    if (request.count(beast::field::host) > 1 ||
+        (request.version() == 11 && request.count(beast::field::host) == 0))
+        return refused(400, "a request has one Host header");
+    if (request.method() == beast::verb::post && codings == 0 &&
+        request.count(beast::field::content_length) == 0)
+        return refused(411, "a POST says how long its body is");
+    if (const auto expected = request.find(beast::field::expect); expected != request.end()) {
+        if (lower(expected->value()) != "100-continue")
+            return refused(417, "only 100-continue can be expected");
+        if (!parser_->request.is_done()) put("HTTP/1.1 100 Continue\r\n\r\n");
+    }
+    limit(server_.limits_.body, 408);
+    return true;
+}
+
+void Connection::dispatch() {
+    limit_.stop();
+    auto& message = parser_->request.get();
+    keep_ = keep_ && message.keep_alive() && !server_.stopped_;
+    chunked_ = message.version() == 11;
+    Request request;
+    request.method = std::string(message.method_string());
+    request.target = std::string(message.target());
+    request.body = std::move(message.body());
+    for (const auto& field : message)
+        request.headers.emplace_back(lower(field.name_string()), std::string(field.value()));
+    server_.reading_ -= parser_->taken;
+    parser_.reset();
+    // A proxy's form of a target says the host itself.
+    if (const auto scheme = lower(std::string_view(request.target).substr(0, 7));
+        scheme == "http://") {
+        const auto slash = request.target.find('/', scheme.size());
+        const auto host = request.target.substr(scheme.size(), slash - scheme.size());
+        for (auto& [name, value] : request.headers)
+            if (name == "host") value = host;
+        request.target = slash == std::string::npos ? "/" : request.target.substr(slash);
+    }
+    turn_ = std::make_shared<Turn>(*this);
+    if (!request.target.starts_with('/'))
+        return refuse(400, "the target of a request is a path: /mcp");
+    ended_ = false;
+    server_.handler_.on_request(turn_, std::move(request));
+}
+
+void Connection::refuse(unsigned status, std::string_view why) {
+    keep_ = false;
+    if (parser_) server_.reading_ -= parser_->taken;
+    parser_.reset();
+    if (state_ != State::Open || ended_) return;
+    Headers headers{{"Content-Type", "text/plain; charset=utf-8"}};
+    if (status == 429 || status == 503) headers.emplace_back("Retry-After", "1");
+    answer(status, headers, std::string(why) + "\n");
+}
+
+std::string Connection::head(unsigned status, const Headers& headers) {
+    std::string head = "HTTP/1.1 " + std::to_string(status) + " ";
+    head.append(reason_of(status)).append("\r\n");
+    for (const auto& [name, value] : headers)
+        head.append(name).append(": ").append(value).append("\r\n");
+    if (!keep_) head += "Connection: close\r\n";
+    return head;
+}
+
+void Connection::answer(unsigned status, const Headers& headers, std::string body) {
+    auto first = head(status, headers);
+    // Neither has one, and neither says that it is empty.
+    if (status != 204 && status != 304)
+        first += "Content-Length: " + std::to_string(body.size()) + "\r\n";
+    put(first + "\r\n");
+    if (!body.empty() && !head_only_) put(std::move(body));
+    ended_ = true;
+}
+
+void Connection::begin(const Headers& headers) {
+    if (!chunked_) keep_ = false;
+    put(head(200, headers) + (chunked_ ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n"));
+}
+
+void Connection::write(std::string_view bytes) {
+    if (bytes.empty()) return;
+    if (!chunked_) return put(std::string(bytes));
+    char size[2 * sizeof(std::size_t) + 3];
+    const int digits = std::snprintf(size, sizeof size, "%zx\r\n", bytes.size());
+    std::string chunk;
+    chunk.reserve(static_cast<std::size_t>(digits) + bytes.size() + 2);
+    put(std::move(
+        chunk.append(size, static_cast<std::size_t>(digits)).append(bytes).append("\r\n")));
+}
+
+void Connection::end() {
+    if (chunked_) put("0\r\n\r\n");
+    ended_ = true;
+    if (out_.empty()) flush();
+}
+
+// All of one turn of the loop goes out in one write.
+void Connection::put(std::string bytes) {
+    out_bytes_ += bytes.size();
+    out_.push_back(std::move(bytes));
+    if (!std::exchange(flush_planned_, true))
+        server_.loop_.defer(lifetime_.guard([this] { flush(); }));
+}
+
+void Connection::flush() {
+    flush_planned_ = false;
+    if (state_ == State::Closed) return;
+    bool wrote = false;
+    while (!out_.empty()) {
+        std::array<iovec, kPiecesAtOnce> pieces;
+        std::size_t count = 0;
+        for (auto& each : out_) {
+            if (count == pieces.size()) break;
+            const auto begin = count == 0 ? out_begin_ : 0;
+            pieces[count++] = {each.data() + begin, each.size() - begin};
+        }
+        msghdr message{};
+        message.msg_iov = pieces.data();
+        message.msg_iovlen = count;
+        const auto sent = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent < 0 && errno == EAGAIN) break;
+        if (sent < 0) return close();
+        wrote = true;
+        out_begin_ += static_cast<std::size_t>(sent);
+        while (!out_.empty() && out_begin_ >= out_.front().size()) {
+            out_begin_ -= out_.front().size();
+            out_bytes_ -= out_.front().size();
+            out_.pop_front();
+        }
+    }
+    if (out_.empty()) {
+        wait_for(waiting_for_ & ~unsigned{core::Loop::kWritable});
+        return written_all();
+    }
+    wait_for(waiting_for_ | core::Loop::kWritable);
+    if (wrote || !limit_.running()) limit(server_.limits_.write, 0);
+}
+
+void Connection::written_all() {
+    if (!ended_) return turn_ ? limit_.stop() : void();  // more will come of it; or 100 Continue
+    if (turn_) std::exchange(turn_, nullptr)->settle();
+    ended_ = false;
+    if (!keep_) return linger();
+    limit(server_.limits_.idle, 0);
+    head_only_ = false;
+    parse();
+}
+
+// Closed at once, what it still sends would make the system take back what it has not read.
+void Connection::linger() {
+    state_ = State::LastWords;
+    in_.clear();
+    ::shutdown(socket_.get(), SHUT_WR);
+    wait_for(core::Loop::kReadable);
+    limit(kLinger, 0);
+}
+
+void Connection::close() {
+    if (state_ == State::Closed) return;
+    state_ = State::Closed;
+    limit_.stop();
+    if (watch_) server_.loop_.unwatch(std::exchange(watch_, 0));
+    socket_.close();
+    out_.clear();
+    out_bytes_ = out_begin_ = 0;
+    server_.drop(*this);
+    if (const auto turn = std::exchange(turn_, nullptr)) turn->lose();
+}
+
+}  // namespace patchbay::http

@@ -1,0 +1,81 @@
+#include "http/server.hpp"
+
+#include "core/log.hpp"
+#include "http/connection.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string>
+#include <sys/socket.h>
+#include <utility>
+
+namespace patchbay::http {
+
+namespace {
+
+constexpr std::chrono::milliseconds kAcceptPause{100};
+constexpr int kAcceptsAtOnce = 64;
+
+}  // namespace
+
+Server::Server(core::Loop& loop, Listener listener, Handler& handler, Limits limits)
+    : loop_(loop),
+      listener_(std::move(listener)),
+      handler_(handler),
+      limits_(limits),
+      pause_(loop) {
+    const auto watch =
+        loop_.watch(listener_.fd(), core::Loop::kReadable, [this](unsigned) { accept(); });
+    if (watch) watch_ = *watch;
+}
+
+Server::~Server() {
+    stop();
+    lifetime_.end();
+    connections_.clear();
+}
+
+void Server::stop() {
+    stopped_ = true;
+    pause_.stop();
+    if (watch_) loop_.unwatch(std::exchange(watch_, 0));
+    // One that closes leaves the list when this turn is over.
+    for (const auto& each : connections_) each->stop();
+}
+
+bool Server::written() const {
+    return std::all_of(connections_.begin(), connections_.end(),
+                       [](const auto& each) { return each->written(); });
+}
+
+void Server::accept() {
+    for (int i = 0; i < kAcceptsAtOnce; ++i) {
+        core::Descriptor socket(
+            ::accept4(listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        if (socket.get() < 0) {
+            if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
+            core::log::warn("cannot accept on " + listener_.address().url() + ": " +
+                            std::strerror(errno));
+            loop_.modify(watch_, 0);
+            pause_.start(kAcceptPause, [this] { loop_.modify(watch_, core::Loop::kReadable); });
+            return;
+        }
+        const int on = 1;
+        ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        const bool full = connections_.size() >= limits_.connections;
+        auto& connection =
+            connections_.emplace_back(std::make_unique<Connection>(*this, std::move(socket)));
+        connection->place = std::prev(connections_.end());
+        if (full) connection->refuse_all();
+    }
+}
+
+// It may be in the middle of one of its functions: it goes when that has returned.
+void Server::drop(Connection& connection) {
+    loop_.defer(lifetime_.guard([this, &connection] { connections_.erase(connection.place); }));
+}
+
+}  // namespace patchbay::http

@@ -1,0 +1,363 @@
+// A gateway before two servers, "git" and "github", of the legacy era; what HTTP carries is faked.
+#include "gateway/http/http_gateway.hpp"
+
+#include "unit/service/fixture.hpp"
+
+namespace patchbay::gateway {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using namespace std::chrono_literals;
+namespace json = boost::json;
+
+struct FakeExchange final : http::Exchange {
+    void answer(unsigned code, const http::Headers& given, std::string text) override {
+        status = code;
+        headers = given;
+        body = std::move(text);
+        over = true;
+    }
+    void begin(const http::Headers& given) override {
+        status = 200;
+        headers = given;
+    }
+    void write(std::string_view bytes) override { body += bytes; }
+    void end() override { over = true; }
+    std::size_t waiting() const override { return unread; }
+    void when_gone(std::function<void()> then) override { gone = std::move(then); }
+
+    std::string header(std::string_view name) const {
+        for (const auto& [key, value] : headers)
+            if (key == name) return value;
+        return {};
+    }
+    bool streams() const { return header("Content-Type") == "text/event-stream"; }
+    bool has(std::string_view text) const { return body.find(text) != std::string::npos; }
+
+    unsigned status = 0;  // 0: not answered
+    http::Headers headers;
+    std::string body;
+    std::size_t unread = 0;
+    bool over = false;
+    std::function<void()> gone;
+};
+using Exchange = std::shared_ptr<FakeExchange>;
+
+class HttpGatewayTest : public service::ServiceTest {
+protected:
+    HttpGatewayTest() {
+        for (auto& [id, server] : servers) {
+            server.be_legacy({test::tool_named("log")});
+            server.results["initialize"] = [](const auto&) -> json::value {
+                return {{"protocolVersion", "2025-11-25"},
+                        {"capabilities", {{"tools", json::object()}, {"logging", json::object()}}},
+                        {"serverInfo", {{"name", "fake"}, {"version", "1"}}}};
+            };
+            server.results["tools/call"] = [](const auto&) -> json::value {
+                return {{"content", json::array()}};
+            };
+        }
+        permissions = {};
+    }
+    HttpGateway& gateway() {
+        if (!gateway_) {
+            auto& all = known();
+            gateway_.emplace(HttpClient::Parts{callers, all, *catalogue, {}, "1"}, "key",
+                             *http::parse_address("127.0.0.1:80"));
+        }
+        return *gateway_;
+    }
+    Exchange come(const std::string& method, http::Headers headers, std::string body = {},
+                  const std::string& target = "/mcp") {
+        auto exchange = std::make_shared<FakeExchange>();
+        headers.emplace_back("host", "localhost");
+        headers.emplace_back("accept", "application/json, text/event-stream");
+        if (!body.empty()) headers.emplace_back("content-type", "application/json");
+        gateway().on_request(exchange, {method, target, std::move(headers), std::move(body)});
+        return exchange;
+    }
+    static std::string message(const json::value& id, const std::string& method,
+                               json::object params) {
+        return json::serialize(json::object{
+            {"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}});
+    }
+    http::Headers of_session() const { return {{"mcp-session-id", session}}; }
+    Exchange post(const json::value& id, const std::string& method, json::object params = {}) {
+        return come("POST", of_session(), message(id, method, std::move(params)));
+    }
+    Exchange post_modern(const json::value& id, const std::string& method, json::object params = {},
+                         json::object meta = {}) {
+        meta["io.modelcontextprotocol/protocolVersion"] = "2026-07-28";
+        meta["io.modelcontextprotocol/clientCapabilities"] = {{"elicitation", json::object()}};
+        params["_meta"] = std::move(meta);
+        http::Headers headers{{"mcp-protocol-version", "2026-07-28"}, {"mcp-method", method}};
+        if (const auto* name = params.if_contains("name"))
+            headers.emplace_back("mcp-name", std::string(name->as_string()));
+        return come("POST", std::move(headers), message(id, method, std::move(params)));
+    }
+    void greet(const json::object& capabilities = {}, const char* revision = "2025-11-25") {
+        const auto answer =
+            come("POST", {},
+                 message(0, "initialize",
+                         {{"protocolVersion", revision}, {"capabilities", capabilities}}));
+        ASSERT_EQ(answer->status, 200u) << answer->body;
+        session = answer->header("MCP-Session-Id");
+        ASSERT_NE(session, "");
+        EXPECT_EQ(
+            come("POST", of_session(), R"({"jsonrpc":"2.0","method":"notifications/initialized"})")
+                ->status,
+            202u);
+    }
+    bool wait(const std::function<bool()>& done) {
+        return loop.run_until(done, core::Clock::now() + 20s);
+    }
+    // What is due by now has happened.
+    void let_it_turn() {
+        for (int i = 0; i < 3; ++i) {
+            bool turned = false;
+            loop.post([&] { turned = true; });
+            wait([&] { return turned; });
+        }
+    }
+    std::string body_of(const Exchange& exchange) {
+        EXPECT_TRUE(wait([&] { return exchange->over; })) << exchange->body;
+        return exchange->body;
+    }
+    // A tool of "git" that is not answered, and what its server says meanwhile.
+    void be_slow(std::string says = {}) {
+        servers.at("git").results.erase("tools/call");
+        servers.at("git").on_request = [this, says](const std::string& method) {
+            if (method != "tools/call") return;
+            calls.push_back(
+                servers.at("git").requests("tools/call").back().at("id").to_number<int>());
+            if (!says.empty()) servers.at("git").say(says);
+        };
+    }
+    void finish(std::size_t call, const std::string& text = "done") {
+        servers.at("git").say(R"({"jsonrpc":"2.0","id":)" + std::to_string(calls.at(call)) +
+                              R"(,"result":{"content":[{"type":"text","text":")" + text +
+                              R"("}]}})");
+    }
+
+    std::string session;
+    std::vector<int> calls;
+    std::optional<HttpGateway> gateway_;
+};
+
+const json::object kCall{{"name", "mcp__git__log"}, {"arguments", json::object()}};
+
+TEST_F(HttpGatewayTest, GivesALegacyClientASessionAndAnswersInIt) {
+    greet();
+    const auto list = post(1, "tools/list");
+    EXPECT_THAT(body_of(list), HasSubstr("mcp__git__log"));
+    EXPECT_EQ(list->header("Content-Type"), "application/json");
+    EXPECT_EQ(list->header("MCP-Session-Id"), session);
+    EXPECT_THAT(body_of(post(2, "tools/call", kCall)), HasSubstr(R"("id":2,"result")"));
+}
+
+TEST_F(HttpGatewayTest, AnswersAModernClientWithoutASession) {
+    const auto discovered = post_modern("d", "server/discover");
+    EXPECT_EQ(discovered->status, 200u);
+    EXPECT_EQ(discovered->header("MCP-Session-Id"), "");
+    EXPECT_THAT(discovered->body, HasSubstr("2026-07-28"));
+    // Two clients may well have requests of one id in flight.
+    be_slow();
+    const auto first = post_modern(1, "tools/call", kCall),
+               second = post_modern(1, "tools/call", kCall);
+    ASSERT_TRUE(wait([&] { return calls.size() == 2; }));
+    finish(1, "second");
+    finish(0, "first");
+    EXPECT_THAT(body_of(first), HasSubstr("first"));
+    EXPECT_THAT(body_of(second), HasSubstr("second"));
+}
+
+TEST_F(HttpGatewayTest, SaysWithTheStatusWhatCouldNotBeUnderstood) {
+    EXPECT_EQ(come("POST", {}, message(1, "tools/list", {}))->status, 400u);
+    EXPECT_EQ(come("POST", {{"mcp-session-id", "made.up"}}, message(1, "tools/list", {}))->status,
+              404u);
+    EXPECT_EQ(come("GET", {})->status, 405u);
+    EXPECT_EQ(come("DELETE", {})->status, 405u);
+    const auto put = come("PUT", {}, "{}");
+    EXPECT_EQ(put->status, 405u);
+    EXPECT_EQ(put->header("Allow"), "POST, GET, DELETE");
+    EXPECT_EQ(come("POST", {}, "{}", "/other")->status, 404u);
+    EXPECT_EQ(come("POST", {}, "{")->status, 400u);
+    greet();
+    EXPECT_EQ(come("POST", of_session(), "[]")->status, 400u);
+    EXPECT_EQ(come("GET", {{"mcp-session-id", session}, {"mcp-session-id", session}})->status,
+              400u);
+    EXPECT_EQ(post_modern(1, "no/such")->status, 404u);
+    const auto unknown = post(1, "no/such");
+    EXPECT_EQ(unknown->status, 200u);
+    EXPECT_THAT(unknown->body, HasSubstr("-32601"));
+}
+
+TEST_F(HttpGatewayTest, ASessionThatWasDeletedIsGone) {
+    greet();
+    const auto stream = come("GET", of_session());
+    EXPECT_EQ(come("DELETE", of_session())->status, 204u);
+    EXPECT_TRUE(stream->over);
+    EXPECT_EQ(post(1, "ping")->status, 404u);
+    EXPECT_EQ(come("DELETE", of_session())->status, 404u);
+}
+
+TEST_F(HttpGatewayTest, ASessionOutlivesItsGateway) {
+    greet({{"elicitation", json::object()}});
+    be_slow(R"({"jsonrpc":"2.0","id":"q","method":"elicitation/create",)"
+            R"("params":{"message":"name?","requestedSchema":{"type":"object"}}})");
+    gateway_.reset();
+    // What it can be asked is known of it still.
+    const auto call = post(1, "tools/call", kCall);
+    ASSERT_TRUE(wait([&] { return call->has("elicitation/create"); })) << call->body;
+    EXPECT_EQ(call->header("MCP-Session-Id"), session);
+}
+
+TEST_F(HttpGatewayTest, WhatIsSaidDuringACallComesByItsStreamAndTheAnswerEndsIt) {
+    greet();
+    be_slow(R"({"jsonrpc":"2.0","method":"notifications/message",)"
+            R"("params":{"level":"error","data":"said"}})");
+    const auto other = come("GET", of_session());
+    const auto call = post(1, "tools/call", kCall);
+    ASSERT_TRUE(wait([&] { return call->has("said"); }));
+    EXPECT_TRUE(call->streams());
+    EXPECT_THAT(call->body, HasSubstr("id: "));
+    EXPECT_FALSE(call->over);
+    finish(0);
+    EXPECT_THAT(body_of(call), HasSubstr(R"("id":1,"result")"));
+    EXPECT_THAT(other->body, Not(HasSubstr("said")));
+}
+
+TEST_F(HttpGatewayTest, AQuestionComesByTheCallThatItIsAboutAndItsAnswerByAnyWay) {
+    greet({{"elicitation", json::object()}});
+    be_slow(R"({"jsonrpc":"2.0","id":"q","method":"elicitation/create",)"
+            R"("params":{"message":"name?","requestedSchema":{"type":"object"}}})");
+    const auto call = post(1, "tools/call", kCall);
+    ASSERT_TRUE(wait([&] { return call->has("elicitation/create"); }));
+    EXPECT_THAT(call->body, HasSubstr(R"("id":1,)"));
+    const auto answered =
+        come("POST", of_session(), R"({"jsonrpc":"2.0","id":1,"result":{"action":"decline"}})");
+    EXPECT_EQ(answered->status, 202u);
+    ASSERT_TRUE(wait([&] {
+        for (const auto& each : servers.at("git").bodies)
+            if (each.find("decline") != std::string::npos) return true;
+        return false;
+    }));
+    finish(0);
+    EXPECT_THAT(body_of(call), HasSubstr("done"));
+}
+
+TEST_F(HttpGatewayTest, AModernCallWhoseClientHasGoneIsCancelledAndALegacyOneIsNot) {
+    greet();
+    be_slow();
+    const auto legacy = post(1, "tools/call", kCall);
+    const auto modern = post_modern(1, "tools/call", kCall);
+    ASSERT_TRUE(wait([&] { return calls.size() == 2; }));
+    modern->gone();
+    legacy->gone();
+    const auto cancelled = [&] {
+        std::size_t count = 0;
+        for (const auto& each : servers.at("git").bodies)
+            count += each.find("notifications/cancelled") != std::string::npos;
+        return count;
+    };
+    ASSERT_TRUE(wait([&] { return cancelled() > 0; }));
+    EXPECT_EQ(cancelled(), 1u);
+}
+
+TEST_F(HttpGatewayTest, ACancelledCallIsNotAnsweredAndItsStreamEnds) {
+    greet();
+    be_slow();
+    const auto call = post(1, "tools/call", kCall);
+    ASSERT_TRUE(wait([&] { return calls.size() == 1; }));
+    EXPECT_EQ(
+        come("POST", of_session(),
+             R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})")
+            ->status,
+        202u);
+    EXPECT_TRUE(call->over);
+    EXPECT_THAT(call->body, Not(HasSubstr("result")));
+}
+
+TEST_F(HttpGatewayTest, WhatALostStreamMissedCanBeAskedForAgain) {
+    greet();
+    be_slow(R"({"jsonrpc":"2.0","method":"notifications/message",)"
+            R"("params":{"level":"error","data":"missed"}})");
+    const auto call = post(1, "tools/call", kCall);
+    ASSERT_TRUE(wait([&] { return call->has("missed"); }));
+    const auto at = call->body.rfind("id: ") + 4;
+    const auto last = call->body.substr(at, call->body.find('\n', at) - at);
+    call->gone();
+    finish(0);
+    // The answer comes while nobody is there.
+    let_it_turn();
+    auto headers = of_session();
+    headers.emplace_back("last-event-id", last);
+    const auto again = come("GET", headers);
+    EXPECT_THAT(body_of(again), HasSubstr("done"));
+    EXPECT_THAT(again->body, Not(HasSubstr("missed")));
+    for (const auto* wrong : {"", "x", "1-", "-1", "99-1", "1-1x"}) {
+        auto other = of_session();
+        other.emplace_back("last-event-id", wrong);
+        EXPECT_EQ(come("GET", other)->status, 400u) << wrong;
+    }
+}
+
+TEST_F(HttpGatewayTest, WhoComesAgainForTheStreamOfItsSessionTakesItOver) {
+    greet();
+    const auto first = come("GET", of_session());
+    const auto second = come("GET", of_session());
+    EXPECT_TRUE(first->over);
+    EXPECT_FALSE(second->over);
+    EXPECT_TRUE(second->streams());
+}
+
+TEST_F(HttpGatewayTest, ABatchOfTheRevisionThatHasThemIsAnsweredWhole) {
+    greet({}, "2025-03-26");
+    const auto batch = come("POST", of_session(),
+                            "[" + message(1, "ping", {}) + "," + message(2, "ping", {}) + "]");
+    EXPECT_EQ(batch->status, 200u);
+    EXPECT_EQ(json::parse(batch->body).as_array().size(), 2u);
+    EXPECT_EQ(
+        come("POST", of_session(), R"([{"jsonrpc":"2.0","method":"notifications/x"}])")->status,
+        202u);
+    const auto mixed =
+        come("POST", of_session(),
+             "[" + message(3, "ping", {}) + "," + message(4, "tools/call", kCall) + "]");
+    EXPECT_EQ(json::parse(body_of(mixed)).as_array().size(), 2u);
+}
+
+TEST_F(HttpGatewayTest, AModernStreamHearsOfChangesUntilTheGatewayCloses) {
+    const auto stream =
+        post_modern("s", "subscriptions/listen", {{"notifications", {{"toolsListChanged", true}}}});
+    EXPECT_TRUE(stream->streams());
+    EXPECT_THAT(stream->body, HasSubstr("acknowledged"));
+    EXPECT_THAT(stream->body, Not(HasSubstr("id: ")));
+    gateway().close();
+    EXPECT_TRUE(stream->over);
+    EXPECT_THAT(stream->body, HasSubstr(R"("resultType":"complete")"));
+    EXPECT_EQ(post_modern(1, "tools/list")->status, 503u);
+}
+
+TEST_F(HttpGatewayTest, WhatIsLoggedDuringCallsOfSeveralModernClientsReachesNoneOfThem) {
+    be_slow();
+    const json::object wants{{"io.modelcontextprotocol/logLevel", "debug"}};
+    const auto first = post_modern(1, "tools/call", kCall, wants);
+    ASSERT_TRUE(wait([&] { return calls.size() == 1; }));
+    servers.at("git").say(
+        R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"mine"}})");
+    ASSERT_TRUE(wait([&] { return first->has("mine"); }));
+    const auto second = post_modern(1, "tools/call", kCall, wants);
+    ASSERT_TRUE(wait([&] { return calls.size() == 2; }));
+    servers.at("git").say(
+        R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"whose"}})");
+    finish(0);
+    finish(1);
+    EXPECT_THAT(body_of(first), Not(HasSubstr("whose")));
+    EXPECT_THAT(body_of(second), Not(HasSubstr("whose")));
+}
+
+}  // namespace
+}  // namespace patchbay::gateway

@@ -1,0 +1,338 @@
+// A server on loopback, and a client that writes bytes as it likes.
+#include "http/server.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <arpa/inet.h>
+#include <cerrno>
+#include <netinet/in.h>
+#include <optional>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace patchbay::http {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+using namespace std::chrono_literals;
+
+class Peer {
+public:
+    explicit Peer(const Address& address) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in where{};
+        where.sin_family = AF_INET;
+        where.sin_port = htons(address.port);
+        where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        EXPECT_EQ(::connect(fd_, reinterpret_cast<sockaddr*>(&where), sizeof where), 0);
+    }
+    ~Peer() { ::close(fd_); }
+    Peer(const Peer&) = delete;
+
+    void send(std::string_view bytes) {
+        while (!bytes.empty()) {
+            const auto sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+            if (sent <= 0) return;  // what the server does not want is its matter
+            bytes.remove_prefix(static_cast<std::size_t>(sent));
+        }
+    }
+    // What has come by now.
+    const std::string& got() {
+        char block[4096];
+        for (;;) {
+            const auto count = ::recv(fd_, block, sizeof block, MSG_DONTWAIT);
+            if (count > 0) {
+                got_.append(block, static_cast<std::size_t>(count));
+                continue;
+            }
+            ended_ = ended_ || count == 0 || (errno != EAGAIN && errno != EINTR);
+            return got_;
+        }
+    }
+    bool ended() {
+        got();
+        return ended_;
+    }
+    void forget() { got_.clear(); }
+    int fd() const { return fd_; }
+
+private:
+    const int fd_;
+    std::string got_;
+    bool ended_ = false;
+};
+
+class HttpServer : public ::testing::Test, protected Handler {
+protected:
+    void on_request(std::shared_ptr<Exchange> exchange, Request request) override {
+        requests.push_back(std::move(request));
+        exchanges.push_back(std::move(exchange));
+        if (answers) exchanges.back()->answer(200, {{"Content-Type", "text/plain"}}, "fine");
+    }
+    Server& server() {
+        if (!server_)
+            server_.emplace(loop, *Listener::open(*parse_address("127.0.0.1:0")),
+                            static_cast<Handler&>(*this), limits);
+        return *server_;
+    }
+    Peer& peer() {
+        if (!peer_) peer_.emplace(server().address());
+        return *peer_;
+    }
+    bool wait(const std::function<bool()>& done) {
+        return loop.run_until(done, core::Clock::now() + 20s);
+    }
+    // The server has taken what was sent and what had come before it.
+    void let_it_read() {
+        for (int i = 0; i < 3; ++i) {
+            bool turned = false;
+            loop.post([&] { turned = true; });
+            wait([&] { return turned; });
+        }
+    }
+    // All that comes until it holds that.
+    std::string hear(std::string_view text) {
+        wait([&] { return peer().got().find(text) != std::string::npos || peer().ended(); });
+        return peer().got();
+    }
+    std::string hear_all() {
+        EXPECT_TRUE(wait([&] { return peer().ended(); }));
+        return peer().got();
+    }
+
+    core::Loop loop;
+    Limits limits;
+    bool answers = true;
+    std::vector<Request> requests;
+    std::vector<std::shared_ptr<Exchange>> exchanges;
+    std::optional<Server> server_;
+    std::optional<Peer> peer_;
+};
+
+TEST_F(HttpServer, AnswersOneRequestAfterTheOtherOnOneConnection) {
+    peer().send("POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nX-A: b \r\n\r\nhi");
+    EXPECT_EQ(hear("fine"),
+              "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nfine");
+    ASSERT_EQ(requests.size(), 1u);
+    EXPECT_EQ(requests[0].method, "POST");
+    EXPECT_EQ(requests[0].target, "/mcp");
+    EXPECT_EQ(requests[0].body, "hi");
+    ASSERT_TRUE(requests[0].header("x-a"));
+    EXPECT_EQ(*requests[0].header("x-a"), "b");
+    peer().forget();
+    peer().send("GET /x HTTP/1.1\r\nHost: a\r\n\r\nGET /y HTTP/1.1\r\nHost: a\r\n\r\n");
+    ASSERT_TRUE(wait([&] { return requests.size() == 3; }));
+    EXPECT_EQ(requests[1].target, "/x");
+    EXPECT_EQ(requests[2].target, "/y");
+    EXPECT_FALSE(peer().ended());
+}
+
+TEST_F(HttpServer, ReadsWhatComesInAnyPieces) {
+    const std::string bytes =
+        "POST /mcp HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n3;x=y\r\n "
+        "yo\r\n0\r\n\r\n";
+    for (const char each : bytes) {
+        peer().send({&each, 1});
+        let_it_read();
+    }
+    hear("fine");
+    ASSERT_EQ(requests.size(), 1u);
+    EXPECT_EQ(requests[0].body, "hi yo");
+}
+
+TEST_F(HttpServer, StreamsInChunksAndGoesOnBehindTheEnd) {
+    answers = false;
+    peer().send("GET /s HTTP/1.1\r\nHost: a\r\n\r\n");
+    ASSERT_TRUE(wait([&] { return exchanges.size() == 1; }));
+    exchanges[0]->begin({{"Content-Type", "text/event-stream"}});
+    exchanges[0]->write("data: 1\n\n");
+    EXPECT_THAT(hear("data: 1"),
+                HasSubstr("Transfer-Encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n"));
+    exchanges[0]->end();
+    EXPECT_THAT(hear("0\r\n\r\n"), HasSubstr("0\r\n\r\n"));
+    answers = true;
+    peer().send("GET /t HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT_THAT(hear("fine"), HasSubstr("fine"));
+}
+
+TEST_F(HttpServer, ToHttp10AStreamEndsWithTheConnection) {
+    answers = false;
+    peer().send("GET /s HTTP/1.0\r\n\r\n");
+    ASSERT_TRUE(wait([&] { return exchanges.size() == 1; }));
+    exchanges[0]->begin({});
+    exchanges[0]->write("all");
+    exchanges[0]->end();
+    EXPECT_EQ(hear_all(), "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall");
+}
+
+TEST_F(HttpServer, SaysThatAClientHasGoneInTheMiddle) {
+    answers = false;
+    bool gone = false;
+    peer().send("GET /s HTTP/1.1\r\nHost: a\r\n\r\n");
+    ASSERT_TRUE(wait([&] { return exchanges.size() == 1; }));
+    exchanges[0]->when_gone([&] { gone = true; });
+    peer_.reset();
+    EXPECT_TRUE(wait([&] { return gone; }));
+    exchanges[0]->answer(200, {}, "nobody reads this");
+}
+
+TEST_F(HttpServer, AsksForABodyThatWaitsToBeAskedFor) {
+    peer().send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
+    EXPECT_EQ(hear("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+    peer().send("hi");
+    EXPECT_THAT(hear("fine"), HasSubstr("fine"));
+}
+
+TEST_F(HttpServer, TheHostOfAProxysTargetIsTheHost) {
+    peer().send("GET http://other:1/x HTTP/1.1\r\nHost: a\r\n\r\n");
+    hear("fine");
+    ASSERT_EQ(requests.size(), 1u);
+    EXPECT_EQ(requests[0].target, "/x");
+    EXPECT_EQ(*requests[0].header("host"), "other:1");
+}
+
+struct Nonsense {
+    const char* name;
+    std::string bytes;
+    const char* status;
+};
+void PrintTo(const Nonsense& nonsense, std::ostream* out) {
+    *out << nonsense.name;
+}
+
+class HttpNonsense : public HttpServer, public ::testing::WithParamInterface<Nonsense> {};
+
+TEST_P(HttpNonsense, IsAnsweredAndNothingBehindItIsRead) {
+    limits.body_bytes = 1'000;
+    peer().send(GetParam().bytes + "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT_THAT(hear_all(), StartsWith("HTTP/1.1 " + std::string(GetParam().status)));
+    EXPECT_THAT(peer().got(), HasSubstr("Connection: close\r\n"));
+    EXPECT_TRUE(requests.empty());
+}
+
+const std::string kPost = "POST /mcp HTTP/1.1\r\nHost: a\r\n";
+INSTANTIATE_TEST_SUITE_P(
+    Framing, HttpNonsense,
+    ::testing::Values(
+        Nonsense{"NoHttp", "hello\r\n\r\n", "400"},
+        Nonsense{"TwoLengths", kPost + "Content-Length: 2\r\nContent-Length: 2\r\n\r\nhi", "400"},
+        Nonsense{"TwoOtherLengths", kPost + "Content-Length: 2\r\nContent-Length: 3\r\n\r\nhi",
+                 "400"},
+        Nonsense{"AListOfLengths", kPost + "Content-Length: 2, 2\r\n\r\nhi", "400"},
+        Nonsense{"NoNumber", kPost + "Content-Length: +2\r\n\r\nhi", "400"},
+        Nonsense{"LengthAndChunks",
+                 kPost + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"},
+        Nonsense{"ChunksAndLength",
+                 kPost + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n", "400"},
+        Nonsense{"AnotherCoding", kPost + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+                 "501"},
+        Nonsense{"AHiddenCoding", kPost + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", "501"},
+        Nonsense{
+            "CodingTwice",
+            kPost + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "400"},
+        Nonsense{"ChunkSize", kPost + "Transfer-Encoding: chunked\r\n\r\nzz\r\nhi\r\n0\r\n\r\n",
+                 "400"},
+        Nonsense{"ChunkEnd", kPost + "Transfer-Encoding: chunked\r\n\r\n2\r\nhixx0\r\n\r\n", "400"},
+        Nonsense{"ChunksOfOldHttp",
+                 "POST /mcp HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"},
+        Nonsense{"BareLineFeeds", "POST /mcp HTTP/1.1\nHost: a\nContent-Length: 0\n\n", "400"},
+        Nonsense{"SpaceBeforeColon", kPost + "Content-Length : 0\r\n\r\n", "400"},
+        Nonsense{"NoHost", "GET /mcp HTTP/1.1\r\n\r\n", "400"},
+        Nonsense{"TwoHosts", "GET /mcp HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "400"},
+        Nonsense{"NoLength", kPost + "\r\n", "411"},
+        Nonsense{"TooLong", kPost + "Content-Length: 1001\r\n\r\n", "413"},
+        Nonsense{
+            "TooLongInChunks",
+            kPost + "Transfer-Encoding: chunked\r\n\r\n3e9\r\n" + std::string(1001, 'x') + "\r\n",
+            "413"},
+        Nonsense{"TooLongAHead", kPost + "X: " + std::string(17'000, 'x') + "\r\n\r\n", "431"},
+        Nonsense{"Expectation", kPost + "Content-Length: 0\r\nExpect: magic\r\n\r\n", "417"}),
+    [](const auto& each) { return each.param.name; });
+
+class HttpTarget : public HttpServer, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(HttpTarget, ThatIsNoPathIsRefused) {
+    peer().send(std::string(GetParam()) + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT_THAT(hear_all(), StartsWith("HTTP/1.1 400"));
+    EXPECT_TRUE(requests.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, HttpTarget,
+                         ::testing::Values("GET mcp", "OPTIONS *", "CONNECT a:80",
+                                           "GET https://a/mcp"));
+
+TEST_F(HttpServer, WaitsForARequestOnlySoLong) {
+    limits.head = 0s;
+    peer().send("GET / HT");
+    EXPECT_THAT(hear_all(), StartsWith("HTTP/1.1 408"));
+}
+
+TEST_F(HttpServer, WaitsForABodyOnlySoLong) {
+    limits.body = 0s;
+    peer().send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf");
+    EXPECT_THAT(hear_all(), StartsWith("HTTP/1.1 408"));
+}
+
+TEST_F(HttpServer, AConnectionThatSaysNothingIsClosed) {
+    limits.idle = 0s;
+    EXPECT_EQ(hear_all(), "");
+}
+
+TEST_F(HttpServer, MoreConnectionsThanThereMayBeAreTold) {
+    limits.connections = 1;
+    peer().send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    hear("fine");
+    Peer second(server().address());
+    second.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT_TRUE(wait([&] { return second.ended(); }));
+    EXPECT_THAT(second.got(), StartsWith("HTTP/1.1 429"));
+    EXPECT_THAT(second.got(), HasSubstr("Retry-After: 1\r\n"));
+    EXPECT_EQ(requests.size(), 1u);
+}
+
+TEST_F(HttpServer, BodiesTogetherMayBeOnlySoLong) {
+    limits.all_body_bytes = 100;
+    Peer first(server().address());
+    first.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 90\r\n\r\n" + std::string(80, 'x'));
+    let_it_read();
+    peer().send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 90\r\n\r\n" + std::string(80, 'x'));
+    EXPECT_THAT(hear_all(), StartsWith("HTTP/1.1 503"));
+    // What was refused counts no more.
+    first.send(std::string(10, 'x'));
+    EXPECT_TRUE(wait([&] { return first.got().find("fine") != std::string::npos; }));
+}
+
+TEST_F(HttpServer, WhoReadsNothingIsCutOffAndCostsNoMoreThanItIsSent) {
+    answers = false;
+    limits.write = 1s;
+    bool gone = false;
+    peer().send("GET /s HTTP/1.1\r\nHost: a\r\n\r\n");
+    ASSERT_TRUE(wait([&] { return exchanges.size() == 1; }));
+    exchanges[0]->when_gone([&] { gone = true; });
+    exchanges[0]->begin({});
+    const std::string piece(1u << 20, 'x');
+    for (int i = 0; i < 32; ++i) exchanges[0]->write(piece);
+    let_it_read();
+    EXPECT_GT(exchanges[0]->waiting(), 8u << 20);
+    EXPECT_TRUE(wait([&] { return gone; }));
+    EXPECT_EQ(exchanges[0]->waiting(), 0u);
+}
+
+TEST_F(HttpServer, StoppedItEndsWhatItHasBegunAndTakesNothingNew) {
+    answers = false;
+    peer().send("GET /s HTTP/1.1\r\nHost: a\r\n\r\n");
+    ASSERT_TRUE(wait([&] { return exchanges.size() == 1; }));
+    Peer idle(server().address());
+    let_it_read();
+    server().stop();
+    EXPECT_TRUE(wait([&] { return idle.ended(); }));
+    exchanges[0]->answer(200, {}, "the last");
+    EXPECT_THAT(hear_all(), HasSubstr("the last"));
+    EXPECT_TRUE(server().written());
+}
+
+}  // namespace
+}  // namespace patchbay::http
