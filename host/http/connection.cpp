@@ -82,9 +82,9 @@ Connection::Connection(Server& server, core::Descriptor socket)
     : server_(server), socket_(std::move(socket)), limit_(server.loop_) {
     const auto watch =
         server_.loop_.watch(socket_.get(), core::Loop::kReadable, [this](unsigned events) {
-            const auto watch = lifetime_.watch();
+            const auto alive = lifetime_.watch();
             if (events & core::Loop::kWritable) flush();
-            if (!watch.expired() && state_ != State::Closed && events & core::Loop::kReadable)
+            if (!alive.expired() && state_ != State::Closed && events & core::Loop::kReadable)
                 readable();
         });
     if (watch) watch_ = *watch;

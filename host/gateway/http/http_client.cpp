@@ -184,6 +184,8 @@ bool HttpClient::listen(std::shared_ptr<http::Exchange> exchange, const std::str
     const auto route = last->first;
     const auto found = streams_.find(route);
     const bool goes_on = found != streams_.end();
+    // Nothing was said there that could have been missed.
+    if (goes_on && !found->second.begun) return false;
     if (!goes_on && !events_->knows(route)) return false;
     exchange->begin(headers(kEventStream));
     Stream ended;

@@ -305,6 +305,21 @@ TEST_F(HttpGatewayTest, WhatALostStreamMissedCanBeAskedForAgain) {
     }
 }
 
+TEST_F(HttpGatewayTest, OfAnAnswerThatHasNotBegunNothingCanBeAskedForAgain) {
+    greet();
+    be_slow();
+    const auto call = post(1, "tools/call", kCall);
+    ASSERT_TRUE(wait([&] { return calls.size() == 1; }));
+    for (const auto* id : {"1-0", "2-0", "3-0", "4-0"}) {
+        auto headers = of_session();
+        headers.emplace_back("last-event-id", id);
+        EXPECT_EQ(come("GET", headers)->status, 400u) << id;
+    }
+    finish(0);
+    EXPECT_THAT(body_of(call), HasSubstr("done"));
+    EXPECT_FALSE(call->streams());
+}
+
 TEST_F(HttpGatewayTest, WhoComesAgainForTheStreamOfItsSessionTakesItOver) {
     greet();
     const auto first = come("GET", of_session());
