@@ -40,12 +40,13 @@ int serve_http(Session& session, const gateway::View& view, const std::string& a
     auto& host = session.host();
     auto key = gateway_key(default_state_directory(environment_of(session.global())));
     if (!key) return session.report(within("the key of session ids", key.error()));
+    gateway::Everybody everybody(view);
     gateway::HttpGateway gateway(
-        {host.callers(), session.servers(), host.catalogue(), view, PATCHBAY_VERSION},
-        std::move(*key), listener->address());
+        {host.callers(), session.servers(), host.catalogue(), PATCHBAY_VERSION}, std::move(*key),
+        listener->address(), everybody);
     http::Server server(host.loop(), std::move(*listener), gateway);
     const auto url = server.address().url();
-    print_line(where->path.empty() ? url + gateway::HttpGateway::kPath : url);
+    print_line(where->path.empty() ? url + gateway::Everybody::kPath : url);
     std::fflush(stdout);  // somebody waits for it
     bool ending = false;
     session.wait([&] { return ending; }, [&] { ending = true; });

@@ -15,6 +15,8 @@ struct View {
     std::string only;
 
     bool all() const { return only.empty(); }
+    // Tells it from other views, in what outlives this process.
+    std::string key() const { return only; }
     std::vector<std::string> servers(const connection::ConnectionPool& pool) const {
         return all() ? pool.ids() : std::vector<std::string>{only};
     }

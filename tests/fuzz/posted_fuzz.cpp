@@ -38,6 +38,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!door.refuses(request))
         FUZZ_REQUIRE(request.header("host") && request.count("origin") <= 1);
     if (const auto* id = request.header("mcp-session-id"))
-        FUZZ_REQUIRE(!gateway::SessionIds("key", "").open(*id));
+        FUZZ_REQUIRE(!gateway::SessionIds("key").open(*id, ""));
     return 0;
 }

@@ -29,15 +29,16 @@ std::optional<std::pair<Route, std::uint64_t>> event_of(std::string_view id) {
 
 }  // namespace
 
-HttpClient::HttpClient(const Parts& parts, Era era, core::Principal principal,
-                       const SessionIds& ids, std::size_t most_requests)
+HttpClient::HttpClient(const Parts& parts, Era era, Guest guest, const SessionIds& ids,
+                       std::size_t most_requests)
     : era_(era),
+      guest_(std::move(guest)),
       ids_(ids),
       loop_(parts.servers.connections().loop()),
       used_(loop_.now()),
       session_(
-          {parts.callers, parts.servers, parts.catalogue, *this, parts.view, most_requests, false},
-          std::move(principal), connection::Responder(parts.servers.config().client, {}),
+          {parts.callers, parts.servers, parts.catalogue, *this, guest_.view, most_requests, false},
+          guest_.principal, connection::Responder(parts.servers.config().client, {}),
           parts.version) {
     if (era_ == Era::Modern) return;
     events_ = std::make_unique<MemoryEvents>();
@@ -65,7 +66,7 @@ void HttpClient::post(Route route, std::shared_ptr<http::Exchange> exchange,
     session_.take(body, route);
     stream.taking = false;
     if (id_.empty() && era_ == Era::Legacy && !session_.revision().empty())
-        id_ = ids_.make({session_.revision(), session_.capabilities()});
+        id_ = ids_.make({session_.revision(), session_.capabilities()}, guest_.key());
     const bool none_owed =
         posted.kind == Posted::Kind::Other || (stream.batch && !session_.waits_by(route));
     if (stream.answers.empty() && none_owed) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "gateway/client_session.hpp"
+#include "gateway/http/admission.hpp"
 #include "gateway/http/event_store.hpp"
 #include "gateway/http/posted.hpp"
 #include "gateway/http/session_id.hpp"
@@ -35,10 +36,9 @@ public:
         connection::Callers& callers;
         const service::Servers& servers;
         catalogue::Catalogue& catalogue;
-        View view = {};
         std::string version;  // our own
     };
-    HttpClient(const Parts& parts, Era era, core::Principal principal, const SessionIds& ids,
+    HttpClient(const Parts& parts, Era era, Guest guest, const SessionIds& ids,
                std::size_t most_requests);
     ~HttpClient();
 
@@ -87,6 +87,7 @@ private:
     unsigned status_of(const std::string& answer, bool by_us) const;
 
     const Era era_;
+    const Guest guest_;
     const SessionIds& ids_;
     core::Loop& loop_;
     std::string id_;

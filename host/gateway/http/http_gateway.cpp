@@ -23,11 +23,13 @@ void refuse(http::Exchange& exchange, const HttpRefusal& refusal) {
 
 }  // namespace
 
-HttpGateway::HttpGateway(HttpClient::Parts parts, std::string key, const http::Address& address)
+HttpGateway::HttpGateway(HttpClient::Parts parts, std::string key, const http::Address& address,
+                         Admission& admission)
     : loop_(parts.servers.connections().loop()),
       parts_(std::move(parts)),
       door_(address),
-      ids_(std::move(key), parts_.view.only),
+      admission_(admission),
+      ids_(std::move(key)),
       tick_(loop_) {
     // Servers are told before anybody has come, and each client may be able to do something else: what
     // one cannot, it is not asked.
@@ -42,95 +44,108 @@ HttpGateway::~HttpGateway() = default;
 
 void HttpGateway::on_request(std::shared_ptr<http::Exchange> exchange, http::Request request) {
     if (const auto refused = door_.refuses(request)) return refuse(*exchange, *refused);
-    if (closing_) return refuse(*exchange, {503, "the gateway is closing", kInternalError});
-    if (std::string_view(request.target).substr(0, request.target.find('?')) != kPath)
-        return refuse(*exchange,
-                      {404, std::string("there is nothing here; the MCP endpoint is ") + kPath});
-    if (request.method == "POST") return post(exchange, request);
-    if (request.method == "GET") return listen(exchange, request);
-    if (request.method == "DELETE") return remove(exchange, request);
-    refuse(*exchange, {405, "only POST, GET and DELETE lead anywhere here"});
+    const auto visit = std::make_shared<Visit>(Visit{std::move(exchange), std::move(request)});
+    const auto admitted = [this, visit](Admission::Admitted as) {
+        if (const auto* refused = std::get_if<HttpRefusal>(&as))
+            return refuse(*visit->exchange, *refused);
+        visit->guest = std::get<Guest>(std::move(as));
+        serve(*visit);
+    };
+    if (auto at_once = admission_.admit(visit->request, lifetime_.guard(admitted)))
+        admitted(std::move(*at_once));
 }
 
-std::unique_ptr<HttpClient> HttpGateway::made(HttpClient::Era era) {
+void HttpGateway::serve(const Visit& visit) {
+    if (closing_) return refuse(*visit.exchange, {503, "the gateway is closing", kInternalError});
+    const auto& method = visit.request.method;
+    if (method == "POST") return post(visit);
+    if (method == "GET") return listen(visit);
+    if (method == "DELETE") return remove(visit);
+    refuse(*visit.exchange, {405, "only POST, GET and DELETE lead anywhere here"});
+}
+
+std::unique_ptr<HttpClient> HttpGateway::made(HttpClient::Era era, Guest guest) {
     const bool modern = era == HttpClient::Era::Modern;
-    core::Principal principal{core::Principal::Kind::Client,
-                              modern ? "" : std::to_string(++last_client_), "http",
-                              core::Trust::Approves};
-    return std::make_unique<HttpClient>(parts_, era, std::move(principal), ids_,
+    return std::make_unique<HttpClient>(parts_, era, std::move(guest), ids_,
                                         modern ? kMostModern : ClientRequests::kMost);
 }
 
-void HttpGateway::post(const std::shared_ptr<http::Exchange>& exchange,
-                       const http::Request& request) {
-    if (!modern_) modern_ = made(HttpClient::Era::Modern);
+HttpClient* HttpGateway::modern_of(const Guest& guest) {
+    const auto key = guest.key();
+    if (const auto found = modern_.find(key); found != modern_.end()) return found->second.get();
+    if (!make_room(modern_)) return nullptr;
+    return (modern_[key] = made(HttpClient::Era::Modern, guest)).get();
+}
+
+void HttpGateway::post(const Visit& visit) {
+    const auto too_many = [&](const char* what) {
+        refuse(*visit.exchange, {429, what, kInternalError});
+    };
+    auto* modern = modern_of(visit.guest);
+    if (!modern) return too_many("too many others are here; try again later");
     const auto read = read_posted(
-        request, parts_.servers.connections().limits().json_depth, [this](const auto& name) {
-            return parts_.servers.router().known_tool(modern_->session(), name);
+        visit.request, parts_.servers.connections().limits().json_depth, [&](const auto& name) {
+            return parts_.servers.router().known_tool(modern->session(), name);
         });
-    if (const auto* refused = std::get_if<HttpRefusal>(&read)) return refuse(*exchange, *refused);
+    if (const auto* refused = std::get_if<HttpRefusal>(&read))
+        return refuse(*visit.exchange, *refused);
     const auto& posted = std::get<Posted>(read);
     const auto serve = [&](HttpClient& client) {
         if (client.session().full() && posted.kind != Posted::Kind::Other)
-            return refuse(*exchange, {429, "too many requests are in flight; wait for some of them",
-                                      kInternalError});
-        client.post(++last_route_, exchange, request.body, posted);
+            return too_many("too many requests are in flight; wait for some of them");
+        client.post(++last_route_, visit.exchange, visit.request.body, posted);
     };
-    if (posted.modern) return serve(*modern_);
-    if (posted.method == "initialize" && !request.header("mcp-session-id")) {
-        if (!make_room())
-            return refuse(*exchange,
-                          {429, "too many sessions are open; try again later", kInternalError});
-        auto client = made(HttpClient::Era::Legacy);
+    if (posted.modern) return serve(*modern);
+    if (posted.method == "initialize" && !visit.request.header("mcp-session-id")) {
+        if (!make_room(sessions_)) return too_many("too many sessions are open; try again later");
+        auto client = made(HttpClient::Era::Legacy, visit.guest);
         serve(*client);
         if (!client->id().empty()) sessions_[client->id()] = std::move(client);
         return;
     }
-    if (auto* client = client_of(exchange, request)) serve(*client);
+    if (auto* client = client_of(visit)) serve(*client);
 }
 
-HttpClient* HttpGateway::client_of(const std::shared_ptr<http::Exchange>& exchange,
-                                   const http::Request& request) {
-    const auto* id = request.header("mcp-session-id");
-    if (!id || request.count("mcp-session-id") > 1) {
-        refuse(*exchange, {400,
-                           "a request needs the MCP-Session-Id that initialize was answered "
-                           "with, or names its revision in _meta"});
+HttpClient* HttpGateway::client_of(const Visit& visit) {
+    const auto refused = [&](HttpRefusal why) {
+        refuse(*visit.exchange, why);
         return nullptr;
-    }
+    };
+    const auto* id = visit.request.header("mcp-session-id");
+    if (!id || visit.request.count("mcp-session-id") > 1)
+        return refused({400,
+                        "a request needs the MCP-Session-Id that initialize was answered with, or "
+                        "names its revision in _meta"});
+    // Also of one that is open: the id alone opens nothing to another guest.
+    const auto terms = ids_.open(*id, visit.guest.key());
+    if (!terms || ended_.contains(*id))
+        return refused({404, "no such session; initialize again", -32001});
     if (const auto found = sessions_.find(*id); found != sessions_.end())
         return found->second.get();
-    const auto terms = ids_.open(*id);
-    if (!terms || ended_.contains(*id)) {
-        refuse(*exchange, {404, "no such session; initialize again", -32001});
-        return nullptr;
-    }
-    if (!make_room()) {
-        refuse(*exchange, {429, "too many sessions are open; try again later", kInternalError});
-        return nullptr;
-    }
-    auto& client = sessions_[*id] = made(HttpClient::Era::Legacy);
+    if (!make_room(sessions_))
+        return refused({429, "too many sessions are open; try again later", kInternalError});
+    auto& client = sessions_[*id] = made(HttpClient::Era::Legacy, visit.guest);
     client->go_on_as(*id, *terms);
     return client.get();
 }
 
-void HttpGateway::listen(const std::shared_ptr<http::Exchange>& exchange,
-                         const http::Request& request) {
+void HttpGateway::listen(const Visit& visit) {
+    const auto& request = visit.request;
     if (!request.header("mcp-session-id"))
-        return refuse(*exchange,
+        return refuse(*visit.exchange,
                       {405, "a stream belongs to a session; POST initialize begins one"});
     if (!accepts(request, "text/event-stream"))
-        return refuse(*exchange, {406, "what comes is text/event-stream; Accept has to name it"});
-    auto* client = client_of(exchange, request);
-    if (client && !client->listen(exchange, request.header("last-event-id")))
-        refuse(*exchange, {400, "Last-Event-ID is of no stream of this session"});
+        return refuse(*visit.exchange,
+                      {406, "what comes is text/event-stream; Accept has to name it"});
+    auto* client = client_of(visit);
+    if (client && !client->listen(visit.exchange, request.header("last-event-id")))
+        refuse(*visit.exchange, {400, "Last-Event-ID is of no stream of this session"});
 }
 
-void HttpGateway::remove(const std::shared_ptr<http::Exchange>& exchange,
-                         const http::Request& request) {
-    if (!request.header("mcp-session-id"))
-        return refuse(*exchange, {405, "what can be deleted is a session"});
-    auto* client = client_of(exchange, request);
+void HttpGateway::remove(const Visit& visit) {
+    if (!visit.request.header("mcp-session-id"))
+        return refuse(*visit.exchange, {405, "what can be deleted is a session"});
+    auto* client = client_of(visit);
     if (!client) return;
     const auto id = client->id();
     client->end();
@@ -141,39 +156,39 @@ void HttpGateway::remove(const std::shared_ptr<http::Exchange>& exchange,
         ended_.erase(ended_first_.front());
         ended_first_.pop_front();
     }
-    exchange->answer(204, {}, {});
+    visit.exchange->answer(204, {}, {});
 }
 
-// The session that has not been used for longest makes room, if nobody waits for anything of it.
-bool HttpGateway::make_room() {
-    if (sessions_.size() < kMostSessions) return true;
-    auto oldest = sessions_.end();
-    for (auto each = sessions_.begin(); each != sessions_.end(); ++each) {
+// The one that has not been used for longest makes room, if nobody waits for anything of it.
+bool HttpGateway::make_room(Clients& clients) {
+    if (clients.size() < kMostSessions) return true;
+    auto oldest = clients.end();
+    for (auto each = clients.begin(); each != clients.end(); ++each) {
         const auto since = each->second->idle_since();
-        if (since && (oldest == sessions_.end() || *since < *oldest->second->idle_since()))
+        if (since && (oldest == clients.end() || *since < *oldest->second->idle_since()))
             oldest = each;
     }
-    if (oldest == sessions_.end()) return false;
-    sessions_.erase(oldest);
+    if (oldest == clients.end()) return false;
+    clients.erase(oldest);
     return true;
 }
 
 void HttpGateway::tick() {
     tick_.start(kTick, [this] { tick(); });
     const auto now = loop_.now();
-    if (modern_) modern_->tick(now);
-    std::erase_if(sessions_, [&](auto& each) {
-        each.second->tick(now);
-        const auto since = each.second->idle_since();
-        return since && now - *since > kIdle;
-    });
+    for (auto* clients : {&sessions_, &modern_})
+        std::erase_if(*clients, [&](auto& each) {
+            each.second->tick(now);
+            const auto since = each.second->idle_since();
+            return since && now - *since > kIdle;
+        });
 }
 
 void HttpGateway::close() {
     closing_ = true;
     tick_.stop();
-    if (modern_) modern_->end();
-    for (auto& [id, client] : sessions_) client->end();
+    for (auto* clients : {&sessions_, &modern_})
+        for (auto& [key, client] : *clients) client->end();
 }
 
 }  // namespace patchbay::gateway

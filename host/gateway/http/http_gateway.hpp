@@ -1,14 +1,15 @@
-// Patchbay as an MCP server over HTTP: whose each request is. A legacy client has a session by the id
-// that initialize gave it; modern ones have none, and one principal.
+// Patchbay as an MCP server over HTTP: where each request goes. A legacy client has a session by the id
+// that initialize gave it; modern ones have none, and those of one guest are one caller.
 //
 // Owns:    the clients. Borrows all it is given.
 // Threads: [loop].
 // Errors:  an HTTP status, and a JSON-RPC error that says why.
 // Limits:  kMostSessions; one that nobody has used for kIdle is put away, and comes back by its id.
-//          Of modern requests kMostModern at once.
+//          Of modern requests of one guest kMostModern at once.
 // Source:  MCP basic/transports of each revision; decisions/0028-sessions-of-http-clients.md.
 #pragma once
 
+#include "core/lifetime.hpp"
 #include "core/timer.hpp"
 #include "gateway/http/http_client.hpp"
 
@@ -24,10 +25,10 @@ class HttpGateway final : public http::Handler {
 public:
     static constexpr std::size_t kMostSessions = 2'000, kMostModern = 10'500, kMostEnded = 10'000;
     static constexpr std::chrono::minutes kIdle{30};
-    static constexpr const char* kPath = "/mcp";
 
     // `key`: of session ids, a secret. `address`: where it is reached.
-    HttpGateway(HttpClient::Parts parts, std::string key, const http::Address& address);
+    HttpGateway(HttpClient::Parts parts, std::string key, const http::Address& address,
+                Admission& admission);
     ~HttpGateway();
 
     void on_request(std::shared_ptr<http::Exchange> exchange, http::Request request) override;
@@ -35,28 +36,38 @@ public:
     void close();
 
 private:
-    void post(const std::shared_ptr<http::Exchange>& exchange, const http::Request& request);
-    void listen(const std::shared_ptr<http::Exchange>& exchange, const http::Request& request);
-    void remove(const std::shared_ptr<http::Exchange>& exchange, const http::Request& request);
-    std::unique_ptr<HttpClient> made(HttpClient::Era era);
+    // What has come, and of whom.
+    struct Visit {
+        const std::shared_ptr<http::Exchange> exchange;
+        const http::Request request;
+        Guest guest = {};
+    };
+    void serve(const Visit& visit);
+    void post(const Visit& visit);
+    void listen(const Visit& visit);
+    void remove(const Visit& visit);
+    std::unique_ptr<HttpClient> made(HttpClient::Era era, Guest guest);
+    // Of all modern requests of that guest; null: there are too many guests.
+    HttpClient* modern_of(const Guest& guest);
     // Null: refused.
-    HttpClient* client_of(const std::shared_ptr<http::Exchange>& exchange,
-                          const http::Request& request);
-    bool make_room();
+    HttpClient* client_of(const Visit& visit);
+    using Clients = std::map<std::string, std::unique_ptr<HttpClient>, std::less<>>;
+    static bool make_room(Clients& clients);
     void tick();
 
     core::Loop& loop_;
     const HttpClient::Parts parts_;
     const Door door_;
+    Admission& admission_;
     const SessionIds ids_;
-    std::map<std::string, std::unique_ptr<HttpClient>, std::less<>> sessions_;
-    std::unique_ptr<HttpClient> modern_;  // from the first of them on
+    Clients sessions_;  // by id
+    Clients modern_;    // by the guest's key
     std::set<std::string, std::less<>> ended_;
     std::deque<std::string> ended_first_;  // in that order
     Route last_route_ = 0;
-    std::uint64_t last_client_ = 0;
     core::Timer tick_;
     bool closing_ = false;
+    core::Lifetime lifetime_;
 };
 
 }  // namespace patchbay::gateway

@@ -33,10 +33,10 @@ json::object essence(const json::object& capabilities) {
 }  // namespace
 
 // Base64 as it may stand in a URL, without padding.
-std::string SessionIds::make(const SessionTerms& terms) const {
+std::string SessionIds::make(const SessionTerms& terms, std::string_view guest) const {
     auto payload = core::base64(json::serialize(json::object{{"r", terms.revision},
                                                              {"c", essence(terms.capabilities)},
-                                                             {"v", view_},
+                                                             {"g", guest},
                                                              {"n", core::random_hex(16)}}));
     std::replace(payload.begin(), payload.end(), '+', '-');
     std::replace(payload.begin(), payload.end(), '/', '_');
@@ -44,7 +44,7 @@ std::string SessionIds::make(const SessionTerms& terms) const {
     return payload + "." + seal_of(payload);
 }
 
-Result<SessionTerms> SessionIds::open(std::string_view id) const {
+Result<SessionTerms> SessionIds::open(std::string_view id, std::string_view guest) const {
     const Error unknown{ErrorCode::Invalid, "unknown session"};
     const auto dot = id.find('.');
     if (id.size() > kMostIdBytes || dot == std::string_view::npos) return unknown;
@@ -57,7 +57,7 @@ Result<SessionTerms> SessionIds::open(std::string_view id) const {
     if (!object) return unknown;
     const auto revision = core::text_in(&*object, "r").value_or("");
     const auto* capabilities = core::object_in(&*object, "c");
-    if (core::text_in(&*object, "v").value_or("") != view_ || !protocol::speaks(revision) ||
+    if (core::text_in(&*object, "g").value_or("") != guest || !protocol::speaks(revision) ||
         !capabilities)
         return unknown;
     return SessionTerms{std::string(revision), *capabilities};

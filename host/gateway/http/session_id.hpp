@@ -2,7 +2,7 @@
 // restarted goes on with it; sealed, so that nobody makes one up.
 //
 // Owns:    the key. Threads: [value].
-// Errors:  Invalid: this gateway, or one with its key and view, has given out no such id.
+// Errors:  Invalid: this gateway, or one with its key, has given out no such id to that guest.
 #pragma once
 
 #include "core/result.hpp"
@@ -21,17 +21,17 @@ struct SessionTerms {
 
 class SessionIds {
 public:
-    // `key`: secret, the same for gateways that go on with each other's sessions. `view`: what the
-    // sessions of this one see.
-    SessionIds(std::string key, std::string view) : key_(std::move(key)), view_(std::move(view)) {}
+    // `key`: secret, the same for gateways that go on with each other's sessions.
+    explicit SessionIds(std::string key) : key_(std::move(key)) {}
 
-    std::string make(const SessionTerms& terms) const;  // another one each time
-    Result<SessionTerms> open(std::string_view id) const;
+    // Another one each time. `guest`: the key of whose it is.
+    std::string make(const SessionTerms& terms, std::string_view guest) const;
+    Result<SessionTerms> open(std::string_view id, std::string_view guest) const;
 
 private:
     std::string seal_of(std::string_view payload) const;
 
-    const std::string key_, view_;
+    const std::string key_;
 };
 
 }  // namespace patchbay::gateway

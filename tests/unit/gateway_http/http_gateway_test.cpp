@@ -46,6 +46,21 @@ struct FakeExchange final : http::Exchange {
 };
 using Exchange = std::shared_ptr<FakeExchange>;
 
+// Whose a request is says the header "as"; "nobody" is refused, and of "late" it is known later.
+struct FakeAdmission final : Admission {
+    std::optional<Admitted> admit(const http::Request& request,
+                                  std::function<void(Admitted)> then) override {
+        const auto* as = request.header("as");
+        const Guest guest{
+            {core::Principal::Kind::Client, as ? *as : "", "http", core::Trust::Approves}, {}};
+        if (as && *as == "nobody") return HttpRefusal{401, "who are you?"};
+        if (!as || *as != "late") return guest;
+        later = [then = std::move(then), guest] { then(guest); };
+        return {};
+    }
+    std::function<void()> later;
+};
+
 class HttpGatewayTest : public service::ServiceTest {
 protected:
     HttpGatewayTest() {
@@ -65,8 +80,8 @@ protected:
     HttpGateway& gateway() {
         if (!gateway_) {
             auto& all = known();
-            gateway_.emplace(HttpClient::Parts{callers, all, *catalogue, {}, "1"}, "key",
-                             *http::parse_address("127.0.0.1:80"));
+            gateway_.emplace(HttpClient::Parts{callers, all, *catalogue, "1"}, "key",
+                             *http::parse_address("127.0.0.1:80"), admission);
         }
         return *gateway_;
     }
@@ -144,6 +159,7 @@ protected:
 
     std::string session;
     std::vector<int> calls;
+    FakeAdmission admission;
     std::optional<HttpGateway> gateway_;
 };
 
@@ -213,6 +229,34 @@ TEST_F(HttpGatewayTest, ASessionOutlivesItsGateway) {
     const auto call = post(1, "tools/call", kCall);
     ASSERT_TRUE(wait([&] { return call->has("elicitation/create"); })) << call->body;
     EXPECT_EQ(call->header("MCP-Session-Id"), session);
+}
+
+TEST_F(HttpGatewayTest, ASessionOfOneGuestIsNoneOfAnothers) {
+    greet();
+    const auto body = message(1, "tools/list", {});
+    http::Headers of_another = of_session();
+    of_another.emplace_back("as", "somebody");
+    EXPECT_EQ(come("POST", of_another, body)->status, 404u);
+    EXPECT_EQ(come("DELETE", of_another)->status, 404u);
+    EXPECT_THAT(body_of(post(1, "tools/list")), HasSubstr("mcp__git__log"));
+}
+
+TEST_F(HttpGatewayTest, WhoIsNotAdmittedIsToldSo) {
+    const auto refused = come("POST", {{"as", "nobody"}}, message(1, "ping", {}));
+    EXPECT_EQ(refused->status, 401u);
+    EXPECT_THAT(refused->body, HasSubstr("who are you?"));
+}
+
+TEST_F(HttpGatewayTest, ARequestWaitsUntilItIsKnownWhoseItIs) {
+    const auto waits = come("POST", {{"as", "late"}},
+                            message(0, "initialize", {{"protocolVersion", "2025-11-25"}}));
+    EXPECT_EQ(waits->status, 0u);
+    admission.later();
+    EXPECT_EQ(waits->status, 200u);
+    const auto comes_too_late = come("POST", {{"as", "late"}}, message(1, "ping", {}));
+    gateway_.reset();
+    admission.later();
+    EXPECT_EQ(comes_too_late->status, 0u);
 }
 
 TEST_F(HttpGatewayTest, WhatIsSaidDuringACallComesByItsStreamAndTheAnswerEndsIt) {
