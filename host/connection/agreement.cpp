@@ -46,7 +46,7 @@ void Agreement::on_agreed(protocol::Session session) {
         parts_.spec.definition_key,
         {link.session->version, agreed == parts_.spec.config.transport ? "" : agreed});
     link.meta.clear();
-    if (link.legacy()) said.requests.notify("notifications/initialized", {});
+    if (link.legacy()) said.requests.delivery().notify("notifications/initialized", {});
     said.wishes.renew();
     const bool has_tools = link.session->can("tools");
     said.tools.begin_session(has_tools ? ToolList::Offered::Tools : ToolList::Offered::Nothing);
@@ -74,7 +74,7 @@ bool Agreement::mirrors_arguments() const {
 void Agreement::on_listed(std::shared_ptr<const catalogue::Listing> listing) {
     // What another definition lists now is not to be replaced by this one's.
     const bool current =
-        !parts_.dialogue.requests.draining() && !parts_.course.supervisor().is_closing();
+        !parts_.dialogue.requests.pending().draining() && !parts_.course.supervisor().is_closing();
     if (context_.catalogue && current)
         context_.catalogue->publish(parts_.name.id(), std::move(listing));
 }

@@ -84,8 +84,8 @@ State Connection::state() const {
 bool Connection::late() const {
     // Its answer is its end.
     const std::size_t streams = impl_->agreement.is_listening() ? 1 : 0;
-    const auto& requests = impl_->dialogue.requests;
-    return requests.late() || requests.pending().size() > streams;
+    const auto& dialogue = impl_->dialogue;
+    return dialogue.link.late || dialogue.requests.pending().size() > streams;
 }
 const std::vector<protocol::Tool>& Connection::tools() const {
     return impl_->dialogue.tools.tools();
@@ -159,7 +159,7 @@ void Connection::cancel(RequestId id, const std::string& reason) {
     impl_->dialogue.requests.cancel(id, reason);
 }
 void Connection::notify(const std::string& method, const std::string& members) {
-    impl_->dialogue.requests.notify(method, members);
+    impl_->dialogue.requests.delivery().notify(method, members);
 }
 void Connection::close(std::function<void()> closed) {
     impl_->close(std::move(closed));

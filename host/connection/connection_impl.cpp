@@ -80,7 +80,7 @@ void Connection::Impl::tell_failure(const Error& error, const Course::Event& eve
     // be waited for by what has certainly not been sent.
     const bool wait_on =
         course.supervisor().shown() == State::Reconnecting && dialogue.link.generation > 0;
-    wait_on ? requests.keep_waiting() : requests.forget_waiting();
+    if (wait_on) requests.keep_waiting();
     requests.fail_all(error, wait_on ? Which::Started : Which::All);
     dialogue.tools.tell(error);
     course.settle();
@@ -98,7 +98,7 @@ void Connection::Impl::on_channel_closed(const plugin::Problem* problem) {
     dialogue.end_channel();
     if (course.supervisor().is_closing()) return stopped();
     Error error = lost ? lost->why : why_gone(problem, was_ready);
-    if (requests.draining()) {
+    if (requests.pending().draining()) {
         // What it never got is not for a server that nobody wants any more.
         if (was_ready) error = within("connection lost", std::move(error));
         course.pass(&Supervisor::stop);
@@ -144,7 +144,7 @@ void Connection::Impl::close_when_idle(std::function<void()> when_closed) {
         !requests.pending().any_begun())
         return close(std::move(when_closed));
     course.await_close(std::move(when_closed));
-    requests.drain([this] {
+    requests.pending().drain([this] {
         if (!course.supervisor().is_closing()) close([] {});
     });
 }

@@ -26,7 +26,6 @@ Dialogue::Dialogue(const Context& context, const registry::ServerSpec& spec, con
       notifications(context.terms.limits, {name, audience, link, addressees, wishes}) {}
 
 void Dialogue::begin_channel() {
-    requests.begin_channel();
     reception.begin();
 }
 

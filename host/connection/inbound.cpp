@@ -140,8 +140,8 @@ void Inbound::unasked(const protocol::Envelope& envelope, std::optional<std::int
                       {ErrorCode::Protocol,
                        "an error without an id: " + core::printable(envelope.error, 300)},
                       0);
-    const bool ours =
-        wire_id && *wire_id > 0 && static_cast<RequestId>(*wire_id) <= parts_.requests.last_id();
+    const bool ours = wire_id && *wire_id > 0 &&
+                      static_cast<RequestId>(*wire_id) <= parts_.requests.delivery().last_id();
     if (ours) {
         ++late_answers_;  // cancelled, timed out, or answered twice
         parts_.addressees.answered(static_cast<RequestId>(*wire_id));

@@ -76,7 +76,7 @@ void InputRounds::begin(RequestId id, std::string_view result) {
     if (const auto* state = object->if_contains("requestState"))
         round->state = "\"requestState\":" + json::serialize(*state);
     // What still comes for the old number is nobody's.
-    pending.set_wire_id(id, requests_.next_id());
+    pending.set_wire_id(id, requests_.delivery().next_id());
     entry.stage = Stage::Asking;
     // It has reached its server, which may have begun with it: whatever becomes of the next sending.
     entry.uncertain = true;

@@ -33,6 +33,8 @@ struct Link {
     std::optional<Lost> lost;
     unsigned generation = 0;  // sessions agreed on so far, over all channels
 
+    bool late = false;  // something asked over this channel was not answered in time
+
     // Who has sent requests over this channel, which may be of more than one session.
     CallerNumber user = 0;  // the first; 0: nobody yet
     bool shared = false;    // with others

@@ -5,7 +5,7 @@
 namespace patchbay::connection {
 
 PendingRequests::PendingRequests(core::Loop& loop, std::function<void(RequestId)> expired)
-    : expired_(std::move(expired)), time_(loop.time()), timer_(loop) {}
+    : loop_(loop), expired_(std::move(expired)), time_(loop.time()), timer_(loop) {}
 
 PendingRequest& PendingRequests::add(RequestId id, PendingRequest&& pending) {
     auto& added = pending_.emplace(id, std::move(pending)).first->second;
@@ -66,6 +66,11 @@ PendingRequest PendingRequests::take(RequestId id) {
     pending_.erase(found);
     if (taken.wire_id != id) resent_.erase(taken.wire_id);
     bytes_ -= taken.bytes;
+    // After its handler, which is the last to know of it; who waits for the end may end all of this.
+    if (drained_ && !taken.own())
+        loop_.defer(lifetime_.guard([this] {
+            if (!any_begun()) drained_();
+        }));
     return taken;
 }
 

@@ -6,6 +6,7 @@
 #include "connection/caller.hpp"
 #include "connection/question.hpp"
 #include "connection/reply.hpp"
+#include "core/lifetime.hpp"
 #include "core/timer.hpp"
 
 #include <functional>
@@ -92,6 +93,9 @@ public:
     // The one caller whose requests the server has; 0: none are there, or of several.
     CallerNumber only_caller_sent() const;
     bool any_begun() const;  // of callers, and past Stage::Waiting
+    // Calls back once callers have none left that has begun; there is one now.
+    void drain(std::function<void()> drained) { drained_ = std::move(drained); }
+    bool draining() const { return drained_ != nullptr; }
     std::size_t size() const { return pending_.size(); }
     std::size_t bytes() const { return bytes_; }
 
@@ -99,13 +103,16 @@ private:
     void arm(core::Clock::time_point due);
     void sweep();
 
+    core::Loop& loop_;
     std::function<void(RequestId)> expired_;
+    std::function<void()> drained_;
     const core::TimeSource& time_;
     std::unordered_map<RequestId, PendingRequest> pending_;
     std::unordered_map<RequestId, RequestId> resent_;  // wire id -> id, only where they differ
     std::size_t bytes_ = 0;
     core::Timer timer_;
     core::Clock::time_point armed_for_ = core::Clock::time_point::max();
+    core::Lifetime lifetime_;
 };
 
 }  // namespace patchbay::connection

@@ -61,7 +61,7 @@ public:
     void on_opened() override { parts_.greeting.start(); }
     void on_message(plugin::ExchangeId exchange, core::Buffer body) override;
     void on_done(plugin::ExchangeId exchange, const plugin::Problem* problem) override;
-    void on_writable() override { parts_.requests.writable(); }
+    void on_writable() override { parts_.requests.delivery().writable(); }
     void on_challenge(const plugin::Problem& problem) override;
     void on_output(unsigned stream, std::string_view line) override;
     void on_fact(std::string_view fact, std::string_view value) override;

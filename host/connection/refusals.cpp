@@ -12,6 +12,12 @@ constexpr unsigned kForbidden = 403;
 
 Refusals::Refusals(const Parts& parts) : parts_(parts), pending_(parts.requests.pending()) {}
 
+bool Refusals::repeatable(const Request& request) const {
+    if (request.method != "tools/call") return false;
+    const auto* tool = parts_.tools.find(tool_called(request.params));
+    return tool && (tool->hint("idempotentHint") || tool->hint("readOnlyHint"));
+}
+
 bool Refusals::is_in_use() const {
     return parts_.link.in_use() && !parts_.supervisor.is_closing();
 }
@@ -44,7 +50,7 @@ void Refusals::broken(RequestId id, const plugin::Problem* problem) {
         !problem ||
         ((problem->error.code == ErrorCode::Io || problem->error.code == ErrorCode::Unavailable) &&
          problem->http_status < 400);
-    const bool again = not_sent || (cut_off && parts_.requests.repeatable(entry.request));
+    const bool again = not_sent || (cut_off && repeatable(entry.request));
     if (again && parts_.link.session && !entry.resent &&
         entry.request.method != "subscriptions/listen") {
         entry.resent = true;
@@ -70,7 +76,7 @@ void Refusals::headers_mismatch(RequestId id) {
     auto& entry = *pending_.find(id);
     entry.headers_retried = true;
     entry.stage = Stage::Relisting;
-    pending_.set_wire_id(id, parts_.requests.next_id());
+    pending_.set_wire_id(id, parts_.requests.delivery().next_id());
     parts_.tools.read_again(lifetime_.guard([this, id](const Result<void>&) {
         const auto* waiting = pending_.find(id);
         if (waiting && waiting->stage == Stage::Relisting) parts_.requests.resend(id);
@@ -111,7 +117,7 @@ void Refusals::unauthorized(RequestId id, const plugin::Problem& problem) {
     const bool old_ones = entry.auth_generation != credentials.generation();
     // Refused after it had begun, as a stream that is taken up again may be: once is enough.
     entry.uncertain = entry.has_run_maybe();
-    if (entry.heard && !entry.own() && !parts_.requests.repeatable(entry.request)) {
+    if (entry.heard && !entry.own() && !repeatable(entry.request)) {
         auto error = credentials.error(problem);
         error.message += kMayHaveRun;
         return parts_.requests.finish(id, parts_.name.named(std::move(error)));
@@ -120,7 +126,7 @@ void Refusals::unauthorized(RequestId id, const plugin::Problem& problem) {
     if (!credentials.configured() || entry.auth_rounds >= Credentials::kMostRounds)
         return give_up(id, credentials.error(problem), problem.http_status);
     ++entry.auth_rounds;
-    pending_.set_wire_id(id, parts_.requests.next_id());
+    pending_.set_wire_id(id, parts_.requests.delivery().next_id());
     if (old_ones) return parts_.requests.resend(id);  // others have asked already
     // A person may be signing in: no limit of ours runs meanwhile but the caller's own.
     entry.idle_deadline = core::Clock::time_point::max();

@@ -29,7 +29,7 @@ ServerQuestions::ServerQuestions(const Context& context, const ServerName& name,
 
 void ServerQuestions::ask(const protocol::Envelope& envelope, plugin::ExchangeId stream) {
     const std::string id(envelope.id);
-    const auto exchange = requests_.next_id();
+    const auto exchange = requests_.delivery().next_id();
     const auto bytes = id.size() + envelope.method.size() + envelope.params.size();
     const auto call = stream ? requests_.pending().id_of_wire(stream) : 0;
     if (const auto fits = open_.add(exchange, bytes + kServerRequestBytes, id, call); !fits)
@@ -86,7 +86,7 @@ void ServerQuestions::answer(RequestId exchange, std::string body) {
     const auto wanted = open_.answer(exchange, body.size() + kServerRequestBytes);
     if (!wanted) return loss_.lose(wanted.error());
     if (!*wanted || link_.lost) return;  // who asked is gone: its successor has not asked
-    requests_.respond(exchange, std::move(body));
+    requests_.delivery().respond(exchange, std::move(body));
 }
 
 }  // namespace patchbay::connection

@@ -125,5 +125,21 @@ TEST_F(PendingTest, IsFoundByTheLastIdOnTheWireOnly) {
     EXPECT_EQ(pending.id_of_wire(9), 0u);
 }
 
+TEST_F(PendingTest, AreDrainedOnceTheLastThatHasBegunIsTakenAndItsHandlerIsThrough) {
+    for (const RequestId id : {1, 2, 3, 4}) add(id, 10s).caller = id == 4 ? 0 : 1;
+    for (const RequestId id : {1, 2, 4}) pending.find(id)->stage = Stage::Sent;
+    int drained = 0;
+    EXPECT_FALSE(pending.draining());
+    pending.drain([&] { ++drained; });
+    EXPECT_TRUE(pending.draining());
+    pending.take(1);
+    look();
+    EXPECT_EQ(drained, 0);
+    pending.take(2);
+    EXPECT_EQ(drained, 0) << "not before who took it has returned";
+    look();
+    EXPECT_EQ(drained, 1) << "what waits and what is the connection's own does not count";
+}
+
 }  // namespace
 }  // namespace patchbay::connection

@@ -1,0 +1,44 @@
+#include "connection/time_limits.hpp"
+
+#include "core/text.hpp"
+
+namespace patchbay::connection {
+
+namespace {
+
+core::Clock::time_point after(core::Clock::time_point begun, std::chrono::milliseconds span) {
+    return span > std::chrono::hours(24 * 365) ? core::Clock::time_point::max() : begun + span;
+}
+
+}  // namespace
+
+// request_timeout_ms is how long a request that calls no tool may go without its answer or progress
+// on it; tool_timeout_sec is the wall clock of all of them.
+void set_limits(PendingRequest& entry, const config::Server& server, core::Clock::time_point now) {
+    const auto& asked = entry.request;
+    const bool limited = asked.timeout.count() > 0;
+    entry.wall = limited ? asked.timeout : server.tool_timeout;
+    if (!limited && asked.method != "tools/call" && asked.method != "subscriptions/listen")
+        entry.idle = server.request_timeout;
+    entry.deadline = after(asked.begun.value_or(now), entry.wall);
+}
+
+Error too_late(const PendingRequest& entry, const config::Server& server, State state) {
+    const auto& asked = entry.request;
+    const bool limited = asked.timeout.count() > 0;
+    const bool idle = entry.idle_deadline < entry.deadline;
+    const char* limit = limited ? (entry.own() ? "time-out" : "the time-out given")
+                        : idle  ? server.request_timeout_from
+                                : server.tool_timeout_from;
+    if (entry.stage == Stage::Asking)
+        return {ErrorCode::Timeout,
+                asked.method + " waits for the input that its server wants; " +
+                    (limited ? core::duration(entry.wall) + " (" + limit + ") have passed"
+                             : "nobody gave it within " + core::duration(core::kInputWait))};
+    return {ErrorCode::Timeout,
+            asked.method + (entry.may_have_run() ? " was not answered" : " was not sent") +
+                " within " + core::duration(idle ? entry.idle : entry.wall) + " (" + limit +
+                "); the server is " + name_of(state)};
+}
+
+}  // namespace patchbay::connection
