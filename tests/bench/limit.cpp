@@ -124,10 +124,11 @@ int main(int argc, char** argv) {
         return static_cast<std::size_t>(std::atoll(argv[index]));
     };
     const bool http = argc > 1 && std::strncmp(argv[1], "http://", 7) == 0;
+    if (http && bench::http_limit(argc, argv)) return 0;
     if (is("latency", 1))
-        (http ? bench::http_latency : latency)(argv[1], number(3));
+        latency(argv[1], number(3));
     else if (is("throughput", 2))
-        (http ? bench::http_throughput : throughput)(argv[1], number(3), number(4));
+        throughput(argv[1], number(3), number(4));
     else if (is("servers", 1))
         servers(argv[1], number(3));
     else if (is("once", 0))
@@ -135,7 +136,9 @@ int main(int argc, char** argv) {
     else {
         std::fputs(
             "usage: patchbay-bench-limit SERVER latency CALLS | throughput CALLS FLIGHT | servers "
-            "N | once\n",
+            "N | once\n"
+            "       patchbay-bench-limit URL latency CALLS | throughput CALLS FLIGHT | streams "
+            "COUNT [modern] [tool=NAME] [bytes=COUNT]\n",
             stderr);
         return 64;
     }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -18,6 +19,14 @@ namespace bench {
 namespace {
 
 constexpr std::size_t kReadSize = 256 * 1024;
+
+double status_kb(pid_t pid, const std::string& key) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+    for (std::string line; std::getline(file, line);) {
+        if (line.rfind(key, 0) == 0) return std::atof(line.c_str() + key.size());
+    }
+    give_up("no " + key + " of process " + std::to_string(pid));
+}
 
 }  // namespace
 
@@ -105,6 +114,10 @@ std::string_view Child::read_line() {
     }
 }
 
+bool Child::has_line() const {
+    return std::memchr(buffer_.data() + begin_, '\n', end_ - begin_) != nullptr;
+}
+
 std::size_t Child::read_lines() {
     begin_ = end_;  // nothing of it is kept for read_line
     fill();
@@ -122,11 +135,21 @@ int Child::wait() {
 }
 
 double resident_mb(pid_t pid) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/status");
-    for (std::string line; std::getline(file, line);) {
-        if (line.rfind("VmRSS:", 0) == 0) return std::atof(line.c_str() + 6) / 1024.0;
+    return status_kb(pid, "VmRSS:") / 1024;
+}
+
+double most_resident_mb(pid_t pid) {
+    return status_kb(pid, "VmHWM:") / 1024;
+}
+
+double cpu_seconds(pid_t pid) {
+    double nanoseconds = 0;
+    const auto tasks = "/proc/" + std::to_string(pid) + "/task";
+    for (const auto& task : std::filesystem::directory_iterator(tasks)) {
+        double ran = 0;
+        if (std::ifstream(task.path() / "schedstat") >> ran) nanoseconds += ran;
     }
-    give_up("no VmRSS of process " + std::to_string(pid));
+    return nanoseconds / 1e9;
 }
 
 double value_in(std::string_view line, std::string_view key) {

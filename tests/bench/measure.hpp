@@ -33,6 +33,7 @@ public:
     void write(std::string_view text) const;
     // The next line without its newline; the view is good until the next call.
     std::string_view read_line();
+    bool has_line() const;  // read_line() has one without reading
     // At least one byte, as many as there are; the number of newlines among them.
     std::size_t read_lines();
     int wait();  // closes its stdin; its exit code
@@ -46,8 +47,12 @@ private:
     std::size_t begin_ = 0, end_ = 0;
 };
 
-// Resident memory of a process in MB (VmRSS).
+// Resident memory of a process in MB: now (VmRSS), and the most there ever was (VmHWM).
 double resident_mb(pid_t pid);
+double most_resident_mb(pid_t pid);
+
+// What all threads of a process have run so far.
+double cpu_seconds(pid_t pid);
 
 // A number after `key` in a line of "key value key value", as the programs print their results.
 double value_in(std::string_view line, std::string_view key);

@@ -12,6 +12,7 @@ struct Programs {
     std::string directory;  // build/release/bin
     std::string server() const { return directory + "/patchbay-example-server"; }
     std::string http_server() const { return directory + "/patchbay-bench-http-server"; }
+    std::string relay() const { return directory + "/patchbay-bench-relay"; }
     std::string limit() const { return directory + "/patchbay-bench-limit"; }
     std::string host() const { return directory + "/patchbay-bench-host"; }
     std::string patchbay() const { return directory + "/patchbay"; }
