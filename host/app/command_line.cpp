@@ -236,6 +236,7 @@ int run_command_line(int argc, char** argv) {
     add_serve_verb(app, choice);
     add_config_verbs(app, choice);
     add_trust_verb(app, choice);
+    add_token_verbs(app, choice);
     add_plugin_verbs(app, choice);
 
     // `help VERB` as `VERB --help`; the words of a vector are taken from its end.

@@ -2,11 +2,15 @@
 
 #include "app/gateway_key.hpp"
 #include "app/output.hpp"
+#include "gateway/access/bearer_admission.hpp"
+#include "gateway/access/known_tokens.hpp"
+#include "gateway/access/listening.hpp"
 #include "gateway/http/http_gateway.hpp"
 #include "http/server.hpp"
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <sys/resource.h>
 
 namespace patchbay::app {
@@ -24,33 +28,97 @@ void allow_descriptors() {
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// What the options come to.
+struct Plan {
+    http::Address address;
+    bool tokens = false;
+    std::vector<std::string> names;
+};
+
+Result<Plan> plan_of(const HttpTerms& terms) {
+    Plan plan;
+    const auto address = http::parse_address(terms.address);
+    if (!address) return within("--http", address.error());
+    plan.address = *address;
+    if (!terms.public_url.empty()) {
+        const auto url = gateway::parse_web_url(terms.public_url);
+        if (!url) return within("--public-url", url.error());
+        plan.names.push_back(url->host);
+    }
+    for (const auto& each : terms.hosts) {
+        auto host = gateway::parse_host(each);
+        if (!host) return within("--allow-host", host.error());
+        plan.names.push_back(std::move(*host));
+    }
+    plan.tokens = terms.auth == "token" || (terms.auth.empty() && !address->loopback());
+    using gateway::Asks;
+    using gateway::Carried;
+    const auto may =
+        gateway::may_listen(plan.address, plan.tokens ? Asks::Everybody : Asks::Nobody,
+                            terms.allow_plain ? Carried::PlainAnyway : Carried::Plain, plan.names);
+    if (!may) return within("--http", may.error());
+    return plan;
+}
+
+// Who comes in: whoever comes, or those with a token.
+class Entrance {
+public:
+    Entrance(core::Loop& loop, gateway::Admission& everybody,
+             std::function<void(const std::string&)> gone)
+        : loop_(loop), everybody_(everybody), gone_(std::move(gone)) {}
+
+    Result<void> take_tokens(const std::string& state_directory) {
+        const gateway::TokenFile file(state_directory);
+        auto read = file.read_unless({});
+        if (!read) return read.error();
+        if ((*read)->tokens.all().empty())
+            say("nobody has a token yet, so nobody can come in; patchbay token add NAME");
+        tokens_.emplace(loop_, file, std::move(**read), gateway::Challenge(), gone_);
+        asked_.emplace(loop_.time(), everybody_, std::vector<gateway::TokenJudge*>{&*tokens_},
+                       gateway::Challenge());
+        return {};
+    }
+    gateway::Admission& admission() {
+        return asked_ ? static_cast<gateway::Admission&>(*asked_) : everybody_;
+    }
+
+private:
+    core::Loop& loop_;
+    gateway::Admission& everybody_;
+    const std::function<void(const std::string&)> gone_;
+    std::optional<gateway::KnownTokens> tokens_;
+    std::optional<gateway::BearerAdmission> asked_;
+};
+
 }  // namespace
 
-int serve_http(Session& session, const gateway::View& view, const std::string& address) {
-    const auto where = http::parse_address(address);
-    if (!where) return session.report(within("--http", where.error()));
-    if (!where->loopback())
-        return session.report(
-            {ErrorCode::Invalid, "--http: " + where->host +
-                                     " can be reached from other machines, and nobody who comes is "
-                                     "asked who it is; listen on 127.0.0.1, [::1] or unix:PATH"});
-    auto listener = http::Listener::open(*where);
-    if (!listener) return session.report(within("--http", listener.error()));
-    allow_descriptors();
+int serve_http(Session& session, const gateway::View& view, const HttpTerms& terms) {
+    const auto plan = plan_of(terms);
+    if (!plan) return session.report(plan.error());
     auto& host = session.host();
-    auto key = gateway_key(default_state_directory(environment_of(session.global())));
+    const auto state = default_state_directory(environment_of(session.global()));
+    auto key = gateway_key(state);
     if (!key) return session.report(within("the key of session ids", key.error()));
     gateway::Everybody everybody(view);
-    gateway::HttpGateway gateway(
-        {host.callers(), session.servers(), host.catalogue(), PATCHBAY_VERSION}, std::move(*key),
-        listener->address(), everybody);
-    http::Server server(host.loop(), std::move(*listener), gateway);
+    std::optional<gateway::HttpGateway> gateway;
+    Entrance entrance(host.loop(), everybody, [&](const auto& id) { gateway->dismiss(id); });
+    if (plan->tokens)
+        if (const auto taken = entrance.take_tokens(state); !taken)
+            return session.report(within("--auth token", taken.error()));
+    auto listener = http::Listener::open(plan->address);
+    if (!listener) return session.report(within("--http", listener.error()));
+    allow_descriptors();
+    gateway.emplace(gateway::HttpClient::Parts{host.callers(), session.servers(), host.catalogue(),
+                                               PATCHBAY_VERSION},
+                    std::move(*key), gateway::Door(listener->address(), plan->names),
+                    entrance.admission());
+    http::Server server(host.loop(), std::move(*listener), *gateway);
     const auto url = server.address().url();
-    print_line(where->path.empty() ? url + gateway::Everybody::kPath : url);
+    print_line(plan->address.path.empty() ? url + gateway::Everybody::kPath : url);
     std::fflush(stdout);  // somebody waits for it
     bool ending = false;
     session.wait([&] { return ending; }, [&] { ending = true; });
-    gateway.close();
+    gateway->close();
     server.stop();
     host.run_until([&] { return server.written(); }, core::Clock::now() + kLastWords);
     session.close();

@@ -1,18 +1,28 @@
-// `patchbay serve --http`: an MCP server over HTTP for the programs of this machine.
+// `patchbay serve --http`: an MCP server over HTTP, for the programs of this machine or, with tokens,
+// for others.
 //
 // Threads: [loop]. Prints the URL of its endpoint on stdout, once it listens.
 // Errors:  reported; the exit code says which.
-// Limits:  http::Limits, gateway::HttpGateway.
+// Limits:  http::Limits, gateway::HttpGateway, gateway::FailedAttempts.
 #pragma once
 
 #include "app/session.hpp"
 #include "gateway/view.hpp"
 
 #include <string>
+#include <vector>
 
 namespace patchbay::app {
 
+struct HttpTerms {
+    std::string address;
+    std::string auth;                // "none", "token"; empty: none on loopback, token elsewhere
+    std::string public_url;          // of the endpoint, as clients know it
+    std::vector<std::string> hosts;  // other names that clients call it by
+    bool allow_plain = false;        // beyond this machine without TLS
+};
+
 // Until a signal comes; returns the exit code.
-int serve_http(Session& session, const gateway::View& view, const std::string& address);
+int serve_http(Session& session, const gateway::View& view, const HttpTerms& terms);
 
 }  // namespace patchbay::app

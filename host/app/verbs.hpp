@@ -52,6 +52,7 @@ void add_serve_verb(CLI::App& app, Choice& choice);
 void add_config_verbs(CLI::App& app, Choice& choice);
 void add_plan_verb(CLI::App& config, Choice& choice);
 void add_trust_verb(CLI::App& app, Choice& choice);
+void add_token_verbs(CLI::App& app, Choice& choice);
 void add_plugin_verbs(CLI::App& app, Choice& choice);
 
 }  // namespace patchbay::app

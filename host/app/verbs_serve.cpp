@@ -10,7 +10,8 @@ namespace patchbay::app {
 namespace {
 
 struct Wanted {
-    std::string only, http;
+    std::string only;
+    HttpTerms http;
 };
 
 int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
@@ -19,8 +20,32 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     session->tell_troubles();
     const auto& only = wanted.only;
     if (!only.empty() && !session->servers().has(only)) return session->report_no_server(only);
-    if (!wanted.http.empty()) return serve_http(*session, {only}, wanted.http);
+    if (!wanted.http.address.empty()) return serve_http(*session, {only}, wanted.http);
     return StdioListener(*session, {only}).run();
+}
+
+// Who may come in.
+void add_door_options(CLI::App& serve, HttpTerms& terms) {
+    const char* const kDoor = "Who may come in by --http";
+    serve
+        .add_option("--auth", terms.auth,
+                    "Ask each that comes who it is: token (`patchbay token add NAME`), or none, "
+                    "as it is on loopback and Unix sockets by default")
+        ->type_name("none|token")
+        ->check(CLI::IsMember({"none", "token"}))
+        ->group(kDoor);
+    serve
+        .add_option("--public-url", terms.public_url,
+                    "What clients outside know the endpoint as: https://HOST[:PORT]/mcp")
+        ->type_name("URL")
+        ->group(kDoor);
+    take_each(serve, "--allow-host", terms.hosts, "HOST",
+              "Another name that clients may call it by (their Host header)");
+    serve.get_option("--allow-host")->group(kDoor);
+    serve
+        .add_flag("--allow-plain", terms.allow_plain,
+                  "Beyond this machine without TLS, which something in front of it does")
+        ->group(kDoor);
 }
 
 }  // namespace
@@ -35,9 +60,10 @@ void add_serve_verb(CLI::App& app, Choice& choice) {
         "  {\"mcpServers\": {\"patchbay\": {\"type\": \"http\", \"url\": "
         "\"http://127.0.0.1:8808/mcp\"}}}");
     serve.add_option(
-        "--http", wanted->http,
-        "Serve the programs of this machine over HTTP, at 127.0.0.1:PORT, [::1]:PORT or "
-        "unix:PATH (port 0: any; the URL is printed), until a signal comes");
+        "--http", wanted->http.address,
+        "Serve over HTTP, at 127.0.0.1:PORT, [::1]:PORT or unix:PATH (port 0: any; the URL is "
+        "printed), until a signal comes; at any other address with tokens and TLS alone");
+    add_door_options(serve, wanted->http);
     serve.add_option("--only", wanted->only,
                      "This server alone (its ID), with the names that it has itself: a bridge "
                      "between transports and protocol eras");

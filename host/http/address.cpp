@@ -78,6 +78,12 @@ bool Address::loopback() const {
     return !path.empty() || host == "::1" || host.starts_with("127.");
 }
 
+bool Address::any() const {
+    in6_addr number{};
+    return (::inet_pton(AF_INET, host.c_str(), &number) == 1 && number.s6_addr32[0] == 0) ||
+           (::inet_pton(AF_INET6, host.c_str(), &number) == 1 && IN6_IS_ADDR_UNSPECIFIED(&number));
+}
+
 std::string Address::url() const {
     if (!path.empty()) return std::string(kUnix) + path;
     const bool six = host.find(':') != std::string::npos;

@@ -20,7 +20,8 @@ struct Address {
     std::uint16_t port = 0;
     std::string path;
 
-    bool loopback() const;
+    bool loopback() const;  // nobody but this machine reaches it
+    bool any() const;       // of all that this machine has: 0.0.0.0, ::
     // http://127.0.0.1:8080, or unix:PATH
     std::string url() const;
 };

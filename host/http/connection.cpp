@@ -78,8 +78,8 @@ private:
     std::function<void()> gone_;
 };
 
-Connection::Connection(Server& server, core::Descriptor socket)
-    : server_(server), socket_(std::move(socket)), limit_(server.loop_) {
+Connection::Connection(Server& server, core::Descriptor socket, std::string peer)
+    : server_(server), socket_(std::move(socket)), peer_(std::move(peer)), limit_(server.loop_) {
     const auto watch =
         server_.loop_.watch(socket_.get(), core::Loop::kReadable, [this](unsigned events) {
             const auto alive = lifetime_.watch();
@@ -219,6 +219,7 @@ void Connection::dispatch() {
     request.method = std::string(message.method_string());
     request.target = std::string(message.target());
     request.body = std::move(message.body());
+    request.peer = peer_;
     for (const auto& field : message)
         request.headers.emplace_back(lower(field.name_string()), std::string(field.value()));
     server_.reading_ -= parser_->taken;

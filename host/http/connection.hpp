@@ -23,7 +23,8 @@ class Connection {
 public:
     static constexpr std::size_t kAheadBytes = 64u << 10;
 
-    Connection(Server& server, core::Descriptor socket);
+    // `peer`: as in Request.
+    Connection(Server& server, core::Descriptor socket, std::string peer);
     ~Connection();
     Connection(const Connection&) = delete;
 
@@ -63,6 +64,7 @@ private:
 
     Server& server_;
     core::Descriptor socket_;
+    const std::string peer_;
     core::Loop::WatchId watch_ = 0;
     unsigned waiting_for_ = 0;
     core::Timer limit_;

@@ -21,6 +21,7 @@ struct Request {
     std::string method, target;  // "POST", "/mcp?x=1": always a path
     Headers headers;
     std::string body;
+    std::string peer = {};  // the number of its address; empty: it came by a Unix socket
 
     // The first of that name; null: there is none.
     const std::string* header(std::string_view name) const {

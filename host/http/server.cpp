@@ -4,6 +4,7 @@
 #include "http/connection.hpp"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
 #include <netinet/in.h>
@@ -18,6 +19,17 @@ namespace {
 
 constexpr std::chrono::milliseconds kAcceptPause{100};
 constexpr int kAcceptsAtOnce = 64;
+
+std::string number_of(const sockaddr_storage& peer) {
+    char text[INET6_ADDRSTRLEN] = "";
+    if (peer.ss_family == AF_INET)
+        ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in&>(peer).sin_addr, text,
+                    sizeof text);
+    else if (peer.ss_family == AF_INET6)
+        ::inet_ntop(AF_INET6, &reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr, text,
+                    sizeof text);
+    return text;
+}
 
 }  // namespace
 
@@ -53,8 +65,10 @@ bool Server::written() const {
 
 void Server::accept() {
     for (int i = 0; i < kAcceptsAtOnce; ++i) {
-        core::Descriptor socket(
-            ::accept4(listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        sockaddr_storage peer{};
+        socklen_t size = sizeof peer;
+        core::Descriptor socket(::accept4(listener_.fd(), reinterpret_cast<sockaddr*>(&peer), &size,
+                                          SOCK_CLOEXEC | SOCK_NONBLOCK));
         if (socket.get() < 0) {
             if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
             core::log::warn("cannot accept on " + listener_.address().url() + ": " +
@@ -66,8 +80,8 @@ void Server::accept() {
         const int on = 1;
         ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         const bool full = connections_.size() >= limits_.connections;
-        auto& connection =
-            connections_.emplace_back(std::make_unique<Connection>(*this, std::move(socket)));
+        auto& connection = connections_.emplace_back(
+            std::make_unique<Connection>(*this, std::move(socket), number_of(peer)));
         connection->place = std::prev(connections_.end());
         if (full) connection->refuse_all();
     }

@@ -159,6 +159,10 @@ TEST(CommandLine, HelpSaysWhatEveryOptionTakes) {
         {{"config", "show"}, {"--origin "}},
         {{"config", "check"}, {"FILE TEXT  "}},
         {{"trust"}, {"ID TEXT ...", "-y,--yes Excludes: --revoke", "--revoke Excludes: --yes"}},
+        {{"serve"},
+         {"--http TEXT ", "--auth none|token", "--allow-host HOST ", "--public-url URL "}},
+        {{"token", "add"}, {"NAME TEXT REQUIRED", "--expires TIME "}},
+        {{"token", "rm"}, {"NAME TEXT REQUIRED"}},
         {{"plugin", "info"}, {"NAME TEXT REQUIRED"}},
         {{"plugin", "doctor"}, {"--load "}},
     };

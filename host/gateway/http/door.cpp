@@ -30,15 +30,19 @@ bool Door::is_ours(std::string_view authority) const {
     const auto host = host_of(authority);
     for (const auto* each : {"localhost", "127.0.0.1", "[::1]"})
         if (same_name(host, each)) return true;
-    return !address_.host.empty() && (host == address_.host || host == "[" + address_.host + "]");
+    for (const auto& each : names_)
+        if (same_name(host, each)) return true;
+    // Of any address there is no page and no name.
+    return !address_.host.empty() && !address_.any() &&
+           (host == address_.host || host == "[" + address_.host + "]");
 }
 
 std::optional<HttpRefusal> Door::refuses(const http::Request& request) const {
     const auto* host = request.header("host");
     if (address_.path.empty() && (!host || !is_ours(*host)))
-        return HttpRefusal{403, "this is no server of the host \"" +
-                                    core::printable(host ? *host : "", 200) +
-                                    "\"; it is reached as localhost"};
+        return HttpRefusal{
+            403, "this is no server of the host \"" + core::printable(host ? *host : "", 200) +
+                     "\"; it is reached as " + (names_.empty() ? "localhost" : names_.front())};
     const auto* origin = request.header("origin");
     if (!origin) return {};
     std::string_view page = *origin;

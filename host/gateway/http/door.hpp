@@ -10,6 +10,9 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace patchbay::gateway {
 
@@ -18,19 +21,23 @@ struct HttpRefusal {
     std::string message;
     std::int64_t code = -32600;  // of JSON-RPC
     std::string raw_id = {};     // of the request that it answers; empty: none
+    http::Headers headers = {};  // beside those that every refusal has
 };
 
 class Door {
 public:
-    explicit Door(const http::Address& address) : address_(address) {}
+    // `names`: by which it is reached beside this machine's own and the address, without ports.
+    explicit Door(const http::Address& address, std::vector<std::string> names = {})
+        : address_(address), names_(std::move(names)) {}
 
-    // Host names this machine, and Origin, where there is one, a page of this machine.
+    // Host names this server, and Origin, where there is one, a page of the same host.
     std::optional<HttpRefusal> refuses(const http::Request& request) const;
 
 private:
     bool is_ours(std::string_view authority) const;
 
     const http::Address address_;
+    const std::vector<std::string> names_;  // in lower case
 };
 
 }  // namespace patchbay::gateway

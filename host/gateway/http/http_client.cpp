@@ -241,7 +241,7 @@ std::optional<core::Clock::time_point> HttpClient::idle_since() const {
     return used_;
 }
 
-void HttpClient::end() {
+void HttpClient::end(std::string_view why) {
     session_.end_streams();
     for (auto& [route, stream] : std::exchange(streams_, {})) {
         if (!stream.exchange) continue;
@@ -249,8 +249,7 @@ void HttpClient::end() {
         if (stream.begun)
             stream.exchange->end();
         else
-            stream.exchange->answer(503, headers(kJson),
-                                    error_message({}, kInternalError, "the gateway is closing"));
+            stream.exchange->answer(503, headers(kJson), error_message({}, kInternalError, why));
     }
 }
 

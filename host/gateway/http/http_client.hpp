@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace patchbay::gateway {
@@ -57,8 +58,9 @@ public:
     void tick(core::Clock::time_point now);
     // Nobody would miss it since then; none: somebody would.
     std::optional<core::Clock::time_point> idle_since() const;
+    const Guest& guest() const { return guest_; }
     // Each stream is ended, with a word where there is one to say.
-    void end();
+    void end(std::string_view why);
 
 private:
     struct Stream {

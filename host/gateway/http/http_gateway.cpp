@@ -17,17 +17,17 @@ void refuse(http::Exchange& exchange, const HttpRefusal& refusal) {
     http::Headers headers{{"Content-Type", "application/json"}};
     if (refusal.status == 405) headers.emplace_back("Allow", "POST, GET, DELETE");
     if (refusal.status == 429) headers.emplace_back("Retry-After", "1");
+    headers.insert(headers.end(), refusal.headers.begin(), refusal.headers.end());
     exchange.answer(refusal.status, headers,
                     error_message(refusal.raw_id, refusal.code, refusal.message));
 }
 
 }  // namespace
 
-HttpGateway::HttpGateway(HttpClient::Parts parts, std::string key, const http::Address& address,
-                         Admission& admission)
+HttpGateway::HttpGateway(HttpClient::Parts parts, std::string key, Door door, Admission& admission)
     : loop_(parts.servers.connections().loop()),
       parts_(std::move(parts)),
-      door_(address),
+      door_(std::move(door)),
       admission_(admission),
       ids_(std::move(key)),
       tick_(loop_) {
@@ -148,7 +148,7 @@ void HttpGateway::remove(const Visit& visit) {
     auto* client = client_of(visit);
     if (!client) return;
     const auto id = client->id();
-    client->end();
+    client->end("the session was deleted");
     sessions_.erase(id);
     ended_.insert(id);
     ended_first_.push_back(id);
@@ -184,11 +184,20 @@ void HttpGateway::tick() {
         });
 }
 
+void HttpGateway::dismiss(const std::string& principal_id) {
+    for (auto* clients : {&sessions_, &modern_})
+        std::erase_if(*clients, [&](auto& each) {
+            if (each.second->guest().principal.id != principal_id) return false;
+            each.second->end("the token that this was opened with is none any more");
+            return true;
+        });
+}
+
 void HttpGateway::close() {
     closing_ = true;
     tick_.stop();
     for (auto* clients : {&sessions_, &modern_})
-        for (auto& [key, client] : *clients) client->end();
+        for (auto& [key, client] : *clients) client->end("the gateway is closing");
 }
 
 }  // namespace patchbay::gateway

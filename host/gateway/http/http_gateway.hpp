@@ -26,12 +26,13 @@ public:
     static constexpr std::size_t kMostSessions = 2'000, kMostModern = 10'500, kMostEnded = 10'000;
     static constexpr std::chrono::minutes kIdle{30};
 
-    // `key`: of session ids, a secret. `address`: where it is reached.
-    HttpGateway(HttpClient::Parts parts, std::string key, const http::Address& address,
-                Admission& admission);
+    // `key`: of session ids, a secret.
+    HttpGateway(HttpClient::Parts parts, std::string key, Door door, Admission& admission);
     ~HttpGateway();
 
     void on_request(std::shared_ptr<http::Exchange> exchange, http::Request request) override;
+    // Whoever is that principal may not come in any more: its sessions and streams end.
+    void dismiss(const std::string& principal_id);
     // Every stream ends, each with a word.
     void close();
 

@@ -29,6 +29,24 @@ TEST(Door, KeepsOutWhoCallsItByAnotherName) {
     EXPECT_EQ(status_at("127.0.0.1:8808", {{"host", "127.0.0.9"}}), 403u);
 }
 
+TEST(Door, LetsInWhoCallsItByANameThatWasSaid) {
+    const auto status = [](const std::string& address, const http::Headers& headers) {
+        const Door door(*http::parse_address(address), {"mcp.example", "[2001:db8::1]"});
+        const auto refused = door.refuses({"POST", "/mcp", headers, {}});
+        return refused ? refused->status : 200;
+    };
+    for (const auto* host : {"mcp.example", "MCP.example:8443", "[2001:db8::1]:1", "localhost"})
+        EXPECT_EQ(status("0.0.0.0:1", {{"host", host}}), 200u) << host;
+    for (const auto* host : {"evil.example", "a.mcp.example", "0.0.0.0", "[::]", ""})
+        EXPECT_EQ(status("0.0.0.0:1", {{"host", host}}), 403u) << host;
+    EXPECT_EQ(status("[::]:1", {{"host", "[::]:1"}}), 403u);
+    EXPECT_EQ(status("192.0.2.7:1", {{"host", "192.0.2.7"}}), 200u);
+    EXPECT_EQ(status("0.0.0.0:1", {{"host", "mcp.example"}, {"origin", "https://mcp.example"}}),
+              200u);
+    EXPECT_EQ(status("0.0.0.0:1", {{"host", "mcp.example"}, {"origin", "https://evil.example"}}),
+              403u);
+}
+
 TEST(Door, LetsInPagesOfThisMachineAlone) {
     const auto of_page = [](const std::string& origin) {
         return status_at("127.0.0.1:8808", {{"host", "localhost"}, {"origin", origin}});

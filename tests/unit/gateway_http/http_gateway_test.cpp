@@ -83,7 +83,7 @@ protected:
         if (!gateway_) {
             auto& all = known();
             gateway_.emplace(HttpClient::Parts{callers, all, *catalogue, "1"}, "key",
-                             *http::parse_address("127.0.0.1:80"), admission);
+                             Door(*http::parse_address("127.0.0.1:80")), admission);
         }
         return *gateway_;
     }
@@ -152,6 +152,13 @@ protected:
                 servers.at("git").requests("tools/call").back().at("id").to_number<int>());
             if (!says.empty()) servers.at("git").say(says);
         };
+    }
+    // How many requests "git" was told not to go on with.
+    std::size_t cancelled() {
+        std::size_t count = 0;
+        for (const auto& each : servers.at("git").bodies)
+            count += each.find("notifications/cancelled") != std::string::npos;
+        return count;
     }
     void finish(std::size_t call, const std::string& text = "done") {
         servers.at("git").say(R"({"jsonrpc":"2.0","id":)" + std::to_string(calls.at(call)) +
@@ -243,6 +250,20 @@ TEST_F(HttpGatewayTest, ASessionOfOneGuestIsNoneOfAnothers) {
     EXPECT_THAT(body_of(post(1, "tools/list")), HasSubstr("mcp__git__log"));
 }
 
+TEST_F(HttpGatewayTest, WhatOneThatMayNotComeInAnyMoreHadOpenEnds) {
+    greet();
+    be_slow();
+    const auto stream = come("GET", of_session());
+    const auto call = post(1, "tools/call", kCall), modern = post_modern(1, "tools/call", kCall);
+    ASSERT_TRUE(wait([&] { return calls.size() == 2; }));
+    gateway().dismiss("somebody");
+    EXPECT_FALSE(stream->over);
+    gateway().dismiss({});
+    for (const auto& each : {stream, call, modern}) EXPECT_TRUE(each->over);
+    EXPECT_THAT(call->body, HasSubstr("is none any more"));
+    EXPECT_TRUE(wait([&] { return cancelled() == 2; }));
+}
+
 TEST_F(HttpGatewayTest, WhoIsNotAdmittedIsToldSo) {
     const auto refused = come("POST", {{"as", "nobody"}}, message(1, "ping", {}));
     EXPECT_EQ(refused->status, 401u);
@@ -303,12 +324,6 @@ TEST_F(HttpGatewayTest, AModernCallWhoseClientHasGoneIsCancelledAndALegacyOneIsN
     ASSERT_TRUE(wait([&] { return calls.size() == 2; }));
     modern->gone();
     legacy->gone();
-    const auto cancelled = [&] {
-        std::size_t count = 0;
-        for (const auto& each : servers.at("git").bodies)
-            count += each.find("notifications/cancelled") != std::string::npos;
-        return count;
-    };
     ASSERT_TRUE(wait([&] { return cancelled() > 0; }));
     EXPECT_EQ(cancelled(), 1u);
 }

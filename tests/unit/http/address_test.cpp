@@ -34,6 +34,13 @@ TEST(HttpAddress, KnowsWhatOtherMachinesReach) {
         EXPECT_FALSE(parse_address(others)->loopback()) << others;
 }
 
+TEST(HttpAddress, KnowsWhatStandsForAllAddresses) {
+    for (const auto* all : {"0.0.0.0:1", "[::]:1", "[0:0::0]:1"})
+        EXPECT_TRUE(parse_address(all)->any()) << all;
+    for (const auto* one : {"127.0.0.1:1", "[::1]:1", "unix:x", "192.0.2.1:0"})
+        EXPECT_FALSE(parse_address(one)->any()) << one;
+}
+
 TEST(HttpListener, SaysWhichPortItGotAndWhyItGotNone) {
     const auto first = Listener::open(*parse_address("127.0.0.1:0"));
     ASSERT_TRUE(first);

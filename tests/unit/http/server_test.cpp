@@ -185,6 +185,13 @@ TEST_F(HttpServer, AsksForABodyThatWaitsToBeAskedFor) {
     EXPECT_THAT(hear("fine"), HasSubstr("fine"));
 }
 
+TEST_F(HttpServer, SaysWhereARequestCameFrom) {
+    peer().send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
+    hear("fine");
+    ASSERT_EQ(requests.size(), 1u);
+    EXPECT_EQ(requests[0].peer, "127.0.0.1");
+}
+
 TEST_F(HttpServer, TheHostOfAProxysTargetIsTheHost) {
     peer().send("GET http://other:1/x HTTP/1.1\r\nHost: a\r\n\r\n");
     hear("fine");

@@ -1,0 +1,135 @@
+#include "app/host.hpp"
+#include "app/output.hpp"
+#include "app/session.hpp"
+#include "app/verb.hpp"
+#include "gateway/access/token_file.hpp"
+
+#include <boost/json.hpp>
+
+#include <cstdio>
+#include <ctime>
+#include <memory>
+
+namespace patchbay::app {
+namespace json = boost::json;
+using core::Calendar;
+using gateway::Token;
+using gateway::TokenFile;
+
+namespace {
+
+struct TokenOptions {
+    std::string name, lifetime;
+};
+
+TokenFile token_file(const GlobalOptions& global) {
+    return TokenFile(default_state_directory(environment_of(global)));
+}
+
+std::int64_t seconds_of(Calendar::time_point time) {
+    return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+// 2026-11-25 18:10 UTC
+std::string date_text(Calendar::time_point time) {
+    const auto seconds = static_cast<std::time_t>(seconds_of(time));
+    std::tm parts{};
+    char text[40] = "";
+    if (!::gmtime_r(&seconds, &parts) ||
+        std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts) == 0)
+        return "-";
+    return text;
+}
+
+std::string expiry_of(const Token& token) {
+    if (!token.expires) return "never";
+    return (token.expired(Calendar::now()) ? "expired " : "") + date_text(*token.expires);
+}
+
+json::object to_json(const Token& token) {
+    json::object object{{"name", token.name}, {"created_at", seconds_of(token.created)}};
+    if (token.expires) object["expires_at"] = seconds_of(*token.expires);
+    return object;
+}
+
+int add(const GlobalOptions& global, const TokenOptions& options) {
+    const auto text = gateway::make_token();
+    Token token{options.name, gateway::sha256_of_token(text), Calendar::now(), {}};
+    if (!options.lifetime.empty()) {
+        const auto lifetime = gateway::parse_lifetime(options.lifetime);
+        if (!lifetime) return report(within("--expires", lifetime.error()), global);
+        token.expires = token.created + *lifetime;
+    }
+    if (const auto kept = token_file(global).add(token); !kept) return report(kept.error(), global);
+    if (global.json) {
+        auto told = to_json(token);
+        told["token"] = text;
+        print_line(json::serialize(told));
+        return kOk;
+    }
+    print_line(text);
+    std::fflush(stdout);
+    say("token \"" + token.name +
+        "\" is kept as a hash, and shown this once; a client sends it as "
+        "\"Authorization: Bearer TOKEN\"; expires: " +
+        expiry_of(token));
+    return kOk;
+}
+
+int list(const GlobalOptions& global) {
+    const auto tokens = token_file(global).read();
+    if (!tokens) return report(tokens.error(), global);
+    if (global.json) {
+        json::array all;
+        for (const auto& each : tokens->all()) all.push_back(to_json(each));
+        print_line(json::serialize(all));
+        return kOk;
+    }
+    if (tokens->all().empty()) {
+        say("no token was given out; patchbay token add NAME");
+        return kOk;
+    }
+    std::vector<std::vector<Cell>> rows{{{"NAME"}, {"CREATED"}, {"EXPIRES"}}};
+    for (const auto& each : tokens->all())
+        rows.push_back({{each.name}, {date_text(each.created)}, {expiry_of(each)}});
+    print_table(rows);
+    return kOk;
+}
+
+int remove(const GlobalOptions& global, const std::string& name) {
+    if (const auto gone = token_file(global).remove(name); !gone)
+        return report(gone.error(), global);
+    if (global.json)
+        print_line(json::serialize(json::object{{"name", name}, {"state", "removed"}}));
+    else
+        print_line("token \"" + name + "\" is none any more; what it had open ends");
+    return kOk;
+}
+
+}  // namespace
+
+void add_token_verbs(CLI::App& app, Choice& choice) {
+    const auto options = std::make_shared<TokenOptions>();
+    auto& token = add_verb(app, "token", "Who may come to `patchbay serve --http`: add, list, rm",
+                           "  patchbay token add laptop\n  patchbay token list\n  patchbay token "
+                           "rm laptop");
+    token.require_subcommand(1);
+    auto& added = add_verb(
+        token, "add", "Give out a token: printed once, kept as a hash",
+        "  patchbay token add laptop\n  patchbay token add ci --expires 30d\nA gateway that runs "
+        "knows it at once.");
+    added.add_option("NAME", options->name, "What it is called in lists")->required();
+    added.add_option("--expires", options->lifetime, "It counts for so long: 30d, 12h, 90m")
+        ->type_name("TIME");
+    choice.on(added, [options](const auto& global) { return add(global, *options); });
+    auto& listed = add_verb(token, "list", "List the tokens, without what they are",
+                            "  patchbay token list --json");
+    choice.on(listed, list);
+    auto& removed =
+        add_verb(token, "rm", "Take a token back: what was opened with it ends within a second",
+                 "  patchbay token rm laptop");
+    removed.add_option("NAME", options->name, "As it was added")->required();
+    choice.on(removed, [options](const auto& global) { return remove(global, options->name); });
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,91 @@
+#include "gateway/access/listening.hpp"
+
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+namespace patchbay::gateway {
+
+namespace {
+
+constexpr std::size_t kHostBytes = 253, kUrlBytes = 2'000;
+constexpr std::string_view kDigits = "0123456789";
+
+bool is_host(std::string_view host) {
+    if (host.starts_with('[') && host.ends_with(']')) {
+        in6_addr number{};
+        return ::inet_pton(AF_INET6, std::string(host.substr(1, host.size() - 2)).c_str(),
+                           &number) == 1;
+    }
+    return !host.empty() && host.size() <= kHostBytes && host.front() != '-' &&
+           host.front() != '.' && std::all_of(host.begin(), host.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+                      c == '_';
+           });
+}
+
+bool is_port(std::string_view port) {
+    return !port.empty() && port.size() <= 5 && port.find_first_not_of(kDigits) == port.npos;
+}
+
+}  // namespace
+
+Result<void> may_listen(const http::Address& address, Asks asks, Carried carried,
+                        const std::vector<std::string>& names) {
+    if (address.loopback()) return {};
+    const auto missing = [&](const char* what) {
+        return Error{ErrorCode::Invalid,
+                     address.host + " can be reached from other machines: " + what};
+    };
+    if (asks == Asks::Nobody)
+        return missing("each that comes has to be asked who it is; leave --auth none away");
+    if (carried == Carried::Plain)
+        return missing(
+            "a token must not be sent in the clear; say --tls-cert FILE --tls-key FILE, or "
+            "--allow-plain where something in front of it does TLS");
+    if (address.any() && names.empty())
+        return missing(
+            "and it stands for every address, so what clients call it has to be said: "
+            "--public-url https://NAME or --allow-host NAME");
+    return {};
+}
+
+Result<WebUrl> parse_web_url(std::string_view text) {
+    const Error no_url{ErrorCode::Invalid,
+                       "\"" + core::printable(text, 200) +
+                           "\" is no URL of a server; expected https://HOST[:PORT][/PATH]"};
+    if (text.size() > kUrlBytes) return no_url;
+    WebUrl url;
+    const auto scheme = text.find("://");
+    if (scheme == text.npos) return no_url;
+    url.scheme = core::lower(text.substr(0, scheme));
+    if (url.scheme != "https" && url.scheme != "http") return no_url;
+    auto rest = text.substr(scheme + 3);
+    const auto slash = std::min(rest.find('/'), rest.size());
+    url.authority = core::lower(rest.substr(0, slash));
+    url.path = rest.substr(slash);
+    if (!std::all_of(url.path.begin(), url.path.end(), [](char c) {
+            return c > ' ' && c < 0x7f &&
+                   std::string_view("\"\\<>^`{|}?#").find(c) == std::string_view::npos;
+        }))
+        return no_url;
+    const std::string_view authority = url.authority;
+    const auto bracket = authority.starts_with('[') ? authority.find(']') : authority.npos;
+    const auto colon = authority.find(':', bracket == authority.npos ? 0 : bracket);
+    url.host = authority.substr(0, colon);
+    if (!is_host(url.host) || (colon != authority.npos && !is_port(authority.substr(colon + 1))))
+        return no_url;
+    return url;
+}
+
+Result<std::string> parse_host(std::string_view text) {
+    auto host = core::lower(text);
+    if (is_host(host)) return host;
+    return Error{ErrorCode::Invalid, "\"" + core::printable(text, 200) +
+                                         "\" is no host; expected a name or a number without "
+                                         "scheme and port, as mcp.example.com or [::1]"};
+}
+
+}  // namespace patchbay::gateway

@@ -1,0 +1,34 @@
+// Who knows of which bearer token whose it is.
+//
+// Threads: [loop].
+#pragma once
+
+#include "gateway/access/bearer.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace patchbay::gateway {
+
+struct Bearer {
+    std::string id;    // of its principal: another one for every other
+    std::string name;  // as people know it
+};
+
+class TokenJudge {
+public:
+    using Verdict = std::variant<Bearer, HttpRefusal>;
+    virtual ~TokenJudge() = default;
+
+    // By the token's form: it is this one's to judge, be it right or wrong.
+    virtual bool is_its(std::string_view token) const = 0;
+    // What costs nothing to find out. Nothing: look_up() may know better.
+    virtual std::optional<Bearer> known(std::string_view token) = 0;
+    // `then` is called once, from within or later; not at all once the judge is gone.
+    virtual void look_up(std::string_view token, std::function<void(Verdict)> then) = 0;
+};
+
+}  // namespace patchbay::gateway

@@ -1,0 +1,181 @@
+// Who comes in by `patchbay serve --http`, and who does not.
+#include "integration/home.hpp"
+#include "integration/http_peer.hpp"
+
+#include <csignal>
+
+namespace patchbay::test {
+namespace {
+
+const std::string kInitialize =
+    R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+    R"("capabilities":{},"clientInfo":{"name":"test","version":"1"}}})";
+
+class ServeDoor : public ::testing::Test {
+protected:
+    void serve(Words flags) {
+        Words words{"serve", "--http", "127.0.0.1:0"};
+        words.insert(words.end(), flags.begin(), flags.end());
+        program_.emplace(home.patchbay(std::move(words)));
+        ASSERT_TRUE(program_->wait_for_out("/mcp\n")) << program_->err();
+        const auto& out = program_->out();
+        url = out.substr(0, out.find("/mcp"));
+    }
+    std::string give_token(const std::string& name, Words more = {}) {
+        Words words{"token", "add", name};
+        words.insert(words.end(), more.begin(), more.end());
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 0) << done.err;
+        return done.out.substr(0, done.out.find('\n'));
+    }
+    static HttpPeer::Headers with(const std::string& token) {
+        return {{"Authorization", "Bearer " + token}};
+    }
+    int status(const HttpPeer::Headers& headers, const std::string& path = "/mcp") {
+        return HttpPeer(url, "POST", headers, kInitialize, path).status();
+    }
+    std::string end() {
+        program_->signal(SIGTERM);
+        const auto ended = program_->finish();
+        return ended.out + ended.err;
+    }
+
+    Home home;
+    std::string url;
+    std::optional<Program> program_;
+};
+
+TEST_F(ServeDoor, OnLoopbackNobodyIsAskedUnlessThatIsWanted) {
+    serve({});
+    EXPECT_EQ(status({}), 200);
+    EXPECT_EQ(status({{"Authorization", "Bearer whatever"}}), 200);
+    EXPECT_EQ(status({{"Host", "evil.example"}}), 403);
+    end();
+}
+
+TEST_F(ServeDoor, WithTokensOnlyWhoHasOneComesIn) {
+    const auto token = give_token("laptop");
+    serve({"--auth", "token"});
+    HttpPeer stranger(url, "POST", {}, kInitialize);
+    EXPECT_EQ(stranger.status(), 401);
+    EXPECT_EQ(stranger.header("WWW-Authenticate"), "Bearer realm=\"patchbay\"");
+    EXPECT_EQ(status(with(token)), 200);
+    EXPECT_EQ(status({{"Authorization", "bearer " + token}}), 200);
+    const std::pair<HttpPeer::Headers, int> wrong[] = {
+        {with(token + "0"), 401},
+        {with(token.substr(0, token.size() - 1)), 401},
+        {with("patchbay_" + std::string(64, '0')), 401},
+        {with("eyJhbGciOiJub25lIn0.e30."), 401},
+        {{{"Authorization", "Basic " + token}}, 401},
+        {{{"Authorization", token}}, 401},
+        {{{"Authorization", "Bearer"}}, 400},
+        {{{"Authorization", "Bearer " + token}, {"Authorization", "Bearer " + token}}, 400},
+        {with(std::string(9'000, 'a')), 401},
+        {with(std::string(20'000, 'a')), 431},
+    };
+    for (const auto& [headers, expected] : wrong)
+        EXPECT_EQ(status(headers), expected) << headers[0].second.substr(0, 100);
+    EXPECT_EQ(status({}, "/mcp?access_token=" + token), 400);
+    EXPECT_EQ(status(with(token), "/mcp?access_token=" + token), 400);
+    EXPECT_EQ(status({}, "/elsewhere"), 401);
+    EXPECT_THAT(end(), Not(HasSubstr(token.substr(0, token.size() - 1))));
+    EXPECT_THAT(read_file(home.root() / "state/patchbay/gateway-tokens.json"),
+                Not(HasSubstr(token)));
+}
+
+TEST_F(ServeDoor, TokensComeAndGoWhileItRuns) {
+    serve({"--auth", "token"});
+    EXPECT_THAT(program_->err(), HasSubstr("patchbay token add NAME"));
+    const auto token = give_token("laptop"), other = give_token("other");
+    HttpPeer opened(url, "POST", with(token), kInitialize);
+    ASSERT_EQ(opened.status(), 200);
+    auto of_session = with(token);
+    of_session.emplace_back("MCP-Session-Id", opened.header("MCP-Session-Id"));
+    HttpPeer stream(url, "GET", of_session);
+    EXPECT_EQ(stream.status(), 200);
+    // A session is of who opened it.
+    auto of_another = with(other);
+    of_another.push_back(of_session.back());
+    EXPECT_EQ(status(of_another), 404);
+    EXPECT_EQ(home.run({"token", "rm", "laptop"}).exit_code, 0);
+    stream.hear();
+    EXPECT_TRUE(stream.ended());
+    EXPECT_EQ(status(of_session), 401);
+    EXPECT_EQ(status(with(other)), 200);
+    end();
+}
+
+TEST_F(ServeDoor, WrongTokensAreSoonToldToWaitAndRightOnesAreNot) {
+    const auto token = give_token("laptop");
+    serve({"--auth", "token"});
+    int last = 0;
+    for (int i = 0; i < 40 && last != 429; ++i)
+        last = status(with("patchbay_" + std::to_string(i)));
+    EXPECT_EQ(last, 429);
+    EXPECT_EQ(status(with(token)), 200);
+    EXPECT_THAT(end(), HasSubstr("too many wrong tokens come from 127.0.0.1"));
+}
+
+TEST_F(ServeDoor, ARecordThatIsDamagedIsSaidBeforeAnybodyComes) {
+    give_token("laptop");
+    const auto file = home.root() / "state/patchbay/gateway-tokens.json";
+    std::filesystem::resize_file(file, 10);
+    const auto done = home.run({"serve", "--http", "127.0.0.1:0", "--auth", "token"});
+    EXPECT_NE(done.exit_code, 0);
+    EXPECT_EQ(done.out, "");
+    EXPECT_THAT(done.err, HasSubstr("gateway-tokens.json is damaged"));
+    EXPECT_THAT(home.run({"token", "add", "more"}).err, HasSubstr("is damaged"));
+    EXPECT_EQ(std::filesystem::file_size(file), 10u) << "it is not written over";
+}
+
+// No socket is opened there: what is asked for is judged before.
+TEST_F(ServeDoor, ElsewhereThanOnLoopbackItSaysWhatIsMissing) {
+    const std::pair<Words, const char*> cases[] = {
+        {{"0.0.0.0:0", "--auth", "none"}, "asked who it is"},
+        {{"192.0.2.1:0"}, "--allow-plain"},
+        {{"[2001:db8::1]:0", "--auth", "token"}, "--allow-plain"},
+        {{"0.0.0.0:0", "--allow-plain"}, "--allow-host"},
+        {{"[::]:0", "--allow-plain"}, "--allow-host"},
+        {{"127.0.0.1:0", "--public-url", "mcp.example"}, "--public-url: \"mcp.example\" is no URL"},
+        {{"127.0.0.1:0", "--allow-host", "http://a"}, "--allow-host: \"http://a\" is no host"},
+        {{"127.0.0.1:0", "--auth", "maybe"}, "--auth"},
+    };
+    for (auto [words, told] : cases) {
+        words.insert(words.begin(), {"serve", "--http"});
+        const auto done = home.run(words);
+        EXPECT_EQ(done.exit_code, 3) << told;
+        EXPECT_THAT(done.err, HasSubstr(told));
+        EXPECT_EQ(done.out, "");
+    }
+}
+
+TEST_F(ServeDoor, IsReachedByTheNamesThatWereSaid) {
+    serve({"--public-url", "https://mcp.example/mcp", "--allow-host", "other.example"});
+    EXPECT_EQ(status({{"Host", "mcp.example"}}), 200);
+    EXPECT_EQ(status({{"Host", "Other.Example:443"}}), 200);
+    EXPECT_EQ(status({{"Host", "localhost"}}), 200);
+    EXPECT_EQ(status({{"Host", "evil.example"}}), 403);
+    EXPECT_EQ(status({{"Host", "mcp.example"}, {"Origin", "https://evil.example"}}), 403);
+    end();
+}
+
+TEST_F(ServeDoor, TokensAreListedWithoutWhatTheyAre) {
+    const auto token = give_token("ci", {"--expires", "2h"});
+    give_token("laptop");
+    const auto listed = home.run({"token", "list"});
+    EXPECT_THAT(listed.out, AllOf(HasSubstr("ci"), HasSubstr("laptop"), HasSubstr("never"),
+                                  Not(HasSubstr(token.substr(0, 20)))));
+    const auto json = json::parse(home.run({"token", "list", "--json"}).out);
+    EXPECT_EQ(json.at(0).at("expires_at").to_number<std::int64_t>() -
+                  json.at(0).at("created_at").to_number<std::int64_t>(),
+              7'200);
+    EXPECT_THAT(home.run({"token", "add", "ci"}).err, HasSubstr("already"));
+    EXPECT_THAT(home.run({"token", "add", "a b"}).err, HasSubstr("no name of a token"));
+    EXPECT_THAT(home.run({"token", "add", "x", "--expires", "soon"}).err, HasSubstr("--expires"));
+    const auto gone = home.run({"token", "rm", "labtop"});
+    EXPECT_EQ(gone.exit_code, 6);
+    EXPECT_THAT(gone.err, HasSubstr("did you mean \"laptop\"?"));
+}
+
+}  // namespace
+}  // namespace patchbay::test

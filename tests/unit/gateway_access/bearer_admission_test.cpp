@@ -1,0 +1,94 @@
+#include "gateway/access/bearer_admission.hpp"
+
+#include "support/turned_loop.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace patchbay::gateway {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Knows "good", and "new" by looking for it.
+struct FakeJudge final : TokenJudge {
+    bool is_its(std::string_view token) const override { return token != "foreign"; }
+    std::optional<Bearer> known(std::string_view token) override {
+        return token == "good" ? std::optional(Bearer{"id/good", "Good"}) : std::nullopt;
+    }
+    void look_up(std::string_view token, std::function<void(Verdict)> then) override {
+        ++looks;
+        pending = [token = std::string(token), then = std::move(then)] {
+            if (token == "new") return then(Bearer{"id/new", "New"});
+            then(Challenge().refusal(Challenge::Error::InvalidToken, "wrong"));
+        };
+        if (at_once) pending();
+    }
+    bool at_once = true;
+    int looks = 0;
+    std::function<void()> pending;
+};
+
+class Admitting : public ::testing::Test {
+protected:
+    // The principal's id, or the status.
+    std::string come(const std::string& token, const std::string& target = "/mcp",
+                     const std::string& peer = "127.0.0.1") {
+        request = {"POST", target, {{"authorization", "Bearer " + token}}, {}, peer};
+        if (token.empty()) request.headers.clear();
+        outcome.clear();
+        const auto note = [this](const Admission::Admitted& as) {
+            if (const auto* guest = std::get_if<Guest>(&as))
+                outcome = guest->principal.id + " " + guest->principal.name;
+            else
+                outcome = std::to_string(std::get<HttpRefusal>(as).status);
+        };
+        if (const auto now = admission.admit(request, note)) note(*now);
+        return outcome;
+    }
+
+    http::Request request;
+    std::string outcome;
+    test::HandTime time;
+    FakeJudge judge;
+    Everybody everybody{View{}};
+    BearerAdmission admission{time, everybody, {&judge}, Challenge()};
+};
+
+TEST_F(Admitting, SaysWhoItIs) {
+    EXPECT_EQ(come("good"), "id/good Good");
+    EXPECT_EQ(come("new"), "id/new New");
+    EXPECT_EQ(come(""), "401");
+    EXPECT_EQ(come("bad"), "401");
+    EXPECT_EQ(come("foreign"), "401");
+}
+
+TEST_F(Admitting, TellsAStrangerOfNoPaths) {
+    EXPECT_EQ(come("", "/other"), "401");
+    EXPECT_EQ(come("good", "/other"), "404");
+    EXPECT_EQ(come("good", "/mcp?access_token=good"), "400");
+}
+
+TEST_F(Admitting, WaitsForWhoKnows) {
+    judge.at_once = false;
+    EXPECT_EQ(come("new"), "");
+    judge.pending();
+    EXPECT_EQ(outcome, "id/new New");
+}
+
+TEST_F(Admitting, WrongTokensOfOneAddressKeepNobodyElseOut) {
+    for (unsigned i = 0; i < FailedAttempts::kBurst; ++i) EXPECT_EQ(come("bad"), "401");
+    const int looks = judge.looks;
+    EXPECT_EQ(come("bad"), "429");
+    EXPECT_EQ(come("foreign"), "429");
+    EXPECT_EQ(judge.looks, looks) << "nothing is looked for any more";
+    EXPECT_EQ(come("good"), "id/good Good") << "also from the same address";
+    EXPECT_EQ(come("new", "/mcp", "127.0.0.2"), "id/new New");
+    EXPECT_EQ(come(""), "401") << "who has none is told what is needed";
+    time.turn(FailedAttempts::kPause);
+    EXPECT_EQ(come("new"), "id/new New");
+}
+
+}  // namespace
+}  // namespace patchbay::gateway

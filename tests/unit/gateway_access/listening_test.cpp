@@ -1,0 +1,63 @@
+#include "gateway/access/listening.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace patchbay::gateway {
+namespace {
+
+using ::testing::HasSubstr;
+
+// "": it may.
+std::string refused(const char* address, Asks asks, Carried carried,
+                    const std::vector<std::string>& names = {}) {
+    const auto may = may_listen(*http::parse_address(address), asks, carried, names);
+    return may ? "" : may.error().message;
+}
+
+TEST(Listening, ThisMachinesProgramsComeAsTheyAre) {
+    for (const auto* own : {"127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "unix:/x"})
+        EXPECT_EQ(refused(own, Asks::Nobody, Carried::Plain), "") << own;
+}
+
+TEST(Listening, ElsewhereEachIsAskedAndNothingIsInTheClear) {
+    for (const auto* others : {"192.0.2.1:1", "[2001:db8::1]:1", "[::ffff:127.0.0.1]:1"}) {
+        EXPECT_THAT(refused(others, Asks::Nobody, Carried::Tls), HasSubstr("--auth none"));
+        EXPECT_THAT(refused(others, Asks::Everybody, Carried::Plain), HasSubstr("--allow-plain"));
+        EXPECT_EQ(refused(others, Asks::Everybody, Carried::Tls), "");
+        EXPECT_EQ(refused(others, Asks::Everybody, Carried::PlainAnyway), "");
+    }
+}
+
+TEST(Listening, AnyAddressHasAName) {
+    for (const auto* any : {"0.0.0.0:1", "[::]:1", "[::0:0]:1"}) {
+        EXPECT_THAT(refused(any, Asks::Everybody, Carried::Tls), HasSubstr("--allow-host")) << any;
+        EXPECT_EQ(refused(any, Asks::Everybody, Carried::Tls, {"a.example"}), "") << any;
+        EXPECT_NE(refused(any, Asks::Nobody, Carried::Tls, {"a.example"}), "") << any;
+    }
+}
+
+TEST(WebUrl, IsReadInOneWayOnly) {
+    const auto url = parse_web_url("HTTPS://Mcp.Example:8443/a/b");
+    ASSERT_TRUE(url);
+    EXPECT_EQ(url->origin(), "https://mcp.example:8443");
+    EXPECT_EQ(url->host, "mcp.example");
+    EXPECT_EQ(url->path, "/a/b");
+    EXPECT_EQ(parse_web_url("http://[::1]:80")->host, "[::1]");
+    for (const auto* wrong :
+         {"", "example.com", "ftp://a", "https://", "https://user@a", "https://a:b@c",
+          "https://a:", "https://a:123456", "https://a b", "https://a\\b", "https://a/?q",
+          "https://a/#f", "https://a/ b", "https://a/\n", "https://[::1", "https://[zz]",
+          "https://-a", "https://a/\"", "https://a?b"})
+        EXPECT_FALSE(parse_web_url(wrong)) << wrong;
+}
+
+TEST(Host, IsANameWithoutSchemeAndPort) {
+    EXPECT_EQ(*parse_host("MCP.Example"), "mcp.example");
+    EXPECT_EQ(*parse_host("[::1]"), "[::1]");
+    for (const auto* wrong : {"", "a:1", "http://a", "a/b", "*", "::1", "a b"})
+        EXPECT_FALSE(parse_host(wrong)) << wrong;
+}
+
+}  // namespace
+}  // namespace patchbay::gateway
