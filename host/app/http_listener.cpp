@@ -2,6 +2,7 @@
 
 #include "app/gateway_key.hpp"
 #include "app/output.hpp"
+#include "app/session_folder.hpp"
 #include "gateway/access/bearer_admission.hpp"
 #include "gateway/access/known_tokens.hpp"
 #include "gateway/access/listening.hpp"
@@ -99,6 +100,7 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
     const auto state = default_state_directory(environment_of(session.global()));
     auto key = gateway_key(state);
     if (!key) return session.report(within("the key of session ids", key.error()));
+    const auto records = session_records(host.loop(), state);
     gateway::Everybody everybody(view);
     std::optional<gateway::HttpGateway> gateway;
     Entrance entrance(host.loop(), everybody, [&](const auto& id) { gateway->dismiss(id); });
@@ -109,7 +111,7 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
     if (!listener) return session.report(within("--http", listener.error()));
     allow_descriptors();
     gateway.emplace(gateway::HttpClient::Parts{host.callers(), session.servers(), host.catalogue(),
-                                               PATCHBAY_VERSION},
+                                               PATCHBAY_VERSION, *records},
                     std::move(*key), gateway::Door(listener->address(), plan->names),
                     entrance.admission());
     http::Server server(host.loop(), std::move(*listener), *gateway);

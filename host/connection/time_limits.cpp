@@ -35,10 +35,10 @@ Error too_late(const PendingRequest& entry, const config::Server& server, State 
                 asked.method + " waits for the input that its server wants; " +
                     (limited ? core::duration(entry.wall) + " (" + limit + ") have passed"
                              : "nobody gave it within " + core::duration(core::kInputWait))};
-    return {ErrorCode::Timeout,
-            asked.method + (entry.may_have_run() ? " was not answered" : " was not sent") +
-                " within " + core::duration(idle ? entry.idle : entry.wall) + " (" + limit +
-                "); the server is " + name_of(state)};
+    return {ErrorCode::Timeout, asked.method +
+                                    (entry.may_have_run() ? " was not answered" : " was not sent") +
+                                    " within " + core::duration(idle ? entry.idle : entry.wall) +
+                                    " (" + limit + "); the server is " + name_of(state)};
 }
 
 }  // namespace patchbay::connection

@@ -20,7 +20,7 @@ namespace patchbay::gateway {
 
 class Arrival {
 public:
-    // `joined`: that server is ready, after the wait was over.
+    // `joined`: that server is ready; the wait may be over or not.
     Arrival(connection::ConnectionPool& pool, connection::Caller& caller, const View& view,
             std::chrono::milliseconds patience, std::function<void(const std::string&)> joined)
         : pool_(pool),
@@ -50,12 +50,9 @@ public:
 private:
     void settled(const std::string& id) {
         --missing_;
-        if (over_) {
-            const auto* held = pool_.held(id, caller_.number());
-            if (held && held->state() == connection::State::Ready) joined_(id);
-        } else if (missing_ == 0) {
-            end();
-        }
+        const auto* held = pool_.held(id, caller_.number());
+        if (held && held->state() == connection::State::Ready) joined_(id);
+        if (!over_ && missing_ == 0) end();
     }
     void end() {
         timer_.stop();

@@ -72,11 +72,12 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
       offered_(servers_, *this, view_),
       arrival_(servers_.connections(), *this, view_, kFirstList,
                [this](const std::string& server) { on_joined(server); }),
+      wishes_(servers_, *this, view_, offered_, arrival_, parts.keeper),
       events_(servers_.connections(), parts.catalogue, requests_, offered_, out_),
       questions_(out_),
       rounds_(servers_.connections().loop(),
               [this](RequestNumber request) { cancel(request, "its client has not come back"); }),
-      operations_(servers_, *this, view_, requests_, offered_, arrival_, events_, *this) {}
+      operations_(servers_, *this, view_, requests_, offered_, arrival_, wishes_, events_, *this) {}
 
 // Nothing that ends with it is told to a client that is gone.
 ClientSession::~ClientSession() {
@@ -212,12 +213,15 @@ void ClientSession::initialize(const std::string& id, const protocol::Params& pa
     arrival_.begin();
 }
 
-void ClientSession::go_on_as(const std::string& revision, const json::object& capabilities) {
+// Who comes back has been through its handshake, and may be told of anything.
+void ClientSession::go_on_as(const std::string& revision, const json::object& capabilities,
+                             SessionWishes wishes) {
     revision_ = revision;
     capabilities_ = capabilities;
     use_capabilities(capabilities_);
     events_.on_initialized();
     arrival_.begin();
+    wishes_.restore(std::move(wishes));
 }
 
 std::string ClientSession::discovered() const {
@@ -468,7 +472,8 @@ void ClientSession::tell_progress(RequestNumber number, const connection::Progre
 }
 
 void ClientSession::on_joined(const std::string& server) {
-    operations_.on_joined(server);
+    wishes_.on_joined(server);
+    if (!arrival_.over()) return;  // the first list has it
     const auto* held = servers_.connections().held(server, number());
     if (held && held->session()) events_.on_joined(server, *held->session());
 }

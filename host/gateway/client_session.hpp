@@ -35,6 +35,7 @@ public:
         std::size_t most_requests = ClientRequests::kMost;  // in flight
         // There is no client but this: servers are told what it can.
         bool alone = true;
+        WishKeeper* keeper = nullptr;  // null: what a legacy client wished ends with the session
     };
     // `fallback` answers what servers ask and the client cannot. `version`: our own.
     ClientSession(const Parts& parts, core::Principal principal, connection::Responder fallback,
@@ -54,7 +55,9 @@ public:
     const std::string& revision() const { return revision_; }
     const boost::json::object& capabilities() const { return capabilities_; }
     // It goes on where another session of that client was.
-    void go_on_as(const std::string& revision, const boost::json::object& capabilities);
+    void go_on_as(const std::string& revision, const boost::json::object& capabilities,
+                  SessionWishes wishes = {});
+    const SessionWishes& wishes() const { return wishes_.all(); }
     // Nothing is owed to the client but what streams may bring.
     bool idle() const { return requests_.size() == events_.listeners().all().size(); }
     // Its streams end, each with a word.
@@ -111,6 +114,7 @@ private:
     ClientRequests requests_;
     Offered offered_;
     Arrival arrival_;
+    ClientWishes wishes_;
     ClientEvents events_;
     ClientQuestions questions_;
     InputRounds rounds_;

@@ -82,8 +82,8 @@ bool Operations::start(RequestNumber number, const protocol::Params& params) {
     if (method == "resources/read") return ask_owner(number, Kind::Resources, params, "uri"), true;
     if (method == "completion/complete") return complete(number, params), true;
     if (request.modern()) return method == "subscriptions/listen" && (listen(number, params), true);
-    if (method == "resources/subscribe" || method == "resources/unsubscribe")
-        return ask_owner(number, Kind::Resources, params, "uri"), true;
+    if (method == "resources/subscribe") return subscribe(number, params), true;
+    if (method == "resources/unsubscribe") return unsubscribe(number, params), true;
     return method == "logging/setLevel" && (log_level(number, params), true);
 }
 
@@ -199,7 +199,33 @@ void Operations::complete(RequestNumber number, const protocol::Params& params) 
          });
 }
 
-void Operations::ask(RequestNumber number, const std::string& server, std::string members) {
+// It holds from the moment that its server has taken it.
+void Operations::subscribe(RequestNumber number, const protocol::Params& params) {
+    const auto uri = text_member(params, "uri");
+    if (uri.empty())
+        return replies_.refuse(number, {ErrorCode::Invalid, "resources/subscribe needs a \"uri\""});
+    find(number, Kind::Resources, uri, [this, number, params, uri](const Offered::Owner& owner) {
+        ask(number, owner.server, with_member(params, "uri", protocol::quoted(owner.name)),
+            [this, number, uri](auto reply) {
+                if (!reply || !reply->error.empty())
+                    return replies_.pass_on(number, std::move(reply));
+                wishes_.add(uri, [this, number,
+                                  reply = std::make_shared<decltype(reply)>(std::move(reply))] {
+                    replies_.pass_on(number, std::move(*reply));
+                });
+            });
+    });
+}
+
+// The client wants it no more, whatever its server says to that.
+void Operations::unsubscribe(RequestNumber number, const protocol::Params& params) {
+    wishes_.remove(text_member(params, "uri"), [this, number, params] {
+        if (requests_.find(number)) ask_owner(number, Kind::Resources, params, "uri");
+    });
+}
+
+void Operations::ask(RequestNumber number, const std::string& server, std::string members,
+                     connection::ReplyHandler on_reply) {
     auto& request = *requests_.find(number);
     request.server = server;
     router::ServerRequest asked{server, request.method, {std::move(members), request.meta.relayed}};
@@ -209,9 +235,9 @@ void Operations::ask(RequestNumber number, const std::string& server, std::strin
         asked.on_progress = [this, number](const auto& told) {
             replies_.tell_progress(number, told);
         };
-    request.call = servers_.router().request(caller_, std::move(asked), [this, number](auto reply) {
-        replies_.pass_on(number, std::move(reply));
-    });
+    if (!on_reply)
+        on_reply = [this, number](auto reply) { replies_.pass_on(number, std::move(reply)); };
+    request.call = servers_.router().request(caller_, std::move(asked), std::move(on_reply));
 }
 
 void Operations::log_level(RequestNumber number, const protocol::Params& params) {
@@ -219,27 +245,7 @@ void Operations::log_level(RequestNumber number, const protocol::Params& params)
     if (!protocol::log_severity(level))
         return replies_.refuse(number, {ErrorCode::Invalid, "unknown log level \"" +
                                                                 core::printable(level, 80) + "\""});
-    set_level(level);
-    replies_.reply(number, "{}");
-}
-
-void Operations::set_level(const std::string& level) {
-    level_ = level;
-    for (const auto& id : view_.servers(servers_.connections())) send_level(id);
-}
-
-void Operations::on_joined(const std::string& server) {
-    if (!level_.empty()) send_level(server);
-}
-
-// A server that is not there, or logs nothing, is told nothing; what it says to it is no answer to
-// the client, who has asked nobody in particular.
-void Operations::send_level(const std::string& server) {
-    const auto* held = servers_.connections().held(server, caller_.number());
-    if (!held || !held->session() || !held->session()->can("logging")) return;
-    servers_.router().request(
-        caller_, {server, "logging/setLevel", {"\"level\":" + protocol::quoted(level_), {}}},
-        [](const auto&) {});
+    wishes_.set_level(level, [this, number] { replies_.reply(number, "{}"); });
 }
 
 // It is acknowledged once it is known which resources can be heard of.
@@ -252,37 +258,16 @@ void Operations::listen(RequestNumber number, const protocol::Params& params) {
     if (listener.uris.empty()) return events_.acknowledge(number);
     const auto missing = std::make_shared<std::size_t>(listener.uris.size());
     for (const auto& uri : std::set<std::string>(listener.uris))
-        subscribe(uri, [this, number, uri, missing](bool taken) {
+        wishes_.subscribe(uri, [this, number, uri, missing](bool taken) {
             auto* waiting = events_.listeners().find(number);
             if (waiting && !taken) waiting->uris.erase(uri);
             if (--*missing == 0) events_.acknowledge(number);
         });
 }
 
-void Operations::subscribe(const std::string& uri, std::function<void(bool)> done) {
-    arrival_.when_over(
-        [this, uri, done = std::move(done)] { say_to_owner("resources/subscribe", uri, done); });
-}
-
-// Asked by ourselves: no request of the client's waits for it.
-void Operations::say_to_owner(const std::string& method, const std::string& uri,
-                              std::function<void(bool)> done) {
-    const auto number = ++last_search_;
-    auto search = offered_.find(
-        Kind::Resources, uri, [this, number, method, done = std::move(done)](auto owner) {
-            const auto ended = searches_.extract(number);
-            if (!owner) return done(false);
-            servers_.router().request(
-                caller_, {owner->server, method, {"\"uri\":" + protocol::quoted(owner->name), {}}},
-                [done](const auto& reply) { done(reply && reply->error.empty()); });
-        });
-    if (search) searches_[number] = std::move(search);
-}
-
 void Operations::stop(const ClientRequest& request, RequestNumber number,
                       const std::string& reason) {
-    for (const auto& uri : events_.listeners().remove(number))
-        say_to_owner("resources/unsubscribe", uri, [](bool) {});
+    for (const auto& uri : events_.listeners().remove(number)) wishes_.unsubscribe(uri);
     if (request.call != 0) servers_.router().cancel(request.call, reason);
 }
 

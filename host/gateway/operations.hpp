@@ -8,10 +8,10 @@
 #include "gateway/arrival.hpp"
 #include "gateway/client_events.hpp"
 #include "gateway/client_requests.hpp"
+#include "gateway/client_wishes.hpp"
 #include "gateway/offered.hpp"
 
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -35,14 +35,15 @@ public:
     static constexpr std::size_t kPageBytes = 4u << 20;
 
     Operations(const service::Servers& servers, connection::Caller& caller, const View& view,
-               ClientRequests& requests, Offered& offered, Arrival& arrival, ClientEvents& events,
-               Replies& replies)
+               ClientRequests& requests, Offered& offered, Arrival& arrival, ClientWishes& wishes,
+               ClientEvents& events, Replies& replies)
         : servers_(servers),
           caller_(caller),
           view_(view),
           requests_(requests),
           offered_(offered),
           arrival_(arrival),
+          wishes_(wishes),
           events_(events),
           replies_(replies) {}
 
@@ -50,9 +51,6 @@ public:
     bool start(RequestNumber request, const protocol::Params& params);
     // Its client wants no answer any more.
     void stop(const ClientRequest& request, RequestNumber number, const std::string& reason);
-    // How much servers log for this client; for those that come later too.
-    void set_level(const std::string& level);
-    void on_joined(const std::string& server);
 
 private:
     void call_tool(RequestNumber request, const protocol::Params& params);
@@ -63,11 +61,10 @@ private:
     void complete(RequestNumber request, const protocol::Params& params);
     void listen(RequestNumber request, const protocol::Params& params);
     void log_level(RequestNumber request, const protocol::Params& params);
-    void ask(RequestNumber request, const std::string& server, std::string members);
-    void subscribe(const std::string& uri, std::function<void(bool)> done);
-    void say_to_owner(const std::string& method, const std::string& uri,
-                      std::function<void(bool)> done);
-    void send_level(const std::string& server);
+    void subscribe(RequestNumber request, const protocol::Params& params);
+    void unsubscribe(RequestNumber request, const protocol::Params& params);
+    void ask(RequestNumber request, const std::string& server, std::string members,
+             connection::ReplyHandler on_reply = {});
     // The request that waits for `found` goes on with it.
     void find(RequestNumber request, service::Kind kind, const std::string& name,
               std::function<void(const Offered::Owner&)> found);
@@ -78,11 +75,9 @@ private:
     ClientRequests& requests_;
     Offered& offered_;
     Arrival& arrival_;
+    ClientWishes& wishes_;
     ClientEvents& events_;
     Replies& replies_;
-    std::string level_;                                     // empty: none was asked for
-    std::map<std::uint64_t, service::Operation> searches_;  // for owners, by their number
-    std::uint64_t last_search_ = 0;
 };
 
 }  // namespace patchbay::gateway

@@ -42,9 +42,10 @@ struct Connection::Parser {
     bool head_read = false;
 };
 
-class Connection::Turn final : public Exchange {
+class Connection::Turn final : public Exchange, public std::enable_shared_from_this<Turn> {
 public:
-    explicit Turn(Connection& connection) : connection_(&connection) {}
+    explicit Turn(Connection& connection)
+        : connection_(&connection), loop_(connection.server_.loop_) {}
 
     void answer(unsigned status, const Headers& headers, std::string body) override {
         if (connection_) connection_->answer(status, headers, std::move(body));
@@ -61,7 +62,11 @@ public:
     std::size_t waiting() const override {
         return connection_ ? connection_->out_bytes_ - connection_->out_begin_ : 0;
     }
-    void when_gone(std::function<void()> gone) override { gone_ = std::move(gone); }
+    // Who asks late, for it had to wait before it was looked at, is told all the same.
+    void when_gone(std::function<void()> gone) override {
+        gone_ = std::move(gone);
+        if (lost_ && gone_) loop_.defer([self = shared_from_this()] { self->lose(); });
+    }
 
     // It is answered.
     void settle() {
@@ -70,11 +75,14 @@ public:
     }
     void lose() {
         connection_ = nullptr;
+        lost_ = true;
         if (const auto gone = std::exchange(gone_, nullptr)) gone();
     }
 
 private:
     Connection* connection_;
+    core::Loop& loop_;
+    bool lost_ = false;
     std::function<void()> gone_;
 };
 

@@ -47,7 +47,7 @@ public:
     virtual void end() = 0;
     // Bytes that the client has not taken yet.
     virtual std::size_t waiting() const = 0;
-    // Called once when the connection ends before the answer does.
+    // Called once when the connection ends before the answer does; in a later turn where it has already.
     virtual void when_gone(std::function<void()> gone) = 0;
 };
 

@@ -4,8 +4,14 @@
 
 namespace patchbay::gateway {
 
+std::uint64_t first_number(const core::TimeSource& time) {
+    const auto since = time.date().time_since_epoch();
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(since).count());
+}
+
 std::uint64_t MemoryEvents::append(Route stream, const std::string& message) {
-    const auto number = ++numbers_[stream];
+    const auto number = ++numbers_.try_emplace(stream, before_first_).first->second;
     events_.push_back({stream, number, message});
     bytes_ += message.size();
     while (events_.size() > kMostEvents || (bytes_ > kMostBytes && events_.size() > 1)) {

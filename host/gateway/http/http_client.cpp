@@ -34,14 +34,16 @@ HttpClient::HttpClient(const Parts& parts, Era era, Guest guest, const SessionId
     : era_(era),
       guest_(std::move(guest)),
       ids_(ids),
+      records_(parts.records),
       loop_(parts.servers.connections().loop()),
       used_(loop_.now()),
-      session_(
-          {parts.callers, parts.servers, parts.catalogue, *this, guest_.view, most_requests, false},
-          guest_.principal, connection::Responder(parts.servers.config().client, {}),
-          parts.version) {
+      kept_(used_),
+      session_({parts.callers, parts.servers, parts.catalogue, *this, guest_.view, most_requests,
+                false, this},
+               guest_.principal, connection::Responder(parts.servers.config().client, {}),
+               parts.version) {
     if (era_ == Era::Modern) return;
-    events_ = std::make_unique<MemoryEvents>();
+    events_ = std::make_unique<MemoryEvents>(first_number(loop_.time()));
     streams_[0].begun = true;  // the one that a GET opens
 }
 
@@ -49,9 +51,14 @@ HttpClient::~HttpClient() {
     lifetime_.end();
 }
 
-void HttpClient::go_on_as(const std::string& id, const SessionTerms& terms) {
+void HttpClient::go_on_as(const std::string& id, const SessionTerms& terms, SessionWishes wishes) {
     id_ = id;
-    session_.go_on_as(terms.revision, terms.capabilities);
+    session_.go_on_as(terms.revision, terms.capabilities, std::move(wishes));
+}
+
+void HttpClient::keep(const SessionWishes& wishes, std::function<void()> kept) {
+    kept_ = loop_.now();
+    records_.write(id_, {false, wishes}, lifetime_.guard(std::move(kept)));
 }
 
 void HttpClient::post(Route route, std::shared_ptr<http::Exchange> exchange,
@@ -232,6 +239,7 @@ void HttpClient::tick(core::Clock::time_point now) {
         streams_.erase(route);
         session_.abandon(route);
     }
+    if (!session_.wishes().empty() && now - kept_ > kKeptAnew) keep(session_.wishes(), [] {});
 }
 
 std::optional<core::Clock::time_point> HttpClient::idle_since() const {

@@ -15,6 +15,7 @@
 #include "gateway/http/event_store.hpp"
 #include "gateway/http/posted.hpp"
 #include "gateway/http/session_id.hpp"
+#include "gateway/http/session_records.hpp"
 #include "http/exchange.hpp"
 
 #include <chrono>
@@ -27,10 +28,12 @@
 
 namespace patchbay::gateway {
 
-class HttpClient final : Outward {
+class HttpClient final : Outward, WishKeeper {
 public:
     static constexpr std::size_t kEventBytes = 2u << 20;
     static constexpr std::chrono::seconds kSilent{1}, kKeepAlive{15}, kResumeWithin{60};
+    // What is kept of a session that is used for longer is written again: the old is swept away.
+    static constexpr std::chrono::hours kKeptAnew{24};
 
     enum class Era { Legacy, Modern };
     struct Parts {
@@ -38,6 +41,7 @@ public:
         const service::Servers& servers;
         catalogue::Catalogue& catalogue;
         std::string version;  // our own
+        SessionRecords& records;
     };
     HttpClient(const Parts& parts, Era era, Guest guest, const SessionIds& ids,
                std::size_t most_requests);
@@ -46,7 +50,7 @@ public:
     // Empty before initialize was answered, and of the modern era.
     const std::string& id() const { return id_; }
     // A session that another gateway, or this one, has put away.
-    void go_on_as(const std::string& id, const SessionTerms& terms);
+    void go_on_as(const std::string& id, const SessionTerms& terms, SessionWishes wishes);
     ClientSession& session() { return session_; }
 
     // `route`: of this exchange alone.
@@ -79,6 +83,8 @@ private:
     void say(std::string message, Route to) override;
     void send_event(const std::string& from, std::string message, Route to) override;
     void leave_unanswered(Route to) override;
+    // WishKeeper
+    void keep(const SessionWishes& wishes, std::function<void()> kept) override;
 
     http::Headers headers(const char* type) const;
     void put_event(Route route, std::string message, bool may_be_dropped);
@@ -91,11 +97,12 @@ private:
     const Era era_;
     const Guest guest_;
     const SessionIds& ids_;
+    SessionRecords& records_;
     core::Loop& loop_;
     std::string id_;
     std::map<Route, Stream> streams_;
     std::unique_ptr<EventStore> events_;  // null: nothing can be asked for again
-    core::Clock::time_point used_;
+    core::Clock::time_point used_, kept_;
     ClientSession session_;
     core::Lifetime lifetime_;
 };

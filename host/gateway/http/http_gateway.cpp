@@ -3,8 +3,6 @@
 #include "gateway/answers.hpp"
 
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 namespace patchbay::gateway {
 namespace json = boost::json;
@@ -12,6 +10,8 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::chrono::seconds kTick{1};
+constexpr const char* kTokenGone = "the token that this was opened with is none any more";
+const HttpRefusal kNoSession{404, "no such session; initialize again", -32001};
 
 void refuse(http::Exchange& exchange, const HttpRefusal& refusal) {
     http::Headers headers{{"Content-Type", "application/json"}};
@@ -30,6 +30,7 @@ HttpGateway::HttpGateway(HttpClient::Parts parts, std::string key, Door door, Ad
       door_(std::move(door)),
       admission_(admission),
       ids_(std::move(key)),
+      last_route_(first_number(loop_.time())),
       tick_(loop_) {
     // Servers are told before anybody has come, and each client may be able to do something else: what
     // one cannot, it is not asked.
@@ -49,19 +50,19 @@ void HttpGateway::on_request(std::shared_ptr<http::Exchange> exchange, http::Req
         if (const auto* refused = std::get_if<HttpRefusal>(&as))
             return refuse(*visit->exchange, *refused);
         visit->guest = std::get<Guest>(std::move(as));
-        serve(*visit);
+        serve(visit);
     };
     if (auto at_once = admission_.admit(visit->request, lifetime_.guard(admitted)))
         admitted(std::move(*at_once));
 }
 
-void HttpGateway::serve(const Visit& visit) {
-    if (closing_) return refuse(*visit.exchange, {503, "the gateway is closing", kInternalError});
-    const auto& method = visit.request.method;
+void HttpGateway::serve(const Visited& visit) {
+    if (closing_) return refuse(*visit->exchange, {503, "the gateway is closing", kInternalError});
+    const auto& method = visit->request.method;
     if (method == "POST") return post(visit);
     if (method == "GET") return listen(visit);
     if (method == "DELETE") return remove(visit);
-    refuse(*visit.exchange, {405, "only POST, GET and DELETE lead anywhere here"});
+    refuse(*visit->exchange, {405, "only POST, GET and DELETE lead anywhere here"});
 }
 
 std::unique_ptr<HttpClient> HttpGateway::made(HttpClient::Era era, Guest guest) {
@@ -77,86 +78,115 @@ HttpClient* HttpGateway::modern_of(const Guest& guest) {
     return (modern_[key] = made(HttpClient::Era::Modern, guest)).get();
 }
 
-void HttpGateway::post(const Visit& visit) {
-    const auto too_many = [&](const char* what) {
-        refuse(*visit.exchange, {429, what, kInternalError});
+void HttpGateway::post(const Visited& visit) {
+    const auto too_many = [visit](const char* what) {
+        refuse(*visit->exchange, {429, what, kInternalError});
     };
-    auto* modern = modern_of(visit.guest);
+    auto* modern = modern_of(visit->guest);
     if (!modern) return too_many("too many others are here; try again later");
     const auto read = read_posted(
-        visit.request, parts_.servers.connections().limits().json_depth, [&](const auto& name) {
+        visit->request, parts_.servers.connections().limits().json_depth, [&](const auto& name) {
             return parts_.servers.router().known_tool(modern->session(), name);
         });
     if (const auto* refused = std::get_if<HttpRefusal>(&read))
-        return refuse(*visit.exchange, *refused);
+        return refuse(*visit->exchange, *refused);
     const auto& posted = std::get<Posted>(read);
-    const auto serve = [&](HttpClient& client) {
+    const auto serve = [this, visit, posted, too_many](HttpClient& client) {
         if (client.session().full() && posted.kind != Posted::Kind::Other)
             return too_many("too many requests are in flight; wait for some of them");
-        client.post(++last_route_, visit.exchange, visit.request.body, posted);
+        client.post(++last_route_, visit->exchange, visit->request.body, posted);
     };
     if (posted.modern) return serve(*modern);
-    if (posted.method == "initialize" && !visit.request.header("mcp-session-id")) {
+    if (posted.method == "initialize" && !visit->request.header("mcp-session-id")) {
         if (!make_room(sessions_)) return too_many("too many sessions are open; try again later");
-        auto client = made(HttpClient::Era::Legacy, visit.guest);
+        auto client = made(HttpClient::Era::Legacy, visit->guest);
         serve(*client);
         if (!client->id().empty()) sessions_[client->id()] = std::move(client);
         return;
     }
-    if (auto* client = client_of(visit)) serve(*client);
+    with_client(visit, serve);
 }
 
-HttpClient* HttpGateway::client_of(const Visit& visit) {
-    const auto refused = [&](HttpRefusal why) {
-        refuse(*visit.exchange, why);
-        return nullptr;
-    };
-    const auto* id = visit.request.header("mcp-session-id");
-    if (!id || visit.request.count("mcp-session-id") > 1)
-        return refused({400,
-                        "a request needs the MCP-Session-Id that initialize was answered with, or "
-                        "names its revision in _meta"});
+void HttpGateway::with_client(const Visited& visit, Meet meet) {
+    const auto* id = visit->request.header("mcp-session-id");
+    if (!id || visit->request.count("mcp-session-id") > 1)
+        return refuse(*visit->exchange,
+                      {400,
+                       "a request needs the MCP-Session-Id that initialize was answered with, or "
+                       "names its revision in _meta"});
     // Also of one that is open: the id alone opens nothing to another guest.
-    const auto terms = ids_.open(*id, visit.guest.key());
-    if (!terms || ended_.contains(*id))
-        return refused({404, "no such session; initialize again", -32001});
+    const auto terms = ids_.open(*id, visit->guest.key());
+    if (!terms || ended_.contains(*id)) return refuse(*visit->exchange, kNoSession);
     if (const auto found = sessions_.find(*id); found != sessions_.end())
-        return found->second.get();
-    if (!make_room(sessions_))
-        return refused({429, "too many sessions are open; try again later", kInternalError});
-    auto& client = sessions_[*id] = made(HttpClient::Era::Legacy, visit.guest);
-    client->go_on_as(*id, *terms);
-    return client.get();
+        return meet(*found->second);
+    const auto [place, is_new] = waking_.try_emplace(*id);
+    auto& waiting = place->second;
+    waiting.emplace_back(visit, std::move(meet));
+    if (!is_new) return;
+    parts_.records.read(*id, lifetime_.guard([this, id = *id, terms = *terms](auto record) {
+        wake(id, terms, std::move(record));
+    }));
 }
 
-void HttpGateway::listen(const Visit& visit) {
-    const auto& request = visit.request;
+// Whatever has come meanwhile finds it there, in the order that it came in.
+void HttpGateway::wake(const std::string& id, const SessionTerms& terms, SessionRecord record) {
+    const auto waiting = std::move(waking_.extract(id).mapped());
+    if (record.deleted) note_ended(id);
+    if (waiting.empty()) return;  // who came was dismissed meanwhile
+    std::optional<HttpRefusal> refused;
+    if (record.deleted)
+        refused = kNoSession;
+    else if (closing_)
+        refused = HttpRefusal{503, "the gateway is closing", kInternalError};
+    else if (!make_room(sessions_))
+        refused = HttpRefusal{429, "too many sessions are open; try again later", kInternalError};
+    if (refused) {
+        for (const auto& [visit, meet] : waiting) refuse(*visit->exchange, *refused);
+        return;
+    }
+    auto& client = sessions_[id] = made(HttpClient::Era::Legacy, waiting.front().first->guest);
+    client->go_on_as(id, terms, std::move(record.wishes));
+    for (const auto& [visit, meet] : waiting) {
+        const auto found = sessions_.find(id);  // the one before may have deleted it
+        if (found == sessions_.end())
+            refuse(*visit->exchange, kNoSession);
+        else
+            meet(*found->second);
+    }
+}
+
+void HttpGateway::listen(const Visited& visit) {
+    const auto& request = visit->request;
     if (!request.header("mcp-session-id"))
-        return refuse(*visit.exchange,
+        return refuse(*visit->exchange,
                       {405, "a stream belongs to a session; POST initialize begins one"});
     if (!accepts(request, "text/event-stream"))
-        return refuse(*visit.exchange,
+        return refuse(*visit->exchange,
                       {406, "what comes is text/event-stream; Accept has to name it"});
-    auto* client = client_of(visit);
-    if (client && !client->listen(visit.exchange, request.header("last-event-id")))
-        refuse(*visit.exchange, {400, "Last-Event-ID is of no stream of this session"});
+    with_client(visit, [visit](HttpClient& client) {
+        if (!client.listen(visit->exchange, visit->request.header("last-event-id")))
+            refuse(*visit->exchange, {400, "Last-Event-ID is of no stream of this session"});
+    });
 }
 
-void HttpGateway::remove(const Visit& visit) {
-    if (!visit.request.header("mcp-session-id"))
-        return refuse(*visit.exchange, {405, "what can be deleted is a session"});
-    auto* client = client_of(visit);
-    if (!client) return;
-    const auto id = client->id();
-    client->end("the session was deleted");
-    sessions_.erase(id);
-    ended_.insert(id);
+void HttpGateway::remove(const Visited& visit) {
+    if (!visit->request.header("mcp-session-id"))
+        return refuse(*visit->exchange, {405, "what can be deleted is a session"});
+    with_client(visit, [this, visit](HttpClient& client) {
+        const auto id = client.id();
+        client.end("the session was deleted");
+        sessions_.erase(id);
+        note_ended(id);
+        parts_.records.write(id, {true}, [visit] { visit->exchange->answer(204, {}, {}); });
+    });
+}
+
+void HttpGateway::note_ended(const std::string& id) {
+    if (!ended_.insert(id).second) return;
     ended_first_.push_back(id);
-    if (ended_first_.size() > kMostEnded) {
-        ended_.erase(ended_first_.front());
-        ended_first_.pop_front();
-    }
-    visit.exchange->answer(204, {}, {});
+    if (ended_first_.size() <= kMostEnded) return;
+    ended_.erase(ended_first_.front());
+    ended_first_.pop_front();
 }
 
 // The one that has not been used for longest makes room, if nobody waits for anything of it.
@@ -185,10 +215,16 @@ void HttpGateway::tick() {
 }
 
 void HttpGateway::dismiss(const std::string& principal_id) {
+    for (auto& [id, waiting] : waking_)
+        std::erase_if(waiting, [&](const auto& each) {
+            if (each.first->guest.principal.id != principal_id) return false;
+            refuse(*each.first->exchange, {503, kTokenGone, kInternalError});
+            return true;
+        });
     for (auto* clients : {&sessions_, &modern_})
         std::erase_if(*clients, [&](auto& each) {
             if (each.second->guest().principal.id != principal_id) return false;
-            each.second->end("the token that this was opened with is none any more");
+            each.second->end(kTokenGone);
             return true;
         });
 }

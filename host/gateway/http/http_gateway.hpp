@@ -4,7 +4,8 @@
 // Owns:    the clients. Borrows all it is given.
 // Threads: [loop].
 // Errors:  an HTTP status, and a JSON-RPC error that says why.
-// Limits:  kMostSessions; one that nobody has used for kIdle is put away, and comes back by its id.
+// Limits:  kMostSessions; one that nobody has used for kIdle is put away, and comes back by its id with
+//          what is recorded of it.
 //          Of modern requests of one guest kMostModern at once.
 // Source:  MCP basic/transports of each revision; decisions/0028-sessions-of-http-clients.md.
 #pragma once
@@ -18,6 +19,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace patchbay::gateway {
 
@@ -43,15 +46,20 @@ private:
         const http::Request request;
         Guest guest = {};
     };
-    void serve(const Visit& visit);
-    void post(const Visit& visit);
-    void listen(const Visit& visit);
-    void remove(const Visit& visit);
+    using Visited = std::shared_ptr<const Visit>;
+    using Meet = std::function<void(HttpClient&)>;
+
+    void serve(const Visited& visit);
+    void post(const Visited& visit);
+    void listen(const Visited& visit);
+    void remove(const Visited& visit);
     std::unique_ptr<HttpClient> made(HttpClient::Era era, Guest guest);
     // Of all modern requests of that guest; null: there are too many guests.
     HttpClient* modern_of(const Guest& guest);
-    // Null: refused.
-    HttpClient* client_of(const Visit& visit);
+    // Not at all where it is refused; later where something has to be read of that session.
+    void with_client(const Visited& visit, Meet meet);
+    void wake(const std::string& id, const SessionTerms& terms, SessionRecord record);
+    void note_ended(const std::string& id);
     using Clients = std::map<std::string, std::unique_ptr<HttpClient>, std::less<>>;
     static bool make_room(Clients& clients);
     void tick();
@@ -63,9 +71,11 @@ private:
     const SessionIds ids_;
     Clients sessions_;  // by id
     Clients modern_;    // by the guest's key
+    // What has come for sessions that are being read, by their ids.
+    std::map<std::string, std::vector<std::pair<Visited, Meet>>, std::less<>> waking_;
     std::set<std::string, std::less<>> ended_;
     std::deque<std::string> ended_first_;  // in that order
-    Route last_route_ = 0;
+    Route last_route_;
     core::Timer tick_;
     bool closing_ = false;
     core::Lifetime lifetime_;

@@ -107,9 +107,9 @@ protected:
 
 TEST_F(DeliveryTest, ARequestIsPutWithItsNumberAndNothingThatIsNotThere) {
     EXPECT_EQ(send(call()).stage, Stage::Sent);
-    EXPECT_THAT(taken,
-                ElementsAre(
-                    R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}})"));
+    EXPECT_THAT(
+        taken,
+        ElementsAre(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}})"));
     EXPECT_THAT(headers, IsEmpty());
 }
 
@@ -160,8 +160,8 @@ TEST_F(DeliveryTest, AnArgumentThatItsToolMarksGoesToAHeaderOrTheRequestDoesNotL
     auto asked = call();
     asked.params.members += R"(,"arguments":{"region":"north"})";
     send(asked);
-    EXPECT_THAT(headers, ElementsAre("Mcp-Method: tools/call", "Mcp-Name: a",
-                                     "Mcp-Param-Region: north"));
+    EXPECT_THAT(headers,
+                ElementsAre("Mcp-Method: tools/call", "Mcp-Name: a", "Mcp-Param-Region: north"));
     auto odd = call();
     odd.params.members += R"(,"arguments":{"region":["north"]})";
     EXPECT_NE(send(odd).stage, Stage::Sent);

@@ -32,10 +32,8 @@ TEST(TimeLimits, AreThoseOfItsMethodUnlessTheRequestHasItsOwn) {
         milliseconds timeout, wall, idle;
     };
     const Case cases[] = {
-        {"tools/call", 0ms, 60s, 0ms},
-        {"subscriptions/listen", 0ms, 60s, 0ms},
-        {"tools/list", 0ms, 60s, 5s},
-        {"tools/call", 3s, 3s, 0ms},
+        {"tools/call", 0ms, 60s, 0ms}, {"subscriptions/listen", 0ms, 60s, 0ms},
+        {"tools/list", 0ms, 60s, 5s},  {"tools/call", 3s, 3s, 0ms},
         {"tools/list", 3s, 3s, 0ms},
     };
     for (const auto& c : cases) {

@@ -1,0 +1,69 @@
+// What a client wants servers to do for it until it says otherwise: the level that they log at and the
+// resources that they tell changes of, asked of those that are there and of those that come later.
+//
+// Owns:    the wishes of a legacy session, and who looks for the owner of a resource. Borrows the rest.
+// Threads: [loop].
+// Errors:  none; a server that refuses says so to nobody, for the client has asked none in particular.
+// Limits:  kMostUriBytes of all URIs are kept for the session's next gateway; what is beyond holds here
+//          alone, and the log says so.
+#pragma once
+
+#include "gateway/arrival.hpp"
+#include "gateway/offered.hpp"
+#include "gateway/session_wishes.hpp"
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+namespace patchbay::gateway {
+
+class ClientWishes {
+public:
+    static constexpr std::size_t kMostUriBytes = 64u << 10;
+
+    // `keeper`: null where wishes end with the session.
+    ClientWishes(const service::Servers& servers, connection::Caller& caller, const View& view,
+                 Offered& offered, Arrival& arrival, WishKeeper* keeper)
+        : servers_(servers),
+          caller_(caller),
+          view_(view),
+          offered_(offered),
+          arrival_(arrival),
+          keeper_(keeper) {}
+
+    const SessionWishes& all() const { return wishes_; }
+    // The client's own; `kept` follows, at once where nobody keeps them.
+    void set_level(const std::string& level, std::function<void()> kept);
+    void add(const std::string& uri, std::function<void()> kept);     // its server has taken it
+    void remove(const std::string& uri, std::function<void()> kept);  // before its server is told
+    // Those of the session before.
+    void restore(SessionWishes wishes);
+    void on_joined(const std::string& server);
+
+    // For as long as somebody listens; `done(false)`: there is no such resource.
+    void subscribe(const std::string& uri, std::function<void(bool)> done);
+    void unsubscribe(const std::string& uri);
+
+private:
+    void keep(std::function<void()> kept);
+    void send_level(const std::string& server);
+    void subscribe_again(const std::string& uri);
+    void say_to_owner(const std::string& method, const std::string& uri,
+                      std::function<void(bool)> done);
+
+    const service::Servers& servers_;
+    connection::Caller& caller_;
+    const View& view_;
+    Offered& offered_;
+    Arrival& arrival_;
+    WishKeeper* const keeper_;
+    SessionWishes wishes_;
+    std::size_t uri_bytes_ = 0;                             // of those
+    std::set<std::string> missing_;                         // restored, and taken by no server yet
+    std::map<std::uint64_t, service::Operation> searches_;  // for owners, by their number
+    std::uint64_t last_search_ = 0;
+};
+
+}  // namespace patchbay::gateway

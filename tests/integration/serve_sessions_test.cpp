@@ -1,0 +1,102 @@
+// Sessions of HTTP clients before `patchbay serve --http`, whatever becomes of the gateway.
+#include "integration/http_gateway.hpp"
+
+#include <csignal>
+#include <fstream>
+
+namespace patchbay::test {
+namespace {
+
+const std::string kUri = "example://text";
+
+class ServeSessions : public ::testing::Test {
+protected:
+    ServeSessions() : input_(home_.add_recorded("x", {"--era", "legacy"})) {}
+
+    // Ended by that signal, and another one in its place.
+    void replace_gateway(int signal) {
+        gateway_->program().signal(signal);
+        gateway_->program().finish();
+        EXPECT_EQ(nothing_left(), "");
+        std::filesystem::remove(input_);
+        gateway_.emplace(home_);
+        session_.move_to(gateway_->port());
+    }
+    std::filesystem::path records() const { return home_.root() / "state/patchbay/sessions"; }
+
+    Home home_;
+    const std::string input_;  // all that its server was sent since the gateway is there
+    std::optional<HttpGatewayProgram> gateway_{std::in_place, home_};
+    HttpSession session_{gateway_->port()};
+};
+
+// Right after the answer: what a client was told that it has is kept by then.
+TEST_F(ServeSessions, GoOnWithLevelAndSubscriptionsWhenTheirGatewayWasKilled) {
+    session_.greet();
+    EXPECT_THAT(session_.ask("logging/setLevel", {{"level", "debug"}}), HasSubstr("result"));
+    EXPECT_THAT(session_.ask("resources/subscribe", {{"uri", kUri}}), HasSubstr("result"));
+    for (const int signal : {SIGKILL, SIGTERM}) {
+        replace_gateway(signal);
+        auto stream = session_.listen();
+        // Nobody has asked for it but the session.
+        ASSERT_TRUE(wait_for_file(input_, "resources/subscribe"));
+        const auto logged =
+            session_.call("mcp__x__log", {{"level", "debug"}, {"message", "still heard"}});
+        EXPECT_THAT(logged, AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("still heard")));
+        EXPECT_THAT(session_.call("mcp__x__touch", {{"uri", kUri}}), HasSubstr("touched"));
+        EXPECT_TRUE(stream.wait_for("notifications/resources/updated")) << stream.got();
+    }
+}
+
+TEST_F(ServeSessions, WhatWasTakenBackDoesNotComeBack) {
+    session_.greet();
+    session_.ask("resources/subscribe", {{"uri", kUri}});
+    session_.ask("resources/subscribe", {{"uri", "example://blob"}});
+    session_.ask("resources/unsubscribe", {{"uri", kUri}});
+    replace_gateway(SIGKILL);
+    EXPECT_THAT(session_.ask("ping"), StartsWith("HTTP/1.1 200"));
+    ASSERT_TRUE(wait_for_file(input_, "resources/subscribe"));
+    const auto sent = read_file(input_);
+    EXPECT_THAT(sent, AllOf(HasSubstr("example://blob"), Not(HasSubstr(kUri))));
+}
+
+TEST_F(ServeSessions, ADeletedOneStaysDeleted) {
+    session_.greet();
+    EXPECT_EQ(session_.remove(), 204u);
+    EXPECT_THAT(session_.ask("ping"), StartsWith("HTTP/1.1 404"));
+    replace_gateway(SIGKILL);
+    EXPECT_THAT(session_.ask("ping"), StartsWith("HTTP/1.1 404"));
+}
+
+TEST_F(ServeSessions, GoOnWithoutWhatIsDamagedAndTheLogSaysSo) {
+    session_.greet();
+    session_.ask("logging/setLevel", {{"level", "debug"}});
+    std::string file;
+    for (const auto& each : std::filesystem::recursive_directory_iterator(records()))
+        if (each.is_regular_file()) file = each.path();
+    ASSERT_NE(file, "");
+    std::ofstream(file, std::ios::trunc) << "{\"level\":";
+    replace_gateway(SIGKILL);
+    EXPECT_THAT(session_.ask("ping"), StartsWith("HTTP/1.1 200"));
+    EXPECT_TRUE(gateway_->program().wait_until([&] {
+        return gateway_->program().err().find(file + " is no record of a session") !=
+               std::string::npos;
+    })) << gateway_->program().err();
+}
+
+// Of the connection that carries the call nothing more is needed than that the call waits.
+TEST_F(ServeSessions, AnAnswerToAServersQuestionComesByAnotherConnection) {
+    session_.greet({{"elicitation", json::object()}});
+    auto call = session_.begin(
+        request_text(7, "tools/call", {{"name", "mcp__x__ask"}, {"arguments", json::object()}}));
+    ASSERT_TRUE(call.wait_for("elicitation/create")) << call.got();
+    auto answer = session_.begin(
+        R"({"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"name":"Ada"}}})");
+    ASSERT_TRUE(answer.wait_for_answer());
+    EXPECT_EQ(answer.status(), 202u);
+    EXPECT_TRUE(call.wait_for_answer()) << call.got();
+    EXPECT_THAT(call.got(), HasSubstr("Ada"));
+}
+
+}  // namespace
+}  // namespace patchbay::test
