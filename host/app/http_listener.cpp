@@ -8,6 +8,7 @@
 #include "gateway/access/listening.hpp"
 #include "gateway/http/http_gateway.hpp"
 #include "http/server.hpp"
+#include "http/tls_watch.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -32,7 +33,7 @@ void allow_descriptors() {
 // What the options come to.
 struct Plan {
     http::Address address;
-    bool tokens = false;
+    bool tokens = false, tls = false;
     std::vector<std::string> names;
 };
 
@@ -54,9 +55,14 @@ Result<Plan> plan_of(const HttpTerms& terms) {
     plan.tokens = terms.auth == "token" || (terms.auth.empty() && !address->loopback());
     using gateway::Asks;
     using gateway::Carried;
-    const auto may =
-        gateway::may_listen(plan.address, plan.tokens ? Asks::Everybody : Asks::Nobody,
-                            terms.allow_plain ? Carried::PlainAnyway : Carried::Plain, plan.names);
+    plan.tls = !terms.tls.certificate.empty();
+    if (plan.tls && !address->path.empty())
+        return Error{ErrorCode::Invalid, "--tls-cert: a Unix socket has no TLS"};
+    const auto carried = plan.tls            ? Carried::Tls
+                         : terms.allow_plain ? Carried::PlainAnyway
+                                             : Carried::Plain;
+    const auto may = gateway::may_listen(plan.address, plan.tokens ? Asks::Everybody : Asks::Nobody,
+                                         carried, plan.names);
     if (!may) return within("--http", may.error());
     return plan;
 }
@@ -91,6 +97,13 @@ private:
     std::optional<gateway::BearerAdmission> asked_;
 };
 
+std::string url_of(const http::Address& address, bool tls) {
+    auto url = address.url();
+    if (!address.path.empty()) return url;
+    if (tls) url.insert(std::string_view("http").size(), "s");
+    return url + gateway::Everybody::kPath;
+}
+
 }  // namespace
 
 int serve_http(Session& session, const gateway::View& view, const HttpTerms& terms) {
@@ -107,6 +120,12 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
     if (plan->tokens)
         if (const auto taken = entrance.take_tokens(state); !taken)
             return session.report(within("--auth token", taken.error()));
+    std::unique_ptr<http::TlsWatch> tls;
+    if (plan->tls) {
+        auto opened = http::TlsWatch::open(host.loop(), terms.tls);
+        if (!opened) return session.report(within("TLS", opened.error()));
+        tls = std::move(*opened);
+    }
     auto listener = http::Listener::open(plan->address);
     if (!listener) return session.report(within("--http", listener.error()));
     allow_descriptors();
@@ -114,9 +133,8 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
                                                PATCHBAY_VERSION, *records},
                     std::move(*key), gateway::Door(listener->address(), plan->names),
                     entrance.admission());
-    http::Server server(host.loop(), std::move(*listener), *gateway);
-    const auto url = server.address().url();
-    print_line(plan->address.path.empty() ? url + gateway::Everybody::kPath : url);
+    http::Server server(host.loop(), std::move(*listener), *gateway, {}, tls.get());
+    print_line(url_of(server.address(), plan->tls));
     std::fflush(stdout);  // somebody waits for it
     bool ending = false;
     session.wait([&] { return ending; }, [&] { ending = true; });

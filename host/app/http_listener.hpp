@@ -8,6 +8,7 @@
 
 #include "app/session.hpp"
 #include "gateway/view.hpp"
+#include "http/tls.hpp"
 
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct HttpTerms {
     std::string auth;                // "none", "token"; empty: none on loopback, token elsewhere
     std::string public_url;          // of the endpoint, as clients know it
     std::vector<std::string> hosts;  // other names that clients call it by
+    http::TlsFiles tls;              // both empty: none
     bool allow_plain = false;        // beyond this machine without TLS
 };
 

@@ -42,6 +42,19 @@ void add_door_options(CLI::App& serve, HttpTerms& terms) {
     take_each(serve, "--allow-host", terms.hosts, "HOST",
               "Another name that clients may call it by (their Host header)");
     serve.get_option("--allow-host")->group(kDoor);
+    auto* certificate =
+        serve
+            .add_option("--tls-cert", terms.tls.certificate,
+                        "Serve https with this certificate, in PEM, those up to its authority "
+                        "behind it; a renewed one counts from the next connection on")
+            ->type_name("FILE")
+            ->group(kDoor);
+    auto* key =
+        serve.add_option("--tls-key", terms.tls.key, "Its private key, in PEM without a password")
+            ->type_name("FILE")
+            ->group(kDoor);
+    certificate->needs(key);
+    key->needs(certificate);
     serve
         .add_flag("--allow-plain", terms.allow_plain,
                   "Beyond this machine without TLS, which something in front of it does")

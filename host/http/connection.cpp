@@ -4,12 +4,8 @@
 #include <boost/beast/http.hpp>
 
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <optional>
-#include <sys/socket.h>
-#include <sys/uio.h>
-#include <unistd.h>
 #include <utility>
 
 namespace patchbay::http {
@@ -18,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t kReadBytes = 64u << 10;
+constexpr std::size_t kReadBytes = 4 * ByteStream::kPiece;
 constexpr std::size_t kPiecesAtOnce = 16;
 constexpr std::chrono::seconds kLinger{2};
 
@@ -86,18 +82,18 @@ private:
     std::function<void()> gone_;
 };
 
-Connection::Connection(Server& server, core::Descriptor socket, std::string peer)
-    : server_(server), socket_(std::move(socket)), peer_(std::move(peer)), limit_(server.loop_) {
-    const auto watch =
-        server_.loop_.watch(socket_.get(), core::Loop::kReadable, [this](unsigned events) {
-            const auto alive = lifetime_.watch();
-            if (events & core::Loop::kWritable) flush();
-            if (!alive.expired() && state_ != State::Closed && events & core::Loop::kReadable)
-                readable();
-        });
+Connection::Connection(Server& server, std::unique_ptr<ByteStream> stream, std::string peer)
+    : server_(server),
+      stream_(std::move(stream)),
+      peer_(std::move(peer)),
+      limit_(server.loop_),
+      ready_(stream_->ready()) {
+    const auto watch = server_.loop_.watch(stream_->fd(), core::Loop::kReadable,
+                                           [this](unsigned events) { on_events(events); });
     if (watch) watch_ = *watch;
     waiting_for_ = core::Loop::kReadable;
-    limit(watch ? server_.limits_.idle : 0s, 0);  // nothing will be heard of it
+    const auto most = ready_ ? server_.limits_.idle : server_.limits_.head;
+    limit(watch ? most : 0s, 0);  // nothing will be heard of it
 }
 
 Connection::~Connection() {
@@ -129,13 +125,25 @@ void Connection::wait_for(unsigned events) {
         server_.loop_.modify(watch_, events);
 }
 
+void Connection::on_events(unsigned events) {
+    const auto alive = lifetime_.watch();
+    if (events & core::Loop::kWritable && !stream_->reads_by_writing()) flush();
+    if (alive.expired() || state_ == State::Closed) return;
+    if (events & core::Loop::kReadable || stream_->reads_by_writing()) readable();
+}
+
 void Connection::readable() {
     char block[kReadBytes];
-    const auto got = ::recv(socket_.get(), block, sizeof block, 0);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got <= 0) return close();
+    const auto got = stream_->read(block, sizeof block);
+    if (stream_->reads_by_writing()) wait_for(waiting_for_ | core::Loop::kWritable);
+    if (!ready_ && stream_->ready()) {
+        ready_ = true;
+        limit(server_.limits_.idle, 0);
+    }
+    if (!got) return;
+    if (*got == 0) return close();
     if (state_ == State::LastWords) return;
-    in_.append(block, static_cast<std::size_t>(got));
+    in_.append(block, *got);
     parse();
 }
 
@@ -312,22 +320,19 @@ void Connection::flush() {
     if (state_ == State::Closed) return;
     bool wrote = false;
     while (!out_.empty()) {
-        std::array<iovec, kPiecesAtOnce> pieces;
+        std::array<std::string_view, kPiecesAtOnce> pieces;
         std::size_t count = 0;
-        for (auto& each : out_) {
+        for (const auto& each : out_) {
             if (count == pieces.size()) break;
-            const auto begin = count == 0 ? out_begin_ : 0;
-            pieces[count++] = {each.data() + begin, each.size() - begin};
+            pieces[count] = each;
+            if (count == 0) pieces[count].remove_prefix(out_begin_);
+            ++count;
         }
-        msghdr message{};
-        message.msg_iov = pieces.data();
-        message.msg_iovlen = count;
-        const auto sent = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR) continue;
-        if (sent < 0 && errno == EAGAIN) break;
-        if (sent < 0) return close();
+        const auto taken = stream_->write({pieces.data(), count});
+        if (!taken) return close();
+        if (*taken == 0) break;
         wrote = true;
-        out_begin_ += static_cast<std::size_t>(sent);
+        out_begin_ += *taken;
         while (!out_.empty() && out_begin_ >= out_.front().size()) {
             out_begin_ -= out_.front().size();
             out_bytes_ -= out_.front().size();
@@ -356,7 +361,7 @@ void Connection::written_all() {
 void Connection::linger() {
     state_ = State::LastWords;
     in_.clear();
-    ::shutdown(socket_.get(), SHUT_WR);
+    stream_->end();
     wait_for(core::Loop::kReadable);
     limit(kLinger, 0);
 }
@@ -366,7 +371,7 @@ void Connection::close() {
     state_ = State::Closed;
     limit_.stop();
     if (watch_) server_.loop_.unwatch(std::exchange(watch_, 0));
-    socket_.close();
+    stream_.reset();
     out_.clear();
     out_bytes_ = out_begin_ = 0;
     server_.drop(*this);

@@ -1,14 +1,14 @@
 // One connection of an HTTP server: its requests, one after the other, and their answers. Internal
 // to this room. The door to Boost.Beast, which parses what comes.
 //
-// Owns:    the socket. Borrows the server, which must outlive it.
+// Owns:    its stream. Borrows the server, which must outlive it.
 // Threads: [loop].
 // Limits:  those of the server; while an answer is on its way kAheadBytes are read of what follows.
 #pragma once
 
-#include "core/descriptor.hpp"
 #include "core/lifetime.hpp"
 #include "core/timer.hpp"
+#include "http/byte_stream.hpp"
 #include "http/server.hpp"
 
 #include <deque>
@@ -24,7 +24,7 @@ public:
     static constexpr std::size_t kAheadBytes = 64u << 10;
 
     // `peer`: as in Request.
-    Connection(Server& server, core::Descriptor socket, std::string peer);
+    Connection(Server& server, std::unique_ptr<ByteStream> stream, std::string peer);
     ~Connection();
     Connection(const Connection&) = delete;
 
@@ -40,6 +40,7 @@ private:
     struct Parser;
     enum class State { Open, LastWords, Closed };
 
+    void on_events(unsigned events);
     void readable();
     void parse();
     bool accept_head();  // false: it was refused
@@ -63,7 +64,7 @@ private:
     void limit(std::chrono::seconds most, unsigned status);
 
     Server& server_;
-    core::Descriptor socket_;
+    std::unique_ptr<ByteStream> stream_;  // null: closed
     const std::string peer_;
     core::Loop::WatchId watch_ = 0;
     unsigned waiting_for_ = 0;
@@ -76,6 +77,7 @@ private:
     std::size_t out_bytes_ = 0, out_begin_ = 0;  // begin: in the first of them
     bool keep_ = true, chunked_ = true, full_ = false, ended_ = false;
     bool flush_planned_ = false, head_only_ = false;
+    bool ready_ = false;  // the stream is
     core::Lifetime lifetime_;
 };
 

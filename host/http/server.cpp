@@ -1,6 +1,7 @@
 #include "http/server.hpp"
 
 #include "core/log.hpp"
+#include "http/byte_stream.hpp"
 #include "http/connection.hpp"
 
 #include <algorithm>
@@ -33,11 +34,13 @@ std::string number_of(const sockaddr_storage& peer) {
 
 }  // namespace
 
-Server::Server(core::Loop& loop, Listener listener, Handler& handler, Limits limits)
+Server::Server(core::Loop& loop, Listener listener, Handler& handler, Limits limits,
+               Streams* streams)
     : loop_(loop),
       listener_(std::move(listener)),
       handler_(handler),
       limits_(limits),
+      streams_(streams),
       pause_(loop) {
     const auto watch =
         loop_.watch(listener_.fd(), core::Loop::kReadable, [this](unsigned) { accept(); });
@@ -80,8 +83,10 @@ void Server::accept() {
         const int on = 1;
         ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         const bool full = connections_.size() >= limits_.connections;
+        auto stream =
+            streams_ ? streams_->stream_of(std::move(socket)) : plain_stream(std::move(socket));
         auto& connection = connections_.emplace_back(
-            std::make_unique<Connection>(*this, std::move(socket), number_of(peer)));
+            std::make_unique<Connection>(*this, std::move(stream), number_of(peer)));
         connection->place = std::prev(connections_.end());
         if (full) connection->refuse_all();
     }

@@ -21,6 +21,7 @@
 namespace patchbay::http {
 
 class Connection;
+class Streams;
 
 struct Limits {
     std::size_t connections = 11'000;
@@ -32,7 +33,9 @@ struct Limits {
 
 class Server {
 public:
-    Server(core::Loop& loop, Listener listener, Handler& handler, Limits limits = {});
+    // `streams`: what its connections speak over; null: plain TCP.
+    Server(core::Loop& loop, Listener listener, Handler& handler, Limits limits = {},
+           Streams* streams = nullptr);
     ~Server();  // connections are cut off
     Server(const Server&) = delete;
 
@@ -51,6 +54,7 @@ private:
     Listener listener_;
     Handler& handler_;
     const Limits limits_;
+    Streams* const streams_;
     core::Loop::WatchId watch_ = 0;
     core::Timer pause_;  // of accepting, where there are no descriptors left
     std::list<std::unique_ptr<Connection>> connections_;

@@ -139,6 +139,10 @@ TEST_F(ServeDoor, ElsewhereThanOnLoopbackItSaysWhatIsMissing) {
         {{"127.0.0.1:0", "--public-url", "mcp.example"}, "--public-url: \"mcp.example\" is no URL"},
         {{"127.0.0.1:0", "--allow-host", "http://a"}, "--allow-host: \"http://a\" is no host"},
         {{"127.0.0.1:0", "--auth", "maybe"}, "--auth"},
+        {{"127.0.0.1:0", "--tls-cert", "none.pem"}, "requires --tls-key"},
+        {{"127.0.0.1:0", "--tls-cert", "none.pem", "--tls-key", "none.pem"},
+         "TLS: the certificate \"none.pem\" cannot be read: No such file or directory"},
+        {{"unix:x.sock", "--tls-cert", "none.pem", "--tls-key", "none.pem"}, "has no TLS"},
     };
     for (auto [words, told] : cases) {
         words.insert(words.begin(), {"serve", "--http"});
