@@ -83,8 +83,8 @@ patchbay_status HttpTransport::send(const patchbay_message& message, sdk::Body b
 }
 
 bool HttpTransport::crowded() {
-    crowded_ = engine_.crowded() || held_.size() > net::Engine::kQueued ||
-               held_bytes_ > net::Engine::kQueuedBytes || crowded_;
+    crowded_ = engine_.crowded() || held_.size() > net::Admission::kQueued ||
+               held_bytes_ > net::Admission::kQueuedBytes || crowded_;
     return crowded_;
 }
 

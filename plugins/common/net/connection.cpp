@@ -72,11 +72,6 @@ std::optional<Head> Connection::take_head(std::string_view& piece) {
     return head;
 }
 
-void Connection::take_body(std::string_view& piece, std::string& into, std::size_t most,
-                           std::size_t enough) {
-    piece.remove_prefix(decoder_->feed(piece, into, most, enough));
-}
-
 // ---- what comes after it
 
 bool Connection::reusable() const {

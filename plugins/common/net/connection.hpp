@@ -47,16 +47,8 @@ public:
     // A byte of the answer has come; and all of its head.
     bool head_begun() const { return parser_.begun(); }
     bool answer_begun() const { return decoder_.has_value(); }
-    // Throws when the head makes the body one that cannot be read.
-    void check_body() const { decoder_->check(); }
-    // Appends what the piece holds of the body, as BodyDecoder::feed(); what it takes goes off its
-    // front.
-    void take_body(std::string_view& piece, std::string& into, std::size_t most,
-                   std::size_t enough = SIZE_MAX);
-    // The connection ended, and the body with it.
-    void end_body() { decoder_->finish(); }
-    // As BodyDecoder::torn().
-    bool torn() { return decoder_->torn(); }
+    // Once the head is there: what makes a body of what comes behind it.
+    BodyDecoder& body() { return *decoder_; }
     // The answer is complete.
     bool answered() const { return decoder_ && decoder_->over(); }
 

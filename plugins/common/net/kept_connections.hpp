@@ -20,17 +20,17 @@
 
 namespace patchbay::net {
 
-class Engine;
+class Answers;
 class Task;
 
 using Clock = std::chrono::steady_clock;
 
 // A connection and its watch, which lasts as long as it.
 struct Line {
-    Line(Engine& its_engine, Dialed dialed, const Url& url)
-        : engine(its_engine), connection(std::move(dialed), url) {}
+    Line(Answers& its_answers, Dialed dialed, const Url& url)
+        : answers(its_answers), connection(std::move(dialed), url) {}
 
-    Engine& engine;
+    Answers& answers;  // which hear of what comes on it
     Connection connection;
     Task* task = nullptr;  // whose exchange is on it; null: idle
     patchbay_op watch = 0;

@@ -161,8 +161,8 @@ TEST_F(KeptConnection, SixtyFourAreKeptAndTheOneUsedLongestAgoMakesRoom) {
         const Turn turn(*core_);
         engine_->pause();
     }
-    for (std::size_t i = 0; i < Engine::kConnections; ++i) begin(start(one.url()));
-    ASSERT_TRUE(until([&] { return one.count("GET") == Engine::kConnections; }));
+    for (std::size_t i = 0; i < Admission::kConnections; ++i) begin(start(one.url()));
+    ASSERT_TRUE(until([&] { return one.count("GET") == Admission::kConnections; }));
     {
         const Turn turn(*core_);
         engine_->resume();
@@ -174,7 +174,7 @@ TEST_F(KeptConnection, SixtyFourAreKeptAndTheOneUsedLongestAgoMakesRoom) {
     }
     EXPECT_TRUE(until([&] { return one.closed() == 1; }));
     EXPECT_FALSE(ran(one.url())->trouble);
-    EXPECT_EQ(one.connections(), static_cast<int>(Engine::kConnections));
+    EXPECT_EQ(one.connections(), static_cast<int>(Admission::kConnections));
 }
 
 // ---- what is left over

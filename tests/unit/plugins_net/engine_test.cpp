@@ -319,10 +319,10 @@ TEST_F(EngineTest, OfABodyThatNobodyWants64KilobytesAreReadAndThenItIsLeft) {
 
 TEST_F(EngineTest, SixtyFourAreUnderWayAndTheNextWhenOneOfThemEnds) {
     ScriptedHttp server([](const auto&) -> ScriptedHttp::Answer { return {}; });
-    for (std::size_t i = 0; i < Engine::kConnections + 2; ++i) begin(start(server.url()));
-    ASSERT_TRUE(until([&] { return server.count("GET") == Engine::kConnections; }));
+    for (std::size_t i = 0; i < Admission::kConnections + 2; ++i) begin(start(server.url()));
+    ASSERT_TRUE(until([&] { return server.count("GET") == Admission::kConnections; }));
     tasks_[0]->blow();
-    ASSERT_TRUE(until([&] { return server.count("GET") == Engine::kConnections + 1; }));
+    ASSERT_TRUE(until([&] { return server.count("GET") == Admission::kConnections + 1; }));
     EXPECT_EQ(tasks_[0]->ended, 1);
     EXPECT_EQ(tasks_[0]->trouble->code, PATCHBAY_E_CANCELLED);
     EXPECT_EQ(server.connections(), 65);
@@ -333,11 +333,11 @@ TEST_F(EngineTest, SaysThatAThousandWaitAndWhenHalfOfThemAreGone) {
     ScriptedHttp server([](const auto&) -> ScriptedHttp::Answer { return {}; });
     const Turn turn(*core_);
     const auto more = [&] { engine_->start(start(server.url())); };
-    for (std::size_t i = 0; i < Engine::kConnections + Engine::kQueued; ++i) more();
+    for (std::size_t i = 0; i < Admission::kConnections + Admission::kQueued; ++i) more();
     EXPECT_FALSE(engine_->crowded());
     more();
     EXPECT_TRUE(engine_->crowded());
-    auto next = Engine::kConnections;
+    auto next = Admission::kConnections;
     const auto blow = [&](std::size_t count) {
         for (; count > 0; --count) tasks_[next++]->blow();
     };
@@ -356,24 +356,24 @@ TEST_F(EngineTest, SaysThatAThousandWaitAndWhenHalfOfThemAreGone) {
 
 TEST_F(EngineTest, SaysThatTooManyBytesWaitAndWhenHalfOfThemAreGone) {
     ScriptedHttp server([](const auto&) -> ScriptedHttp::Answer { return {}; });
-    const std::string half(Engine::kQueuedBytes / 2, 'x');
+    const std::string half(Admission::kQueuedBytes / 2, 'x');
     const Turn turn(*core_);
     const auto more = [&](std::string_view body) {
         const auto task = start(server.url());
         task->request.body = body;
         engine_->start(task);
     };
-    for (std::size_t i = 0; i < Engine::kConnections; ++i) more({});
+    for (std::size_t i = 0; i < Admission::kConnections; ++i) more({});
     more(half);
     more("x");
     more(std::string_view(half).substr(1));
     EXPECT_FALSE(engine_->crowded());
     more("x");
     EXPECT_TRUE(engine_->crowded());
-    tasks_[Engine::kConnections]->blow();
+    tasks_[Admission::kConnections]->blow();
     more({});
     EXPECT_EQ(rooms_, 0) << "one byte more than half of them";
-    tasks_[Engine::kConnections + 1]->blow();
+    tasks_[Admission::kConnections + 1]->blow();
     more({});
     EXPECT_EQ(rooms_, 1);
     EXPECT_FALSE(engine_->crowded());

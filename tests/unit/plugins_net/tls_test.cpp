@@ -62,7 +62,7 @@ protected:
             auto piece = connection.receive(buffer);
             if (!piece) continue;
             if (!head) head = connection.take_head(*piece).has_value();
-            if (head) connection.take_body(*piece, answer, SIZE_MAX);
+            if (head) connection.body().feed(*piece, answer, SIZE_MAX);
         }
         EXPECT_EQ(connection.unsent(), 0u);
         EXPECT_TRUE(connection.sent());
