@@ -12,6 +12,7 @@
 #include "connection/status.hpp"
 #include "core/limits.hpp"
 #include "core/loop.hpp"
+#include "core/observer.hpp"
 #include "plugin/authenticator.hpp"
 #include "plugin/channel.hpp"
 #include "protocol/handshake.hpp"
@@ -122,6 +123,7 @@ struct Context {
     StartQueue* remote_starts = nullptr;
     // Where servers' lists are published; null: nobody reads them.
     catalogue::Catalogue* catalogue = nullptr;
+    core::Observer* observer = nullptr;  // null: nobody counts
 };
 
 }  // namespace patchbay::connection

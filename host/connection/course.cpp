@@ -49,7 +49,10 @@ void Course::closed() {
 void Course::pass(const Event& event) {
     const auto before = supervisor_.shown();
     event(supervisor_);
-    if (supervisor_.shown() != before) context_.events.on_state(name_.id(), supervisor_.shown());
+    if (supervisor_.shown() == before) return;
+    context_.events.on_state(name_.id(), supervisor_.shown());
+    if (context_.observer)
+        context_.observer->on_server_state(name_.id(), name_of(supervisor_.shown()));
 }
 
 void Course::ready() {
@@ -71,6 +74,7 @@ void Course::fail(const Error& told, const Event& event) {
 void Course::was_ready() {
     supervisor_.was_ready();
     ++shown_.restarts;
+    if (context_.observer) context_.observer->on_server_restart(name_.id());
 }
 
 std::optional<std::chrono::milliseconds> Course::pause() {

@@ -267,6 +267,7 @@ void Connection::refuse(unsigned status, std::string_view why) {
 }
 
 std::string Connection::head(unsigned status, const Headers& headers) {
+    if (server_.observer_) server_.observer_->on_http_answer(status);
     std::string head = "HTTP/1.1 " + std::to_string(status) + " ";
     head.append(reason_of(status)).append("\r\n");
     for (const auto& [name, value] : headers)

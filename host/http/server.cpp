@@ -35,12 +35,13 @@ std::string number_of(const sockaddr_storage& peer) {
 }  // namespace
 
 Server::Server(core::Loop& loop, Listener listener, Handler& handler, Limits limits,
-               Streams* streams)
+               Streams* streams, core::Observer* observer)
     : loop_(loop),
       listener_(std::move(listener)),
       handler_(handler),
       limits_(limits),
       streams_(streams),
+      observer_(observer),
       pause_(loop) {
     const auto watch =
         loop_.watch(listener_.fd(), core::Loop::kReadable, [this](unsigned) { accept(); });

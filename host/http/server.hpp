@@ -1,6 +1,6 @@
 // An HTTP/1.1 server on the host's loop: its connections, and what they may cost.
 //
-// Owns:    the listener and its connections. Borrows the loop and the handler.
+// Owns:    the listener and its connections. Borrows the loop, the handler and the observer.
 // Threads: [loop].
 // Errors:  what is no HTTP is answered with a 4xx or 5xx, and the connection closed.
 // Limits:  Limits; a client that takes nothing of its answer for `write` is cut off.
@@ -9,6 +9,7 @@
 
 #include "core/lifetime.hpp"
 #include "core/loop.hpp"
+#include "core/observer.hpp"
 #include "core/timer.hpp"
 #include "http/address.hpp"
 #include "http/exchange.hpp"
@@ -33,9 +34,9 @@ struct Limits {
 
 class Server {
 public:
-    // `streams`: what its connections speak over; null: plain TCP.
+    // `streams`: what its connections speak over; null: plain TCP. `observer`: null where nobody counts.
     Server(core::Loop& loop, Listener listener, Handler& handler, Limits limits = {},
-           Streams* streams = nullptr);
+           Streams* streams = nullptr, core::Observer* observer = nullptr);
     ~Server();  // connections are cut off
     Server(const Server&) = delete;
 
@@ -55,6 +56,7 @@ private:
     Handler& handler_;
     const Limits limits_;
     Streams* const streams_;
+    core::Observer* const observer_;
     core::Loop::WatchId watch_ = 0;
     core::Timer pause_;  // of accepting, where there are no descriptors left
     std::list<std::unique_ptr<Connection>> connections_;

@@ -19,17 +19,37 @@ Error too_late(const connection::ConnectionPool& pool, connection::CallerNumber 
     return {ErrorCode::Timeout, "no answer within " + limit};
 }
 
-CallId Flights::begin(connection::CallerNumber caller, ReplyHandler handler) {
+CallId Flights::begin(const connection::Caller& caller, std::string_view method,
+                      std::string_view name, std::string_view server, ReplyHandler handler) {
     const CallId id = ++last_id_;
     auto& flight = flights_[id];
-    flight.caller = caller;
+    flight.caller = caller.number();
     flight.handler = std::move(handler);
+    flight.record = recorder_.begin(caller, method, name, server);
     return id;
+}
+
+void Flights::identify(CallId id, const std::string& public_name, const std::string& server,
+                       const std::string& tool) {
+    if (!recorder_.wanted()) return;
+    const auto found = flights_.find(id);
+    if (found == flights_.end() || !found->second.record) return;
+    auto& record = *found->second.record;
+    record.name = public_name;
+    record.server = server;
+    record.tool = tool;
 }
 
 connection::CallerNumber Flights::caller_of(CallId id) const {
     const auto found = flights_.find(id);
     return found == flights_.end() ? 0 : found->second.caller;
+}
+
+std::map<std::string, std::size_t> Flights::at_servers() const {
+    std::map<std::string, std::size_t> counts;
+    for (const auto& [id, flight] : flights_)
+        if (flight.connection) ++counts[flight.connection->spec().id()];
+    return counts;
 }
 
 void Flights::bound(CallId id, std::chrono::milliseconds most, Error error) {
@@ -110,6 +130,8 @@ void Flights::send(CallId id, connection::Caller& caller, connection::Connection
     release(flight);  // it counts at the connection now
     // The connection goes on counting, and tells the server when it gives up.
     stop_timer(flight);
+    if (flight.record)
+        flight.record->bytes_to_server = request.params.members.size() + request.params.meta.size();
     flight.request = target.request(caller, std::move(request), end_with_reply(id));
 }
 
@@ -126,7 +148,9 @@ void Flights::end(CallId id, Result<Reply> outcome) {
     release(found->second);
     // Off the books first: the handler may come back with another call.
     auto handler = std::move(found->second.handler);
+    const auto record = std::move(found->second.record);
     flights_.erase(found);
+    if (record) recorder_.end(*record, outcome);
     handler(std::move(outcome));
 }
 
@@ -155,6 +179,7 @@ void Flights::drop_all_of(connection::CallerNumber caller) {
         if (dropped.empty()) continue;
         stop_timer(dropped.mapped());
         release(dropped.mapped());
+        if (const auto& record = dropped.mapped().record) recorder_.drop(*record);
     }
 }
 
@@ -164,7 +189,10 @@ void Flights::end_all(const Error& error) {
     std::vector<CallId> ids;
     for (const auto& [id, flight] : flights_) ids.push_back(id);
     for (const auto id : ids)
-        if (auto ended = flights_.extract(id)) ended.mapped().handler(error);
+        if (auto ended = flights_.extract(id)) {
+            if (const auto& record = ended.mapped().record) recorder_.end(*record, error);
+            ended.mapped().handler(error);
+        }
 }
 
 }  // namespace patchbay::router

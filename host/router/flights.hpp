@@ -8,6 +8,7 @@
 #pragma once
 
 #include "connection/connection_pool.hpp"
+#include "router/record.hpp"
 #include "router/router.hpp"
 
 #include <chrono>
@@ -26,13 +27,23 @@ Error too_late(const connection::ConnectionPool& pool, connection::CallerNumber 
 
 class Flights {
 public:
-    explicit Flights(connection::ConnectionPool& pool) : pool_(pool) {}
+    // `observer`: null where nobody counts.
+    Flights(connection::ConnectionPool& pool, core::Observer* observer)
+        : pool_(pool), recorder_(pool.loop(), observer) {}
     ~Flights() { *alive_ = false; }
     Flights(const Flights&) = delete;
 
-    CallId begin(connection::CallerNumber caller, connection::ReplyHandler handler);
+    // `name`: of a tool, public; `server`: its id, where it is known.
+    CallId begin(const connection::Caller& caller, std::string_view method, std::string_view name,
+                 std::string_view server, connection::ReplyHandler handler);
+    // It is about that tool of that server.
+    void identify(CallId id, const std::string& public_name, const std::string& server,
+                  const std::string& tool);
     // Who asked; 0: it has ended.
     connection::CallerNumber caller_of(CallId id) const;
+    std::size_t size() const { return flights_.size(); }
+    // How many each server has, by id; those that wait for one to start are at none.
+    std::map<std::string, std::size_t> at_servers() const;
 
     // It waits for one of `servers` from now on, but not for ever; 0: it does.
     void bound(CallId id, core::Clock::time_point begun, std::chrono::milliseconds timeout,
@@ -75,6 +86,7 @@ private:
         std::shared_ptr<void> kept;     // what is asked, while `waits_for` starts
         std::string waits_for;
         std::size_t bytes = 0;
+        std::unique_ptr<Record> record;  // null: nobody wants to know
     };
     // Of flights without a connection.
     struct Load {
@@ -88,6 +100,7 @@ private:
     void end(CallId id, Result<connection::Reply> outcome);
 
     connection::ConnectionPool& pool_;
+    const Recorder recorder_;
     std::unordered_map<CallId, Flight> flights_;
     using Waiting = std::pair<connection::CallerNumber, std::string>;  // and the server
     std::map<Waiting, Load> waiting_;                                  // where any do

@@ -84,12 +84,12 @@ struct Router::Impl final : connection::CallersWatcher {
     using Entry = ToolIndex::Entry;
 
     Impl(connection::Callers& all, connection::ConnectionPool& leases, const policy::Policy& rules,
-         const catalogue::Catalogue& catalogue)
+         const catalogue::Catalogue& catalogue, core::Observer* observer)
         : callers(all),
           pool(leases),
           policy(rules),
           finder(leases, rules, catalogue),
-          flights(leases) {
+          flights(leases, observer) {
         callers.watch_first(*this);
     }
     ~Impl() { callers.unwatch(*this); }
@@ -179,6 +179,7 @@ struct Router::Impl final : connection::CallersWatcher {
 
     // Judged here, by the rules that hold when it is sent.
     void send_call(CallId id, Caller& caller, const Entry& entry, Connection& owner, Call& call) {
+        flights.identify(id, entry.public_name, entry.server, entry.tool->name);
         const auto question = finder.question_about(entry, caller.principal().trust);
         const auto verdict = policy.judge(question);
         if (verdict.decision == policy::Decision::Allow)
@@ -427,8 +428,9 @@ struct Router::Impl final : connection::CallersWatcher {
 };
 
 Router::Router(connection::Callers& callers, connection::ConnectionPool& pool,
-               const policy::Policy& policy, const catalogue::Catalogue& catalogue)
-    : impl_(std::make_unique<Impl>(callers, pool, policy, catalogue)) {}
+               const policy::Policy& policy, const catalogue::Catalogue& catalogue,
+               core::Observer* observer)
+    : impl_(std::make_unique<Impl>(callers, pool, policy, catalogue, observer)) {}
 
 Router::~Router() {
     *impl_->alive = false;
@@ -437,8 +439,9 @@ Router::~Router() {
 
 CallId Router::call(Caller& caller, Call call, ReplyHandler handler) {
     if (!call.begun) call.begun = impl_->pool.loop().now();
-    const CallId id = impl_->flights.begin(caller.number(), std::move(handler));
+    const CallId id = impl_->flights.begin(caller, "tools/call", call.name, {}, std::move(handler));
     const auto* known = impl_->finder.index().find(call.name);
+    if (known) impl_->flights.identify(id, known->public_name, known->server, known->tool->name);
     if (auto* owner = Impl::up(known, caller)) {
         impl_->send_call(id, caller, *known, *owner, call);
         return id;
@@ -475,7 +478,7 @@ CallId Router::request(Caller& caller, ServerRequest request, ReplyHandler handl
     if (request.method == "tools/list")
         handler =
             impl_->without_hidden(request.server, caller.principal().trust, std::move(handler));
-    const CallId id = flights.begin(caller.number(), std::move(handler));
+    const CallId id = flights.begin(caller, request.method, {}, request.server, std::move(handler));
     // A server that trims what it reads, or stops at a NUL, would know it as a method that nobody judged.
     if (!is_method(request.method)) {
         flights.end_soon(
@@ -525,6 +528,14 @@ std::vector<ListedTool> Router::tools(const Caller& caller) {
 
 const protocol::Tool* Router::known_tool(const Caller& caller, const std::string& public_name) {
     return impl_->finder.known(public_name, caller.principal().trust);
+}
+
+std::size_t Router::in_flight() const {
+    return impl_->flights.size();
+}
+
+std::map<std::string, std::size_t> Router::in_flight_by_server() const {
+    return impl_->flights.at_servers();
 }
 
 std::map<std::string, std::size_t> Router::tool_counts() {

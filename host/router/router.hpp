@@ -1,7 +1,7 @@
 // The one way in: every call, list, read and complete, from wherever it comes, goes through here,
 // is judged by one policy and ends in one connection.
 //
-// Owns:    the index of public names. Borrows callers, pool, policy and catalogue, which must
+// Owns:    the index of public names. Borrows callers, pool, policy, catalogue and observer, which must
 //          outlive it. The rules are read when a call is sent, so other ones count from the next call on.
 // Threads: [loop]. Handlers are called exactly once, never from inside the call itself; those of a
 //          caller that goes are dropped uncalled, and what it has asked is cancelled.
@@ -12,6 +12,7 @@
 #include "catalogue/catalogue.hpp"
 #include "connection/caller.hpp"
 #include "connection/connection_pool.hpp"
+#include "core/observer.hpp"
 #include "policy/policy.hpp"
 
 #include <cstddef>
@@ -63,7 +64,8 @@ using CallId = std::uint64_t;  // never 0
 class Router {
 public:
     Router(connection::Callers& callers, connection::ConnectionPool& pool,
-           const policy::Policy& policy, const catalogue::Catalogue& catalogue);
+           const policy::Policy& policy, const catalogue::Catalogue& catalogue,
+           core::Observer* observer = nullptr);
     ~Router();
 
     // Connects what it needs to first, and asks the caller where a rule wants its approval. What is
@@ -72,6 +74,9 @@ public:
     CallId request(connection::Caller& caller, ServerRequest request,
                    connection::ReplyHandler handler);
     void cancel(CallId id, const std::string& reason = "");
+    // How much was asked and has not ended.
+    std::size_t in_flight() const;
+    std::map<std::string, std::size_t> in_flight_by_server() const;  // of those that have any
 
     // All pages of a list method ("resources/list", "prompts/list", ...) as one array, connected
     // first. Stops at a repeated cursor with a Protocol error, over core::Limits pages_per_list,

@@ -74,7 +74,7 @@ protected:
     Server& server() {
         if (!server_)
             server_.emplace(loop, *Listener::open(*parse_address("127.0.0.1:0")),
-                            static_cast<Handler&>(*this), limits);
+                            static_cast<Handler&>(*this), limits, nullptr, observer);
         return *server_;
     }
     Peer& peer() {
@@ -105,6 +105,7 @@ protected:
     core::Loop loop;
     Limits limits;
     bool answers = true;
+    core::Observer* observer = nullptr;
     std::vector<Request> requests;
     std::vector<std::shared_ptr<Exchange>> exchanges;
     std::optional<Server> server_;
@@ -127,6 +128,22 @@ TEST_F(HttpServer, AnswersOneRequestAfterTheOtherOnOneConnection) {
     EXPECT_EQ(requests[1].target, "/x");
     EXPECT_EQ(requests[2].target, "/y");
     EXPECT_FALSE(peer().ended());
+}
+
+struct Statuses final : core::Observer {
+    void on_request_ended(const core::EndedRequest&) override {}
+    void on_server_state(std::string_view, std::string_view) override {}
+    void on_server_restart(std::string_view) override {}
+    void on_http_answer(unsigned status) override { statuses.push_back(status); }
+    std::vector<unsigned> statuses;
+};
+
+TEST_F(HttpServer, TellsWhoCountsWhichStatusEachRequestWasAnsweredWith) {
+    Statuses counted;
+    observer = &counted;
+    peer().send("GET /x HTTP/1.1\r\nHost: a\r\n\r\nGET /y HTTP/1.1\r\n\r\n");
+    hear("one Host");
+    EXPECT_THAT(counted.statuses, ::testing::ElementsAre(200u, 400u));
 }
 
 TEST_F(HttpServer, ReadsWhatComesInAnyPieces) {

@@ -50,10 +50,11 @@ protected:
             terms.long_lived = false;
             auto parts = context(loop, transports, std::move(terms));
             parts.catalogue = &catalogue.emplace();
+            parts.observer = observer;
             connections.emplace(std::move(parts));
             connections->apply(specs);
             set_rules();
-            router_.emplace(callers, *connections, *policy, *catalogue);
+            router_.emplace(callers, *connections, *policy, *catalogue, observer);
         }
         return *router_;
     }
@@ -142,6 +143,7 @@ protected:
     std::optional<policy::Policy> policy;
     std::optional<catalogue::Catalogue> catalogue;
     std::optional<connection::ConnectionPool> connections;
+    core::Observer* observer = nullptr;
     std::optional<Router> router_;
 };
 
