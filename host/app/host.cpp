@@ -124,9 +124,10 @@ struct Host::Impl final : connection::ServerEvents {
                                                 .transports = *transports,
                                                 .credentials = server_auth,
                                                 .terms = std::move(terms),
-                                                .catalogue = &catalogue});
+                                                .catalogue = &catalogue,
+                                                .observer = options.observer});
         connections->apply(registry::specs_of(config));
-        router.emplace(callers, *connections, *policy, catalogue);
+        router.emplace(callers, *connections, *policy, catalogue, options.observer);
         servers.emplace(config, *connections, *router);
     }
 

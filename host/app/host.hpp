@@ -10,6 +10,7 @@
 #include "config/load.hpp"
 #include "connection/connection_pool.hpp"
 #include "core/loop.hpp"
+#include "core/observer.hpp"
 #include "plugin/loading/catalogue.hpp"
 #include "registry/plan.hpp"
 #include "router/router.hpp"
@@ -33,6 +34,7 @@ struct HostOptions {
     bool quiet = false;                    // logs errors only, whatever the configuration says
     std::shared_ptr<auth::Person> person;  // who may be asked to sign in; null: nobody
     plugin::MapLibrary map_library;        // empty: from the disk
+    core::Observer* observer = nullptr;    // outlives the host; null: nobody counts
 };
 
 // $XDG_STATE_HOME/patchbay, default ~/.local/state/patchbay

@@ -106,7 +106,8 @@ std::string url_of(const http::Address& address, bool tls) {
 
 }  // namespace
 
-int serve_http(Session& session, const gateway::View& view, const HttpTerms& terms) {
+int serve_http(Session& session, const gateway::View& view, const HttpTerms& terms,
+               MetricsListener* metrics) {
     const auto plan = plan_of(terms);
     if (!plan) return session.report(plan.error());
     auto& host = session.host();
@@ -133,7 +134,12 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
                                                PATCHBAY_VERSION, *records},
                     std::move(*key), gateway::Door(listener->address(), plan->names),
                     entrance.admission());
-    http::Server server(host.loop(), std::move(*listener), *gateway, {}, tls.get());
+    http::Server server(host.loop(), std::move(*listener), *gateway, {}, tls.get(),
+                        metrics ? &metrics->observer() : nullptr);
+    if (metrics)
+        metrics->use_load([&gateway] {
+            return MetricsListener::Load{gateway->sessions(), gateway->streams()};
+        });
     print_line(url_of(server.address(), plan->tls));
     std::fflush(stdout);  // somebody waits for it
     bool ending = false;
@@ -142,6 +148,7 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
     server.stop();
     host.run_until([&] { return server.written(); }, core::Clock::now() + kLastWords);
     session.close();
+    if (metrics) metrics->use_load([] { return MetricsListener::Load(); });
     return kInterrupted;
 }
 

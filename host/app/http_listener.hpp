@@ -6,6 +6,7 @@
 // Limits:  http::Limits, gateway::HttpGateway, gateway::FailedAttempts.
 #pragma once
 
+#include "app/metrics_listener.hpp"
 #include "app/session.hpp"
 #include "gateway/view.hpp"
 #include "http/tls.hpp"
@@ -24,7 +25,8 @@ struct HttpTerms {
     bool allow_plain = false;        // beyond this machine without TLS
 };
 
-// Until a signal comes; returns the exit code.
-int serve_http(Session& session, const gateway::View& view, const HttpTerms& terms);
+// Until a signal comes; returns the exit code. `metrics`: null where nobody counts.
+int serve_http(Session& session, const gateway::View& view, const HttpTerms& terms,
+               MetricsListener* metrics);
 
 }  // namespace patchbay::app

@@ -66,8 +66,8 @@ auth::Person::Presence whoever_is_there() {
 }
 
 std::unique_ptr<Session> Session::open(const GlobalOptions& global, Life life,
-                                       auth::Person::Presence presence) {
-    std::unique_ptr<Session> session(new Session(global, life, presence));
+                                       auth::Person::Presence presence, core::Observer* observer) {
+    std::unique_ptr<Session> session(new Session(global, life, presence, observer));
     const auto& config = session->host().config();
     if (!config.stop.empty() && (life != Life::Offline || !config.deny_all)) {
         report_stop(config, global);
@@ -77,11 +77,13 @@ std::unique_ptr<Session> Session::open(const GlobalOptions& global, Life life,
     return session;
 }
 
-Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence presence)
+Session::Session(const GlobalOptions& global, Life life, auth::Person::Presence presence,
+                 core::Observer* observer)
     : global_(global), watchdog_(config::PluginSettings().hang_limit) {
     auto options = host_options(global);
     options.long_lived = life == Life::Long;
     options.more_callers = false;
+    options.observer = observer;
     auto asker = std::make_shared<TerminalAsker>(presence == auth::Person::Presence::NoBrowser);
     options.person = std::make_shared<TerminalPerson>(asker, presence);
     const auto ask = [asker](const std::string& server, const boost::json::object& params,
@@ -121,6 +123,7 @@ int Session::report(const Error& error) const {
 // whoever waits for us does not wait for its whole grace. The others keep theirs. What was said
 // leaves before.
 void Session::close() {
+    closing_ = true;
     static_cast<void>(stdout_error());
     const auto now = core::Clock::now(), deadline = now + kCloseLimit;
     watchdog_.set_due(timed_out_ ? now : deadline);

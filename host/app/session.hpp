@@ -26,12 +26,16 @@ public:
     // Offline: asks no server, and goes on where an enterprise file denies them all.
     enum class Life { OneShot, Long, Offline };
     // Null when the configuration lets no verb go on: why was told, and the verb ends with
-    // kConfigError. `presence`: who may be asked to sign in to a server.
+    // kConfigError. `presence`: who may be asked to sign in to a server. `observer`: as HostOptions
+    // has it.
     static std::unique_ptr<Session> open(
         const GlobalOptions& global, Life life,
-        auth::Person::Presence presence = auth::Person::Presence::Nobody);
+        auth::Person::Presence presence = auth::Person::Presence::Nobody,
+        core::Observer* observer = nullptr);
     ~Session();    // closes the servers, at most kCloseLimit
     void close();  // the same, before our end; what is in flight is answered meanwhile
+    // It was interrupted, or its servers are being closed.
+    bool is_closing() const { return closing_ || was_interrupted(); }
 
     Host& host() const { return *host_; }
     // Who asks: the person at the command line, or the batch.
@@ -97,7 +101,8 @@ public:
     int report_no_server(const std::string& server) const;
 
 private:
-    Session(const GlobalOptions& global, Life life, auth::Person::Presence presence);
+    Session(const GlobalOptions& global, Life life, auth::Person::Presence presence,
+            core::Observer* observer);
     void start();
     // Those of `servers`, all when empty, of which nothing is known yet.
     std::vector<std::string> silent_of(const std::vector<std::string>& servers) const;
@@ -112,6 +117,7 @@ private:
     std::unique_ptr<LocalCaller> caller_;
     core::Loop::WatchId signal_watch_ = 0;
     int interrupts_ = 0;
+    bool closing_ = false;
     mutable bool timed_out_ = false;  // so it was reported
     std::function<void()> interrupted_;
     std::set<std::string> told_;                  // diagnostics

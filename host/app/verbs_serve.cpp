@@ -1,4 +1,6 @@
 #include "app/http_listener.hpp"
+#include "app/metrics_listener.hpp"
+#include "app/output.hpp"
 #include "app/session.hpp"
 #include "app/stdio_listener.hpp"
 #include "app/verb.hpp"
@@ -10,17 +12,32 @@ namespace patchbay::app {
 namespace {
 
 struct Wanted {
-    std::string only;
+    std::string only, metrics;
     HttpTerms http;
 };
 
 int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
-    const auto session = Session::open(global, Session::Life::Long);
+    metrics::Metrics counted;
+    std::optional<http::Listener> watched_at;
+    if (!wanted.metrics.empty()) {
+        auto opened = MetricsListener::open(wanted.metrics);
+        if (!opened) return report(opened.error(), global);
+        watched_at.emplace(std::move(*opened));
+    }
+    const auto session = Session::open(global, Session::Life::Long, auth::Person::Presence::Nobody,
+                                       watched_at ? &counted : nullptr);
     if (!session) return kConfigError;
     session->tell_troubles();
+    std::optional<MetricsListener> metrics;
+    if (watched_at) {
+        metrics.emplace(*session, counted, std::move(*watched_at));
+        say("metrics: " + metrics->address().url() +
+            (metrics->address().path.empty() ? "/metrics" : ""));
+    }
     const auto& only = wanted.only;
     if (!only.empty() && !session->servers().has(only)) return session->report_no_server(only);
-    if (!wanted.http.address.empty()) return serve_http(*session, {only}, wanted.http);
+    if (!wanted.http.address.empty())
+        return serve_http(*session, {only}, wanted.http, metrics ? &*metrics : nullptr);
     return StdioListener(*session, {only}).run();
 }
 
@@ -77,6 +94,10 @@ void add_serve_verb(CLI::App& app, Choice& choice) {
         "Serve over HTTP, at 127.0.0.1:PORT, [::1]:PORT or unix:PATH (port 0: any; the URL is "
         "printed), until a signal comes; at any other address with tokens and TLS alone");
     add_door_options(serve, wanted->http);
+    serve.add_option(
+        "--metrics", wanted->metrics,
+        "Beside it, at another address of this machine: /metrics, what Prometheus reads, and "
+        "/healthz, 200 while it serves");
     serve.add_option("--only", wanted->only,
                      "This server alone (its ID), with the names that it has itself: a bridge "
                      "between transports and protocol eras");

@@ -35,7 +35,8 @@ std::unique_ptr<Record> Recorder::begin(const connection::Caller& caller, std::s
 void Recorder::end(const Record& record, const Result<connection::Reply>& outcome) const {
     if (!outcome) return tell(record, name_of(outcome.error().code), 0, 0);
     const auto bytes = outcome->result.size() + outcome->error.size();
-    if (outcome->error.empty()) return tell(record, outcome->is_error ? "is_error" : "ok", bytes, 0);
+    if (outcome->error.empty())
+        return tell(record, outcome->is_error ? "is_error" : "ok", bytes, 0);
     const bool logged = core::log::enabled(core::log::Level::Debug);
     const auto error = logged ? protocol::parse_rpc_error(outcome->error)
                               : Result<protocol::RpcError>(protocol::RpcError());

@@ -4,6 +4,7 @@
 #include "protocol/compose.hpp"
 #include "protocol/envelope.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -247,6 +248,12 @@ std::optional<core::Clock::time_point> HttpClient::idle_since() const {
         if (route != 0 || stream.exchange) return {};
     if (!session_.idle()) return {};
     return used_;
+}
+
+std::size_t HttpClient::open_streams() const {
+    return static_cast<std::size_t>(
+        std::count_if(streams_.begin(), streams_.end(),
+                      [](const auto& each) { return each.second.begun && each.second.exchange; }));
 }
 
 void HttpClient::end(std::string_view why) {

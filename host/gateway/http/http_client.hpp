@@ -65,6 +65,8 @@ public:
     const Guest& guest() const { return guest_; }
     // Each stream is ended, with a word where there is one to say.
     void end(std::string_view why);
+    // Streams of events that the client reads.
+    std::size_t open_streams() const;
 
 private:
     struct Stream {

@@ -229,6 +229,13 @@ void HttpGateway::dismiss(const std::string& principal_id) {
         });
 }
 
+std::size_t HttpGateway::streams() const {
+    std::size_t count = 0;
+    for (const auto* clients : {&sessions_, &modern_})
+        for (const auto& [key, client] : *clients) count += client->open_streams();
+    return count;
+}
+
 void HttpGateway::close() {
     closing_ = true;
     tick_.stop();

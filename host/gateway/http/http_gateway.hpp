@@ -39,6 +39,10 @@ public:
     // Every stream ends, each with a word.
     void close();
 
+    // Those of legacy clients; streams of events of all of them.
+    std::size_t sessions() const { return sessions_.size(); }
+    std::size_t streams() const;
+
 private:
     // What has come, and of whom.
     struct Visit {

@@ -1,7 +1,6 @@
 // What is told of requests that have ended, whatever became of them.
-#include "unit/router/fixture.hpp"
-
 #include "core/log.hpp"
+#include "unit/router/fixture.hpp"
 
 namespace patchbay::router {
 namespace {
@@ -18,9 +17,8 @@ struct Counts final : core::Observer {
         std::size_t sent, received;
     };
     void on_request_ended(const core::EndedRequest& told) override {
-        ended.push_back({std::string(told.method), std::string(told.server),
-                         std::string(told.tool), std::string(told.outcome), told.bytes_to_server,
-                         told.bytes_from_server});
+        ended.push_back({std::string(told.method), std::string(told.server), std::string(told.tool),
+                         std::string(told.outcome), told.bytes_to_server, told.bytes_from_server});
     }
     void on_server_state(std::string_view server, std::string_view state) override {
         states.push_back(std::string(server) + " " + std::string(state));
