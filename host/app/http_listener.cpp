@@ -97,11 +97,11 @@ private:
     std::optional<gateway::BearerAdmission> asked_;
 };
 
-std::string url_of(const http::Address& address, bool tls) {
+std::string url_of(const http::Address& address, bool tls, const char* path) {
     auto url = address.url();
     if (!address.path.empty()) return url;
     if (tls) url.insert(std::string_view("http").size(), "s");
-    return url + gateway::Everybody::kPath;
+    return url + path;
 }
 
 }  // namespace
@@ -130,17 +130,20 @@ int serve_http(Session& session, const gateway::View& view, const HttpTerms& ter
     auto listener = http::Listener::open(plan->address);
     if (!listener) return session.report(within("--http", listener.error()));
     allow_descriptors();
-    gateway.emplace(gateway::HttpClient::Parts{host.callers(), session.servers(), host.catalogue(),
-                                               PATCHBAY_VERSION, *records},
-                    std::move(*key), gateway::Door(listener->address(), plan->names),
-                    entrance.admission());
+    gateway.emplace(
+        gateway::HttpClient::Parts{host.callers(), session.servers(), host.catalogue(),
+                                   PATCHBAY_VERSION, *records},
+        std::move(*key), gateway::Door(listener->address(), plan->names), entrance.admission(),
+        terms.sse ? gateway::HttpGateway::Sse::With : gateway::HttpGateway::Sse::Without);
     http::Server server(host.loop(), std::move(*listener), *gateway, {}, tls.get(),
                         metrics ? &metrics->observer() : nullptr);
     if (metrics)
         metrics->use_load([&gateway] {
             return MetricsListener::Load{gateway->sessions(), gateway->streams()};
         });
-    print_line(url_of(server.address(), plan->tls));
+    print_line(url_of(server.address(), plan->tls, gateway::Everybody::kPath));
+    if (terms.sse && plan->address.path.empty())
+        print_line(url_of(server.address(), plan->tls, gateway::SseClients::kStream));
     std::fflush(stdout);  // somebody waits for it
     bool ending = false;
     session.wait([&] { return ending; }, [&] { ending = true; });

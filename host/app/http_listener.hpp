@@ -1,7 +1,8 @@
 // `patchbay serve --http`: an MCP server over HTTP, for the programs of this machine or, with tokens,
 // for others.
 //
-// Threads: [loop]. Prints the URL of its endpoint on stdout, once it listens.
+// Threads: [loop]. Prints the URL of its endpoint on stdout, once it listens, and
+//          below it that of the older transport, where that is wanted.
 // Errors:  reported; the exit code says which.
 // Limits:  http::Limits, gateway::HttpGateway, gateway::FailedAttempts.
 #pragma once
@@ -23,6 +24,7 @@ struct HttpTerms {
     std::vector<std::string> hosts;  // other names that clients call it by
     http::TlsFiles tls;              // both empty: none
     bool allow_plain = false;        // beyond this machine without TLS
+    bool sse = false;                // the older transport beside it
 };
 
 // Until a signal comes; returns the exit code. `metrics`: null where nobody counts.

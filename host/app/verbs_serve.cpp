@@ -93,6 +93,9 @@ void add_serve_verb(CLI::App& app, Choice& choice) {
         "--http", wanted->http.address,
         "Serve over HTTP, at 127.0.0.1:PORT, [::1]:PORT or unix:PATH (port 0: any; the URL is "
         "printed), until a signal comes; at any other address with tokens and TLS alone");
+    serve.add_flag("--sse", wanted->http.sse,
+                   "With --http: also the older transport, HTTP with SSE of 2024-11-05, at /sse "
+                   "(its URL is printed below the other)");
     add_door_options(serve, wanted->http);
     serve.add_option(
         "--metrics", wanted->metrics,

@@ -1,4 +1,5 @@
-// A client of the MCP project's own SDK before an MCP server over stdio or HTTP: does what an agent does,
+// A client of the MCP project's own SDK before an MCP server over stdio or HTTP
+// (v1 also HTTP with SSE, where the URL ends in /sse): does what an agent does,
 // and prints what came of it as one JSON object.
 //   node sdk.mjs v1|v2 NODE_MODULES URL|COMMAND [ARGS ...]
 import { createRequire } from 'node:module';
@@ -23,12 +24,14 @@ async function connect() {
     const { Client } = await load('@modelcontextprotocol/sdk/client/index.js');
     const { StdioClientTransport } = await load('@modelcontextprotocol/sdk/client/stdio.js');
     const { StreamableHTTPClientTransport } = await load('@modelcontextprotocol/sdk/client/streamableHttp.js');
+    const { SSEClientTransport } = await load('@modelcontextprotocol/sdk/client/sse.js');
     const types = await load('@modelcontextprotocol/sdk/types.js');
     const client = new Client({ name: 'sdk', version: '1' }, { capabilities });
     client.setRequestHandler(types.ElicitRequestSchema, answers['elicitation/create']);
     client.setRequestHandler(types.CreateMessageRequestSchema, answers['sampling/createMessage']);
     client.setRequestHandler(types.ListRootsRequestSchema, answers['roots/list']);
-    await client.connect(url ? new StreamableHTTPClientTransport(url) : new StdioClientTransport(options));
+    const Http = url?.pathname.endsWith('/sse') ? SSEClientTransport : StreamableHTTPClientTransport;
+    await client.connect(url ? new Http(url) : new StdioClientTransport(options));
     return { client, call: (params, onprogress) => client.callTool(params, undefined, { onprogress }) };
   }
   const dist = pathToFileURL(modules + '/@modelcontextprotocol/client/dist/').href;
@@ -44,7 +47,12 @@ const { client, call } = await connect();
 const tool = (name, args = {}) => ({ name: 'mcp__every__' + name, arguments: args });
 const seen = { server: client.getServerVersion().name, progress: 0 };
 seen.version = client.getNegotiatedProtocolVersion?.() ?? 'legacy';
-seen.tools = (await client.listTools()).tools.map((each) => each.name);
+// Servers that are slower than the first list join later.
+const ofEach = ['mcp__every__', 'mcp__memory__'];
+for (const end = Date.now() + 40_000; Date.now() < end; await new Promise((next) => setTimeout(next, 100))) {
+  seen.tools = (await client.listTools()).tools.map((each) => each.name);
+  if (ofEach.every((server) => seen.tools.some((name) => name.startsWith(server)))) break;
+}
 seen.echo = (await call(tool('echo', { message: 'hi' }))).content[0].text;
 seen.structured = (await call(tool('get-structured-content', { location: 'Chicago' }))).structuredContent;
 seen.elicited = JSON.stringify(await call(tool('trigger-elicitation-request')));

@@ -71,5 +71,25 @@ TEST_P(RealClients, ReachEverythingOverHttp) {
     EXPECT_EQ(nothing_left(), "");
 }
 
+TEST_F(NpmTest, AClientOfTheOlderTransportReachesEverything) {
+    for (const std::string id : {"every", "memory"})
+        home.add(id, {{"command", kNode.string()},
+                      {"args",
+                       {(kServers / (id == "every" ? "server-everything" : "server-memory") /
+                         "dist/index.js")
+                            .string()}}});
+    Program gateway(home.patchbay({"serve", "--http", "127.0.0.1:0", "--sse"}));
+    ASSERT_TRUE(gateway.wait_for_out("/sse\n")) << gateway.err();
+    const auto urls = gateway.out();
+    auto command = home.patchbay({});
+    command.argv = {kNode.string(), std::string(PATCHBAY_SOURCE_DIR) + "/tests/clients/sdk.mjs",
+                    "v1", kModules.string(),
+                    urls.substr(urls.find('\n') + 1, urls.size() - urls.find('\n') - 2)};
+    expect_all_of_it(run(command), "legacy");
+    gateway.signal(SIGTERM);
+    EXPECT_EQ(gateway.finish().exit_code, 130);
+    EXPECT_EQ(nothing_left(), "");
+}
+
 }  // namespace
 }  // namespace patchbay::test

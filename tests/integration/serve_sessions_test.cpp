@@ -98,5 +98,25 @@ TEST_F(ServeSessions, AnAnswerToAServersQuestionComesByAnotherConnection) {
     EXPECT_THAT(call.got(), HasSubstr("Ada"));
 }
 
+// Patchbay before Patchbay, by the transport of 2024-11-05.
+TEST(ServeSse, OurOwnTransportReachesEverythingBehindIt) {
+    Home behind;
+    behind.add_example("x", {"--era", "legacy"});
+    HttpGatewayProgram gateway(behind, {"--sse"});
+    ASSERT_TRUE(gateway.program().wait_for_out("/sse\n"));
+    Home home;
+    home.add("far", {{"type", "sse"}, {"url", gateway.url() + "/sse"}});
+    const auto listed = home.run({"tools"});
+    EXPECT_THAT(listed.out, HasSubstr("mcp__far__mcp__x__echo")) << listed.err;
+    const auto called = home.run({"call", "mcp__far__mcp__x__echo", "message=by the stream"});
+    EXPECT_EQ(called.exit_code, 0) << called.err;
+    EXPECT_THAT(called.out, HasSubstr("by the stream"));
+    const auto failed = home.run({"call", "mcp__far__mcp__x__fail"});
+    EXPECT_NE(failed.exit_code, 0);
+    gateway.program().signal(SIGTERM);
+    EXPECT_EQ(gateway.program().finish().exit_code, 130);
+    EXPECT_EQ(nothing_left(), "");
+}
+
 }  // namespace
 }  // namespace patchbay::test

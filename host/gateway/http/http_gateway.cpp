@@ -15,7 +15,8 @@ const HttpRefusal kNoSession{404, "no such session; initialize again", -32001};
 
 void refuse(http::Exchange& exchange, const HttpRefusal& refusal) {
     http::Headers headers{{"Content-Type", "application/json"}};
-    if (refusal.status == 405) headers.emplace_back("Allow", "POST, GET, DELETE");
+    if (refusal.status == 405 && refusal.headers.empty())
+        headers.emplace_back("Allow", "POST, GET, DELETE");
     if (refusal.status == 429) headers.emplace_back("Retry-After", "1");
     headers.insert(headers.end(), refusal.headers.begin(), refusal.headers.end());
     exchange.answer(refusal.status, headers,
@@ -24,7 +25,8 @@ void refuse(http::Exchange& exchange, const HttpRefusal& refusal) {
 
 }  // namespace
 
-HttpGateway::HttpGateway(HttpClient::Parts parts, std::string key, Door door, Admission& admission)
+HttpGateway::HttpGateway(HttpClient::Parts parts, std::string key, Door door, Admission& admission,
+                         Sse sse)
     : loop_(parts.servers.connections().loop()),
       parts_(std::move(parts)),
       door_(std::move(door)),
@@ -38,6 +40,7 @@ HttpGateway::HttpGateway(HttpClient::Parts parts, std::string key, Door door, Ad
     for (const auto* each : {"roots", "sampling"}) offered[each].emplace_object();
     offered["elicitation"] = {{"form", json::object()}, {"url", json::object()}};
     parts_.servers.connections().offer(std::move(offered));
+    if (sse == Sse::With) sse_.emplace(parts_);
     tick_.start(kTick, [this] { tick(); });
 }
 
@@ -45,7 +48,10 @@ HttpGateway::~HttpGateway() = default;
 
 void HttpGateway::on_request(std::shared_ptr<http::Exchange> exchange, http::Request request) {
     if (const auto refused = door_.refuses(request)) return refuse(*exchange, *refused);
-    const auto visit = std::make_shared<Visit>(Visit{std::move(exchange), std::move(request)});
+    using Place = SseClients::Place;
+    const auto place = sse_ ? SseClients::take_place(request.target) : Place::Elsewhere;
+    const auto visit =
+        std::make_shared<Visit>(Visit{std::move(exchange), std::move(request), place});
     const auto admitted = [this, visit](Admission::Admitted as) {
         if (const auto* refused = std::get_if<HttpRefusal>(&as))
             return refuse(*visit->exchange, *refused);
@@ -58,6 +64,12 @@ void HttpGateway::on_request(std::shared_ptr<http::Exchange> exchange, http::Req
 
 void HttpGateway::serve(const Visited& visit) {
     if (closing_) return refuse(*visit->exchange, {503, "the gateway is closing", kInternalError});
+    if (visit->place != SseClients::Place::Elsewhere) {
+        const bool stream = visit->place == SseClients::Place::Stream;
+        const auto refused = stream ? sse_->open(visit->request, visit->exchange, visit->guest)
+                                    : sse_->post(visit->request, visit->exchange, visit->guest);
+        return refused ? refuse(*visit->exchange, *refused) : void();
+    }
     const auto& method = visit->request.method;
     if (method == "POST") return post(visit);
     if (method == "GET") return listen(visit);
@@ -206,6 +218,7 @@ bool HttpGateway::make_room(Clients& clients) {
 void HttpGateway::tick() {
     tick_.start(kTick, [this] { tick(); });
     const auto now = loop_.now();
+    if (sse_) sse_->tick(now);
     for (auto* clients : {&sessions_, &modern_})
         std::erase_if(*clients, [&](auto& each) {
             each.second->tick(now);
@@ -215,6 +228,7 @@ void HttpGateway::tick() {
 }
 
 void HttpGateway::dismiss(const std::string& principal_id) {
+    if (sse_) sse_->end([&](const Guest& guest) { return guest.principal.id == principal_id; });
     for (auto& [id, waiting] : waking_)
         std::erase_if(waiting, [&](const auto& each) {
             if (each.first->guest.principal.id != principal_id) return false;
@@ -230,7 +244,7 @@ void HttpGateway::dismiss(const std::string& principal_id) {
 }
 
 std::size_t HttpGateway::streams() const {
-    std::size_t count = 0;
+    std::size_t count = sse_ ? sse_->size() : 0;
     for (const auto* clients : {&sessions_, &modern_})
         for (const auto& [key, client] : *clients) count += client->open_streams();
     return count;
@@ -239,6 +253,7 @@ std::size_t HttpGateway::streams() const {
 void HttpGateway::close() {
     closing_ = true;
     tick_.stop();
+    if (sse_) sse_->end([](const Guest&) { return true; });
     for (auto* clients : {&sessions_, &modern_})
         for (auto& [key, client] : *clients) client->end("the gateway is closing");
 }

@@ -13,10 +13,12 @@
 #include "core/lifetime.hpp"
 #include "core/timer.hpp"
 #include "gateway/http/http_client.hpp"
+#include "gateway/http/sse_clients.hpp"
 
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -30,7 +32,9 @@ public:
     static constexpr std::chrono::minutes kIdle{30};
 
     // `key`: of session ids, a secret.
-    HttpGateway(HttpClient::Parts parts, std::string key, Door door, Admission& admission);
+    enum class Sse { Without, With };  // the older transport beside it, at /sse
+    HttpGateway(HttpClient::Parts parts, std::string key, Door door, Admission& admission,
+                Sse sse = Sse::Without);
     ~HttpGateway();
 
     void on_request(std::shared_ptr<http::Exchange> exchange, http::Request request) override;
@@ -40,7 +44,7 @@ public:
     void close();
 
     // Those of legacy clients; streams of events of all of them.
-    std::size_t sessions() const { return sessions_.size(); }
+    std::size_t sessions() const { return sessions_.size() + (sse_ ? sse_->size() : 0); }
     std::size_t streams() const;
 
 private:
@@ -48,6 +52,7 @@ private:
     struct Visit {
         const std::shared_ptr<http::Exchange> exchange;
         const http::Request request;
+        const SseClients::Place place;
         Guest guest = {};
     };
     using Visited = std::shared_ptr<const Visit>;
@@ -73,6 +78,7 @@ private:
     const Door door_;
     Admission& admission_;
     const SessionIds ids_;
+    std::optional<SseClients> sse_;
     Clients sessions_;  // by id
     Clients modern_;    // by the guest's key
     // What has come for sessions that are being read, by their ids.

@@ -107,8 +107,7 @@ bool accepts(const http::Request& request, std::string_view type) {
     return false;
 }
 
-std::variant<Posted, HttpRefusal> read_posted(const http::Request& request, std::size_t depth,
-                                              const FindTool& find_tool) {
+std::optional<HttpRefusal> refuses_content(const http::Request& request) {
     const auto* type = request.header("content-type");
     if (!type || request.count("content-type") > 1 ||
         trimmed(lower(*type).substr(0, type->find(';'))) != "application/json")
@@ -116,6 +115,12 @@ std::variant<Posted, HttpRefusal> read_posted(const http::Request& request, std:
     if (const auto* coding = request.header("content-encoding");
         coding && lower(*coding) != "identity")
         return HttpRefusal{415, "a message comes without a Content-Encoding"};
+    return {};
+}
+
+std::variant<Posted, HttpRefusal> read_posted(const http::Request& request, std::size_t depth,
+                                              const FindTool& find_tool) {
+    if (auto refused = refuses_content(request)) return *refused;
     if (!accepts(request, "application/json") || !accepts(request, "text/event-stream"))
         return HttpRefusal{406,
                            "the answer may be application/json or text/event-stream; Accept "

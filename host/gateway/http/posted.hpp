@@ -10,6 +10,7 @@
 #include "protocol/tool.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -26,6 +27,8 @@ using FindTool = std::function<const protocol::Tool*(const std::string& name)>;
 
 std::variant<Posted, HttpRefusal> read_posted(const http::Request& request, std::size_t depth,
                                               const FindTool& find_tool);
+// A body that is no JSON as it comes.
+std::optional<HttpRefusal> refuses_content(const http::Request& request);
 // Whether an Accept header admits that type.
 bool accepts(const http::Request& request, std::string_view type);
 

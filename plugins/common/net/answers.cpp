@@ -114,9 +114,8 @@ bool Answers::take(const TaskPtr& task, AnswerBody::Read read) {
 void Answers::await(const TaskPtr& task, std::size_t moved) {
     auto& line = *task->line_;
     if (paused()) turns_.hold(task);
-    const auto events =
-        (task->in_line_ ? 0u : transport::ChannelCore::kReadable) |
-        (line.connection.wants_to_write() ? transport::ChannelCore::kWritable : 0u);
+    const auto events = (task->in_line_ ? 0u : transport::ChannelCore::kReadable) |
+                        (line.connection.wants_to_write() ? transport::ChannelCore::kWritable : 0u);
     if (events != line.events) core_.modify(line.watch, line.events = events);
     limit(*task, moved);
 }

@@ -21,9 +21,9 @@ void Task::vouch() {
 void Task::redirect(const Head& head) {
     sent_before_ = true;  // who redirects has read it, whatever becomes of the next one
     if (++redirects_ > kRedirects)
-        throw Trouble(PATCHBAY_E_PROTOCOL,
-                      "more than " + std::to_string(kRedirects) +
-                          " redirects, the last one from " + url.without_query());
+        throw Trouble(PATCHBAY_E_PROTOCOL, "more than " + std::to_string(kRedirects) +
+                                               " redirects, the last one from " +
+                                               url.without_query());
     const auto next = redirect_target(url, request.method, head, leaves_origin);
     crossed_ = crossed_ || !url.leads_home(next);
     url = next;

@@ -15,10 +15,10 @@
 namespace patchbay::net {
 namespace {
 
-using transport::ChannelCore;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using transport::ChannelCore;
 using Read = AnswerBody::Read;
 
 struct Quiet final : Task {
@@ -63,8 +63,8 @@ protected:
     test::ScriptedHost host;
     ChannelCore core{host.params()};
     Turns turns{core, *this};
-    std::vector<std::shared_ptr<Quiet>> tasks{
-        std::make_shared<Quiet>(), std::make_shared<Quiet>(), std::make_shared<Quiet>()};
+    std::vector<std::shared_ptr<Quiet>> tasks{std::make_shared<Quiet>(), std::make_shared<Quiet>(),
+                                              std::make_shared<Quiet>()};
     std::vector<std::size_t> turns_taken;
     std::size_t each = 0;
     bool again = false;
