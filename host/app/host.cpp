@@ -1,5 +1,6 @@
 #include "app/host.hpp"
 
+#include "app/catalogue_folder.hpp"
 #include "app/era_file.hpp"
 #include "app/plugin_settings.hpp"
 #include "app/plugin_transports.hpp"
@@ -190,6 +191,7 @@ struct Host::Impl final : connection::ServerEvents {
     std::optional<router::Router> router;
     std::optional<service::Servers> servers;
     std::optional<RunningSnapshot> snapshots;
+    std::optional<CatalogueFolder> lists;
     std::atomic<bool> interrupted{false};
     bool closed = false;
     Expander expander{loop, options.environment, server_auth};
@@ -270,6 +272,12 @@ connection::ConnectionPool& Host::connections() {
 }
 catalogue::Catalogue& Host::catalogue() {
     return impl_->catalogue;
+}
+void Host::recall_lists() {
+    const auto& directory = impl_->options.state_directory;
+    if (directory.empty() || impl_->lists) return;
+    impl_->lists.emplace(impl_->loop, impl_->catalogue, directory + "/catalogue");
+    impl_->lists->recall(registry::specs_of(config()), config().limits);
 }
 router::Router& Host::router() {
     return *impl_->router;

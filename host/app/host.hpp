@@ -71,6 +71,9 @@ public:
     connection::ConnectionPool& connections();
     router::Router& router();
     catalogue::Catalogue& catalogue();
+    // What servers listed for an earlier host is in the catalogue from now on, until they list
+    // something else; and what they list for this one is kept for the next. Reads files.
+    void recall_lists();
 
     // What operations stand on: statuses, and why there is no server of a name.
     const service::Servers& servers() const;

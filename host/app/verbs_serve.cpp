@@ -36,6 +36,7 @@ int serve_verb(const GlobalOptions& global, const Wanted& wanted) {
     }
     const auto& only = wanted.only;
     if (!only.empty() && !session->servers().has(only)) return session->report_no_server(only);
+    session->host().recall_lists();
     if (!wanted.http.address.empty())
         return serve_http(*session, {only}, wanted.http, metrics ? &*metrics : nullptr);
     return StdioListener(*session, {only}).run();

@@ -23,6 +23,8 @@ struct Listing {
     std::string definition;             // the key of the definition that it is of
     std::vector<protocol::Tool> tools;  // sorted by name, each once; rules not applied
     bool whole = true;                  // false: the list broke off, and there may be more
+    std::string instructions = {};      // what the server says of itself as a whole
+    bool recalled = false;              // an earlier host was told so, and nothing else since
 };
 
 // Hears that listings() is another one.
@@ -39,14 +41,17 @@ public:
     using Listings = std::map<std::string, std::shared_ptr<const Listing>, std::less<>>;
 
     // In the place of what the server listed before. One that broke off says nothing of what it lacks:
-    // it takes the place of none of its definition that is whole, or longer.
+    // it takes the place of none of its definition that is whole, or longer. What says the same as
+    // before changes nothing.
     void publish(const std::string& server, std::shared_ptr<const Listing> listing);
+    // What it listed for an earlier host, where it has listed nothing for this one yet.
+    void recall(const std::string& server, std::shared_ptr<const Listing> listing);
     // What the server listed is forgotten unless it was of that definition.
     void redefine(std::string_view server, std::string_view definition);
     void forget(std::string_view server);
 
     const Listings& listings() const { return listings_; }
-    // Another one whenever listings() is another, so that what is made of it knows when to be made
+    // Another one whenever listings() says something else, so that what is made of it knows when to be made
     // anew.
     std::uint64_t version() const { return version_; }
 

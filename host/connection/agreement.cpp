@@ -49,7 +49,8 @@ void Agreement::on_agreed(protocol::Session session) {
     if (link.legacy()) said.requests.delivery().notify("notifications/initialized", {});
     said.wishes.renew();
     const bool has_tools = link.session->can("tools");
-    said.tools.begin_session(has_tools ? ToolList::Offered::Tools : ToolList::Offered::Nothing);
+    said.tools.begin_session(has_tools ? ToolList::Offered::Tools : ToolList::Offered::Nothing,
+                             link.session->instructions);
     if (!has_tools && !live_) parts_.owner.on_ready();
 }
 

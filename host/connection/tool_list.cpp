@@ -40,8 +40,9 @@ ToolList::ToolList(core::Loop& loop, const Terms& terms, const ServerName& name,
       relist_(loop),
       read_on_(loop) {}
 
-void ToolList::begin_session(Offered offered) {
+void ToolList::begin_session(Offered offered, std::string instructions) {
     session_ = Session::New;
+    instructions_ = std::move(instructions);
     if (offered == Offered::Tools) return start();
     error_.reset();
 }
@@ -205,7 +206,7 @@ void ToolList::publish(ToolListing listing, bool whole) {
         tools.erase(repeated, tools.end());
     }
     listed_ = std::make_shared<const catalogue::Listing>(
-        catalogue::Listing{definition_, std::move(tools), whole});
+        catalogue::Listing{definition_, std::move(tools), whole, instructions_});
     mirrored_ = std::move(listing.mirrored);
     session_ = Session::Listed;
     owner_.on_listed(listed_);

@@ -79,7 +79,7 @@ public:
 
     // A session was agreed on; one without tools has nothing to be read.
     enum class Offered { Nothing, Tools };
-    void begin_session(Offered offered);
+    void begin_session(Offered offered, std::string instructions = {});
     void end_session();
 
     // Calls back when a list has been read that runs already, or begins now.
@@ -129,6 +129,7 @@ private:
     std::optional<ToolListing> listing_;
     unsigned listings_ = 0, relists_ = 0;  // the latter: in a row, because the server said so
     enum class Session { None, New, Listed } session_ = Session::None;
+    std::string instructions_;  // of that session
     std::vector<Waiter> waiters_;
     core::Timer relist_;
     core::Timer read_on_;

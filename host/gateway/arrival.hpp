@@ -1,15 +1,18 @@
 // The first list waits a moment for the servers, so that it is whole where they are quick; who is
-// slower joins later and is told of.
+// slower joins later and is told of. Tools that are known of servers from an earlier run need no
+// waiting.
 //
 // Owns:    who waits. Borrows all it is given.
 // Threads: [loop].
 #pragma once
 
+#include "catalogue/catalogue.hpp"
 #include "connection/connection_pool.hpp"
 #include "core/lifetime.hpp"
 #include "core/timer.hpp"
 #include "gateway/view.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <string>
@@ -21,9 +24,11 @@ namespace patchbay::gateway {
 class Arrival {
 public:
     // `joined`: that server is ready; the wait may be over or not.
-    Arrival(connection::ConnectionPool& pool, connection::Caller& caller, const View& view,
-            std::chrono::milliseconds patience, std::function<void(const std::string&)> joined)
+    Arrival(connection::ConnectionPool& pool, const catalogue::Catalogue& catalogue,
+            connection::Caller& caller, const View& view, std::chrono::milliseconds patience,
+            std::function<void(const std::string&)> joined)
         : pool_(pool),
+          catalogue_(catalogue),
           caller_(caller),
           view_(view),
           patience_(patience),
@@ -46,6 +51,16 @@ public:
         if (over_) return then();
         waiting_.push_back(std::move(then));
     }
+    // At once where each of them has listed its tools, if only for an earlier host.
+    void when_tools_known(std::function<void()> then) {
+        begin();
+        const auto ids = view_.servers(pool_);
+        const bool known = std::all_of(ids.begin(), ids.end(), [&](const auto& id) {
+            return catalogue_.listings().contains(id);
+        });
+        if (known) return then();
+        when_over(std::move(then));
+    }
 
 private:
     void settled(const std::string& id) {
@@ -65,6 +80,7 @@ private:
     }
 
     connection::ConnectionPool& pool_;
+    const catalogue::Catalogue& catalogue_;
     connection::Caller& caller_;
     const View& view_;
     const std::chrono::milliseconds patience_;

@@ -63,6 +63,7 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
                              connection::Responder fallback, std::string version)
     : Caller(parts.callers, std::move(principal)),
       servers_(parts.servers),
+      catalogue_(parts.catalogue),
       out_(parts.out),
       view_(parts.view),
       fallback_(std::move(fallback)),
@@ -70,7 +71,7 @@ ClientSession::ClientSession(const Parts& parts, core::Principal principal,
       most_requests_(parts.most_requests),
       offered_any_(!parts.alone),
       offered_(servers_, *this, view_),
-      arrival_(servers_.connections(), *this, view_, kFirstList,
+      arrival_(servers_.connections(), parts.catalogue, *this, view_, kFirstList,
                [this](const std::string& server) { on_joined(server); }),
       wishes_(servers_, *this, view_, offered_, arrival_, parts.keeper),
       events_(servers_.connections(), parts.catalogue, requests_, offered_, out_),
@@ -235,17 +236,23 @@ std::string ClientSession::discovered() const {
     return json::serialize(result);
 }
 
-// Of the servers that are there by now, each under its name.
+// Of the servers that are there by now or have said so to an earlier host, each under its name.
 std::string ClientSession::instructions() const {
     std::string all;
     for (const auto& id : view_.servers(servers_.connections())) {
-        const auto* held = servers_.connections().held(id, number());
-        const auto* session = held ? held->session() : nullptr;
-        if (!session || session->instructions.empty()) continue;
+        const auto text = instructions_of(id);
+        if (text.empty()) continue;
         if (view_.all()) all += (all.empty() ? "" : "\n\n") + ("## " + id + "\n");
-        all += core::printable(session->instructions, kInstructionBytes, true);
+        all += core::printable(text, kInstructionBytes, true);
     }
     return all;
+}
+
+std::string ClientSession::instructions_of(const std::string& server) const {
+    const auto* held = servers_.connections().held(server, number());
+    if (held && held->session()) return held->session()->instructions;
+    const auto listed = catalogue_.listings().find(server);
+    return listed == catalogue_.listings().end() ? std::string() : listed->second->instructions;
 }
 
 // What servers are told of their client, before the first of them is greeted: of several clients'

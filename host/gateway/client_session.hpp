@@ -80,6 +80,7 @@ private:
     // What servers are told of a client that can do that, raw.
     const std::string& told_of(const boost::json::object& capabilities);
     std::string instructions() const;
+    std::string instructions_of(const std::string& server) const;
     // `outcome`: raw, the member that says it.
     void settle(RequestNumber request, std::string outcome);
 
@@ -101,6 +102,7 @@ private:
                             const boost::json::object& params);
 
     const service::Servers& servers_;
+    const catalogue::Catalogue& catalogue_;
     Outward& out_;
     const View view_;
     const connection::Responder fallback_;

@@ -121,7 +121,7 @@ void Operations::call_tool(RequestNumber number, const protocol::Params& params)
 // In the order of their names, and a cursor is the name that was the last: what comes and goes between
 // two pages moves no other tool.
 void Operations::list_tools(RequestNumber number, const std::string& after) {
-    arrival_.when_over([this, number, after] {
+    arrival_.when_tools_known([this, number, after] {
         if (!requests_.find(number)) return;
         auto list = service::tools_listed(servers_, caller_, view_.servers(servers_.connections()));
         for (const auto& lacking : list.errors)

@@ -39,6 +39,7 @@ struct Tool {
     boost::json::value output_schema() const { return value("outputSchema"); }  // null: none
     std::string text(std::string_view key) const;  // "title", "description"; empty: absent
     bool hint(std::string_view name) const;        // annotations.<name> is true
+    bool operator==(const Tool&) const = default;
 
 private:
     boost::json::value value(std::string_view key) const;

@@ -378,5 +378,70 @@ TEST_F(ServeLegacy, AServerThatIsSlowJoinsLaterAndIsToldOf) {
     EXPECT_THAT(names_in(mcp.ask("tools/list"), "tools"), Contains("mcp__slow__echo"));
 }
 
+// A server that starts once there is a file.
+class ServeAgain : public ::testing::Test {
+protected:
+    ServeAgain() {
+        home.add("late",
+                 {{"command", "sh"},
+                  {"args",
+                   {"-c", "while [ ! -e \"$0\" ]; do sleep 0.02; done; . \"$0\"", gate.string()}}});
+        let("exec " + example_server());
+        McpClient mcp(home, false);
+        mcp.greet();
+        EXPECT_THAT(names_in(mcp.ask("tools/list"), "tools"), Contains("mcp__late__echo"));
+        EXPECT_EQ(mcp.finish().exit_code, 0);
+        std::filesystem::remove(gate);
+    }
+    void let(const std::string& script) {
+        std::ofstream(gate.string() + ".draft") << script << std::endl;
+        std::filesystem::rename(gate.string() + ".draft", gate);
+    }
+    Home home;
+    const std::filesystem::path gate = home.work() / "gate";
+};
+
+TEST_F(ServeAgain, WhatAServerListedLastIsListedBeforeItIsThereAndACallWaitsForIt) {
+    McpClient mcp(home, false);
+    const auto greeted = mcp.greet();
+    EXPECT_THAT(at(greeted, "/result/instructions").as_string().c_str(), HasSubstr("## late"));
+    const auto listed = mcp.ask("tools/list");
+    EXPECT_THAT(names_in(listed, "tools"), Contains("mcp__late__echo"));
+    const auto call = mcp.begin(
+        "tools/call", {{"name", "mcp__late__echo"}, {"arguments", {{"message", "at last"}}}});
+    EXPECT_TRUE(mcp.ask("ping").contains("result"));
+    let("exec " + example_server());
+    EXPECT_EQ(text_in(mcp.wait_for(call)), "at last");
+    EXPECT_EQ(mcp.ask("tools/list").at("result"), listed.at("result"));
+    EXPECT_EQ(mcp.count("notifications/tools/list_changed"), 0u) << "it is what it was";
+}
+
+TEST_F(ServeAgain, WhatAServerListsNowIsToldWhereItIsSomethingElse) {
+    McpClient mcp(home, false);
+    mcp.greet();
+    EXPECT_THAT(names_in(mcp.ask("tools/list"), "tools"), Contains("mcp__late__echo"));
+    let("exec " + example_server() + " --tools 1");
+    mcp.wait_for_method("notifications/tools/list_changed");
+    EXPECT_THAT(names_in(mcp.ask("tools/list"), "tools"), Contains("mcp__late__tool_1"));
+}
+
+TEST_F(ServeAgain, AServerThatDoesNotComeKeepsItsToolsAndACallSaysWhy) {
+    let("echo broken >&2; exit 3");
+    McpClient mcp(home, false);
+    mcp.greet();
+    EXPECT_THAT(names_in(mcp.ask("tools/list"), "tools"), Contains("mcp__late__echo"));
+    const auto refused = mcp.call("mcp__late__echo", R"({"message":"m"})");
+    EXPECT_THAT(json::serialize(refused), HasSubstr("late"));
+    EXPECT_THAT(json::serialize(refused), HasSubstr("broken"));
+    EXPECT_THAT(names_in(mcp.ask("tools/list"), "tools"), Contains("mcp__late__echo"));
+}
+
+TEST_F(ServeAgain, AnotherDefinitionIsAnotherServer) {
+    home.add("late", {{"command", "sh"}, {"args", {"-c", "exec sleep 3600"}}});
+    McpClient mcp(home, false);
+    mcp.greet();
+    EXPECT_THAT(names_in(mcp.ask("tools/list"), "tools"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace patchbay::test

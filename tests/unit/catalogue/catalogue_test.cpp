@@ -90,6 +90,27 @@ TEST(Catalogue, HasAnotherVersionWheneverItHasOtherListings) {
     EXPECT_TRUE(changed());
 }
 
+TEST(Catalogue, WhatIsListedAgainAsItWasChangesNothing) {
+    Catalogue catalogue;
+    catalogue.publish("a", listing("1", "tool"));
+    const auto version = catalogue.version();
+    catalogue.publish("a", listing("1", "tool"));
+    EXPECT_EQ(catalogue.version(), version);
+    Listing says_more = *listing("1", "tool");
+    says_more.instructions = "Use it.";
+    catalogue.publish("a", std::make_shared<const Listing>(std::move(says_more)));
+    EXPECT_NE(catalogue.version(), version);
+}
+
+TEST(Catalogue, WhatAnEarlierHostWasToldTakesThePlaceOfNothing) {
+    Catalogue catalogue;
+    catalogue.recall("a", listing("1", "old"));
+    EXPECT_EQ(catalogue.listings().at("a")->tools.at(0).name, "old");
+    catalogue.publish("a", listing("1", "new"));
+    catalogue.recall("a", listing("1", "old"));
+    EXPECT_EQ(catalogue.listings().at("a")->tools.at(0).name, "new");
+}
+
 TEST(Catalogue, TellsWhoWatchesOfEachChangeAndOfNoOther) {
     struct Count final : Watcher {
         void on_published() override { ++times; }

@@ -1,0 +1,21 @@
+// A listing as text, so that the next host knows it before its server is there.
+//
+// Threads: [value].
+// Errors:  Invalid: the text is none of these; what it holds is judged as what a server says.
+// Limits:  those of a page of tools (protocol/tool.hpp).
+#pragma once
+
+#include "catalogue/catalogue.hpp"
+#include "core/result.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace patchbay::catalogue {
+
+std::string to_text(const Listing& listing);
+// `definition`: of whom it is expected to be.
+Result<Listing> from_text(std::string_view text, const std::string& definition,
+                          const core::Limits& limits);
+
+}  // namespace patchbay::catalogue

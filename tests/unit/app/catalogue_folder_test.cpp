@@ -1,0 +1,108 @@
+#include "app/catalogue_folder.hpp"
+
+#include "unit/plugin/plugin_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sys/stat.h>
+
+namespace patchbay::app {
+namespace {
+
+namespace fs = std::filesystem;
+core::Loop loop;
+const core::Limits kLimits;
+
+std::shared_ptr<const catalogue::Listing> listing(const std::string& definition,
+                                                  const std::string& tool, bool whole = true) {
+    return std::make_shared<const catalogue::Listing>(catalogue::Listing{
+        definition, {{tool, R"("inputSchema":{"type":"object"})", {}}}, whole, "Hello."});
+}
+
+std::vector<registry::ServerSpec> specs(const std::string& definition) {
+    registry::ServerSpec a, b;
+    a.config.id = "a";
+    b.config.id = "b";
+    a.definition_key = b.definition_key = definition;
+    return {a, b};
+}
+
+class CatalogueFolderTest : public ::testing::Test {
+protected:
+    std::string recalled(const std::string& server, const std::string& definition = "1") {
+        catalogue::Catalogue catalogue;
+        CatalogueFolder(loop, catalogue, path).recall(specs(definition), kLimits);
+        const auto found = catalogue.listings().find(server);
+        return found == catalogue.listings().end() ? "" : found->second->tools.at(0).name;
+    }
+    void keep(const std::string& server, std::shared_ptr<const catalogue::Listing> listed) {
+        catalogue::Catalogue catalogue;
+        const CatalogueFolder keeper(loop, catalogue, path);
+        catalogue.publish(server, std::move(listed));
+    }
+    fs::path only_file() {
+        std::vector<fs::path> files;
+        for (const auto& each : fs::directory_iterator(path)) files.push_back(each.path());
+        EXPECT_EQ(files.size(), 1u);
+        return files.at(0);
+    }
+    const test::PluginFolder folder;
+    const std::string path = folder.path() + "/state/catalogue";
+};
+
+TEST_F(CatalogueFolderTest, KeepsWhatAServerListedForTheNextHost) {
+    EXPECT_EQ(recalled("a"), "");
+    keep("a", listing("1", "old"));
+    keep("a", listing("1", "new"));
+    EXPECT_EQ(recalled("a"), "new");
+    EXPECT_EQ(recalled("b"), "") << "another program of the same definition";
+    EXPECT_EQ(recalled("a", "2"), "");
+    struct stat file{};
+    ASSERT_EQ(::stat(only_file().c_str(), &file), 0);
+    EXPECT_EQ(file.st_mode & 0777, 0600u);
+}
+
+TEST_F(CatalogueFolderTest, AListThatBrokeOffIsNotKept) {
+    keep("a", listing("1", "whole"));
+    keep("a", listing("1", "part", false));
+    EXPECT_EQ(recalled("a"), "whole");
+}
+
+TEST_F(CatalogueFolderTest, AFileThatMakesNoSenseIsPassedOverAndWrittenAnew) {
+    keep("a", listing("1", "tool"));
+    const auto file = only_file();
+    for (const std::string text : {"", "{", R"({"jsonrpc":"2.0","id":0,"result":{}})"}) {
+        std::ofstream(file) << text;
+        EXPECT_EQ(recalled("a"), "") << text;
+    }
+    keep("a", listing("1", "tool"));
+    EXPECT_EQ(recalled("a"), "tool");
+    ASSERT_EQ(::chmod(file.c_str(), 0666), 0);
+    EXPECT_EQ(recalled("a"), "") << "anybody may have written it";
+}
+
+TEST_F(CatalogueFolderTest, TheOldestOfTooManyFilesGo) {
+    fs::create_directories(path);
+    fs::permissions(folder.path() + "/state", fs::perms::owner_all);
+    fs::permissions(path, fs::perms::owner_all);
+    for (std::size_t i = 0; i < CatalogueFolder::kMostFiles; ++i) {
+        const auto each = path + "/" + std::to_string(i);
+        std::ofstream(each).put('x');
+        fs::last_write_time(each, fs::file_time_type::clock::now() - std::chrono::hours(i + 1));
+    }
+    keep("a", listing("1", "tool"));
+    EXPECT_EQ(recalled("a"), "tool");
+    EXPECT_TRUE(fs::exists(path + "/0"));
+    EXPECT_FALSE(fs::exists(path + "/" + std::to_string(CatalogueFolder::kMostFiles - 1)));
+}
+
+TEST_F(CatalogueFolderTest, WhereNothingCanBeKeptTheHostGoesOn) {
+    std::ofstream(folder.path() + "/state") << "a file";
+    keep("a", listing("1", "tool"));
+    EXPECT_EQ(recalled("a"), "");
+}
+
+}  // namespace
+}  // namespace patchbay::app
