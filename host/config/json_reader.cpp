@@ -33,7 +33,7 @@ void append_utf8(std::string& out, unsigned code) {
 // noted the problem, and the first problem is the one that is told.
 class JsonReader {
 public:
-    explicit JsonReader(std::string_view text) : text_(text) {}
+    JsonReader(std::string_view text, const Bounds& bounds) : text_(text), bounds_(bounds) {}
 
     Parsed read() {
         Parsed parsed;
@@ -106,8 +106,8 @@ private:
 
     bool value(Node& out, std::size_t depth) {
         out.mark = mark();
-        if (++nodes_ > kFileNodes) {
-            problem_ = too_many_values(out.mark);
+        if (++nodes_ > bounds_.nodes) {
+            problem_ = too_many_values(out.mark, bounds_);
             return false;
         }
         switch (peek()) {
@@ -315,6 +315,7 @@ private:
     }
 
     std::string_view text_;
+    const Bounds bounds_;
     std::size_t at_ = 0;
     std::size_t counted_ = 0;  // column_ is that of this byte
     unsigned column_ = 1;      // in characters, as editors count
@@ -325,8 +326,8 @@ private:
 
 }  // namespace
 
-Parsed parse_json(std::string_view text) {
-    return JsonReader(text).read();
+Parsed parse_json(std::string_view text, const Bounds& bounds) {
+    return JsonReader(text, bounds).read();
 }
 
 }  // namespace patchbay::config

@@ -53,9 +53,12 @@ std::optional<Format> format_of(std::string_view path) {
     return {};
 }
 
-Parsed parse(std::string_view text, Format format) {
-    if (text.size() > kFileBytes) {
-        return {{}, Problem{{}, "the file is larger than 1 MiB, the limit for configuration"}};
+Parsed parse(std::string_view text, Format format, const Bounds& bounds) {
+    if (text.size() > bounds.bytes) {
+        return {{},
+                Problem{{},
+                        "the file is larger than " + std::to_string(bounds.bytes >> 20) +
+                            " MiB, the limit for configuration"}};
     }
     if (auto problem = check_encoding(text)) return {{}, std::move(problem)};
     if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -66,11 +69,11 @@ Parsed parse(std::string_view text, Format format) {
     }
     switch (format) {
         case Format::Toml:
-            return parse_toml(text);
+            return parse_toml(text, bounds);
         case Format::Yaml:
-            return parse_yaml(text);
+            return parse_yaml(text, bounds);
         case Format::Json:
-            return parse_json(text);
+            return parse_json(text, bounds);
     }
     return {};
 }
@@ -79,8 +82,8 @@ Problem too_deep(Mark mark) {
     return {mark, "nested deeper than " + std::to_string(kFileDepth) + " levels, the limit"};
 }
 
-Problem too_many_values(Mark mark) {
-    return {mark, "more than " + std::to_string(kFileNodes) +
+Problem too_many_values(Mark mark, const Bounds& bounds) {
+    return {mark, "more than " + std::to_string(bounds.nodes) +
                       " values after aliases are expanded, the limit"};
 }
 

@@ -18,6 +18,12 @@ inline constexpr std::size_t kFileBytes = 1u << 20;
 inline constexpr std::size_t kFileDepth = 64;       // of tables and lists; the file itself is 1
 inline constexpr std::size_t kFileNodes = 100'000;  // values after YAML aliases are expanded
 
+// How much of a file is read; a configuration of ours unless somebody says otherwise.
+struct Bounds {
+    std::size_t bytes = kFileBytes;
+    std::size_t nodes = kFileNodes;
+};
+
 enum class Format { Toml, Yaml, Json };
 // Every suffix that is looked for where files have a given name, and read wherever one is named.
 inline constexpr std::array<std::pair<std::string_view, Format>, 5> kSuffixes = {{
@@ -41,16 +47,17 @@ struct Parsed {
     Node root;
     std::optional<Problem> problem;
 };
-Parsed parse(std::string_view text, Format format);
+Parsed parse(std::string_view text, Format format, const Bounds& bounds = {});
 
 // Behind parse(), which has checked size and encoding; each in a file of its own.
-Parsed parse_toml(std::string_view text);
-Parsed parse_yaml(std::string_view text);
-Parsed parse_json(std::string_view text);  // with // and /* */ comments and trailing commas
+Parsed parse_toml(std::string_view text, const Bounds& bounds = {});
+Parsed parse_yaml(std::string_view text, const Bounds& bounds = {});
+// With // and /* */ comments and trailing commas.
+Parsed parse_json(std::string_view text, const Bounds& bounds = {});
 
 // The problems all formats share.
 Problem too_deep(Mark mark);
-Problem too_many_values(Mark mark);
+Problem too_many_values(Mark mark, const Bounds& bounds);
 Problem given_twice(std::string_view key, Mark first, Mark second);
 Problem not_a_table(const Node& root);
 

@@ -104,11 +104,13 @@ Mark mark_of(const toml::source_position& position) {
 
 class Converter {
 public:
+    explicit Converter(const Bounds& bounds) : bounds_(bounds) {}
+
     std::optional<Problem> problem;
 
     bool convert(const toml::node& from, Node& to, std::size_t depth) {
         to.mark = mark_of(from.source().begin);
-        if (++nodes_ > kFileNodes) return fail(too_many_values(to.mark));
+        if (++nodes_ > bounds_.nodes) return fail(too_many_values(to.mark, bounds_));
         if ((from.is_table() || from.is_array()) && depth > kFileDepth)
             return fail(too_deep(to.mark));
         switch (from.type()) {
@@ -189,6 +191,7 @@ private:
         return true;
     }
 
+    const Bounds bounds_;
     std::size_t nodes_ = 0;
 };
 
@@ -209,7 +212,7 @@ bool is_bare_text(std::string_view text, Mark mark) {
 
 }  // namespace
 
-Parsed parse_toml(std::string_view text) {
+Parsed parse_toml(std::string_view text, const Bounds& bounds) {
     Parsed parsed;
     if (const auto deep = DepthScan(text).find()) {
         parsed.problem = too_deep(*deep);
@@ -225,7 +228,7 @@ Parsed parse_toml(std::string_view text) {
                                               : core::printable(error.description(), 200))};
         return parsed;
     }
-    Converter converter;
+    Converter converter(bounds);
     if (!converter.convert(result.table(), parsed.root, 1)) parsed.problem = converter.problem;
     return parsed;
 }

@@ -33,7 +33,7 @@ public:
     }
 };
 
-constexpr std::size_t kExpandedBytes = 8 * kFileBytes;
+constexpr std::size_t kExpansion = 8;  // times the bytes of a file
 
 struct Refused {  // thrown through yaml-cpp, caught in parse_yaml
     Problem problem;
@@ -117,7 +117,7 @@ void type_plain(Node& node) {
 // them; what an event and the text at its mark can tell of that is told here.
 class TreeBuilder : public YAML::EventHandler {
 public:
-    explicit TreeBuilder(std::string_view text) : text_(text) {}
+    TreeBuilder(std::string_view text, const Bounds& bounds) : text_(text), bounds_(bounds) {}
 
     Node root;
 
@@ -395,7 +395,8 @@ private:
 
     void count_one(Mark mark, std::size_t bytes) {
         bytes_ += bytes;  // or one long text and 1e5 aliases of it would fill the memory
-        if (++nodes_ > kFileNodes || bytes_ > kExpandedBytes) throw Refused{too_many_values(mark)};
+        if (++nodes_ > bounds_.nodes || bytes_ > kExpansion * bounds_.bytes)
+            throw Refused{too_many_values(mark, bounds_)};
     }
     void count(const Node& node, Mark mark, std::size_t depth) {
         count_one(mark, node.text.size());
@@ -409,6 +410,7 @@ private:
     }
 
     const std::string_view text_;
+    const Bounds bounds_;
     std::vector<Open> stack_;
     std::map<YAML::anchor_t, Node> anchored_;
     std::size_t nodes_ = 0;
@@ -417,7 +419,7 @@ private:
 
 }  // namespace
 
-Parsed parse_yaml(std::string_view text) {
+Parsed parse_yaml(std::string_view text, const Bounds& bounds) {
     Parsed parsed;
     try {
         ViewBuffer buffer(text);
@@ -435,9 +437,9 @@ Parsed parse_yaml(std::string_view text) {
                         "\\n or \\r\\n"};
             return parsed;
         }
-        TreeBuilder builder(text);
+        TreeBuilder builder(text, bounds);
         if (parser.HandleNextDocument(builder)) {
-            TreeBuilder second(text);
+            TreeBuilder second(text, bounds);
             if (parser.HandleNextDocument(second)) {
                 parsed.problem =
                     Problem{second.root.mark, "a second YAML document; expected one in a file"};
