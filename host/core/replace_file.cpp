@@ -59,26 +59,71 @@ bool write_whole(int fd, std::string_view text) {
     return true;
 }
 
-Result<void> replace_file(const std::string& path, std::string_view text, Durable durable) {
-    const auto slash = path.rfind('/');
-    const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-    sweep_drafts(directory, std::string_view(path).substr(slash + 1));
-    const std::string draft = path + "." + std::to_string(::getpid());
-    ::unlink(draft.c_str());  // of one that had our number and was killed
-    Descriptor file(
-        ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (file.get() < 0) return failed(path);
-    const bool synced = durable == Durable::Yes;
-    if (write_whole(file.get(), text) && (!synced || ::fsync(file.get()) == 0) &&
-        ::rename(draft.c_str(), path.c_str()) == 0) {
-        if (!synced) return {};
-        const Descriptor folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (folder.get() >= 0 && ::fsync(folder.get()) == 0) return {};
-        return failed(path);
+namespace {
+
+// A file of its own beside `path`, gone with the object unless it has taken its place.
+class Draft {
+public:
+    explicit Draft(const std::string& path)
+        : path_(path), name_(path + "." + std::to_string(::getpid())) {
+        ::unlink(name_.c_str());  // of one that had our number and was killed
+        file_ = Descriptor(
+            ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     }
-    const auto error = failed(path);
-    ::unlink(draft.c_str());
-    return error;
+    ~Draft() {
+        if (file_.get() >= 0 && !placed_) ::unlink(name_.c_str());
+    }
+    Draft(const Draft&) = delete;
+
+    int fd() const { return file_.get(); }
+    bool take_place() { return placed_ = ::rename(name_.c_str(), path_.c_str()) == 0; }
+
+private:
+    const std::string path_, name_;
+    Descriptor file_;
+    bool placed_ = false;
+};
+
+std::string directory_of(const std::string& path) {
+    const auto slash = path.rfind('/');
+    return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+bool sync_directory(const std::string& directory) {
+    const Descriptor folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return folder.get() >= 0 && ::fsync(folder.get()) == 0;
+}
+
+bool looks_like(int fd, const Likeness& likeness) {
+    // The group first: a mode that lets a group write is for the right one only.
+    if (likeness.group && ::fchown(fd, static_cast<uid_t>(-1), *likeness.group) != 0) return false;
+    return likeness.mode == 0600 || ::fchmod(fd, likeness.mode) == 0;
+}
+
+Result<void> replace(const std::string& path, std::string_view text, Durable durable,
+                     const Likeness& likeness) {
+    const auto directory = directory_of(path);
+    sweep_drafts(directory, std::string_view(path).substr(path.rfind('/') + 1));
+    Draft draft(path);
+    if (draft.fd() < 0 || !write_whole(draft.fd(), text) || !looks_like(draft.fd(), likeness) ||
+        (durable == Durable::Yes && ::fsync(draft.fd()) != 0))
+        return failed(path);
+    if (likeness.last_look)
+        if (auto seen = likeness.last_look(); !seen) return seen;
+    if (!draft.take_place()) return failed(path);
+    if (durable == Durable::Yes && !sync_directory(directory)) return failed(path);
+    return {};
+}
+
+}  // namespace
+
+Result<void> replace_file(const std::string& path, std::string_view text, Durable durable) {
+    return replace(path, text, durable, {});
+}
+
+Result<void> replace_file(const std::string& path, std::string_view text,
+                          const Likeness& likeness) {
+    return replace(path, text, Durable::Yes, likeness);
 }
 
 }  // namespace patchbay::core

@@ -9,8 +9,11 @@
 #include "core/result.hpp"
 
 #include <chrono>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 
 namespace patchbay::core {
 
@@ -28,5 +31,15 @@ bool write_whole(int fd, std::string_view text);
 // For this user alone (0600). Does not follow a link in the draft's place.
 Result<void> replace_file(const std::string& path, std::string_view text,
                           Durable durable = Durable::No);
+
+// A file of somebody else's making, which stays what it was but for its text.
+struct Likeness {
+    mode_t mode = 0600;
+    std::optional<gid_t> group;  // none: whichever a new file gets there
+    // Asked right before the draft takes the place of the file; an error leaves that as it is.
+    std::function<Result<void>()> last_look;
+};
+// The same with all of that; always durable.
+Result<void> replace_file(const std::string& path, std::string_view text, const Likeness& likeness);
 
 }  // namespace patchbay::core

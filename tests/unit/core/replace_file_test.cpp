@@ -142,5 +142,31 @@ TEST(WriteWhole, GoesOnAfterASignalAndEndsAtAnError) {
     for (const int end : ends) ::close(end);
 }
 
+TEST_F(ReplaceFile, KeepsTheModeOfAFileThatIsNotOurs) {
+    ASSERT_TRUE(replace_file(path_, "one"));
+    Likeness likeness;
+    likeness.mode = 0644;
+    likeness.group = ::getegid();
+    ASSERT_TRUE(replace_file(path_, "two", likeness));
+    EXPECT_EQ(static_cast<unsigned>(fs::status(path_).permissions()), 0644u);
+    EXPECT_EQ(content(path_), "two");
+}
+
+TEST_F(ReplaceFile, ALastLookThatFailsLeavesTheOldTextAndNoDraft) {
+    ASSERT_TRUE(replace_file(path_, "one"));
+    Likeness likeness;
+    std::vector<std::string> seen;
+    likeness.last_look = [&]() -> Result<void> {
+        seen = names();
+        return Error{ErrorCode::Unavailable, "somebody was here"};
+    };
+    const auto refused = replace_file(path_, "two", likeness);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message, "somebody was here");
+    EXPECT_EQ(seen.size(), 2u);  // the draft was beside it
+    EXPECT_EQ(content(path_), "one");
+    EXPECT_THAT(names(), UnorderedElementsAre("eras.json"));
+}
+
 }  // namespace
 }  // namespace patchbay::core
