@@ -31,9 +31,9 @@ Result<void> check_way(const Node& root, const Path& path) {
         node = node->find(path[i]);
         if (!node || node->is(Node::Kind::Null)) return {};
         if (!node->is(Node::Kind::Map))
-            return Error{ErrorCode::Invalid,
-                         at(node->mark) + "\"" + core::printable(path[i], 80) + "\" holds " +
-                             name_of(node->kind) + "; expected a table"};
+            return Error{ErrorCode::Invalid, at(node->mark) + "\"" + core::printable(path[i], 80) +
+                                                 "\" holds " + name_of(node->kind) +
+                                                 "; expected a table"};
     }
     return {};
 }
@@ -78,8 +78,9 @@ Changes changes_for(std::string_view text, Format format, const Node& root, cons
 }
 
 Error no_way(const Path& path) {
-    return {ErrorCode::Unsupported, "\"" + core::join(path, ".") +
-                                        "\" cannot be changed there without touching anything else"};
+    return {
+        ErrorCode::Unsupported,
+        "\"" + core::join(path, ".") + "\" cannot be changed there without touching anything else"};
 }
 
 // `value` null: it is removed.

@@ -191,9 +191,9 @@ private:
 
     Change whole_file(const json::value& value) const {
         const bool open_line = !text_.empty() && text_.back() != '\n';
-        return {{text_.size(), 0,
-                 (open_line ? style_.newline : "") + json_block(value, layout("")) +
-                     style_.newline}};
+        return {
+            {text_.size(), 0,
+             (open_line ? style_.newline : "") + json_block(value, layout("")) + style_.newline}};
     }
 
     Change replace(const MemberSpan& member, const json::value& value) const {
@@ -206,8 +206,8 @@ private:
     Change insert(const ObjectSpan& object, const std::string& key,
                   const json::value& value) const {
         const auto& members = object.members;
-        const bool in_lines = members.empty() ? !style_.one_line
-                                              : first_in_line(text_, members.back().key);
+        const bool in_lines =
+            members.empty() ? !style_.one_line : first_in_line(text_, members.back().key);
         const auto [end, open_comment] =
             scan_.tail(members.empty() ? object.open + 1 : members.back().end, object.close);
         const auto indent = members.empty()
@@ -220,13 +220,8 @@ private:
         if (in_lines) {
             added = line + json_text(key) + ": " + json_block(value, layout(indent));
         } else {
-            added = open_comment      ? line
-                    : members.empty() ? ""
-                    : style_.comma == ","
-                        ? ""
-                        : " ";
-            added += json_text(key) + style_.colon +
-                     json_inline(value, style_.colon, style_.comma);
+            added = open_comment ? line : members.empty() ? "" : style_.comma == "," ? "" : " ";
+            added += json_text(key) + style_.colon + json_inline(value, style_.colon, style_.comma);
         }
         if (comma_kept) added += ",";
         const bool closes_here = text_.substr(end, object.close - end).find('\n') == npos;

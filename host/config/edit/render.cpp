@@ -67,15 +67,19 @@ std::string json_text(std::string_view text) {
 std::string json_inline(const json::value& value, std::string_view colon, std::string_view comma) {
     if (const auto* text = value.if_string()) return json_text(*text);
     if (const auto* list = value.if_array())
-        return "[" + joined(*list, comma, [&](const auto& item) {
-                   return json_inline(item, colon, comma);
-               }) + "]";
+        return "[" +
+               joined(*list, comma,
+                      [&](const auto& item) { return json_inline(item, colon, comma); }) +
+               "]";
     const auto* table = value.if_object();
     if (!table) return json::serialize(value);
-    return "{" + joined(*table, comma, [&](const auto& member) {
-               return json_text(member.key()) + std::string(colon) +
-                      json_inline(member.value(), colon, comma);
-           }) + "}";
+    return "{" +
+           joined(*table, comma,
+                  [&](const auto& member) {
+                      return json_text(member.key()) + std::string(colon) +
+                             json_inline(member.value(), colon, comma);
+                  }) +
+           "}";
 }
 
 std::string json_block(const json::value& value, const Layout& layout) {
@@ -83,14 +87,17 @@ std::string json_block(const json::value& value, const Layout& layout) {
     const auto line = layout.newline + inner.indent;
     const auto end = layout.newline + layout.indent;
     if (const auto* table = value.if_object(); table && !table->empty())
-        return "{" + line + joined(*table, "," + line, [&](const auto& member) {
-                   return json_text(member.key()) + ": " + json_block(member.value(), inner);
-               }) + end + "}";
+        return "{" + line +
+               joined(*table, "," + line,
+                      [&](const auto& member) {
+                          return json_text(member.key()) + ": " + json_block(member.value(), inner);
+                      }) +
+               end + "}";
     const auto* list = value.if_array();
     if (!list || std::all_of(list->begin(), list->end(), is_plain)) return json_inline(value);
-    return "[" + line + joined(*list, "," + line, [&](const auto& item) {
-               return json_block(item, inner);
-           }) + end + "]";
+    return "[" + line +
+           joined(*list, "," + line, [&](const auto& item) { return json_block(item, inner); }) +
+           end + "]";
 }
 
 std::string toml_key(std::string_view key) {
@@ -106,9 +113,12 @@ std::string toml_inline(const json::value& value) {
         return text;
     }
     if (table->empty()) return "{}";
-    return "{ " + joined(*table, ", ", [](const auto& member) {
-               return toml_key(member.key()) + " = " + toml_inline(member.value());
-           }) + " }";
+    return "{ " +
+           joined(*table, ", ",
+                  [](const auto& member) {
+                      return toml_key(member.key()) + " = " + toml_inline(member.value());
+                  }) +
+           " }";
 }
 
 std::string yaml_key(std::string_view key) {

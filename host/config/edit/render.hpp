@@ -12,8 +12,8 @@ namespace patchbay::config::edit {
 
 struct Layout {
     std::string newline = "\n";
-    std::string unit = "  ";     // one level of indentation
-    std::string indent;          // of the line that the value begins in
+    std::string unit = "  ";  // one level of indentation
+    std::string indent;       // of the line that the value begins in
 };
 
 // Tables on lines of their own, lists of plain values on one.

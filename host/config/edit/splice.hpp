@@ -26,7 +26,7 @@ using Changes = std::vector<Change>;
 std::optional<std::string> apply(std::string_view text, Change change);
 
 std::size_t line_begin(std::string_view text, std::size_t at);
-std::size_t line_end(std::string_view text, std::size_t at);   // before its \n or \r\n
+std::size_t line_end(std::string_view text, std::size_t at);    // before its \n or \r\n
 std::size_t line_after(std::string_view text, std::size_t at);  // where the next one begins
 // The blanks and tabs that the line of `at` begins with.
 std::string_view indent_of(std::string_view text, std::size_t at);

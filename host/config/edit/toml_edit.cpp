@@ -15,7 +15,7 @@ constexpr auto npos = std::string_view::npos;
 // A key with its value, or a header in brackets.
 struct Statement {
     bool header = false;
-    Path whole;              // from the top of the file
+    Path whole;               // from the top of the file
     std::size_t written = 0;  // how many of those keys stand here; the others are the header's
     std::size_t begin = 0, value = 0, end = 0;
 };
@@ -297,7 +297,8 @@ private:
         return {{0, 0, assigned(0) + newline_ + (more ? newline_ : "")}};
     }
 
-    Changes in_braces(const Statement& statement, const Path& path, const json::value& value) const {
+    Changes in_braces(const Statement& statement, const Path& path,
+                      const json::value& value) const {
         Path rest(path.begin() + static_cast<std::ptrdiff_t>(statement.whole.size()), path.end());
         for (auto open = statement.value;;) {
             std::size_t close = 0;

@@ -46,8 +46,8 @@ std::vector<FlowItem> flow_items(std::string_view text, std::size_t open) {
             ++at;
         } else if (c == '#' && kSpace.find(text[at - 1]) != npos) {
             at = line_end(text, at);
-        } else if (c == '"' || (c == '\'' && std::string_view(" \t\r\n,:[{").find(text[at - 1]) !=
-                                                 npos)) {
+        } else if (c == '"' ||
+                   (c == '\'' && std::string_view(" \t\r\n,:[{").find(text[at - 1]) != npos)) {
             const auto end = end_of_quotes(text, at);
             note(at, end);
             at = end;
@@ -252,8 +252,8 @@ private:
             changes.push_back({{at, scalar - at, yaml_value(value, {}).substr(1)}});
         }
         const std::string indent(key - line_begin(text_, key), ' ');
-        changes.push_back(
-            {{key, last_of(place, index) - key, block(member.key, value, indent, unit_of(place, index))}});
+        changes.push_back({{key, last_of(place, index) - key,
+                            block(member.key, value, indent, unit_of(place, index))}});
         return changes;
     }
 

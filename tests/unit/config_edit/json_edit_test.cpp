@@ -34,14 +34,16 @@ TEST(JsonEdit, AddsAMemberBehindTheOthersAsTheyAreLaidOut) {
 }
 
 TEST(JsonEdit, KeepsTabsReturnsAMarkAndAMissingLastNewline) {
-    EXPECT_EQ(with_entry("\xef\xbb\xbf{\r\n\t\"a\": 1\r\n}"),
-              "\xef\xbb\xbf{\r\n\t\"a\": 1,\r\n\t\"mcpServers\": {\r\n\t\t\"patchbay\": {\r\n"
-              "\t\t\t\"command\": \"patchbay\",\r\n\t\t\t\"args\": [\"serve\"]\r\n\t\t}\r\n\t}\r\n}");
+    EXPECT_EQ(
+        with_entry("\xef\xbb\xbf{\r\n\t\"a\": 1\r\n}"),
+        "\xef\xbb\xbf{\r\n\t\"a\": 1,\r\n\t\"mcpServers\": {\r\n\t\t\"patchbay\": {\r\n"
+        "\t\t\t\"command\": \"patchbay\",\r\n\t\t\t\"args\": [\"serve\"]\r\n\t\t}\r\n\t}\r\n}");
 }
 
 TEST(JsonEdit, StaysOnOneLineWhereAllIsAsTightOrLooseAsItWas) {
-    EXPECT_EQ(with_entry(R"({"a":1,"mcpServers":{"x":{}}})"),
-              R"({"a":1,"mcpServers":{"x":{},"patchbay":{"command":"patchbay","args":["serve"]}}})");
+    EXPECT_EQ(
+        with_entry(R"({"a":1,"mcpServers":{"x":{}}})"),
+        R"({"a":1,"mcpServers":{"x":{},"patchbay":{"command":"patchbay","args":["serve"]}}})");
     EXPECT_EQ(with_entry(R"({"mcpServers": {}})"),
               R"({"mcpServers": {"patchbay": {"command": "patchbay", "args": ["serve"]}}})");
 }
@@ -64,8 +66,9 @@ TEST(JsonEdit, ATrailingCommaStaysTheLast) {
 }
 
 TEST(JsonEdit, ReplacesAValueAndNothingBesideIt) {
-    EXPECT_EQ(outcome(set("{ \"a\" : /* was */ [1, 2] /* too */ , \"b\": 1}", Format::Json, {"a"}, "x")),
-              "{ \"a\" : /* was */ \"x\" /* too */ , \"b\": 1}");
+    EXPECT_EQ(
+        outcome(set("{ \"a\" : /* was */ [1, 2] /* too */ , \"b\": 1}", Format::Json, {"a"}, "x")),
+        "{ \"a\" : /* was */ \"x\" /* too */ , \"b\": 1}");
 }
 
 TEST(JsonEdit, TakesAMemberOutWithTheCommaThatItNeeded) {
@@ -91,7 +94,8 @@ TEST(JsonEdit, SaysWhereATextIsBroken) {
               "invalid: 1:10: the key \"a\" was already given at line 1, column 2");
     EXPECT_EQ(with_entry("{\n  \"mcpServers\": [1]\n}"),
               "invalid: 2:17: \"mcpServers\" holds a list; expected a table");
-    EXPECT_EQ(with_entry("[]"), "invalid: 1:1: the file holds a list; expected a table of settings");
+    EXPECT_EQ(with_entry("[]"),
+              "invalid: 1:1: the file holds a list; expected a table of settings");
     EXPECT_EQ(without("{\"a\": {}}", {"a", "b"}), "not_found: there is no \"a.b\"");
     EXPECT_EQ(without("{}", {"a", "b"}), "not_found: there is no \"a.b\"");
 }

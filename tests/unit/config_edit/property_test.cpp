@@ -32,7 +32,8 @@ public:
                 return 0.25;
             default: {
                 json::object table;
-                for (auto left = below(4); left > 0; --left) table[one_of(kKeys)] = value(depth + 1);
+                for (auto left = below(4); left > 0; --left)
+                    table[one_of(kKeys)] = value(depth + 1);
                 return table;
             }
         }
@@ -40,9 +41,11 @@ public:
     std::string key() { return one_of(kKeys); }
 
 private:
-    static constexpr const char* kTexts[] = {"patchbay", "yes", "", "a \"b\" \\ c",   "123",
-                                             "# no remark", "é\t{}", "/usr/bin/patchbay", "null", "-"};
-    static constexpr const char* kKeys[] = {"patchbay", "on", "a.b", "with space", "é", "1", "\"q\"", "x-y_z"};
+    static constexpr const char* kTexts[] = {
+        "patchbay",          "yes",  "", "a \"b\" \\ c", "123", "# no remark", "é\t{}",
+        "/usr/bin/patchbay", "null", "-"};
+    static constexpr const char* kKeys[] = {"patchbay", "on", "a.b",   "with space",
+                                            "é",        "1",  "\"q\"", "x-y_z"};
     std::mt19937 engine_{20261125};
 };
 
@@ -69,7 +72,8 @@ std::string without_space(std::string_view text) {
 
 // Whether `longer` is `shorter` with one text put in.
 bool is_insertion(std::string_view shorter, std::string_view longer) {
-    const auto end = std::mismatch(shorter.begin(), shorter.end(), longer.begin(), longer.end()).first;
+    const auto end =
+        std::mismatch(shorter.begin(), shorter.end(), longer.begin(), longer.end()).first;
     const auto prefix = static_cast<std::size_t>(end - shorter.begin());
     return longer.size() >= shorter.size() && longer.ends_with(shorter.substr(prefix));
 }
@@ -129,7 +133,8 @@ void add(Dice& dice, const Sample& sample, Path path, const json::object& table,
 void replace(Dice& dice, const Sample& sample, Path path, const json::object& table,
              Counts& counts) {
     if (table.empty()) return;
-    path.emplace_back(std::next(table.begin(), static_cast<std::ptrdiff_t>(dice.below(table.size())))->key());
+    path.emplace_back(
+        std::next(table.begin(), static_cast<std::ptrdiff_t>(dice.below(table.size())))->key());
     const auto value = dice.value();
     const auto after = set(sample.text, sample.format, path, value);
     if (refused(after, counts)) return;
@@ -148,7 +153,8 @@ void replace(Dice& dice, const Sample& sample, Path path, const json::object& ta
 void take_out(Dice& dice, const Sample& sample, Path path, const json::object& table,
               Counts& counts) {
     if (table.empty()) return;
-    path.emplace_back(std::next(table.begin(), static_cast<std::ptrdiff_t>(dice.below(table.size())))->key());
+    path.emplace_back(
+        std::next(table.begin(), static_cast<std::ptrdiff_t>(dice.below(table.size())))->key());
     const auto after = remove(sample.text, sample.format, path);
     if (refused(after, counts)) return;
     ++counts.removed;

@@ -16,7 +16,8 @@ using ::testing::StartsWith;
 
 // A text that was changed, or why not.
 inline std::string outcome(const Result<std::string>& result) {
-    return result ? *result : std::string(name_of(result.error().code)) + ": " + result.error().message;
+    return result ? *result
+                  : std::string(name_of(result.error().code)) + ": " + result.error().message;
 }
 
 inline json::value patchbay_entry() {

@@ -15,23 +15,30 @@ std::string without_entry(std::string_view text) {
 
 TEST(TomlEdit, AppendsATable) {
     EXPECT_EQ(with_entry(""), kTable);
-    EXPECT_EQ(with_entry("model = \"o3\" # mine\n"), std::string("model = \"o3\" # mine\n\n") + kTable);
-    EXPECT_EQ(with_entry("a = 1"), "a = 1\n\n[mcp_servers.patchbay]\ncommand = \"patchbay\"\n"
-                                   "args = [\"serve\"]");
-    EXPECT_EQ(with_entry("a = 1\r\n"), "a = 1\r\n\r\n[mcp_servers.patchbay]\r\n"
-                                       "command = \"patchbay\"\r\nargs = [\"serve\"]\r\n");
+    EXPECT_EQ(with_entry("model = \"o3\" # mine\n"),
+              std::string("model = \"o3\" # mine\n\n") + kTable);
+    EXPECT_EQ(with_entry("a = 1"),
+              "a = 1\n\n[mcp_servers.patchbay]\ncommand = \"patchbay\"\n"
+              "args = [\"serve\"]");
+    EXPECT_EQ(with_entry("a = 1\r\n"),
+              "a = 1\r\n\r\n[mcp_servers.patchbay]\r\n"
+              "command = \"patchbay\"\r\nargs = [\"serve\"]\r\n");
     EXPECT_EQ(with_entry("[[profiles]]\nx = 1\n"), std::string("[[profiles]]\nx = 1\n\n") + kTable);
 }
 
 TEST(TomlEdit, ReplacesThatTableAndWhatIsBelowIt) {
-    EXPECT_EQ(with_entry("[mcp_servers.files]\ncommand = \"npx\"\n\n"
-                         "# the old one\n[mcp_servers.patchbay] # here\ncommand = \"old\" # there\n\n"
-                         "[mcp_servers.patchbay.env]\nA = \"1\"\n\n# next\n[tui]\nx = 1\n"),
-              "[mcp_servers.files]\ncommand = \"npx\"\n\n"
-              "# the old one\n[mcp_servers.patchbay]\ncommand = \"patchbay\"\nargs = [\"serve\"]\n\n"
-              "# next\n[tui]\nx = 1\n");
-    EXPECT_EQ(with_entry("[mcp_servers]\npatchbay.command = \"old\"\npatchbay.args = []\nx.command = \"y\"\n"),
-              "[mcp_servers]\npatchbay = { command = \"patchbay\", args = [\"serve\"] }\nx.command = \"y\"\n");
+    EXPECT_EQ(
+        with_entry("[mcp_servers.files]\ncommand = \"npx\"\n\n"
+                   "# the old one\n[mcp_servers.patchbay] # here\ncommand = \"old\" # there\n\n"
+                   "[mcp_servers.patchbay.env]\nA = \"1\"\n\n# next\n[tui]\nx = 1\n"),
+        "[mcp_servers.files]\ncommand = \"npx\"\n\n"
+        "# the old one\n[mcp_servers.patchbay]\ncommand = \"patchbay\"\nargs = [\"serve\"]\n\n"
+        "# next\n[tui]\nx = 1\n");
+    EXPECT_EQ(
+        with_entry(
+            "[mcp_servers]\npatchbay.command = \"old\"\npatchbay.args = []\nx.command = \"y\"\n"),
+        "[mcp_servers]\npatchbay = { command = \"patchbay\", args = [\"serve\"] }\nx.command = "
+        "\"y\"\n");
 }
 
 TEST(TomlEdit, GoesIntoAnInlineTable) {
@@ -45,8 +52,9 @@ TEST(TomlEdit, GoesIntoAnInlineTable) {
 }
 
 TEST(TomlEdit, IsNotMisledByTextThatLooksLikeATable) {
-    const std::string text = "prompt = \"\"\"\n[mcp_servers.patchbay]\n\"\"\"\n"
-                             "other = '''\n[mcp_servers]\n'''\nlist = [\n  \"]\", # ]\n]\n";
+    const std::string text =
+        "prompt = \"\"\"\n[mcp_servers.patchbay]\n\"\"\"\n"
+        "other = '''\n[mcp_servers]\n'''\nlist = [\n  \"]\", # ]\n]\n";
     EXPECT_EQ(with_entry(text), text + "\n" + kTable);
     EXPECT_EQ(without_entry(text + "\n" + kTable), text);
 }

@@ -13,11 +13,12 @@ std::string without(std::string_view text, const Path& path) {
 }
 
 TEST(YamlEdit, AddsAKeyBehindTheOthersOfItsTable) {
-    EXPECT_EQ(with_entry("# goose\nextensions:\n    developer:\n        enabled: true # always\n"
-                         "        # of developer\n\n# of the mode\nMODE: auto\n"),
-              "# goose\nextensions:\n    developer:\n        enabled: true # always\n"
-              "        # of developer\n    patchbay:\n        type: stdio\n        args: [\"serve\"]\n\n"
-              "# of the mode\nMODE: auto\n");
+    EXPECT_EQ(
+        with_entry("# goose\nextensions:\n    developer:\n        enabled: true # always\n"
+                   "        # of developer\n\n# of the mode\nMODE: auto\n"),
+        "# goose\nextensions:\n    developer:\n        enabled: true # always\n"
+        "        # of developer\n    patchbay:\n        type: stdio\n        args: [\"serve\"]\n\n"
+        "# of the mode\nMODE: auto\n");
 }
 
 TEST(YamlEdit, MakesTheTableThatIsMissing) {
@@ -28,8 +29,9 @@ TEST(YamlEdit, MakesTheTableThatIsMissing) {
     EXPECT_EQ(with_entry("MODE: auto\n"), "MODE: auto\n" + block);
     EXPECT_EQ(with_entry("MODE: auto"),
               "MODE: auto\nextensions:\n  patchbay:\n    type: stdio\n    args: [\"serve\"]");
-    EXPECT_EQ(with_entry("a: 1\r\n"), "a: 1\r\nextensions:\r\n  patchbay:\r\n    type: stdio\r\n"
-                                      "    args: [\"serve\"]\r\n");
+    EXPECT_EQ(with_entry("a: 1\r\n"),
+              "a: 1\r\nextensions:\r\n  patchbay:\r\n    type: stdio\r\n"
+              "    args: [\"serve\"]\r\n");
     EXPECT_EQ(with_entry("extensions: # none so far\nMODE: auto\n"),
               "extensions: # none so far\n  patchbay:\n    type: stdio\n    args: [\"serve\"]\n"
               "MODE: auto\n");
@@ -41,8 +43,9 @@ TEST(YamlEdit, GoesBetweenBraces) {
     EXPECT_EQ(with_entry("extensions: {a: {b: 'it''s, }'}} # x\n"),
               "extensions: {a: {b: 'it''s, }'}, \"patchbay\": {\"type\": \"stdio\", \"args\": "
               "[\"serve\"]}} # x\n");
-    EXPECT_EQ(without("extensions: {a: 1, patchbay: {b: [1, 2]}, c: 3}\n", {"extensions", "patchbay"}),
-              "extensions: {a: 1, c: 3}\n");
+    EXPECT_EQ(
+        without("extensions: {a: 1, patchbay: {b: [1, 2]}, c: 3}\n", {"extensions", "patchbay"}),
+        "extensions: {a: 1, c: 3}\n");
 }
 
 TEST(YamlEdit, BlockTextKeepsItsLines) {
@@ -57,17 +60,20 @@ TEST(YamlEdit, ReplacesAndRemoves) {
               "extensions:\n  patchbay:\n    type: stdio\n    args: [\"serve\"]\n  b: {}\n");
     EXPECT_EQ(outcome(set("a: 'x' # why\nb: 2\n", Format::Yaml, {"a"}, "yes")),
               "a: \"yes\" # why\nb: 2\n");
-    EXPECT_EQ(without("extensions:\n  patchbay:\n    a: 1\nMODE: auto\n", {"extensions", "patchbay"}),
-              "extensions:\nMODE: auto\n");
+    EXPECT_EQ(
+        without("extensions:\n  patchbay:\n    a: 1\nMODE: auto\n", {"extensions", "patchbay"}),
+        "extensions:\nMODE: auto\n");
 }
 
 TEST(YamlEdit, RefusesWhatItCannotChangeAlone) {
-    EXPECT_EQ(with_entry("base: &b\n  x: {}\nextensions: *b\n"),
-              "unsupported: \"extensions.patchbay\" cannot be changed there without touching anything "
-              "else");
-    EXPECT_EQ(with_entry("base: &b\n  x: {}\nextensions: &e\n  y: {}\nother: *e\n"),
-              "unsupported: \"extensions.patchbay\" cannot be changed there without touching anything "
-              "else");
+    EXPECT_EQ(
+        with_entry("base: &b\n  x: {}\nextensions: *b\n"),
+        "unsupported: \"extensions.patchbay\" cannot be changed there without touching anything "
+        "else");
+    EXPECT_EQ(
+        with_entry("base: &b\n  x: {}\nextensions: &e\n  y: {}\nother: *e\n"),
+        "unsupported: \"extensions.patchbay\" cannot be changed there without touching anything "
+        "else");
     EXPECT_THAT(with_entry("a: [1\n"), StartsWith("invalid: "));
     EXPECT_THAT(with_entry("a: 1\n\tb: 2\n"), StartsWith("invalid: 2:1: not YAML: a tab"));
     EXPECT_EQ(with_entry("extensions: none\n"),
