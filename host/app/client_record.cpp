@@ -1,0 +1,95 @@
+#include "app/client_record.hpp"
+
+#include "config/edit/edit.hpp"
+#include "core/digest.hpp"
+#include "core/json.hpp"
+#include "core/private_file.hpp"
+#include "core/replace_file.hpp"
+
+#include <chrono>
+#include <unistd.h>
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::int64_t kVersion = 1;
+constexpr std::size_t kRecordBytes = 64u << 10, kKeyDigits = 16;
+constexpr auto kOthers = core::Others::MayNothing;
+constexpr std::chrono::seconds kTurn{10};
+
+std::vector<std::string> texts_in(const json::object& table, std::string_view key) {
+    std::vector<std::string> texts;
+    const auto* value = table.if_contains(key);
+    if (const auto* list = value ? value->if_array() : nullptr)
+        for (const auto& item : *list)
+            if (const auto text = core::text_of(item)) texts.emplace_back(*text);
+    return texts;
+}
+
+}  // namespace
+
+ClientRecord::ClientRecord(const std::string& state_directory, std::string client, std::string file,
+                           std::string entry)
+    : directory_(state_directory + "/backups"),
+      client_(std::move(client)),
+      file_(std::move(file)),
+      entry_(std::move(entry)),
+      name_(client_ + "-" + core::sha256_hex(file_ + "\n" + entry_).substr(0, kKeyDigits)),
+      backup_(directory_ + "/" + name_ + ".before") {}
+
+Result<core::Descriptor> ClientRecord::take_turn() const {
+    const auto folder = core::open_private_directory(directory_, kOthers, core::Make::Yes);
+    if (!folder) return folder.error();
+    return core::take_turn(*folder, directory_, "connect.lock", kTurn);
+}
+
+Result<std::optional<ClientChange>> ClientRecord::read() const {
+    using Read = std::optional<ClientChange>;
+    const auto text = core::read_private(directory_, name_ + ".json", kOthers, kRecordBytes);
+    if (!text) return text.error();
+    const auto record = *text ? core::parse_json_object(**text) : Error{ErrorCode::NotFound, {}};
+    if (!record || core::integer_in(&*record, "version") != kVersion) return Read();
+    auto before =
+        core::read_private(directory_, name_ + ".before", kOthers, config::edit::kBounds.bytes);
+    if (!before) return before.error();
+    ClientChange change;
+    change.before = before->value_or("");
+    // A text that a later record was to come with, before somebody ended us.
+    if (core::text_in(&*record, "before") != core::sha256_hex(change.before)) return Read();
+    const auto* made = record->if_contains("made");
+    change.made = made && made->is_bool() && made->get_bool();
+    change.folders = texts_in(*record, "folders");
+    change.after = core::text_in(&*record, "after").value_or("");
+    if (const auto* value = core::object_in(&*record, "value")) change.value = *value;
+    return Read(std::move(change));
+}
+
+Result<void> ClientRecord::write(const ClientChange& change) const {
+    const json::object record{
+        {"version", kVersion},
+        {"client", client_},
+        {"file", file_},
+        {"entry", entry_},
+        {"before", core::sha256_hex(change.before)},
+        {"after", change.after},
+        {"value", change.value},
+        {"made", change.made},
+        {"folders", json::array(change.folders.begin(), change.folders.end())}};
+    if (auto kept = core::replace_file(backup_, change.before, core::Durable::Yes); !kept)
+        return kept;
+    return core::replace_file(directory_ + "/" + name_ + ".json", json::serialize(record) + "\n",
+                              core::Durable::Yes);
+}
+
+void ClientRecord::forget() const {
+    ::unlink((directory_ + "/" + name_ + ".json").c_str());
+}
+
+void ClientRecord::forget_with_text() const {
+    forget();
+    ::unlink(backup_.c_str());
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,51 @@
+// What `patchbay connect` has changed, so that it can be taken back: below `backups` in the state
+// directory, for each entry of each file a record and the text of the file before.
+//
+//   KEY.json     {"version":1,"client":"zed","file":"/...","entry":"patchbay","before":"<digest>","after":"<digest>",
+//                 "value":{...},"made":false,"folders":[]}
+//   KEY.before   that text, byte for byte: it may hold other servers' secrets
+//
+// Owns:    nothing but names. Threads: the calling one; blocks for the disk.
+// Errors:  as core/private_file.hpp has them; a record that makes no sense is as good as none.
+#pragma once
+
+#include "core/descriptor.hpp"
+#include "core/result.hpp"
+
+#include <boost/json.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace patchbay::app {
+
+struct ClientChange {
+    std::string before;                // the text of the file; empty and `made`: there was none
+    bool made = false;                 // the file
+    std::vector<std::string> folders;  // that were made for it, the outermost first
+    std::string after;          // digest of the text that was written; empty: not known any more
+    boost::json::object value;  // the entry that was written
+};
+
+class ClientRecord {
+public:
+    ClientRecord(const std::string& state_directory, std::string client, std::string file,
+                 std::string entry);
+
+    // The turn of those who change files of clients, of all Patchbays of this user.
+    Result<core::Descriptor> take_turn() const;
+    // Nothing: nothing was changed, or nothing is known of it.
+    Result<std::optional<ClientChange>> read() const;
+    // On disk when it returns; the text before the record, so that no record is without its text.
+    Result<void> write(const ClientChange& change) const;
+    void forget() const;            // the record; the text stays
+    void forget_with_text() const;  // that there was none
+
+    const std::string& backup() const { return backup_; }
+
+private:
+    std::string directory_, client_, file_, entry_, name_, backup_;
+};
+
+}  // namespace patchbay::app

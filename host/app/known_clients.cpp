@@ -1,0 +1,385 @@
+#include "app/known_clients.hpp"
+
+#include "core/json.hpp"
+#include "core/program.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <unistd.h>
+
+namespace patchbay::app {
+namespace json = boost::json;
+
+namespace {
+
+using config::Format;
+using Below = KnownClient::Below;
+
+constexpr int kGooseTimeoutSeconds = 300;  // what its own examples have
+
+json::array arguments_of(const Launch& launch) {
+    return json::array(launch.arguments.begin(), launch.arguments.end());
+}
+
+json::array words_of(const Launch& launch) {
+    auto words = arguments_of(launch);
+    words.insert(words.begin(), json::value(launch.command));
+    return words;
+}
+
+json::object plain(const Launch& launch) {
+    return {{"command", launch.command}, {"args", arguments_of(launch)}};
+}
+
+json::object with_type(const char* type, json::object entry) {
+    json::object out{{"type", type}};
+    for (auto& member : entry) out[member.key()] = std::move(member.value());
+    return out;
+}
+
+json::object vs_code(const Launch& launch) {
+    return with_type("stdio", plain(launch));
+}
+json::object zed(const Launch& launch) {
+    auto entry = plain(launch);
+    entry["env"] = json::object();
+    return entry;
+}
+json::object opencode(const Launch& launch) {
+    return {{"type", "local"}, {"command", words_of(launch)}};
+}
+json::object copilot(const Launch& launch) {
+    auto entry = with_type("local", plain(launch));
+    entry["tools"] = json::array{"*"};
+    return entry;
+}
+json::object goose(const Launch& launch) {
+    return {{"type", "stdio"},           {"name", launch.entry},           {"enabled", true},
+            {"cmd", launch.command},     {"args", arguments_of(launch)},   {"envs", json::object()},
+            {"env_keys", json::array()}, {"timeout", kGooseTimeoutSeconds}};
+}
+
+json::object plain_url(const Launch&, const std::string& url) {
+    return {{"url", url}};
+}
+json::object http_url(const Launch&, const std::string& url) {
+    return {{"type", "http"}, {"url", url}};
+}
+json::object gemini_url(const Launch&, const std::string& url) {
+    return {{"httpUrl", url}};
+}
+json::object windsurf_url(const Launch&, const std::string& url) {
+    return {{"serverUrl", url}};
+}
+json::object opencode_url(const Launch&, const std::string& url) {
+    return {{"type", "remote"}, {"url", url}};
+}
+json::object cline_url(const Launch&, const std::string& url) {
+    return {{"type", "streamableHttp"}, {"url", url}};
+}
+json::object roo_url(const Launch&, const std::string& url) {
+    return {{"type", "streamable-http"}, {"url", url}};
+}
+json::object copilot_url(const Launch&, const std::string& url) {
+    return {{"type", "http"}, {"url", url}, {"tools", json::array{"*"}}};
+}
+json::object goose_url(const Launch& launch, const std::string& url) {
+    return {{"type", "streamable_http"}, {"name", launch.entry},
+            {"enabled", true},           {"uri", url},
+            {"headers", json::object()}, {"envs", json::object()},
+            {"env_keys", json::array()}, {"timeout", kGooseTimeoutSeconds}};
+}
+
+const std::vector<config::edit::Path> kMcpServers{{"mcpServers"}};
+
+// In the order of their names. Looked up in November 2026.
+const std::vector<KnownClient>& table() {
+    static const std::vector<KnownClient> rows{
+        // ~/.claude.json is the scope "user"; CLAUDE_CONFIG_DIR moves it.
+        {"claude",
+         "Claude Code",
+         Format::Json,
+         Below::Home,
+         "CLAUDE_CONFIG_DIR",
+         "",
+         {".claude.json"},
+         {".mcp.json"},
+         kMcpServers,
+         plain,
+         http_url,
+         "https://code.claude.com/docs/en/mcp"},
+        // Servers behind a URL are connectors of the account, not of this file.
+        {"claude-desktop",
+         "Claude Desktop",
+         Format::Json,
+         Below::Config,
+         nullptr,
+         "Claude",
+         {"claude_desktop_config.json"},
+         {},
+         kMcpServers,
+         plain,
+         nullptr,
+         "https://modelcontextprotocol.io/docs/develop/connect-local-servers"},
+        // The second name is where the extension for VS Code kept it before it shared it with its CLI.
+        {"cline",
+         "Cline",
+         Format::Json,
+         Below::Home,
+         nullptr,
+         "",
+         {".cline/data/settings/cline_mcp_settings.json",
+          ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/"
+          "cline_mcp_settings.json"},
+         {},
+         kMcpServers,
+         plain,
+         cline_url,
+         "https://docs.cline.bot/cli/configuration"},
+        {"codex",
+         "Codex",
+         Format::Toml,
+         Below::Home,
+         "CODEX_HOME",
+         ".codex",
+         {"config.toml"},
+         {".codex/config.toml"},
+         {{"mcp_servers"}},
+         plain,
+         plain_url,
+         "https://developers.openai.com/codex/mcp"},
+        {"copilot",
+         "GitHub Copilot CLI",
+         Format::Json,
+         Below::Home,
+         "COPILOT_HOME",
+         ".copilot",
+         {"mcp-config.json"},
+         {".mcp.json"},
+         kMcpServers,
+         copilot,
+         copilot_url,
+         "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/"
+         "add-mcp-servers"},
+        {"cursor",
+         "Cursor",
+         Format::Json,
+         Below::Home,
+         nullptr,
+         ".cursor",
+         {"mcp.json"},
+         {".cursor/mcp.json"},
+         kMcpServers,
+         plain,
+         plain_url,
+         "https://cursor.com/docs/mcp"},
+        {"gemini",
+         "Gemini CLI",
+         Format::Json,
+         Below::Home,
+         nullptr,
+         ".gemini",
+         {"settings.json"},
+         {".gemini/settings.json"},
+         kMcpServers,
+         plain,
+         gemini_url,
+         "https://geminicli.com/docs/tools/mcp-server/"},
+        {"goose",
+         "goose",
+         Format::Yaml,
+         Below::Config,
+         nullptr,
+         "goose",
+         {"config.yaml"},
+         {},
+         {{"extensions"}},
+         goose,
+         goose_url,
+         "https://goose-docs.ai/docs/guides/config-files"},
+        {"kiro",
+         "Kiro",
+         Format::Json,
+         Below::Home,
+         nullptr,
+         ".kiro/settings",
+         {"mcp.json"},
+         {".kiro/settings/mcp.json"},
+         kMcpServers,
+         plain,
+         plain_url,
+         "https://kiro.dev/docs/mcp/configuration"},
+        // Its second generation has the servers in a table of their own, and takes both.
+        {"opencode",
+         "opencode",
+         Format::Json,
+         Below::Config,
+         nullptr,
+         "opencode",
+         {"opencode.json", "opencode.jsonc"},
+         {"opencode.json", "opencode.jsonc"},
+         {{"mcp"}, {"mcp", "servers"}},
+         opencode,
+         opencode_url,
+         "https://opencode.ai/docs/mcp-servers"},
+        {"qwen",
+         "Qwen Code",
+         Format::Json,
+         Below::Home,
+         nullptr,
+         ".qwen",
+         {"settings.json"},
+         {".qwen/settings.json"},
+         kMcpServers,
+         plain,
+         gemini_url,
+         "https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/"},
+        {"roo",
+         "Roo Code",
+         Format::Json,
+         Below::Config,
+         nullptr,
+         "Code/User/globalStorage/rooveterinaryinc.roo-cline/settings",
+         {"mcp_settings.json"},
+         {".roo/mcp.json"},
+         kMcpServers,
+         plain,
+         roo_url,
+         "https://docs.roocode.com/features/mcp/using-mcp-in-roo"},
+        {"vscode",
+         "VS Code",
+         Format::Json,
+         Below::Config,
+         nullptr,
+         "Code/User",
+         {"mcp.json"},
+         {".vscode/mcp.json"},
+         {{"servers"}},
+         vs_code,
+         http_url,
+         "https://code.visualstudio.com/docs/agents/reference/mcp-configuration"},
+        {"vscode-insiders",
+         "VS Code Insiders",
+         Format::Json,
+         Below::Config,
+         nullptr,
+         "Code - Insiders/User",
+         {"mcp.json"},
+         {".vscode/mcp.json"},
+         {{"servers"}},
+         vs_code,
+         http_url,
+         "https://code.visualstudio.com/docs/agents/reference/mcp-configuration"},
+        {"windsurf",
+         "Windsurf",
+         Format::Json,
+         Below::Home,
+         nullptr,
+         ".codeium/windsurf",
+         {"mcp_config.json"},
+         {},
+         kMcpServers,
+         plain,
+         windsurf_url,
+         "https://docs.windsurf.com/windsurf/cascade/mcp"},
+        {"zed",
+         "Zed",
+         Format::Json,
+         Below::Config,
+         nullptr,
+         "zed",
+         {"settings.json"},
+         {".zed/settings.json"},
+         {{"context_servers"}},
+         zed,
+         plain_url,
+         "https://zed.dev/docs/ai/mcp"},
+    };
+    return rows;
+}
+
+std::string below(const std::string& folder, std::string_view name) {
+    return name.empty() ? folder : folder + "/" + std::string(name);
+}
+
+// A link that leads nowhere is there too.
+bool is_there(const std::string& path) {
+    std::error_code failed;
+    return std::filesystem::symlink_status(path, failed).type() !=
+           std::filesystem::file_type::not_found;
+}
+
+std::string first_there(const std::string& folder, const std::vector<const char*>& names) {
+    if (names.empty()) return {};
+    for (const auto* name : names)
+        if (is_there(below(folder, name))) return below(folder, name);
+    return below(folder, names.front());
+}
+
+// Whichever key a client has for it.
+const json::value* first_of(const json::object& entry, std::initializer_list<const char*> keys) {
+    for (const auto* key : keys)
+        if (const auto* value = entry.if_contains(key)) return value;
+    return nullptr;
+}
+
+bool is_patchbay(std::string_view program, const std::string& self) {
+    return program.substr(program.rfind('/') + 1) == "patchbay" ||
+           (!self.empty() && core::behind_links(std::string(program)) == self);
+}
+
+}  // namespace
+
+std::span<const KnownClient> known_clients() {
+    return table();
+}
+
+const KnownClient* find_client(std::string_view id) {
+    const auto& rows = table();
+    const auto found = std::find_if(rows.begin(), rows.end(),
+                                    [&](const KnownClient& client) { return client.id == id; });
+    return found == rows.end() ? nullptr : &*found;
+}
+
+std::string file_of(const KnownClient& client, const config::Environment& environment) {
+    const auto moved = client.variable && environment.variable
+                           ? environment.variable(client.variable)
+                           : std::nullopt;
+    if (moved && moved->starts_with('/')) return first_there(*moved, client.files);
+    const auto& base = client.below == Below::Home ? environment.home : environment.config_home;
+    return base.empty() ? std::string() : first_there(below(base, client.folder), client.files);
+}
+
+std::string project_file_of(const KnownClient& client, const std::string& folder) {
+    return first_there(folder, client.project_files);
+}
+
+const config::edit::Path& table_of(const KnownClient& client, const json::object& root) {
+    // One that is inside of another counts first; a server by its name is none.
+    for (auto path = client.tables.rbegin(); path != client.tables.rend(); ++path) {
+        const auto* found = config::edit::find(root, *path);
+        const auto* table = found ? found->if_object() : nullptr;
+        if (table && !table->contains("type") && !table->contains("command")) return *path;
+    }
+    return client.tables.front();
+}
+
+bool runs_patchbay(const json::value& entry, const std::string& self) {
+    const auto* table = entry.if_object();
+    const auto* command = table ? first_of(*table, {"command", "cmd"}) : nullptr;
+    if (!command) return false;
+    std::vector<std::string> words;
+    const auto add = [&](const json::value* value) {
+        if (!value) return;
+        if (const auto text = core::text_of(*value)) words.emplace_back(*text);
+        if (const auto* list = value->if_array())
+            for (const auto& item : *list)
+                if (const auto text = core::text_of(item)) words.emplace_back(*text);
+    };
+    add(command);
+    add(table->if_contains("args"));
+    return !words.empty() && is_patchbay(words.front(), self) &&
+           std::find(words.begin() + 1, words.end(), "serve") != words.end();
+}
+
+}  // namespace patchbay::app

@@ -1,0 +1,60 @@
+// The clients that `patchbay connect` knows: where each keeps its MCP servers on Linux, and in which
+// words. One row a client, with the page that says so; a new client is a new row.
+//
+// Threads: [any], pure. Where a client looks is told by the environment, as the client itself does it.
+#pragma once
+
+#include "config/edit/edit.hpp"
+#include "config/load.hpp"
+
+#include <boost/json.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace patchbay::app {
+
+// What a client starts.
+struct Launch {
+    std::string entry;  // its name there
+    std::string command;
+    std::vector<std::string> arguments;
+};
+
+struct KnownClient {
+    const char* id;     // as it is written on the command line
+    const char* title;  // as people know it
+    config::Format format;
+    // Its own file for all that a person does: `variable` has its folder, else `folder` below the home or
+    // the configuration directory. Of several names the first that is there counts, else the first.
+    enum class Below { Home, Config } below;
+    const char* variable;  // null: none moves it
+    const char* folder;
+    std::vector<const char*> files;
+    std::vector<const char*>
+        project_files;  // below the project's folder; none: it has no such file
+    // Tables from the top of the file to that of the servers; the first that is there counts, else the
+    // first.
+    std::vector<config::edit::Path> tables;
+    boost::json::object (*program)(const Launch& launch);
+    // An entry for a URL of Streamable HTTP; null: the client takes none from its file.
+    boost::json::object (*url)(const Launch& launch, const std::string& url);
+    const char* source;  // the documentation that says all this
+};
+
+std::span<const KnownClient> known_clients();
+const KnownClient* find_client(std::string_view id);  // null: none
+
+// Where its file is, or would be. Empty: nobody knows, as there is no home.
+std::string file_of(const KnownClient& client, const config::Environment& environment);
+// The same of a project's folder; empty: it has no such file.
+std::string project_file_of(const KnownClient& client, const std::string& folder);
+// Of a file that says `root`.
+const config::edit::Path& table_of(const KnownClient& client, const boost::json::object& root);
+
+// Whether an entry, of whichever client, starts `patchbay serve`: by that name, or by the path `self`.
+bool runs_patchbay(const boost::json::value& entry, const std::string& self);
+
+}  // namespace patchbay::app

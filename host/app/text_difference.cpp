@@ -1,0 +1,104 @@
+#include "app/text_difference.hpp"
+
+#include "core/text.hpp"
+
+#include <algorithm>
+
+namespace patchbay::app {
+
+namespace {
+
+using Lines = std::vector<std::string_view>;
+constexpr std::size_t kLongLine = 200, kAround = 60;
+constexpr std::size_t kMostBytes = 64u << 10;  // of one line made printable
+
+Lines lines_of(std::string_view text) {
+    Lines lines;
+    while (!text.empty()) {
+        const auto end = std::min(text.find('\n'), text.size());
+        lines.push_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return lines;
+}
+
+// Lines that went, and those in their place.
+struct Hunk {
+    std::size_t before, removed, after, added;
+};
+
+std::size_t common(const Lines& a, std::size_t i, const Lines& b, std::size_t j) {
+    std::size_t count = 0;
+    while (i + count < a.size() && j + count < b.size() && a[i + count] == b[j + count]) ++count;
+    return count;
+}
+
+// The change of one key is one place of the text, and perhaps a comma above it: where the lines in
+// between are the same again, there are two.
+std::vector<Hunk> hunks_of(const Lines& before, const Lines& after) {
+    const auto top = common(before, 0, after, 0);
+    std::size_t bottom = 0;
+    const auto most = std::min(before.size(), after.size()) - top;
+    while (bottom < most && before[before.size() - 1 - bottom] == after[after.size() - 1 - bottom])
+        ++bottom;
+    const auto removed = before.size() - top - bottom, added = after.size() - top - bottom;
+    if (removed == 0 && added == 0) return {};
+    const auto same = removed > 0 && added > 0 ? common(before, top + 1, after, top + 1) : 0;
+    if (same == 0 || top + 1 + same > before.size() - bottom) return {{top, removed, top, added}};
+    const auto next = top + 1 + same;
+    return {{top, 1, top, 1},
+            {next, before.size() - bottom - next, next, after.size() - bottom - next}};
+}
+
+std::string masked(std::string line, const std::vector<std::string>& secrets) {
+    for (const auto& secret : secrets)
+        for (auto at = line.find(secret); at != std::string::npos; at = line.find(secret, at + 3))
+            line.replace(at, secret.size(), "***");
+    return line;
+}
+
+// What both of a pair have at their ends need not be seen where there is much of it.
+std::string_view around(std::string_view line, std::string_view other) {
+    if (line.size() <= kLongLine) return line;
+    const auto front = static_cast<std::size_t>(
+        std::mismatch(line.begin(), line.end(), other.begin(), other.end()).first - line.begin());
+    const auto back = static_cast<std::size_t>(
+        std::mismatch(line.rbegin(), line.rend(), other.rbegin(), other.rend()).first -
+        line.rbegin());
+    const auto begin = front > kAround ? front - kAround : 0;
+    const auto end = std::max(front, line.size() - std::min(back, line.size()));
+    return line.substr(begin, std::min(end + kAround, line.size()) - begin);
+}
+
+}  // namespace
+
+std::string difference(std::string_view before, std::string_view after, const std::string& name,
+                       const std::vector<std::string>& secrets) {
+    const auto old_lines = lines_of(before), new_lines = lines_of(after);
+    const auto hunks = hunks_of(old_lines, new_lines);
+    if (hunks.empty()) return {};
+    const auto shown = [&](char sign, const Lines& lines, std::size_t i, const Lines& others,
+                           std::size_t j) {
+        const auto other = j < others.size() ? others[j] : std::string_view();
+        auto line = lines[i];
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        const auto part = around(line, other);
+        const bool cut = part.size() < line.size();
+        return std::string(1, sign) + (cut ? "..." : "") +
+               core::printable(masked(std::string(part), secrets), kMostBytes) +
+               (cut ? "...\n" : "\n");
+    };
+    std::string out = "--- " + name + "\n+++ " + name + "\n";
+    for (const auto& hunk : hunks) {
+        out += "@@ -" + std::to_string(hunk.before + (hunk.removed > 0)) + "," +
+               std::to_string(hunk.removed) + " +" + std::to_string(hunk.after + (hunk.added > 0)) +
+               "," + std::to_string(hunk.added) + " @@\n";
+        for (std::size_t i = 0; i < hunk.removed; ++i)
+            out += shown('-', old_lines, hunk.before + i, new_lines, hunk.after + i);
+        for (std::size_t i = 0; i < hunk.added; ++i)
+            out += shown('+', new_lines, hunk.after + i, old_lines, hunk.before + i);
+    }
+    return out;
+}
+
+}  // namespace patchbay::app

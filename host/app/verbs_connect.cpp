@@ -1,0 +1,425 @@
+#include "app/client_entry.hpp"
+#include "app/output.hpp"
+#include "app/session.hpp"
+#include "app/text_difference.hpp"
+#include "app/verb.hpp"
+#include "config/edit/render.hpp"
+#include "config/secret_names.hpp"
+#include "core/program.hpp"
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <sys/stat.h>
+
+namespace patchbay::app {
+namespace edit = config::edit;
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::size_t kNameBytes = 64;
+
+struct ConnectOptions {
+    std::string client, url, name = "patchbay", file;
+    std::vector<std::string> serve;  // behind --
+    bool project = false, replace = false, dry_run = false, print = false, undo = false;
+};
+
+Error invalid(std::string why) {
+    return {ErrorCode::Invalid, std::move(why)};
+}
+
+// The program that is running; empty: it is gone from the disk.
+std::string self_path() {
+    return core::behind_links("/proc/self/exe");
+}
+
+// What a client is to start: the short name where PATH leads to this very program.
+Result<std::string> command_for(const config::Environment& environment) {
+    const auto self = self_path();
+    if (self.empty())
+        return Error{ErrorCode::NotFound,
+                     "the program that is running is not on the disk any more; start it anew"};
+    if (!core::valid_utf8(self))
+        return invalid("the path of patchbay is not UTF-8, and a client could not be told of it");
+    const auto path = environment.variable ? environment.variable("PATH") : std::nullopt;
+    const auto found =
+        core::find_on_path("patchbay", path ? std::string_view(*path) : core::kDefaultPath, {});
+    if (found && found->starts_with('/') && core::behind_links(*found) == self) return "patchbay";
+    return self;
+}
+
+// A client starts us in a folder of its own: what was meant from here has to be found from there.
+std::vector<std::string> absolute(std::vector<std::string> words, const std::string& here) {
+    const auto from_here = [&](const std::string& path) {
+        return path.empty() || path.starts_with('/') ? path : here + "/" + path;
+    };
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        for (const std::string option : {"--config", "--plugin-dir"}) {
+            if (words[i] == option && i + 1 < words.size())
+                words[i + 1] = from_here(words[i + 1]);
+            else if (words[i].starts_with(option + "="))
+                words[i] = option + "=" + from_here(words[i].substr(option.size() + 1));
+        }
+    }
+    return words;
+}
+
+Result<void> check_url(const std::string& url) {
+    const bool web = url.starts_with("http://") || url.starts_with("https://");
+    const auto host = web ? url.substr(url.find("//") + 2) : std::string();
+    const auto slash = host.find('/');
+    const std::string example =
+        "; expected what `patchbay serve --http` prints, like "
+        "http://127.0.0.1:8808/mcp";
+    if (!web || host.empty() || slash == 0)
+        return invalid("--http: \"" + core::printable(url, 80) + "\" is no URL" + example);
+    if (host.substr(0, slash).find('@') != std::string::npos)
+        return invalid(
+            "--http: a URL with a user or a password would stand in the client's file; "
+            "patchbay asks for none");
+    if (slash == std::string::npos || slash + 1 == host.size())
+        return invalid("--http: " + core::printable(url, 80) + " has no path" + example);
+    return {};
+}
+
+Result<void> check_name(const std::string& name) {
+    const bool fine = !name.empty() && name.size() <= kNameBytes &&
+                      std::all_of(name.begin(), name.end(), [](char letter) {
+                          return config::is_of_a_name(letter) && letter != '.';
+                      });
+    if (fine) return {};
+    return invalid("--name: \"" + core::printable(name, 80) +
+                   "\" is no name that every client takes; expected 1 to " +
+                   std::to_string(kNameBytes) + " letters, digits, - and _");
+}
+
+const KnownClient* client_named(const std::string& id, Error& error) {
+    if (const auto* client = find_client(id)) return client;
+    std::vector<std::string> known;
+    for (const auto& each : known_clients()) known.emplace_back(each.id);
+    error = invalid("patchbay knows no client \"" + core::printable(id, 80) + "\"" +
+                    core::did_you_mean(id, known) + "; known: " + core::join(known, ", "));
+    return nullptr;
+}
+
+// The root of the checkout that we are in, else where we are.
+std::string project_folder(const config::Environment& environment) {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    for (fs::path at = environment.working_directory; at != at.root_path(); at = at.parent_path()) {
+        if (at == environment.home) break;
+        if (fs::exists(at / ".git", ignored)) return at;
+    }
+    return environment.working_directory;
+}
+
+Result<std::string> file_for(const KnownClient& client, const ConnectOptions& options,
+                             const config::Environment& environment) {
+    if (!options.file.empty())
+        return options.file.starts_with('/') ? options.file
+                                             : environment.working_directory + "/" + options.file;
+    if (options.project) {
+        auto file = project_file_of(client, project_folder(environment));
+        if (file.empty())
+            return invalid(std::string(client.title) +
+                           " has no file for one project; without --project it is all of them");
+        return file;
+    }
+    auto file = file_of(client, environment);
+    if (file.empty())
+        return Error{ErrorCode::NotFound,
+                     "there is no home folder to look in; name the file with --file"};
+    return file;
+}
+
+Result<json::object> entry_for(const KnownClient& client, const ConnectOptions& options,
+                               const config::Environment& environment) {
+    Launch launch{options.name, {}, {"serve"}};
+    if (!options.url.empty()) {
+        if (!client.url)
+            return Error{
+                ErrorCode::Unsupported,
+                std::string(client.title) +
+                    " takes no URL from its file; without --http it starts patchbay itself"};
+        if (!options.serve.empty())
+            return invalid(
+                "options behind -- are for the `patchbay serve` that the client starts; with "
+                "--http it starts none");
+        if (auto fine = check_url(options.url); !fine) return fine.error();
+        return client.url(launch, options.url);
+    }
+    for (const auto& word : options.serve)
+        if (word == "--http" || word.starts_with("--http="))
+            return invalid(
+                "a client that starts patchbay speaks to it over stdio; for a URL: "
+                "patchbay connect " +
+                options.client + " --http URL");
+    auto command = command_for(environment);
+    if (!command) return command.error();
+    launch.command = std::move(*command);
+    const auto more = absolute(options.serve, environment.working_directory);
+    launch.arguments.insert(launch.arguments.end(), more.begin(), more.end());
+    return client.program(launch);
+}
+
+void add_secrets(const json::value& value, std::string_view name, std::vector<std::string>& out) {
+    if (const auto* table = value.if_object())
+        for (const auto& member : *table) add_secrets(member.value(), member.key(), out);
+    else if (const auto* list = value.if_array())
+        for (const auto& item : *list) add_secrets(item, name, out);
+    else if (const auto* text = value.if_string();
+             text && text->size() >= 4 && config::is_secret(name, *text))
+        out.emplace_back(*text);
+}
+
+// What a terminal, or a log that took it, need not show of a person's file.
+std::vector<std::string> secrets_in(const std::string& text, config::Format format) {
+    std::vector<std::string> secrets;
+    if (const auto root = edit::read(text, format)) add_secrets(*root, {}, secrets);
+    return secrets;
+}
+
+// The entry as it stands in a file that holds nothing else.
+std::string entry_text(const KnownClient& client, const std::string& name,
+                       const json::object& entry) {
+    auto path = client.tables.front();
+    path.push_back(name);
+    const auto text = edit::set({}, client.format, path, entry);
+    auto whole = text ? *text : std::string();
+    if (whole.ends_with('\n')) whole.pop_back();
+    return whole;
+}
+
+int print_entry(const KnownClient& client, const ConnectOptions& options, const std::string& file,
+                const json::object& entry, const GlobalOptions& global) {
+    const auto text = entry_text(client, options.name, entry);
+    if (!global.json) {
+        print_line(text);
+        say("for " + std::string(client.title) + ": " + file);
+        return kOk;
+    }
+    print_json(json::serialize(json::object{{"client", client.id},
+                                            {"file", file},
+                                            {"entry", options.name},
+                                            {"value", entry},
+                                            {"text", text}}));
+    return kOk;
+}
+
+const char* word_of(EntryChange::State state) {
+    switch (state) {
+        case EntryChange::State::Connected:
+            return "connected";
+        case EntryChange::State::Unchanged:
+            return "unchanged";
+        case EntryChange::State::Disconnected:
+            return "disconnected";
+    }
+    return "";
+}
+
+json::object to_json(const KnownClient& client, const ConnectOptions& options,
+                     const EntryChange& done) {
+    json::object told{{"client", client.id},        {"file", done.file},
+                      {"entry", options.name},      {"state", word_of(done.state)},
+                      {"dry_run", options.dry_run}, {"made", done.made},
+                      {"removed", done.removed}};
+    if (!done.backup.empty()) told["backup"] = done.backup;
+    if (options.dry_run)
+        told["diff"] =
+            difference(done.before, done.after, done.file, secrets_in(done.before, client.format));
+    return told;
+}
+
+void tell(const KnownClient& client, const ConnectOptions& options, const EntryChange& done) {
+    const auto entry = "\"" + options.name + "\"";
+    switch (done.state) {
+        case EntryChange::State::Unchanged:
+            say(std::string(client.title) + " has patchbay already: " + entry + " in " + done.file);
+            break;
+        case EntryChange::State::Connected:
+            say("connected: " + entry + " is in " + done.file +
+                (done.made ? ", which is new" : ""));
+            say("start " + std::string(client.title) +
+                " anew to have it; back with: patchbay connect " + client.id + " --undo");
+            break;
+        case EntryChange::State::Disconnected:
+            say("disconnected: " + (done.removed ? done.file + ", which was made for it, is removed"
+                                                 : entry + " is out of " + done.file));
+            break;
+    }
+    if (!done.backup.empty() && !done.made) say("the text before is kept: " + done.backup);
+}
+
+int finish(const KnownClient& client, const ConnectOptions& options, const EntryChange& done,
+           const GlobalOptions& global) {
+    if (!done.others.empty() && !global.quiet)
+        say("warning: " + done.file + " starts patchbay by another entry too: " +
+            core::printable(core::join(done.others, ", "), 200));
+    if (global.json) {
+        print_json(json::serialize(to_json(client, options, done)));
+        return kOk;
+    }
+    if (!options.dry_run) {
+        tell(client, options, done);
+        return kOk;
+    }
+    const auto text =
+        difference(done.before, done.after, done.file, secrets_in(done.before, client.format));
+    if (!text.empty()) print_foreign(text);
+    say(text.empty()   ? "nothing would change in " + done.file
+        : done.removed ? "nothing is removed; it would be " + done.file
+                       : "nothing is written; this would be, to " + done.file);
+    return kOk;
+}
+
+// A file that is broken is a fault of configuration, wherever it is.
+int report_file(const Error& error, const std::string& file, const GlobalOptions& global) {
+    const int code = report(error, global);
+    const bool broken = error.code == ErrorCode::Invalid && error.message.starts_with(file) &&
+                        error.message.size() > file.size() && error.message[file.size()] == ':';
+    return broken ? int(kConfigError) : code;
+}
+
+// One row for each client, whatever its file holds.
+struct ClientRow {
+    const KnownClient* client;
+    std::string file;
+    std::string state;  // connected, not connected, no file, broken
+    std::vector<std::string> entries;
+    std::string problem;
+};
+
+ClientRow row_of(const KnownClient& client, const ConnectOptions& options,
+                 const config::Environment& environment) {
+    ClientRow row{&client, {}, "no file", {}, {}};
+    row.file = options.project ? project_file_of(client, project_folder(environment))
+                               : file_of(client, environment);
+    if (row.file.empty()) return row;
+    const ClientEntry entry({&client, row.file, options.name}, {}, self_path());
+    const auto present = entry.present();
+    if (present) {
+        row.entries = *present;
+        row.state = present->empty() ? "not connected" : "connected";
+    } else if (present.error().code != ErrorCode::NotFound) {
+        row.state = "broken";
+        row.problem = present.error().message;
+    }
+    return row;
+}
+
+json::object to_json(const ClientRow& row) {
+    json::object told{{"client", row.client->id},
+                      {"title", row.client->title},
+                      {"file", row.file},
+                      {"state", row.state},
+                      {"entries", json::array(row.entries.begin(), row.entries.end())},
+                      {"http", row.client->url != nullptr},
+                      {"project", !row.client->project_files.empty()},
+                      {"documentation", row.client->source}};
+    if (!row.problem.empty()) told["problem"] = row.problem;
+    return told;
+}
+
+int list(const ConnectOptions& options, const config::Environment& environment,
+         const GlobalOptions& global) {
+    json::array told;
+    std::vector<std::vector<Cell>> rows{{{"CLIENT"}, {"STATE"}, {"ENTRY"}, {"FILE"}}};
+    for (const auto& client : known_clients()) {
+        if (options.project && client.project_files.empty()) continue;
+        const auto row = row_of(client, options, environment);
+        told.push_back(to_json(row));
+        const auto* colour = row.state == "connected" ? "green"
+                             : row.state == "broken"  ? "red"
+                                                      : "gray";
+        rows.push_back(
+            {{client.id}, {row.state, colour}, {core::join(row.entries, ", ")}, {row.file}});
+        if (!row.problem.empty() && !global.json) say("warning: " + row.problem);
+    }
+    if (global.json)
+        print_json(json::serialize(told));
+    else
+        print_table(rows);
+    return kOk;
+}
+
+Result<void> check_together(const ConnectOptions& options) {
+    if (options.client.empty()) {
+        const bool alone = options.url.empty() && options.serve.empty() && !options.undo &&
+                           !options.print && !options.dry_run && options.file.empty() &&
+                           !options.replace;
+        if (!alone)
+            return invalid("connect needs to be told which client; `patchbay connect` lists them");
+    }
+    if (options.undo && (!options.url.empty() || !options.serve.empty()))
+        return invalid("--undo takes the entry out whatever it says; it needs --name at most");
+    return {};
+}
+
+int connect_verb(const GlobalOptions& global, const ConnectOptions& options) {
+    if (auto fine = check_together(options); !fine) return report(fine.error(), global);
+    const auto environment = environment_of(global);
+    if (options.client.empty()) return list(options, environment, global);
+    Error error;
+    const auto* client = client_named(options.client, error);
+    if (!client) return report(error, global);
+    if (auto fine = check_name(options.name); !fine) return report(fine.error(), global);
+    const auto file = file_for(*client, options, environment);
+    if (!file) return report(file.error(), global);
+    const auto readers = options.project ? ClientFile::Readers::AsUsual : ClientFile::Readers::User;
+    const ClientEntry place({client, *file, options.name, readers},
+                            default_state_directory(environment), self_path());
+    const auto trial = options.dry_run ? Trial::Yes : Trial::No;
+    if (options.undo) {
+        const auto done = place.disconnect(trial);
+        return done ? finish(*client, options, *done, global)
+                    : report_file(done.error(), *file, global);
+    }
+    const auto entry = entry_for(*client, options, environment);
+    if (!entry) return report(entry.error(), global);
+    if (options.print) return print_entry(*client, options, *file, *entry, global);
+    const auto done =
+        place.connect(*entry, options.replace ? Foreign::Replace : Foreign::Keep, trial);
+    return done ? finish(*client, options, *done, global)
+                : report_file(done.error(), *file, global);
+}
+
+}  // namespace
+
+void add_connect_verb(CLI::App& app, Choice& choice) {
+    const auto wanted = std::make_shared<ConnectOptions>();
+    auto& connect = add_verb(
+        app, "connect", "Put Patchbay into the configuration of an agent, and take it out again",
+        "  patchbay connect                          the clients that are known, and which have "
+        "it\n"
+        "  patchbay connect claude                   one entry in ~/.claude.json, nothing else "
+        "changed\n"
+        "  patchbay connect cursor --project         in .cursor/mcp.json of this project\n"
+        "  patchbay connect codex --dry-run          what would change\n"
+        "  patchbay connect zed --print              the entry alone, to be pasted\n"
+        "  patchbay connect vscode --http http://127.0.0.1:8808/mcp\n"
+        "  patchbay connect gemini --name docs -- --only docs\n"
+        "  patchbay connect claude --undo            what was there before");
+    connect.add_option("CLIENT", wanted->client, "Which; without it all are listed");
+    connect.add_flag("--project", wanted->project, "The file of this project, not that of all");
+    connect.add_option("--file", wanted->file, "This file, in the words of the client")
+        ->type_name("FILE");
+    connect.add_option("--name", wanted->name, "The name of the entry")->capture_default_str();
+    connect
+        .add_option("--http", wanted->url, "Reach a `patchbay serve --http` that runs, by its URL")
+        ->type_name("URL");
+    connect.add_flag("--replace", wanted->replace,
+                     "In place of an entry of that name that is somebody else's");
+    auto* dry = connect.add_flag("--dry-run", wanted->dry_run, "Show what would change");
+    auto* print = connect.add_flag("--print", wanted->print, "Print the entry alone");
+    auto* undo = connect.add_flag("--undo", wanted->undo, "Take the entry out again");
+    print->excludes(dry)->excludes(undo);
+    connect.add_option("OPTIONS", wanted->serve, "Behind --: options of `patchbay serve`");
+    choice.on(connect, [wanted](const auto& global) { return connect_verb(global, *wanted); });
+}
+
+}  // namespace patchbay::app

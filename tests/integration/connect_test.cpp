@@ -1,0 +1,478 @@
+// `patchbay connect`: one entry in the file of a client, and nothing else of that file.
+#include "integration/home.hpp"
+#include "support/killed_at.hpp"
+#include "support/result_schema.hpp"
+
+#include <fcntl.h>
+#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace patchbay::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Connect : public ::testing::Test {
+protected:
+    // Below the home, which has its configuration in `config`.
+    std::string file(const std::string& name) const { return (home.root() / name).string(); }
+    std::string text(const std::string& name) const { return read_file(home.root() / name); }
+    std::string put(const std::string& name, std::string_view text) const {
+        fs::create_directories((home.root() / name).parent_path());
+        std::ofstream(home.root() / name, std::ios::binary) << text;
+        return file(name);
+    }
+    Outcome connect(Words words) const {
+        words.insert(words.begin(), "connect");
+        return home.run(std::move(words));
+    }
+    // Every file there is, with its text.
+    std::map<std::string, std::string> all() const {
+        std::map<std::string, std::string> found;
+        for (const auto& each : fs::recursive_directory_iterator(home.root()))
+            found[each.path()] = each.is_regular_file() ? read_file(each.path()) : "";
+        return found;
+    }
+    static mode_t mode_of(const std::string& path) {
+        struct stat info {};
+        return ::stat(path.c_str(), &info) == 0 ? info.st_mode & 07777 : 0;
+    }
+
+    Home home;
+    const std::string program = built("bin/patchbay");
+    const std::string entry =
+        "{\n      \"command\": \"" + program + "\",\n      \"args\": [\"serve\"]\n    }";
+};
+
+struct Known {
+    const char *client, *file, *project, *table;
+    const char *before, *after;  // the command, where it begins the entry
+};
+// What each client's documentation says: file, table, and the words of an entry.
+constexpr Known kKnown[] = {
+    {"claude", ".claude.json", ".mcp.json", "mcpServers", "", ",\n      \"args\": [\"serve\"]"},
+    {"claude-desktop", "config/Claude/claude_desktop_config.json", nullptr, "mcpServers", "",
+     ",\n      \"args\": [\"serve\"]"},
+    {"cline", ".cline/data/settings/cline_mcp_settings.json", nullptr, "mcpServers", "",
+     ",\n      \"args\": [\"serve\"]"},
+    {"copilot", ".copilot/mcp-config.json", ".mcp.json", "mcpServers",
+     "\"type\": \"local\",\n      ", ",\n      \"args\": [\"serve\"],\n      \"tools\": [\"*\"]"},
+    {"cursor", ".cursor/mcp.json", ".cursor/mcp.json", "mcpServers", "",
+     ",\n      \"args\": [\"serve\"]"},
+    {"gemini", ".gemini/settings.json", ".gemini/settings.json", "mcpServers", "",
+     ",\n      \"args\": [\"serve\"]"},
+    {"kiro", ".kiro/settings/mcp.json", ".kiro/settings/mcp.json", "mcpServers", "",
+     ",\n      \"args\": [\"serve\"]"},
+    {"qwen", ".qwen/settings.json", ".qwen/settings.json", "mcpServers", "",
+     ",\n      \"args\": [\"serve\"]"},
+    {"roo", "config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+     ".roo/mcp.json", "mcpServers", "", ",\n      \"args\": [\"serve\"]"},
+    {"vscode", "config/Code/User/mcp.json", ".vscode/mcp.json", "servers",
+     "\"type\": \"stdio\",\n      ", ",\n      \"args\": [\"serve\"]"},
+    {"vscode-insiders", "config/Code - Insiders/User/mcp.json", ".vscode/mcp.json", "servers",
+     "\"type\": \"stdio\",\n      ", ",\n      \"args\": [\"serve\"]"},
+    {"windsurf", ".codeium/windsurf/mcp_config.json", nullptr, "mcpServers", "",
+     ",\n      \"args\": [\"serve\"]"},
+    {"zed", "config/zed/settings.json", ".zed/settings.json", "context_servers", "",
+     ",\n      \"args\": [\"serve\"],\n      \"env\": {}"},
+};
+
+TEST_F(Connect, PutsTheEntryInTheWordsOfEachClientAndTakesItOutAgain) {
+    const auto before = all();
+    for (const auto& known : kKnown) {
+        SCOPED_TRACE(known.client);
+        const auto done = connect({known.client});
+        EXPECT_EQ(done.exit_code, 0) << done.err;
+        EXPECT_EQ(done.out, "");
+        EXPECT_EQ(text(known.file), std::string("{\n  \"") + known.table +
+                                        "\": {\n    \"patchbay\": {\n      " + known.before +
+                                        "\"command\": \"" + program + "\"" + known.after +
+                                        "\n    }\n  }\n}\n");
+        EXPECT_EQ(mode_of(file(known.file)), 0600u);
+        const auto again = connect({known.client});
+        EXPECT_THAT(again.err, HasSubstr("has patchbay already: \"patchbay\" in "));
+        EXPECT_EQ(again.exit_code, 0);
+        if (known.project) {
+            EXPECT_EQ(connect({known.client, "--project"}).exit_code, 0);
+            EXPECT_EQ(read_file(home.work() / known.project), text(known.file));
+            EXPECT_EQ(connect({known.client, "--project", "--undo"}).exit_code, 0);
+        } else {
+            const auto none = connect({known.client, "--project"});
+            EXPECT_EQ(none.exit_code, 3);
+            EXPECT_THAT(none.err, HasSubstr("has no file for one project"));
+        }
+        EXPECT_EQ(connect({known.client, "--undo"}).exit_code, 0);
+    }
+    fs::remove_all(home.root() / "state/patchbay");
+    EXPECT_EQ(all(), before);
+}
+
+TEST_F(Connect, SpeaksTomlToCodexYamlToGooseAndOpencodesOwnJson) {
+    ASSERT_EQ(connect({"codex"}).exit_code, 0);
+    EXPECT_EQ(text(".codex/config.toml"),
+              "[mcp_servers.patchbay]\ncommand = \"" + program + "\"\nargs = [\"serve\"]\n");
+    ASSERT_EQ(connect({"goose"}).exit_code, 0);
+    EXPECT_THAT(
+        text("config/goose/config.yaml"),
+        AllOf(StartsWith("extensions:\n  patchbay:\n    type: stdio\n    name: patchbay\n    "
+                         "enabled: true\n    cmd: "),
+              HasSubstr("\n    args: [\"serve\"]\n    envs: {}\n")));
+    ASSERT_EQ(connect({"opencode"}).exit_code, 0);
+    EXPECT_THAT(text("config/opencode/opencode.json"),
+                HasSubstr("\"mcp\": {\n    \"patchbay\": {\n      \"type\": \"local\",\n      "
+                          "\"command\": [\"" +
+                          program + "\", \"serve\"]\n"));
+    // The table of its second generation, where it is in use.
+    put("config/opencode/opencode.json", "{\"mcp\": {\"servers\": {}}}\n");
+    ASSERT_EQ(connect({"opencode"}).exit_code, 0);
+    EXPECT_THAT(text("config/opencode/opencode.json"),
+                StartsWith("{\"mcp\": {\"servers\": {\"patchbay\": {\"type\": \"local\""));
+}
+
+TEST_F(Connect, LooksWhereAVariableHasMovedTheFile) {
+    home.environment["CODEX_HOME"] = file("elsewhere");
+    home.environment["CLAUDE_CONFIG_DIR"] = file("claude");
+    ASSERT_EQ(connect({"codex"}).exit_code, 0);
+    ASSERT_EQ(connect({"claude"}).exit_code, 0);
+    EXPECT_TRUE(fs::exists(file("elsewhere/config.toml")));
+    EXPECT_TRUE(fs::exists(file("claude/.claude.json")));
+    put("config/opencode/opencode.jsonc", "// mine\n{}\n");
+    ASSERT_EQ(connect({"opencode"}).exit_code, 0);
+    EXPECT_THAT(text("config/opencode/opencode.jsonc"), StartsWith("// mine\n{\n  \"mcp\""));
+}
+
+TEST_F(Connect, NothingElseInTheFileChangesAndUndoGivesBackItsBytes) {
+    const std::string before =
+        "\xef\xbb\xbf// Zed\r\n{\r\n\t\"theme\": \"One\", // dark\r\n\t\"context_servers\": {\r\n"
+        "\t\t/* none */\r\n\t\t\"a\": {\"command\": \"x\", \"env\": {\"TOKEN\": "
+        "\"s3cret\"}},\r\n\t},\r\n}";
+    const auto path = put("config/zed/settings.json", before);
+    ::chmod(path.c_str(), 0640);
+    const auto done = connect({"zed"});
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    const auto after = text("config/zed/settings.json");
+    const auto added = after.find("\r\n\t\t\"patchbay\": {");
+    ASSERT_NE(added, std::string::npos) << after;
+    const auto end = after.find("\r\n\t\t},", added);
+    ASSERT_NE(end, std::string::npos) << after;
+    EXPECT_EQ(after.substr(0, added) + after.substr(end + 6), before);
+    EXPECT_EQ(mode_of(path), 0640u);
+    // What was there before is kept, for this user alone.
+    const auto kept = done.err.find("the text before is kept: ");
+    ASSERT_NE(kept, std::string::npos) << done.err;
+    const auto backup = done.err.substr(kept + 25, done.err.find('\n', kept) - kept - 25);
+    EXPECT_EQ(read_file(backup), before);
+    EXPECT_EQ(mode_of(backup), 0600u);
+    EXPECT_EQ(mode_of(fs::path(backup).parent_path()), 0700u);
+    EXPECT_EQ(connect({"zed", "--undo"}).exit_code, 0);
+    EXPECT_EQ(text("config/zed/settings.json"), before);
+    EXPECT_EQ(mode_of(path), 0640u);
+    const auto again = connect({"zed", "--undo"});
+    EXPECT_EQ(again.exit_code, 6);
+    EXPECT_THAT(again.err, HasSubstr("has no entry \"patchbay\""));
+}
+
+TEST_F(Connect, UndoTakesOutTheEntryAloneWhereOthersHaveWrittenSince) {
+    put(".cursor/mcp.json", "{}");
+    ASSERT_EQ(connect({"cursor"}).exit_code, 0);
+    auto now = text(".cursor/mcp.json");
+    now.insert(1, "\n  \"mine\": 1,");
+    put(".cursor/mcp.json", now);
+    ASSERT_EQ(connect({"cursor", "--undo"}).exit_code, 0);
+    EXPECT_EQ(text(".cursor/mcp.json"), "{\n  \"mine\": 1\n}");
+    // A file that was made for it, and has more in it by now, stays.
+    ASSERT_EQ(connect({"kiro"}).exit_code, 0);
+    now = text(".kiro/settings/mcp.json");
+    now.insert(now.find("\"patchbay\""), "\"files\": {\"command\": \"x\"},\n    ");
+    put(".kiro/settings/mcp.json", now);
+    ASSERT_EQ(connect({"kiro", "--undo"}).exit_code, 0);
+    EXPECT_EQ(text(".kiro/settings/mcp.json"),
+              "{\n  \"mcpServers\": {\n    \"files\": {\"command\": \"x\"}\n  }\n}\n");
+}
+
+TEST_F(Connect, AnUpdateKeepsTheWayBackToWhatWasBeforeTheFirst) {
+    put(".cursor/mcp.json", "{\"a\":1}");
+    ASSERT_EQ(connect({"cursor"}).exit_code, 0);
+    ASSERT_EQ(connect({"cursor", "--", "--only", "files"}).exit_code, 0);
+    EXPECT_THAT(text(".cursor/mcp.json"), HasSubstr("[\"serve\",\"--only\",\"files\"]"));
+    ASSERT_EQ(connect({"cursor", "--http", "http://127.0.0.1:8808/mcp"}).exit_code, 0);
+    EXPECT_THAT(text(".cursor/mcp.json"), HasSubstr("{\"url\":\"http://127.0.0.1:8808/mcp\"}"));
+    ASSERT_EQ(connect({"cursor", "--undo"}).exit_code, 0);
+    EXPECT_EQ(text(".cursor/mcp.json"), "{\"a\":1}");
+}
+
+TEST_F(Connect, AnEntryOfThatNameThatIsSomebodyElsesStays) {
+    const std::string before =
+        "{\n  \"mcpServers\": {\n    \"patchbay\": {\"command\": \"other\", \"env\": "
+        "{\"API_TOKEN\": "
+        "\"abcd1234efgh\"}}\n  }\n}\n";
+    put(".cursor/mcp.json", before);
+    for (const Words& words : {Words{"cursor"}, Words{"cursor", "--dry-run"}}) {
+        const auto refused = connect(words);
+        EXPECT_EQ(refused.exit_code, 3);
+        EXPECT_THAT(refused.err, AllOf(HasSubstr("--replace"), HasSubstr("--name")));
+    }
+    EXPECT_EQ(connect({"cursor", "--undo"}).exit_code, 3);
+    EXPECT_EQ(text(".cursor/mcp.json"), before);
+    const auto shown = connect({"cursor", "--replace", "--dry-run"});
+    EXPECT_EQ(shown.exit_code, 0);
+    EXPECT_THAT(shown.out, AllOf(HasSubstr("-    \"patchbay\": {\"command\": \"other\""),
+                                 HasSubstr("\"***\""), Not(HasSubstr("abcd1234"))));
+    ASSERT_EQ(connect({"cursor", "--name", "pb"}).exit_code, 0);
+    ASSERT_EQ(connect({"cursor", "--name", "pb", "--undo"}).exit_code, 0);
+    ASSERT_EQ(connect({"cursor", "--replace"}).exit_code, 0);
+    EXPECT_THAT(text(".cursor/mcp.json"), HasSubstr(program));
+    // Somebody else writes meanwhile: then the old entry alone comes back.
+    put(".cursor/mcp.json", text(".cursor/mcp.json") + "\n");
+    ASSERT_EQ(connect({"cursor", "--undo"}).exit_code, 0);
+    const auto back = json::parse(text(".cursor/mcp.json"));
+    EXPECT_EQ(back.at_pointer("/mcpServers/patchbay/env/API_TOKEN"), "abcd1234efgh");
+}
+
+TEST_F(Connect, DryRunAndPrintWriteNothing) {
+    put(".cursor/mcp.json", "{\n  \"mcpServers\": {\n    \"a\": {}\n  }\n}\n");
+    put(".codex/config.toml", "model = \"o3\"\n");
+    const auto before = all();
+    const auto dry = connect({"cursor", "--dry-run"});
+    EXPECT_EQ(dry.exit_code, 0);
+    EXPECT_EQ(dry.out,
+              "--- " + file(".cursor/mcp.json") + "\n+++ " + file(".cursor/mcp.json") +
+                  "\n@@ -3,1 +3,5 @@\n-    \"a\": {}\n+    \"a\": {},\n+    \"patchbay\": {\n+  "
+                  "    \"command\": \"" +
+                  program + "\",\n+      \"args\": [\"serve\"]\n+    }\n");
+    EXPECT_THAT(dry.err, HasSubstr("nothing is written"));
+    EXPECT_EQ(connect({"zed", "--dry-run"}).exit_code, 0);
+    EXPECT_EQ(connect({"codex", "--print"}).out,
+              "[mcp_servers.patchbay]\ncommand = \"" + program + "\"\nargs = [\"serve\"]\n");
+    EXPECT_EQ(connect({"codex", "--print", "--http", "http://[::1]:1/mcp"}).out,
+              "[mcp_servers.patchbay]\nurl = \"http://[::1]:1/mcp\"\n");
+    EXPECT_EQ(connect({"cursor", "--undo", "--dry-run"}).exit_code, 6);
+    EXPECT_EQ(all(), before);
+}
+
+TEST_F(Connect, AFileThatDoesNotReadIsNotWritten) {
+    struct Case {
+        const char *client, *file, *text, *place;
+    };
+    const Case cases[] = {
+        {"cursor", ".cursor/mcp.json", "{\n  \"a\": 1\n  \"b\": 2\n}\n", ":3:3: not JSON: "},
+        {"cursor", ".cursor/mcp.json", "{\"mcpServers\": \"none\"}",
+         ":1:16: \"mcpServers\" holds text"},
+        {"cursor", ".cursor/mcp.json", "{\"mcpServers\": {}, \"mcpServers\": {}}",
+         ":1:20: the key"},
+        {"cursor", ".cursor/mcp.json", "{\"a\": \"\xff\"}", ":1:1: this line is not valid UTF-8"},
+        {"codex", ".codex/config.toml", "a = 1\nb = \n", ":2:"},
+        {"goose", "config/goose/config.yaml", "a: [1\n", ": not YAML"},
+        {"goose", "config/goose/config.yaml", "extensions: &e {a: {}}\nb: *e\n",
+         "--print shows the entry"},
+    };
+    for (const auto& each : cases) {
+        SCOPED_TRACE(each.text);
+        put(each.file, each.text);
+        const auto before = all();
+        const auto refused = connect({each.client});
+        EXPECT_THAT(refused.exit_code, ::testing::AnyOf(4, 1));
+        EXPECT_THAT(refused.err,
+                    AllOf(StartsWith("error: " + file(each.file)), HasSubstr(each.place)));
+        EXPECT_EQ(text(each.file), each.text);
+        EXPECT_EQ(connect({each.client, "--dry-run"}).exit_code, refused.exit_code);
+        fs::remove(file(each.file));
+    }
+}
+
+TEST_F(Connect, AReadOnlyFileALinkAndWhatIsNoFile) {
+    const auto path = put(".cursor/mcp.json", "{}");
+    ::chmod(path.c_str(), 0444);
+    const auto refused = connect({"cursor"});
+    EXPECT_EQ(refused.exit_code, 7);
+    EXPECT_THAT(refused.err, HasSubstr("is read-only; to have it written, run: chmod u+w "));
+    ::chmod(path.c_str(), 0644);
+
+    // Where dotfiles are kept elsewhere, the link stays a link.
+    put("dotfiles/zed.json", "{}\n");
+    fs::create_directories(home.root() / "config/zed");
+    fs::create_symlink("../../dotfiles/zed.json", home.root() / "config/zed/settings.json");
+    ASSERT_EQ(connect({"zed"}).exit_code, 0);
+    EXPECT_TRUE(fs::is_symlink(file("config/zed/settings.json")));
+    EXPECT_THAT(text("dotfiles/zed.json"), HasSubstr(program));
+    ASSERT_EQ(connect({"zed", "--undo"}).exit_code, 0);
+    EXPECT_EQ(text("dotfiles/zed.json"), "{}\n");
+    fs::create_symlink("zed.json", home.root() / "dotfiles/again.json");
+    fs::remove(file("config/zed/settings.json"));
+    fs::create_symlink("../../dotfiles/again.json", home.root() / "config/zed/settings.json");
+    EXPECT_THAT(connect({"zed"}).err, HasSubstr("which is a link again"));
+
+    fs::create_directories(home.root() / ".kiro/settings");
+    ASSERT_EQ(::mkfifo(file(".kiro/settings/mcp.json").c_str(), 0600), 0);
+    EXPECT_THAT(connect({"kiro"}).err, HasSubstr("is no regular file"));
+    fs::create_hard_link(path, home.root() / "second");
+    EXPECT_THAT(connect({"cursor"}).err, HasSubstr("has 2 names"));
+}
+
+TEST_F(Connect, AFileOfAnotherUserStays) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+    const auto path = put(".cursor/mcp.json", "{}");
+    ASSERT_EQ(::chown(path.c_str(), 1234, 1234), 0);
+    const auto refused = connect({"cursor"});
+    EXPECT_EQ(refused.exit_code, 7);
+    EXPECT_THAT(refused.err, HasSubstr("belongs to user 1234, not to you"));
+    EXPECT_EQ(text(".cursor/mcp.json"), "{}");
+}
+
+TEST_F(Connect, AFullDiskLeavesTheFileAsItWas) {
+    const std::string before = "{\"a\": \"" + std::string(40'000, 'x') + "\"}\n";
+    put(".cursor/mcp.json", before);
+    auto command = home.patchbay({"connect", "cursor"});
+    command.argv = {"/bin/sh", "-c", "ulimit -f 8; exec '" + command.argv[0] + "' connect cursor"};
+    const auto refused = run(command);
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.err, HasSubstr("File too large"));
+    EXPECT_EQ(text(".cursor/mcp.json"), before);
+    for (const auto& each : fs::directory_iterator(home.root() / ".cursor"))
+        EXPECT_EQ(each.path().filename(), "mcp.json");
+    EXPECT_EQ(connect({"cursor"}).exit_code, 0);
+}
+
+// Becomes the program of `command`.
+int exec(const Command& command) {
+    std::vector<char*> argv, environment;
+    std::vector<std::string> variables;
+    for (const auto& word : command.argv) argv.push_back(const_cast<char*>(word.c_str()));
+    for (const auto& [name, value] : command.environment) variables.push_back(name + "=" + value);
+    for (auto& variable : variables) environment.push_back(variable.data());
+    argv.push_back(nullptr);
+    environment.push_back(nullptr);
+    const int nowhere = ::open("/dev/null", O_RDWR);
+    for (const int fd : {0, 1, 2}) ::dup2(nowhere, fd);
+    if (::chdir(command.directory.c_str()) == 0) ::execve(argv[0], argv.data(), environment.data());
+    return 127;
+}
+
+TEST_F(Connect, KilledAtAnyMomentItLeavesTheOldTextOrTheNewOneAndAWayBack) {
+    const std::string old = "{\n  // mine\n  \"mcpServers\": {}\n}\n";
+    home.environment["ASAN_OPTIONS"] = "detect_leaks=0";  // that does not work under ptrace
+    put(".cursor/mcp.json", old);
+    ASSERT_EQ(connect({"cursor"}).exit_code, 0);
+    const auto connected = text(".cursor/mcp.json");
+    ASSERT_EQ(connect({"cursor", "--undo"}).exit_code, 0);
+    for (const bool undo : {false, true}) {
+        SCOPED_TRACE(undo ? "undo" : "connect");
+        const auto command =
+            home.patchbay(undo ? Words{"connect", "cursor", "--undo"} : Words{"connect", "cursor"});
+        int killed = 0, changed = 0;
+        for (int nth = 1;; ++nth) {
+            fs::remove_all(home.root() / "state/patchbay");
+            fs::remove_all(home.root() / ".cursor");
+            put(".cursor/mcp.json", old);
+            if (undo) {
+                ASSERT_EQ(connect({"cursor"}).exit_code, 0);
+            }
+            const auto outcome = killed_at(nth, home.root(), [&] { return exec(command); });
+            const auto now = text(".cursor/mcp.json");
+            EXPECT_TRUE(now == old || now == connected) << outcome.last_call << "\n" << now;
+            if (!outcome.killed) {
+                EXPECT_EQ(outcome.exit_code, 0);
+                break;
+            }
+            ++killed;
+            changed += now == (undo ? old : connected);
+            // Whatever was left, it can be connected and taken out again.
+            EXPECT_EQ(connect({"cursor"}).exit_code, 0);
+            EXPECT_EQ(text(".cursor/mcp.json"), connected) << outcome.last_call << " " << nth;
+            EXPECT_EQ(connect({"cursor", "--undo"}).exit_code, 0);
+            EXPECT_EQ(json::parse(text(".cursor/mcp.json"), {}, {.allow_comments = true}),
+                      json::parse(R"({"mcpServers": {}})"))
+                << outcome.last_call << " " << nth;
+        }
+        EXPECT_GE(killed, 8);
+        EXPECT_GE(changed, 1);
+    }
+}
+
+TEST_F(Connect, RefusesWhatMakesNoSense) {
+    struct Case {
+        Words words;
+        int exit_code;
+        const char* says;
+    };
+    const Case cases[] = {
+        {{"curser"}, 3, "did you mean \"cursor\"?"},
+        {{"claude-desktop", "--http", "http://127.0.0.1:1/mcp"}, 1, "takes no URL from its file"},
+        {{"cursor", "--http", "127.0.0.1:8808"}, 3, "is no URL"},
+        {{"cursor", "--http", "http://127.0.0.1:8808"}, 3, "has no path"},
+        {{"cursor", "--http", "http://u:p@127.0.0.1:8808/mcp"}, 3, "with a user or a password"},
+        {{"cursor", "--http", "http://127.0.0.1:1/mcp", "--", "--only", "x"}, 3, "behind --"},
+        {{"cursor", "--", "--http", "127.0.0.1:1"}, 3, "over stdio"},
+        {{"cursor", "--name", "a.b"}, 3, "is no name that every client takes"},
+        {{"cursor", "--undo", "--http", "http://127.0.0.1:1/mcp"}, 3, "--undo takes the entry out"},
+        {{"--undo"}, 3, "needs to be told which client"},
+    };
+    const auto before = all();
+    for (const auto& each : cases) {
+        const auto refused = connect(each.words);
+        EXPECT_EQ(refused.exit_code, each.exit_code) << each.says;
+        EXPECT_THAT(refused.err, HasSubstr(each.says));
+        EXPECT_THAT(refused.err, Not(HasSubstr("u:p@")));
+    }
+    EXPECT_EQ(all(), before);
+}
+
+TEST_F(Connect, ListsTheClientsAndWhichHaveIt) {
+    put(".codex/config.toml", "model = \"o3\"\n");
+    put(".gemini/settings.json", "{,}");
+    ASSERT_EQ(connect({"cursor"}).exit_code, 0);
+    const auto listed = connect({});
+    EXPECT_EQ(listed.exit_code, 0);
+    EXPECT_THAT(listed.out, AllOf(StartsWith("CLIENT"), HasSubstr("\ncursor           connected"),
+                                  HasSubstr("\ncodex            not connected"),
+                                  HasSubstr("\ngemini           broken"),
+                                  HasSubstr("\nzed              no file")));
+    EXPECT_THAT(listed.err, HasSubstr(".gemini/settings.json:1:2: not JSON"));
+    const auto told = json::parse(connect({"--json"}).out);
+    EXPECT_TRUE(are_all("client", told));
+    EXPECT_EQ(told.as_array().size(), std::size(kKnown) + 3);
+}
+
+TEST_F(Connect, AnswersInJsonAsItIsDescribed) {
+    for (const Words& words : {Words{"cursor", "--dry-run"}, Words{"cursor"}, Words{"cursor"},
+                               Words{"cursor", "--undo"}}) {
+        auto all_words = words;
+        all_words.emplace_back("--json");
+        EXPECT_TRUE(is_a("client_change", json::parse(connect(all_words).out)));
+    }
+    const auto printed = json::parse(connect({"goose", "--print", "--json"}).out);
+    EXPECT_TRUE(is_a("client_entry", printed));
+    EXPECT_EQ(printed.at_pointer("/value/cmd"), json::value(program));
+    EXPECT_EQ(json::parse(connect({"nobody", "--json"}).out).at_pointer("/error/kind"), "invalid");
+}
+
+// The whole way: connected, started as the client would, and a first call through it.
+TEST_F(Connect, AClientThatStartsTheEntryReachesTheServersBehindIt) {
+    home.add_example("x");
+    ASSERT_EQ(connect({"cursor"}).exit_code, 0);
+    const auto config = json::parse(text(".cursor/mcp.json"));
+    const auto& entry = config.at_pointer("/mcpServers/patchbay").as_object();
+    Command command{{json::value_to<std::string>(entry.at("command"))},
+                    home.environment,
+                    home.root(),
+                    {},
+                    kDeadline};
+    for (const auto& word : entry.at("args").as_array())
+        command.argv.push_back(json::value_to<std::string>(word));
+    Program server(command);
+    server.send(
+        R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+        R"("capabilities":{},"clientInfo":{"name":"cursor","version":"1"}}})"
+        "\n");
+    ASSERT_TRUE(server.wait_for_out("\"protocolVersion\"")) << server.err();
+    server.send(
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":"
+        "\"mcp__x__echo\",\"arguments\":{\"message\":\"by the entry\"}}}\n");
+    EXPECT_TRUE(server.wait_for_out("by the entry")) << server.out() << server.err();
+    EXPECT_EQ(server.finish().exit_code, 0);
+}
+
+}  // namespace
+}  // namespace patchbay::test
