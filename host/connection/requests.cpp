@@ -2,6 +2,7 @@
 
 #include "connection/time_limits.hpp"
 #include "protocol/compose.hpp"
+#include "protocol/raw_json.hpp"
 
 namespace patchbay::connection {
 
@@ -10,10 +11,11 @@ namespace {
 // A token is ours, one for each exchange: one that a caller wrote may be that of another's.
 void drop_progress_token(std::string& meta) {
     if (meta.empty()) return;
-    const std::string written = "{" + meta + "}";
     std::string kept;
-    for (const auto& [key, value] : protocol::members_in(written))
+    protocol::each_of(meta, [&](const std::string& key, std::string_view value) {
         if (key != "progressToken") protocol::append_member(kept, key, value);
+        return true;
+    });
     meta = std::move(kept);
 }
 

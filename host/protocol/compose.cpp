@@ -1,5 +1,6 @@
 #include "protocol/compose.hpp"
 
+#include "protocol/raw_json.hpp"
 #include "protocol/versions.hpp"
 
 #include <boost/json/serialize.hpp>
@@ -24,13 +25,13 @@ void append_quoted(std::string& out, std::string_view text) {
 
 // Of `members` those that `stronger` has none of: a key twice is read differently by each reader.
 std::string without(std::string_view members, std::string_view stronger) {
-    const auto object_of = [](std::string_view text) { return "{" + std::string(text) + "}"; };
-    const auto all = object_of(members), others = object_of(stronger);
     std::set<std::string> taken;
-    for (const auto& [key, value] : members_in(others)) taken.insert(key);
+    each_of(stronger, [&](std::string key, auto) { return taken.insert(std::move(key)), true; });
     std::string out;
-    for (const auto& [key, value] : members_in(all))
+    each_of(members, [&](const std::string& key, auto value) {
         if (!taken.contains(key)) append_member(out, key, value);
+        return true;
+    });
     return out;
 }
 
@@ -66,8 +67,7 @@ std::string request(std::int64_t id, std::string_view method, const Params& para
 std::string with_member(std::string_view members, std::string_view key,
                         std::string_view raw_value) {
     std::string made;
-    const auto object = "{" + std::string(members) + "}";
-    each_member(object, [&](const std::string& name, std::string_view value) {
+    each_of(members, [&](const std::string& name, std::string_view value) {
         if (name != key) append_member(made, name, value);
         return true;
     });

@@ -2,6 +2,7 @@
 
 #include "core/json.hpp"
 #include "core/text.hpp"
+#include "protocol/raw_json.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/serialize.hpp>
@@ -161,13 +162,6 @@ Result<const std::vector<Member>*> scan_object(std::string_view text, std::size_
     cut_members(body.substr(1, body.size() - 2), keys, members);
     scan = std::move(handler);
     return &members;
-}
-
-// From a string's opening quote to after the closing one; beyond the end when there is none.
-std::size_t past_string(std::string_view text, std::size_t at) {
-    for (++at; at < text.size() && text[at] != '"'; ++at)
-        if (text[at] == '\\') ++at;
-    return at + 1;
 }
 
 // To the comma or bracket that follows a value, or the end of the text.
@@ -339,18 +333,8 @@ std::vector<std::pair<std::string, std::string_view>> members_in(std::string_vie
 
 void each_member(std::string_view object,
                  const std::function<bool(std::string key, std::string_view value)>& each) {
-    auto inside = trim(object);
-    if (inside.size() < 2 || inside.front() != '{') return;
-    inside = inside.substr(1, inside.size() - 2);
-    for (auto at = inside.find('"'); at < inside.size(); at = inside.find('"', at)) {
-        const auto key_end = past_string(inside, at);
-        const auto key = core::parse_json(inside.substr(at, key_end - at));
-        const auto colon = inside.find(':', key_end);
-        if (!key || colon == std::string_view::npos) return;
-        at = past_value(inside, colon + 1);
-        const auto value = trim(inside.substr(colon + 1, at - colon - 1));
-        if (!each(std::string(core::text_of(*key).value_or("")), value)) return;
-    }
+    const auto text = trim(object);
+    if (text.size() >= 2 && text.front() == '{') each_of(text.substr(1, text.size() - 2), each);
 }
 
 std::string_view items_in(std::string_view array) {

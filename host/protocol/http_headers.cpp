@@ -4,6 +4,7 @@
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "protocol/envelope.hpp"
+#include "protocol/raw_json.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -145,8 +146,7 @@ std::vector<MessageHeader> standard_headers(std::string_view method, std::string
                       : method == "resources/read"                      ? "uri"
                                                                         : nullptr;
     if (!key) return headers;
-    const auto value = core::parse_json(raw_member(members, key));
-    if (const auto name = value ? core::text_of(*value) : std::nullopt)
+    if (const auto name = text_of_raw(raw_member(members, key)))
         headers.push_back({"Mcp-Name", header_text(*name)});
     return headers;
 }

@@ -3,6 +3,7 @@
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/qualified_name.hpp"
+#include "protocol/raw_json.hpp"
 
 #include <algorithm>
 
@@ -31,7 +32,7 @@ void append_json(std::string& out, const router::ListedTool& tool) {
     out += json::serialize(own);
     out.back() = ',';
     for (const auto* members : {&tool.tool->known, &tool.tool->others})
-        protocol::each_member("{" + *members + "}", [&](const std::string& key, auto value) {
+        protocol::each_of(*members, [&](const std::string& key, auto value) {
             if (!own.contains(key) && key != "schema_fault")  // which is ours to say
                 out.append(protocol::quoted(key)).append(":").append(value).append(",");
             return true;

@@ -2,6 +2,7 @@
 // every view must lie in the message.
 #include "fuzz/require.hpp"
 #include "protocol/envelope.hpp"
+#include "protocol/raw_json.hpp"
 
 #include <boost/json.hpp>
 
@@ -43,6 +44,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         FUZZ_REQUIRE(is_json(text));
         FUZZ_REQUIRE(is_json("{" + params->members + "}"));
         FUZZ_REQUIRE(is_json("{" + params->meta + "}"));
+        each_of(params->members, [&](const std::string&, std::string_view value) {
+            require_inside(value, params->members);
+            FUZZ_REQUIRE(!value.empty());
+            (void)text_of_raw(value);
+            return true;
+        });
     }
     return 0;
 }
