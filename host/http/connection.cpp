@@ -1,11 +1,12 @@
 #include "http/connection.hpp"
 
 #include <boost/asio/buffer.hpp>
-#include <boost/beast/http.hpp>
+#include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/status.hpp>
 
 #include <array>
 #include <cstdio>
-#include <optional>
 #include <utility>
 
 namespace patchbay::http {
@@ -16,6 +17,9 @@ namespace {
 
 constexpr std::size_t kReadBytes = 4 * ByteStream::kPiece;
 constexpr std::size_t kPiecesAtOnce = 16;
+constexpr std::size_t kPieceBytes = 16u << 10;  // what is smaller is joined with what follows
+constexpr std::size_t kHeadBytes = 256;         // of most answers
+constexpr std::size_t kKeptBytes = 1u << 10;    // of room, by a connection at rest
 constexpr std::chrono::seconds kLinger{2};
 
 std::string lower(std::string_view text) {
@@ -32,10 +36,43 @@ std::string_view reason_of(unsigned status) {
 
 }  // namespace
 
-struct Connection::Parser {
-    beast::request_parser<beast::string_body> request;
-    std::size_t taken = 0;  // bytes of the body, counted by the server
-    bool head_read = false;
+// What Beast finds goes straight into the request that is handed on.
+class Connection::Parser final : public beast::basic_parser<true> {
+public:
+    Request request;
+    int version = 0;
+    std::size_t counted = 0;  // bytes of the body, by the server
+    bool head_judged = false;
+
+private:
+    using Code = boost::beast::error_code;
+    using Text = boost::beast::string_view;
+
+    static std::string_view view(Text text) { return {text.data(), text.size()}; }
+
+    void on_request_impl(beast::verb, Text method, Text target, int spoken, Code&) override {
+        request.method = view(method);
+        request.target = view(target);
+        version = spoken;
+    }
+    void on_response_impl(int, Text, int, Code&) override {}
+    void on_field_impl(beast::field, Text name, Text value, Code&) override {
+        request.headers.emplace_back(lower(view(name)), view(value));
+    }
+    void on_header_impl(Code&) override {}
+    void on_body_init_impl(const boost::optional<std::uint64_t>& length, Code&) override {
+        request.body.reserve(static_cast<std::size_t>(length.value_or(0)));
+    }
+    std::size_t on_body_impl(Text part, Code&) override {
+        request.body.append(part.data(), part.size());
+        return part.size();
+    }
+    void on_chunk_header_impl(std::uint64_t, Text, Code&) override {}
+    std::size_t on_chunk_body_impl(std::uint64_t, Text part, Code&) override {
+        request.body.append(part.data(), part.size());
+        return part.size();
+    }
+    void on_finish_impl(Code&) override {}
 };
 
 class Connection::Turn final : public Exchange, public std::enable_shared_from_this<Turn> {
@@ -86,7 +123,7 @@ Connection::Connection(Server& server, std::unique_ptr<ByteStream> stream, std::
     : server_(server),
       stream_(std::move(stream)),
       peer_(std::move(peer)),
-      limit_(server.loop_),
+      limit_(server.loop_, [this] { on_late(); }),
       ready_(stream_->ready()) {
     const auto watch = server_.loop_.watch(stream_->fd(), core::Loop::kReadable,
                                            [this](unsigned events) { on_events(events); });
@@ -99,7 +136,7 @@ Connection::Connection(Server& server, std::unique_ptr<ByteStream> stream, std::
 Connection::~Connection() {
     lifetime_.end();
     if (watch_) server_.loop_.unwatch(watch_);
-    if (parser_) server_.reading_ -= parser_->taken;
+    if (parser_) server_.reading_ -= parser_->counted;
     if (turn_) turn_->lose();
 }
 
@@ -112,12 +149,14 @@ void Connection::stop() {
     if (!turn_ && out_.empty() && state_ == State::Open) close();
 }
 
-// 0: it is closed without a word.
 void Connection::limit(std::chrono::seconds most, unsigned status) {
-    limit_.start(most, [this, status] {
-        if (status == 0) return close();
-        refuse(status, "the request did not come in time");
-    });
+    late_status_ = status;
+    limit_.set(most);
+}
+
+void Connection::on_late() {
+    if (late_status_ == 0) return close();
+    refuse(late_status_, "the request did not come in time");
 }
 
 void Connection::wait_for(unsigned events) {
@@ -161,13 +200,13 @@ void Connection::parse() {
             in_.erase(0, begin);
             if (in_.empty()) return;
             parser_ = std::make_unique<Parser>();
-            parser_->request.header_limit(static_cast<std::uint32_t>(server_.limits_.head_bytes));
-            parser_->request.body_limit(server_.limits_.body_bytes);
-            parser_->request.eager(true);
+            parser_->header_limit(static_cast<std::uint32_t>(server_.limits_.head_bytes));
+            parser_->body_limit(server_.limits_.body_bytes);
+            parser_->eager(true);
             limit(server_.limits_.head, 408);
         }
         boost::beast::error_code failed;
-        const auto taken = parser_->request.put(boost::asio::buffer(in_), failed);
+        const auto taken = parser_->put(boost::asio::buffer(in_), failed);
         in_.erase(0, taken);
         if (failed == beast::error::header_limit)
             return refuse(431, "the head of the request is over " +
@@ -177,68 +216,61 @@ void Connection::parse() {
                                    std::to_string(server_.limits_.body_bytes) + " bytes");
         if (failed && failed != beast::error::need_more)
             return refuse(400, "this is no HTTP/1.1 request: " + failed.message());
-        if (parser_->request.is_header_done() && !accept_head()) return;
-        const auto now = parser_->request.get().body().size();
-        server_.reading_ += now - std::exchange(parser_->taken, now);
+        if (parser_->is_header_done() && !accept_head()) return;
+        const auto now = parser_->request.body.size();
+        server_.reading_ += now - std::exchange(parser_->counted, now);
         if (server_.reading_ > server_.limits_.all_body_bytes)
             return refuse(503, "too much is being sent at once; try again");
-        if (parser_->request.is_done()) return dispatch();
+        if (parser_->is_done()) return dispatch();
         if (failed == beast::error::need_more || taken == 0) return;
     }
 }
 
 // What two readers of one request could understand in two ways is refused.
 bool Connection::accept_head() {
-    if (std::exchange(parser_->head_read, true)) return true;
-    const auto& request = parser_->request.get();
+    if (std::exchange(parser_->head_judged, true)) return true;
+    const auto& request = parser_->request;
+    const auto version = parser_->version;
     const auto refused = [this](unsigned status, std::string_view why) {
         refuse(status, why);
         return false;
     };
-    head_only_ = request.method() == beast::verb::head;
+    head_only_ = request.method == "HEAD";
     if (full_) return refused(429, "too many connections; try again later");
-    if (request.version() != 11 && request.version() != 10)
-        return refused(505, "HTTP/1.1 is spoken here");
-    const auto codings = request.count(beast::field::transfer_encoding);
+    if (version != 11 && version != 10) return refused(505, "HTTP/1.1 is spoken here");
+    const auto codings = request.count("transfer-encoding");
+    const auto lengths = request.count("content-length");
     if (codings > 0) {
-        if (codings > 1 || lower(request[beast::field::transfer_encoding]) != "chunked")
+        if (codings > 1 || lower(*request.header("transfer-encoding")) != "chunked")
             return refused(501, "no transfer coding but chunked is known");
-        if (request.version() == 10 || request.count(beast::field::content_length) > 0)
+        if (version == 10 || lengths > 0)
             return refused(400, "the length of the body is said twice");
     }
     // "2, 2" is a length to some.
-    const auto length = request[beast::field::content_length];
-    if (request.count(beast::field::content_length) > 1 ||
-        length.find_first_not_of("0123456789") != length.npos)
+    const auto* length = request.header("content-length");
+    if (lengths > 1 || (length && length->find_first_not_of("0123456789") != length->npos))
         return refused(400, "the length of the body is said twice");
-    if (request.count(beast::field::host) > 1 ||
-        (request.version() == 11 && request.count(beast::field::host) == 0))
+    const auto hosts = request.count("host");
+    if (hosts > 1 || (version == 11 && hosts == 0))
         return refused(400, "a request has one Host header");
-    if (request.method() == beast::verb::post && codings == 0 &&
-        request.count(beast::field::content_length) == 0)
+    if (request.method == "POST" && codings == 0 && lengths == 0)
         return refused(411, "a POST says how long its body is");
-    if (const auto expected = request.find(beast::field::expect); expected != request.end()) {
-        if (lower(expected->value()) != "100-continue")
+    if (const auto* expected = request.header("expect")) {
+        if (lower(*expected) != "100-continue")
             return refused(417, "only 100-continue can be expected");
-        if (!parser_->request.is_done()) put("HTTP/1.1 100 Continue\r\n\r\n");
+        if (!parser_->is_done()) put("HTTP/1.1 100 Continue\r\n\r\n");
     }
     limit(server_.limits_.body, 408);
     return true;
 }
 
 void Connection::dispatch() {
-    limit_.stop();
-    auto& message = parser_->request.get();
-    keep_ = keep_ && message.keep_alive() && !server_.stopped_;
-    chunked_ = message.version() == 11;
-    Request request;
-    request.method = std::string(message.method_string());
-    request.target = std::string(message.target());
-    request.body = std::move(message.body());
+    limit_.clear();
+    keep_ = keep_ && parser_->keep_alive() && !server_.stopped_;
+    chunked_ = parser_->version == 11;
+    auto request = std::move(parser_->request);
     request.peer = peer_;
-    for (const auto& field : message)
-        request.headers.emplace_back(lower(field.name_string()), std::string(field.value()));
-    server_.reading_ -= parser_->taken;
+    server_.reading_ -= parser_->counted;
     parser_.reset();
     // A proxy's form of a target says the host itself.
     if (const auto scheme = lower(std::string_view(request.target).substr(0, 7));
@@ -258,7 +290,7 @@ void Connection::dispatch() {
 
 void Connection::refuse(unsigned status, std::string_view why) {
     keep_ = false;
-    if (parser_) server_.reading_ -= parser_->taken;
+    if (parser_) server_.reading_ -= parser_->counted;
     parser_.reset();
     if (state_ != State::Open || ended_) return;
     Headers headers{{"Content-Type", "text/plain; charset=utf-8"}};
@@ -266,9 +298,11 @@ void Connection::refuse(unsigned status, std::string_view why) {
     answer(status, headers, std::string(why) + "\n");
 }
 
-std::string Connection::head(unsigned status, const Headers& headers) {
+std::string Connection::head(unsigned status, const Headers& headers) const {
     if (server_.observer_) server_.observer_->on_http_answer(status);
-    std::string head = "HTTP/1.1 " + std::to_string(status) + " ";
+    std::string head;
+    head.reserve(kHeadBytes);
+    head.append("HTTP/1.1 ").append(std::to_string(status)).append(" ");
     head.append(reason_of(status)).append("\r\n");
     for (const auto& [name, value] : headers)
         head.append(name).append(": ").append(value).append("\r\n");
@@ -280,8 +314,8 @@ void Connection::answer(unsigned status, const Headers& headers, std::string bod
     auto first = head(status, headers);
     // Neither has one, and neither says that it is empty.
     if (status != 204 && status != 304)
-        first += "Content-Length: " + std::to_string(body.size()) + "\r\n";
-    put(first + "\r\n");
+        first.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
+    put(std::move(first.append("\r\n")));
     if (!body.empty() && !head_only_) put(std::move(body));
     ended_ = true;
 }
@@ -311,7 +345,10 @@ void Connection::end() {
 // All of one turn of the loop goes out in one write.
 void Connection::put(std::string bytes) {
     out_bytes_ += bytes.size();
-    out_.push_back(std::move(bytes));
+    if (!out_.empty() && out_.back().size() + bytes.size() <= kPieceBytes)
+        out_.back() += bytes;
+    else
+        out_.push_back(std::move(bytes));
     if (!std::exchange(flush_planned_, true))
         server_.loop_.defer(lifetime_.guard([this] { flush(); }));
 }
@@ -334,27 +371,29 @@ void Connection::flush() {
         if (*taken == 0) break;
         wrote = true;
         out_begin_ += *taken;
-        while (!out_.empty() && out_begin_ >= out_.front().size()) {
-            out_begin_ -= out_.front().size();
-            out_bytes_ -= out_.front().size();
-            out_.pop_front();
+        auto left = out_.begin();
+        for (; left != out_.end() && out_begin_ >= left->size(); ++left) {
+            out_begin_ -= left->size();
+            out_bytes_ -= left->size();
         }
+        out_.erase(out_.begin(), left);
     }
     if (out_.empty()) {
         wait_for(waiting_for_ & ~unsigned{core::Loop::kWritable});
         return written_all();
     }
     wait_for(waiting_for_ | core::Loop::kWritable);
-    if (wrote || !limit_.running()) limit(server_.limits_.write, 0);
+    if (wrote || !limit_.is_set()) limit(server_.limits_.write, 0);
 }
 
 void Connection::written_all() {
-    if (!ended_) return turn_ ? limit_.stop() : void();  // more will come of it; or 100 Continue
+    if (!ended_) return turn_ ? limit_.clear() : void();  // more will come of it; or 100 Continue
     if (turn_) std::exchange(turn_, nullptr)->settle();
     ended_ = false;
     if (!keep_) return linger();
     limit(server_.limits_.idle, 0);
     head_only_ = false;
+    if (in_.empty() && in_.capacity() > kKeptBytes) in_ = {};
     parse();
 }
 
@@ -370,7 +409,7 @@ void Connection::linger() {
 void Connection::close() {
     if (state_ == State::Closed) return;
     state_ = State::Closed;
-    limit_.stop();
+    limit_.clear();
     if (watch_) server_.loop_.unwatch(std::exchange(watch_, 0));
     stream_.reset();
     out_.clear();

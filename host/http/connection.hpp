@@ -6,16 +6,16 @@
 // Limits:  those of the server; while an answer is on its way kAheadBytes are read of what follows.
 #pragma once
 
+#include "core/deadline.hpp"
 #include "core/lifetime.hpp"
-#include "core/timer.hpp"
 #include "http/byte_stream.hpp"
 #include "http/server.hpp"
 
-#include <deque>
 #include <list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace patchbay::http {
 
@@ -37,7 +37,7 @@ public:
 
 private:
     class Turn;
-    struct Parser;
+    class Parser;
     enum class State { Open, LastWords, Closed };
 
     void on_events(unsigned events);
@@ -54,7 +54,7 @@ private:
     void write(std::string_view bytes);
     void end();
 
-    std::string head(unsigned status, const Headers& headers);
+    std::string head(unsigned status, const Headers& headers) const;
     void put(std::string bytes);
     void flush();
     void written_all();
@@ -62,18 +62,20 @@ private:
     void close();
     void wait_for(unsigned events);
     void limit(std::chrono::seconds most, unsigned status);
+    void on_late();
 
     Server& server_;
     std::unique_ptr<ByteStream> stream_;  // null: closed
     const std::string peer_;
     core::Loop::WatchId watch_ = 0;
     unsigned waiting_for_ = 0;
-    core::Timer limit_;
+    core::Deadline limit_;
+    unsigned late_status_ = 0;  // of who is not in time; 0: it is closed without a word
     State state_ = State::Open;
-    std::unique_ptr<Parser> parser_;  // while a request is being read
-    std::string in_;                  // that no parser has taken
-    std::shared_ptr<Turn> turn_;      // the request that is being answered
-    std::deque<std::string> out_;
+    std::unique_ptr<Parser> parser_;             // while a request is being read
+    std::string in_;                             // that no parser has taken
+    std::shared_ptr<Turn> turn_;                 // the request that is being answered
+    std::vector<std::string> out_;               // none is small but the last
     std::size_t out_bytes_ = 0, out_begin_ = 0;  // begin: in the first of them
     bool keep_ = true, chunked_ = true, full_ = false, ended_ = false;
     bool flush_planned_ = false, head_only_ = false;
