@@ -29,7 +29,9 @@ public:
     int run();
 
 private:
-    void answer(std::string message, gateway::Route) override { send(std::move(message)); }
+    void answer(gateway::Answer answer, gateway::Route) override {
+        send(std::move(answer.message));
+    }
     void say(std::string message, gateway::Route) override { send(std::move(message)); }
     void send_event(const std::string& from, std::string message, gateway::Route) override;
     void leave_unanswered(gateway::Route) override {}

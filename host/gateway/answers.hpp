@@ -6,9 +6,11 @@
 #pragma once
 
 #include "core/result.hpp"
+#include "gateway/outward.hpp"
 #include "protocol/versions.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,17 +24,28 @@ inline constexpr std::int64_t kInternalError = -32603;
 inline constexpr std::int64_t kResourceNotFound = -32002;  // legacy
 inline constexpr std::int64_t kUnsupportedVersion = -32022;
 
+// How a request has ended: the raw member `"result":...` or `"error":...` in two parts, of which the
+// second is what a server said and may be long.
+struct Outcome {
+    std::string begin;
+    std::string_view rest = {};              // borrowed
+    std::optional<std::int64_t> error = {};  // its code; none: a result
+
+    std::string text() const { return std::string(begin).append(rest); }
+};
+
 // `raw_result`, an object, as the answer to a request of that method. Legacy: unchanged.
-std::string result_for(protocol::Era era, std::string_view method, std::string_view raw_result);
+Outcome result_for(protocol::Era era, std::string_view method, std::string_view raw_result);
 // The error object that a server answered; a code that the client's era does not know becomes the
 // one that stands for it there.
-std::string error_for(protocol::Era era, std::string_view raw_error);
+Outcome error_for(protocol::Era era, std::string_view raw_error);
+// What could not be carried out. Of a tools/call what a model should read, and may do something about,
+// is the result of the tool; the rest is an error.
+Outcome refusal(protocol::Era era, std::string_view method, const Error& error);
 
-// What could not be carried out, as the raw member `"result":...` or `"error":...`. Of a tools/call
-// what a model should read, and may do something about, is the result of the tool; the rest is an
-// error.
-std::string refusal(protocol::Era era, std::string_view method, const Error& error);
-std::string error_message(std::string_view raw_id, std::int64_t code, std::string_view message,
-                          std::string_view raw_data = {});
+Answer answer_with(std::string_view raw_id, const Outcome& outcome);
+Answer error_answer(std::string_view raw_id, std::int64_t code, std::string_view message,
+                    std::string_view raw_data = {});
+std::string error_message(std::string_view raw_id, std::int64_t code, std::string_view message);
 
 }  // namespace patchbay::gateway

@@ -12,10 +12,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -28,13 +28,14 @@ struct ClientRequest {
     std::string method;
     RequestMeta meta;
     Route route = 0;
-    std::string capabilities{};      // raw: what servers are told that its client can
-    std::string subject{};           // raw params, of what may be asked for again
-    std::string tool{};              // that it calls, by its public name
-    std::string server{};            // else: that has it; empty: none yet
-    router::CallId call = 0;         // 0: none
-    service::Operation operation{};  // that it waits for instead
-    std::string outcome{};           // raw `"result":...` or `"error":...`; empty: none yet
+    std::string capabilities{};           // raw: what servers are told that its client can
+    std::string subject{};                // raw params, of what may be asked for again
+    std::string tool{};                   // that it calls, by its public name
+    std::string server{};                 // else: that has it; empty: none yet
+    router::CallId call = 0;              // 0: none
+    service::Operation operation{};       // that it waits for instead
+    std::string outcome{};                // raw `"result":...` or `"error":...`; empty: none yet
+    std::optional<std::int64_t> error{};  // its code, where it is one
 
     bool modern() const { return meta.era == protocol::Era::Modern; }
     // Whether that server, of `ids`, may be busy with it.
@@ -51,7 +52,7 @@ public:
 
     RequestNumber add(ClientRequest request) {
         const auto number = ++last_;
-        if (!request.id.empty()) numbers_[key_of(request)] = number;
+        note(number, request);
         requests_.emplace(number, std::move(request));
         return number;
     }
@@ -72,38 +73,61 @@ public:
     // From now on its client waits for it by that id and route; by none when the id is empty.
     void rename(RequestNumber number, std::string id, Route route) {
         auto& request = requests_.at(number);
-        numbers_.erase(key_of(request));
+        forget(number, request);
         request.id = std::move(id);
         request.route = route;
-        if (!request.id.empty()) numbers_[key_of(request)] = number;
+        note(number, request);
     }
     std::optional<ClientRequest> take(RequestNumber number) {
-        const auto found = requests_.find(number);
-        if (found == requests_.end()) return {};
-        auto request = std::move(found->second);
-        requests_.erase(found);
-        numbers_.erase(key_of(request));
-        return request;
+        auto taken = requests_.extract(number);
+        if (!taken) return {};
+        forget(number, taken.mapped());
+        return std::move(taken.mapped());
     }
     std::vector<RequestNumber> numbers() const {  // from the oldest
         std::vector<RequestNumber> all;
+        all.reserve(requests_.size());
         for (const auto& [number, request] : requests_) all.push_back(number);
+        std::sort(all.begin(), all.end());
         return all;
     }
+    // Those that somebody waits for by that route, which is not 0.
+    std::vector<RequestNumber> numbers_by(Route route) const {
+        std::vector<RequestNumber> all;
+        const auto [begin, end] = routes_.equal_range(route);
+        for (auto each = begin; each != end; ++each) all.push_back(each->second);
+        std::sort(all.begin(), all.end());
+        return all;
+    }
+    bool any_by(Route route) const { return routes_.contains(route); }
     std::size_t size() const { return requests_.size(); }
 
 private:
     // No JSON of an id has a colon behind digits.
     static std::string key_of(std::string_view id, protocol::Era era, Route route) {
         const bool own = era == protocol::Era::Modern && route != 0;
-        return (own ? std::to_string(route) + ":" : "") + std::string(id);
+        return (own ? std::to_string(route) + ":" : "").append(id);
     }
     static std::string key_of(const ClientRequest& request) {
         return key_of(request.id, request.meta.era, request.route);
     }
+    void note(RequestNumber number, const ClientRequest& request) {
+        if (request.id.empty()) return;
+        numbers_[key_of(request)] = number;
+        if (request.route != 0) routes_.emplace(request.route, number);
+    }
+    void forget(RequestNumber number, const ClientRequest& request) {
+        if (request.id.empty()) return;
+        numbers_.erase(key_of(request));
+        if (request.route == 0) return;
+        const auto [begin, end] = routes_.equal_range(request.route);
+        routes_.erase(
+            std::find_if(begin, end, [&](const auto& each) { return each.second == number; }));
+    }
 
-    std::map<RequestNumber, ClientRequest> requests_;
-    std::map<std::string, RequestNumber, std::less<>> numbers_;
+    std::unordered_map<RequestNumber, ClientRequest> requests_;
+    std::unordered_map<std::string, RequestNumber> numbers_;
+    std::unordered_multimap<Route, RequestNumber> routes_;
     RequestNumber last_ = 0;
 };
 

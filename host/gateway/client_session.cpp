@@ -3,8 +3,8 @@
 #include "core/json.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
-#include "gateway/answers.hpp"
 #include "protocol/compose.hpp"
+#include "protocol/raw_json.hpp"
 
 #include <algorithm>
 #include <set>
@@ -53,6 +53,11 @@ bool can_be_asked(const json::object& capabilities, std::string_view method,
     return elicitation->empty() || elicitation->contains("form");
 }
 
+json::object object_of(std::string_view raw) {
+    auto object = core::parse_json_object(raw);
+    return object ? std::move(*object) : json::object();
+}
+
 std::string raw_number(double number) {
     return json::serialize(core::plain_number(number));
 }
@@ -92,7 +97,7 @@ void ClientSession::take(std::string_view message, Route from) {
     if (revision_ == "2025-03-26" && message.starts_with('[')) {
         const auto batch = protocol::split_batch(message, ClientRequests::kMost, depth);
         if (!batch)
-            return out_.answer(error_message({}, kInvalidRequest, batch.error().message), from);
+            return out_.answer(error_answer({}, kInvalidRequest, batch.error().message), from);
         for (const auto each : *batch) take_one(each, from);
         return;
     }
@@ -101,70 +106,62 @@ void ClientSession::take(std::string_view message, Route from) {
 
 void ClientSession::take_one(std::string_view message, Route from) {
     const auto depth = servers_.connections().limits().json_depth;
-    const auto envelope = protocol::parse_envelope(message, depth);
-    if (!envelope) {
-        const bool json = core::parse_json(message, {.depth = depth}).has_value();
-        return out_.answer(
-            error_message({}, json ? kInvalidRequest : kParseError, envelope.error().message),
-            from);
-    }
-    switch (envelope->kind) {
+    const auto incoming = read_incoming(message, depth);
+    if (incoming) return take(*incoming, from);
+    const bool json = core::parse_json(message, {.depth = depth}).has_value();
+    out_.answer(error_answer({}, json ? kInvalidRequest : kParseError, incoming.error().message),
+                from);
+}
+
+void ClientSession::take(const Incoming& message, Route from) {
+    switch (message.envelope.kind) {
         case protocol::MessageKind::Request:
-            return take_request(*envelope, from);
+            return take_request(message, from);
         case protocol::MessageKind::Notification:
-            return take_notification(*envelope, from);
+            return take_notification(message.envelope, from);
         case protocol::MessageKind::Result:
         case protocol::MessageKind::Error:
-            return take_answer(*envelope);
+            return take_answer(message.envelope);
     }
 }
 
 void ClientSession::take_unreadable(const Error& why) {
-    out_.answer(error_message({}, kParseError, why.message), 0);
+    out_.answer(error_answer({}, kParseError, why.message), 0);
 }
 
-Result<RequestMeta> ClientSession::meta_of(const protocol::Params& params, std::string_view id,
-                                           Route from) {
-    auto meta = read_meta(params.meta, servers_.connections().limits().json_depth);
-    if (meta) return meta;
-    if (meta.error().code != ErrorCode::Unsupported) {
-        out_.answer(error_message(id, kInvalidParams, meta.error().message), from);
-        return meta;
-    }
-    const auto asked = core::parse_json_object("{" + params.meta + "}");
-    const auto version =
-        core::text_in(asked ? &*asked : nullptr, "io.modelcontextprotocol/protocolVersion");
+void ClientSession::refuse_meta(const Incoming& message, Route from) {
+    const auto& meta = message.meta;
+    const auto id = message.envelope.id;
+    if (meta.wrong->code != ErrorCode::Unsupported)
+        return out_.answer(error_answer(id, kInvalidParams, meta.wrong->message), from);
     const json::object data{{"supported", json::array{std::string_view(protocol::kModernVersion)}},
-                            {"requested", version.value_or("")}};
-    out_.answer(error_message(id, kUnsupportedVersion, meta.error().message, json::serialize(data)),
+                            {"requested", meta.version}};
+    out_.answer(error_answer(id, kUnsupportedVersion, meta.wrong->message, json::serialize(data)),
                 from);
-    return meta;
 }
 
-void ClientSession::take_request(const protocol::Envelope& envelope, Route from) {
+void ClientSession::take_request(const Incoming& message, Route from) {
+    const auto& [envelope, params, unreadable, meta] = message;
     const std::string id(envelope.id);
     const auto refuse = [&](std::string_view raw_id, std::int64_t code, const std::string& why) {
-        out_.answer(error_message(raw_id, code, why), from);
+        out_.answer(error_answer(raw_id, code, why), from);
     };
     if (!is_id(envelope)) return refuse({}, kInvalidRequest, "an id is a text or a whole number");
-    const auto params = protocol::split_params(envelope.params.empty() ? "{}" : envelope.params,
-                                               servers_.connections().limits().json_depth);
-    if (!params) return refuse(id, kInvalidParams, "the params: " + params.error().message);
-    auto meta = meta_of(*params, id, from);
-    if (!meta) return;
-    if (requests_.number_of(id, meta->era, from) != 0)
+    if (unreadable) return refuse(id, kInvalidParams, "the params: " + unreadable->message);
+    if (meta.wrong) return refuse_meta(message, from);
+    if (requests_.number_of(id, meta.era, from) != 0)
         return refuse(id, kInvalidRequest,
                       "id " + core::printable(id, 80) + " is in flight already");
-    if (meta->era == Era::Legacy && envelope.method == "initialize")
-        return initialize(id, *params, from);
-    if (meta->era == Era::Legacy && envelope.method == "ping")
-        return out_.answer(protocol::response(id, "{}"), from);
-    if (meta->era == Era::Legacy && revision_.empty())
+    if (meta.era == Era::Legacy && envelope.method == "initialize")
+        return initialize(id, params, from);
+    if (meta.era == Era::Legacy && envelope.method == "ping")
+        return out_.answer({protocol::response(id, "{}")}, from);
+    if (meta.era == Era::Legacy && revision_.empty())
         return refuse(
             id, kInvalidParams,
             "neither \"initialize\" has begun a session, nor does the request's _meta name its "
             "revision (\"io.modelcontextprotocol/protocolVersion\")");
-    begin({id, envelope.method, std::move(*meta), from}, *params);
+    begin({id, envelope.method, meta, from}, params);
 }
 
 void ClientSession::begin(ClientRequest request, const protocol::Params& params) {
@@ -173,23 +170,23 @@ void ClientSession::begin(ClientRequest request, const protocol::Params& params)
         arrival_.begin();
         if (request.method == "server/discover")
             return out_.answer(
-                protocol::response(request.id,
-                                   result_for(Era::Modern, request.method, discovered())),
+                answer_with(request.id, result_for(Era::Modern, request.method, discovered())),
                 request.route);
         if (resume(request, params)) return;
         if (may_want_input(request.method)) request.subject = params.members;
     }
     if (full())
-        return out_.answer(error_message(request.id, kInternalError,
-                                         std::to_string(most_requests_) +
-                                             " requests are in flight; wait for some of them"),
+        return out_.answer(error_answer(request.id, kInternalError,
+                                        std::to_string(most_requests_) +
+                                            " requests are in flight; wait for some of them"),
                            request.route);
-    request.capabilities = told_of(request.modern() ? request.meta.capabilities : capabilities_);
+    request.capabilities =
+        told_of(request.modern() ? request.meta.capabilities : raw_capabilities_);
     const auto number = requests_.add(std::move(request));
     if (operations_.start(number, params)) return;
     const auto unknown = requests_.take(number);
-    out_.answer(error_message(unknown->id, kMethodNotFound,
-                              "no method \"" + core::printable(unknown->method, 80) + "\""),
+    out_.answer(error_answer(unknown->id, kMethodNotFound,
+                             "no method \"" + core::printable(unknown->method, 80) + "\""),
                 unknown->route);
 }
 
@@ -199,18 +196,18 @@ void ClientSession::initialize(const std::string& id, const protocol::Params& pa
     const auto asked = core::text_in(members, "protocolVersion");
     if (!asked)
         return out_.answer(
-            error_message(id, kInvalidParams, "initialize needs \"protocolVersion\", a text"),
-            from);
+            error_answer(id, kInvalidParams, "initialize needs \"protocolVersion\", a text"), from);
     const bool known = protocol::speaks(*asked) && protocol::era_of(*asked) == Era::Legacy;
     if (const auto* told = core::object_in(members, "capabilities")) capabilities_ = *told;
+    raw_capabilities_ = json::serialize(capabilities_);
     revision_ = known ? *asked : protocol::kLegacyVersion;
-    use_capabilities(capabilities_);
+    use_capabilities(raw_capabilities_);
     json::object result{
         {"protocolVersion", revision_},
         {"capabilities", our_capabilities(Era::Legacy)},
         {"serverInfo", {{"name", "patchbay"}, {"title", "Patchbay"}, {"version", version_}}}};
     if (const auto text = instructions(); !text.empty()) result["instructions"] = text;
-    out_.answer(protocol::response(id, json::serialize(result)), from);
+    out_.answer({protocol::response(id, json::serialize(result))}, from);
     arrival_.begin();
 }
 
@@ -219,7 +216,8 @@ void ClientSession::go_on_as(const std::string& revision, const json::object& ca
                              SessionWishes wishes) {
     revision_ = revision;
     capabilities_ = capabilities;
-    use_capabilities(capabilities_);
+    raw_capabilities_ = json::serialize(capabilities_);
+    use_capabilities(raw_capabilities_);
     events_.on_initialized();
     arrival_.begin();
     wishes_.restore(std::move(wishes));
@@ -257,22 +255,23 @@ std::string ClientSession::instructions_of(const std::string& server) const {
 
 // What servers are told of their client, before the first of them is greeted: of several clients'
 // worth of requests the first one says it.
-void ClientSession::use_capabilities(const json::object& capabilities) {
+void ClientSession::use_capabilities(std::string_view raw_capabilities) {
     if (std::exchange(offered_any_, true)) return;
-    servers_.connections().offer(with_ours(capabilities));
+    servers_.connections().offer(with_ours(raw_capabilities));
 }
 
-json::object ClientSession::with_ours(const json::object& capabilities) const {
+json::object ClientSession::with_ours(std::string_view raw_capabilities) const {
+    const auto capabilities = object_of(raw_capabilities);
     auto offered = connection::capabilities_of(servers_.config().client);
     for (const auto* each : {"roots", "sampling", "elicitation"})
         if (const auto* told = core::object_in(&capabilities, each)) offered[each] = *told;
     return offered;
 }
 
-const std::string& ClientSession::told_of(const json::object& capabilities) {
-    if (told_.empty() || capabilities != last_capabilities_) {
-        last_capabilities_ = capabilities;
-        told_ = json::serialize(with_ours(capabilities));
+const std::string& ClientSession::told_of(const std::string& raw_capabilities) {
+    if (told_.empty() || raw_capabilities != last_capabilities_) {
+        last_capabilities_ = raw_capabilities;
+        told_ = json::serialize(with_ours(raw_capabilities));
     }
     return told_;
 }
@@ -303,19 +302,7 @@ void ClientSession::take_notification(const protocol::Envelope& envelope, Route 
 }
 
 void ClientSession::abandon(Route route) {
-    for (const auto number : requests_.numbers()) {
-        const auto* request = requests_.find(number);
-        if (request && request->route == route && !request->id.empty())
-            cancel(number, "its client has gone");
-    }
-}
-
-bool ClientSession::waits_by(Route route) const {
-    for (const auto number : requests_.numbers()) {
-        const auto* request = requests_.find(number);
-        if (request->route == route && !request->id.empty()) return true;
-    }
-    return false;
+    for (const auto number : requests_.numbers_by(route)) cancel(number, "its client has gone");
 }
 
 void ClientSession::cancel(RequestNumber number, const std::string& reason) {
@@ -346,8 +333,7 @@ bool ClientSession::resume(const ClientRequest& again, const protocol::Params& p
     const auto is_the_same = [&] {
         const auto without_round = [](std::string_view members) {
             std::string rest;
-            protocol::each_member("{" + std::string(members) + "}", [&](const std::string& key,
-                                                                        std::string_view value) {
+            protocol::each_of(members, [&](const std::string& key, std::string_view value) {
                 if (key != "inputResponses" && key != "requestState")
                     protocol::append_member(rest, key, protocol::without_spaces(value));
                 return true;
@@ -362,7 +348,7 @@ bool ClientSession::resume(const ClientRequest& again, const protocol::Params& p
         const auto why = number
                              ? Error{ErrorCode::Invalid, "requestState belongs to another request"}
                              : number.error();
-        out_.answer(error_message(again.id, kInvalidParams, why.message), again.route);
+        out_.answer(error_answer(again.id, kInvalidParams, why.message), again.route);
         return true;
     }
     requests_.rename(*number, again.id, again.route);
@@ -382,14 +368,14 @@ void ClientSession::go_on(RequestNumber number) {
     if (!request->outcome.empty()) {
         const auto ended = requests_.take(number);
         rounds_.end(number);
-        return out_.answer("{\"jsonrpc\":\"2.0\",\"id\":" + ended->id + "," + ended->outcome + "}",
+        return out_.answer(answer_with(ended->id, {ended->outcome, {}, ended->error}),
                            ended->route);
     }
     if (!rounds_.any(number)) return;
     const auto id = request->id;
     const auto route = request->route;
     requests_.rename(number, {}, 0);
-    out_.answer(protocol::response(id, rounds_.begin(number)), route);
+    out_.answer({protocol::response(id, rounds_.begin(number))}, route);
 }
 
 void ClientSession::notify(const std::string& server, const std::string& method,
@@ -410,7 +396,7 @@ RequestNumber ClientSession::asked_for(const std::string& server, const std::str
         if (!request.modern() || !may_want_input(request.method)) continue;
         if (!request.may_be_at(server, ids)) continue;
         if (!request.id.empty()) routes.insert(request.route);
-        if (!can_be_asked(request.meta.capabilities, method, params)) continue;
+        if (!can_be_asked(object_of(request.meta.capabilities), method, params)) continue;
         auto& oldest = request.id.empty() ? told_to_ask_again : waiting;
         if (oldest == 0) oldest = number;
     }
@@ -422,10 +408,11 @@ connection::Question ClientSession::answer(const std::string& server, const std:
                                            const json::object& params, Answer answer,
                                            const connection::About& about) {
     const auto* meant = requests_.find(about.request);
-    const auto number = !meant ? asked_for(server, method, params)
-                        : meant->modern() && can_be_asked(meant->meta.capabilities, method, params)
-                            ? about.request
-                            : 0;
+    const auto number =
+        !meant ? asked_for(server, method, params)
+        : meant->modern() && can_be_asked(object_of(meant->meta.capabilities), method, params)
+            ? about.request
+            : 0;
     if (number != 0) {
         auto question = rounds_.ask(number, method, params, std::move(answer), about.key);
         // At the end of the turn: a server may have asked several things.
@@ -440,7 +427,7 @@ connection::Question ClientSession::answer(const std::string& server, const std:
 
 void ClientSession::reply(RequestNumber number, std::string raw_result) {
     if (const auto* request = requests_.find(number))
-        settle(number, "\"result\":" + result_for(request->meta.era, request->method, raw_result));
+        settle(number, result_for(request->meta.era, request->method, raw_result));
 }
 
 void ClientSession::refuse(RequestNumber number, const Error& error) {
@@ -453,16 +440,22 @@ void ClientSession::pass_on(RequestNumber number, Result<connection::Reply> repl
     if (!request) return;
     if (!reply) return refuse(number, reply.error());
     const auto era = request->meta.era;
-    if (!reply->error.empty()) return settle(number, "\"error\":" + error_for(era, reply->error));
-    settle(number, "\"result\":" + result_for(era, request->method, reply->result));
+    settle(number, reply->error.empty() ? result_for(era, request->method, reply->result)
+                                        : error_for(era, reply->error));
 }
 
 // Once its client waits for it; until it asks again the outcome is kept.
-void ClientSession::settle(RequestNumber number, std::string outcome) {
+void ClientSession::settle(RequestNumber number, const Outcome& outcome) {
     auto& request = *requests_.find(number);
     request.call = 0;
-    request.outcome = std::move(outcome);
-    go_on(number);
+    if (request.id.empty()) {
+        request.outcome = outcome.text();
+        request.error = outcome.error;
+        return;
+    }
+    const auto ended = requests_.take(number);
+    rounds_.end(number);
+    out_.answer(answer_with(ended->id, outcome), ended->route);
 }
 
 void ClientSession::tell_progress(RequestNumber number, const connection::Progress& progress) {
@@ -492,10 +485,10 @@ void ClientSession::end_streams() {
         const auto id = listener->id;
         const auto route = requests_.find(number)->route;
         cancel(number, "the gateway is closing");
-        out_.answer(protocol::response(id,
-                                       "{\"resultType\":\"complete\",\"_meta\":{"
-                                       "\"io.modelcontextprotocol/subscriptionId\":" +
-                                           id + "}}"),
+        out_.answer({protocol::response(id,
+                                        "{\"resultType\":\"complete\",\"_meta\":{"
+                                        "\"io.modelcontextprotocol/subscriptionId\":" +
+                                            id + "}}")},
                     route);
     }
 }

@@ -13,9 +13,11 @@
 #pragma once
 
 #include "connection/responder.hpp"
+#include "gateway/answers.hpp"
 #include "gateway/arrival.hpp"
 #include "gateway/client_events.hpp"
 #include "gateway/client_questions.hpp"
+#include "gateway/incoming.hpp"
 #include "gateway/input_rounds.hpp"
 #include "gateway/operations.hpp"
 
@@ -43,13 +45,14 @@ public:
     ~ClientSession() override;
 
     void take(std::string_view message, Route from = 0);  // one that has come, whole
+    void take(const Incoming& message, Route from);       // the same, where it was read before
     // No message can be read out of what has come.
     void take_unreadable(const Error& why);
     // Nobody waits for answers by that route any more.
     void abandon(Route route);
     // Whether more requests may come.
     bool full() const { return requests_.size() >= most_requests_; }
-    bool waits_by(Route route) const;  // somebody does
+    bool waits_by(Route route) const { return requests_.any_by(route); }  // somebody does
 
     // What `initialize` agreed on; the revision is empty before.
     const std::string& revision() const { return revision_; }
@@ -65,24 +68,23 @@ public:
 
 private:
     void take_one(std::string_view message, Route from);
-    void take_request(const protocol::Envelope& envelope, Route from);
+    void take_request(const Incoming& message, Route from);
     void take_notification(const protocol::Envelope& envelope, Route from);
     void take_answer(const protocol::Envelope& envelope);
-    Result<RequestMeta> meta_of(const protocol::Params& params, std::string_view id, Route from);
+    void refuse_meta(const Incoming& message, Route from);
     void begin(ClientRequest request, const protocol::Params& params);
     void initialize(const std::string& id, const protocol::Params& params, Route from);
     std::string discovered() const;
     bool resume(const ClientRequest& again, const protocol::Params& params);
     void go_on(RequestNumber request);
     void cancel(RequestNumber request, const std::string& reason);
-    void use_capabilities(const boost::json::object& capabilities);
-    boost::json::object with_ours(const boost::json::object& capabilities) const;
+    void use_capabilities(std::string_view raw_capabilities);
+    boost::json::object with_ours(std::string_view raw_capabilities) const;
     // What servers are told of a client that can do that, raw.
-    const std::string& told_of(const boost::json::object& capabilities);
+    const std::string& told_of(const std::string& raw_capabilities);
     std::string instructions() const;
     std::string instructions_of(const std::string& server) const;
-    // `outcome`: raw, the member that says it.
-    void settle(RequestNumber request, std::string outcome);
+    void settle(RequestNumber request, const Outcome& outcome);
 
     // Caller
     void notify(const std::string& server, const std::string& method, std::string_view params,
@@ -108,10 +110,11 @@ private:
     const connection::Responder fallback_;
     const std::string version_;
     const std::size_t most_requests_;
-    boost::json::object capabilities_;       // of a legacy client
-    std::string revision_;                   // that initialize agreed on; empty: it did not come
-    bool offered_any_;                       // capabilities, to servers
-    boost::json::object last_capabilities_;  // for whom told_ is
+    boost::json::object capabilities_;  // of a legacy client
+    std::string raw_capabilities_;      // the same
+    std::string revision_;              // that initialize agreed on; empty: it did not come
+    bool offered_any_;                  // capabilities, to servers
+    std::string last_capabilities_;     // raw, for whom told_ is
     std::string told_;
     ClientRequests requests_;
     Offered offered_;

@@ -5,6 +5,7 @@
 #include "core/text.hpp"
 #include "protocol/compose.hpp"
 #include "protocol/log_levels.hpp"
+#include "protocol/raw_json.hpp"
 #include "service/call.hpp"
 #include "service/tools.hpp"
 
@@ -20,9 +21,7 @@ bool is_of_a_round(std::string_view key) {
 }
 
 std::string text_of(std::string_view raw) {
-    const auto value = core::parse_json(raw);
-    const auto text = value ? core::text_of(*value) : std::nullopt;
-    return std::string(text.value_or(""));
+    return protocol::text_of_raw(raw).value_or("");
 }
 
 std::string text_member(const protocol::Params& params, std::string_view key) {
@@ -33,12 +32,11 @@ std::string text_member(const protocol::Params& params, std::string_view key) {
 std::string with_member(const protocol::Params& params, std::string_view key,
                         const std::string& raw_value) {
     std::string members;
-    protocol::each_member(
-        "{" + params.members + "}", [&](const std::string& name, std::string_view value) {
-            if (!is_of_a_round(name))
-                protocol::append_member(members, name, name == key ? raw_value : value);
-            return true;
-        });
+    protocol::each_of(params.members, [&](const std::string& name, std::string_view value) {
+        if (!is_of_a_round(name))
+            protocol::append_member(members, name, name == key ? raw_value : value);
+        return true;
+    });
     return members;
 }
 
@@ -49,7 +47,7 @@ void append_tool(std::string& out, const router::ListedTool& tool) {
     out.append(",\"description\":");
     out += protocol::quoted("[" + tool.server + "]" + (about.empty() ? "" : " ") + about);
     for (const auto* members : {&tool.tool->known, &tool.tool->others})
-        protocol::each_member("{" + *members + "}", [&](const std::string& key, auto value) {
+        protocol::each_of(*members, [&](const std::string& key, auto value) {
             if (key != "name" && key != "description")
                 out.append(",").append(protocol::quoted(key)).append(":").append(value);
             return true;
@@ -90,16 +88,15 @@ bool Operations::start(RequestNumber number, const protocol::Params& params) {
 void Operations::call_tool(RequestNumber number, const protocol::Params& params) {
     if (!view_.all()) return ask(number, view_.only, with_member(params, {}, {}));
     router::Call call;
-    protocol::each_member("{" + params.members + "}",
-                          [&](const std::string& key, std::string_view value) {
-                              if (key == "name")
-                                  call.name = text_of(value);
-                              else if (key == "arguments")
-                                  call.arguments = value;
-                              else if (!is_of_a_round(key))
-                                  protocol::append_member(call.members, key, value);
-                              return true;
-                          });
+    protocol::each_of(params.members, [&](const std::string& key, std::string_view value) {
+        if (key == "name")
+            call.name = text_of(value);
+        else if (key == "arguments")
+            call.arguments = value;
+        else if (!is_of_a_round(key))
+            protocol::append_member(call.members, key, value);
+        return true;
+    });
     if (call.name.empty())
         return replies_.refuse(number, {ErrorCode::Invalid, "tools/call needs a \"name\""});
     if (!call.arguments.empty() && call.arguments.front() != '{')

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace patchbay::gateway {
@@ -12,11 +13,19 @@ namespace patchbay::gateway {
 // there is. Of one listener; a line of stdin and stdout is always the client itself.
 using Route = std::uint64_t;
 
+// One whole JSON-RPC message that answers.
+struct Answer {
+    std::string message;
+    std::optional<std::int64_t> error = {};  // its code; none: it is a result
+    bool nameless = false;                   // an error about what had no id that could be read
+};
+
 class Outward {
 public:
-    // Each is one whole JSON-RPC message. The answer to one that came by that route.
-    virtual void answer(std::string message, Route to) = 0;
-    // What must arrive as an answer must, and is none: a question, or that it is withdrawn.
+    // To one that came by that route.
+    virtual void answer(Answer answer, Route to) = 0;
+    // What must arrive as an answer must, and is none: a question, or that it is withdrawn. A whole
+    // message, as is an event.
     virtual void say(std::string message, Route to) = 0;
     // A notification that may be dropped while the client does not read. `from`: whose it is.
     virtual void send_event(const std::string& from, std::string message, Route to) = 0;

@@ -1,15 +1,13 @@
 // What one request of a client says of itself in its `_meta`, and what of that goes on to a server.
 //
 // Threads: [value].
-// Errors:  Invalid: the request lacks what every request of the modern era says. Unsupported: a
-//          revision that is not spoken that way.
+// Errors:  `wrong`. Invalid: the request lacks what every request of the modern era says. Unsupported:
+//          a revision that is not spoken that way.
 // Source:  MCP 2026-07-28 basic/index "_meta", basic/versioning.
 #pragma once
 
 #include "core/result.hpp"
 #include "protocol/versions.hpp"
-
-#include <boost/json.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -21,13 +19,14 @@ namespace patchbay::gateway {
 struct RequestMeta {
     protocol::Era era = protocol::Era::Legacy;  // Modern: it names its revision itself
     std::string version;                        // as it was named; modern only
-    boost::json::object capabilities;           // modern only
+    std::string capabilities;                   // raw, an object; modern only
     std::string progress_token;                 // raw JSON; empty: no progress is wanted
     std::optional<std::size_t> log_severity;    // modern: nothing is logged without one
     std::string relayed;  // raw members that go on: all but what is said from one hop to the next
+    std::optional<Error> wrong;  // why the request cannot be carried out
 };
 
 // `meta`: raw members, without braces.
-Result<RequestMeta> read_meta(std::string_view meta, std::size_t depth);
+RequestMeta read_meta(std::string_view meta);
 
 }  // namespace patchbay::gateway

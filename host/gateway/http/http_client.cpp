@@ -71,7 +71,10 @@ void HttpClient::post(Route route, std::shared_ptr<http::Exchange> exchange,
     stream.batch = posted.kind == Posted::Kind::Batch;
     stream.since = stream.said = used_;
     stream.taking = true;
-    session_.take(body, route);
+    if (stream.batch)
+        session_.take(body, route);
+    else
+        session_.take(posted.message, route);
     stream.taking = false;
     if (id_.empty() && era_ == Era::Legacy && !session_.revision().empty())
         id_ = ids_.make({session_.revision(), session_.capabilities()}, guest_.key());
@@ -94,28 +97,25 @@ http::Headers HttpClient::headers(const char* type) const {
 
 // Of the legacy era what is no request is refused with a status, of the modern one what has a code of
 // the protocol's own, from whatever server; what makes no sense, where it was found by ourselves.
-unsigned HttpClient::status_of(const std::string& answer, bool by_us) const {
-    constexpr std::size_t kMostOfAnError = 64u << 10;
-    if (answer.size() > kMostOfAnError) return 200;
-    const auto envelope = protocol::parse_envelope(answer);
-    if (!envelope || envelope->kind != protocol::MessageKind::Error) return 200;
-    if (era_ == Era::Legacy) return envelope->id.empty() ? 400 : 200;
-    const auto error = protocol::parse_rpc_error(envelope->error);
-    if (!error) return 200;
-    if (error->code == kMethodNotFound) return 404;
-    const bool of_the_protocol = error->code <= -32020 && error->code >= -32099;
-    return of_the_protocol || (by_us && error->code != kInternalError) ? 400 : 200;
+unsigned HttpClient::status_of(const Answer& answer, bool by_us) const {
+    if (era_ == Era::Legacy) return answer.nameless ? 400 : 200;
+    if (!answer.error) return 200;
+    const auto code = *answer.error;
+    if (code == kMethodNotFound) return 404;
+    const bool of_the_protocol = code <= -32020 && code >= -32099;
+    return of_the_protocol || (by_us && code != kInternalError) ? 400 : 200;
 }
 
-void HttpClient::answer(std::string message, Route to) {
+void HttpClient::answer(Answer answer, Route to) {
     const auto found = streams_.find(to);
     if (found == streams_.end()) return;
     auto& stream = found->second;
-    if (stream.begun)
-        put_event(to, std::move(message), false);
-    else
-        stream.answers.push_back(std::move(message));
-    if (!stream.begun) stream.status = status_of(stream.answers.back(), stream.taking);
+    if (stream.begun) {
+        put_event(to, std::move(answer.message), false);
+    } else {
+        stream.status = status_of(answer, stream.taking);
+        stream.answers.push_back(std::move(answer.message));
+    }
     if (stream.taking) return;
     if (!stream.batch || !session_.waits_by(to)) settle(to);
 }

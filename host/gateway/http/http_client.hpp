@@ -19,11 +19,11 @@
 #include "http/exchange.hpp"
 
 #include <chrono>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace patchbay::gateway {
@@ -81,7 +81,7 @@ private:
     };
 
     // Outward
-    void answer(std::string message, Route to) override;
+    void answer(Answer answer, Route to) override;
     void say(std::string message, Route to) override;
     void send_event(const std::string& from, std::string message, Route to) override;
     void leave_unanswered(Route to) override;
@@ -94,7 +94,7 @@ private:
     void begin(Route route, Stream& stream);
     void settle(Route route);  // all its answers are there
     void lost(Route route);
-    unsigned status_of(const std::string& answer, bool by_us) const;
+    unsigned status_of(const Answer& answer, bool by_us) const;
 
     const Era era_;
     const Guest guest_;
@@ -102,7 +102,7 @@ private:
     SessionRecords& records_;
     core::Loop& loop_;
     std::string id_;
-    std::map<Route, Stream> streams_;
+    std::unordered_map<Route, Stream> streams_;
     std::unique_ptr<EventStore> events_;  // null: nothing can be asked for again
     core::Clock::time_point used_, kept_;
     ClientSession session_;

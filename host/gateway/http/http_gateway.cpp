@@ -96,20 +96,21 @@ void HttpGateway::post(const Visited& visit) {
     };
     auto* modern = modern_of(visit->guest);
     if (!modern) return too_many("too many others are here; try again later");
-    const auto read = read_posted(
+    auto read = read_posted(
         visit->request, parts_.servers.connections().limits().json_depth, [&](const auto& name) {
             return parts_.servers.router().known_tool(modern->session(), name);
         });
     if (const auto* refused = std::get_if<HttpRefusal>(&read))
         return refuse(*visit->exchange, *refused);
-    const auto& posted = std::get<Posted>(read);
+    const auto posted = std::make_shared<const Posted>(std::get<Posted>(std::move(read)));
     const auto serve = [this, visit, posted, too_many](HttpClient& client) {
-        if (client.session().full() && posted.kind != Posted::Kind::Other)
+        if (client.session().full() && posted->kind != Posted::Kind::Other)
             return too_many("too many requests are in flight; wait for some of them");
-        client.post(++last_route_, visit->exchange, visit->request.body, posted);
+        client.post(++last_route_, visit->exchange, visit->request.body, *posted);
     };
-    if (posted.modern) return serve(*modern);
-    if (posted.method == "initialize" && !visit->request.header("mcp-session-id")) {
+    if (posted->modern) return serve(*modern);
+    if (posted->message.envelope.method == "initialize" &&
+        !visit->request.header("mcp-session-id")) {
         if (!make_room(sessions_)) return too_many("too many sessions are open; try again later");
         auto client = made(HttpClient::Era::Legacy, visit->guest);
         serve(*client);

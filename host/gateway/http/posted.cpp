@@ -6,6 +6,7 @@
 #include "gateway/answers.hpp"
 #include "protocol/envelope.hpp"
 #include "protocol/http_headers.hpp"
+#include "protocol/raw_json.hpp"
 #include "protocol/versions.hpp"
 
 #include <algorithm>
@@ -17,13 +18,19 @@ namespace patchbay::gateway {
 namespace {
 
 constexpr std::string_view kBegin = "=?base64?", kEnd = "?=";
-constexpr const char* kVersionKey = "io.modelcontextprotocol/protocolVersion";
 
 std::string lower(std::string_view text) {
     std::string result(text);
     for (auto& c : result)
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     return result;
+}
+
+// `word` is in lower case.
+bool same_word(std::string_view text, std::string_view word) {
+    return std::equal(text.begin(), text.end(), word.begin(), word.end(), [](char x, char y) {
+        return (x >= 'A' && x <= 'Z' ? x - 'A' + 'a' : x) == y;
+    });
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -66,9 +73,8 @@ std::optional<std::string> disagreement(const http::Request& request,
 std::optional<std::string> check_parameters(const http::Request& request,
                                             const protocol::Params& params,
                                             const FindTool& find_tool, std::size_t depth) {
-    const auto name = core::parse_json(protocol::raw_member(params.members, "name"));
-    const auto text = name ? core::text_of(*name) : std::nullopt;
-    const auto* tool = text ? find_tool(std::string(*text)) : nullptr;
+    const auto name = protocol::text_of_raw(protocol::raw_member(params.members, "name"));
+    const auto* tool = name ? find_tool(*name) : nullptr;
     // The text of a schema is read only where there is something to find.
     if (!tool || tool->known.find("x-mcp-header") == std::string::npos) return {};
     const auto marked = protocol::header_parameters(tool->input_schema());
@@ -92,15 +98,17 @@ std::optional<std::string> check_parameters(const http::Request& request,
 }  // namespace
 
 bool accepts(const http::Request& request, std::string_view type) {
-    const auto family = std::string(type.substr(0, type.find('/'))) + "/*";
+    const auto family = type.substr(0, type.find('/') + 1);
     for (const auto& [name, value] : request.headers) {
         if (name != "accept") continue;
         std::string_view rest = value;
         while (!rest.empty()) {
             const auto comma = std::min(rest.find(','), rest.size());
-            const auto range = lower(trimmed(rest.substr(0, comma)));
-            const auto media = std::string(trimmed(range.substr(0, range.find(';'))));
-            if (media == type || media == family || media == "*/*") return true;
+            const auto range = rest.substr(0, comma);
+            const auto media = trimmed(range.substr(0, range.find(';')));
+            const bool any =
+                media.ends_with("/*") && same_word(media.substr(0, media.size() - 1), family);
+            if (any || same_word(media, type) || media == "*/*") return true;
             rest.remove_prefix(std::min(comma + 1, rest.size()));
         }
     }
@@ -110,10 +118,10 @@ bool accepts(const http::Request& request, std::string_view type) {
 std::optional<HttpRefusal> refuses_content(const http::Request& request) {
     const auto* type = request.header("content-type");
     if (!type || request.count("content-type") > 1 ||
-        trimmed(lower(*type).substr(0, type->find(';'))) != "application/json")
+        !same_word(trimmed(std::string_view(*type).substr(0, type->find(';'))), "application/json"))
         return HttpRefusal{415, "the Content-Type of a message is application/json"};
     if (const auto* coding = request.header("content-encoding");
-        coding && lower(*coding) != "identity")
+        coding && !same_word(*coding, "identity"))
         return HttpRefusal{415, "a message comes without a Content-Encoding"};
     return {};
 }
@@ -131,31 +139,23 @@ std::variant<Posted, HttpRefusal> read_posted(const http::Request& request, std:
                            protocol::kHeaderMismatch};
     const auto begin = request.body.find_first_not_of(" \t\r\n");
     if (begin != std::string::npos && request.body[begin] == '[')
-        return Posted{Posted::Kind::Batch, false, {}};
-    const auto envelope = protocol::parse_envelope(request.body, depth);
-    if (!envelope) {
+        return Posted{Posted::Kind::Batch};
+    auto read = read_incoming(request.body, depth);
+    if (!read) {
         const bool json = core::parse_json(request.body, {.depth = depth}).has_value();
-        return HttpRefusal{400, envelope.error().message, json ? kInvalidRequest : kParseError};
+        return HttpRefusal{400, read.error().message, json ? kInvalidRequest : kParseError};
     }
-    const bool is_request = envelope->kind == protocol::MessageKind::Request;
+    const bool is_request = read->envelope.kind == protocol::MessageKind::Request;
     Posted posted{is_request ? Posted::Kind::Request : Posted::Kind::Other, false,
-                  envelope->method};
-    const auto params =
-        protocol::split_params(envelope->params.empty() ? "{}" : envelope->params, depth);
-    std::string named;
-    if (params)
-        protocol::each_member("{" + params->meta + "}",
-                              [&](const std::string& key, std::string_view value) {
-                                  if (key != kVersionKey) return true;
-                                  const auto text = core::parse_json(value, {.depth = depth});
-                                  named = text ? core::text_of(*text).value_or("") : "";
-                                  return false;
-                              });
+                  std::move(*read)};
+    const auto& envelope = posted.message.envelope;
+    const auto& params = posted.message.params;
+    const auto& named = posted.message.meta.version;
     const bool known = version && protocol::speaks(*version);
     posted.modern = !named.empty() || (known && *version == protocol::kModernVersion);
     const auto mismatch = [&](const std::string& why) {
         return HttpRefusal{400, why, protocol::kHeaderMismatch,
-                           is_request ? std::string(envelope->id) : std::string()};
+                           is_request ? std::string(envelope.id) : std::string()};
     };
     if (!posted.modern) {
         if (version && !known)
@@ -165,7 +165,7 @@ std::variant<Posted, HttpRefusal> read_posted(const http::Request& request, std:
         return posted;
     }
     if (!is_request) {
-        if (envelope->method.empty())
+        if (envelope.method.empty())
             return HttpRefusal{400,
                                "an answer to nothing: requests of this revision ask in their "
                                "results"};
@@ -179,10 +179,10 @@ std::variant<Posted, HttpRefusal> read_posted(const http::Request& request, std:
                         core::printable(*version, 80) + "', the body says '" +
                         core::printable(named, 80) + "'");
     if (named != protocol::kModernVersion) return posted;  // refused as that
-    for (const auto& each : protocol::standard_headers(envelope->method, params->members))
+    for (const auto& each : protocol::standard_headers(envelope.method, params.members))
         if (auto why = disagreement(request, each, false)) return mismatch(*why);
-    if (envelope->method == "tools/call")
-        if (auto why = check_parameters(request, *params, find_tool, depth)) return mismatch(*why);
+    if (envelope.method == "tools/call")
+        if (auto why = check_parameters(request, params, find_tool, depth)) return mismatch(*why);
     return posted;
 }
 

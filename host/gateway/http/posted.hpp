@@ -7,11 +7,13 @@
 #pragma once
 
 #include "gateway/http/door.hpp"
+#include "gateway/incoming.hpp"
 #include "protocol/tool.hpp"
 
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 namespace patchbay::gateway {
@@ -19,7 +21,7 @@ namespace patchbay::gateway {
 struct Posted {
     enum class Kind { Request, Batch, Other } kind = Kind::Other;  // Other: it gets no answer
     bool modern = false;
-    std::string method;  // empty: it has none
+    Incoming message = {};  // of no batch; borrows the request's body
 };
 
 // The tool of that public name, if it is known by now.

@@ -70,7 +70,7 @@ private:
         write("event: message\ndata: " + message + "\n\n");
     }
     // Outward
-    void answer(std::string message, Route) override { send(std::move(message)); }
+    void answer(Answer answer, Route) override { send(std::move(answer.message)); }
     void say(std::string message, Route) override { send(std::move(message)); }
     void send_event(const std::string&, std::string message, Route) override {
         if (reads()) send(std::move(message));

@@ -9,43 +9,55 @@ namespace {
 namespace json = boost::json;
 using protocol::Era;
 
+std::string result_of(Era era, const char* method, const std::string& raw) {
+    const auto text = result_for(era, method, raw).text();
+    return text.substr(text.find(':') + 1);
+}
+
+std::string error_of(Era era, const std::string& raw) {
+    const auto outcome = error_for(era, raw);
+    const auto text = outcome.text();
+    EXPECT_EQ(json::parse("{" + text + "}").at_pointer("/error/code"), *outcome.error);
+    return text.substr(text.find(':') + 1);
+}
+
 TEST(Answers, ALegacyClientGetsAResultAsItCame) {
     const std::string odd = R"({ "n":1E400 ,"content":[]})";
-    EXPECT_EQ(result_for(Era::Legacy, "tools/call", odd), odd);
+    EXPECT_EQ(result_of(Era::Legacy, "tools/call", odd), odd);
 }
 
 TEST(Answers, AModernClientGetsWhatItsEraAsksForBesideTheSameBytes) {
-    EXPECT_EQ(result_for(Era::Modern, "tools/call", R"({"n":1E400})"),
+    EXPECT_EQ(result_of(Era::Modern, "tools/call", R"({"n":1E400})"),
               R"({"resultType":"complete","n":1E400})");
-    EXPECT_EQ(result_for(Era::Modern, "tools/call", "{}"), R"({"resultType":"complete"})");
-    EXPECT_EQ(result_for(Era::Modern, "resources/read", R"({"contents":[]})"),
+    EXPECT_EQ(result_of(Era::Modern, "tools/call", "{}"), R"({"resultType":"complete"})");
+    EXPECT_EQ(result_of(Era::Modern, "resources/read", R"({"contents":[]})"),
               R"({"resultType":"complete","ttlMs":0,"cacheScope":"private","contents":[]})");
 }
 
 TEST(Answers, WhatAServerSaysOfItselfStays) {
     const std::string whole = R"({"resultType":"complete","ttlMs":5,"cacheScope":"public"})";
-    EXPECT_EQ(result_for(Era::Modern, "tools/list", whole), whole);
+    EXPECT_EQ(result_of(Era::Modern, "tools/list", whole), whole);
     const std::string other = R"({"resultType":"other"})";
-    EXPECT_EQ(result_for(Era::Modern, "tools/list", other), other) << "nobody keeps that one";
+    EXPECT_EQ(result_of(Era::Modern, "tools/list", other), other) << "nobody keeps that one";
 }
 
 TEST(Answers, ACodeThatAnEraDoesNotKnowBecomesTheOneThatStandsForIt) {
     const std::string gone = R"({"code":-32002,"message":"gone","data":{"uri":"a:b"}})";
-    EXPECT_EQ(error_for(Era::Legacy, gone), gone);
-    const auto modern = json::parse(error_for(Era::Modern, gone));
+    EXPECT_EQ(error_of(Era::Legacy, gone), gone);
+    const auto modern = json::parse(error_of(Era::Modern, gone));
     EXPECT_EQ(modern.at("code"), -32602);
     EXPECT_EQ(modern.at("message"), "gone");
     EXPECT_EQ(modern.at_pointer("/data/uri"), "a:b");
     const std::string url = R"({"code":-32042,"message":"sign in"})";
-    EXPECT_EQ(json::parse(error_for(Era::Modern, url)).at("code"), -32603);
-    EXPECT_EQ(error_for(Era::Legacy, url), url);
+    EXPECT_EQ(json::parse(error_of(Era::Modern, url)).at("code"), -32603);
+    EXPECT_EQ(error_of(Era::Legacy, url), url);
     const std::string own = R"({"code":-5,"message":"mine"})";
-    EXPECT_EQ(error_for(Era::Modern, own), own);
+    EXPECT_EQ(error_of(Era::Modern, own), own);
 }
 
 TEST(Answers, WhatAModelCanDoSomethingAboutIsTheResultOfItsCall) {
     const auto said = [](Era era, const char* method, ErrorCode code) {
-        return json::parse("{" + refusal(era, method, {code, "why"}) + "}");
+        return json::parse("{" + refusal(era, method, {code, "why"}).text() + "}");
     };
     for (const auto code : {ErrorCode::Denied, ErrorCode::Unavailable, ErrorCode::Timeout}) {
         const auto told = said(Era::Legacy, "tools/call", code);

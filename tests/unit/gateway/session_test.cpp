@@ -123,7 +123,7 @@ protected:
     std::optional<ClientSession> session_;
 
 private:
-    void answer(std::string message, Route) override { send(std::move(message)); }
+    void answer(Answer answer, Route) override { send(std::move(answer.message)); }
     void say(std::string message, Route) override { send(std::move(message)); }
     void send_event(const std::string&, std::string message, Route) override {
         send(std::move(message));
