@@ -28,6 +28,16 @@ std::string resolved(const std::string& path) {
     return text;
 }
 
+// The same of a name in a folder that has been resolved, where mostly one look is enough.
+std::string resolved_in(const std::string& folder, const std::string& name) {
+    const auto path = folder + "/" + name;
+    struct stat status {};
+    if (name.find('/') != name.npos || ::lstat(path.c_str(), &status) != 0 ||
+        S_ISLNK(status.st_mode))
+        return resolved(path);
+    return path;
+}
+
 std::string folder_of(const std::string& path) {
     return path.substr(0, path.rfind('/'));
 }
@@ -58,6 +68,8 @@ Result<std::string> read_trusted(const std::string& path, std::size_t most_bytes
     if (!S_ISREG(status.st_mode)) return failed("not a regular file");
     if (auto why = why_untrusted(status, path); !why.empty())
         return Error{ErrorCode::Denied, path + ": " + why};
+    // What is as long as it was a moment ago is whole: mostly that is one read.
+    const auto size = static_cast<std::size_t>(status.st_size);
     std::string text;
     while (text.size() <= most_bytes) {
         const auto used = text.size();
@@ -69,7 +81,7 @@ Result<std::string> read_trusted(const std::string& path, std::size_t most_bytes
         }
         if (got < 0) return failed(std::strerror(errno));
         text.resize(used + static_cast<std::size_t>(got));
-        if (got == 0) return text;
+        if (got == 0 || (text.size() == size && size <= most_bytes)) return text;
     }
     return Error{ErrorCode::Limit, path + ": larger than " + std::to_string(most_bytes) + " bytes"};
 }
@@ -167,8 +179,9 @@ private:
                 look_in_folder(path, false);
         }
         const auto before = found.plugins.size();
+        const auto real = is_place ? folder : resolved_in(folder_of(folder), name_in(folder));
         // First, since a refused manifest speaks for the library beside it.
-        for (const auto& path : manifests) look_at(path);
+        for (const auto& path : manifests) look_at(path, real);
         for (const auto& library : libraries) {
             const bool claimed =
                 std::any_of(found.plugins.begin() + static_cast<std::ptrdiff_t>(before),
@@ -199,7 +212,8 @@ private:
         found.manifests.emplace_back();
     }
 
-    void look_at(const std::string& path) {
+    // `folder`: the real one that it is in.
+    void look_at(const std::string& path, const std::string& folder) {
         const auto text = read_trusted(path, kManifestBytes);
         if (!text) return refuse_unnamed(path, text.error().message);
         auto manifest = parse_manifest(*text, path);
@@ -222,7 +236,7 @@ private:
         for (const auto& provides : manifest->provides)
             info.provides.push_back({provides.kind, provides.name, {}, provides.local});
         info.reason = why_unusable(*manifest);
-        if (info.reason.empty()) info.reason = settle_files(*manifest, info);
+        if (info.reason.empty()) info.reason = settle_files(*manifest, info, folder);
         if (!info.reason.empty()) {
             info.state = PluginState::Refused;
         } else if (std::find(disabled_.begin(), disabled_.end(), info.id) != disabled_.end()) {
@@ -237,8 +251,8 @@ private:
 
     // Behind all links, and inside of the folder that was judged: what is trusted is files, not names.
     // The schema texts and the library's place; what is wrong with them, or empty.
-    std::string settle_files(const Manifest& manifest, PluginInfo& info) {
-        const auto folder = resolved(folder_of(info.manifest_path));
+    std::string settle_files(const Manifest& manifest, PluginInfo& info,
+                             const std::string& folder) {
         const auto inside = [&](const std::string& real) {
             return real.rfind(folder + "/", 0) == 0;
         };
@@ -246,7 +260,7 @@ private:
             const auto& file = manifest.provides[i].schema_file;
             if (file.empty()) continue;
             const auto path = folder_of(info.manifest_path) + "/" + file;
-            const auto real = resolved(path);
+            const auto real = resolved_in(folder, file);
             if (real.empty()) return path + ": " + std::strerror(errno);
             if (!inside(real)) return path + ": is a link to outside the manifest's folder";
             auto text = read_trusted(real, kSchemaFileBytes);
@@ -255,7 +269,7 @@ private:
                 return path + " " + schema.error().message;
             info.provides[i].schema_text = std::move(*text);
         }
-        const auto real = resolved(info.library_path);
+        const auto real = resolved_in(folder, manifest.library);
         if (real.empty()) return info.library_path + ": " + std::strerror(errno);
         if (!inside(real))
             return info.library_path + ": is a link to outside the manifest's folder";

@@ -245,6 +245,17 @@ TEST(Discovery, NamesTheLibraryThatALinkWithinTheFolderLeadsTo) {
     EXPECT_EQ(found.plugins.at(0).library_path, real);
 }
 
+TEST(Discovery, APluginsFolderMayBeALinkAndItsLibraryIsNamedByWhereItIs) {
+    const PluginFolder folder, elsewhere;
+    put(elsewhere, "fake");
+    ASSERT_EQ(::symlink((elsewhere.path() + "/fake").c_str(), (folder.path() + "/near").c_str()),
+              0);
+    const auto found = look(folder);
+    ASSERT_THAT(found.plugins, ::testing::SizeIs(1));
+    EXPECT_EQ(found.plugins.at(0).state, PluginState::Available) << found.plugins.at(0).reason;
+    EXPECT_EQ(found.plugins.at(0).library_path, elsewhere.path() + "/fake/lib.so");
+}
+
 TEST(Discovery, NamesAMissingLibrary) {
     const PluginFolder folder;
     put(folder, "fake");
