@@ -31,15 +31,8 @@ void Outbox::overflow() {
     }));
 }
 
-void Outbox::hand_over(Outgoing& message) {
-    if (message.kind == plugin::MessageKind::Request) owner_.on_leaving(message.exchange);
-    const auto flow = give(message);
-    if (!flow) return owner_.on_not_taken(message.kind, message.exchange, flow.error());
-    flow_ = *flow;
-}
-
-Result<plugin::Flow> Outbox::give(Outgoing& outgoing) {
-    if (!link_.channel) return Error{ErrorCode::Unavailable, "there is no channel"};
+void Outbox::hand_over(Outgoing& outgoing) {
+    if (outgoing.kind == plugin::MessageKind::Request) owner_.on_leaving(outgoing.exchange);
     plugin::OutgoingMessage message;
     message.kind = outgoing.kind;
     message.exchange = outgoing.exchange;
@@ -50,7 +43,11 @@ Result<plugin::Flow> Outbox::give(Outgoing& outgoing) {
     else if (link_.modern(outgoing.method))
         message.protocol = protocol::kModernVersion;
     message.headers = &outgoing.headers;
-    return link_.channel->send(std::move(message));
+    const auto flow =
+        link_.channel ? link_.channel->send(std::move(message))
+                      : Result<plugin::Flow>(Error{ErrorCode::Unavailable, "there is no channel"});
+    if (!flow) return owner_.on_not_taken(outgoing.kind, outgoing.exchange, flow.error());
+    flow_ = *flow;
 }
 
 void Outbox::writable() {

@@ -51,8 +51,7 @@ public:
 
 private:
     void overflow();
-    void hand_over(Outgoing& message);
-    Result<plugin::Flow> give(Outgoing& message);
+    void hand_over(Outgoing& outgoing);
 
     core::Loop& loop_;
     const core::Limits& limits_;
