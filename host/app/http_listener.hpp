@@ -7,25 +7,12 @@
 // Limits:  http::Limits, gateway::HttpGateway, gateway::FailedAttempts.
 #pragma once
 
+#include "app/http_terms.hpp"
 #include "app/metrics_listener.hpp"
 #include "app/session.hpp"
 #include "gateway/view.hpp"
-#include "http/tls.hpp"
-
-#include <string>
-#include <vector>
 
 namespace patchbay::app {
-
-struct HttpTerms {
-    std::string address;
-    std::string auth;                // "none", "token"; empty: none on loopback, token elsewhere
-    std::string public_url;          // of the endpoint, as clients know it
-    std::vector<std::string> hosts;  // other names that clients call it by
-    http::TlsFiles tls;              // both empty: none
-    bool allow_plain = false;        // beyond this machine without TLS
-    bool sse = false;                // the older transport beside it
-};
 
 // Until a signal comes; returns the exit code. `metrics`: null where nobody counts.
 int serve_http(Session& session, const gateway::View& view, const HttpTerms& terms,

@@ -73,6 +73,25 @@ void add_door_options(CLI::App& serve, HttpTerms& terms) {
             ->group(kDoor);
     certificate->needs(key);
     key->needs(certificate);
+    const char* const kOauth = "Who may come in, as an authorization server says";
+    const auto each = [&](const char* option, std::vector<std::string>& values, const char* type,
+                          const char* what) {
+        take_each(serve, option, values, type, what);
+        serve.get_option(option)->group(kOauth);
+    };
+    each("--oauth-issuer", terms.issuers, "URL",
+         "Ask each that comes for an access token (JWT) of this authorization server");
+    each("--oauth-scope", terms.scopes, "SCOPE", "That a token needs");
+    serve
+        .add_option("--oauth-audience", terms.audience,
+                    "That a token names, in place of the URL of the endpoint (--public-url)")
+        ->type_name("TEXT")
+        ->group(kOauth);
+    serve
+        .add_option("--oauth-keys", terms.keys,
+                    "Where the issuer's keys are (JWK set), in place of what its metadata says")
+        ->type_name("URL|FILE")
+        ->group(kOauth);
     serve
         .add_flag("--allow-plain", terms.allow_plain,
                   "Beyond this machine without TLS, which something in front of it does")

@@ -1,5 +1,6 @@
 #include "plugin/loading/catalogue.hpp"
 
+#include "core/lifetime.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
 #include "core/worker.hpp"
@@ -64,6 +65,7 @@ struct Catalogue::Impl {
     std::optional<HttpService> http;
     std::map<std::size_t, std::vector<Ready>> waiting;  // by plugin, for its library
     std::optional<core::Worker> worker;                 // maps libraries
+    core::Lifetime lifetime;
 
     Impl(core::Loop& its_loop, const SearchOptions& options, SignIn offered, MapLibrary its_map)
         : loop(its_loop),
@@ -336,6 +338,10 @@ Result<std::unique_ptr<Authenticator>> Catalogue::create_authenticator(
     return plugin::create_authenticator(impl_->loop, (*resident)->services,
                                         named(table.auths, table.auth_count, method), options,
                                         events);
+}
+
+void Catalogue::get(const HttpGet& wanted, Got then) {
+    http_get(*impl_->http, impl_->loop, wanted, impl_->lifetime.guard(std::move(then)));
 }
 
 void Catalogue::hurry(Hurried whom, std::chrono::milliseconds most) {

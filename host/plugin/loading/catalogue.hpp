@@ -15,6 +15,7 @@
 #include "plugin/channel.hpp"
 #include "plugin/hurried.hpp"
 #include "plugin/loading/claim.hpp"
+#include "plugin/services/http_get.hpp"
 #include "plugin/sign_in.hpp"
 
 #include <chrono>
@@ -115,6 +116,9 @@ public:
     Result<std::unique_ptr<Authenticator>> create_authenticator(std::string_view method,
                                                                 const AuthenticatorOptions& options,
                                                                 AuthenticatorEvents& events);
+    // What the host itself wants to read, by the plugin that provides transport "http", which is
+    // loaded for it. `then` is called once, in a later turn; never when the catalogue is gone by then.
+    void get(const HttpGet& wanted, Got then);
     // Servers' processes get at most this time at each step of their end; Leaving: those only whose
     // channel is being closed already.
     void hurry(Hurried whom, std::chrono::milliseconds most);

@@ -2,6 +2,7 @@
 #include "http/byte_stream.hpp"
 #include "http/server.hpp"
 #include "http/tls_watch.hpp"
+#include "support/key_pair.hpp"
 #include "support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -32,42 +33,6 @@ struct Freed {
         Free(object);
     }
 };
-
-struct Pair {
-    std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>> key{EVP_EC_gen("P-256")};
-    std::unique_ptr<X509, Freed<X509_free>> certificate{X509_new()};
-
-    explicit Pair(const char* name, long lives_s = 3'600) {
-        auto* const it = certificate.get();
-        X509_set_version(it, X509_VERSION_3);
-        ASN1_INTEGER_set(X509_get_serialNumber(it), 1);
-        X509_gmtime_adj(X509_getm_notBefore(it), -7'200);
-        X509_gmtime_adj(X509_getm_notAfter(it), lives_s);
-        X509_set_pubkey(it, key.get());
-        X509_NAME_add_entry_by_txt(X509_get_subject_name(it), "CN", MBSTRING_ASC,
-                                   reinterpret_cast<const unsigned char*>(name), -1, -1, 0);
-        X509_set_issuer_name(it, X509_get_subject_name(it));
-        X509_sign(it, key.get(), EVP_sha256());
-    }
-};
-
-void write_file(const std::string& path, mode_t mode, const std::function<void(FILE*)>& write) {
-    const std::string draft = path + ".new";
-    const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(draft.c_str(), "w"), std::fclose);
-    ASSERT_TRUE(file);
-    ::fchmod(::fileno(file.get()), mode);
-    write(file.get());
-    std::fflush(file.get());
-    ASSERT_EQ(std::rename(draft.c_str(), path.c_str()), 0);
-}
-void write_certificate(const std::string& path, const Pair& pair) {
-    write_file(path, 0644, [&](FILE* file) { PEM_write_X509(file, pair.certificate.get()); });
-}
-void write_key(const std::string& path, const Pair& pair, mode_t mode = 0600) {
-    write_file(path, mode, [&](FILE* file) {
-        PEM_write_PrivateKey(file, pair.key.get(), nullptr, nullptr, 0, nullptr, nullptr);
-    });
-}
 
 // One that is driven by the test, a step at a time.
 class Client {
@@ -147,8 +112,8 @@ private:
 class Tls : public ::testing::Test, protected Handler {
 protected:
     Tls() {
-        write_certificate(files.certificate, first);
-        write_key(files.key, first);
+        first.write_certificate(files.certificate);
+        first.write_key(files.key);
     }
     void on_request(std::shared_ptr<Exchange> exchange, Request request) override {
         requests.push_back(std::move(request));
@@ -179,7 +144,7 @@ protected:
 
     test::ScratchFolder folder;
     const TlsFiles files{folder / "cert.pem", folder / "key.pem"};
-    const Pair first{"first"};
+    const test::KeyPair first{"first"};
     core::Loop loop;
     Limits limits;
     std::vector<Request> requests;
@@ -287,9 +252,9 @@ TEST_F(Tls, ARenewedCertificateCountsFromTheNextConnectionOn) {
     Client before(server().address());
     before.send(kGet);
     ASSERT_TRUE(wait(before, [&] { return !before.got().empty(); }));
-    const Pair second("second");
-    write_certificate(files.certificate, second);  // no pair for now, which changes nothing
-    write_key(files.key, second);
+    const test::KeyPair second("second");
+    second.write_certificate(files.certificate);  // no pair for now, which changes nothing
+    second.write_key(files.key);
     std::string name;
     const auto deadline = core::Clock::now() + 40s;
     while (name != "second" && core::Clock::now() < deadline) {
@@ -310,17 +275,17 @@ TEST_F(Tls, FilesThatCannotBeUsedAreToldByTheirNames) {
     EXPECT_THAT(why_not({files.certificate, folder / "none.pem"}), HasSubstr("the key \""));
     EXPECT_THAT(why_not({folder.path(), files.key}), HasSubstr("is no file"));
     const auto other = folder / "other.pem";
-    write_file(other, 0600, [](FILE* file) { std::fputs("garbage", file); });
+    test::write_whole_file(other, 0600, [](FILE* file) { std::fputs("garbage", file); });
     EXPECT_THAT(why_not({other, files.key}), HasSubstr("holds no certificate in PEM"));
     EXPECT_THAT(why_not({files.certificate, other}), HasSubstr("holds no private key in PEM"));
-    write_key(other, Pair("other"));
+    test::KeyPair("other").write_key(other);
     EXPECT_THAT(why_not({files.certificate, other}), HasSubstr("is not that of the certificate"));
-    write_key(other, first, 0644);
+    first.write_key(other, 0644);
     EXPECT_THAT(why_not({files.certificate, other}), HasSubstr("can be read by everybody"));
-    write_key(other, first, 0640);
+    first.write_key(other, 0640);
     EXPECT_EQ(why_not({files.certificate, other}), "") << "a group that was made for keys";
-    write_file(other, 0600, [&](FILE* file) {
-        PEM_write_PrivateKey(file, first.key.get(), EVP_aes_256_cbc(),
+    test::write_whole_file(other, 0600, [&](FILE* file) {
+        PEM_write_PrivateKey(file, first.key(), EVP_aes_256_cbc(),
                              reinterpret_cast<const unsigned char*>("pass"), 4, nullptr, nullptr);
     });
     EXPECT_THAT(why_not({files.certificate, other}), HasSubstr("without a password"));
@@ -328,9 +293,9 @@ TEST_F(Tls, FilesThatCannotBeUsedAreToldByTheirNames) {
 
 TEST_F(Tls, ACertificateThatHasExpiredIsKnown) {
     EXPECT_FALSE((*TlsIdentity::open(files))->out_of_date());
-    const Pair old("old", -3'600);
-    write_certificate(files.certificate, old);
-    write_key(files.key, old);
+    const test::KeyPair old("old", -3'600);
+    old.write_certificate(files.certificate);
+    old.write_key(files.key);
     EXPECT_TRUE((*TlsIdentity::open(files))->out_of_date());
 }
 

@@ -1,0 +1,43 @@
+// Public keys of authorization servers, and what they say of signatures. The door to libcrypto's
+// signatures.
+//
+// Threads: [value]; a key may verify on several threads at once.
+// Errors:  a key that cannot be used is none.
+// Source:  RFC 7517, RFC 7518, RFC 8037.
+#pragma once
+
+#include <boost/json.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace patchbay::gateway {
+
+class PublicKey {
+public:
+    // RSA of 2048 to 8192 bits, EC P-256 and P-384, Ed25519, meant for signatures. Null: it is none.
+    static std::shared_ptr<const PublicKey> from_jwk(const boost::json::object& jwk);
+    ~PublicKey();
+    PublicKey(const PublicKey&) = delete;
+
+    const std::string& id() const { return id_; }  // empty: it has none
+    // Whether it is a key for that algorithm of JWS.
+    bool fits(std::string_view algorithm) const;
+    bool verifies(std::string_view algorithm, std::string_view text,
+                  std::string_view signature) const;
+
+    // RS, PS (256, 384, 512), ES256, ES384 and EdDSA; neither `none` nor any with a shared secret.
+    static bool known(std::string_view algorithm);
+
+private:
+    explicit PublicKey(void* key) : key_(key) {}
+    void* const key_;
+    std::string kind_, curve_, only_, id_;  // only_: its one algorithm; empty: any that fits
+};
+
+// Without padding, as JOSE has it. Nothing: it is none.
+std::optional<std::string> base64url_decoded(std::string_view text);
+
+}  // namespace patchbay::gateway
